@@ -46,6 +46,32 @@ export const DISABLED_BY_DEFAULT: Decision = {
   reason: 'no source sets the flag of the module',
 };
 
+/** What one source said about the flag of a module. */
+export interface SourceAnswer {
+  readonly extender: Extender;
+  /** Where it says it; null for sources that are no files, and where there is no file. */
+  readonly file: string | null;
+  /** Null: nothing. */
+  readonly isEnabled: boolean | null;
+  /** Empty where there is none. */
+  readonly reason: string;
+}
+
+/** The file, or the hook, that an extender reads the flag of a module from. */
+export function fileOf(extender: Extender, module: Module, { places }: ModuleFlags): string | null {
+  switch (extender) {
+    case 'Static':
+      if (module.ownFlag !== undefined) return `${module.source ?? module.path}/values.yaml`;
+      return places?.common.get(module.key) ?? null;
+    case 'DynamicallyEnabled':
+      return places?.dynamic.get(module.key) ?? null;
+    case 'KubeConfig':
+      return null;
+    case 'ScriptEnabled':
+      return module.enabledScript ?? null;
+  }
+}
+
 /** The opinion of one extender about a module: its flag, `none` for no opinion, `ask-script` where the script decides. */
 type Opinion =
   | { readonly type: 'none' }

@@ -91,6 +91,19 @@ test('discoverModules() gives the reason of the script, or says that it has none
   expect(await reasonFor('')).toBe('the enabled script returned false');
 });
 
+test('discoverModules() keeps what each source said, in the order in which they count', async () => {
+  const script: EnabledScript = async () => ({ isEnabled: false, reason: 'not enough nodes' });
+  const { answers } = await discoverModules(inputFor({ common: T, configMap: T, script: F }), script, NEVER);
+  const said = answers?.get('web' as ModuleName) ?? [];
+  expect(said.map(({ extender, isEnabled }) => [extender, isEnabled])).toStrictEqual([
+    ['Static', true],
+    ['DynamicallyEnabled', null],
+    ['KubeConfig', true],
+    ['ScriptEnabled', false],
+  ]);
+  expect(said.at(-1)).toMatchObject({ reason: 'not enough nodes', file: expect.any(String) });
+});
+
 test('discoverModules() shows each script the modules enabled before it, in run order', async () => {
   const seen: string[] = [];
   const script: EnabledScript = async ({ name }, enabledBefore) => {

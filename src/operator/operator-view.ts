@@ -23,7 +23,8 @@ import { visibleToHelm } from '../values/visible-values.ts';
 import { allRuntimes, problemsShown, staleBindings } from './binding-problems.ts';
 import { collectOperatorFacts, runningHooks } from './collect-operator-facts.ts';
 import type { GaugesParts } from './daemon-metrics.ts';
-import { explainModule, heldExplanations, summarizeModules } from './explain-module.ts';
+import { summarizeModules } from './explain-module.ts';
+import { explainWhy } from './explain-why.ts';
 import type { Explained } from './explained.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import { isolatedModules } from './isolation.ts';
@@ -81,12 +82,7 @@ export function createView(deps: ViewDeps): DaemonView {
     enabledModules: () => operator.registry.enabled,
     modules: () => summarizeModules(operator),
     moduleGraph: () => moduleGraph(operator),
-    explainModule: async (name, signal) => {
-      const module = operator.registry.find(name);
-      const releases = await operator.releases.list(signal);
-      if (module !== undefined) return explainModule(operator, module, releases);
-      return heldExplanations(operator, releases).find((held) => held.module === name);
-    },
+    explainModule: async (name, signal) => explainWhy(operator, name, await operator.releases.list(signal)),
     globalHooks: () => operator.globalHooks.runtimes.map(({ hook }) => hook.name),
     global: sectionView(operator, GLOBAL_SECTION, () => operator.globalHooks.runtimes),
     module: (name) => moduleView(deps, name),

@@ -31,3 +31,43 @@ export interface Cause {
   /** The command or edit that mends it. */
   readonly remedy: string | null;
 }
+
+/** A condition of a module with those that it consists of. The words are for people. */
+export interface WhyNode {
+  /** One of {@link WHY_IDS} in the first level; below it the name of a source, a module or a hook. */
+  readonly id: string;
+  /** Null: not known, or not reached. */
+  readonly ok: boolean | null;
+  readonly text: string;
+  /** Who says so, such as `KubeConfig`; null where that is the operator. */
+  readonly source: string | null;
+  /** A file, or what is in the way, such as `queue/main`. */
+  readonly ref: string | null;
+  /** The command or edit that makes it true; null where it is true, or becomes so without help. */
+  readonly remedy: string | null;
+  /** When it is tried next, or ends. */
+  readonly until: string | null;
+  readonly children: readonly WhyNode[];
+}
+
+/** The first condition that is not true; undefined if there is none. */
+export function firstFalse({ children }: WhyNode): WhyNode | undefined {
+  return children.find(({ ok }) => ok === false);
+}
+
+const MARKS = { true: 'yes', false: 'no', null: '-' } as const;
+
+/** The tree as rows for people: whether it is true, what, and why. Children that say nothing are left out. */
+export function whyRows(root: WhyNode): readonly (readonly [string, string, string])[] {
+  return root.children.flatMap((child) => [
+    rowOf(child, child.id),
+    ...child.children
+      .filter(({ ok }) => ok !== null)
+      .map((grandchild) => rowOf(grandchild, `${child.id}/${grandchild.id}`)),
+  ]);
+}
+
+function rowOf({ ok, text, ref }: WhyNode, name: string): readonly [string, string, string] {
+  const file = ref?.startsWith('/') === true && !text.includes(ref) ? ` (${ref})` : '';
+  return [MARKS[`${ok}`], name, `${text}${file}`];
+}

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@addon-operator/base/errors';
 import { oneLine } from '@addon-operator/base/escape-controls';
-import type { Cause } from './cause.ts';
+import { type Cause, firstFalse, type WhyNode, whyRows } from './cause.ts';
 
 /** The state of a module in one word. */
 export type ModuleStatus =
@@ -52,6 +52,8 @@ export interface ModuleExplanation {
   readonly waitsFor: readonly string[];
   /** What holds it up; what has to end first comes first. */
   readonly causes: readonly Cause[];
+  /** What has to be true for the module to be ready; absent where many modules are described. */
+  readonly why?: WhyNode;
   readonly failure: ModuleFailure | null;
   readonly lastRun: {
     readonly startedAt: string;
@@ -142,7 +144,7 @@ export function explanationText(explanation: ModuleExplanation): string {
     ['on deletion', explanation.deletionPolicy],
     ['phase', phase],
     ...explanation.waitsFor.map((text): readonly [string, string] => ['waits for', text]),
-    ...explanation.causes.flatMap(causeRows),
+    ...heldUpRows(explanation),
     ...failureRows(explanation.failure),
     ['last run', lastRunText(explanation.lastRun)],
     ...(explanation.nextReconcileAt === null ? [] : [['next run', explanation.nextReconcileAt] as const]),
@@ -151,7 +153,13 @@ export function explanationText(explanation: ModuleExplanation): string {
     ...driftRows(explanation.drift),
     ...(explanation.warnings ?? []).map((text): readonly [string, string] => ['warning', text]),
   ];
-  return textTable(rows);
+  return `${textTable(rows)}${treeText(explanation.why)}`;
+}
+
+/** Nothing while everything is true. */
+function treeText(why: WhyNode | undefined): string {
+  if (why === undefined || why.ok === true) return '';
+  return `\n${textTable([['TRUE', 'CONDITION', 'WHY'], ...whyRows(why)])}`;
 }
 
 interface Column {
@@ -229,8 +237,15 @@ function failureRows(failure: ModuleFailure | null): readonly (readonly [string,
   ];
 }
 
-function causeRows({ text, remedy }: Cause): readonly (readonly [string, string])[] {
-  return [['held up by', text], ...(remedy === null ? [] : [['to mend it', remedy] as const])];
+/** The first condition that is not true comes first. */
+function heldUpRows({ causes, why }: ModuleExplanation): readonly (readonly [string, string])[] {
+  const first = why === undefined ? undefined : firstFalse(why);
+  const obstacles =
+    first === undefined ? causes : [first, ...causes.filter(({ text }) => text !== first.text)];
+  return obstacles.flatMap(({ text, remedy }) => [
+    ['held up by', text] as const,
+    ...(remedy === null ? [] : [['to mend it', remedy] as const]),
+  ]);
 }
 
 function lastRunText(run: ModuleExplanation['lastRun']): string {

@@ -1,0 +1,267 @@
+import { expect, test } from 'vitest';
+import { firstFalse, WHY_IDS, type WhyNode } from './cause.ts';
+import { causesOf, NO_OBSTACLES, type Obstacles } from './module-causes.ts';
+import { explanationText, type ModuleExplanation } from './module-explanation.ts';
+import { type FlagAnswer, whyTree } from './why-tree.ts';
+
+const READY: ModuleExplanation = {
+  module: 'web',
+  status: 'ready',
+  isEnabled: true,
+  source: 'common-values',
+  reason: 'webEnabled in /modules/values.yaml is true',
+  position: { place: 1, of: 1, order: 1 },
+  path: '/modules/001-web',
+  version: '1.2.3',
+  deletionPolicy: 'delete',
+  requires: [],
+  phase: 'ready',
+  waitsFor: [],
+  causes: [],
+  failure: null,
+  lastRun: null,
+  nextReconcileAt: null,
+  release: { revision: 3, isOwned: true },
+  pause: null,
+  drift: null,
+};
+const NOTHING = { file: null, isEnabled: null, reason: '' };
+const ANSWERS: readonly FlagAnswer[] = [
+  {
+    extender: 'Static',
+    file: '/modules/values.yaml',
+    isEnabled: true,
+    reason: 'webEnabled in /modules/values.yaml is true',
+  },
+  { ...NOTHING, extender: 'DynamicallyEnabled' },
+  { ...NOTHING, extender: 'KubeConfig' },
+  { ...NOTHING, extender: 'ScriptEnabled', file: '/modules/001-web/enabled' },
+];
+const OFF = { status: 'disabled', isEnabled: false, phase: 'not started', release: null } as const;
+const NEXT = '2026-01-01T00:00:05.000Z';
+const FAILURE = {
+  error: 'no disk',
+  code: 'HOOK_FAILED',
+  attempts: 2,
+  nextAttemptAt: NEXT,
+  isGivenUp: false,
+} as const;
+const PAUSE = { reason: 'disks', since: '', until: NEXT, isOfAll: false };
+const BLOCKED = {
+  queue: 'main',
+  task: 'ConvergeModules',
+  error: 'the script failed',
+  nextAttemptAt: NEXT,
+  hook: null,
+};
+const DB = { name: 'db', range: '>=2', isOptional: false, status: null };
+
+function treeOf(
+  explanation: Partial<ModuleExplanation>,
+  obstacles: Partial<Obstacles> = {},
+  answers: readonly FlagAnswer[] = ANSWERS,
+): WhyNode {
+  const facts = { ...READY, ...explanation };
+  const causes = causesOf(facts, { ...NO_OBSTACLES, ...obstacles });
+  return whyTree({ ...facts, causes }, { flag: 'webEnabled', answers, hasChart: true });
+}
+
+function answer(extender: string, file: string | null): readonly FlagAnswer[] {
+  return [
+    ...ANSWERS.filter((one) => one.extender !== extender),
+    { extender, file, isEnabled: false, reason: '' },
+  ];
+}
+
+type Row = readonly [string, WhyNode, string, Partial<WhyNode>];
+
+const ROWS: readonly Row[] = [
+  ['ready', treeOf({}), 'yes yes yes yes yes yes yes yes yes yes yes', {}],
+  ['without a decision', treeOf({ ...OFF, status: 'undecided' }), 'yes yes yes - yes yes - - - - -', {}],
+  [
+    'denied',
+    treeOf({ status: 'unauthorized', reason: 'not authorized: no signature', phase: 'not started' }),
+    'no yes yes yes yes yes - - - - -',
+    { id: 'authorized', text: 'not authorized: no signature' },
+  ],
+  [
+    'without a directory',
+    treeOf({ ...OFF, status: 'held', reason: 'its directory is gone', waitsFor: ['a decision'] }),
+    'yes no yes - yes yes - - - - -',
+    { id: 'found', remedy: 'a decision' },
+  ],
+  [
+    'behind a refused ConfigMap',
+    treeOf({}, { configProblem: 'replicas: must be integer' }),
+    'yes yes no yes yes yes yes yes yes yes yes',
+    { id: 'config', ref: 'configmap', remedy: 'correct the ConfigMap with `kubectl edit configmap`' },
+  ],
+  [
+    'behind an enabled script that fails',
+    treeOf({ ...OFF, status: 'undecided' }, { blocksAll: BLOCKED }),
+    'yes yes yes no yes yes - - - - -',
+    { id: 'enabled', ref: 'queue/main', until: NEXT },
+  ],
+  [
+    'disabled as no source sets its flag',
+    treeOf({ ...OFF, source: 'default', reason: 'no source sets the flag of the module' }, {}, []),
+    'yes yes yes no yes yes - - - - -',
+    {
+      id: 'enabled',
+      remedy: 'set `webEnabled: true` in values.yaml or `webEnabled: "true"` in the ConfigMap',
+    },
+  ],
+  [
+    'disabled by values.yaml',
+    treeOf({ ...OFF, source: 'common-values' }, {}, answer('Static', '/modules/values.yaml')),
+    'yes yes yes no yes yes - - - - -',
+    {
+      id: 'enabled',
+      remedy: 'set `webEnabled: true` in /modules/values.yaml or `webEnabled: "true"` in the ConfigMap',
+    },
+  ],
+  [
+    'disabled by the ConfigMap',
+    treeOf({ ...OFF, source: 'config-map' }, {}, answer('KubeConfig', null)),
+    'yes yes yes no yes yes - - - - -',
+    { id: 'enabled', remedy: 'set `webEnabled: "true"` in the ConfigMap' },
+  ],
+  [
+    'disabled by a global hook',
+    treeOf({ ...OFF, source: 'global-hook' }, {}, answer('DynamicallyEnabled', 'a.sh')),
+    'yes yes yes no yes yes - - - - -',
+    {
+      id: 'enabled',
+      remedy: 'set `webEnabled: "true"` in the ConfigMap, which counts more than the global hook',
+    },
+  ],
+  [
+    'disabled by its script',
+    treeOf({ ...OFF, source: 'enabled-script' }, {}, answer('ScriptEnabled', '/modules/001-web/enabled')),
+    'yes yes yes no yes yes - - - - -',
+    { id: 'enabled', remedy: '/modules/001-web/enabled decides: change the script, or what it looks at' },
+  ],
+  [
+    'disabled for a requirement',
+    treeOf({
+      ...OFF,
+      source: 'requirement',
+      reason: 'requires module db, which does not exist',
+      requires: [DB],
+    }),
+    'yes yes yes yes yes no - - - - -',
+    { id: 'requirements', ref: 'module/db', text: 'requires module db, which does not exist' },
+  ],
+  [
+    'paused',
+    treeOf({ status: 'paused', pause: PAUSE }),
+    'yes yes yes yes no yes yes yes yes yes yes',
+    { id: 'not-paused', until: NEXT, remedy: '`addon-operator module resume web`' },
+  ],
+  [
+    'behind a task of others that fails',
+    treeOf({ status: 'starting', phase: 'startup' }, { blocksOwn: { ...BLOCKED, task: 'ModuleRun db' } }),
+    'yes yes yes yes yes yes no - - - -',
+    { id: 'queue', ref: 'queue/main' },
+  ],
+  [
+    'behind a task of others',
+    treeOf({
+      status: 'starting',
+      phase: 'startup',
+      waitsFor: ['ModuleRun:main:db in front of it in queue main'],
+    }),
+    'yes yes yes yes yes yes - - - - -',
+    {},
+  ],
+  [
+    'without a permission',
+    treeOf({}, { staleBindings: [{ text: "binding 'pods' has no snapshot", isForbidden: true }] }),
+    'yes yes yes yes yes yes yes no yes yes yes',
+    { id: 'synchronized', text: "binding 'pods' has no snapshot" },
+  ],
+  [
+    'with a beforeHelm hook that fails',
+    treeOf({ status: 'failing', phase: 'helm', failure: FAILURE }),
+    'yes yes yes yes yes yes yes yes no - -',
+    { id: 'before-helm', until: NEXT },
+  ],
+  [
+    'with a chart that fails',
+    treeOf({ status: 'failing', phase: 'helm', failure: { ...FAILURE, code: 'HELM_FAILED' } }),
+    'yes yes yes yes yes yes yes yes - no -',
+    { id: 'helm' },
+  ],
+  [
+    'with an afterHelm hook that fails',
+    treeOf({
+      status: 'failing',
+      phase: 'helm',
+      failure: { ...FAILURE, error: 'hooks by binding afterHelm' },
+    }),
+    'yes yes yes yes yes yes yes yes - - no',
+    { id: 'ready' },
+  ],
+];
+
+const MARKS = { true: 'yes', false: 'no', null: '-' } as const;
+
+test.each(ROWS)(
+  'the tree of a module %s shows what is true, and names the first condition that is not',
+  (_name, tree, marks, first) => {
+    expect(tree.children.map(({ id }) => id)).toEqual(WHY_IDS);
+    expect(tree.children.map(({ ok }) => MARKS[`${ok}`]).join(' ')).toBe(marks);
+    const found = firstFalse(tree);
+    expect(found ?? {}).toMatchObject(first);
+    expect(tree.ok).toBe(marks.includes('no') ? false : marks.includes('-') ? null : true);
+    expect(found === undefined).toBe(!marks.includes('no'));
+  },
+);
+
+test('each source of the flag is named with its file and what it said', () => {
+  const enabled = treeOf({}).children.find(({ id }) => id === 'enabled');
+  expect(enabled?.children).toMatchObject([
+    {
+      id: 'Static',
+      ok: true,
+      ref: '/modules/values.yaml',
+      text: 'webEnabled in /modules/values.yaml is true',
+    },
+    { id: 'DynamicallyEnabled', ok: null, ref: null, text: 'says nothing' },
+    { id: 'KubeConfig', ok: null, text: 'says nothing' },
+    { id: 'ScriptEnabled', ok: null, ref: '/modules/001-web/enabled' },
+  ]);
+});
+
+test('a condition with several causes names all of them', () => {
+  const stale = (name: string) => ({ text: `binding '${name}' has no snapshot`, isForbidden: true });
+  const tree = treeOf({}, { staleBindings: [stale('pods'), stale('nodes')] });
+  expect(firstFalse(tree)).toMatchObject({
+    text: "binding 'pods' has no snapshot",
+    children: [{ id: 'Forbidden', text: "binding 'nodes' has no snapshot" }],
+  });
+});
+
+test('explain shows the tree, the first condition that is not true and what mends it', () => {
+  const off = { ...READY, ...OFF, source: 'config-map', reason: 'webEnabled in the ConfigMap is false' };
+  const why = whyTree(off, { flag: 'webEnabled', answers: answer('KubeConfig', null), hasChart: true });
+  const text = explanationText({ ...off, why });
+  expect(text).toContain('held up by   webEnabled in the ConfigMap is false\n');
+  expect(text).toContain('to mend it   set `webEnabled: "true"` in the ConfigMap\n');
+  expect(text.slice(text.indexOf('TRUE'))).toBe(`TRUE  CONDITION           WHY
+yes   authorized          nothing denies the module
+yes   found               its directory is /modules/001-web
+yes   config              the ConfigMap is in force
+no    enabled             webEnabled in the ConfigMap is false
+yes   enabled/Static      webEnabled in /modules/values.yaml is true
+no    enabled/KubeConfig  disables it
+yes   not-paused          it is not paused
+yes   requirements        it requires no other module
+-     queue               not reached
+-     synchronized        not reached
+-     before-helm         not reached
+-     helm                not reached
+-     ready               not reached
+`);
+  expect(explanationText({ ...READY, why: treeOf({}) })).not.toContain('CONDITION');
+});

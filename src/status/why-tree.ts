@@ -1,0 +1,211 @@
+import type { Cause, WhyId, WhyNode } from './cause.ts';
+import { WHY_IDS } from './cause.ts';
+import { resumeCommand } from './module-causes.ts';
+import type { ModuleExplanation, ModuleStatus, RequiredModule } from './module-explanation.ts';
+
+/** What one source said about the flag of a module. */
+export interface FlagAnswer {
+  /** Such as `KubeConfig`. */
+  readonly extender: string;
+  readonly file: string | null;
+  /** Null: nothing. */
+  readonly isEnabled: boolean | null;
+  readonly reason: string;
+}
+
+/** What the tree needs beside the explanation. */
+export interface WhyDetails {
+  /** Such as `webEnabled`. */
+  readonly flag: string;
+  /** In the order in which they count, the last one most. */
+  readonly answers: readonly FlagAnswer[];
+  readonly hasChart: boolean;
+}
+
+type Leaf = Pick<WhyNode, 'ok' | 'text'> & Partial<WhyNode>;
+
+const NOT_REACHED: Leaf = { ok: null, text: 'not reached' };
+
+/** Phases of a run, in their order. */
+const PHASES = ['startup', 'synchronization', 'wait-for-synchronization', 'helm', 'ready'];
+
+const UNDECIDED: ReadonlySet<ModuleStatus> = new Set(['undecided', 'held']);
+/** States in which a module is not run. */
+const NOT_RUN: ReadonlySet<ModuleStatus> = new Set([
+  'undecided',
+  'held',
+  'disabled',
+  'deleting',
+  'unauthorized',
+]);
+
+/**
+ * What has to be true for a module to be ready, in the order in which it becomes true. What was reached in the last run stays true
+ * until a run fails there.
+ */
+export function whyTree(explanation: Omit<ModuleExplanation, 'why'>, details: WhyDetails): WhyNode {
+  const children = WHY_IDS.map((id) => nodeOf(id, explanation, details));
+  const problem = children.find(({ ok }) => ok === false);
+  return node('module', {
+    ok: problem === undefined ? (children.every(({ ok }) => ok === true) ? true : null) : false,
+    text: problem?.text ?? `module ${explanation.module} is ${explanation.status}`,
+    ref: `module/${explanation.module}`,
+    children,
+  });
+}
+
+function nodeOf(id: WhyId, explanation: Omit<ModuleExplanation, 'why'>, details: WhyDetails): WhyNode {
+  const found = explanation.causes.filter((cause) => cause.node === id);
+  const leaf = leafOf(id, explanation, details);
+  const [first, ...others] = found;
+  if (first === undefined) return node(id, leaf);
+  return node(id, {
+    ...fromCause(first),
+    children: [...(leaf.children ?? []), ...others.map((cause) => node(cause.reason, fromCause(cause)))],
+  });
+}
+
+function fromCause({ text, ref, remedy, until }: Cause): Leaf {
+  return { ok: false, text, ref, remedy, until };
+}
+
+/** A condition without a cause of its own. */
+function leafOf(id: WhyId, explanation: Omit<ModuleExplanation, 'why'>, details: WhyDetails): Leaf {
+  const { status, path, drift, release } = explanation;
+  switch (id) {
+    case 'authorized':
+      return { ok: true, text: 'nothing denies the module' };
+    case 'found':
+      return { ok: true, text: `its directory is ${path}`, ref: path };
+    case 'config':
+      return { ok: true, text: 'the ConfigMap is in force' };
+    case 'enabled':
+      return enabledLeaf(explanation, details);
+    case 'not-paused':
+      return pauseLeaf(explanation);
+    case 'requirements':
+      return requirementsLeaf(explanation);
+    case 'queue':
+      return queueLeaf(explanation);
+    case 'synchronized':
+      return reached(explanation, 'helm', 'its hooks with kubernetes bindings have seen the objects');
+    case 'before-helm':
+      return reached(explanation, 'ready', 'its beforeHelm hooks have run');
+    case 'helm': {
+      if (!details.hasChart) return { ok: NOT_RUN.has(status) ? null : true, text: 'it has no chart' };
+      const revision = release === null ? '' : `, revision ${release.revision} of its release`;
+      return reached(explanation, 'ready', `its chart is deployed${revision}`);
+    }
+    case 'ready': {
+      const count = drift?.objects.length ?? 0;
+      const changed = count === 0 ? '' : `; others changed ${count} of its objects`;
+      return reached(explanation, 'ready', `its last run succeeded${changed}`);
+    }
+  }
+}
+
+function enabledLeaf(explanation: Omit<ModuleExplanation, 'why'>, { answers, flag }: WhyDetails): Leaf {
+  const { status, isEnabled, reason, source } = explanation;
+  const children = answers.map(({ extender, file, isEnabled: ok, reason: why }) =>
+    node(extender, { ok, text: why === '' ? answerText(ok) : why, source: extender, ref: file }),
+  );
+  if (UNDECIDED.has(status)) return { ok: null, text: reason, children };
+  // What a module requires is a condition of its own.
+  if (source === 'requirement')
+    return {
+      ok: true,
+      text: `${flag} is true`,
+      source: answers.findLast((one) => one.isEnabled)?.extender ?? null,
+      children,
+    };
+  return {
+    ok: isEnabled,
+    text: reason,
+    source,
+    remedy: isEnabled ? null : enableRemedy(source, flag, answers),
+    children,
+  };
+}
+
+function answerText(isEnabled: boolean | null): string {
+  if (isEnabled === null) return 'says nothing';
+  return isEnabled ? 'enables it' : 'disables it';
+}
+
+function enableRemedy(source: string | null, flag: string, answers: readonly FlagAnswer[]): string {
+  const last = answers.findLast(({ isEnabled }) => isEnabled === false);
+  if (source === 'enabled-script')
+    return `${last?.file ?? 'its enabled script'} decides: change the script, or what it looks at`;
+  if (source === 'config-map') return `set \`${flag}: "true"\` in the ConfigMap`;
+  if (source === 'global-hook')
+    return `set \`${flag}: "true"\` in the ConfigMap, which counts more than the global hook`;
+  return `set \`${flag}: true\` in ${last?.file ?? 'values.yaml'} or \`${flag}: "true"\` in the ConfigMap`;
+}
+
+function pauseLeaf(explanation: Omit<ModuleExplanation, 'why'>): Leaf {
+  const { pause } = explanation;
+  if (pause === null) return { ok: true, text: 'it is not paused' };
+  const until = pause.until === null ? '' : ` until ${pause.until}`;
+  return {
+    ok: false,
+    text: `paused${until}: ${pause.reason}`,
+    until: pause.until,
+    remedy: resumeCommand(explanation),
+  };
+}
+
+function requirementsLeaf({ requires, source, reason }: Omit<ModuleExplanation, 'why'>): Leaf {
+  const children = requires.map(requirementNode);
+  if (source === 'requirement') {
+    const [missing] = requires.filter(
+      ({ name }) => reason.includes(`module ${name},`) || reason.includes(`module ${name} `),
+    );
+    const remedy =
+      missing === undefined
+        ? null
+        : `enable or add module ${missing.name} in that version; \`addon-operator explain module ${missing.name}\` says why it is not`;
+    return {
+      ok: false,
+      text: reason,
+      ref: missing === undefined ? null : `module/${missing.name}`,
+      remedy,
+      children,
+    };
+  }
+  return {
+    ok: true,
+    text: requires.length === 0 ? 'it requires no other module' : 'the modules that it requires are enabled',
+    children,
+  };
+}
+
+function requirementNode({ name, range, isOptional, status }: RequiredModule): WhyNode {
+  const version = range === null ? '' : ` ${range}`;
+  const isThere = status !== null && status !== 'disabled' && status !== 'failing' && status !== 'isolated';
+  return node(name, {
+    ok: isOptional || isThere,
+    text: `${name}${version}${isOptional ? ', optional' : ''}: ${status ?? 'does not exist'}`,
+    ref: `module/${name}`,
+  });
+}
+
+function queueLeaf({ status, waitsFor }: Omit<ModuleExplanation, 'why'>): Leaf {
+  const ahead = waitsFor.find((text) => text.includes(' in front of it in queue '));
+  if (ahead !== undefined) return { ok: null, text: ahead };
+  if (NOT_RUN.has(status)) return NOT_REACHED;
+  return { ok: true, text: 'no task of others is in front of it' };
+}
+
+function reached(
+  { status, phase }: Omit<ModuleExplanation, 'why'>,
+  after: 'helm' | 'ready',
+  text: string,
+): Leaf {
+  if (NOT_RUN.has(status)) return NOT_REACHED;
+  const isReached = PHASES.indexOf(phase) >= PHASES.indexOf(after);
+  return isReached ? { ok: true, text } : NOT_REACHED;
+}
+
+function node(id: string, { ok, text, ...more }: Leaf): WhyNode {
+  return { source: null, ref: null, remedy: null, until: null, children: [], ...more, id, ok, text };
+}
