@@ -7,15 +7,20 @@ import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-cli
 import type { Settings } from '../settings.ts';
 import type { LeadershipHost } from './leadership.ts';
 import { parseLeaseSpec } from './lease-election.ts';
-import { LeaseStore } from './lease-store.ts';
+import { type LeaseObject, LeaseStore } from './lease-store.ts';
+import { leaseChange } from './lease-watch.ts';
 import { microTime } from './micro-time.ts';
 
-/** How often a sign of life is left, in milliseconds. */
+/** From the start of the operator to its first look at the Lease, in milliseconds: most starts are over by then. */
+const FIRST_LOOK_MS = 10_000;
+/** Between two looks at the Lease, in milliseconds; a predecessor that is being replaced has ended by then. */
 const PERIOD_MS = 30_000;
 const PERIODS_PER_LEASE = 3;
 
 interface PresenceOptions {
   readonly store: LeaseStore;
+  /** Resolves when another client may have written the Lease since it was as given; see {@link leaseChange}. */
+  readonly changed: (lease: LeaseObject, signal: AbortSignal) => Promise<void>;
   /** Of this process alone. */
   readonly identity: string;
   readonly steadyClock: SteadyClock;
@@ -25,32 +30,53 @@ interface PresenceOptions {
 }
 
 /**
- * Leaves a sign of life in a Lease from time to time, and warns, once for each, of others that do so too: they work
- * against us. The first entry found may be of a dead operator; an entry written after ours is not. Nothing depends on it, so
- * errors are logged at level debug only, and without permission it stops.
+ * Writes the name of this operator to a Lease, and again half a minute after another client has written or deleted it. It
+ * warns, once for each, of other operators that write there too: they work against this one. The first entry found may be
+ * of a dead operator; an entry written after ours is not. A watch reports changes, so an operator that is alone sends no
+ * further requests. Without permission to watch, the Lease is read and written every half minute.
+ *
+ * Nothing depends on it, so errors are logged at level debug only, and without permission to read or write it stops.
  *
  * @param signal ends it
  */
 export async function showPresence(options: PresenceOptions, signal: AbortSignal): Promise<void> {
-  const { steadyClock, store, log } = options;
+  const { steadyClock, store, changed, log } = options;
   const warned = new Set<string>();
   let written: string | undefined;
+  let mayWatch = true;
+  /** Returns the Lease with our entry; undefined when another client wrote at the same time. */
+  const look = async (): Promise<LeaseObject | undefined> => {
+    const read = await store.read(signal);
+    const { holder } = parseLeaseSpec(read?.['spec']);
+    const isOurs = canonicalJson(read?.['spec']) === written;
+    // The watch broke, and nothing has changed in the meantime.
+    if (isOurs && mayWatch) return read;
+    const isAnothers = written !== undefined && !isOurs;
+    if (isAnothers && holder !== options.identity && holder !== '' && !warned.has(holder)) {
+      warned.add(holder);
+      log.warn(
+        { other: holder, lease: store.ref.name },
+        'another operator is running in this namespace, and the two revert the changes of each other: stop one, or run both with ADDON_OPERATOR_HA',
+      );
+    }
+    const lease = await store.write(read, specOf(options), signal);
+    if (lease !== undefined) written = canonicalJson(lease['spec']);
+    return lease;
+  };
+  const awaitChange = async (lease: LeaseObject): Promise<void> => {
+    try {
+      await changed(lease, signal);
+    } catch (error) {
+      if (!hasStatus(error, 403)) throw error;
+      mayWatch = false;
+    }
+  };
   try {
-    for (;;) {
-      await steadyClock.sleep(PERIOD_MS, signal);
+    for (let delayMs = FIRST_LOOK_MS; ; delayMs = PERIOD_MS) {
+      await steadyClock.sleep(delayMs, signal);
       try {
-        const read = await store.read(signal);
-        const { holder } = parseLeaseSpec(read?.['spec']);
-        const isAnothers = written !== undefined && canonicalJson(read?.['spec']) !== written;
-        if (isAnothers && holder !== options.identity && holder !== '' && !warned.has(holder)) {
-          warned.add(holder);
-          log.warn(
-            { other: holder, lease: store.ref.name },
-            'another operator is running in this namespace, and the two revert the changes of each other: stop one, or run both with ADDON_OPERATOR_HA',
-          );
-        }
-        const object = await store.write(read, specOf(options), signal);
-        if (object !== undefined) written = canonicalJson(object['spec']);
+        const lease = await look();
+        if (mayWatch && lease !== undefined) await awaitChange(lease);
       } catch (error) {
         signal.throwIfAborted();
         log.debug(errorFields(error), 'cannot check for other operators');
@@ -86,7 +112,9 @@ export function startPresence(
 ): () => Promise<void> {
   const nonce = Math.floor(random() * NONCE_RANGE).toString(16);
   const store = new LeaseStore(kube, { namespace, name: `${configMapName}-presence` }, REQUEST_TIMEOUT_MS);
+  const deps = { kube, clock: steadyClock, random };
+  const changed = (lease: LeaseObject, signal: AbortSignal) => leaseChange(deps, store.ref, lease, signal);
   const identity = `${hostname()}.${process.pid}.${nonce}`;
-  const ended = showPresence({ store, identity, steadyClock, wallClock, log }, stop);
+  const ended = showPresence({ store, changed, identity, steadyClock, wallClock, log }, stop);
   return () => ended;
 }

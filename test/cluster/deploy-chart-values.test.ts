@@ -168,7 +168,7 @@ describeCluster('the values of the chart of the operator', (cluster) => {
         .map(({ verbs, resourceNames = [] }) => [verbs.join(), ...resourceNames]);
     expect(namesOf('leases')).toEqual([
       ['create'],
-      ['get,update,patch', 'addon-operator-leader-election', 'addon-operator-presence'],
+      ['get,watch,update,patch', 'addon-operator-leader-election', 'addon-operator-presence'],
     ]);
     expect(namesOf('validatingwebhookconfigurations')).toEqual([
       ['create'],

@@ -8,6 +8,7 @@ type Outcome = 'ok' | 'unreachable' | 'applied-but-unanswered' | 'conflict';
 export class LeaseServer {
   #version = 0;
   #lease: JsonObject | undefined;
+  readonly #watches = new Set<(line: string | undefined) => void>();
 
   /** The `spec` of the Lease; undefined while there is none. */
   get spec(): JsonObject | undefined {
@@ -20,12 +21,58 @@ export class LeaseServer {
   }
 
   delete(): void {
+    const deleted = this.#lease;
     this.#lease = undefined;
+    if (deleted === undefined) return;
+    this.#version += 1;
+    this.#notify({ type: 'DELETED', object: withVersion(deleted, this.#version) });
+  }
+
+  /** Tells all watches that nothing has changed. */
+  bookmark(): void {
+    this.#notify({ type: 'BOOKMARK', object: withVersion({}, this.#version) });
+  }
+
+  /** Ends all watches in good order. */
+  closeWatches(): void {
+    for (const end of this.#watches) end(undefined);
   }
 
   /** One way to the server, with a network of its own. */
   client(): LeaseClient {
-    return new LeaseClient((request) => this.#answer(request));
+    return new LeaseClient(
+      (request) => this.#answer(request),
+      (signal) => this.#watch(signal),
+    );
+  }
+
+  #notify(event: JsonObject): void {
+    for (const notify of this.#watches) notify(JSON.stringify(event));
+  }
+
+  /** What changes from now on. */
+  async *#watch(signal: AbortSignal): AsyncGenerator<string> {
+    const lines: (string | undefined)[] = [];
+    let next = Promise.withResolvers<void>();
+    const notify = (line: string | undefined): void => {
+      lines.push(line);
+      next.resolve();
+      next = Promise.withResolvers();
+    };
+    const aborted = Promise.withResolvers<never>();
+    aborted.promise.catch(() => undefined);
+    signal.addEventListener('abort', () => aborted.reject(signal.reason), { once: true });
+    this.#watches.add(notify);
+    try {
+      for (;;) {
+        if (lines.length === 0) await Promise.race([next.promise, aborted.promise]);
+        const line = lines.shift();
+        if (line === undefined) return;
+        yield line;
+      }
+    } finally {
+      this.#watches.delete(notify);
+    }
   }
 
   #answer({ method, body }: KubeRequest): JsonObject {
@@ -44,8 +91,9 @@ export class LeaseServer {
 
   #store(body: unknown): JsonObject {
     this.#version += 1;
-    const metadata = { name: 'leader', resourceVersion: String(this.#version) };
-    this.#lease = { ...(JSON.parse(JSON.stringify(body)) as JsonObject), metadata };
+    const type = this.#lease === undefined ? 'ADDED' : 'MODIFIED';
+    this.#lease = withVersion(JSON.parse(JSON.stringify(body)) as JsonObject, this.#version);
+    this.#notify({ type, object: this.#lease });
     return this.#lease;
   }
 }
@@ -54,10 +102,17 @@ export class LeaseClient implements KubeClient {
   /** What becomes of the requests from now on. */
   outcome: Outcome = 'ok';
   readonly methods: string[] = [];
+  /** Whether the role of this client has the verb `watch`. */
+  mayWatch = true;
   readonly #answer: (request: KubeRequest) => JsonObject;
+  readonly #watch: (signal: AbortSignal) => AsyncIterable<string>;
 
-  constructor(answer: (request: KubeRequest) => JsonObject) {
+  constructor(
+    answer: (request: KubeRequest) => JsonObject,
+    watch: (signal: AbortSignal) => AsyncIterable<string>,
+  ) {
     this.#answer = answer;
+    this.#watch = watch;
   }
 
   async request(request: KubeRequest, signal: AbortSignal): Promise<unknown> {
@@ -69,9 +124,17 @@ export class LeaseClient implements KubeClient {
     throw new OperatorError('KUBE_UNREACHABLE', 'no answer');
   }
 
-  stream(): Promise<AsyncIterable<string>> {
-    return Promise.reject(new OperatorError('INTERNAL', 'Nobody watches a Lease'));
+  async stream(_request: KubeRequest, signal: AbortSignal): Promise<AsyncIterable<string>> {
+    signal.throwIfAborted();
+    this.methods.push('WATCH');
+    if (!this.mayWatch) throw refused(403);
+    if (this.outcome === 'unreachable') throw new OperatorError('KUBE_UNREACHABLE', 'no answer');
+    return this.#watch(signal);
   }
+}
+
+function withVersion(lease: JsonObject, version: number): JsonObject {
+  return { ...lease, metadata: { name: 'leader', namespace: 'ns', resourceVersion: String(version) } };
 }
 
 function versionOf(object: unknown): unknown {

@@ -41,7 +41,7 @@ interface WatchRequest {
   readonly onOpen?: () => void;
 }
 
-interface WatchDeps {
+export interface WatchDeps {
   readonly kube: KubeClient;
   readonly clock: SteadyClock;
   /** A number in [0, 1). */
