@@ -1,4 +1,4 @@
-import { parseJson } from '@addon-operator/json';
+import { type Json, parseJson } from '@addon-operator/json';
 import type { Command } from 'commander';
 import { SETTINGS } from '../settings.ts';
 import type { CliHost } from './cli-host.ts';
@@ -34,6 +34,8 @@ export interface DebugCommandSpec {
 export interface OutputSpec extends DefaultFormat {
   /** The operator's text is a table already, so that only names are taken from `table`. */
   readonly hasTextTable?: boolean;
+  /** The operator answers JSON only: other formats are made of it. */
+  readonly hasOnlyJson?: true;
   /** Loads what makes a table of the JSON of the command. */
   readonly table: (options: Readonly<Record<string, unknown>>) => Promise<ToTable>;
 }
@@ -80,14 +82,20 @@ async function requested(
   const options: Readonly<Record<string, unknown>> = command.opts();
   if (output === undefined) return { call: toCall(command.args, options) };
   const chosen = chosenFormat(options, output, host.stdout);
+  if (output.hasOnlyJson === true && (chosen === 'json' || chosen === 'yaml')) {
+    const call = toCall(command.args, options);
+    if (chosen === 'json') return { call };
+    const { dumpYaml } = await import('../values/yaml.ts');
+    return { call, toText: (body) => dumpYaml(parseJson(body) as Json, 2) };
+  }
   const isTable = chosen === 'table' || chosen === 'wide';
   const format = isTable && output.hasTextTable === true ? 'text' : chosen;
-  if (format === 'json' || format === 'yaml' || format === 'text')
+  if (format === 'json' || format === 'yaml' || (format === 'text' && output.hasOnlyJson !== true))
     return { call: toCall(command.args, { ...options, output: format }) };
   const [toTable, { tableText }] = await Promise.all([output.table(options), import('./tables.ts')]);
   return {
     call: toCall(command.args, { ...options, output: 'json', isTable: true }),
-    toText: (body) => tableText(toTable(parseJson(body)), format),
+    toText: (body) => tableText(toTable(parseJson(body)), format === 'text' ? 'table' : format),
   };
 }
 

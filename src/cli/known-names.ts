@@ -16,6 +16,10 @@ const SOURCES: Readonly<
     path: '/module/list.json?all=true',
     names: (data) => listOf(data, 'modules').map((module) => fieldsOf(module)['module']),
   },
+  run: {
+    path: '/api/v1/runs',
+    names: (data) => listOf(data, 'runs').map((run) => fieldsOf(run)['id']),
+  },
   queue: {
     path: '/queue/list.json?showEmpty=true',
     names: (data) =>
@@ -23,7 +27,7 @@ const SOURCES: Readonly<
   },
 };
 
-/** Names of modules or queues of the running operator; empty without one, and when it is slow. */
+/** Names of modules or queues, or numbers of runs, of the running operator; empty without one, and when it is slow. */
 export async function knownNames(kind: NameKind, host: CliHost): Promise<readonly string[]> {
   const { path, names } = SOURCES[kind];
   const limit = new AbortController();

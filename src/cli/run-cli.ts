@@ -16,9 +16,11 @@ import { nameArgument } from './name-arguments.ts';
 import { chosenByCommand, outputOption } from './output-format.ts';
 import { addPauseCommands } from './pause-commands.ts';
 import { addQueueCommand } from './queue-command.ts';
+import { addRunsCommands } from './runs-command.ts';
 import { addSandboxCommand } from './sandbox-command.ts';
 import { addSettingOptions, givenFlags, settingHelp, withBooleanValues } from './setting-options.ts';
 import { addStatusCommand } from './status-command.ts';
+import { addWaitCommand } from './wait-command.ts';
 
 /**
  * Runs the command that the arguments name, `start` without one, and returns the exit code: 1 for wrong usage, a wrong
@@ -94,6 +96,8 @@ function createProgram(host: CliHost, runner: CommandRunner): Command {
   addModuleCommand(program, host, runner);
   addQueueCommand(program, host, runner);
   addGlobalCommand(program, host, runner);
+  addRunsCommands(program, { host, runner });
+  addWaitCommand(program, { host, runner });
   program.commandsGroup('Change a running operator:');
   addConfigCommand(program, host, runner);
   addPauseCommands(program, { host, runner });

@@ -129,7 +129,8 @@ function* leavesOf(value: unknown, place: string): Generator<readonly [string, s
   for (const [key, item] of entries) yield* leavesOf(item, place === '' ? String(key) : `${place}.${key}`);
 }
 
-function listOf(list: unknown): readonly Readonly<Record<string, unknown>>[] {
+/** The objects of a list; empty for anything else. */
+export function listOf(list: unknown): readonly Readonly<Record<string, unknown>>[] {
   return Array.isArray(list) ? list.map(fieldsOf) : [];
 }
 

@@ -1,0 +1,54 @@
+import { messageOf } from '@addon-operator/base/errors';
+import { fieldsOf, parseJson, textOf, textsOf } from '@addon-operator/json';
+import { requestDebug } from '../server/debug-client.ts';
+import { type CliHost, fail } from './cli-host.ts';
+import { harmless } from './harmless.ts';
+
+const POLL_MS = 500;
+
+export interface ModuleWait {
+  readonly name: string;
+  readonly wanted: string;
+  readonly timeoutMs: number;
+}
+
+/**
+ * Waits until a module has a status and returns the exit code: 1 if it has not in time. A module that does not exist yet,
+ * and an operator that does not respond yet, are waited for as well.
+ *
+ * @param socketPath finds the socket: that of a sandbox appears when it starts
+ */
+export async function waitForModule(
+  { name, wanted, timeoutMs }: ModuleWait,
+  socketPath: () => Promise<string>,
+  host: CliHost,
+): Promise<number> {
+  const { clock } = host;
+  const stop = host.stopSignal();
+  const endMs = clock.steadyMs() + timeoutMs;
+  for (;;) {
+    const state = await stateOf(name, socketPath, host, stop).catch((error: unknown) => ({
+      status: '',
+      text: messageOf(error),
+    }));
+    if (state.status === wanted) {
+      host.stdout.write(harmless(`module ${name} is ${wanted}\n`));
+      return 0;
+    }
+    const leftMs = endMs - clock.steadyMs();
+    if (leftMs <= 0 || stop.aborted)
+      return fail(host, `module ${name} is not ${wanted} ${stop.aborted ? 'yet' : 'in time'}: ${state.text}`);
+    await clock.sleep(Math.min(POLL_MS, leftMs), stop).catch(() => undefined);
+  }
+}
+
+async function stateOf(name: string, socketPath: () => Promise<string>, host: CliHost, signal: AbortSignal) {
+  const path = `/api/v1/modules/${encodeURIComponent(name)}`;
+  const { status, body } = await requestDebug({ socketPath: await socketPath(), path }, host.clock, signal);
+  const data = fieldsOf(parseJson(body));
+  if (status !== 200) return { status: '', text: textOf(fieldsOf(data['error'])['message']) };
+  const [nearest] = textsOf(data['waitsFor']);
+  const error = textOf(fieldsOf(data['failure'])['error']);
+  const why = error || (nearest === undefined ? textOf(data['reason']) : `it waits for ${nearest}`);
+  return { status: textOf(data['status']), text: `it is ${textOf(data['status'])}: ${why}` };
+}
