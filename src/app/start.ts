@@ -170,6 +170,6 @@ function watchedPaths(settings: Settings): readonly string[] {
 
 async function loadHooks(operator: Operator, metrics: OperatorMetrics, stop: AbortSignal): Promise<void> {
   const hooks = await operator.sources.loadGlobalHooks(stop);
-  operator.globalHooks.runtimes = hooks.map((hook) => operator.bindings.createRuntime(hook));
+  operator.globalHooks.setRuntimes(hooks.map((hook) => operator.bindings.createRuntime(hook)));
   for (const hook of hooks) metrics.setBindingCount('', hook.name, bindingCount(hook));
 }

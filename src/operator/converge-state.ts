@@ -16,8 +16,7 @@ export type PurgeDecision = 'undecided' | 'decided' | HeldPurge;
 
 /** How far the converge is, and what keeps the cluster from what files and ConfigMap say although it is over. */
 export class ConvergeState {
-  /** Paused modules with a run that was left out; it follows when they are resumed. */
-  readonly deferredRuns = new Set<ModuleName>();
+  readonly #deferredRuns = new Set<ModuleName>();
   #phase: ConvergePhase = 'standby';
   #start: ConvergeStart | undefined;
   #purge: PurgeDecision = 'undecided';
@@ -26,6 +25,20 @@ export class ConvergeState {
   #unloaded: readonly string[] = [];
   #first: ConvergeProgress = 'not-started';
   readonly #firstDone = Promise.withResolvers<void>();
+
+  /** Paused modules with a run that was left out; it follows when they are resumed. */
+  get deferredRuns(): ReadonlySet<ModuleName> {
+    return this.#deferredRuns;
+  }
+
+  deferRun(module: ModuleName): void {
+    this.#deferredRuns.add(module);
+  }
+
+  /** Called when a module is resumed. Returns whether a run of it was left out, which now has to follow. */
+  resumeRun(module: ModuleName): boolean {
+    return this.#deferredRuns.delete(module);
+  }
 
   get phase(): ConvergePhase {
     return this.#phase;

@@ -93,7 +93,7 @@ test('stop() ends the monitors, and no event gets through afterwards', async () 
   runtime.unlock([0, 1]);
   lab.emit('global/a.sh/one');
   expect(lab.tasks(QUEUE)).toHaveLength(1);
-  runtime.areSchedulesEnabled = true;
+  runtime.enableSchedules(true);
   await runtime.stop();
   lab.emit('global/a.sh/one');
   expect(lab.tasks(QUEUE)).toHaveLength(1);

@@ -32,10 +32,8 @@ export class HookRuntime {
   readonly #notStarted = new Map<number, WatchHealth>();
   readonly #rateLimiter: TokenBucket | undefined;
   readonly #stopped = new AbortController();
-  /** Schedules fire for the hook only while this is set. */
-  areSchedulesEnabled = false;
-  /** The hook is not run by the queue `main` and by schedules while it may not watch what one of its bindings names. */
-  isSetAside = false;
+  #areSchedulesEnabled = false;
+  #isSetAside = false;
 
   constructor(hook: Hook, options: HookRuntimeOptions) {
     this.hook = hook;
@@ -46,6 +44,24 @@ export class HookRuntime {
 
   /** When the last run for events that went well was over; undefined before. */
   #lastEventRunMs: number | undefined;
+
+  /** Schedules fire for the hook only while this is set. */
+  get areSchedulesEnabled(): boolean {
+    return this.#areSchedulesEnabled;
+  }
+
+  enableSchedules(isEnabled: boolean): void {
+    this.#areSchedulesEnabled = isEnabled;
+  }
+
+  /** The hook is not run by the queue `main` and by schedules while it may not watch what one of its bindings names. */
+  get isSetAside(): boolean {
+    return this.#isSetAside;
+  }
+
+  setAside(isSetAside: boolean): void {
+    this.#isSetAside = isSetAside;
+  }
 
   /** A stopped hook is not run any more: tasks that still wait for it end without doing anything. */
   get isStopped(): boolean {
@@ -163,7 +179,7 @@ export class HookRuntime {
 
   async stop(): Promise<void> {
     this.#stopped.abort();
-    this.areSchedulesEnabled = false;
+    this.#areSchedulesEnabled = false;
     await Promise.all([...this.#monitors.values()].map((monitor) => monitor.stop()));
     this.#monitors.clear();
   }

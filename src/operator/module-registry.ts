@@ -9,10 +9,9 @@ import { TrackedModule } from './tracked-module.ts';
  * the reload of files write it.
  */
 export class ModuleRegistry {
-  /** Modules that have been looked at, with all that is remembered of each. */
-  readonly tracked = new Map<ModuleName, TrackedModule>();
   /** Whether the flags disable a module now; they may have changed since the last discovery. */
   readonly isFlaggedOff: (module: ModuleName) => boolean;
+  readonly #tracked = new Map<ModuleName, TrackedModule>();
   #modules: readonly Module[] = [];
   #discovery: Discovery | undefined;
   #deployed: ReadonlySet<ModuleName> = new Set();
@@ -32,9 +31,14 @@ export class ModuleRegistry {
   setModules(modules: readonly Module[]): void {
     this.#modules = inRunOrder(modules);
     for (const module of modules) {
-      const tracked = this.tracked.get(module.name);
+      const tracked = this.#tracked.get(module.name);
       if (tracked !== undefined) tracked.reload(module);
     }
+  }
+
+  /** Modules that are looked at, with all that is remembered of each. */
+  get tracked(): ReadonlyMap<ModuleName, TrackedModule> {
+    return this.#tracked;
   }
 
   /** The module with this name; undefined if none is known. */
@@ -44,13 +48,18 @@ export class ModuleRegistry {
 
   /** The tracked module of this name, created at the first call; undefined when no such module is known. */
   track(name: ModuleName): TrackedModule | undefined {
-    const known = this.tracked.get(name);
+    const known = this.#tracked.get(name);
     if (known !== undefined) return known;
     const module = this.find(name);
     if (module === undefined) return undefined;
     const tracked = new TrackedModule(module);
-    this.tracked.set(name, tracked);
+    this.#tracked.set(name, tracked);
     return tracked;
+  }
+
+  /** Drops all that is remembered of a module; its next run begins with the start-up. */
+  forget(name: ModuleName): void {
+    this.#tracked.delete(name);
   }
 
   /** Enabled modules in run order, with the reasons; undefined before the first discovery. */
@@ -90,7 +99,7 @@ export class ModuleRegistry {
 
   /** Modules of which anything was started that has to be ended before they are disabled. */
   get started(): ReadonlySet<ModuleName> {
-    const modules = [...this.tracked.values()];
+    const modules = [...this.#tracked.values()];
     return new Set(modules.filter(({ isStarted }) => isStarted).map(({ module }) => module.name));
   }
 
@@ -114,7 +123,7 @@ export class ModuleRegistry {
 
   /** Whether there is something of a module that is not enabled which is still to be ended. */
   isDeletionPending(module: ModuleName): boolean {
-    const tracked = this.tracked.get(module);
+    const tracked = this.#tracked.get(module);
     if (tracked === undefined || this.isEnabled(module)) return false;
     return tracked.isStarted || tracked.state.type === 'deleting';
   }

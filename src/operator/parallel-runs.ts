@@ -9,8 +9,7 @@ export class ParallelRuns<Run extends { readonly module: ModuleName }> {
   readonly #pending: Set<ModuleName>;
   readonly #errors = new Map<ModuleName, string>();
   readonly #done = Promise.withResolvers<void>();
-  /** Whether the runs were put into their queues. */
-  isSpread = false;
+  #isSpread = false;
 
   constructor(runs: readonly Run[]) {
     this.runs = runs;
@@ -19,6 +18,16 @@ export class ParallelRuns<Run extends { readonly module: ModuleName }> {
 
   get isDone(): boolean {
     return this.#pending.size === 0;
+  }
+
+  /** Whether the runs were put into their queues. */
+  get isSpread(): boolean {
+    return this.#isSpread;
+  }
+
+  /** Called when the runs are put into their queues. */
+  noteSpread(): void {
+    this.#isSpread = true;
   }
 
   /** Modules that are not run to the end yet. */

@@ -26,7 +26,7 @@ export function deferIfPaused(operator: PauseTasksParts, task: Task): boolean {
   if (task.type !== 'ModuleRun' && task.type !== 'ModuleEnsureCRDs') return false;
   const pause = operator.pauses.of(task.module);
   if (pause === undefined || !operator.registry.isWanted(task.module)) return false;
-  operator.converge.deferredRuns.add(task.module);
+  operator.converge.deferRun(task.module);
   const tracked = operator.registry.tracked.get(task.module);
   // It waited for something else when the pause began, and begins anew after it.
   if (task.type === 'ModuleRun' && tracked?.ongoing?.task === identityOf(task)) tracked.endReconcile();
@@ -50,8 +50,7 @@ export function onPausesChange(operator: PauseTasksParts): void {
     if (isHeld && pauses.of(head.module) !== undefined) queue.cutDelay();
   }
   for (const { name } of operator.registry.modules) {
-    if (!operator.converge.deferredRuns.has(name) || pauses.of(name) !== undefined) continue;
-    operator.converge.deferredRuns.delete(name);
+    if (pauses.of(name) !== undefined || !operator.converge.resumeRun(name)) continue;
     if (
       operator.registry.track(name)?.phase === 'startup' &&
       crds.has(name) &&

@@ -46,7 +46,7 @@ export function setAside(operator: RefusedHooksParts, task: EnableTask, error: u
   const hook = task.hook.hook.name;
   const queue = operator.queues.get(`${REFUSED_QUEUE_PREFIX}${hook}`);
   const failure: Extract<TaskOutcome<Task>, { type: 'retry' }> = { type: 'retry', error };
-  task.hook.isSetAside = true;
+  task.hook.setAside(true);
   queue.appendFailed(task, failure);
   operator.log.error(
     { hook, queue: queue.name, ...errorFields(error) },
@@ -62,7 +62,7 @@ export function runnableHooks(
   return operator.globalHooks.runtimes.filter((runtime) => {
     const { name, config } = runtime.hook;
     if (!runtime.isSetAside || config.lifecycle[binding] === undefined) return true;
-    operator.globalHooks.skipped.add(runtime);
+    operator.globalHooks.skip(runtime);
     operator.log.warn({ hook: name, binding }, 'Global hook waits for a permission and does not run.');
     return false;
   });
@@ -76,8 +76,8 @@ export function bringBack(
 ): void {
   const hook = task.hook.hook.name;
   operator.log.info({ hook }, 'The kubernetes bindings of a global hook are now permitted, it runs.');
-  task.hook.isSetAside = false;
+  task.hook.setAside(false);
   operator.router.main.append(...synchronizations);
-  if (operator.globalHooks.skipped.delete(task.hook))
+  if (operator.globalHooks.unskip(task.hook))
     operator.router.queueConverge('GlobalValuesChanged', 'GlobalHook-Permitted', originOf(task));
 }

@@ -30,7 +30,7 @@ export class Schedules {
   /** Makes the crontabs of a hook fire, or no longer fire. */
   set(runtime: HookRuntime, isEnabled: boolean): void {
     if (runtime.areSchedulesEnabled === isEnabled) return;
-    runtime.areSchedulesEnabled = isEnabled;
+    runtime.enableSchedules(isEnabled);
     if (isEnabled) this.#enable(runtime);
     else this.#disable(runtime);
   }

@@ -5,6 +5,23 @@ const DECLARATION =
   /(?:interface|type) (?<name>\w+(?:Parts|Deps|Options))\b[^;{]*\{\n(?<body>(?: {2}.*\n|\n)*)\}/g;
 const LATE = /\(\) => (?:Operator\b|built\.operator)|\boperator: \(\) =>/;
 
+const CLASS = /^(?:export )?(?:abstract )?class (?<name>\w+).*\{\n(?<body>[^]*?)^\}/gm;
+/** A member that others can write: neither `readonly` nor private, or a collection that is not `Readonly…`. */
+const WRITABLE =
+  /^ {2}(?:readonly (\w+)(?:: [^=\n]+)? = new (?:Map|Set)\b.*|(?!readonly |static |get |set |async )(\w+)[?!]?(?:: [^=(\n]+)?(?: = .*)?;)$/gm;
+
+/** One sentence for each field of a class that others can write: a field has one writer, its class. */
+export function sharedFields(sources: ReadonlyMap<string, string>): readonly string[] {
+  return [...sources].flatMap(([file, source]) =>
+    [...source.matchAll(CLASS)].flatMap(({ groups }) =>
+      [...(groups?.['body'] ?? '').matchAll(WRITABLE)].map(
+        ([, collection, field]) =>
+          `${file}: others can write ${groups?.['name']}.${collection ?? field}; make it private, with methods`,
+      ),
+    ),
+  );
+}
+
 /** One sentence for each type that asks for too much, and for each function that returns the operator later. */
 export function shapeProblems(sources: ReadonlyMap<string, string>): readonly string[] {
   return [...sources].flatMap(([file, source]) => {

@@ -151,9 +151,8 @@ export class OperatorLab {
     });
     this.backlog.hold(queuedEvents(queues));
     this.operator = this.#createOperator(queues, modules);
-    this.operator.globalHooks.runtimes = this.#hooks
-      .filter((hook) => hook.owner.type === 'global')
-      .map((hook) => this.operator.bindings.createRuntime(hook));
+    const globals = this.#hooks.filter((hook) => hook.owner.type === 'global');
+    this.operator.globalHooks.setRuntimes(globals.map((hook) => this.operator.bindings.createRuntime(hook)));
   }
 
   get main() {
@@ -330,7 +329,7 @@ export class OperatorLab {
       bindings: {
         createRuntime: (hook) => this.#createRuntime(hook),
         setSchedules: (runtime, isEnabled) => {
-          runtime.areSchedulesEnabled = isEnabled;
+          runtime.enableSchedules(isEnabled);
         },
         setWebhooks: async (runtimes, isEnabled) => {
           for (const { hook } of runtimes)

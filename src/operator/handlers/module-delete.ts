@@ -121,7 +121,7 @@ export async function stopModule(
   }
   operator.router.dropTasksOf(tracked.hooks ?? []);
   operator.router.requeues.cancel(tracked.module.name);
-  operator.registry.tracked.delete(tracked.module.name);
+  operator.registry.forget(tracked.module.name);
   // A run in the middle of the start-up begins anew.
   tracked.synchronization.wake();
 }

@@ -22,7 +22,7 @@ export function handleParallelModuleRun(
 ): TaskOutcome<Task> {
   const { runs } = task;
   if (!runs.isSpread) {
-    runs.isSpread = true;
+    runs.noteSpread();
     for (const [index, run] of runs.runs.entries())
       operator.queues
         .get(`${PARALLEL_QUEUE_PREFIX}${index % USED_QUEUES}`)

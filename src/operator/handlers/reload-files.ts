@@ -107,8 +107,8 @@ async function replaceGlobalHooks(
     await runtime.stop();
   }
   operator.router.dropTasksOf(gone);
-  operator.globalHooks.runtimes = [...kept, ...fresh].toSorted((a, b) =>
-    a.hook.name < b.hook.name ? -1 : 1,
+  operator.globalHooks.setRuntimes(
+    [...kept, ...fresh].toSorted((a, b) => (a.hook.name < b.hook.name ? -1 : 1)),
   );
   for (const { hook } of fresh) operator.log.info({ hook: hook.name }, 'global hook is new or changed');
   for (const { hook } of gone) operator.log.info({ hook: hook.name }, 'global hook was replaced or removed');
