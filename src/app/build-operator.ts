@@ -24,13 +24,13 @@ import { createFlags, discoveries } from '../operator/module-flags.ts';
 import { ModuleOperations } from '../operator/module-operations.ts';
 import { ModuleRegistry } from '../operator/module-registry.ts';
 import type { Operator } from '../operator/operator.ts';
+import { operatorPolicy } from '../operator/operator-policy.ts';
 import { loadPauses, type Pauses } from '../operator/pauses.ts';
 import { releasesOf } from '../operator/releases.ts';
 import { createAnnotatedOperations } from '../operator/requested-operations.ts';
 import { RunAborts } from '../operator/run-aborts.ts';
 import { createSchedules, type Schedules } from '../operator/schedules.ts';
 import { onSecretsChange } from '../operator/secret-changes.ts';
-import type { OperatorPolicy } from '../operator/services.ts';
 import { eventIds } from '../operator/task-origin.ts';
 import { taskHandler } from '../operator/task-pipeline.ts';
 import { TaskRouter } from '../operator/task-router.ts';
@@ -48,9 +48,6 @@ import { parseYaml } from '../values/yaml.ts';
 import { createWebhooks } from '../webhooks/webhooks.ts';
 import type { DaemonHost } from './host.ts';
 import type { BaseParts } from './infrastructure.ts';
-
-/** Without any limit a hook of a deploy that hangs would hold up every deploy for ever. */
-const DEPLOY_HOOK_TIMEOUT_MS = 300_000;
 
 /** What the operator is built from. */
 export interface BuildOptions {
@@ -156,7 +153,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     },
     configMapContent: () => configMap.content,
     followSecrets,
-    policy: operatorPolicy(options),
+    policy: operatorPolicy(settings),
     extensions: { ...extensions, flow: () => files.flow },
     directoryMemory: directoryMemory(base.cluster.main, memoryRef(settings)),
     authorization,
@@ -172,17 +169,6 @@ function watchAnnotations(annotated: AnnotatedOperations, operator: Operator): v
     const module = operator.registry.find(name);
     if (module !== undefined) runOperation(operator, module.name, operation);
   });
-}
-
-function operatorPolicy({ settings }: BuildOptions): OperatorPolicy {
-  return {
-    runsModulesInParallel: settings.runsModulesInParallel,
-    failurePolicy: settings.moduleFailurePolicy,
-    deployHookTimeoutMs: settings.hookTimeoutMs === 0 ? DEPLOY_HOOK_TIMEOUT_MS : undefined,
-    ignoredRelease: settings.helmIgnoreRelease,
-    purgesForeignReleases: settings.purgesForeignReleases,
-    allowsEmptyModulesDir: settings.allowsEmptyModulesDir,
-  };
 }
 
 function createHandler({ redactor, onTask }: BuildOptions, operator: Operator): TaskHandler<Task> {

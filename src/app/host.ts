@@ -1,7 +1,7 @@
 import type { Clock, SteadyClock } from '@addon-operator/base/clock';
+import type { ProcessMemory } from '@addon-operator/base/free-memory';
 import type { RootLogger } from '../lib/pino-logger.ts';
 import type { FailedTask } from '../operator/failed-task.ts';
-import type { ProcessMemory } from './free-memory.ts';
 
 /** The part of `process` that reports uncaught errors. */
 export interface UncaughtErrors {

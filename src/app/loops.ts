@@ -1,4 +1,6 @@
+import { every } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
+import { freeMemory } from '@addon-operator/base/free-memory';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { onConfigChange } from '../operator/config-changes.ts';
 import type { Operator } from '../operator/operator.ts';
@@ -6,7 +8,6 @@ import { onPausesChange } from '../operator/pause-tasks.ts';
 import type { Pauses } from '../operator/pauses.ts';
 import type { Schedules } from '../operator/schedules.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
-import { freeMemory } from './free-memory.ts';
 import type { DaemonHost } from './host.ts';
 
 const LIVE_TICK_MS = 10_000;
@@ -31,7 +32,7 @@ export function startLoops(host: DaemonHost, parts: LoopParts): void {
     pauses.watch(() => onPausesChange(operator), stop),
     pauses.follow(stop),
     every(
-      host,
+      host.clock,
       LIVE_TICK_MS,
       () => {
         metrics.liveTick();
@@ -40,7 +41,7 @@ export function startLoops(host: DaemonHost, parts: LoopParts): void {
       stop,
     ),
     every(
-      host,
+      host.clock,
       CONFIG_CHECK_MS,
       () => {
         if (configMap.state.type !== 'valid' || operator.converge.isConfigRefused)
@@ -60,16 +61,4 @@ export function startLoops(host: DaemonHost, parts: LoopParts): void {
   running.defer(async () => {
     await Promise.all(ended);
   });
-}
-
-async function every(
-  { clock }: DaemonHost,
-  periodMs: number,
-  act: () => void,
-  stop: AbortSignal,
-): Promise<void> {
-  while (!stop.aborted) {
-    await clock.sleep(periodMs, stop);
-    act();
-  }
 }

@@ -4,6 +4,7 @@ import { customizationsDir } from '../extensions/points/release-points.ts';
 import { bindingCount } from '../hooks/hook.ts';
 import { takeLead } from '../leader/take-lead.ts';
 import { withRedactedLog } from '../lib/redacted-log.ts';
+import { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { createModuleObjects, moduleSource } from '../operator/create-module-objects.ts';
 import { createMetrics, operatorGauges } from '../operator/daemon-metrics.ts';
@@ -12,6 +13,7 @@ import { shutDown, startUp } from '../operator/lifecycle.ts';
 import type { Operator } from '../operator/operator.ts';
 import { STARTING_VIEW } from '../operator/operator-view.ts';
 import { watchFiles } from '../operator/watch-files.ts';
+import { startProbes } from '../server/start-probes.ts';
 import { ConfigMapEventLog } from '../settings/log-parameters.ts';
 import { refuseUnsupported } from '../settings/unsupported-settings.ts';
 import type { Settings } from '../settings.ts';
@@ -21,7 +23,7 @@ import { startAdmissionServer } from '../webhooks/admission-server.ts';
 import { webhookPorts } from '../webhooks/webhook-server.ts';
 import { buildOperator } from './build-operator.ts';
 import { connectCluster } from './connect-cluster.ts';
-import { createHookMetrics, startDebugEndpoint, startProbes, viewOf } from './endpoints.ts';
+import { startDebugEndpoint, viewOf } from './endpoints.ts';
 import type { DaemonHost } from './host.ts';
 import { startBase } from './infrastructure.ts';
 import { startLoops } from './loops.ts';
@@ -105,9 +107,14 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   endOnUncaught(host, running, onCrash);
   refuseUnsupported(settings);
   const metrics = createMetrics(settings, host);
-  const hookMetrics = createHookMetrics(settings, host, redactor, metrics);
+  const hookMetrics = new HookMetrics({
+    log: host.log,
+    groups: settings.metricGroups,
+    redact: (text) => redactor.text(text),
+    onSeriesDropped: (labels, series) => metrics.droppedHookSeries(labels, series),
+  });
   const common = { settings, host, metrics, hookMetrics, redactor, stop, running };
-  const probes = await startProbes(common);
+  const probes = await startProbes(common, STARTING_VIEW);
   await startAdmissionServer(settings, host, stop, running);
   const { cluster, lead } = await takeLead({
     ...common,

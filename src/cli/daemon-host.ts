@@ -1,5 +1,5 @@
 import { systemClock } from '@addon-operator/base/clock';
-import { processMemory } from '../app/free-memory.ts';
+import { processMemory } from '@addon-operator/base/free-memory';
 import type { DaemonHost } from '../app/host.ts';
 import { createLogger, type LogOutput, type RootLogger } from '../lib/pino-logger.ts';
 import type { Settings } from '../settings.ts';

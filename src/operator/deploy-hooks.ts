@@ -14,9 +14,9 @@ import { taskLogger } from './handlers/hook-run.ts';
 import type { LifecycleRun } from './handlers/module-lifecycle.ts';
 import { type HookExecution, hookLabels } from './hook-execution.ts';
 import { type HookRuntime, runtimesInOrder } from './hook-runtime.ts';
+import type { OperatorPolicy } from './operator-policy.ts';
 import type { Releases } from './releases.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
-import type { OperatorPolicy } from './services.ts';
 import { originOf } from './task-origin.ts';
 import type { GlobalHookRun, Task } from './tasks.ts';
 

@@ -37,13 +37,13 @@ import {
   rerouteToModuleQueue,
 } from './isolation.ts';
 import type { ModuleRegistry } from './module-registry.ts';
+import type { OperatorPolicy } from './operator-policy.ts';
 import { deferIfPaused, type PauseTasksParts } from './pause-tasks.ts';
 import { type ReconcileModuleParts, reconcileModule } from './reconcile-module.ts';
 import { endOfAttempt, startOfAttempt } from './record-runs.ts';
 import { type RefusedModulesParts, skipIfRefused } from './refused-modules.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
 import type { RunAborts } from './run-aborts.ts';
-import type { OperatorPolicy } from './services.ts';
 import { endMessage, eventFields, flowFields, phaseOf, startMessage } from './task-log.ts';
 import { hookOf, moduleLabelOf, moduleOf, type Task } from './tasks.ts';
 

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { getEventListeners } from 'node:events';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { FakeClock } from '../../../test/support/fake-clock.ts';
-import { roundedMs, systemClock, wallTimeOf } from './clock.ts';
+import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
+import { every, roundedMs, systemClock, wallTimeOf } from './clock.ts';
 
 /** A process for which the machine was suspended for 1000 s since its boot. */
 const SUSPENDED = [
@@ -74,4 +74,21 @@ test.each([
   [12, 12],
 ])('roundedMs(%d) is %d', (ms, rounded) => {
   expect(roundedMs(ms)).toBe(rounded);
+});
+
+test('every() waits before each call, and ends with the reason of the stop', async () => {
+  const clock = new FakeClock();
+  const stop = new AbortController();
+  let calls = 0;
+  const ended = every(clock, 100, () => void (calls += 1), stop.signal);
+  await settle();
+  expect(calls).toBe(0);
+  for (const expected of [1, 2]) {
+    await clock.advance(100);
+    await settle();
+    expect(calls).toBe(expected);
+  }
+  const reason = new Error('stopped');
+  stop.abort(reason);
+  await expect(ended).rejects.toBe(reason);
 });

@@ -98,3 +98,16 @@ function timer(ms: number, signal: AbortSignal): Promise<void> {
     else signal.addEventListener('abort', end);
   });
 }
+
+/** Calls `act` again and again, each time after a pause. Rejects with what `act` throws or the reason of `stop`. */
+export async function every(
+  clock: SteadyClock,
+  pauseMs: number,
+  act: () => void,
+  stop: AbortSignal,
+): Promise<void> {
+  while (!stop.aborted) {
+    await clock.sleep(pauseMs, stop);
+    act();
+  }
+}

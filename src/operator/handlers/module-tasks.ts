@@ -1,9 +1,10 @@
 import { planConverge } from '../converge.ts';
 import type { ConvergeState } from '../converge-state.ts';
 import type { ModuleRegistry } from '../module-registry.ts';
+import type { OperatorPolicy } from '../operator-policy.ts';
 import { parallelGroups } from '../parallel-groups.ts';
 import { ParallelRuns } from '../parallel-runs.ts';
-import type { ModuleCrds, OperatorPolicy } from '../services.ts';
+import type { ModuleCrds } from '../services.ts';
 import type { TaskRouter } from '../task-router.ts';
 import type { ModuleRun, Task } from '../tasks.ts';
 

@@ -6,11 +6,12 @@ import type { ConvergeState } from '../converge-state.ts';
 import type { DeployHooksParts } from '../deploy-hooks.ts';
 import { beginRemoval } from '../deploy-hooks.ts';
 import type { ModuleRegistry } from '../module-registry.ts';
+import type { OperatorPolicy } from '../operator-policy.ts';
 import { namesOf, type PurgeInput, planPurge } from '../plan-purge.ts';
 import { CONFIRM_COMMAND, type DirectoryMemory, type ModulesDirectory } from '../purge-guard.ts';
 import type { ReleaseInCluster, Releases } from '../releases.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
-import type { ModuleExtensions, ModuleSources, OperatorPolicy } from '../services.ts';
+import type { ModuleExtensions, ModuleSources } from '../services.ts';
 import type { TaskRouter } from '../task-router.ts';
 import { MAIN_QUEUE, type Task } from '../tasks.ts';
 

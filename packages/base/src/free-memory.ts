@@ -1,6 +1,6 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { SteadyClock } from '@addon-operator/base/clock';
+import type { SteadyClock } from './clock.ts';
 
 /** What is known of the memory of the process, and a way to make it smaller. */
 export interface ProcessMemory {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FakeClock, settle } from '../../test/support/fake-clock.ts';
+import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import { freeMemory, type ProcessMemory, processMemory } from './free-memory.ts';
 
 const MIB = 1024 * 1024;

@@ -1,0 +1,36 @@
+import type { Settings } from '../settings.ts';
+
+/** Without any limit a hook of a deploy that hangs would hold up every deploy for ever. */
+const DEPLOY_HOOK_TIMEOUT_MS = 300_000;
+
+/**
+ * What a failing module holds up. `block`: everything behind it, the strict order of the lifecycle. `isolate`: only what
+ * requires it; its tasks wait in a queue of its own.
+ */
+export type FailurePolicy = 'block' | 'isolate';
+
+/** Settings that decide what the operator does. */
+export interface OperatorPolicy {
+  /** Whether modules with equal order numbers run at the same time. */
+  readonly runsModulesInParallel: boolean;
+  readonly failurePolicy: FailurePolicy;
+  /** Limit in milliseconds for hooks of a deploy that have none of their own; undefined: that of all hooks. */
+  readonly deployHookTimeoutMs: number | undefined;
+  /** Helm releases with this name are never removed. */
+  readonly ignoredRelease: string;
+  /** Whether releases without a module are removed although this operator does not own them. */
+  readonly purgesForeignReleases: boolean;
+  /** Whether releases are removed although a modules directory has become empty. */
+  readonly allowsEmptyModulesDir: boolean;
+}
+
+export function operatorPolicy(settings: Settings): OperatorPolicy {
+  return {
+    runsModulesInParallel: settings.runsModulesInParallel,
+    failurePolicy: settings.moduleFailurePolicy,
+    deployHookTimeoutMs: settings.hookTimeoutMs === 0 ? DEPLOY_HOOK_TIMEOUT_MS : undefined,
+    ignoredRelease: settings.helmIgnoreRelease,
+    purgesForeignReleases: settings.purgesForeignReleases,
+    allowsEmptyModulesDir: settings.allowsEmptyModulesDir,
+  };
+}

@@ -1,0 +1,60 @@
+import { componentLog, type Logger } from '@addon-operator/base/log';
+import type { Redactor } from '@addon-operator/base/redactor';
+import type { HookMetrics } from '../metrics/hook-metrics.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
+import type { Settings } from '../settings.ts';
+import type { DaemonView } from '../status/daemon-view.ts';
+import type { OperatorStatus } from '../status/operator-status.ts';
+import { startHttpServer } from './http-server.ts';
+
+interface ProbesOptions {
+  readonly settings: Pick<Settings, 'listenAddress' | 'listenPort'>;
+  readonly host: { readonly log: Logger };
+  readonly metrics: Pick<OperatorMetrics, 'scrape'>;
+  readonly hookMetrics: Pick<HookMetrics, 'scrape'>;
+  /** Masks secrets in what is said about failures. */
+  readonly redactor: Redactor;
+  readonly running: AsyncDisposableStack;
+}
+
+/** The server of metrics and probes. */
+export interface Probes {
+  readonly port: number;
+  /** From now on the probes say what is in `view`. */
+  show(view: ProbedView): void;
+}
+
+type ProbedView = Pick<DaemonView, 'readiness' | 'convergeStatus' | 'status'>;
+
+/** Starts the server of metrics and probes; until {@link Probes.show} they say what is in `starting`. */
+export async function startProbes(options: ProbesOptions, starting: ProbedView): Promise<Probes> {
+  const { settings, host, metrics, hookMetrics, redactor, running } = options;
+  let view = starting;
+  const { listenAddress: address, listenPort: port } = settings;
+  const log = componentLog(host, 'server');
+  const http = await startHttpServer({
+    address,
+    port,
+    view: {
+      readiness: (signal) => view.readiness(signal),
+      convergeStatus: () => view.convergeStatus(),
+      status: () => redactedStatus(view.status(), redactor),
+    },
+    operatorMetrics: () => metrics.scrape(),
+    hookMetrics: () => hookMetrics.scrape(),
+    log,
+  });
+  running.defer(() => http.stop());
+  log.info({ address, port: http.port }, 'HTTP server listens');
+  return {
+    port: http.port,
+    show: (next) => {
+      view = next;
+    },
+  };
+}
+
+function redactedStatus(status: OperatorStatus, redactor: Redactor): OperatorStatus {
+  const problems = status.problems.map((problem) => redactor.text(problem));
+  return { ...status, text: redactor.text(status.text), problems };
+}
