@@ -13,8 +13,11 @@ export interface MadeDirectory {
 
 /** In the names of directories that belong to no run. */
 export const SPARE_PREFIX = 'spare-';
-/** About as many as queues that often run hooks at the same time. */
-const MAX_SPARES = 8;
+/**
+ * There are never more than runs at the same time, which is the number of queues: whoever has more than this waits for
+ * processors rather than for files.
+ */
+const MAX_SPARES = 128;
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
 
@@ -25,11 +28,16 @@ const DIRECTORY_MODE = 0o700;
  */
 export class SpareDirectories implements Disposable {
   readonly #tmpDir: string;
+  readonly #most: number;
   readonly #spares: { readonly path: string; readonly made: MadeDirectory }[] = [];
 
-  /** @param tmpDir where the directories of runs are made */
-  constructor(tmpDir: string) {
+  /**
+   * @param tmpDir where the directories of runs are made
+   * @param most how many are kept at the same time
+   */
+  constructor(tmpDir: string, most = MAX_SPARES) {
     this.#tmpDir = tmpDir;
+    this.#most = most;
   }
 
   /** Moves a spare directory to `path`; undefined when there is none. */
@@ -52,7 +60,7 @@ export class SpareDirectories implements Disposable {
    * @param outputs the state of the files for output after the run, by name
    */
   give(path: string, made: MadeDirectory, outputs: ReadonlyMap<string, Stats>): boolean {
-    if (this.#spares.length >= MAX_SPARES || !isAsMade(path, made, outputs)) return false;
+    if (this.#spares.length >= this.#most || !isAsMade(path, made, outputs)) return false;
     const spare = { path: join(this.#tmpDir, `${SPARE_PREFIX}${process.pid}-${randomUUID()}`), made };
     try {
       // No process of the run is left that could put a link there now.
