@@ -34,7 +34,7 @@ export async function startSandboxProcess(): Promise<SandboxProcess> {
   };
   return {
     url,
-    backend: { name: 'sandbox', kubeconfigPath, helmPath, request },
+    backend: { name: 'sandbox', kubeconfigPath, helmPath, keepsNamespaces: false, request },
     requests: async () => {
       child.send('requests');
       const [count]: number[] = await once(child, 'message');

@@ -1,13 +1,13 @@
 import { beforeAll } from 'vitest';
 import { exampleTests } from '../examples/suite.ts';
-import { controlPlaneBackend } from '../support/backends.ts';
+import { tidyControlPlaneBackend } from '../support/backends.ts';
 import { describeCluster } from '../support/control-plane/cluster-suite.ts';
 import type { Backend } from '../support/world.ts';
 
 describeCluster('examples on the control plane', (cluster) => {
   let backend: Backend;
   beforeAll(async () => {
-    backend = await controlPlaneBackend(cluster());
+    backend = await tidyControlPlaneBackend(cluster());
   });
 
   exampleTests(() => backend);

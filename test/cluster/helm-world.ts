@@ -69,8 +69,6 @@ export class HelmWorld {
   async stop(): Promise<void> {
     await this.#launcher.stop();
     await rm(this.#root, { recursive: true, force: true });
-    // Hooks of other tests of the run go through all namespaces.
-    await this.probe.request({ method: 'DELETE', path: `/api/v1/namespaces/${this.namespace}` });
   }
 
   /** Writes files of the module; a text of undefined removes one. */

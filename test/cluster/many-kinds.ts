@@ -95,7 +95,7 @@ apiVersion: batch/v1
 kind: CronJob
 metadata: {name: many}
 spec:
-  schedule: "* * * * *"
+  schedule: "0 0 1 1 *"
   jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: a, command: [a]}]}}}}
 ---
 apiVersion: apps/v1

@@ -3,6 +3,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@addon-operator/base/clock';
 import { silentLogger } from '@addon-operator/base/log';
+import { mapParallel } from '@addon-operator/base/map-parallel';
 import { type Sandbox, startSandbox } from '@addon-operator/kube-sandbox';
 import { cacheDirectory } from '../../src/tools/cache-directory.ts';
 import { pinnedHelm } from '../../src/tools/pinned-tools.ts';
@@ -12,15 +13,39 @@ import type { Backend } from './world.ts';
 
 const never = new AbortController().signal;
 
-/** The real control plane of the run. */
+/** The real control plane of the worker. Namespaces of worlds stay in it until the end of the run. */
 export async function controlPlaneBackend(cluster: Cluster): Promise<Backend> {
   const probe = new ApiProbe(cluster.access);
   return {
     name: 'control plane',
     kubeconfigPath: cluster.kubeconfigPath,
     helmPath: await helmForTests(),
+    keepsNamespaces: true,
     request: (request) => probe.request(request),
   };
+}
+
+/**
+ * The same for tests of hooks that go through all namespaces: deletes those that other tests have left, and its worlds
+ * delete theirs.
+ */
+export async function tidyControlPlaneBackend(cluster: Cluster): Promise<Backend> {
+  const backend = await controlPlaneBackend(cluster);
+  const { items } = (await new ApiProbe(cluster.access).expect({
+    path: '/api/v1/namespaces',
+  })) as NamespaceList;
+  const left = items.filter(({ metadata }) => LEFT_NAMESPACE.test(metadata.name));
+  await mapParallel(left, 10, async ({ metadata }) => {
+    await backend.request({ method: 'DELETE', path: `/api/v1/namespaces/${metadata.name}` });
+  });
+  return { ...backend, keepsNamespaces: false };
+}
+
+/** Of `World` and `HelmWorld`. */
+const LEFT_NAMESPACE = /^(world|helm-driver)-/;
+
+interface NamespaceList {
+  readonly items: readonly { readonly metadata: { readonly name: string } }[];
 }
 
 /** Disposing it ends the sandbox and removes its kubeconfig. */
@@ -39,6 +64,7 @@ export async function sandboxBackend(): Promise<SandboxBackend> {
     sandbox,
     kubeconfigPath,
     helmPath: await helmForTests(),
+    keepsNamespaces: false,
     request: (request) => plainRequest(sandbox.url, request),
     async [Symbol.asyncDispose]() {
       await sandbox.stop();
