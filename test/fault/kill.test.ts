@@ -1,41 +1,13 @@
-import { readdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { controlPlaneBackend } from '../support/backends.ts';
 import { describeCluster } from '../support/control-plane/cluster-suite.ts';
-import type { Cluster } from '../support/control-plane/global-setup.ts';
 import { DaemonProcess } from '../support/daemon-process.ts';
-import { FaultProxy } from '../support/fault-proxy.ts';
-import type { FaultMatch } from '../support/fault-rule.ts';
-import { hangingChart, releaseStatuses, untilHanging } from '../support/hanging-chart.ts';
+import { releaseStatuses } from '../support/hanging-chart.ts';
 import { item, itemsHook, itemsSeen, untilSeen } from '../support/items-hook.ts';
 import { type Backend, World } from '../support/world.ts';
 import { configMapChart, shHook, under } from '../support/world-files.ts';
 import { childrenOf, processesOf } from '../support/world-processes.ts';
-
-async function isDeployed(world: World, ...names: readonly string[]): Promise<void> {
-  for (const name of names) {
-    expect(await world.get('configmaps', name)).toBeDefined();
-    expect((await releaseStatuses(world, name)).at(-1)).toBe('deployed');
-  }
-}
-
-/** Lets a daemon run up to a request that the API server never gets to see, and kills it there. */
-async function killAt(match: FaultMatch, world: World, { access }: Cluster): Promise<void> {
-  await using proxy = await FaultProxy.start(access);
-  await writeFile(join(world.directory, 'proxied'), proxy.kubeconfig);
-  const held = proxy.add(match, { type: 'hold' });
-  await using daemon = DaemonProcess.start(world, { 'kube-config': join(world.directory, 'proxied') });
-  await held.untilHit();
-  await daemon.kill();
-  await proxy.disconnect();
-}
-
-/** Directories of runs in the directory for temporary files. */
-async function leftovers(world: World): Promise<readonly string[]> {
-  const names = await readdir(join(world.directory, 'tmp'), { recursive: true });
-  return names.filter((name) => /^(helm\/)?run-[^/]*$/.test(name));
-}
+import { isDeployed, leftovers } from './killed-daemon.ts';
 
 describeCluster('after kill -9 of the daemon', (cluster) => {
   let backend: Backend;
@@ -80,55 +52,6 @@ fi`,
     expect(daemon.log.records).toContainEqual(
       expect.objectContaining({ msg: 'removed files of hook runs that did not finish cleanly', removed: 1 }),
     );
-  });
-
-  // FAULT-C1, C2, C4, P10
-  test.each([
-    ['first install', false, ['failed', 'deployed']],
-    ['upgrade', true, ['superseded', 'failed', 'deployed']],
-  ])(
-    'in a helm run, the %s: helm does not survive, and a restart repairs the release',
-    async (_case, isInstalled, statuses) => {
-      await using world = await World.create(backend, {
-        modules: { 'values.yaml': 'webEnabled: true\n', ...under('001-web', hangingChart('web', 'web')) },
-        config: { web: `hangs: ${!isInstalled}\n` },
-      });
-      {
-        await using daemon = DaemonProcess.start(world);
-        if (isInstalled) {
-          await daemon.untilConverged();
-          await world.putConfig({ web: 'hangs: true\n' });
-        }
-        await untilHanging(world, 'web');
-        await daemon.kill();
-      }
-      await vi.waitFor(async () => expect(await processesOf(world)).toEqual([]), 10_000);
-      expect((await releaseStatuses(world, 'web')).at(-1)).toMatch(/^pending-/);
-      await world.putConfig({ web: 'hangs: false\n' });
-      await using daemon = DaemonProcess.start(world);
-      await daemon.untilConverged();
-      expect(await releaseStatuses(world, 'web')).toEqual(statuses);
-      expect(await leftovers(world)).toEqual([]);
-      await isDeployed(world, 'web');
-    },
-  );
-
-  // FAULT-C1, D1
-  test.each<[string, FaultMatch]>([
-    ['before helm stored the release', { verb: 'create', path: /secrets$/ }],
-    ['before helm created an object of the chart', { verb: 'create', path: /configmaps$/ }],
-    ['before helm stored its success', { verb: 'update', path: /secrets\/sh\.helm\.release/ }],
-    ['before the release got its labels', { verb: 'patch', path: /secrets\/sh\.helm\.release/ }],
-  ])('%s: a restart deploys the module', async (_case, match) => {
-    await using world = await World.create(backend, {
-      modules: { 'values.yaml': 'webEnabled: true\n', ...under('001-web', configMapChart('web', 'web')) },
-    });
-    await killAt(match, world, cluster());
-    await using daemon = DaemonProcess.start(world);
-    await daemon.untilConverged();
-    await isDeployed(world, 'web');
-    const statuses = await releaseStatuses(world, 'web');
-    expect(statuses.filter((status) => status.startsWith('pending'))).toEqual([]);
   });
 
   // FAULT-D11
@@ -180,38 +103,6 @@ echo true > "$MODULE_ENABLED_RESULT"
     expect(daemon.log.printed).toEqual(['deleting', 'deleting']);
     expect(await releaseStatuses(world, 'web')).toEqual([]);
     expect(await world.get('configmaps', 'web')).toBeUndefined();
-  });
-
-  // FAULT-D2, P1, P13
-  test.each<[string, FaultMatch]>([
-    ['the success of a hook and its object patch', { verb: 'create', path: /configmaps$/ }],
-    ['two object patches of a hook', { verb: 'create', path: /configmaps$/, skip: 1 }],
-    [
-      'the object patches of a hook and its config values',
-      { verb: 'update', path: /configmaps\/addon-operator$/ },
-    ],
-  ])('between %s: the hook runs again, and everything is applied', async (_case, match) => {
-    await using world = await World.create(backend, { config: { global: 'a: 1\n' } });
-    await world.write('global-hooks', {
-      'make.sh': shHook(
-        'onStartup: 1',
-        `
-echo "hook runs"
-for name in one two; do
-echo '{"operation":"CreateOrUpdate","object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"'$name'","namespace":"'$NAMESPACE'"}}}'
-done > "$KUBERNETES_PATCH_PATH"
-echo '{"op":"add","path":"/global/saved","value":1}' > "$CONFIG_VALUES_JSON_PATCH_PATH"`,
-      ),
-    });
-    await killAt(match, world, cluster());
-    await using daemon = DaemonProcess.start(world);
-    await daemon.untilConverged();
-    expect(daemon.log.printed).toEqual(['hook runs']);
-    expect(await world.get('configmaps', 'one')).toBeDefined();
-    expect(await world.get('configmaps', 'two')).toBeDefined();
-    expect(await world.get('configmaps', 'addon-operator')).toMatchObject({
-      data: { global: 'a: 1\nsaved: 1\n' },
-    });
   });
 });
 

@@ -3,12 +3,16 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that take more than 50 s in the gate, the slowest first. */
 const SLOW = [
+  'kill-in-request',
   'kill',
+  'plan-causes',
+  'starter-modules',
+  'examples',
   'helm-lookup',
-  'jq-dialect',
   'differential-commands',
   'helm-interrupted',
-  'helm-recovery-helm-3-19',
+  'helm-recovery-deploy-helm-3-19',
+  'helm-recovery-uninstall-helm-3-19',
   'example-commands-extensions',
   'helm',
   'network',
