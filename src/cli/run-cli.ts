@@ -11,6 +11,7 @@ import { addDebugCommand, type CommandRunner } from './debug-command.ts';
 import { addGlobalCommand } from './global-command.ts';
 import { harmless } from './harmless.ts';
 import { addHelpCommand } from './help-command.ts';
+import { addHookCommand } from './hook-command.ts';
 import { addExplainCommand, addModuleCommand } from './module-command.ts';
 import { nameArgument } from './name-arguments.ts';
 import { chosenByCommand, outputOption } from './output-format.ts';
@@ -101,6 +102,7 @@ function createProgram(host: CliHost, runner: CommandRunner): Command {
   program.commandsGroup('Change a running operator:');
   addConfigCommand(program, host, runner);
   addPauseCommands(program, { host, runner });
+  addHookCommand(program, { host, runner });
   program.commandsGroup('Other:');
   addDebugCommand(
     program,

@@ -1,5 +1,7 @@
 import type { Clock } from '@addon-operator/base/clock';
+import type { HookAbortRequest } from '../status/hook-abort.ts';
 import type { ModuleOperation } from '../status/module-object.ts';
+import { type AbortHookParts, abortHook } from './abort-hook.ts';
 import { type AskOperationParts, askOperation } from './ask-operation.ts';
 import { confirmPurge, type PurgeReleasesParts } from './handlers/purge-releases.ts';
 import type { Pause } from './pause-entry.ts';
@@ -9,7 +11,11 @@ import { type ReleaseUnlockParts, releaseUnlock } from './release-unlock.ts';
 
 /** What the debug endpoint changes on request. A pause without a module is one of all modules. */
 export function debugCommands(
-  operator: AskOperationParts & PurgeReleasesParts & ReleaseFinalizerParts & ReleaseUnlockParts,
+  operator: AbortHookParts &
+    AskOperationParts &
+    PurgeReleasesParts &
+    ReleaseFinalizerParts &
+    ReleaseUnlockParts,
   pauses: Pick<Pauses, 'pause' | 'resume'>,
   clock: Clock,
 ) {
@@ -23,6 +29,7 @@ export function debugCommands(
     },
     releaseFinalizer: (module: string, signal: AbortSignal) => releaseFinalizer(operator, module, signal),
     askOperation: (module: string, operation: ModuleOperation) => askOperation(operator, module, operation),
+    abortHook: (request: HookAbortRequest) => abortHook(operator, request),
     releases: {
       unlock: (release: string, signal: AbortSignal) => releaseUnlock(operator, release, signal),
       confirmPurge: (signal: AbortSignal) => confirmPurge(operator, signal),

@@ -109,7 +109,7 @@ export class HookExecution {
    *
    * @param onContexts called with the number of reasons whose contexts the hook is given, before it is run
    * @throws OperatorError when the hook fails, when an output is broken (nothing is applied then), or when applying
-   *   fails (what was applied before stays; the hook is to be run again)
+   *   fails (what was applied before stays; the hook is to be run again), and RUN_ABORTED when a user ends the run
    */
   async run(
     run: HookRun,
@@ -119,13 +119,15 @@ export class HookExecution {
     onContexts: (covered: number) => void = () => undefined,
   ): Promise<HookEffects> {
     const hook = hookWithLimit(run);
+    const own = new AbortController();
+    const ends = AbortSignal.any([signal, own.signal]);
     const { clock, metrics } = this.#options;
     const labels = hookLabels(run, queue);
     const task = run.repeatedBy ?? run;
     const work = `${run.binding} ${hook.name}`;
     const startedAtMs = clock.wallMs();
     const startedMs = clock.steadyMs();
-    const ended = this.running.add({ labels, log, startedAtMs });
+    const ended = this.running.add({ labels, log, startedAtMs, abort: (error) => own.abort(error) });
     const follower = this.#options.observe(run, queue, log);
     log.debug({}, 'hook started');
     let ending: HookRunEnd['cause'];
@@ -142,7 +144,7 @@ export class HookExecution {
       });
       const idempotencyKey = this.#idempotencyKeys.of(task, work);
       const inputs = { bindingContext: document, ...values, idempotencyKey };
-      const running = this.#options.hookRunner.run(hook, inputs, follower.log, signal);
+      const running = this.#options.hookRunner.run(hook, inputs, follower.log, ends);
       const { outputs, usage } = await running.finally(() => onContexts(covered()));
       if (usage !== undefined) metrics.hookUsage(labels, usage);
       // Its module was deleted meanwhile: nothing of it may come back. The same goes for the waits below.
@@ -151,7 +153,7 @@ export class HookExecution {
       const effects = await inNameOf(hook, signal, async () => {
         if (isOfDeploy(run)) refuseValues(parsed, run.binding);
         this.#options.values.checkPatches(valuesOwnerOf(hook), parsed.patches);
-        return this.#apply(run, parsed, signal);
+        return this.#apply(run, parsed, ends);
       });
       this.#idempotencyKeys.succeeded(task, work);
       metrics.hookSucceeded(labels, startedAtMs + clock.steadyMs() - startedMs);

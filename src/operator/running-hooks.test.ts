@@ -6,11 +6,13 @@ import { RunningHooks } from './running-hooks.ts';
 const TEN_MINUTES_MS = 600_000;
 const LABELS = { module: 'web', hook: 'hooks/a.sh', binding: 'schedule', queue: 'main', activation: '' };
 
+const abort = (): void => undefined;
+
 test('a hook is warned of once and explained, when it has been running for ten minutes', async () => {
   const clock = new FakeClock();
   const log = new CapturedLog(clock);
   const running = new RunningHooks(clock);
-  const end = running.add({ labels: LABELS, log: log.logger, startedAtMs: 5 });
+  const end = running.add({ labels: LABELS, log: log.logger, startedAtMs: 5, abort });
   await clock.advance(TEN_MINUTES_MS - 1);
   running.warnOfLong();
   expect(log.records).toEqual([]);
@@ -32,7 +34,7 @@ test('all lists the runs of now, each until it ends, when two have the same labe
   const clock = new FakeClock();
   const running = new RunningHooks(clock);
   const { logger: log } = new CapturedLog(clock);
-  const ends = [1, 2].map((startedAtMs) => running.add({ labels: LABELS, log, startedAtMs }));
+  const ends = [1, 2].map((startedAtMs) => running.add({ labels: LABELS, log, startedAtMs, abort }));
   ends[0]?.();
   expect(running.all.map(({ startedAtMs }) => startedAtMs)).toEqual([2]);
 });

@@ -1,4 +1,5 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
+import type { OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { HookRunLabels } from '../metrics/operator-metrics.ts';
 
@@ -8,6 +9,8 @@ export interface RunningHook {
   readonly log: Logger;
   /** On the wall clock, to show it. */
   readonly startedAtMs: number;
+  /** Ends the run; it fails with the error. */
+  readonly abort: (error: OperatorError) => void;
 }
 
 interface Entry extends RunningHook {

@@ -6,6 +6,7 @@ import { rfc3339 } from '@addon-operator/base/rfc3339';
 import { canonicalJson, parseJson } from '@addon-operator/json';
 import type { RuntimeParameterView } from '../settings/runtime-parameters.ts';
 import type { DaemonView, ModuleView, SectionView } from '../status/daemon-view.ts';
+import type { AbortHook } from '../status/hook-abort.ts';
 import {
   type Answer,
   dataAnswer,
@@ -18,6 +19,7 @@ import {
   textAnswer,
 } from './answer.ts';
 import { API_PREFIX, apiAnswer, type OperatorIdentity } from './api/api-handler.ts';
+import { hookAbortAnswer } from './hook-answers.ts';
 import {
   explainAnswer,
   listAnswer,
@@ -46,6 +48,7 @@ export interface DebugEndpoint {
   readonly pauses: PauseCommands;
   readonly releaseFinalizer: ReleaseFinalizer;
   readonly askOperation: AskOperation;
+  readonly abortHook: AbortHook;
   readonly releases: ReleaseCommands;
   readonly identity: OperatorIdentity;
   /** Masks secrets in responses. */
@@ -89,6 +92,7 @@ export function debugHandler(
     ...pauseRoutes(endpoint),
     releaseFinalizerRoute(endpoint),
     operationRoute(endpoint),
+    post('/hook/abort', ({ body }) => hookAbortAnswer(endpoint.abortHook, new URLSearchParams(body))),
     ...releaseRoutes(endpoint),
   ];
   routes.push(discoveryRoute(routes));

@@ -14,11 +14,12 @@ export const NO_PAUSES: PauseCommands = {
 /** What the debug endpoint can be asked to do. */
 export const NO_COMMANDS: Pick<
   DebugEndpoint,
-  'pauses' | 'releaseFinalizer' | 'askOperation' | 'releases' | 'identity'
+  'pauses' | 'releaseFinalizer' | 'askOperation' | 'abortHook' | 'releases' | 'identity'
 > = {
   pauses: NO_PAUSES,
   releaseFinalizer: async () => 'not-held',
   askOperation: () => 'disabled',
+  abortHook: () => ({ type: 'not-running', running: [] }),
   identity: { version: 'test', bootId: 'boot', nowIso: () => '1970-01-01T00:00:00.000Z' },
   releases: { unlock: async () => ({ type: 'absent' }), confirmPurge: async () => [] },
 };

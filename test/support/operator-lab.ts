@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createHistogram } from 'node:perf_hooks';
+import { resultOrAbort } from '@addon-operator/base/result-or-abort';
 import type { ProcessRunner, ProcessSpec } from '@addon-operator/process/process-runner';
 import type { FlowPassDeps } from '../../src/extensions/flow/flow-pass.ts';
 import { EventBacklog } from '../../src/hooks/event-backlog.ts';
@@ -265,7 +266,9 @@ export class OperatorLab {
       followSecrets: async () => undefined,
       observe: recordHookRun(this.journal, clock),
       hookRunner: new HookRunner({
-        runner: { run: (spec) => this.#runProcess(spec) } satisfies ProcessRunner,
+        runner: {
+          run: (spec, signal) => resultOrAbort(this.#runProcess(spec), signal),
+        } satisfies ProcessRunner,
         tmpDir: this.tmpDir,
         env: {},
         cwd: '/',

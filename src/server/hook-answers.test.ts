@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import type { HookAbortOutcome } from '../status/hook-abort.ts';
+import { hookAbortAnswer } from './hook-answers.ts';
+
+const outcomes: readonly (readonly [HookAbortOutcome, string, number, string])[] = [
+  [
+    { type: 'aborted', runs: 1 },
+    '',
+    200,
+    'the run of hook a.sh is aborted; the task is retried as after a failure',
+  ],
+  [{ type: 'aborted', runs: 2 }, 'true', 200, '2 runs of hook a.sh are aborted; the task is dropped'],
+  [{ type: 'not-running', running: ['web/b.sh'] }, '', 404, 'hook a.sh does not run; these run: web/b.sh'],
+  [{ type: 'not-running', running: [] }, '', 404, 'hook a.sh does not run; no hook runs'],
+  [
+    { type: 'ambiguous', names: ['web/a.sh', 'db/a.sh'] },
+    '',
+    409,
+    'several hooks have this name: name one of web/a.sh, db/a.sh',
+  ],
+  [
+    { type: 'not-droppable' },
+    'true',
+    409,
+    'the task of hook a.sh cannot be dropped, because others wait for it: abort the run without --drop',
+  ],
+];
+
+test.each(outcomes)('%j is answered', (outcome, drop, status, text) => {
+  const answer = hookAbortAnswer(() => outcome, new URLSearchParams({ hook: 'a.sh', drop }));
+  expect(answer).toMatchObject({ status, body: `${text}\n` });
+});
+
+test('the hook and the queue are taken from the form', () => {
+  const requests: unknown[] = [];
+  const abort = (request: unknown): HookAbortOutcome => {
+    requests.push(request);
+    return { type: 'aborted', runs: 1 };
+  };
+  hookAbortAnswer(abort, new URLSearchParams({ hook: 'a.sh', queue: 'own' }));
+  expect(requests).toEqual([{ hook: 'a.sh', queue: 'own', isDropped: false }]);
+  expect(hookAbortAnswer(abort, new URLSearchParams())).toMatchObject({ status: 400 });
+});

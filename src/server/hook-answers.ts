@@ -1,0 +1,33 @@
+import type { AbortHook } from '../status/hook-abort.ts';
+import { type Answer, errorAnswer, textAnswer } from './answer.ts';
+
+/** Ends runs of a hook as a form says it: `hook`, and optionally `queue` and `drop=true`. */
+export function hookAbortAnswer(abort: AbortHook, form: URLSearchParams): Answer {
+  const hook = form.get('hook') ?? '';
+  if (hook === '') return errorAnswer(400, 'REQUEST_INVALID', "'hook' parameter is required");
+  const isDropped = form.get('drop') === 'true';
+  const outcome = abort({ hook, queue: form.get('queue') || undefined, isDropped });
+  switch (outcome.type) {
+    case 'aborted':
+      return textAnswer(
+        `${outcome.runs === 1 ? 'the run' : `${outcome.runs} runs`} of hook ${hook} ${outcome.runs === 1 ? 'is' : 'are'} aborted; the task is ${isDropped ? 'dropped' : 'retried as after a failure'}\n`,
+      );
+    case 'not-running': {
+      const others =
+        outcome.running.length === 0 ? 'no hook runs' : `these run: ${outcome.running.join(', ')}`;
+      return errorAnswer(404, 'REQUEST_REFUSED', `hook ${hook} does not run; ${others}`);
+    }
+    case 'ambiguous':
+      return errorAnswer(
+        409,
+        'REQUEST_REFUSED',
+        `several hooks have this name: name one of ${outcome.names.join(', ')}`,
+      );
+    case 'not-droppable':
+      return errorAnswer(
+        409,
+        'REQUEST_REFUSED',
+        `the task of hook ${hook} cannot be dropped, because others wait for it: abort the run without --drop`,
+      );
+  }
+}
