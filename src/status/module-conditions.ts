@@ -16,7 +16,7 @@ export interface Condition {
 
 const MAX_MESSAGE_LENGTH = 1_024;
 const MAX_HEADLINE_LENGTH = 240;
-const HEADLINE_START = 80;
+const HEADLINE_START = 120;
 
 /**
  * All five conditions, in a fixed order. `Ready`, `Reconciling` and `Stalled` follow kstatus: at most one of them is true, and

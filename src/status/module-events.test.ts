@@ -2,7 +2,11 @@ import { expect, test } from 'vitest';
 import { eventsBetween } from './module-events.ts';
 import type { ModuleStatusFields } from './module-status.ts';
 
-const condition = (type: 'Enabled' | 'Drifted' | 'Stalled', status: 'True' | 'False', message = '') => ({
+const condition = (
+  type: 'Enabled' | 'Ready' | 'Drifted' | 'Stalled',
+  status: 'True' | 'False' | 'Unknown',
+  message = '',
+) => ({
   type,
   status,
   reason: 'So',
@@ -25,6 +29,15 @@ const refused = (reason: string): ModuleStatusFields => ({
     { ...condition('Stalled', 'True', `not authorized: ${reason}`), reason: 'Unauthorized' },
   ],
 });
+const ready = (
+  status: 'True' | 'False' | 'Unknown',
+  reason: string,
+  message: string,
+): ModuleStatusFields => ({
+  ...STATUS,
+  conditions: [...STATUS.conditions, { ...condition('Ready', status, message), reason }],
+});
+const BLOCKED = 'ModuleRun db at the head of queue main fails: no disk; next attempt at';
 const FAILED_RUN = {
   hook: 'a',
   binding: 'schedule',
@@ -36,6 +49,44 @@ const FAILED_RUN = {
 
 test.each<[string, unknown, ModuleStatusFields, readonly string[]]>([
   ['nothing changed', STATUS, STATUS, []],
+  [
+    'held up by a task of others',
+    ready('True', 'Succeeded', ''),
+    ready('False', 'QueueBlocked', `${BLOCKED} 2026-01-01T00:00:05.000Z`),
+    ['Warning HeldUp: QueueBlocked: ModuleRun db at the head of queue main fails: no disk'],
+  ],
+  [
+    'held up by the same, with another attempt',
+    ready('False', 'QueueBlocked', `${BLOCKED} 2026-01-01T00:00:05.000Z`),
+    ready('False', 'QueueBlocked', `${BLOCKED} 2026-01-01T00:00:15.000Z`),
+    [],
+  ],
+  [
+    'held up by something else',
+    ready('False', 'QueueBlocked', 'a fails'),
+    ready('False', 'ConfigMapRefused', 'replicas'),
+    ['Warning HeldUp: ConfigMapRefused: replicas'],
+  ],
+  ['waiting for a hook', ready('True', 'Succeeded', ''), ready('Unknown', 'HookRunning', 'hook a.sh'), []],
+  [
+    'not held up any more',
+    ready('False', 'ConfigMapRefused', 'replicas'),
+    ready('True', 'Succeeded', ''),
+    ['Normal Recovered: Nothing is in the way of the module any more'],
+  ],
+  [
+    'paused',
+    ready('True', 'Succeeded', ''),
+    ready('True', 'Paused', 'Paused: disks'),
+    ['Normal Paused: Paused: disks'],
+  ],
+  ['still paused', ready('True', 'Paused', 'Paused: disks'), ready('False', 'Paused', 'Paused'), []],
+  [
+    'resumed',
+    ready('True', 'Paused', 'Paused: disks'),
+    ready('Unknown', 'Progressing', ''),
+    ['Normal Resumed: The module is not paused any more'],
+  ],
   [
     'a new object of a module that is refused',
     undefined,

@@ -1,4 +1,5 @@
 import { fieldsOf, isObject } from '@addon-operator/json';
+import { withoutNextAttempt } from './module-causes.ts';
 import { bounded, type ConditionType } from './module-conditions.ts';
 import type { ModuleStatusFields } from './module-status.ts';
 
@@ -9,6 +10,10 @@ export type EventReason =
   | 'Failed'
   | 'Unauthorized'
   | 'HookFailed'
+  | 'HeldUp'
+  | 'Recovered'
+  | 'Paused'
+  | 'Resumed'
   | 'UnknownOperation'
   | 'Drifted'
   | 'DriftEnded'
@@ -31,6 +36,8 @@ export function eventsBetween(before: unknown, after: ModuleStatusFields): reado
   return [
     ...enablement(old, after),
     ...refusal(old, after),
+    ...obstacle(old, after),
+    ...pause(old, after),
     ...runs(old, after),
     ...hooks(old, after),
     ...drift(old, after),
@@ -57,6 +64,44 @@ function refusal(old: Fields, { conditions }: ModuleStatusFields): ModuleEvent[]
   const was = conditionOf(old, 'Stalled');
   if (was?.['reason'] === now.reason && was['message'] === now.message) return [];
   return [{ type: 'Warning', reason: 'Unauthorized', message: `The module is ${now.message}` }];
+}
+
+/** Reasons of `Ready` that other Events do not tell. A hook that runs for ten seconds is nothing to be noticed yet. */
+const OBSTACLES: ReadonlySet<unknown> = new Set([
+  'ConfigMapRefused',
+  'DirectoryGone',
+  'DriftNotCorrected',
+  'Forbidden',
+  'HookHangs',
+  'QueueBlocked',
+  'RequirementFailed',
+  'WatchFailed',
+]);
+
+function obstacle(old: Fields, { conditions }: ModuleStatusFields): ModuleEvent[] {
+  const now = conditions.find(({ type }) => type === 'Ready');
+  const was = conditionOf(old, 'Ready');
+  if (now === undefined) return [];
+  if (now.status === 'True' && was?.['status'] !== 'True' && OBSTACLES.has(was?.['reason']))
+    return [{ type: 'Normal', reason: 'Recovered', message: 'Nothing is in the way of the module any more' }];
+  if (!OBSTACLES.has(now.reason) || now.status === 'True') return [];
+  // The next attempt at the same task is nothing new.
+  const message = withoutNextAttempt(now.message);
+  if (was?.['reason'] === now.reason && withoutNextAttempt(String(was['message'])) === message) return [];
+  return [{ type: 'Warning', reason: 'HeldUp', message: `${now.reason}: ${message}` }];
+}
+
+function pause(old: Fields, { conditions }: ModuleStatusFields): ModuleEvent[] {
+  const now = conditions.find(({ type }) => type === 'Ready');
+  const isPaused = now?.reason === 'Paused';
+  const wasPaused = conditionOf(old, 'Ready')?.['reason'] === 'Paused';
+  if (isPaused && !wasPaused) return [{ type: 'Normal', reason: 'Paused', message: now.message }];
+  // Something else may be in front of the pause.
+  if (wasPaused && now?.status !== 'False')
+    return isPaused
+      ? []
+      : [{ type: 'Normal', reason: 'Resumed', message: 'The module is not paused any more' }];
+  return [];
 }
 
 function isRefused(conditions: ModuleStatusFields['conditions']): boolean {

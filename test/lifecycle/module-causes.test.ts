@@ -1,0 +1,197 @@
+import { expect, test, vi } from 'vitest';
+import { kstatusProblems } from '../support/kstatus.ts';
+import { describeApiIndependent } from '../support/lifecycle-suite.ts';
+import { eventsOf, moduleWorld, readModule, uniqueName } from '../support/module-world.ts';
+import type { World } from '../support/world.ts';
+import { runInWorld } from '../support/world-command.ts';
+import { shHook } from '../support/world-files.ts';
+
+const WAIT = { timeout: 30_000, interval: 200 };
+const LOOK_MS = 10_000;
+
+interface Expected {
+  readonly reason: string;
+  /** In the message of `Ready`, the Events, the status of the operator and the explanation of the module. */
+  readonly text: string;
+  readonly kstatus: 'Stalled' | 'Reconciling' | 'Ready';
+  readonly event: string;
+}
+
+/** Each situation that holds a module up is found, as the same cause, wherever the operator says how it is. */
+describeApiIndependent((backend) => {
+  async function untilSaid(
+    world: World,
+    name: string,
+    { reason, text, kstatus, event }: Expected,
+  ): Promise<void> {
+    await vi.waitFor(async () => {
+      const object = await readModule(world, name);
+      const ready = object?.status?.conditions?.find(({ type }) => type === 'Ready');
+      expect(ready).toMatchObject({ reason, message: expect.stringContaining(text) });
+      expect(object?.status?.conditions).toContainEqual(
+        expect.objectContaining({ type: kstatus, status: 'True' }),
+      );
+      expect(object && kstatusProblems(object)).toEqual([]);
+      expect(await eventsOf(world, name)).toContainEqual(
+        expect.objectContaining({ reason: event, message: expect.stringContaining(text) }),
+      );
+    }, WAIT);
+    const status = await runInWorld(world, 'status');
+    expect(status.stdout).toContain(text);
+    const { stdout } = await runInWorld(world, 'explain', 'module', name);
+    expect(stdout).toMatch(/^held up by/mu);
+    expect(stdout).toContain(text);
+  }
+
+  test('a failing global hook, the enabled script of another module and a failing module in front are the causes, one after another', async () => {
+    const [web, other] = [uniqueName(), uniqueName()];
+    await using made = await moduleWorld(
+      backend(),
+      {
+        globalHooks: {
+          'a.sh': shHook('onStartup: 1', '[ -e "$WORLD/mended-global" ] || { echo no network; exit 1; } >&2'),
+        },
+        modules: {
+          'values.yaml': `${web}Enabled: true\n${other}Enabled: true\n`,
+          [`001-${web}/hooks/hook.sh`]: shHook(
+            'beforeHelm: 1',
+            '[ -e "$WORLD/mended-module" ] || { echo no disk; exit 1; } >&2',
+          ),
+          [`002-${other}/enabled`]:
+            '#!/bin/sh\n[ -e "$WORLD/mended-enabled" ] || { echo no answer >&2; exit 1; }\necho true > "$MODULE_ENABLED_RESULT"\n',
+        },
+      },
+      [web, other],
+    );
+    const { world } = made;
+    await world.start();
+    await untilSaid(world, web, {
+      reason: 'QueueBlocked',
+      text: 'no network',
+      kstatus: 'Stalled',
+      event: 'HeldUp',
+    });
+    await world.write('modules', { '../mended-global': '' });
+    await world.passDelay();
+    await world.log.untilMessage('ConvergeModules failed, requeue task to retry after delay.');
+    await untilSaid(world, web, {
+      reason: 'QueueBlocked',
+      text: `enabled script of module '${other}' failed`,
+      kstatus: 'Stalled',
+      event: 'HeldUp',
+    });
+    await world.write('modules', { '../mended-enabled': '' });
+    await world.passDelay();
+    await world.log.untilMessage('ModuleRun failed. Requeue task to retry after delay.');
+    await untilSaid(world, web, {
+      reason: 'RunFailed',
+      text: 'no disk',
+      kstatus: 'Stalled',
+      event: 'Failed',
+    });
+    await untilSaid(world, other, {
+      reason: 'QueueBlocked',
+      text: 'no disk',
+      kstatus: 'Stalled',
+      event: 'HeldUp',
+    });
+    await world.write('modules', { '../mended-module': '' });
+    await world.passDelay();
+    await world.daemon.firstConverge;
+    await vi.waitFor(async () => {
+      expect((await readModule(world, other))?.status?.conditions).toContainEqual(
+        expect.objectContaining({ type: 'Ready', status: 'True', reason: 'Succeeded' }),
+      );
+    }, WAIT);
+  });
+
+  test('a refused ConfigMap and a pause are the causes, for modules that were ready', async () => {
+    const [first, second] = [uniqueName(), uniqueName()];
+    await using made = await moduleWorld(
+      backend(),
+      {
+        config: {},
+        modules: {
+          'values.yaml': `${first}Enabled: true\n${second}Enabled: true\n`,
+          [`001-${first}/hooks/hook.sh`]: shHook('beforeHelm: 1', 'true'),
+          [`002-${second}/hooks/hook.sh`]: shHook('beforeHelm: 1', 'true'),
+          [`002-${second}/openapi/config-values.yaml`]:
+            'type: object\nproperties: {replicas: {type: integer}}\n',
+        },
+      },
+      [first, second],
+    );
+    const { world } = made;
+    await world.converge();
+    await world.putConfig({ [second]: 'replicas: many\n' });
+    await untilSaid(world, first, {
+      reason: 'ConfigMapRefused',
+      text: 'replicas',
+      kstatus: 'Stalled',
+      event: 'HeldUp',
+    });
+    await world.putConfig({});
+    await world.passDelay();
+    await vi.waitFor(async () => {
+      expect((await readModule(world, first))?.status?.conditions).toContainEqual(
+        expect.objectContaining({ type: 'Ready', status: 'True' }),
+      );
+      expect(await eventsOf(world, first)).toContainEqual(expect.objectContaining({ reason: 'Recovered' }));
+    }, WAIT);
+    await runInWorld(world, 'module', 'pause', second, '--reason', 'new disks');
+    await untilSaid(world, second, {
+      reason: 'Paused',
+      text: 'new disks',
+      kstatus: 'Ready',
+      event: 'Paused',
+    });
+    await runInWorld(world, 'module', 'resume', second);
+  });
+
+  test('a global hook that hangs is the cause for a module that was ready', async () => {
+    const name = uniqueName();
+    await using made = await moduleWorld(
+      backend(),
+      {
+        globalHooks: {
+          'hang.sh': shHook(
+            'kubernetes: [{name: maps, kind: ConfigMap, nameSelector: {matchNames: [start]}}]',
+            'grep -q Synchronization "$BINDING_CONTEXT_PATH" || exec sleep 600',
+          ),
+        },
+        modules: {
+          'values.yaml': `${name}Enabled: true\n`,
+          [`001-${name}/hooks/hook.sh`]: shHook('beforeHelm: 1', 'true'),
+        },
+      },
+      [name],
+    );
+    const { world } = made;
+    await world.converge();
+    await world.create('configmaps', { metadata: { name: 'start' } });
+    await vi.waitFor(() => expect(world.daemon.operator.execution.running.all).toHaveLength(1), WAIT);
+    world.clock.jump(15_000);
+    await world.clock.passSleep(LOOK_MS);
+    await vi.waitFor(async () => {
+      const object = await readModule(world, name);
+      expect(object?.status?.conditions).toContainEqual(
+        expect.objectContaining({
+          type: 'Ready',
+          status: 'Unknown',
+          reason: 'HookRunning',
+          message: expect.stringMatching(
+            /^hook hang\.sh \(kubernetes, queue main\) has been running since 2/u,
+          ),
+        }),
+      );
+      expect(object && kstatusProblems(object)).toEqual([]);
+    }, WAIT);
+    world.clock.jump(10 * 60_000);
+    await untilSaid(world, name, {
+      reason: 'HookHangs',
+      text: 'hook hang.sh',
+      kstatus: 'Stalled',
+      event: 'HeldUp',
+    });
+  });
+});
