@@ -56,6 +56,7 @@ export async function startDebugEndpoint(parts: DebugParts): Promise<void> {
   const identity = {
     version: host.version,
     bootId: randomUUID(),
+    clock: host.clock,
     nowIso: () => isoTime(host.clock.wallMs()),
   };
   const endpoint = { view, redactor, parameters, identity, ...debugCommands(operator, pauses, host.clock) };

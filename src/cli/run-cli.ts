@@ -8,6 +8,7 @@ import { type CliHost, fail, printCode } from './cli-host.ts';
 import { addCompletionCommand } from './completion.ts';
 import { addConfigCommand } from './config-command.ts';
 import { addDebugCommand, type CommandRunner } from './debug-command.ts';
+import { addEventsCommand } from './events-command.ts';
 import { addGlobalCommand } from './global-command.ts';
 import { harmless } from './harmless.ts';
 import { addHelpCommand } from './help-command.ts';
@@ -98,6 +99,7 @@ function createProgram(host: CliHost, runner: CommandRunner): Command {
   addQueueCommand(program, host, runner);
   addGlobalCommand(program, host, runner);
   addRunsCommands(program, { host, runner });
+  addEventsCommand(program, { host, runner });
   addWaitCommand(program, { host, runner });
   program.commandsGroup('Change a running operator:');
   addConfigCommand(program, host, runner);

@@ -58,6 +58,8 @@ export class Journal {
   readonly #sizes = { runs: 0, outputs: 0 };
   #lastId = 0;
   #revision = 0;
+  /** The highest revision of a run that was dropped. */
+  #forgotten = 0;
 
   constructor({ clock, redact = (text) => text, limits = {} }: JournalOptions) {
     this.#clock = clock;
@@ -122,6 +124,7 @@ export class Journal {
     if (this.#attempts.get(run.queue) === run) this.#attempts.delete(run.queue);
     if (run.output !== undefined) this.#keepOutput(run, run.output);
     this.#revision += 1;
+    run.revision = this.#revision;
     this.#shorten();
   }
 
@@ -152,6 +155,12 @@ export class Journal {
       effects: this.#effects(run, causes),
       output: run.output?.read() ?? NO_OUTPUT,
     };
+  }
+
+  /** Runs that began or ended since, the oldest first; `isComplete` if none of them was dropped meanwhile. */
+  changedSince(revision: number): { readonly runs: readonly RunView[]; readonly isComplete: boolean } {
+    const changed = [...this.#runs.values()].filter((run) => run.revision > revision);
+    return { runs: changed.map((run) => this.#view(run)), isComplete: this.#forgotten <= revision };
   }
 
   /** The last runs of each module: letters for their results, the oldest first, and the last one that has ended. */
@@ -190,6 +199,7 @@ export class Journal {
       parent,
       startedMs: this.#clock.steadyMs(),
       startedAtMs: this.#clock.wallMs(),
+      revision: this.#revision,
       endedMs: undefined,
       end: undefined,
       hookFacts: undefined,
@@ -222,6 +232,7 @@ export class Journal {
       if (this.#runs.size <= runs && this.#sizes.runs <= runCharacters) return;
       if (run.endedMs === undefined) continue;
       this.#runs.delete(run.id);
+      this.#forgotten = Math.max(this.#forgotten, run.revision);
       this.#dropOutput(run);
       this.#sizes.runs -= RUN_SIZE + (run.end?.error?.length ?? 0) + run.phases.length * PHASE_SIZE;
     }

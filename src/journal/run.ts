@@ -50,6 +50,8 @@ export interface JournalRun extends RunStart {
   readonly startedMs: number;
   /** On the wall clock. */
   readonly startedAtMs: number;
+  /** Revision of the journal when it began or ended. */
+  revision: number;
   /** Undefined while it runs. */
   endedMs: number | undefined;
   end: RunEnd | undefined;

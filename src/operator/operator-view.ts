@@ -77,6 +77,7 @@ export function createView(deps: ViewDeps): DaemonView {
     runningHooks: () => runningHooks(operator),
     queues: () => operator.queues.all.map((queue) => queueView(queue, clock)),
     taskQueues: (maxTasks) => taskQueueViews(operator, maxTasks),
+    stateKey: () => stateKeyOf(operator),
     journal: operator.journal,
     next: (withinMs) => nextItems(operator, withinMs),
     enabledModules: () => operator.registry.enabled,
@@ -95,6 +96,13 @@ export function createView(deps: ViewDeps): DaemonView {
         ]),
       ),
   };
+}
+
+function stateKeyOf({ queues, journal }: ViewedOperator): string {
+  const parts = queues.all.map(({ name, length, status, entries }) =>
+    [name, length, status.type, entries[0]?.id, entries.at(-1)?.id].join(' '),
+  );
+  return `${journal.revision}\n${parts.join('\n')}`;
 }
 
 function readinessOf(operator: ViewedOperator): Readiness {

@@ -12,6 +12,17 @@ export interface Answer {
   readonly body: string;
   /** Of a refusal or failure; sent in the header `Error-Code`, so that the body stays as the contract has it. */
   readonly code?: ErrorCode;
+  /** Writes the body bit by bit, in place of `body`, until the signal aborts because the client is gone. */
+  readonly stream?: (sink: StreamSink, signal: AbortSignal) => Promise<void>;
+}
+
+/** A client to which a body is written bit by bit. */
+export interface StreamSink {
+  write(text: string): void;
+  /** Bytes that were written and not sent yet. */
+  readonly unsentBytes: number;
+  /** Ends the connection at once. */
+  drop(): void;
 }
 
 export type Format = 'json' | 'yaml' | 'text';

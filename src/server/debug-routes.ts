@@ -19,6 +19,8 @@ import {
   textAnswer,
 } from './answer.ts';
 import { API_PREFIX, apiAnswer, type OperatorIdentity } from './api/api-handler.ts';
+import { streamAnswer } from './api/stream-answer.ts';
+import { StreamHub } from './api/stream-hub.ts';
 import { hookAbortAnswer } from './hook-answers.ts';
 import {
   explainAnswer,
@@ -97,9 +99,11 @@ export function debugHandler(
   ];
   routes.push(discoveryRoute(routes));
   const { redactor } = endpoint;
+  const hub = new StreamHub({ ...endpoint, clock: endpoint.identity.clock });
   const shown = (answer: Answer): Answer =>
     redactor === undefined ? answer : redactedAnswer(answer, redactor);
   return async (request, signal) => {
+    if (request.path === `${API_PREFIX}/stream`) return shown(streamAnswer(hub, request));
     if (request.path.startsWith(`${API_PREFIX}/`)) return shown(await apiAnswer(endpoint, request, signal));
     const matching = routes.filter((route) => route.pattern.test(request.path));
     const route = matching.find(({ method }) => method === request.method);

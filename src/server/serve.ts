@@ -1,9 +1,9 @@
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { bodyOf, type HttpResponse, respond } from '@addon-operator/base/http-responses';
 import { listening } from '@addon-operator/base/listening';
 import type { Logger } from '@addon-operator/base/log';
-import { type Answer, errorAnswer } from './answer.ts';
+import { type Answer, errorAnswer, type StreamSink } from './answer.ts';
 import { ERROR_CODE_HEADER } from './error-code-header.ts';
 
 export interface ServerRequest {
@@ -12,6 +12,8 @@ export interface ServerRequest {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly body: string;
+  /** Header `Last-Event-ID`: where a stream goes on. */
+  readonly lastEventId?: string | undefined;
 }
 
 /** Who sends a request. */
@@ -57,8 +59,7 @@ export async function serve(
       connectionsCheckingInterval: 5_000,
       maxHeaderSize: 16 * 1024,
     },
-    (request, response) =>
-      void respond(request, response, async (gone) => sent(await answerTo(request, handler, gone, log))),
+    (request, response) => void answer(request, response, handler, log),
   );
   server.timeout = 90_000;
   server.maxConnections = MAX_CONNECTIONS;
@@ -79,6 +80,30 @@ export async function serve(
 
 function loggedTarget(target: ListenTarget): Readonly<Record<string, unknown>> {
   return 'path' in target ? target : { address: target.host, port: target.port };
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  handler: RequestHandler,
+  log: Logger,
+): Promise<void> {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  const made = await answerTo(request, handler, gone.signal, log);
+  if (gone.signal.aborted) return;
+  const { stream } = made;
+  if (stream === undefined) return await respond(request, response, async () => sent(made));
+  response.writeHead(made.status, { ...sent(made).headers, 'Cache-Control': 'no-store' });
+  const sink: StreamSink = {
+    write: (text) => void response.write(text),
+    get unsentBytes() {
+      return response.writableLength;
+    },
+    drop: () => void response.destroy(),
+  };
+  await stream(sink, gone.signal).catch((error: unknown) => log.error({ error }, 'a stream of events ends'));
+  response.end();
 }
 
 function sent({ status, contentType, body, code }: Answer): HttpResponse {
@@ -103,8 +128,13 @@ async function answerTo(
     if (path === undefined) return errorAnswer(400, 'REQUEST_INVALID', '400 bad request');
     const body = await bodyOf(request, MAX_BODY_BYTES);
     if (body === undefined) return errorAnswer(413, 'REQUEST_INVALID', '413 request body is too large');
+    const lastEventId = request.headers['last-event-id']?.toString();
     const origin = { connection: request.socket, authorization: request.headers.authorization };
-    return await handler({ method, path, query: new URLSearchParams(rawQuery), body }, signal, origin);
+    return await handler(
+      { method, path, query: new URLSearchParams(rawQuery), body, lastEventId },
+      signal,
+      origin,
+    );
   } catch (error) {
     if (!signal.aborted) log.error({ error, method, path: rawPath }, 'cannot handle an HTTP request');
     return errorAnswer(500, 'INTERNAL', '500 internal error');

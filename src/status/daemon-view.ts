@@ -18,8 +18,10 @@ export interface DaemonView {
   queues(): readonly QueueView[];
   /** The same as data, `main` first, with at most so many tasks of each queue. */
   taskQueues(maxTasks: number): readonly TaskQueueView[];
+  /** Different after each change of queues and runs; what changes without them, such as a pause, is not in it. */
+  stateKey(): string;
   /** The last runs. */
-  readonly journal: Pick<Journal, 'list' | 'details' | 'byModule' | 'revision'>;
+  readonly journal: Pick<Journal, 'list' | 'details' | 'byModule' | 'changedSince' | 'revision'>;
   /** What happens within so many milliseconds at times that are known now, the next first. */
   next(withinMs: number): readonly NextItem[];
   /** Names of the enabled modules, in any order. */

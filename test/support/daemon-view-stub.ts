@@ -20,7 +20,12 @@ export const NO_COMMANDS: Pick<
   releaseFinalizer: async () => 'not-held',
   askOperation: () => 'disabled',
   abortHook: () => ({ type: 'not-running', running: [] }),
-  identity: { version: 'test', bootId: 'boot', nowIso: () => '1970-01-01T00:00:00.000Z' },
+  identity: {
+    version: 'test',
+    bootId: 'boot',
+    clock: new FakeClock(),
+    nowIso: () => '1970-01-01T00:00:00.000Z',
+  },
   releases: { unlock: async () => ({ type: 'absent' }), confirmPurge: async () => [] },
 };
 
@@ -33,6 +38,7 @@ export function daemonView(overrides?: Partial<DaemonView>): DaemonView {
     runningHooks: () => [],
     taskQueues: () => [],
     next: () => [],
+    stateKey: () => '',
     journal: new Journal({ clock: new FakeClock() }),
     queues: () => [],
     enabledModules: () => ['web'],

@@ -1,3 +1,4 @@
+import type { SteadyClock } from '@addon-operator/base/clock';
 import { errorText } from '@addon-operator/base/error-text';
 import { codeOf, type ErrorCode } from '@addon-operator/base/errors';
 import { didYouMean } from '@addon-operator/json/similar-word';
@@ -12,6 +13,7 @@ export interface OperatorIdentity {
   /** Different after each start. */
   readonly bootId: string;
   readonly nowIso: () => string;
+  readonly clock: SteadyClock;
 }
 
 export interface ApiParts {

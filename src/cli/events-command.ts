@@ -1,0 +1,25 @@
+import { type Command, Option } from 'commander';
+import { SETTINGS } from '../settings.ts';
+import { type CommandParts, socketPathOf } from './debug-command.ts';
+import { addSettingOption } from './setting-options.ts';
+
+/** Adds `events`. */
+export function addEventsCommand(program: Command, { host, runner }: CommandParts): void {
+  const events = program
+    .command('events')
+    .summary('Follow runs, queues and modules')
+    .description('Print the last runs, and with -w each change of runs, queues and modules, one line each')
+    .addOption(
+      new Option('-o, --output <format>', 'format of the lines').choices(['text', 'json']).default('text'),
+    )
+    .option('-w, --watch', 'go on until Ctrl-C');
+  addSettingOption(events, SETTINGS.debugUnixSocket);
+  events.action(() =>
+    runner(async () => {
+      const options: Readonly<Record<string, unknown>> = events.opts();
+      const { followEvents } = await import('./follow-events.ts');
+      const format = { isJson: options['output'] === 'json', isWatch: options['watch'] === true };
+      return await followEvents(await socketPathOf(events, host), format, host);
+    }),
+  );
+}

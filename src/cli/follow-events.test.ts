@@ -1,0 +1,87 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLogger } from '@addon-operator/base/log';
+import { expect, onTestFinished, test } from 'vitest';
+import { daemonView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { Journal } from '../journal/journal.ts';
+import { startDebugServer } from '../server/debug-server.ts';
+import { runCli } from './run-cli.ts';
+
+const START = {
+  queue: 'main',
+  taskId: 'main/1',
+  type: 'ModuleRun',
+  module: 'web',
+  hook: '',
+  binding: '',
+  trigger: 'start',
+  eventId: 'e-1',
+  triggeredBy: undefined,
+  attempt: 1,
+  queuedMs: 0,
+};
+
+/** Runs `events` until it ends, or `onLine` returns false. */
+async function events(
+  journal: Journal,
+  clock: FakeClock,
+  args: readonly string[],
+  onLine: (line: string) => boolean = () => true,
+) {
+  const directory = await mkdtemp(join(tmpdir(), 'events-'));
+  const path = join(directory, 'debug.socket');
+  const identity = { ...NO_COMMANDS.identity, clock };
+  const view = daemonView({ journal, stateKey: () => String(journal.revision) });
+  const parameters = { list: () => [], set: () => undefined };
+  const endpoint = { view, parameters, ...NO_COMMANDS, identity };
+  const server = await startDebugServer(path, endpoint, silentLogger, async () => 0);
+  onTestFinished(async () => {
+    await server.stop();
+    await rm(directory, { recursive: true });
+  });
+  const stop = new AbortController();
+  const out: string[] = [];
+  const exitCode = await runCli(['events', '--debug-unix-socket', path, ...args], {
+    env: {},
+    cwd: directory,
+    clock,
+    stdout: {
+      write: (text) => {
+        out.push(text);
+        if (!onLine(text)) stop.abort();
+      },
+    },
+    stderr: { write: (text) => out.push(text) },
+    stopSignal: () => stop.signal,
+  });
+  return { exitCode, out };
+}
+
+test('events prints the last runs, the oldest first', async () => {
+  const clock = new FakeClock();
+  const journal = new Journal({ clock });
+  journal.end(journal.begin(START), { result: 'success' });
+  journal.end(journal.begin(START), { result: 'failed', error: 'no chart' });
+  expect(await events(journal, clock, [])).toEqual({
+    exitCode: 0,
+    out: [
+      '1970-01-01T00:00:00.000Z run 1: ModuleRun web success\n1970-01-01T00:00:00.000Z run 2: ModuleRun web failed: no chart\n',
+    ],
+  });
+});
+
+test('events -w goes on with each run, as JSON lines too', async () => {
+  const clock = new FakeClock();
+  const journal = new Journal({ clock });
+  const { exitCode, out } = await events(journal, clock, ['-w', '-o', 'json'], (line) => {
+    if (line.includes('"ready"')) {
+      journal.end(journal.begin(START), { result: 'success' });
+      void clock.advance(250);
+    }
+    return !line.includes('"event":"run"');
+  });
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(out.at(-1) ?? '')).toMatchObject({ event: 'run', data: { id: '1', result: 'success' } });
+});

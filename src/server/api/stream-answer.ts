@@ -1,0 +1,30 @@
+import type { Answer } from '../answer.ts';
+import type { ServerRequest } from '../serve.ts';
+import { apiError } from './api-handler.ts';
+import { MAX_STREAMS, type StreamHub, TOPICS } from './stream-hub.ts';
+
+/** Follows the operator: the parameter `topics` selects some of them. */
+export function streamAnswer(
+  hub: StreamHub,
+  { method, query, lastEventId }: Pick<ServerRequest, 'method' | 'query' | 'lastEventId'>,
+): Answer {
+  if (method !== 'GET') return apiError(405, 'REQUEST_INVALID', 'a stream can only be read');
+  const unknown = [...query.keys()].find((name) => name !== 'topics');
+  if (unknown !== undefined) return apiError(400, 'REQUEST_INVALID', `unknown query parameter "${unknown}"`);
+  const words = (query.get('topics') ?? TOPICS.join(',')).split(',');
+  const topics = TOPICS.filter((topic) => words.includes(topic));
+  if (topics.length !== new Set(words).size)
+    return apiError(400, 'REQUEST_INVALID', `"topics" must name some of ${TOPICS.join(',')}`);
+  if (hub.isFull)
+    return apiError(
+      503,
+      'REQUEST_REFUSED',
+      `${MAX_STREAMS} clients follow the operator already: end one of them`,
+    );
+  return {
+    status: 200,
+    contentType: 'text/event-stream',
+    body: '',
+    stream: (sink, signal) => hub.serve(sink, { topics, lastEventId }, signal),
+  };
+}

@@ -1,0 +1,207 @@
+import { array, assert, asyncProperty, constant, nat, oneof, record } from 'fast-check';
+import { expect, test } from 'vitest';
+import { daemonView, NO_COMMANDS } from '../../../test/support/daemon-view-stub.ts';
+import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
+import { Journal } from '../../journal/journal.ts';
+import type { TaskQueueView } from '../../status/task-queues.ts';
+import type { StreamSink } from '../answer.ts';
+import { HEARTBEAT_MS, MAX_STREAMS, StreamHub, TOPICS } from './stream-hub.ts';
+
+/** A daemon whose queues and runs a test changes. */
+class Daemon {
+  readonly clock = new FakeClock();
+  readonly journal = new Journal({ clock: this.clock });
+  readonly lengths = new Map<string, number>();
+  readonly hub: StreamHub;
+
+  constructor() {
+    const view = daemonView({
+      journal: this.journal,
+      taskQueues: () => [...this.lengths].map(([name, length]) => this.#queue(name, length)),
+      stateKey: () => `${this.journal.revision} ${JSON.stringify([...this.lengths])}`,
+    });
+    this.hub = new StreamHub({ view, identity: NO_COMMANDS.identity, clock: this.clock });
+  }
+
+  get state() {
+    return {
+      queues: Object.fromEntries(this.lengths),
+      runs: Object.fromEntries(
+        this.journal.list({ limit: 10_000 }).runs.map(({ id, result }) => [id, result]),
+      ),
+    };
+  }
+
+  run(module: string): void {
+    const started = this.journal.begin({
+      queue: 'main',
+      taskId: `main/${module}`,
+      type: 'ModuleRun',
+      module,
+      hook: '',
+      binding: '',
+      trigger: '',
+      eventId: '',
+      triggeredBy: undefined,
+      attempt: 1,
+      queuedMs: 0,
+    });
+    if (module !== '3') this.journal.end(started, { result: 'success' });
+  }
+
+  #queue(name: string, length: number): TaskQueueView {
+    return { name, length, status: { type: 'idle', since: null, until: null }, tasks: [] };
+  }
+}
+
+/** A client that keeps what it was told over cuts, as a page does. */
+class Client implements StreamSink {
+  unsentBytes = 0;
+  isDropped = false;
+  received = '';
+  readonly events: string[] = [];
+  readonly queues = new Map<string, number>();
+  readonly runs = new Map<string, string>();
+  #lastEventId: string | undefined;
+  #connection: AbortController | undefined;
+  readonly #daemon: Daemon;
+
+  constructor(daemon: Daemon) {
+    this.#daemon = daemon;
+  }
+
+  get state() {
+    return { queues: Object.fromEntries(this.queues), runs: Object.fromEntries(this.runs) };
+  }
+
+  connect(): void {
+    this.#connection?.abort();
+    this.#connection = new AbortController();
+    const request = { topics: TOPICS, lastEventId: this.#lastEventId };
+    void this.#daemon.hub.serve(this, request, this.#connection.signal);
+  }
+
+  cut(): void {
+    this.#connection?.abort();
+  }
+
+  drop(): void {
+    this.isDropped = true;
+    this.cut();
+  }
+
+  write(text: string): void {
+    this.received += text;
+    for (const block of text
+      .split('\n\n')
+      .filter((part) => part.startsWith('id:') || part.startsWith('event:')))
+      this.#take(Object.fromEntries(block.split('\n').map((line) => line.split(/: (.*)/s, 2))));
+  }
+
+  #take({ id, event = '', data = '' }: Readonly<Record<string, string>>): void {
+    const value = JSON.parse(data) as Readonly<Record<string, never>>;
+    this.events.push(event);
+    if (id !== undefined) this.#lastEventId = id;
+    if (event === 'snapshot') this.#takeSnapshot(value['topic'] ?? '', value['data'] ?? {});
+    if (event === 'queue') this.queues.set(value['name'] ?? '', value['length'] ?? 0);
+    if (event === 'queue-removed') this.queues.delete(value['name'] ?? '');
+    if (event === 'run') this.runs.set(value['id'] ?? '', value['result'] ?? '');
+  }
+
+  #takeSnapshot(
+    topic: string,
+    data: { queues?: TaskQueueView[]; runs?: { id: string; result: string }[] },
+  ): void {
+    if (topic === 'queues') this.queues.clear();
+    for (const { name, length } of data.queues ?? []) this.queues.set(name, length);
+    for (const { id, result } of data.runs ?? []) this.runs.set(id, result);
+  }
+}
+
+const step = oneof(
+  record({ do: constant('queue' as const), queue: nat({ max: 3 }), length: nat({ max: 3 }) }),
+  record({ do: constant('run' as const), module: nat({ max: 3 }) }),
+  record({ do: constant('cut' as const) }),
+  record({ do: constant('connect' as const) }),
+  record({ do: constant('wait' as const), ms: nat({ max: 1_000 }) }),
+);
+
+test('a stream that is cut again and again loses nothing', async () => {
+  await assert(
+    asyncProperty(array(step, { maxLength: 40 }), async (steps) => {
+      const daemon = new Daemon();
+      const client = new Client(daemon);
+      client.connect();
+      for (const what of steps) {
+        if (what.do === 'queue' && what.length === 0) daemon.lengths.delete(`q${what.queue}`);
+        else if (what.do === 'queue') daemon.lengths.set(`q${what.queue}`, what.length);
+        else if (what.do === 'run') daemon.run(String(what.module));
+        else if (what.do === 'cut') client.cut();
+        else if (what.do === 'connect') client.connect();
+        else await daemon.clock.advance(what.ms);
+        await settle();
+      }
+      client.connect();
+      await daemon.clock.advance(1_000);
+      expect(client.state).toEqual(daemon.state);
+      client.cut();
+      await daemon.clock.advance(1_000);
+    }),
+    { numRuns: 50, interruptAfterTimeLimit: 10_000 },
+  );
+}, 30_000);
+
+test('a client gets hello, snapshots and ready, then only what is different', async () => {
+  const daemon = new Daemon();
+  const client = new Client(daemon);
+  daemon.lengths.set('main', 1);
+  client.connect();
+  expect(client.events.splice(0)).toEqual(['hello', ...TOPICS.map(() => 'snapshot'), 'ready']);
+  daemon.lengths.set('main', 2);
+  daemon.lengths.set('main', 3);
+  await daemon.clock.advance(250);
+  expect(client.events.splice(0)).toEqual(['queue']);
+  await daemon.clock.advance(HEARTBEAT_MS);
+  expect(client.events).toEqual([]);
+  expect(client.received).toContain(': heartbeat\n\n');
+});
+
+test('a client that comes back gets only what it missed, or all after too much', async () => {
+  const daemon = new Daemon();
+  const [client, other] = [new Client(daemon), new Client(daemon)];
+  client.connect();
+  other.connect();
+  client.cut();
+  daemon.run('1');
+  await daemon.clock.advance(250);
+  client.events.splice(0);
+  client.connect();
+  expect(client.events.splice(0)).toEqual(['hello', 'run', 'ready']);
+  client.cut();
+  for (let number = 0; number < 5_000; number += 1) daemon.run('1');
+  await daemon.clock.advance(250);
+  client.connect();
+  expect(client.events.splice(0)).toEqual(['hello', ...TOPICS.map(() => 'snapshot'), 'ready']);
+});
+
+test('a client that does not read is dropped, and others go on', async () => {
+  const daemon = new Daemon();
+  const [slow, quick] = [new Client(daemon), new Client(daemon)];
+  slow.connect();
+  quick.connect();
+  slow.unsentBytes = 2 * 1024 * 1024;
+  daemon.run('1');
+  await daemon.clock.advance(250);
+  expect([slow.isDropped, quick.isDropped]).toEqual([true, false]);
+  expect(quick.state).toEqual(daemon.state);
+});
+
+test('a stream takes a limited number of clients', async () => {
+  const daemon = new Daemon();
+  const clients = Array.from({ length: MAX_STREAMS }, () => new Client(daemon));
+  for (const client of clients) client.connect();
+  expect(daemon.hub.isFull).toBe(true);
+  clients[0]?.cut();
+  await settle();
+  expect(daemon.hub.isFull).toBe(false);
+});

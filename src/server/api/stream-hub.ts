@@ -1,0 +1,219 @@
+import type { SteadyClock } from '@addon-operator/base/clock';
+import type { Redactor } from '@addon-operator/base/redactor';
+import type { DaemonView } from '../../status/daemon-view.ts';
+import type { StreamSink } from '../answer.ts';
+import { modulesData, type OperatorIdentity, queuesData } from './api-handler.ts';
+
+export interface StreamHubOptions {
+  readonly view: DaemonView;
+  readonly identity: OperatorIdentity;
+  readonly clock: SteadyClock;
+  /** Masks secrets in what is sent. */
+  readonly redactor?: Pick<Redactor, 'data'> | undefined;
+}
+
+export const TOPICS = ['queues', 'modules', 'runs', 'next'] as const;
+export type Topic = (typeof TOPICS)[number];
+
+interface Delta {
+  readonly seq: number;
+  readonly topic: Topic;
+  readonly text: string;
+}
+
+interface Client {
+  readonly sink: StreamSink;
+  readonly topics: ReadonlySet<Topic>;
+}
+
+/** Changes are sent at most four times a second. */
+const TICK_MS = 250;
+/** Below the 90 s after which a silent connection is closed, and the minutes after which proxies do. */
+export const HEARTBEAT_MS = 15_000;
+/** What changes without a run or a task, such as a pause, is looked for this often. */
+const FULL_LOOK_MS = 10_000;
+const KEPT_DELTAS = 1_000;
+const KEPT_CHARACTERS = 4 * 1024 * 1024;
+const MAX_UNSENT_BYTES = 1024 * 1024;
+export const MAX_STREAMS = 20;
+const RUNS_OF_SNAPSHOT = 50;
+const NEXT_MS = 24 * 3_600_000;
+
+/**
+ * Sends changes to clients as server-sent events: `hello`, a `snapshot` of each topic, `ready`, then one event for each
+ * thing that is different, serialized once for all clients. Nothing is computed while there is no client. A client that
+ * comes back with the id of its last event gets only what it missed, as long as that is among the last 1,000 deltas.
+ */
+export class StreamHub {
+  readonly #options: StreamHubOptions;
+  readonly #clients = new Set<Client>();
+  /** What clients know: JSON by topic and key. */
+  readonly #known: Readonly<Record<Topic, Map<string, string>>> = {
+    queues: new Map(),
+    modules: new Map(),
+    runs: new Map(),
+    next: new Map(),
+  };
+  readonly #deltas: Delta[] = [];
+  #deltaCharacters = 0;
+  #seq = 0;
+  #runRevision = 0;
+  #stateKey = '';
+  #lastLookMs = Number.NEGATIVE_INFINITY;
+  #lastBeatMs = 0;
+  #isTicking = false;
+
+  constructor(options: StreamHubOptions) {
+    this.#options = options;
+  }
+
+  get isFull(): boolean {
+    return this.#clients.size >= MAX_STREAMS;
+  }
+
+  /** Serves a client until the signal aborts, or the client is dropped because it does not read. */
+  async serve(
+    sink: StreamSink,
+    { topics, lastEventId }: { readonly topics: readonly Topic[]; readonly lastEventId: string | undefined },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const client: Client = { sink, topics: new Set(topics) };
+    this.#look(true);
+    this.#greet(client, lastEventId);
+    this.#clients.add(client);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    if (signal.aborted) resolve();
+    void this.#tick();
+    await promise;
+    this.#clients.delete(client);
+  }
+
+  #greet(client: Client, lastEventId: string | undefined): void {
+    const { bootId, version } = this.#options.identity;
+    const missed = this.#missedSince(lastEventId);
+    const isResumed = missed !== undefined;
+    const hello = { bootId, version, seq: this.#seq, isResumed, heartbeatMs: HEARTBEAT_MS };
+    let text = eventText('hello', JSON.stringify(hello));
+    for (const topic of client.topics)
+      if (!isResumed)
+        text += eventText('snapshot', `{"topic":"${topic}","data":${JSON.stringify(this.#snapshot(topic))}}`);
+    for (const delta of missed ?? []) if (client.topics.has(delta.topic)) text += delta.text;
+    // Only now the client has everything: an id on a snapshot would let it resume without the others.
+    text += eventText('ready', '{}', this.#idOf(this.#seq));
+    client.sink.write(text);
+  }
+
+  /** Undefined if the client must begin anew. */
+  #missedSince(lastEventId: string | undefined): readonly Delta[] | undefined {
+    const [, bootId, number] = /^(.+)\.(\d+)$/.exec(lastEventId ?? '') ?? [];
+    if (bootId !== this.#options.identity.bootId) return undefined;
+    const seq = Number(number);
+    const oldest = this.#seq - this.#deltas.length;
+    return seq >= oldest && seq <= this.#seq ? this.#deltas.filter((delta) => delta.seq > seq) : undefined;
+  }
+
+  #snapshot(topic: Topic): unknown {
+    const { view } = this.#options;
+    switch (topic) {
+      case 'queues':
+        return this.#redacted({ queues: queuesData(view) });
+      case 'modules':
+        return this.#redacted({ modules: modulesData(view) });
+      case 'runs':
+        return this.#redacted(view.journal.list({ limit: RUNS_OF_SNAPSHOT }));
+      case 'next':
+        return this.#redacted({ items: view.next(NEXT_MS) });
+    }
+  }
+
+  async #tick(): Promise<void> {
+    if (this.#isTicking) return;
+    this.#isTicking = true;
+    const { clock } = this.#options;
+    this.#lastBeatMs = clock.steadyMs();
+    const never = new AbortController().signal;
+    while (this.#clients.size > 0) {
+      await clock.sleep(TICK_MS, never);
+      this.#look(false);
+      if (clock.steadyMs() - this.#lastBeatMs < HEARTBEAT_MS) continue;
+      this.#lastBeatMs = clock.steadyMs();
+      for (const client of this.#clients) this.#send(client, ': heartbeat\n\n');
+    }
+    this.#isTicking = false;
+  }
+
+  /** Makes deltas of everything that is different from what clients know. */
+  #look(isFull: boolean): void {
+    const { view, clock } = this.#options;
+    const stateKey = view.stateKey();
+    const isDue = clock.steadyMs() - this.#lastLookMs >= FULL_LOOK_MS;
+    if (!isFull && !isDue && stateKey === this.#stateKey) return;
+    this.#stateKey = stateKey;
+    this.#lastLookMs = clock.steadyMs();
+    this.#compare('queues', 'queue', 'name', queuesData(view));
+    this.#compare('modules', 'module', 'module', modulesData(view));
+    this.#compareRuns();
+    this.#compare('next', 'next', 'id', [{ id: '', items: view.next(NEXT_MS) }]);
+  }
+
+  #compare(topic: Topic, event: string, keyName: string, items: readonly object[]): void {
+    const known = this.#known[topic];
+    const keys = new Set<string>();
+    for (const item of items) {
+      const key = String(Object.entries(item).find(([name]) => name === keyName)?.[1]);
+      keys.add(key);
+      const text = JSON.stringify(this.#redacted(item));
+      if (known.get(key) === text) continue;
+      known.set(key, text);
+      this.#push(topic, event, text);
+    }
+    for (const key of known.keys()) {
+      if (keys.has(key)) continue;
+      known.delete(key);
+      this.#push(topic, `${event}-removed`, JSON.stringify({ [keyName]: key }));
+    }
+  }
+
+  #compareRuns(): void {
+    const { journal } = this.#options.view;
+    const { runs, isComplete } = journal.changedSince(this.#runRevision);
+    // What the journal has forgotten cannot be sent: clients that would resume before this begin anew.
+    if (!isComplete) {
+      this.#deltas.length = 0;
+      this.#deltaCharacters = 0;
+    }
+    this.#runRevision = journal.revision;
+    for (const run of runs) this.#push('runs', 'run', JSON.stringify(this.#redacted(run)));
+  }
+
+  #push(topic: Topic, event: string, data: string): void {
+    this.#seq += 1;
+    const delta = { seq: this.#seq, topic, text: eventText(event, data, this.#idOf(this.#seq)) };
+    this.#deltas.push(delta);
+    this.#deltaCharacters += delta.text.length;
+    while (this.#deltas.length > KEPT_DELTAS || this.#deltaCharacters > KEPT_CHARACTERS)
+      this.#deltaCharacters -= this.#deltas.shift()?.text.length ?? 0;
+    for (const client of this.#clients) if (client.topics.has(topic)) this.#send(client, delta.text);
+  }
+
+  #send(client: Client, text: string): void {
+    if (client.sink.unsentBytes > MAX_UNSENT_BYTES) {
+      this.#clients.delete(client);
+      client.sink.drop();
+    } else client.sink.write(text);
+  }
+
+  #redacted(data: unknown): unknown {
+    return this.#options.redactor?.data(data) ?? data;
+  }
+
+  #idOf(seq: number): string {
+    return `${this.#options.identity.bootId}.${seq}`;
+  }
+}
+
+/** JSON has no line ends, so one line of data is enough. */
+function eventText(event: string, data: string, id?: string): string {
+  return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
+}
