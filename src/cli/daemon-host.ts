@@ -1,5 +1,6 @@
 import { systemClock } from '@addon-operator/base/clock';
 import { processMemory } from '@addon-operator/base/free-memory';
+import { returnIdleCode } from '@addon-operator/process/idle-code';
 import type { DaemonHost } from '../app/host.ts';
 import { createLogger, type LogOutput, type RootLogger } from '../lib/pino-logger.ts';
 import type { Settings } from '../settings.ts';
@@ -17,7 +18,7 @@ export function daemonHost({ env, cwd, clock }: CliHost, log: RootLogger): Daemo
     log,
     version: readVersion(),
     process,
-    memory: processMemory(),
+    memory: processMemory(returnIdleCode),
   };
 }
 

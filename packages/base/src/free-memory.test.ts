@@ -8,6 +8,7 @@ interface Lab {
   readonly clock: FakeClock;
   readonly memory: { used: number; kept: number; cpuMs: number };
   collections: number;
+  codeReturns: number;
   /** Lets five seconds pass, of which the process is busy for a part. */
   pass(busyMs: number): Promise<void>;
   stop(): Promise<void>;
@@ -22,6 +23,7 @@ function startLab(): Lab {
     clock,
     memory,
     collections: 0,
+    codeReturns: 0,
     pass: async (busyMs) => {
       memory.cpuMs += busyMs;
       await clock.advance(5_000);
@@ -38,6 +40,9 @@ function startLab(): Lab {
     collect: () => {
       lab.collections += 1;
       memory.kept = 40 * MIB;
+    },
+    returnCode: async () => {
+      lab.codeReturns += 1;
     },
   };
   const ended = freeMemory(clock, process, stop.signal);
@@ -71,6 +76,30 @@ test('freeMemory() does not interrupt a process that uses more than 256 MiB', as
   lab.memory.kept = 800 * MIB;
   await lab.pass(0);
   expect(lab.collections).toBe(0);
+  await lab.stop();
+});
+
+test('freeMemory() returns code once each time the process comes to rest', async () => {
+  const lab = startLab();
+  await lab.pass(3_000);
+  expect(lab.codeReturns).toBe(0);
+  await lab.pass(0);
+  await lab.pass(400);
+  expect(lab.codeReturns).toBe(1);
+  await lab.pass(3_000);
+  expect(lab.codeReturns).toBe(1);
+  await lab.pass(0);
+  await lab.pass(0);
+  expect([lab.codeReturns, lab.collections]).toEqual([2, 1]);
+  await lab.stop();
+});
+
+test('freeMemory() returns code again after a collection, which runs code of its own', async () => {
+  const lab = startLab();
+  await lab.pass(0);
+  lab.memory.kept = 100 * MIB;
+  await lab.pass(0);
+  expect([lab.codeReturns, lab.collections]).toEqual([2, 2]);
   await lab.stop();
 });
 

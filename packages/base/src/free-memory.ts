@@ -10,6 +10,8 @@ export interface ProcessMemory {
   cpuMs(): number;
   /** Collects all garbage and returns what it took to the system. Nothing else runs meanwhile. */
   collect(): void;
+  /** Returns the memory that code takes; what is used again is read again. */
+  returnCode(): Promise<void>;
 }
 
 /** The process is looked at this often. */
@@ -23,7 +25,8 @@ const MAX_USED_BYTES = 256 * 1024 * 1024;
 
 /**
  * Returns memory to the system whenever the process is at rest and keeps much more than after the last time. V8 collects
- * garbage only to make room for new objects: what a large list took stays as long as little happens.
+ * garbage only to make room for new objects: what a large list took stays as long as little happens. The code that ran is
+ * returned once each time the process comes to rest: most of it serves starts and converges only.
  */
 export async function freeMemory(
   clock: SteadyClock,
@@ -32,20 +35,33 @@ export async function freeMemory(
 ): Promise<void> {
   let leastBytes = 0;
   let last = { cpuMs: memory.cpuMs(), atMs: clock.steadyMs() };
+  let isCodeReturned = false;
   while (!stop.aborted) {
     await clock.sleep(CHECK_MS, stop);
     const now = { cpuMs: memory.cpuMs(), atMs: clock.steadyMs() };
     const isAtRest = now.cpuMs - last.cpuMs < (now.atMs - last.atMs) * REST_SHARE;
     last = now;
+    if (!isAtRest) {
+      isCodeReturned = false;
+      continue;
+    }
     const { usedBytes, keptBytes } = memory.read();
-    if (!isAtRest || usedBytes > MAX_USED_BYTES || keptBytes - leastBytes < WORTH_BYTES) continue;
-    memory.collect();
-    leastBytes = memory.read().keptBytes;
+    if (usedBytes <= MAX_USED_BYTES && keptBytes - leastBytes >= WORTH_BYTES) {
+      memory.collect();
+      leastBytes = memory.read().keptBytes;
+      isCodeReturned = false;
+    }
+    if (!isCodeReturned) await memory.returnCode();
+    isCodeReturned = true;
   }
 }
 
-/** The memory of this process. */
-export function processMemory(): ProcessMemory {
+/**
+ * The memory of this process.
+ *
+ * @param returnCode see {@link ProcessMemory.returnCode}; default: does nothing
+ */
+export function processMemory(returnCode = (): Promise<void> => Promise.resolve()): ProcessMemory {
   let collectGarbage: ((options: object) => void) | undefined;
   return {
     read: () => {
@@ -60,6 +76,7 @@ export function processMemory(): ProcessMemory {
       collectGarbage ??= exposedGc();
       collectGarbage({ type: 'major', flavor: 'last-resort' });
     },
+    returnCode,
   };
 }
 

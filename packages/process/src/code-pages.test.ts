@@ -31,6 +31,9 @@ test('finds mappings of files that hold nothing but what is in the file', () => 
     { start: 0x40_0000n, end: 0x60_0000n },
     { start: 0x7fff_0000_0000n, end: 0x7fff_0000_1000n },
   ]);
+  expect(cleanMappings(smaps, (file) => file === '/usr/bin/no de')).toEqual([
+    { start: 0x40_0000n, end: 0x60_0000n },
+  ]);
   expect(cleanMappings('')).toEqual([]);
 });
 
@@ -55,3 +58,23 @@ test.skipIf(process.platform !== 'linux')('a program goes on without its pages, 
   expect(after).toBeLessThan(0.7 * before);
   expect(peak).toBeLessThan(peakBefore);
 });
+
+test.skipIf(process.platform !== 'linux')(
+  'a program with threads goes on without the pages of its code',
+  () => {
+    const program = `
+    import { readFileSync } from 'node:fs';
+    import { Worker } from 'node:worker_threads';
+    import { returnIdleCode } from ${JSON.stringify(path.join(import.meta.dirname, 'idle-code.ts'))};
+    const kib = () => Number(/RssFile:\\s+(\\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1]);
+    const worker = new Worker('setInterval(() => JSON.parse("[1]"), 1)', { eval: true });
+    const before = kib();
+    await returnIdleCode();
+    console.log(JSON.stringify({ before, after: kib(), twice: [3, 1, 2].toSorted().map((x) => 2 * x) }));
+    await worker.terminate();`;
+    const args = ['--no-warnings', '--input-type=module', '-e', program];
+    const { before, after, twice } = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }));
+    expect(twice).toEqual([2, 4, 6]);
+    expect(after).toBeLessThan(0.7 * before);
+  },
+);

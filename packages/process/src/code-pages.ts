@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 
 export interface PageCalls {
   /** Gives the memory of a mapping back; what is needed of it again is read from its file again. */
@@ -6,7 +6,7 @@ export interface PageCalls {
 }
 
 /** The first line of a mapping in `/proc/self/smaps`: its addresses, permissions, offset, device, inode and file. */
-const MAPPING = /^([0-9a-f]+)-([0-9a-f]+) (....) [0-9a-f]+ \S+ [1-9]\d* +\/.*$/;
+const MAPPING = /^([0-9a-f]+)-([0-9a-f]+) (....) [0-9a-f]+ \S+ [1-9]\d* +(\/.*)$/;
 const FACT = /^(\w+): +(\d+) kB$/;
 /** See proc(5). */
 const RESET_PEAK = '5';
@@ -28,20 +28,47 @@ export function returnCodePages(calls: PageCalls): void {
   }
 }
 
+/**
+ * Gives back what of the program itself is in memory; what is used again comes back from the page cache by itself. Other
+ * threads may be running: the program stays mapped as long as they do, unlike a library, whose addresses may be taken for
+ * other memory before its pages are returned. Does nothing where the system does not provide the facts.
+ */
+export function returnProgramPages(calls: PageCalls): void {
+  const program = programFile();
+  for (const { start, end } of cleanMappings(readSmaps(), (file) => file === program))
+    calls.returnPages(start, end - start);
+}
+
+function programFile(): string | undefined {
+  try {
+    return readlinkSync('/proc/self/exe');
+  } catch {
+    return undefined;
+  }
+}
+
 interface Mapping {
   readonly start: bigint;
   readonly end: bigint;
 }
 
-/** Mappings of files that are not writable and hold nothing but what is in the file. @param smaps see proc(5) */
-export function cleanMappings(smaps: string): readonly Mapping[] {
+/**
+ * Mappings of files that are not writable and hold nothing but what is in the file.
+ *
+ * @param smaps see proc(5)
+ * @param isWanted selects files by path; default: all
+ */
+export function cleanMappings(
+  smaps: string,
+  isWanted: (file: string) => boolean = () => true,
+): readonly Mapping[] {
   const clean: Mapping[] = [];
   let mapping: Mapping | undefined;
   let clearFacts = 0;
   for (const line of smaps.split('\n')) {
     const fact = FACT.exec(line);
     if (fact === null) {
-      mapping = fileMapping(line) ?? (line.startsWith('VmFlags:') ? mapping : undefined);
+      mapping = fileMapping(line, isWanted) ?? (line.startsWith('VmFlags:') ? mapping : undefined);
       clearFacts = line.startsWith('VmFlags:') ? clearFacts : 0;
     } else if (mapping !== undefined && OWN.includes(fact[1] ?? '') && fact[2] === '0') {
       clearFacts += 1;
@@ -51,9 +78,10 @@ export function cleanMappings(smaps: string): readonly Mapping[] {
   return clean;
 }
 
-function fileMapping(line: string): Mapping | undefined {
-  const [, start, end, permissions] = MAPPING.exec(line) ?? [];
+function fileMapping(line: string, isWanted: (file: string) => boolean): Mapping | undefined {
+  const [, start, end, permissions, file] = MAPPING.exec(line) ?? [];
   if (start === undefined || end === undefined || permissions?.[1] !== '-') return undefined;
+  if (file === undefined || !isWanted(file)) return undefined;
   return { start: BigInt(`0x${start}`), end: BigInt(`0x${end}`) };
 }
 
