@@ -1,3 +1,4 @@
+import { codeOf } from '@addon-operator/base/errors';
 import { assert, asyncProperty } from 'fast-check';
 import { expect, test } from 'vitest';
 import { act, anyOptions, anySteps, HOOKS, MODULES } from '../../test/support/operator-histories.ts';
@@ -40,7 +41,7 @@ test('in any history the journal has each attempt once, with its result, hooks a
         one.isMoved = lab.journal.revision === runs;
         try {
           const outcome = await handled;
-          one.result = outcome.type === 'retry' ? 'failed' : outcome.type;
+          one.result = outcome.type === 'retry' ? resultOfFailure(outcome.error) : outcome.type;
           return outcome;
         } catch (error) {
           one.result = 'aborted';
@@ -73,6 +74,11 @@ test('in any history the journal has each attempt once, with its result, hooks a
     { numRuns: 25, interruptAfterTimeLimit: 12_000 },
   );
 }, 60_000);
+
+/** A request of a user to abort the run can be what fails it. */
+function resultOfFailure(error: unknown): RunView['result'] {
+  return codeOf(error) === 'RUN_ABORTED' ? 'aborted' : 'failed';
+}
 
 /** Runs in which a hook was started. */
 function hookRunsIn(runs: readonly RunView[]): number {
