@@ -87,7 +87,11 @@ kubernetes:
         { binding: 'tick', type: 'Schedule', snapshots: { maps: [{ filterResult: { a: '1' } }] } },
       ]);
     });
+  });
+});
 
+describeApiIndependent((backend) => {
+  describe('an HTTP hook', () => {
     test.each<[string, HookAnswer, RegExp]>([
       [
         'answers with 1 GB',
@@ -150,11 +154,7 @@ kubernetes:
       await world.daemon.firstConverge;
       expect(await hookMetrics(world)).toContain('good');
     });
-  });
-});
 
-describeApiIndependent((backend) => {
-  describe('an HTTP hook', () => {
     test('runs for every lifecycle binding, in its order among executables', async () => {
       const seen: string[] = [];
       let printed = (): readonly string[] => [];

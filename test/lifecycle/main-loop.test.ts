@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { announcer, configMapChart, shHook, under } from '../support/world-files.ts';
 import { makeGate, openGate } from '../support/world-processes.ts';
@@ -13,34 +13,6 @@ const TWO_MODULES = {
 };
 
 describeLifecycle((backend) => {
-  test('a tick of a crontab runs the hook, but not before the first converge is over', async () => {
-    // In queues of their own, so that only the rule keeps them from running.
-    const ticking = (name: string) =>
-      shHook(`schedule: [{crontab: "* * * * * *", queue: ${name} ticks}]`, `echo "${name} tick"`);
-    await using world = await World.create(backend(), {
-      globalHooks: { 'tick.sh': ticking('global') },
-      modules: {
-        'values.yaml': 'oneEnabled: true\ntwoEnabled: true\n',
-        '001-one/hooks/tick.sh': ticking('one'),
-        '002-two/hooks/hold.sh': shHook('beforeHelm: 1', 'echo held; read -r go < "$WORLD/gate"; echo over'),
-      },
-    });
-    await makeGate(world);
-    await world.start();
-    await world.log.untilPrinted('held');
-    world.clock.jump(5_000);
-    // The ticks that went by meanwhile are told in the same breath in which the one that is due fires.
-    await world.log.untilMessage('ticks missed');
-    const { queues } = world.daemon.operator;
-    expect(['global ticks', 'one ticks'].map((name) => queues.get(name).length)).toEqual([0, 0]);
-    await openGate(world);
-    await world.daemon.firstConverge;
-    expect(world.log.printed).toEqual(['held', 'over']);
-    world.clock.jump(1_000);
-    await world.log.untilPrinted('global tick');
-    await world.log.untilPrinted('one tick');
-  });
-
   test('a change in the cluster runs the hook with the event', async () => {
     await using world = await World.create(backend(), {});
     await world.write('global-hooks', {
@@ -155,5 +127,35 @@ echo '{"op":"add","path":"/global/found","value":1}' > "$VALUES_JSON_PATCH_PATH"
     await world.log.untilMessage('ConvergeModules task done', 2);
     expect(world.log.printed.filter((line) => line === 'beforeAll')).toHaveLength(2);
     expect(await world.get('configmaps', 'two')).toMatchObject({ data: { global: '{"found":1}' } });
+  });
+});
+
+describeApiIndependent((backend) => {
+  test('a tick of a crontab runs the hook, but not before the first converge is over', async () => {
+    // In queues of their own, so that only the rule keeps them from running.
+    const ticking = (name: string) =>
+      shHook(`schedule: [{crontab: "* * * * * *", queue: ${name} ticks}]`, `echo "${name} tick"`);
+    await using world = await World.create(backend(), {
+      globalHooks: { 'tick.sh': ticking('global') },
+      modules: {
+        'values.yaml': 'oneEnabled: true\ntwoEnabled: true\n',
+        '001-one/hooks/tick.sh': ticking('one'),
+        '002-two/hooks/hold.sh': shHook('beforeHelm: 1', 'echo held; read -r go < "$WORLD/gate"; echo over'),
+      },
+    });
+    await makeGate(world);
+    await world.start();
+    await world.log.untilPrinted('held');
+    world.clock.jump(5_000);
+    // The ticks that went by meanwhile are told in the same breath in which the one that is due fires.
+    await world.log.untilMessage('ticks missed');
+    const { queues } = world.daemon.operator;
+    expect(['global ticks', 'one ticks'].map((name) => queues.get(name).length)).toEqual([0, 0]);
+    await openGate(world);
+    await world.daemon.firstConverge;
+    expect(world.log.printed).toEqual(['held', 'over']);
+    world.clock.jump(1_000);
+    await world.log.untilPrinted('global tick');
+    await world.log.untilPrinted('one tick');
   });
 });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { deployedWorld, person, restart } from '../support/deployed-world.ts';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { plan } from '../support/plan-in-world.ts';
 
 describeLifecycle((backend) => {
@@ -63,7 +63,9 @@ describeLifecycle((backend) => {
       },
     ]);
   });
+});
 
+describeApiIndependent((backend) => {
   test('a plan shows no change where a chart would only render to other random strings', async () => {
     const template = `apiVersion: v1
 kind: ConfigMap

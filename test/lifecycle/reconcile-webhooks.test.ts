@@ -9,7 +9,7 @@ import {
   refuse,
   startModuleHookServer,
 } from '../support/module-hook-server.ts';
-import { World } from '../support/world.ts';
+import { type Backend, World } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
 import { configMapChart, type FileTree, shHook, under } from '../support/world-files.ts';
 
@@ -28,6 +28,21 @@ function web(manifest: string, more: FileTree = {}): FileTree {
 
 function lastErrorOf(world: World): string {
   return world.daemon.operator.router.main.entries[0]?.lastError ?? '';
+}
+
+/** The error of a run in which the webhook behaves so, and the ConfigMap of the chart after a retry with a good response. */
+async function errorAndRetry(backend: Backend, behaviour: ModuleHookBehaviour): Promise<[string, unknown]> {
+  await using server = await startModuleHookServer(behaviour);
+  await using world = await World.create(backend, {
+    modules: web(hookSection(server.url, PRE_RECONCILE)),
+  });
+  await world.start();
+  await world.untilDelayed();
+  const error = lastErrorOf(world);
+  server.answerWith(NOTHING);
+  await world.passDelay();
+  await world.daemon.firstConverge;
+  return [error, await world.get('configmaps', 'web')];
 }
 
 /** Servers that modules name in `module.yaml`. */
@@ -106,20 +121,6 @@ describeLifecycle((backend) => {
       expect(await world.get('configmaps', 'added')).toBeUndefined();
     });
 
-    test.each<[string, ModuleHookBehaviour]>([
-      ['no body', answerText(200, 'text/plain', '')],
-      ['neither object nor children', () => ({})],
-      ['both empty', () => ({ object: {}, children: {} })],
-      ['both null', () => ({ object: null, children: null })],
-    ])('that responds with %s changes nothing', async (_case, behaviour) => {
-      await using server = await startModuleHookServer(behaviour);
-      await using world = await World.create(backend(), {
-        modules: web(hookSection(server.url, PRE_RECONCILE)),
-      });
-      await world.converge();
-      expect(await world.get('configmaps', 'web')).toMatchObject({ data: { values: '{}' } });
-    });
-
     test('is called in every run, and helm applies only what then differs', async () => {
       let color = 'red';
       await using server = await startModuleHookServer(({ children }) => ({
@@ -169,6 +170,48 @@ describeLifecycle((backend) => {
 
     test.each<[string, ModuleHookBehaviour, RegExp]>([
       [
+        'gives a child of a kind that the cluster does not know',
+        () => ({
+          children: { a: { apiVersion: 'example.com/v1', kind: 'Nonsense', metadata: { name: 'a' } } },
+        }),
+        /no matches for kind "Nonsense"[^]*The objects come from the response of the reconcile webhook of module 'web', pre-reconcile\./,
+      ],
+      [
+        'gives a child that the API server refuses',
+        () => ({
+          children: { a: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'Not A Name' } } },
+        }),
+        /Not A Name/,
+      ],
+    ])(
+      'that %s fails as a whole, is retried, and the daemon continues',
+      async (_case, behaviour, expected) => {
+        const [error, deployed] = await errorAndRetry(backend(), behaviour);
+        expect(error).toMatch(expected);
+        expect(deployed).toBeDefined();
+      },
+    );
+  });
+});
+
+describeApiIndependent((backend) => {
+  describe('the reconcile webhook of a module', () => {
+    test.each<[string, ModuleHookBehaviour]>([
+      ['no body', answerText(200, 'text/plain', '')],
+      ['neither object nor children', () => ({})],
+      ['both empty', () => ({ object: {}, children: {} })],
+      ['both null', () => ({ object: null, children: null })],
+    ])('that responds with %s changes nothing', async (_case, behaviour) => {
+      await using server = await startModuleHookServer(behaviour);
+      await using world = await World.create(backend(), {
+        modules: web(hookSection(server.url, PRE_RECONCILE)),
+      });
+      await world.converge();
+      expect(await world.get('configmaps', 'web')).toMatchObject({ data: { values: '{}' } });
+    });
+
+    test.each<[string, ModuleHookBehaviour, RegExp]>([
+      [
         'answers with 1 GB',
         (_body, response) => {
           sendGigabyte({} as never, {} as never, response);
@@ -202,20 +245,6 @@ describeLifecycle((backend) => {
         /: children in its response cannot be applied: "a" has no apiVersion, "a" has no metadata\.name$/,
       ],
       [
-        'gives a child of a kind that the cluster does not know',
-        () => ({
-          children: { a: { apiVersion: 'example.com/v1', kind: 'Nonsense', metadata: { name: 'a' } } },
-        }),
-        /no matches for kind "Nonsense"[^]*The objects come from the response of the reconcile webhook of module 'web', pre-reconcile\./,
-      ],
-      [
-        'gives a child that the API server refuses',
-        () => ({
-          children: { a: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'Not A Name' } } },
-        }),
-        /Not A Name/,
-      ],
-      [
         'hangs up',
         (_body, response) => {
           response.destroy();
@@ -226,24 +255,12 @@ describeLifecycle((backend) => {
     ])(
       'that %s fails as a whole, is retried, and the daemon continues',
       async (_case, behaviour, expected) => {
-        await using server = await startModuleHookServer(behaviour);
-        await using world = await World.create(backend(), {
-          modules: web(hookSection(server.url, PRE_RECONCILE)),
-        });
-        await world.start();
-        await world.untilDelayed();
-        expect(lastErrorOf(world)).toMatch(expected);
-        server.answerWith(NOTHING);
-        await world.passDelay();
-        await world.daemon.firstConverge;
-        expect(await world.get('configmaps', 'web')).toBeDefined();
+        const [error, deployed] = await errorAndRetry(backend(), behaviour);
+        expect(error).toMatch(expected);
+        expect(deployed).toBeDefined();
       },
     );
-  });
-});
 
-describeApiIndependent((backend) => {
-  describe('the reconcile webhook of a module', () => {
     test('gets the form factor ksvc when the chart has a Knative Service', async () => {
       const ksvc = 'apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: web}\n';
       await using server = await startModuleHookServer(({ children }) => ({
