@@ -4,6 +4,8 @@ import { inRunOrder } from '../modules/run-order.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { TrackedModule } from './tracked-module.ts';
 
+const NONE: readonly ModuleName[] = [];
+
 /**
  * The known modules, those that are tracked, and what the last discovery decided about them. Every task reads it; discovery and
  * the reload of files write it.
@@ -16,6 +18,11 @@ export class ModuleRegistry {
   #discovery: Discovery | undefined;
   #deployed: ReadonlySet<ModuleName> = new Set();
   #refusals: ReadonlyMap<ModuleName, string> = new Map();
+  /** The enabled modules, made of the list of the last discovery when it is first looked for. */
+  #enabledNames: { readonly list: readonly ModuleName[]; readonly names: ReadonlySet<ModuleName> } = {
+    list: NONE,
+    names: new Set(),
+  };
 
   constructor(modules: readonly Module[], isFlaggedOff: (module: ModuleName) => boolean) {
     this.isFlaggedOff = isFlaggedOff;
@@ -94,7 +101,7 @@ export class ModuleRegistry {
 
   /** What the last discovery enabled, in run order; empty before the first one. */
   get enabled(): readonly ModuleName[] {
-    return this.discovery?.enabled ?? [];
+    return this.discovery?.enabled ?? NONE;
   }
 
   /** Modules of which anything was started that has to be ended before they are disabled. */
@@ -104,7 +111,10 @@ export class ModuleRegistry {
   }
 
   isEnabled(module: ModuleName): boolean {
-    return this.enabled.includes(module);
+    const { enabled } = this;
+    // Lists of all modules ask for each of them.
+    if (this.#enabledNames.list !== enabled) this.#enabledNames = { list: enabled, names: new Set(enabled) };
+    return this.#enabledNames.names.has(module);
   }
 
   /**
