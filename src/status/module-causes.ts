@@ -60,7 +60,7 @@ type Explained = Pick<
   'module' | 'status' | 'reason' | 'requires' | 'phase' | 'failure' | 'pause' | 'drift' | 'waitsFor'
 >;
 
-const HOOK_REMEDY = 'if it hangs, end its process and set --hook-timeout';
+const HOOK_REMEDY = 'if it hangs, end it with `addon-operator hook abort`, and set --hook-timeout';
 const CONFIG_REMEDY = 'correct the ConfigMap with `kubectl edit configmap`';
 
 /** Everything that holds a module up, what has to end first before the rest. */
