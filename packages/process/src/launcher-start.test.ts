@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { systemClock } from '@addon-operator/base/clock';
 import { silentLogger } from '@addon-operator/base/log';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { CapturedLog } from '../../../test/support/captured-log.ts';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { Launcher, startLauncher } from './launcher.ts';
@@ -147,4 +148,27 @@ test('what the program prints when it fails is logged, with places in its source
     message: `Cannot start the launcher that runs hooks and helm (${file}): it ended (exit code 3)`,
   });
   expect(records).toMatchObject([{ msg: 'launcher printed an error', line: 'at source.ts:7' }]);
+});
+
+test.for([
+  ['NODE_OPTIONS', '--import=/nowhere.mjs'],
+  ['UV_THREADPOOL_SIZE', 'many'],
+] as const)('the launcher starts and runs processes whatever %s of the daemon is', async ([name, value]) => {
+  vi.stubEnv(name, value);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const launcher = await startLauncher({ log: silentLogger, clock: systemClock });
+  onTestFinished(() => launcher.stop());
+  const lines: string[] = [];
+  const { outcome } = await launcher.run(
+    {
+      file: '/bin/sh',
+      args: ['-c', `echo "$${name}"`],
+      cwd: '/',
+      env: { [name]: 'of the hook' },
+      graceMs: 1,
+      onLine: (_stream, line) => void lines.push(line),
+    },
+    new AbortController().signal,
+  );
+  expect([outcome, lines]).toEqual([{ type: 'exited', exitCode: 0 }, ['of the hook']]);
 });
