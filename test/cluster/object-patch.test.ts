@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { systemClock } from '@addon-operator/base/clock';
 import { silentLogger } from '@addon-operator/base/log';
 import { Discovery } from '@addon-operator/kube-client/discovery';
@@ -10,10 +11,14 @@ import { selectJqEngine } from '../../src/jq/select-jq-engine.ts';
 import { accessFrom, clientFor } from '../support/cluster-client.ts';
 import { ApiProbe } from '../support/control-plane/api-probe.ts';
 import { describeCluster } from '../support/control-plane/cluster-suite.ts';
+import { JumpClock } from '../support/jump-clock.ts';
 
 const signal = new AbortController().signal;
+/** Of deletions, which look once a second whether the object is gone. */
+const POLL_INTERVAL_MS = 1_000;
 
 describeCluster('object patches', (cluster) => {
+  const clock = new JumpClock();
   let client: HttpKubeClient;
   let jq: JqEngine;
   let patcher: ObjectPatcher;
@@ -33,7 +38,7 @@ describeCluster('object patches', (cluster) => {
       kube: client,
       find: (apiVersion, kind, signal) => discovery.find(apiVersion, kind, signal),
       jq,
-      clock: systemClock,
+      clock,
       random: Math.random,
       log: silentLogger,
     });
@@ -130,9 +135,17 @@ describeCluster('object patches', (cluster) => {
 
   test('Delete of an object held by a finalizer fails after 20 s', async () => {
     await create('held', ', finalizers: [acme.io/hold]');
-    await expect(apply('operation: Delete\nkind: cm\nnamespace: NS\nname: held')).rejects.toThrow(
-      'acme.io/hold',
+    const startMs = clock.steadyMs();
+    const failure = apply('operation: Delete\nkind: cm\nnamespace: NS\nname: held').catch(
+      (error: unknown) => error,
     );
+    for (let poll = 0; poll < 20; poll += 1) {
+      await clock.passSleep(POLL_INTERVAL_MS);
+      // Lets the sleeper that was woken end its sleep, so that the next round finds the next one.
+      await setImmediate();
+    }
+    expect(await failure).toMatchObject({ message: expect.stringContaining('acme.io/hold') });
+    expect(clock.steadyMs() - startMs).toBeGreaterThanOrEqual(20_000);
     await apply(
       'operation: MergePatch\nkind: cm\nnamespace: NS\nname: held\nmergePatch: {metadata: {finalizers: null}}',
     );
