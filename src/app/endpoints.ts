@@ -48,17 +48,10 @@ export interface DebugParts {
 /** Starts the debug endpoint: it shows the view, and passes requests to the operator. */
 export async function startDebugEndpoint(parts: DebugParts): Promise<void> {
   const { settings, host, operator, pauses, view, redactor, configMapEvents, running } = parts;
-  const parameters = startParameters(
-    [logLevelParameter(host.log), configMapEvents.parameter],
-    host.clock,
-    running,
-  );
-  const identity = {
-    version: host.version,
-    bootId: randomUUID(),
-    clock: host.clock,
-    nowIso: () => isoTime(host.clock.wallMs()),
-  };
-  const endpoint = { view, redactor, parameters, identity, ...debugCommands(operator, pauses, host.clock) };
+  const { clock, version } = host;
+  const adjustable = [logLevelParameter(host.log), configMapEvents.parameter];
+  const parameters = startParameters(adjustable, clock, running);
+  const identity = { version, bootId: randomUUID(), clock, nowIso: () => isoTime(clock.wallMs()) };
+  const endpoint = { view, redactor, parameters, identity, ...debugCommands(operator, pauses, clock) };
   await startDebug({ settings, endpoint, peerUid, log: host.log, running });
 }
