@@ -5,7 +5,9 @@ import { cacheDirectory } from '../../src/tools/cache-directory.ts';
 import { pinnedKubectl } from '../../src/tools/pinned-tools.ts';
 import { controlPlaneBackend } from '../support/backends.ts';
 import { describeCluster } from '../support/control-plane/cluster-suite.ts';
+import { kstatusOf, kstatusProblems, type ReadObject } from '../support/kstatus.ts';
 import { World } from '../support/world.ts';
+import { runInWorld } from '../support/world-command.ts';
 import { configMapChart, shHook, under } from '../support/world-files.ts';
 
 const never = new AbortController().signal;
@@ -60,5 +62,64 @@ describeCluster('Module objects with kubectl', (cluster) => {
     const names = ['kubectl-well', 'kubectl-broken', 'kubectl-off'];
     await world.stop();
     await kubectl('delete', 'modules', ...names);
+  });
+
+  test('kubectl wait follows Ready and Stalled through a refused ConfigMap and a pause', async () => {
+    const backend = await controlPlaneBackend(cluster());
+    const name = 'kubectl-waits';
+    await using world = await World.create(backend, {
+      config: {},
+      modules: {
+        'values.yaml': 'kubectlWaitsEnabled: true\n',
+        ...under(`001-${name}`, {
+          'hooks/hook.sh': shHook('beforeHelm: 1', 'true'),
+          'openapi/config-values.yaml': 'type: object\nproperties: {replicas: {type: integer}}\n',
+        }),
+      },
+      flags: { 'module-objects': 'true' },
+    });
+    const binary = await pinnedKubectl({ cacheDir: cacheDirectory(process.env, homedir()) }, never);
+    const kubectl = async (...args: readonly string[]): Promise<string> => {
+      const env = { KUBECONFIG: backend.kubeconfigPath, HOME: world.directory };
+      return (await execa(binary, args, { extendEnv: false, env })).stdout;
+    };
+    const untilCondition = async (condition: string): Promise<string> =>
+      await kubectl('wait', `--for=condition=${condition}`, `module/${name}`, '--timeout=60s');
+    const readyMessage = async (): Promise<string> =>
+      await kubectl('get', 'module', name, '-o', 'jsonpath={.status.conditions[?(@.type=="Ready")].message}');
+    const expectFollowsKstatus = async (status: string): Promise<void> => {
+      const object = JSON.parse(await kubectl('get', 'module', name, '-o', 'json')) as ReadObject;
+      expect(kstatusProblems(object)).toEqual([]);
+      expect(kstatusOf(object)).toBe(status);
+    };
+    await world.converge();
+    // kubectl gives up at once on a name that is not there yet.
+    await vi.waitFor(async () => expect(await untilCondition('Ready')).toContain('condition met'), WAIT_MS);
+    await expectFollowsKstatus('Current');
+    await world.putConfig({ kubectlWaits: 'replicas: many\n' });
+    await untilCondition('Stalled');
+    await untilCondition('Ready=False');
+    expect(await readyMessage()).toContain('the ConfigMap is refused, older values stay in force');
+    await expectFollowsKstatus('Failed');
+    await world.putConfig({ kubectlWaits: 'replicas: 2\n' });
+    await world.passDelay();
+    await untilCondition('Ready');
+    await untilCondition('Stalled=False');
+    await expectFollowsKstatus('Current');
+    await runInWorld(world, 'module', 'pause', name, '--reason', 'new disks', '--for', '1h');
+    await vi.waitFor(
+      async () => expect(await readyMessage()).toMatch(/^Paused until 2\S+Z: new disks$/u),
+      WAIT_MS,
+    );
+    await untilCondition('Ready');
+    await expectFollowsKstatus('Current');
+    await vi.waitFor(async () => {
+      const events = await kubectl('describe', 'module', name);
+      expect(events).toMatch(/Warning +HeldUp .*ConfigMapRefused/u);
+      expect(events).toMatch(/Normal +Recovered /u);
+      expect(events).toMatch(/Normal +Paused .*new disks/u);
+    }, WAIT_MS);
+    await world.stop();
+    await kubectl('delete', 'module', name);
   });
 });
