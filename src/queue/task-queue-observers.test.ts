@@ -46,3 +46,28 @@ test.each(['onFailure', 'onAdd', 'admit', 'handle'] as const)(
     await ended;
   },
 );
+
+test('tasks that wait for nothing let timers and connections have a turn', async () => {
+  let nowMs = 0;
+  const clock = Object.assign(new FakeClock(), { steadyMs: () => nowMs });
+  const queue = new TaskQueue<number>({ name: 'main', clock, random: () => 0 });
+  queue.append(...Array.from({ length: 10 }, (_, index) => index));
+  const stop = new AbortController();
+  let done = 0;
+  const doneAtTurn = new Promise<number>((resolve) => {
+    setImmediate(() => resolve(done));
+  });
+  const ended = queue.run(
+    async () => {
+      nowMs += 4;
+      done += 1;
+      return { type: 'success' };
+    },
+    { stop: stop.signal, abort: stop.signal },
+  );
+  expect(await doneAtTurn).toBe(3);
+  await queue.untilEmpty();
+  stop.abort();
+  await ended;
+  expect(done).toBe(10);
+});

@@ -1,7 +1,14 @@
+import { setImmediate } from 'node:timers/promises';
 import { retryDelayMs } from '@addon-operator/base/backoff';
 import type { Clock } from '@addon-operator/base/clock';
 import { codeOf, type ErrorCode, messageOf } from '@addon-operator/base/errors';
 import { guarded, nothing, unchanged } from './guarded.ts';
+
+/**
+ * After so long the queue lets timers, probes and other connections have a turn. Tasks that find nothing to do wait for no
+ * I/O: a converge of 1,000 unchanged modules would block the event loop for a second.
+ */
+const TURN_MS = 10;
 
 /** A task in a queue, with what happened to it so far. */
 export interface QueueEntry<T> {
@@ -308,10 +315,14 @@ export class TaskQueue<T> {
   async run(handle: TaskHandler<T>, { stop, abort }: QueueSignals): Promise<void> {
     const onStop = (): void => this.#wakeUp();
     stop.addEventListener('abort', onStop);
+    let turnMs = this.#clock.steadyMs();
     while (!stop.aborted) {
       const head = this.#entries[0];
       if (head === undefined) await this.#waitForTask(stop);
       else await this.#attempt(head, handle, { stop, abort }).catch((error) => this.#rest(error, stop));
+      if (this.#clock.steadyMs() - turnMs < TURN_MS) continue;
+      await setImmediate();
+      turnMs = this.#clock.steadyMs();
     }
     stop.removeEventListener('abort', onStop);
     this.#status = { type: 'stopped' };
