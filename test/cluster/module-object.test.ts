@@ -102,7 +102,6 @@ describeCluster('Module objects with kubectl', (cluster) => {
     expect(await readyMessage()).toContain('the ConfigMap is refused, older values stay in force');
     await expectFollowsKstatus('Failed');
     await world.putConfig({ kubectlWaits: 'replicas: 2\n' });
-    await world.passDelay();
     await untilCondition('Ready');
     await untilCondition('Stalled=False');
     await expectFollowsKstatus('Current');

@@ -131,7 +131,6 @@ describeApiIndependent((backend) => {
       event: 'HeldUp',
     });
     await world.putConfig({});
-    await world.passDelay();
     await vi.waitFor(async () => {
       expect((await readModule(world, first))?.status?.conditions).toContainEqual(
         expect.objectContaining({ type: 'Ready', status: 'True' }),
