@@ -109,6 +109,36 @@ test('a watch ends at its time-out, and no sooner', async () => {
   expect(watch.titles).toEqual(['BOOKMARK']);
 });
 
+test('a timer that fires early sends no bookmark at the end of a watch', async () => {
+  const lines: string[] = [];
+  let nowMs = 0;
+  const clock = {
+    ...machineClock,
+    steadyMs: () => nowMs,
+    sleep: (ms: number) => {
+      nowMs += Math.max(ms - 0.5, 0.5);
+      return Promise.resolve();
+    },
+  };
+  const query = new URLSearchParams('watch=true&timeoutSeconds=1&allowWatchBookmarks=true');
+  const answer = handleRequest(
+    { ...lab.state, clock },
+    {
+      method: 'GET',
+      path: CONFIG_MAPS,
+      query,
+      accept: '',
+      contentType: '',
+      ifNoneMatch: '',
+      userAgent: '',
+      body: Buffer.alloc(0),
+    },
+  );
+  if (answer.type !== 'stream') throw new Error(answer.text);
+  await answer.run((line) => lines.push(line) > 0, new AbortController().signal);
+  expect(lines).toEqual([]);
+});
+
 test('a stopped watch hears nothing more and leaves no timer', async () => {
   const watch = lab.watch(`${CONFIG_MAPS}?watch=true`);
   watch.stop();

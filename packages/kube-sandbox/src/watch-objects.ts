@@ -102,9 +102,11 @@ async function keepOpen(
   try {
     let leftMs = options.timeoutMs;
     while (leftMs > 0) {
-      await clock.sleep(options.hasBookmarks ? Math.min(leftMs, BOOKMARK_PERIOD_MS) : leftMs, signal);
+      // A timer may fire a moment early, so the time that is left does not tell which of the two it was set for.
+      const isBookmarkNext = options.hasBookmarks && leftMs > BOOKMARK_PERIOD_MS;
+      await clock.sleep(isBookmarkNext ? BOOKMARK_PERIOD_MS : leftMs, signal);
+      if (isBookmarkNext) sendBookmark();
       leftMs = endMs - clock.steadyMs();
-      if (options.hasBookmarks && leftMs > 0) sendBookmark();
     }
   } catch (error) {
     if (!signal.aborted) throw error;
