@@ -68,6 +68,17 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts'],
+          globalSetup: ['test/support/build-program.ts'],
+          sequence: { groupOrder: AFTER_UNIT },
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        test: {
+          ...shared,
           name: 'cluster',
           include: ['test/cluster/**/*.test.ts', 'test/fault/**/*.test.ts', LIFECYCLE],
           tags: [{ ...API_INDEPENDENT, skip: !runsAllTests(process.env) }],
