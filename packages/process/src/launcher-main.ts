@@ -107,6 +107,7 @@ async function serve(launcherId: string): Promise<void> {
     if (kind === FRAME_KINDS.run) void startRun(run, JSON.parse(payload.toString()));
     else if (kind === FRAME_KINDS.signal) children.get(run)?.signal(payload.readUInt8(0));
     else if (kind === FRAME_KINDS.finish) children.get(run)?.finish();
+    else if (kind === FRAME_KINDS.ping) send(encodeFrame(FRAME_KINDS.pong, 0));
     else if (kind === FRAME_KINDS.deadline) {
       answers.watchWhileBlocked();
       deadline.set(decodeDeadline(payload));

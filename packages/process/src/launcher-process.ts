@@ -45,6 +45,8 @@ export interface LauncherProcess {
   /** A random name, with which its processes are marked (see `run-marker.ts`). */
   readonly id: string;
   readonly send: (frame: Buffer) => void;
+  /** Sends a signal; nothing happens when the launcher has ended. */
+  readonly kill: (signal: 'SIGCONT' | 'SIGKILL') => void;
   /** Resolves with the reason when the launcher has ended and all its frames have been delivered. */
   readonly gone: Promise<string>;
   /** Ends the launcher, and with it every process it runs; resolves when it is gone. */
@@ -145,6 +147,7 @@ async function spawnLauncher(
     pid: child.pid ?? 0,
     id,
     send: (frame) => void stdin.write(frame),
+    kill: (signal) => void child.kill(signal),
     gone,
     async stop() {
       stdin.end();

@@ -30,6 +30,10 @@ export const FRAME_KINDS = {
   deadlinePassed: 12,
   /** From the launcher: processes were ended that left the group of a run which has ended; {@link EscapedProcesses} as JSON. */
   strays: 13,
+  /** To the launcher: asks for a `pong`. */
+  ping: 14,
+  /** From the launcher: it takes requests. */
+  pong: 15,
 } as const;
 
 export type FrameKind = (typeof FRAME_KINDS)[keyof typeof FRAME_KINDS];

@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { silentLogger } from '@addon-operator/base/log';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { CapturedLog } from '../../../test/support/captured-log.ts';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { type Launcher, startLauncher } from './launcher.ts';
+import { processState } from './process-alive.ts';
 import type { ProcessSpec } from './process-runner.ts';
 
 let directory = '';
@@ -369,6 +371,27 @@ test('run() fails when the launcher dies, its groups die too, and the next run s
   await released;
   expect((await launcher.run(shell('exit 7'), never)).outcome).toEqual({ type: 'exited', exitCode: 7 });
   expect(launcher.pid).not.toBe(pid);
+});
+
+test('run() ends although somebody stops the launcher: it is continued', async () => {
+  const answerClock = new FakeClock();
+  const log = new CapturedLog(clock);
+  const other = await startLauncher({ log: log.logger, clock, answerClock });
+  onTestFinished(() => other.stop());
+  const [ready, go] = [fifo('stopped-ready'), fifo('stopped-go')];
+  const run = other.run(shell(`echo > ${ready}; read x < ${go}; exit 4`), never);
+  await readFile(ready);
+  const pid = other.pid ?? 0;
+  process.kill(pid, 'SIGSTOP');
+  await vi.waitFor(() => expect(processState(pid)).toBe('T'));
+  await writeFile(go, 'x\n');
+  // The answer to a question before the stop may still be read.
+  const warnings = () => log.records.filter(({ level }) => level === 'warn');
+  while (warnings().length === 0) await answerClock.advance(10_000);
+  expect((await run).outcome).toEqual({ type: 'exited', exitCode: 4 });
+  expect(warnings()).toMatchObject([
+    { msg: 'launcher was stopped by a signal; it is continued', state: 'T' },
+  ]);
 });
 
 test('stop() kills running groups and refuses further runs', async () => {

@@ -1,4 +1,4 @@
-import type { SteadyClock } from '@addon-operator/base/clock';
+import { type SteadyClock, systemClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { resultOrAbort } from '@addon-operator/base/result-or-abort';
@@ -12,10 +12,12 @@ import {
 import {
   decodeStarted,
   encodeDeadline,
+  encodeFrame,
   encodeJsonFrame,
   FRAME_KINDS,
   type SpawnRequest,
 } from './launcher-protocol.ts';
+import { LauncherWatch } from './launcher-watch.ts';
 import { killMarkedProcesses } from './marked-processes.ts';
 import { ProcessRun, type RunAnswer } from './process-run.ts';
 import type { ProcessResult, ProcessRunner, ProcessSpec } from './process-runner.ts';
@@ -28,6 +30,8 @@ const BUSY_FILE_DELAY_MS = 100;
 export interface LauncherOptions {
   readonly log: Logger;
   readonly clock: SteadyClock;
+  /** By which the launcher program has its time for an answer; by default that of the machine, on which the program depends. */
+  readonly answerClock?: SteadyClock;
   /** Called when the deadline of all runs has passed (see {@link Launcher.setDeadline}): their groups are being ended. */
   readonly onDeadlinePassed?: () => void;
   /** Called when the launcher program is being started; until it takes requests it takes another 50 ms. */
@@ -52,11 +56,13 @@ export async function startLauncher(options: LauncherOptions): Promise<Launcher>
 export class Launcher implements ProcessRunner {
   readonly #log: Logger;
   readonly #clock: SteadyClock;
+  readonly #answerClock: SteadyClock;
   readonly #runs = new Map<number, ProcessRun>();
   #lastRun = 0;
   #launcher: Promise<LauncherProcess> | undefined;
   /** While it takes requests: most runs need not wait for anything. */
   #up: LauncherProcess | undefined;
+  #watch: LauncherWatch | undefined;
   readonly #stopping = new AbortController();
   #deadline: RunDeadline | undefined;
   readonly #onDeadlinePassed: () => void;
@@ -68,6 +74,7 @@ export class Launcher implements ProcessRunner {
     const { onDeadlinePassed = () => undefined, onSpawned = () => undefined } = options;
     this.#log = options.log;
     this.#clock = options.clock;
+    this.#answerClock = options.answerClock ?? systemClock;
     this.#onDeadlinePassed = onDeadlinePassed;
     this.#onSpawned = onSpawned;
     this.#tmpDir = options.tmpDir;
@@ -132,6 +139,7 @@ export class Launcher implements ProcessRunner {
     this.#runs.set(id, run);
     const request: SpawnRequest = { file: spec.file, args: spec.args, cwd: spec.cwd, env: environ(spec.env) };
     launcher.send(encodeJsonFrame(FRAME_KINDS.run, id, request));
+    this.#watch?.begin();
     try {
       return await run.answer();
     } finally {
@@ -159,6 +167,7 @@ export class Launcher implements ProcessRunner {
     try {
       const launcher = await startLauncherProcess(options, events, this.#stopping.signal);
       this.#up = launcher;
+      this.#watch = this.#watchOf(launcher);
       void launcher.gone.then((reason) => this.#onGone(launcher.id, reason));
       if (this.#deadline !== undefined) launcher.send(encodeDeadline(this.#deadline));
       return launcher;
@@ -169,7 +178,24 @@ export class Launcher implements ProcessRunner {
     }
   }
 
+  #watchOf(launcher: LauncherProcess): LauncherWatch {
+    const gone = new AbortController();
+    void launcher.gone.then(() => gone.abort());
+    return new LauncherWatch({
+      launcher: {
+        pid: launcher.pid,
+        ping: () => launcher.send(encodeFrame(FRAME_KINDS.ping, 0)),
+        kill: launcher.kill,
+      },
+      clock: this.#answerClock,
+      log: this.#log,
+      signal: AbortSignal.any([gone.signal, this.#stopping.signal]),
+      isBusy: () => this.#runs.size > 0,
+    });
+  }
+
   #onFrame(kind: number, id: number, payload: Buffer): void {
+    this.#watch?.answered();
     if (kind === FRAME_KINDS.deadlinePassed) return this.#onDeadlinePassed();
     if (kind === FRAME_KINDS.strays) return warnOfEscaped(this.#log, JSON.parse(payload.toString()));
     const run = this.#runs.get(id);
@@ -186,6 +212,7 @@ export class Launcher implements ProcessRunner {
     const isStopped = this.#stopping.signal.aborted;
     this.#launcher = undefined;
     this.#up = undefined;
+    this.#watch = undefined;
     if (!isStopped) {
       this.#log.error({ reason, runningProcesses: this.#runs.size }, 'launcher exited unexpectedly');
     }

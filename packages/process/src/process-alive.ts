@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** Places in what `/proc/<pid>/stat` says behind the name of the program. */
+const STATE_FIELD = 0;
 const PARENT_FIELD = 1;
 const GROUP_FIELD = 2;
 const FLAGS_FIELD = 6;
@@ -20,6 +21,11 @@ export function isProcessAlive(pid: number, start?: string): boolean {
     if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return false;
   }
   return start === undefined || (processStart(pid) ?? start) === start;
+}
+
+/** One letter for what a process does, such as `T` for one that a signal has stopped; undefined where the system does not say. */
+export function processState(pid: number): string | undefined {
+  return statField(pid, STATE_FIELD);
 }
 
 /** When a process began, in ticks since the host did, as text; undefined where the system does not say. */
