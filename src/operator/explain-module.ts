@@ -305,7 +305,8 @@ function pauseOf({ pauses }: Explained, name: ModuleName): ModulePause | null {
   };
 }
 
-function driftOf({ releases }: Explained, name: ModuleName): ModuleDrift | null {
+/** What others changed of the objects of a release; null without drift detection for it. */
+export function driftOf({ releases }: Pick<Explained, 'releases'>, name: ModuleName): ModuleDrift | null {
   const report = releases.drift(name);
   if (report === undefined) return null;
   const objects = report.objects.map(({ resource, fields, changedBy, sinceMs, remedy }) => {

@@ -18,16 +18,18 @@ import type {
 } from '../status/daemon-view.ts';
 import { operatorStatus, STARTING_STATUS } from '../status/operator-status.ts';
 import { GLOBAL_SECTION, sectionOf, type ValuesOwner } from '../values/module-key.ts';
+import { layeredValues } from '../values/value-layers.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import { visibleToHelm } from '../values/visible-values.ts';
 import { allRuntimes, problemsShown, staleBindings } from './binding-problems.ts';
 import { collectOperatorFacts, runningHooks } from './collect-operator-facts.ts';
 import type { GaugesParts } from './daemon-metrics.ts';
-import { summarizeModules } from './explain-module.ts';
+import { driftOf, summarizeModules } from './explain-module.ts';
 import { explainWhy } from './explain-why.ts';
 import type { Explained } from './explained.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import { isolatedModules } from './isolation.ts';
+import { hookPatchViews, hookViews, snapshotViews } from './module-details.ts';
 import { nextItems } from './next-items.ts';
 import type { ModuleExtensions } from './services.ts';
 import { taskQueueViews } from './task-queue-view.ts';
@@ -185,6 +187,7 @@ function moduleView({ operator, helm, compare }: ViewDeps, text: string): Module
   return {
     ...sectionView(operator, module.name, () => operator.registry.tracked.get(module.name)?.hooks ?? []),
     valuesKey: sectionOf(module.name),
+    drift: () => driftOf(operator, module.name),
     render: async ({ isDebug, isDiff }, signal) => {
       if (module.chart === 'none') return '';
       const steps = await operator.extensions.releaseSteps(module, signal);
@@ -214,6 +217,10 @@ function sectionView(
       return dump === null ? undefined : (dump as unknown as readonly ValuesPatchView[]);
     },
     snapshots: () => snapshotsOf(runtimes(), operator.clock),
+    layeredValues: () => layeredValues(values, owner),
+    hookPatches: () => hookPatchViews(values, owner),
+    hookSnapshots: () => snapshotViews(runtimes()),
+    hooks: () => hookViews(operator, runtimes()),
   };
 }
 

@@ -18,7 +18,8 @@ import {
   redactedAnswer,
   textAnswer,
 } from './answer.ts';
-import { API_PREFIX, apiAnswer, type OperatorIdentity } from './api/api-handler.ts';
+import { API_PREFIX, apiAnswer } from './api/api-handler.ts';
+import type { OperatorIdentity } from './api/api-route.ts';
 import { streamAnswer } from './api/stream-answer.ts';
 import { StreamHub } from './api/stream-hub.ts';
 import { hookAbortAnswer } from './hook-answers.ts';

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@addon-operator/json';
 import type { Journal } from '../journal/journal.ts';
-import type { ModuleExplanation, ModuleSummary } from './module-explanation.ts';
+import type { HookPatchView, HookSnapshots, HookView, LayeredValue } from './module-details.ts';
+import type { ModuleDrift, ModuleExplanation, ModuleSummary } from './module-explanation.ts';
 import type { NextItem } from './next-items.ts';
 import type { OperatorStatus, RunningHookFacts } from './operator-status.ts';
 import type { TaskQueueView } from './task-queues.ts';
@@ -88,6 +89,14 @@ export interface SectionView {
   patches(): readonly ValuesPatchView[] | undefined;
   /** Snapshots by hook and binding, with the counters of operations. */
   snapshots(): JsonObject;
+  /** The merged values with the layer that each comes from. */
+  layeredValues(): readonly LayeredValue[];
+  /** What hooks changed in these values. */
+  hookPatches(): readonly HookPatchView[];
+  /** Snapshots by hook and binding, object by object. */
+  hookSnapshots(): readonly HookSnapshots[];
+  /** The hooks with their bindings and last runs. */
+  hooks(): readonly HookView[];
 }
 
 /** One values patch as `patches` lists it. */
@@ -98,6 +107,8 @@ export interface ValuesPatchView {
 export interface ModuleView extends SectionView {
   /** Key of the module in values: its name in camelCase. */
   readonly valuesKey: string;
+  /** What others changed of the objects of the release; null without drift detection for it. */
+  drift(): ModuleDrift | null;
   /**
    * The rendered manifests, or the difference to the cluster; empty for a module without a chart.
    *
@@ -122,5 +133,10 @@ export interface GraphModule {
   readonly order: number;
   /** Its state in one word, such as `ready` or `disabled`. */
   readonly status: string;
-  readonly requires: readonly { readonly name: string; readonly isOptional: boolean }[];
+  /** `version` is a range of versions; absent: any. */
+  readonly requires: readonly {
+    readonly name: string;
+    readonly isOptional: boolean;
+    readonly version?: string | undefined;
+  }[];
 }

@@ -128,6 +128,14 @@ export class ValuesStore {
     return sectionIn(this.#config, sectionOf(owner));
   }
 
+  /** What values files hold for one owner. @throws OperatorError INTERNAL when there is no such module */
+  fileValues(owner: ValuesOwner): JsonObject {
+    if (owner === GLOBAL_SECTION) return this.#static.global;
+    const values = this.#static.modules.get(owner);
+    if (values === undefined) throw new OperatorError('INTERNAL', `no module '${owner}'`);
+    return values;
+  }
+
   /** Equal for equal merged values: compared before and after a hook run to see whether it changed anything. */
   checksum(owner: ValuesOwner): string {
     return valuesChecksum(this.knownValues(owner));
@@ -338,20 +346,13 @@ export class ValuesStore {
   /** Everything but the patches of hooks. */
   #layers(owner: ValuesOwner, config: ConfigMapContent): JsonObject {
     const schemas = this.#schemas(owner);
-    const base = withDefaults(schemas.config, this.#staticValues(owner));
+    const base = withDefaults(schemas.config, this.fileValues(owner));
     return withDefaults(schemas.values, mergeValues(base, sectionIn(config, sectionOf(owner)) ?? {}));
   }
 
   #unresolved(owner: ValuesOwner): readonly Unresolved[] {
     if (this.#secrets?.isResolvedFor(owner) !== true) return [];
     return resolveSecrets(this.#layers(owner, this.#config), this.#secrets, 'absent').unresolved;
-  }
-
-  #staticValues(owner: ValuesOwner): JsonObject {
-    if (owner === GLOBAL_SECTION) return this.#static.global;
-    const values = this.#static.modules.get(owner);
-    if (values === undefined) throw new OperatorError('INTERNAL', `no module '${owner}'`);
-    return values;
   }
 
   #schemas(owner: ValuesOwner): SectionSchemas {

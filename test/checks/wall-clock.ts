@@ -22,6 +22,7 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'lib/pino-logger.ts': 'the time of a log record',
   'operator/hook-execution.ts': 'when a hook was started, shown',
   'operator/next-items.ts': 'times of crontabs and pauses',
+  'operator/module-details.ts': 'times of crontabs',
   'operator/pauses.ts': 'a pause begins and ends at times that are kept in the cluster',
   'operator/reconcile-module.ts': 'the last reconcile, for schedules of modules',
   'operator/requeues.ts': 'when a module is due, shown',

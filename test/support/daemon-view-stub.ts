@@ -29,6 +29,13 @@ export const NO_COMMANDS: Pick<
   releases: { unlock: async () => ({ type: 'absent' }), confirmPurge: async () => [] },
 };
 
+const NO_DETAILS = {
+  layeredValues: () => [],
+  hookPatches: () => [],
+  hookSnapshots: () => [],
+  hooks: () => [],
+};
+
 /** A daemon view with one module, `web`, and nothing else; tests replace what they look at. */
 export function daemonView(overrides?: Partial<DaemonView>): DaemonView {
   return {
@@ -51,6 +58,7 @@ export function daemonView(overrides?: Partial<DaemonView>): DaemonView {
       configValues: () => ({}),
       patches: () => undefined,
       snapshots: () => ({}),
+      ...NO_DETAILS,
     },
     module: (name) => (name === 'web' ? moduleView() : undefined),
     patchAccess: () => [],
@@ -66,6 +74,8 @@ export function moduleView(overrides?: Partial<ModuleView>): ModuleView {
     configValues: () => ({ replicas: 2 }),
     patches: () => undefined,
     snapshots: () => ({}),
+    ...NO_DETAILS,
+    drift: () => null,
     render: () => Promise.resolve(''),
     ...overrides,
   };

@@ -21,7 +21,11 @@ async function request(target: string, view: DaemonView = daemonView(), method =
 
 test('real answers match the schemas', async () => {
   const hooks = {
-    'web/a.sh': { beforeHelm: 1, schedule: [{ crontab: '0 * * * *', name: 'hourly' }] },
+    'web/a.sh': {
+      beforeHelm: 1,
+      schedule: [{ crontab: '0 * * * *', name: 'hourly' }],
+      kubernetes: [{ name: 'pods', kind: 'Pod' }],
+    },
     'db/b.sh': { beforeHelm: 1 },
   };
   await using lab = await operatorLab(['web', 'db'], hooks);
@@ -34,7 +38,10 @@ test('real answers match the schemas', async () => {
     patcherAccess: () => [],
   });
   lab.behaviours.set('db/b.sh', failing);
+  const metadata = { name: 'one', namespace: 'n' };
+  lab.objects.set('web/a.sh/pods', [{ object: { apiVersion: 'v1', kind: 'Pod', metadata } }]);
   await lab.converge();
+  lab.values.applyPatch(name('web'), [{ op: 'add', path: '/web/a', value: [1] }], 'a.sh');
   lab.pauses.set('web', { reason: 'disks', sinceMs: 0, untilMs: 60_000 });
   lab.operator.router.queueModuleRun(name('web'), 'change');
   for (const [target, schema] of [
@@ -42,6 +49,14 @@ test('real answers match the schemas', async () => {
     ['/queues', 'queues'],
     ['/modules', 'modules'],
     ['/modules/web', 'module'],
+    ['/modules/web/values', 'module-values'],
+    ['/modules/global/values', 'module-values'],
+    ['/modules/web/patches', 'module-patches'],
+    ['/modules/web/snapshots', 'module-snapshots'],
+    ['/modules/web/hooks', 'module-hooks'],
+    ['/modules/global/hooks', 'module-hooks'],
+    ['/modules/web/drift', 'module-drift'],
+    ['/graph', 'graph'],
     ['/runs', 'runs'],
     ['/runs?module=db&result=failed&limit=1', 'runs'],
     ['/runs/2', 'run'],
@@ -81,6 +96,8 @@ test.each([
   ['/next?hours=1e3', 400, 'REQUEST_INVALID', '"hours" must be a whole number from 1 to 8784'],
   ['/runs/7', 404, 'REQUEST_INVALID', 'there is no run 7: it may be too old'],
   ['/modules/no', 404, 'MODULE_UNKNOWN', 'there is no module no'],
+  ['/modules/no/values', 404, 'MODULE_UNKNOWN', 'there is no module no'],
+  ['/modules/global/drift', 404, 'MODULE_UNKNOWN', 'there is no module global'],
 ])('%s is refused', async (target, status, code, message) => {
   expect(await request(target)).toEqual({ status, code, data: { error: { code, message } } });
 });

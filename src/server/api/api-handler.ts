@@ -1,4 +1,3 @@
-import type { SteadyClock } from '@addon-operator/base/clock';
 import { errorText } from '@addon-operator/base/error-text';
 import { codeOf, type ErrorCode } from '@addon-operator/base/errors';
 import { didYouMean } from '@addon-operator/json/similar-word';
@@ -6,20 +5,8 @@ import type { RunView } from '../../journal/run-view.ts';
 import type { DaemonView } from '../../status/daemon-view.ts';
 import type { Answer } from '../answer.ts';
 import type { ServerRequest } from '../serve.ts';
-
-/** Which operator answers. */
-export interface OperatorIdentity {
-  readonly version: string;
-  /** Different after each start. */
-  readonly bootId: string;
-  readonly nowIso: () => string;
-  readonly clock: SteadyClock;
-}
-
-export interface ApiParts {
-  readonly view: DaemonView;
-  readonly identity: OperatorIdentity;
-}
+import { type ApiParts, type ApiRoute, Refusal } from './api-route.ts';
+import { MODULE_ROUTES } from './module-routes.ts';
 
 export const API_PREFIX = '/api/v1';
 
@@ -34,42 +21,11 @@ const MAX_HOURS = 24 * 366;
 const HOUR_MS = 3_600_000;
 const RESULTS: readonly RunView['result'][] = ['success', 'failed', 'repeat', 'aborted', 'running'];
 
-/** A request that is refused. */
-class Refusal extends Error {
-  readonly status: number;
-  readonly code: ErrorCode;
-
-  constructor(status: number, code: ErrorCode, message: string) {
-    super(message);
-    this.status = status;
-    this.code = code;
-  }
-}
-
-interface ApiRoute {
-  /** Below the prefix; `{name}` stands for one part of the path. */
-  readonly path: string;
-  /** The query parameters it knows. */
-  readonly query: readonly string[];
-  readonly read: (
-    parts: ApiParts,
-    input: { readonly name: string; readonly query: URLSearchParams; readonly signal: AbortSignal },
-  ) => object | Promise<object>;
-}
-
 const ROUTES: readonly ApiRoute[] = [
   { path: '/now', query: [], read: (parts) => nowData(parts) },
   { path: '/queues', query: [], read: ({ view }) => ({ queues: queuesData(view) }) },
   { path: '/modules', query: [], read: ({ view }) => ({ modules: modulesData(view) }) },
-  {
-    path: '/modules/{name}',
-    query: [],
-    read: async ({ view }, { name, signal }) => {
-      const explanation = await view.explainModule(name, signal);
-      if (explanation === undefined) throw new Refusal(404, 'MODULE_UNKNOWN', `there is no module ${name}`);
-      return explanation;
-    },
-  },
+  ...MODULE_ROUTES,
   {
     path: '/runs',
     query: ['module', 'hook', 'queue', 'result', 'event', 'before', 'limit'],

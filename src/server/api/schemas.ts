@@ -1,43 +1,20 @@
 /** JSON schemas of the answers of the API. docs/schema/api has a file for each, and a test compares real answers with them. */
-type Schema = Readonly<Record<string, unknown>>;
-
-const text = (description: string): Schema => ({ type: 'string', description });
-const textOrNull = (description: string): Schema => ({ type: ['string', 'null'], description });
-const time = (description: string): Schema => ({ type: 'string', format: 'date-time', description });
-const timeOrNull = (description: string): Schema => ({
-  type: ['string', 'null'],
-  format: 'date-time',
-  description,
-});
-const count = (description: string): Schema => ({ type: 'integer', minimum: 0, description });
-const number = (description: string): Schema => ({ type: 'number', minimum: 0, description });
-const flag = (description: string): Schema => ({ type: 'boolean', description });
-const oneOf = (values: readonly string[], description: string): Schema => ({
-  type: 'string',
-  enum: values,
-  description,
-});
-const list = (items: Schema, description: string): Schema => ({ type: 'array', items, description });
-
-/** All properties are required, and there are no others. */
-function object(properties: Readonly<Record<string, Schema>>, description?: string): Schema {
-  return {
-    type: 'object',
-    ...(description !== undefined && { description }),
-    properties,
-    required: Object.keys(properties),
-    additionalProperties: false,
-  };
-}
-
-function orNull(schema: Schema, description: string): Schema {
-  return { ...schema, type: ['object', 'null'], description };
-}
-
-const TRIGGERED_BY = orNull(
-  object({ hook: text('Name of the hook.'), binding: text('Kind of its binding.') }),
-  'The hook run whose changes led to it.',
-);
+import { MODULE_SCHEMAS } from './module-schemas.ts';
+import { RUN, RUN_PROPERTIES, TRIGGERED_BY } from './run-schemas.ts';
+import {
+  count,
+  flag,
+  list,
+  number,
+  object,
+  oneOf,
+  orNull,
+  type Schema,
+  text,
+  textOrNull,
+  time,
+  timeOrNull,
+} from './schema-parts.ts';
 
 const WAIT = object({
   for: oneOf(['head', 'retry', 'pause', 'module', 'synchronization', 'rate'], 'What kind of thing.'),
@@ -76,43 +53,6 @@ const QUEUE = object({
   tasks: list(TASK, 'The first tasks, the running one first.'),
   more: count('How many tasks are not listed.'),
 });
-
-const RUN_PROPERTIES = {
-  id: text('A number that grows; it starts at 1 with each start of the operator.'),
-  parent: textOrNull('The run that started it; null for an attempt of a task.'),
-  eventId: text('The same for all tasks and runs that one event led to.'),
-  queue: text('Name of the queue; empty for requests to webhooks.'),
-  taskId: text('Id of the task; empty for a hook that a task runs among other things.'),
-  type: text('Type of the task, or HookRun.'),
-  module: text('Name of the module; empty for a global task.'),
-  hook: text('Name of the hook.'),
-  binding: text('Kind of the binding of a hook run.'),
-  trigger: text('What asked for it.'),
-  triggeredBy: TRIGGERED_BY,
-  attempt: { type: 'integer', minimum: 1, description: 'Number of the attempt.' },
-  queuedAt: time('When it began to wait.'),
-  startedAt: time('When it began.'),
-  endedAt: timeOrNull('When it ended; null while it runs.'),
-  waitMs: number('How long it waited.'),
-  durationMs: number('How long it ran, until now if it still does.'),
-  result: oneOf(['success', 'failed', 'repeat', 'aborted', 'running'], 'How it ended.'),
-  error: text('Why it failed.'),
-  code: text('Code of that error (docs/errors.md).'),
-  cpuMs: { type: ['number', 'null'], description: 'CPU time of a hook, if it is known.' },
-  maxRssBytes: { type: ['number', 'null'], description: 'Most memory of a hook, if it is known.' },
-  contexts: count('Binding contexts that a hook was given.'),
-  phases: list(
-    object({ name: text('Name of the step.'), ms: number('How long it took.') }),
-    'Steps of a module run, in order.',
-  ),
-  patches: object(
-    { values: count('Operations on values.'), objects: count('Operations on objects.') },
-    'What a hook wrote.',
-  ),
-  outputLength: count('Characters that the hook printed.'),
-};
-
-const RUN = object(RUN_PROPERTIES);
 
 const NEXT_ITEM = object({
   at: time('When it happens.'),
@@ -213,19 +153,6 @@ const DETAILS = object({
   ),
 });
 
-/** Of an explanation only what all modules have: `explain module` shows the rest. */
-const EXPLANATION: Schema = {
-  type: 'object',
-  properties: {
-    module: text('Name of the module.'),
-    status: text('Its state in one word.'),
-    isEnabled: flag('Whether it is enabled.'),
-    reason: text('Why.'),
-    waitsFor: list(text('A sentence.'), 'What it waits for, the nearest first.'),
-  },
-  required: ['module', 'status', 'isEnabled', 'reason', 'waitsFor'],
-};
-
 const ERROR = object({
   error: object(
     { code: text('One of the codes in docs/errors.md.'), message: text('For people.') },
@@ -239,7 +166,7 @@ export const API_SCHEMAS: Readonly<Record<string, Schema>> = Object.fromEntries(
     now: NOW,
     queues: object({ queues: list(QUEUE, 'All queues, main first.') }),
     modules: object({ modules: list(MODULE, 'All modules, in run order.') }),
-    module: EXPLANATION,
+    ...MODULE_SCHEMAS,
     runs: object({
       runs: list(RUN, 'The newest first.'),
       next: textOrNull('The id to continue with as `before`; null at the end.'),

@@ -2,7 +2,8 @@ import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Redactor } from '@addon-operator/base/redactor';
 import type { DaemonView } from '../../status/daemon-view.ts';
 import type { StreamSink } from '../answer.ts';
-import { modulesData, type OperatorIdentity, queuesData } from './api-handler.ts';
+import { modulesData, queuesData } from './api-handler.ts';
+import type { OperatorIdentity } from './api-route.ts';
 
 export interface StreamHubOptions {
   readonly view: DaemonView;

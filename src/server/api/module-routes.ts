@@ -1,0 +1,84 @@
+import type { DaemonView, GraphModule, ModuleView, SectionView } from '../../status/daemon-view.ts';
+import { type ApiRoute, Refusal } from './api-route.ts';
+
+/** In place of the name of a module: the values and hooks that belong to none. */
+const GLOBAL = 'global';
+
+/** Questions about one module, and about how modules depend on each other. */
+export const MODULE_ROUTES: readonly ApiRoute[] = [
+  {
+    path: '/modules/{name}',
+    query: [],
+    read: async ({ view }, { name, signal }) => {
+      const explanation = await view.explainModule(name, signal);
+      if (explanation === undefined) throw unknownModule(name);
+      return explanation;
+    },
+  },
+  section('values', (sections) => sections.map(({ name, view }) => ({ name, values: view.layeredValues() }))),
+  section('patches', (sections) => sections.map(({ name, view }) => ({ name, patches: view.hookPatches() }))),
+  ofHooks('snapshots', (view) => view.hookSnapshots()),
+  ofHooks('hooks', (view) => view.hooks()),
+  {
+    path: '/modules/{name}/drift',
+    query: [],
+    read: ({ view }, { name }) => ({ module: name, drift: moduleOf(view, name).drift() }),
+  },
+  {
+    path: '/graph',
+    query: [],
+    read: ({ view }) => graphData(view.moduleGraph()),
+  },
+];
+
+/** A question about the values that a module sees: its own section, then `global`. */
+function section(
+  word: string,
+  read: (sections: readonly { readonly name: string; readonly view: SectionView }[]) => object[],
+): ApiRoute {
+  return {
+    path: `/modules/{name}/${word}`,
+    query: [],
+    read: ({ view }, { name }) => {
+      const global = { name: GLOBAL, view: view.global };
+      if (name === GLOBAL) return { module: name, sections: read([global]) };
+      const module = moduleOf(view, name);
+      return { module: name, sections: read([{ name: module.valuesKey, view: module }, global]) };
+    },
+  };
+}
+
+function ofHooks(word: string, read: (section: SectionView) => readonly object[]): ApiRoute {
+  return {
+    path: `/modules/{name}/${word}`,
+    query: [],
+    read: ({ view }, { name }) => ({
+      module: name,
+      hooks: read(name === GLOBAL ? view.global : moduleOf(view, name)),
+    }),
+  };
+}
+
+function moduleOf(view: DaemonView, name: string): ModuleView {
+  const module = view.module(name);
+  if (module === undefined) throw unknownModule(name);
+  return module;
+}
+
+function unknownModule(name: string): Refusal {
+  return new Refusal(404, 'MODULE_UNKNOWN', `there is no module ${name}`);
+}
+
+function graphData(modules: readonly GraphModule[]): object {
+  return {
+    nodes: modules.map(({ name, order, status }) => ({ name, order, status })),
+    edges: modules.flatMap(({ name, requires }) =>
+      requires.map((required) => ({
+        from: name,
+        to: required.name,
+        range: required.version ?? null,
+        isOptional: required.isOptional,
+      })),
+    ),
+  };
+}

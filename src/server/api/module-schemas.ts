@@ -1,0 +1,204 @@
+import { RUN } from './run-schemas.ts';
+import {
+  count,
+  flag,
+  list,
+  number,
+  object,
+  oneOf,
+  orNull,
+  type Schema,
+  text,
+  textOrNull,
+  timeOrNull,
+} from './schema-parts.ts';
+
+/** Of an explanation only what all modules have: `explain module` shows the rest. */
+const EXPLANATION: Schema = {
+  type: 'object',
+  properties: {
+    module: text('Name of the module.'),
+    status: text('Its state in one word.'),
+    isEnabled: flag('Whether it is enabled.'),
+    reason: text('Why.'),
+    waitsFor: list(text('A sentence.'), 'What it waits for, the nearest first.'),
+  },
+  required: ['module', 'status', 'isEnabled', 'reason', 'waitsFor'],
+};
+
+const ANY: Schema = { description: 'Any JSON value.' };
+const MODULE_NAME = text('Name of the module, or `global`.');
+const LAYER = oneOf(
+  ['hook', 'config-map', 'files', 'default'],
+  'Where it comes from: a patch of a hook, the ConfigMap, values files, or a default of the schema.',
+);
+
+const VALUES = object({
+  module: MODULE_NAME,
+  sections: list(
+    object({
+      name: text('Key of the section in values.'),
+      values: list(
+        object({
+          pointer: text('JSON pointer below the section.'),
+          value: ANY,
+          layer: LAYER,
+          hook: text('Hook that set it; empty for other layers.'),
+          below: list(
+            object({ layer: LAYER, value: ANY }),
+            'What weaker layers have in its place, the strongest first.',
+          ),
+        }),
+        'Every value that is no map, and empty maps.',
+      ),
+    }),
+    'The section of the module, then the global one.',
+  ),
+});
+
+const PATCHES = object({
+  module: MODULE_NAME,
+  sections: list(
+    object({
+      name: text('Key of the section in values.'),
+      patches: list(
+        object({
+          hook: text('Hook that wrote it.'),
+          op: text('Operation, such as add or remove.'),
+          path: text('JSON pointer, with the section in front.'),
+          value: ANY,
+        }),
+        'Operations that are kept, parents before their children.',
+      ),
+    }),
+    'The section of the module, then the global one.',
+  ),
+});
+
+const SNAPSHOTS = object({
+  module: MODULE_NAME,
+  hooks: list(
+    object({
+      hook: text('Name of the hook.'),
+      bindings: list(
+        object({
+          binding: text('Name of the binding.'),
+          kind: text('Kind that is watched.'),
+          queue: text('Name of the queue.'),
+          count: count('Objects in the snapshot.'),
+          added: count('Objects added since the start of the operator.'),
+          modified: count('Changes since then.'),
+          deleted: count('Deletions since then.'),
+          problem: textOrNull('Why it may be out of date.'),
+          items: list(
+            object({
+              namespace: text('Empty for what has none, and where only filter results are kept.'),
+              name: text('Empty where only filter results are kept.'),
+              content: {
+                description:
+                  'Result of the filter, or the object; `***` for a Secret, null if it is longer than 16 Ki.',
+              },
+              length: count('Length of the content as JSON.'),
+            }),
+            'The first 200 objects.',
+          ),
+          more: count('How many objects are not listed.'),
+        }),
+        'Kubernetes bindings.',
+      ),
+    }),
+    'Hooks with kubernetes bindings.',
+  ),
+});
+
+const HOOKS = object({
+  module: MODULE_NAME,
+  hooks: list(
+    object({
+      name: text('Name of the hook.'),
+      transport: oneOf(['executable', 'in-process', 'http'], 'How it is run.'),
+      runningMs: {
+        type: ['number', 'null'],
+        description: 'For how long it has been running; null while it does not.',
+      },
+      bindings: list(
+        object({
+          type: text('schedule, kubernetes, beforeHelm and so on.'),
+          name: text('Name of the binding.'),
+          queue: text('Queue of the runs; empty for webhooks.'),
+          order: { type: ['number', 'null'], description: 'Of a lifecycle binding.' },
+          crontab: text('Of a schedule.'),
+          nextAt: timeOrNull('The next tick of the crontab.'),
+          kind: text('Kind that is watched.'),
+          allowFailure: flag('Whether the queue goes on after a failure.'),
+        }),
+        'What runs it.',
+      ),
+      runs: list(RUN, 'The last five runs, the newest first.'),
+    }),
+    'All hooks.',
+  ),
+});
+
+const DRIFT = object({
+  module: text('Name of the module.'),
+  drift: orNull(
+    {
+      type: 'object',
+      properties: {
+        mode: oneOf(['off', 'warn', 'heal'], 'What becomes of drift.'),
+        objects: list(
+          {
+            ...object({
+              resource: text('`<namespace>/<Kind>/<name>`.'),
+              fields: list(text('JSON pointer.'), 'What is different.'),
+              changedBy: list(text('Field manager.'), 'Who changed it, the last one first.'),
+              since: timeOrNull('When that was noticed.'),
+              outlook: text('What becomes of it.'),
+              correction: { type: 'object', description: 'When it is corrected, if that is put off.' },
+            }),
+            required: ['resource', 'fields', 'changedBy', 'since', 'outlook'],
+          },
+          'Objects that others changed.',
+        ),
+        uncompared: list(
+          object({ resource: text('The object.'), error: text('Why.') }),
+          'Objects for which it is unknown; absent without any.',
+        ),
+      },
+      required: ['mode', 'objects'],
+    },
+    'Null without drift detection for the release.',
+  ),
+});
+
+const GRAPH = object({
+  nodes: list(
+    object({
+      name: text('Name of the module.'),
+      order: number('Its order number: modules run by it, and equal ones may run at the same time.'),
+      status: text('Its state in one word.'),
+    }),
+    'All modules, in run order.',
+  ),
+  edges: list(
+    object({
+      from: text('The module that requires.'),
+      to: text('The module that is required; there may be none of that name.'),
+      range: textOrNull('Range of versions; null: any.'),
+      isOptional: flag('Whether it may be absent.'),
+    }),
+    'What modules require.',
+  ),
+});
+
+/** By the name of the file in docs/schema/api. */
+export const MODULE_SCHEMAS: Readonly<Record<string, Schema>> = {
+  module: EXPLANATION,
+  'module-values': VALUES,
+  'module-patches': PATCHES,
+  'module-snapshots': SNAPSHOTS,
+  'module-hooks': HOOKS,
+  'module-drift': DRIFT,
+  graph: GRAPH,
+};

@@ -1,0 +1,35 @@
+/** The words in which the JSON schemas of the API are written. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+export const text = (description: string): Schema => ({ type: 'string', description });
+export const textOrNull = (description: string): Schema => ({ type: ['string', 'null'], description });
+export const time = (description: string): Schema => ({ type: 'string', format: 'date-time', description });
+export const timeOrNull = (description: string): Schema => ({
+  type: ['string', 'null'],
+  format: 'date-time',
+  description,
+});
+export const count = (description: string): Schema => ({ type: 'integer', minimum: 0, description });
+export const number = (description: string): Schema => ({ type: 'number', minimum: 0, description });
+export const flag = (description: string): Schema => ({ type: 'boolean', description });
+export const oneOf = (values: readonly string[], description: string): Schema => ({
+  type: 'string',
+  enum: values,
+  description,
+});
+export const list = (items: Schema, description: string): Schema => ({ type: 'array', items, description });
+
+/** All properties are required, and there are no others. */
+export function object(properties: Readonly<Record<string, Schema>>, description?: string): Schema {
+  return {
+    type: 'object',
+    ...(description !== undefined && { description }),
+    properties,
+    required: Object.keys(properties),
+    additionalProperties: false,
+  };
+}
+
+export function orNull(schema: Schema, description: string): Schema {
+  return { ...schema, type: ['object', 'null'], description };
+}
