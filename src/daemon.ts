@@ -11,11 +11,13 @@ const MAX_FAILURES = 3;
 
 /** Somebody who follows the daemon through its life. */
 export interface DaemonObserver {
+  /** Called when the queues of the daemon run. */
+  readonly onStarted: (daemon: Daemon) => void;
   /** Called when the first converge is over; the daemon is not stopped before the promise settles. */
   readonly onConverged: (daemon: Daemon) => Promise<void>;
 }
 
-const NOBODY: DaemonObserver = { onConverged: () => Promise.resolve() };
+const NOBODY: DaemonObserver = { onStarted: () => undefined, onConverged: () => Promise.resolve() };
 
 /**
  * Runs the daemon until a stop is requested, with `exitsAfterConverge` until its first converge is over at the latest.
@@ -48,6 +50,7 @@ export async function runDaemon(
     log.fatal({ ...errorFields(error), error: errorText(error) }, 'the daemon cannot start');
     return 1;
   }
+  observer.onStarted(daemon);
   const stopped = Promise.race([asked, daemon.leadershipLost]);
   const isEnding = Promise.race([
     stopped,

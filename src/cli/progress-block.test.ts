@@ -3,7 +3,7 @@ import { paintFor } from './paint.ts';
 import { progressBlock } from './progress-block.ts';
 import { type ModuleProgress, NO_PROGRESS, type Progress } from './progress-state.ts';
 
-const plain = { width: 40, height: 24, elapsedMs: 2_400, paint: paintFor(false) };
+const plain = { width: 40, height: 24, elapsedMs: 2_400, longHooks: [], paint: paintFor(false) };
 
 function progress(modules: Readonly<Record<string, ModuleProgress>>): Progress {
   return { ...NO_PROGRESS, phase: 'running modules', modules: new Map(Object.entries(modules)) };
@@ -43,4 +43,13 @@ test('progressBlock() fits the terminal in both directions, and leaves its last 
 test('progressBlock() paints states', () => {
   const lines = progressBlock(progress({ web: { type: 'ready' } }), { ...plain, paint: paintFor(true) });
   expect(lines[1]).toBe('  web  \u001b[32mready\u001b[0m');
+});
+
+test('progressBlock() names hooks that run for long above the modules, free of control characters', () => {
+  const longHooks = ['hook hang\u001b[2J.sh runs for 35 s (queue main, task GlobalHookRun, pid 4711)'];
+  expect(progressBlock(progress({ web: { type: 'waiting' } }), { ...plain, width: 90, longHooks })).toEqual([
+    '2 s  running modules',
+    '  hook hang\\u001b[2J.sh runs for 35 s (queue main, task GlobalHookRun, pid 4711)',
+    '  web  waiting',
+  ]);
 });

@@ -7,12 +7,14 @@ export interface BlockOptions {
   readonly width: number;
   readonly height: number;
   readonly elapsedMs: number;
+  /** Sentences about hooks that run for long. */
+  readonly longHooks: readonly string[];
   readonly paint: Paint;
 }
 
-/** The progress as lines that fit a terminal: a head line, then one for each module. */
+/** The progress as lines that fit a terminal: a head line, then one for each hook that runs for long, and for each module. */
 export function progressBlock(progress: Progress, options: BlockOptions): readonly string[] {
-  const { width, height, elapsedMs, paint } = options;
+  const { width, height, elapsedMs, longHooks, paint } = options;
   const head = `${(elapsedMs / 1_000).toFixed(0)} s  ${progress.phase}`;
   const names = [...progress.modules.keys()];
   const nameWidth = Math.max(0, ...names.map((name) => name.length));
@@ -21,10 +23,11 @@ export function progressBlock(progress: Progress, options: BlockOptions): readon
     const label = cut(`  ${name.padEnd(nameWidth)}  `, width - 1);
     return `${label}${paint(style, cut(escapeControls(text), width - 1 - label.length))}`;
   });
-  const room = Math.max(1, height - 2);
+  const hooks = longHooks.map((text) => paint('yellow', cut(`  ${escapeControls(text)}`, width - 1)));
+  const room = Math.max(1, height - 2 - hooks.length);
   const shown =
     rows.length <= room ? rows : [...rows.slice(0, room - 1), `  … and ${rows.length - room + 1} more`];
-  return [paint('bold', cut(escapeControls(head), width - 1)), ...shown];
+  return [paint('bold', cut(escapeControls(head), width - 1)), ...hooks.slice(0, height - 3), ...shown];
 }
 
 function describe(module: ModuleProgress): { readonly style: Style; readonly text: string } {

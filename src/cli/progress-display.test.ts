@@ -17,7 +17,6 @@ function display(isTTY: boolean) {
 
 test('an output that is no terminal gets plain lines from the first event on', async () => {
   const { shown, take } = display(false);
-  await shown.run();
   shown.show({ type: 'phase', text: 'sandbox API at http://127.0.0.1:1' });
   shown.show({ type: 'jq-chosen', engine: 'jq 1.7' });
   shown.show({ type: 'module-ready', module: 'web' });
@@ -35,9 +34,33 @@ test('a terminal gets a block that tells the time, notices above it, and lines o
   shown.show({ type: 'modules-enabled', modules: ['web'] });
   expect(take()).toContain('  web  waiting\u001b[K\n');
   shown.write('the end\n');
-  await running;
   expect(take()).toBe('the end\n');
   shown.show({ type: 'module-ready', module: 'web' });
   expect(take()).toBe('TIME module web is ready\n');
+  shown.stop();
+  await running;
   expect(clock.pendingDelaysMs).toEqual([]);
+});
+
+test('a hook that runs for long is in the block with its age, and gets one line after the end of the block', async () => {
+  const { clock, shown, take } = display(true);
+  const running = shown.run();
+  let long: readonly { readonly key: string; readonly text: string }[] = [];
+  shown.showLongHooks(() => long);
+  long = [{ key: 'main hang.sh 4711', text: 'hook hang.sh runs for 10 s' }];
+  await clock.advance(1_000);
+  expect(take()).toContain('1 s  starting\u001b[K\n  hook hang.sh runs for 10 s');
+  shown.endBlock();
+  take();
+  await clock.advance(1_000);
+  expect(take()).toBe('TIME hook hang.sh runs for 10 s\n');
+  long = [{ key: 'main hang.sh 4711', text: 'hook hang.sh runs for 11 s' }];
+  await clock.advance(1_000);
+  expect(take()).toBe('');
+  // Another run of the same hook.
+  long = [{ key: 'main hang.sh 4712', text: 'hook hang.sh runs for 10 s' }];
+  await clock.advance(1_000);
+  expect(take()).toBe('TIME hook hang.sh runs for 10 s\n');
+  shown.stop();
+  await running;
 });

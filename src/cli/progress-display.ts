@@ -9,16 +9,24 @@ import { TerminalBlock } from './terminal-block.ts';
 const TICK_MS = 1_000;
 const STYLES = { good: 'green', plain: undefined, warning: 'yellow', failure: 'red' } as const;
 
+/** Hooks that have been running for long: what names the run, and what is said about it now. */
+export type LongHooks = () => readonly { readonly key: string; readonly text: string }[];
+
 /**
  * Shows the progress of the daemon. A terminal sees one block that is drawn over itself until {@link endBlock}, other
  * outputs see a line for each event, and from then on both do.
  */
 export class ProgressDisplay {
+  /** What is shown of hooks that run for long; nothing until the daemon runs. */
+  #longHooks: LongHooks = () => [];
+  /** Those that a line was written about. */
+  #reported: ReadonlySet<string> = new Set();
   readonly #host: Pick<CliHost, 'stdout' | 'clock'>;
   readonly #paint: Paint;
   readonly #isTerminal: boolean;
   readonly #startedMs: number;
-  readonly #ended = new AbortController();
+  readonly #stopped = new AbortController();
+  #isBlockEnded = false;
   readonly #block: TerminalBlock;
   #progress: Progress = NO_PROGRESS;
 
@@ -42,13 +50,19 @@ export class ProgressDisplay {
     return this.#host.clock.steadyMs() - this.#startedMs;
   }
 
-  /** Keeps the time in the block up to date; resolves once the block has ended. */
+  /** Keeps the block up to date, and names hooks that run for long once it has ended; resolves after {@link stop}. */
   async run(): Promise<void> {
-    const { signal } = this.#ended;
-    while (this.#hasBlock) {
-      this.#draw();
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      if (this.#hasBlock) this.#draw();
+      else this.#writeLongHooks();
       await this.#host.clock.sleep(TICK_MS, signal).catch(() => undefined);
     }
+  }
+
+  /** From now on hooks that run for long are shown. */
+  showLongHooks(longHooks: LongHooks): void {
+    this.#longHooks = longHooks;
   }
 
   show(event: ProgressEvent): void {
@@ -66,7 +80,13 @@ export class ProgressDisplay {
   endBlock(): void {
     if (this.#hasBlock) this.#draw();
     this.#block.release();
-    this.#ended.abort();
+    this.#isBlockEnded = true;
+  }
+
+  /** Ends the block and {@link run}; what is shown later is written as lines. */
+  stop(): void {
+    this.endBlock();
+    this.#stopped.abort();
   }
 
   /** Writes a text as it is, below everything that was shown. */
@@ -76,7 +96,17 @@ export class ProgressDisplay {
   }
 
   get #hasBlock(): boolean {
-    return this.#isTerminal && !this.#ended.signal.aborted;
+    return this.#isTerminal && !this.#isBlockEnded;
+  }
+
+  /** One line for each run: it goes on until a person ends it. */
+  #writeLongHooks(): void {
+    const long = this.#longHooks();
+    for (const { key, text } of long) {
+      if (!this.#reported.has(key))
+        this.#host.stdout.write(`${this.#formatted({ kind: 'warning', text })}\n`);
+    }
+    this.#reported = new Set(long.map(({ key }) => key));
   }
 
   #draw(): void {
@@ -88,7 +118,8 @@ export class ProgressDisplay {
       elapsedMs: this.elapsedMs,
       paint: this.#paint,
     };
-    this.#block.draw(progressBlock(this.#progress, options));
+    const longHooks = this.#longHooks().map(({ text }) => text);
+    this.#block.draw(progressBlock(this.#progress, { ...options, longHooks }));
   }
 
   #formatted({ kind, text }: ProgressLine): string {

@@ -10,9 +10,11 @@ import { fileLogOutput } from '../lib/file-log-output.ts';
 import { observeLog } from '../lib/observe-log.ts';
 import { OWN_CODE } from '../lib/own-code.ts';
 import type { RootLogger } from '../lib/pino-logger.ts';
+import { runningHooks } from '../operator/collect-operator-facts.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import { portType } from '../settings/setting-type.ts';
 import type { Settings } from '../settings.ts';
+import { hookText, NOTED_HOOK_MS } from '../status/operator-status.ts';
 import { cacheDirectory } from '../tools/cache-directory.ts';
 import { pinnedKubectl } from '../tools/pinned-tools.ts';
 import type { CliHost } from './cli-host.ts';
@@ -68,7 +70,7 @@ export async function runSandbox(options: SandboxCommandOptions, host: CliHost):
   display.show({ type: 'phase', text: `sandbox API at ${api.url}` });
   const redrawing = display.run();
   running.defer(async () => {
-    display.endBlock();
+    display.stop();
     await redrawing;
   });
   stop.addEventListener('abort', () => display.show({ type: 'phase', text: 'stopping' }), { once: true });
@@ -103,6 +105,15 @@ async function runAndShow(parts: RunParts, stop: AbortSignal): Promise<number> {
     },
     stop,
     {
+      onStarted: ({ operator }) =>
+        display.showLongHooks(() =>
+          runningHooks(operator)
+            .filter(({ runningMs }) => runningMs >= NOTED_HOOK_MS)
+            .map((hook) => ({
+              key: `${hook.queue} ${hook.hook} ${hook.binding} ${hook.pid}`,
+              text: hookText(hook),
+            })),
+        ),
       onConverged: async (daemon) => {
         await showEnd(parts, daemon, stop).catch((error: unknown) => {
           if (!stop.aborted) throw error;

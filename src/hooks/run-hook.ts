@@ -35,6 +35,8 @@ export interface HookRunResult {
 /** What an executable reads. */
 export interface HookFileInputs extends Omit<HookRunTexts, 'bindingContext'> {
   readonly bindingContext: ContextDocument;
+  /** Called with the pid of a hook that is a process of its own, unless it ends at once. */
+  readonly onStart?: (pid: number) => void;
 }
 
 /** What a hook is run with, on any transport. */
@@ -105,6 +107,7 @@ export class HookRunner implements HookRuns, Disposable {
             onEscaped(hook, escaped.count);
             warnOfEscaped(log, escaped);
           },
+          ...(inputs.onStart === undefined ? {} : { onStart: inputs.onStart }),
           ...(maxOutputBytes === undefined ? {} : { maxLineBytes: maxOutputBytes }),
           ...(timeoutMs === undefined ? {} : { timeoutMs }),
         },

@@ -3,7 +3,7 @@ import type { Logger } from '@addon-operator/base/log';
 import type { QueueSet } from '../queue/queue-set.ts';
 import type { HookAbortOutcome, HookAbortRequest } from '../status/hook-abort.ts';
 import type { HookExecution } from './hook-execution.ts';
-import type { RunningHook } from './running-hooks.ts';
+import { hookTitle, type RunningHook, taskOfRun } from './running-hooks.ts';
 import { isSynchronization, type Task } from './tasks.ts';
 
 /** What the functions here use of the operator. */
@@ -24,34 +24,29 @@ export function abortHook(
   const found = execution.running.all.filter(
     (run) => isNamed(run, hook) && (queue === undefined || run.labels.queue === queue),
   );
-  const names = [...new Set(found.map(nameOf))];
+  const names = [...new Set(found.map(hookTitle))];
   if (names.length === 0)
-    return { type: 'not-running', running: [...new Set(execution.running.all.map(nameOf))] };
+    return { type: 'not-running', running: [...new Set(execution.running.all.map(hookTitle))] };
   if (names.length > 1) return { type: 'ambiguous', names };
   const droppable = isDropped ? found.map((run) => droppableTask(queues, run)) : [];
   if (droppable.includes(undefined)) return { type: 'not-droppable' };
   for (const [index, run] of found.entries()) {
     const task = droppable[index];
     if (task !== undefined) queues.get(run.labels.queue).remove((other) => other === task);
-    run.abort(new OperatorError('RUN_ABORTED', `The run of hook ${nameOf(run)} was aborted on request`));
+    run.abort(new OperatorError('RUN_ABORTED', `The run of hook ${hookTitle(run)} was aborted on request`));
     log.info({ ...run.labels, isDropped }, 'hook run is aborted on request');
   }
   return { type: 'aborted', runs: found.length };
 }
 
-function nameOf({ labels: { module = '', hook } }: RunningHook): string {
-  return module === '' ? hook : `${module}/${hook}`;
-}
-
 function isNamed(run: RunningHook, name: string): boolean {
-  return run.labels.hook === name || nameOf(run) === name;
+  return run.labels.hook === name || hookTitle(run) === name;
 }
 
 /** The task of a run for an event or a schedule: others, such as Synchronizations, are waited for. */
-function droppableTask(queues: QueueSet<Task>, { labels }: RunningHook): Task | undefined {
-  const queue = queues.all.find(({ name }) => name === labels.queue);
-  const task = queue?.entries.find((entry) => queue.isRunning(entry))?.task;
+function droppableTask(queues: QueueSet<Task>, run: RunningHook): Task | undefined {
+  const task = taskOfRun(queues, run);
   if (task?.type !== 'GlobalHookRun' && task?.type !== 'ModuleHookRun') return undefined;
   const isOfEvents = task.binding === 'kubernetes' || task.binding === 'schedule';
-  return isOfEvents && !isSynchronization(task) && task.hook.hook.name === labels.hook ? task : undefined;
+  return isOfEvents && !isSynchronization(task) && task.hook.hook.name === run.labels.hook ? task : undefined;
 }

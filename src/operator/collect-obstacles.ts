@@ -7,11 +7,11 @@ import { staleWatches, statesOf } from './binding-problems.ts';
 import type { Explained } from './explained.ts';
 import { isIsolated } from './isolation.ts';
 import type { Place } from './module-places.ts';
-import { LONG_MS, type RunningHook } from './running-hooks.ts';
+import { hookTitle, LONG_MS, type RunInProgress, taskOfRun } from './running-hooks.ts';
 import { titleOf } from './task-queue-view.ts';
 import { MAIN_QUEUE, moduleOf, type Task } from './tasks.ts';
 
-type AgedHook = RunningHook & { readonly runningMs: number };
+type AgedHook = RunInProgress & { readonly runningMs: number };
 
 /** What is in the way of every module; read once for a description of many modules. */
 export interface CommonObstacles extends Pick<Obstacles, 'configProblem' | 'blocksAll'> {
@@ -35,7 +35,7 @@ export function obstaclesOf(
   places: readonly Place[],
   { configProblem, blocksAll, longHooks }: CommonObstacles,
 ): Obstacles {
-  const { registry, converge, clock } = operator;
+  const { registry, converge, clock, queues } = operator;
   const tracked = registry.tracked.get(name);
   const behind = places.find(
     ({ index, queue, head }) => index > 0 && moduleOf(head.task) !== name && isStuck(queue, head, longHooks),
@@ -54,7 +54,7 @@ export function obstaclesOf(
           tracked?.phase === 'wait-for-synchronization';
         return isAwaited || runningMs >= LONG_MS;
       })
-      .map(longHook),
+      .map((run) => longHook(run, taskOfRun(queues, run))),
     staleBindings: staleWatches(statesOf(tracked?.hooks ?? []), clock),
     isRunDeferred: converge.deferredRuns.has(name),
     isDeployed: tracked?.isDeployed === true,
@@ -141,19 +141,18 @@ function blockingTask(
     task: titleOf(head.task),
     error: head.lastError,
     nextAttemptAt: status.type === 'delayed' ? isoTime(status.retryAtMs) : null,
-    hook: hook === undefined ? null : longHook(hook),
+    hook: hook === undefined ? null : longHook(hook, head.task),
   };
 }
 
-function longHook({
-  labels: { module = '', hook, binding, queue },
-  startedAtMs,
-  runningMs,
-}: AgedHook): LongHook {
+function longHook(run: AgedHook, task: Task | undefined): LongHook {
+  const { labels, startedAtMs, runningMs, pid } = run;
   return {
-    hook: module === '' ? hook : `${module}/${hook}`,
-    binding,
-    queue,
+    hook: hookTitle(run),
+    binding: labels.binding,
+    queue: labels.queue,
+    task: task?.type ?? '',
+    pid: pid ?? null,
     since: isoTime(startedAtMs),
     isStuck: runningMs >= LONG_MS,
   };

@@ -4,6 +4,7 @@ import { allRuntimes, staleBindings } from './binding-problems.ts';
 import { configProblemOf } from './collect-obstacles.ts';
 import { summarizeModules } from './explain-module.ts';
 import type { Explained } from './explained.ts';
+import { runningHookFacts } from './running-hooks.ts';
 import { titleOf } from './task-queue-view.ts';
 import type { Task } from './tasks.ts';
 
@@ -31,13 +32,11 @@ export function collectOperatorFacts(operator: Explained): OperatorFacts {
 }
 
 /** The hooks that run now, the longest running first. */
-export function runningHooks({ execution }: Pick<Explained, 'execution'>): readonly RunningHookFacts[] {
-  return execution.running.withAges.map(({ labels: { module = '', hook, binding, queue }, runningMs }) => ({
-    hook: module === '' ? hook : `${module}/${hook}`,
-    binding,
-    queue,
-    runningMs,
-  }));
+export function runningHooks({
+  execution,
+  queues,
+}: Pick<Explained, 'execution' | 'queues'>): readonly RunningHookFacts[] {
+  return runningHookFacts(execution.running, queues);
 }
 
 function busyQueue(queue: TaskQueue<Task>, clock: Explained['clock']): readonly BusyQueue[] {

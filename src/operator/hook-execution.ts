@@ -127,7 +127,7 @@ export class HookExecution {
     const work = `${run.binding} ${hook.name}`;
     const startedAtMs = clock.wallMs();
     const startedMs = clock.steadyMs();
-    const ended = this.running.add({ labels, log, startedAtMs, abort: (error) => own.abort(error) });
+    const shown = this.running.add({ labels, log, startedAtMs, abort: (error) => own.abort(error) });
     const follower = this.#options.observe(run, queue, log);
     log.debug({}, 'hook started');
     let ending: HookRunEnd['cause'];
@@ -143,7 +143,8 @@ export class HookExecution {
         maxContexts: maxContexts(hook),
       });
       const idempotencyKey = this.#idempotencyKeys.of(task, work);
-      const inputs = { bindingContext: document, ...values, idempotencyKey };
+      const onStart = (pid: number): void => shown.setPid(pid);
+      const inputs = { bindingContext: document, ...values, idempotencyKey, onStart };
       const running = this.#options.hookRunner.run(hook, inputs, follower.log, ends);
       const { outputs, usage } = await running.finally(() => onContexts(covered()));
       if (usage !== undefined) metrics.hookUsage(labels, usage);
@@ -165,7 +166,7 @@ export class HookExecution {
       ending = { error: cause, isAborted: signal.aborted };
       throw cause;
     } finally {
-      ended();
+      shown.end();
       const durationMs = clock.steadyMs() - startedMs;
       const error = ending === undefined || ending.isAborted ? undefined : messageOf(ending.error);
       follower.end({ run, startedAtMs, durationMs, error, cause: ending });

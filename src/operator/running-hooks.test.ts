@@ -12,7 +12,7 @@ test('a hook is warned of once and explained, when it has been running for ten m
   const clock = new FakeClock();
   const log = new CapturedLog(clock);
   const running = new RunningHooks(clock);
-  const end = running.add({ labels: LABELS, log: log.logger, startedAtMs: 5, abort });
+  const run = running.add({ labels: LABELS, log: log.logger, startedAtMs: 5, abort });
   await clock.advance(TEN_MINUTES_MS - 1);
   running.warnOfLong();
   expect(log.records).toEqual([]);
@@ -26,7 +26,7 @@ test('a hook is warned of once and explained, when it has been running for ten m
     'the end of its hook hooks/a.sh (schedule), which has been running for 11 minutes',
   ]);
   expect(running.longOf('db')).toEqual([]);
-  end();
+  run.end();
   expect(running.longOf('web')).toEqual([]);
 });
 
@@ -34,7 +34,7 @@ test('all lists the runs of now, each until it ends, when two have the same labe
   const clock = new FakeClock();
   const running = new RunningHooks(clock);
   const { logger: log } = new CapturedLog(clock);
-  const ends = [1, 2].map((startedAtMs) => running.add({ labels: LABELS, log, startedAtMs, abort }));
-  ends[0]?.();
+  const runs = [1, 2].map((startedAtMs) => running.add({ labels: LABELS, log, startedAtMs, abort }));
+  runs[0]?.end();
   expect(running.all.map(({ startedAtMs }) => startedAtMs)).toEqual([2]);
 });

@@ -2,6 +2,9 @@ import type { SteadyClock } from '@addon-operator/base/clock';
 import type { OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { HookRunLabels } from '../metrics/operator-metrics.ts';
+import type { QueueSet } from '../queue/queue-set.ts';
+import type { RunningHookFacts } from '../status/operator-status.ts';
+import type { Task } from './tasks.ts';
 
 /** A hook that runs now. */
 export interface RunningHook {
@@ -13,8 +16,22 @@ export interface RunningHook {
   readonly abort: (error: OperatorError) => void;
 }
 
-interface Entry extends RunningHook {
+/** A run that is in progress, with what became known of it since. */
+export interface RunInProgress extends RunningHook {
+  /** Of its process; undefined for hooks without one, and in the first milliseconds. */
+  readonly pid: number | undefined;
+}
+
+/** For whoever runs the hook. */
+export interface RunReport {
+  readonly setPid: (pid: number) => void;
+  /** The run is over. */
+  readonly end: () => void;
+}
+
+interface Entry extends RunInProgress {
   readonly startedMs: number;
+  pid: number | undefined;
   isWarned: boolean;
 }
 
@@ -32,20 +49,27 @@ export class RunningHooks {
   }
 
   /** The longest running first. */
-  get all(): readonly RunningHook[] {
+  get all(): readonly RunInProgress[] {
     return [...this.#entries];
   }
 
   /** The same, with how long each has been running, in milliseconds. */
-  get withAges(): readonly (RunningHook & { readonly runningMs: number })[] {
+  get withAges(): readonly (RunInProgress & { readonly runningMs: number })[] {
     return [...this.#entries].map((entry) => ({ ...entry, runningMs: this.#ageMs(entry) }));
   }
 
-  /** Remembers a hook until the returned function is called. */
-  add(hook: RunningHook): () => void {
-    const entry = { ...hook, startedMs: this.#clock.steadyMs(), isWarned: false };
+  /** Remembers a hook until its end is reported. */
+  add(hook: RunningHook): RunReport {
+    const entry: Entry = { ...hook, pid: undefined, startedMs: this.#clock.steadyMs(), isWarned: false };
     this.#entries.add(entry);
-    return () => this.#entries.delete(entry);
+    return {
+      setPid: (pid) => {
+        entry.pid = pid;
+      },
+      end: () => {
+        this.#entries.delete(entry);
+      },
+    };
   }
 
   /** Warns, once for each run, of hooks that have been running for more than ten minutes. */
@@ -78,4 +102,27 @@ export class RunningHooks {
   #ageMs({ startedMs }: Entry): number {
     return this.#clock.steadyMs() - startedMs;
   }
+}
+
+/** How a hook is called among those of all modules. */
+export function hookTitle({ labels: { module = '', hook } }: Pick<RunningHook, 'labels'>): string {
+  return module === '' ? hook : `${module}/${hook}`;
+}
+
+/** The task that a hook runs for, or is a part of; undefined for a request to a webhook. */
+export function taskOfRun(queues: QueueSet<Task>, { labels }: Pick<RunningHook, 'labels'>): Task | undefined {
+  const queue = queues.find(labels.queue);
+  return queue?.entries.find((entry) => queue.isRunning(entry))?.task;
+}
+
+/** What the status and the lists of queues say about the hooks that run, the longest running first. */
+export function runningHookFacts(running: RunningHooks, queues: QueueSet<Task>): readonly RunningHookFacts[] {
+  return running.withAges.map((run) => ({
+    hook: hookTitle(run),
+    binding: run.labels.binding,
+    queue: run.labels.queue,
+    task: taskOfRun(queues, run)?.type ?? '',
+    pid: run.pid ?? null,
+    runningMs: run.runningMs,
+  }));
 }

@@ -42,6 +42,11 @@ export class QueueSet<T> {
     );
   }
 
+  /** A queue that was used already; undefined otherwise. */
+  find(name: string): TaskQueue<T> | undefined {
+    return this.#queues.get(name);
+  }
+
   get(name: string): TaskQueue<T> {
     const known = this.#queues.get(name);
     if (known !== undefined) return known;

@@ -82,9 +82,16 @@ test('a hook that runs for more than ten seconds is named below the tasks of its
     status: 'run first task',
     tasks: [{ index: 1, description: 'GlobalHookRun' }],
   };
-  const hook = { hook: 'hang.sh', binding: 'onStartup', queue: 'main', runningMs: 35_400 };
+  const hook = {
+    hook: 'hang.sh',
+    binding: 'onStartup',
+    queue: 'main',
+    task: 'GlobalHookRun',
+    pid: 4711,
+    runningMs: 35_400,
+  };
   const hooks = [hook, { ...hook, queue: 'own' }, { ...hook, hook: 'new.sh', runningMs: 5_000 }];
   expect(queueText(queue, hooks)).toBe(
-    "Queue 'main': length 1, status: 'run first task'\n\n 1. GlobalHookRun\n\nhook hang.sh runs for 35 s (onStartup, queue main)\n",
+    "Queue 'main': length 1, status: 'run first task'\n\n 1. GlobalHookRun\n\nhook hang.sh runs for 35 s (queue main, task GlobalHookRun, pid 4711)\n",
   );
 });

@@ -49,10 +49,18 @@ const HOOK: LongHook = {
   hook: 'web/hooks/hang.sh',
   binding: 'beforeHelm',
   queue: 'main',
+  task: 'ModuleRun',
+  pid: 4711,
   since: '2026-01-01T00:00:00.000Z',
   isStuck: false,
 };
-const NEIGHBOUR_HOOK = { ...HOOK, hook: 'hang.sh', binding: 'schedule' };
+const NEIGHBOUR_HOOK = {
+  ...HOOK,
+  hook: 'hang.sh',
+  binding: 'schedule',
+  task: 'GlobalHookRun',
+  pid: null,
+};
 const DB = { name: 'db', range: null, isOptional: false, status: 'failing' } as const;
 const DRIFTED = {
   resource: 'ns/Deployment/web',
@@ -129,7 +137,7 @@ const ROWS: readonly Row[] = [
     { progress: 'pending', blocksOwn: { ...TASK, error: '', nextAttemptAt: null, hook: NEIGHBOUR_HOOK } },
     'InProgress',
     'Unknown HookRunning',
-    'hook hang.sh (schedule, queue main) has been running since 2026-01-01T00:00:00.000Z',
+    'hook hang.sh (schedule, queue main, task GlobalHookRun) has been running since 2026-01-01T00:00:00.000Z',
   ],
   [
     'a global hook that fails',
@@ -145,7 +153,7 @@ const ROWS: readonly Row[] = [
     { blocksAll: { ...TASK, error: '', nextAttemptAt: null, hook: { ...NEIGHBOUR_HOOK, isStuck: true } } },
     'Failed',
     'False HookHangs',
-    'hook hang.sh (schedule, queue main) has been running since 2026-01-01T00:00:00.000Z',
+    'hook hang.sh (schedule, queue main, task GlobalHookRun) has been running since 2026-01-01T00:00:00.000Z',
   ],
   [
     'an enabled script that fails before the first decision',
@@ -169,7 +177,7 @@ const ROWS: readonly Row[] = [
     { progress: 'running', hooks: [HOOK] },
     'InProgress',
     'Unknown HookRunning',
-    'hook web/hooks/hang.sh (beforeHelm, queue main) has been running since 2026-01-01T00:00:00.000Z',
+    'hook web/hooks/hang.sh (beforeHelm, queue main, task ModuleRun, pid 4711) has been running since 2026-01-01T00:00:00.000Z',
   ],
   [
     'a hook of its own that hangs',
@@ -177,7 +185,7 @@ const ROWS: readonly Row[] = [
     { progress: 'running', hooks: [{ ...HOOK, isStuck: true }] },
     'Failed',
     'False HookHangs',
-    'hook web/hooks/hang.sh (beforeHelm, queue main) has been running since 2026-01-01T00:00:00.000Z',
+    'hook web/hooks/hang.sh (beforeHelm, queue main, task ModuleRun, pid 4711) has been running since 2026-01-01T00:00:00.000Z',
   ],
   [
     'a failure',

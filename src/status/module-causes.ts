@@ -1,5 +1,6 @@
 import type { Cause, WhyId } from './cause.ts';
 import type { ModuleDrift, ModuleExplanation, ModuleFailure } from './module-explanation.ts';
+import { placeOfHook } from './operator-status.ts';
 
 /** A task at the head of a queue that fails, or whose hook runs for long. */
 export interface BlockingTask {
@@ -19,7 +20,12 @@ export interface LongHook {
   /** `web/hooks/a.sh`, or the name of a global hook. */
   readonly hook: string;
   readonly binding: string;
+  /** Empty for a request to a webhook. */
   readonly queue: string;
+  /** Type of the task that runs it; empty for a request to a webhook. */
+  readonly task: string;
+  /** Null for a hook without a process of its own. */
+  readonly pid: number | null;
   readonly since: string;
   /** It runs for so long that it probably hangs. */
   readonly isStuck: boolean;
@@ -60,7 +66,6 @@ type Explained = Pick<
   'module' | 'status' | 'reason' | 'requires' | 'phase' | 'failure' | 'pause' | 'drift' | 'waitsFor'
 >;
 
-const HOOK_REMEDY = 'if it hangs, end it with `addon-operator hook abort`, and set --hook-timeout';
 const CONFIG_REMEDY = 'correct the ConfigMap with `kubectl edit configmap`';
 
 /** Everything that holds a module up, what has to end first before the rest. */
@@ -197,12 +202,18 @@ function blocked(node: WhyId, blocking: BlockingTask): Cause {
   );
 }
 
-function running(node: WhyId, { hook, binding, queue, since, isStuck }: LongHook): Cause {
+function running(node: WhyId, long: LongHook): Cause {
+  const { hook, binding, since, isStuck } = long;
+  const place = [binding, placeOfHook(long)].filter((text) => text !== '').join(', ');
   return cause(
     node,
     isStuck ? 'HookHangs' : 'HookRunning',
-    `hook ${hook} (${binding}, queue ${queue}) has been running since ${since}`,
-    { isStalled: isStuck, ref: `hook/${hook}`, remedy: HOOK_REMEDY },
+    `hook ${hook} (${place}) has been running since ${since}`,
+    {
+      isStalled: isStuck,
+      ref: `hook/${hook}`,
+      remedy: `if it hangs, end it with \`addon-operator hook abort ${hook}\`, and set --hook-timeout`,
+    },
   );
 }
 

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
 import type { ModuleSummary } from './module-explanation.ts';
-import { type BusyQueue, type OperatorFacts, operatorStatus, statusText } from './operator-status.ts';
+import {
+  type BusyQueue,
+  hookText,
+  type OperatorFacts,
+  operatorStatus,
+  statusText,
+} from './operator-status.ts';
 
 const UNTIL = '2026-11-23T18:00:00Z';
 const WELL: OperatorFacts = {
@@ -42,7 +48,14 @@ const FAILING = busy({
 });
 
 function hook(runningMs: number) {
-  return { hook: 'hang.sh', binding: 'schedule', queue: 'main', runningMs };
+  return {
+    hook: 'hang.sh',
+    binding: 'schedule',
+    queue: 'main',
+    task: 'GlobalHookRun',
+    pid: 4711,
+    runningMs,
+  };
 }
 
 test.each<[string, Partial<OperatorFacts>, string, string]>([
@@ -95,7 +108,7 @@ test.each<[string, Partial<OperatorFacts>, string, string]>([
     'a hook runs for a while',
     { runningHooks: [hook(35_400)] },
     'waiting',
-    'hook hang.sh runs for 35 s (schedule, queue main)',
+    'hook hang.sh runs for 35 s (queue main, task GlobalHookRun, pid 4711)',
   ],
   [
     'a hook has just begun',
@@ -107,7 +120,7 @@ test.each<[string, Partial<OperatorFacts>, string, string]>([
     'a hook hangs',
     { runningHooks: [hook(600_000)] },
     'broken',
-    'hook hang.sh runs for 600 s (schedule, queue main); if it hangs, end its process and set --hook-timeout',
+    'hook hang.sh runs for 600 s (queue main, task GlobalHookRun, pid 4711); if it hangs, end it with `addon-operator hook abort hang.sh`, and set --hook-timeout',
   ],
   [
     'a module failed for good',
@@ -202,7 +215,7 @@ test('what is broken comes before what waits, and all of it is counted', () => {
   expect(statusText(status)).toBe(
     [
       'queue main waits 23 s to try ModuleRun web again (failed attempts: 3); 2 tasks behind it: helm: \\u001b[31mno such key',
-      '- hook hang.sh runs for 20 s (schedule, queue main)',
+      '- hook hang.sh runs for 20 s (queue main, task GlobalHookRun, pid 4711)',
       '- module web is starting: it waits for its turn',
       '- objects of db were changed by others; `addon-operator explain module db` names them',
       'modules: 1 ready, 1 starting',
@@ -219,4 +232,11 @@ test('of a long error the end is said', () => {
   });
   expect(text).toMatch(/: …x+ reason$/);
   expect(text.length).toBeLessThan(400);
+});
+
+test('a running hook is shown with its task and its process, or with its binding where it has neither', () => {
+  const thread = { ...hook(20_000), pid: null };
+  expect(hookText(thread)).toBe('hook hang.sh runs for 20 s (queue main, task GlobalHookRun)');
+  const webhook = { ...thread, binding: 'kubernetesValidating', queue: '', task: '' };
+  expect(hookText(webhook)).toBe('hook hang.sh runs for 20 s (kubernetesValidating)');
 });

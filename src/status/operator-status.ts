@@ -35,7 +35,12 @@ export interface RunningHookFacts {
   /** `web/hooks/a.sh`, or the name of a global hook. */
   readonly hook: string;
   readonly binding: string;
+  /** Empty for a request to a webhook. */
   readonly queue: string;
+  /** Type of the task that runs it, such as `ModuleRun`; empty for a request to a webhook. */
+  readonly task: string;
+  /** Null for a hook without a process of its own. */
+  readonly pid: number | null;
   readonly runningMs: number;
 }
 
@@ -105,7 +110,9 @@ function* brokenThings(facts: OperatorFacts): Generator<Problem> {
       `the ConfigMap is refused, so that older values stay in force: ${endOf(configProblem)}; correct it with kubectl edit configmap`,
     );
   for (const hook of runningHooks.filter(({ runningMs }) => runningMs >= LONG_HOOK_MS))
-    yield broken(`${hookText(hook)}; if it hangs, end its process and set --hook-timeout`);
+    yield broken(
+      `${hookText(hook)}; if it hangs, end it with \`addon-operator hook abort ${hook.hook}\`, and set --hook-timeout`,
+    );
   for (const module of modules.filter(({ status }) => BROKEN_STATES.has(status))) {
     const isInQueue = queues.some(
       ({ failures, head }) => failures > 0 && head === `ModuleRun ${module.module}`,
@@ -156,8 +163,16 @@ function failingHead({ name, tasks, head, failures, lastError, retryInMs }: Busy
 }
 
 /** Also what other lists say about a hook that runs. */
-export function hookText({ hook, binding, queue, runningMs }: RunningHookFacts): string {
-  return oneLine(`hook ${hook} runs for ${Math.floor(runningMs / 1_000)} s (${binding}, queue ${queue})`);
+export function hookText(running: RunningHookFacts): string {
+  const { hook, binding, runningMs } = running;
+  const place = placeOfHook(running) || binding;
+  return oneLine(`hook ${hook} runs for ${Math.floor(runningMs / 1_000)} s (${place})`);
+}
+
+/** Where a hook runs, such as `queue main, task GlobalHookRun, pid 4711`. */
+export function placeOfHook({ queue, task, pid }: Pick<RunningHookFacts, 'pid' | 'queue' | 'task'>): string {
+  const parts = [queue && `queue ${queue}`, task && `task ${task}`, pid !== null && `pid ${pid}`];
+  return parts.filter(Boolean).join(', ');
 }
 
 function moduleText({ module, status, reason, waitsFor, lastError, nextTryAt }: ModuleSummary): string {

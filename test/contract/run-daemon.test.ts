@@ -66,7 +66,7 @@ async function run({
     log: log.logger,
     version: '0',
   };
-  return await runDaemon(settings, host, stop.signal, { onConverged });
+  return await runDaemon(settings, host, stop.signal, { onStarted: () => undefined, onConverged });
 }
 
 const EXITING = { 'exit-after-converge': 'true' };

@@ -179,7 +179,7 @@ describeApiIndependent((backend) => {
           status: 'Unknown',
           reason: 'HookRunning',
           message: expect.stringMatching(
-            /^hook hang\.sh \(kubernetes, queue main\) has been running since 2/u,
+            /^hook hang\.sh \(kubernetes, queue main, task GlobalHookRun, pid \d+\) has been running since 2/u,
           ),
         }),
       );

@@ -172,3 +172,26 @@ test.for([
   );
   expect([outcome, lines]).toEqual([{ type: 'exited', exitCode: 0 }, ['of the hook']]);
 });
+
+test('run() reports the pid of a process that still runs after its start, and of no other', async () => {
+  const launcher = await startLauncher({ log: silentLogger, clock: systemClock });
+  onTestFinished(() => launcher.stop());
+  const pids: number[] = [];
+  const spec = {
+    file: '/bin/sh',
+    cwd: '/',
+    env: { PATH: '/usr/bin:/bin' },
+    graceMs: 100,
+    onStart: (pid: number) => pids.push(pid),
+  };
+  const end = new AbortController();
+  let printed = '';
+  const running = launcher.run(
+    { ...spec, args: ['-c', 'echo $$; exec sleep 60'], onLine: (_stream, line) => (printed = line) },
+    end.signal,
+  );
+  await vi.waitFor(() => expect(pids).toHaveLength(1));
+  expect(String(pids[0])).toBe(printed);
+  end.abort(new Error('enough'));
+  await expect(running).rejects.toThrow('enough');
+});

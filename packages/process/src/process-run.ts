@@ -84,6 +84,7 @@ export class ProcessRun {
 
   onStarted(started: StartedProcess): void {
     this.#process = started;
+    this.#spec.onStart?.(started.pid);
     this.#limitTime();
   }
 

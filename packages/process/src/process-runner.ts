@@ -19,6 +19,11 @@ export interface ProcessSpec {
   readonly timeoutMs?: number;
   /** Time between TERM and KILL of the group, in milliseconds, after a time-out or an abort. */
   readonly graceMs: number;
+  /**
+   * Called with the pid of the process, which is that of its group, when it still runs a few milliseconds after its start. Not
+   * called for a process that ends at once.
+   */
+  readonly onStart?: (pid: number) => void;
   /** Called for every complete output line, without its line end; long lines arrive cut into pieces. */
   readonly onLine?: (stream: OutputStream, line: string) => void;
   /** After this many bytes of stdout and stderr together, lines are dropped and counted. Default: no limit. */

@@ -102,7 +102,12 @@ const CONVERGE: Schema = {
 const RUNNING_HOOK = object({
   hook: text('Name of the hook, with its module in front.'),
   binding: text('Kind of its binding.'),
-  queue: text('Name of the queue.'),
+  queue: text('Name of the queue; empty for a request to a webhook.'),
+  task: text('Type of the task that runs it, such as ModuleRun; empty for a request to a webhook.'),
+  pid: {
+    type: ['integer', 'null'],
+    description: 'Of its process, which leads a group; null for a hook without one.',
+  },
   runningMs: number('For how long it runs.'),
 });
 
