@@ -32,6 +32,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY bin ./bin
 COPY packages ./packages
 COPY src ./src
+COPY ui ./ui
 COPY shell_lib.sh ./shell_lib.sh
 COPY frameworks ./frameworks
 # dist/ contains what it needs but native code; the Node among the dependencies is for checkouts on machines with an older one.

@@ -43,6 +43,7 @@ export default defineConfig({
           include: [
             'src/**/*.test.ts',
             'packages/**/*.test.ts',
+            'ui/**/*.test.ts',
             'test/checks/**/*.test.ts',
             'test/support/**/*.test.ts',
           ],

@@ -1,5 +1,6 @@
 // Builds dist/: every program of src/ as a bundle without dependencies but native ones, which starts in a third of the
-// time that 800 single files take, and the packages that hook files import, compiled one by one with their types.
+// time that 800 single files take, the packages that hook files import, compiled one by one with their types, and the page
+// of ui/, where there is one.
 // Nothing is type-checked here (the gate does that). Every file appears by rename and the stamp comes last, so that
 // several builds at once, and a daemon that is starting, see whole files only.
 import { spawn } from 'node:child_process';
@@ -11,16 +12,20 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { compiledValidators } from './compiled-validators.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const source = join(root, 'src');
+const pageSource = join(root, 'ui');
 const target = join(root, 'dist');
+const lockFile = join(root, 'package-lock.json');
 const compiler = join(root, 'node_modules/typescript/bin/tsc');
 /** Packages that hook files import from the operator that runs them. */
 const HOOK_PACKAGES = ['json', 'sdk'];
@@ -132,7 +137,7 @@ async function run(file, args) {
   const output = [];
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => output.push(chunk));
   const status = await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve));
-  if (status !== 0) throw new Error(`tsc failed\n${Buffer.concat(output)}`);
+  if (status !== 0) throw new Error(`tsc failed\n${Buffer.concat(output).toString()}`);
 }
 
 /** Moves compiled files, each with its source map, which names the source by a relative path. */
@@ -156,17 +161,43 @@ function movedMap(text, oldPlace, newPlace) {
   return JSON.stringify({ ...map, sources });
 }
 
+/** Builds the page into ui/ of the build, each file with a compressed copy, which the operator then need not make. */
+async function buildPage(into) {
+  const { build } = await import('vite');
+  const directory = join(into, 'ui');
+  const { output } = await build({
+    configFile: join(pageSource, 'vite.config.mjs'),
+    logLevel: 'warn',
+    build: { outDir: directory, emptyOutDir: false },
+  });
+  const bundled = output.flatMap((chunk) => chunk.moduleIds ?? []);
+  write(join(directory, 'THIRD-PARTY-LICENSES.txt'), licences(bundled));
+  for (const file of filesIn(directory))
+    write(join(directory, `${file}.gz`), gzipSync(readFileSync(join(directory, file)), { level: 9 }));
+  const stamp = join(directory, '.stamp');
+  writeFileSync(stamp, '');
+  utimesSync(stamp, startedAt, startedAt);
+}
+
+/** Whether the page was built after the last change: it depends on nothing of src/ but types. */
+function isPageBuilt() {
+  const stamp = statSync(join(target, 'ui/.stamp'), { throwIfNoEntry: false });
+  if (stamp === undefined) return false;
+  const sources = filesIn(pageSource).map((file) => join(pageSource, file));
+  return [...sources, lockFile].every((file) => statSync(file).mtimeMs < stamp.mtimeMs);
+}
+
 /** Moves the finished build over the last one, and removes what is not part of it any more. */
-function publish(from) {
+function publish(from, isKept) {
   const built = filesIn(from);
-  // Programs last: what they import is there by then.
-  const depth = (file) => Number(!file.startsWith('chunks/'));
+  // Programs and pages last: what they import is there by then.
+  const depth = (file) => Number(!/^chunks\/|^ui\/assets\//.test(file));
   for (const file of built.toSorted((a, b) => depth(a) - depth(b))) {
     mkdirSync(dirname(join(target, file)), { recursive: true });
     renameSync(join(from, file), join(target, file));
   }
   const kept = new Set([...built, '.stamp']);
-  for (const file of filesIn(target).filter((file) => !kept.has(file)))
+  for (const file of filesIn(target).filter((file) => !kept.has(file) && !isKept(file)))
     rmSync(join(target, file), { force: true });
 }
 
@@ -175,9 +206,15 @@ mkdirSync(target, { recursive: true });
 const workDir = mkdtempSync(join(root, '.build-'));
 try {
   if (!existsSync(compiler)) throw new Error(`the compiler is not installed, run 'npm ci' in ${root}`);
-  const parts = await Promise.allSettled([bundle(workDir), compileForHooks(workDir)]);
+  const hasPage = existsSync(pageSource);
+  const isPageKept = hasPage && isPageBuilt();
+  const parts = await Promise.allSettled([
+    bundle(workDir),
+    compileForHooks(workDir),
+    hasPage && !isPageKept && buildPage(workDir),
+  ]);
   for (const { status, reason } of parts) if (status === 'rejected') throw reason;
-  publish(workDir);
+  publish(workDir, (file) => isPageKept && file.startsWith('ui/'));
   const stamp = join(workDir, '.stamp');
   writeFileSync(stamp, '');
   utimesSync(stamp, startedAt, startedAt);

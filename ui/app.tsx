@@ -1,0 +1,188 @@
+import { computed, signal } from '@preact/signals';
+import type { VNode } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { link, linkProblem, live } from './lib/live.ts';
+import { now } from './lib/now.ts';
+import type { Place } from './lib/places.ts';
+import { location, token } from './lib/site.ts';
+import { nextTheme, theme } from './lib/theme.ts';
+import { NoTokenPage } from './pages/no-token.tsx';
+import { NowPage } from './pages/now.tsx';
+import { Empty, Link, Title } from './parts/text.tsx';
+
+/** Pages in the order of the navigation: path, name, key after `g`. */
+export const PAGES = [
+  ['', 'Now', 'n'],
+  ['queues', 'Queues', 'q'],
+  ['modules', 'Modules', 'm'],
+  ['runs', 'Runs', 'r'],
+  ['next', 'Next', 'x'],
+  ['graph', 'Graph', 'p'],
+  ['about', 'About', 'a'],
+] as const;
+
+/** Whether the keys are explained. */
+export const isHelpOpen = signal(false);
+
+export function App(): VNode {
+  if (token.value === '' || link.value === 'refused') return <NoTokenPage />;
+  return (
+    <>
+      <SkipLink />
+      <div class="shell">
+        <Navigation />
+        <div class="content">
+          <Banner />
+          <main id="main" tabIndex={-1}>
+            <Page place={location.value.place} />
+          </main>
+        </div>
+      </div>
+      <Speaker />
+      <Help />
+    </>
+  );
+}
+
+function Page({ place }: { place: Place }): VNode {
+  if (place.page === 'now') return <NowPage />;
+  return (
+    <>
+      <Title>There is no such page</Title>
+      <Empty>
+        Go to <Link to="">Now</Link>.
+      </Empty>
+    </>
+  );
+}
+
+/** A fragment alone would lead to the base, not to this page. */
+function SkipLink(): VNode {
+  return (
+    <a
+      class="skip"
+      href={`${globalThis.location.pathname}${globalThis.location.search}#main`}
+      onClick={(event) => {
+        event.preventDefault();
+        document.querySelector<HTMLElement>('#main')?.focus();
+      }}
+    >
+      Skip to the content
+    </a>
+  );
+}
+
+function Navigation(): VNode {
+  const [first = ''] = location.value.path.split('/');
+  return (
+    <div class="side">
+      <Link class="brand" to="">
+        <span class={`dot ${link.value === 'live' ? levelTone.value : 'off'}`} aria-hidden="true" />
+        addon-operator
+      </Link>
+      <nav aria-label="Pages">
+        <ul>
+          {PAGES.map(([path, name]) => (
+            <li key={path}>
+              <Link to={path} aria-current={first === path ? 'page' : undefined}>
+                {name}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <div class="tools">
+        <button type="button" onClick={nextTheme}>
+          <span class="unseen">Colours: </span>
+          {THEME_WORDS[theme.value]}
+        </button>
+        <button
+          type="button"
+          onClick={() => {
+            isHelpOpen.value = true;
+          }}
+        >
+          Keys
+        </button>
+      </div>
+    </div>
+  );
+}
+
+const THEME_WORDS = { system: 'Auto', light: 'Light', dark: 'Dark' } as const;
+const LEVEL_TONES = { well: 'ok', waiting: 'wait', broken: 'bad' } as const;
+const levelTone = computed(() => {
+  const level = now.value.data?.headline.level;
+  return level === undefined ? 'off' : LEVEL_TONES[level];
+});
+
+/** Shown while what the page shows may be old. */
+function Banner(): VNode | null {
+  if (link.value !== 'away') return null;
+  return (
+    <p class="banner" role="alert">
+      <strong>The operator is away.</strong>{' '}
+      {live.value.isReady ? 'This is what it showed last.' : 'Nothing is known yet.'} Trying again …
+      {linkProblem.value !== '' && <span class="dim"> ({linkProblem.value})</span>}
+    </p>
+  );
+}
+
+const SPEAK_MS = 5_000;
+
+/** Speaks the state to screen readers when it changes, at most every five seconds. */
+function Speaker(): VNode {
+  const spoken = useRef<HTMLOutputElement>(null);
+  const lastMs = useRef(Number.NEGATIVE_INFINITY);
+  // Without the seconds that it waits, which change all the time.
+  const text = (now.value.data?.headline.text ?? '').replace(/ waits \d+ s /, ' waits ');
+  useEffect(() => {
+    const waitMs = Math.max(0, lastMs.current + SPEAK_MS - performance.now());
+    const timer = setTimeout(() => {
+      lastMs.current = performance.now();
+      if (spoken.current !== null) spoken.current.textContent = text;
+    }, waitMs);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return <output ref={spoken} class="unseen" />;
+}
+
+function Help(): VNode {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const isOpen = isHelpOpen.value;
+  useEffect(() => {
+    if (isOpen) dialog.current?.showModal();
+    else dialog.current?.close();
+  }, [isOpen]);
+  const keys = [
+    ['/', 'filter this page'],
+    ['?', 'show these keys'],
+    ...PAGES.map(([, name, key]) => [`g ${key}`, `go to ${name}`] as const),
+  ] as const;
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby="keys"
+      onClose={() => {
+        isHelpOpen.value = false;
+      }}
+    >
+      <h2 id="keys">Keys</h2>
+      <dl class="keys">
+        {keys.map(([key, text]) => (
+          <div key={key}>
+            <dt>
+              {key.split(' ').map((each) => (
+                <kbd key={each}>{each}</kbd>
+              ))}
+            </dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
+      <form method="dialog">
+        <button type="submit">Close</button>
+      </form>
+    </dialog>
+  );
+}

@@ -1,0 +1,51 @@
+import type { ErrorAnswer } from './answers.ts';
+import { apiUrl, token } from './site.ts';
+
+/** An answer that is no data. */
+export class ApiError extends Error {
+  /** 0 where the operator did not answer. */
+  readonly status: number;
+  /** One of docs/errors.md; empty without one. */
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/**
+ * Sends a request with the token.
+ *
+ * @throws ApiError when the operator does not answer, or refuses
+ */
+export async function request(path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(init.headers);
+  headers.set('Authorization', `Bearer ${token.value}`);
+  let response: Response;
+  try {
+    response = await fetch(apiUrl(path), { ...init, headers, cache: 'no-store', credentials: 'omit' });
+  } catch (error) {
+    if (init.signal?.aborted === true) throw error;
+    throw new ApiError(0, '', 'the operator does not answer');
+  }
+  if (response.ok) return response;
+  throw await errorOf(response);
+}
+
+async function errorOf(response: Response): Promise<ApiError> {
+  const text = await response.text();
+  try {
+    const { error } = JSON.parse(text) as ErrorAnswer;
+    return new ApiError(response.status, error.code, error.message);
+  } catch {
+    return new ApiError(response.status, '', text.slice(0, 300) || `status ${response.status}`);
+  }
+}
+
+/** Reads an answer of the API. */
+export async function read<Answer>(path: string, signal: AbortSignal): Promise<Answer> {
+  const response = await request(path, { signal });
+  return (await response.json()) as Answer;
+}

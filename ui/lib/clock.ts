@@ -1,0 +1,29 @@
+import { computed, type ReadonlySignal, signal } from '@preact/signals';
+import { agoText, untilText } from './time-text.ts';
+
+/** The operator's clock is this much before ours. */
+let aheadMs = 0;
+
+const second = signal(Date.now());
+
+/** What the operator's clock shows, to the second; each second new while the tab is seen. */
+export const nowMs: ReadonlySignal<number> = computed(() => second.value + aheadMs);
+
+/** Corrects times for a browser whose clock is wrong. `at` is RFC 3339. */
+export function noteServerTime(at: string): void {
+  const differenceMs = Date.parse(at) - Date.now();
+  // The answer takes some time.
+  aheadMs = Math.abs(differenceMs) < 2_000 ? 0 : differenceMs;
+}
+
+export function startClock(): void {
+  setInterval(() => {
+    if (!document.hidden) second.value = Date.now();
+  }, 1_000);
+}
+
+/** Text for a time that ticks: only the text node that shows it changes. */
+export function tickingText(at: string, kind: 'ago' | 'until'): ReadonlySignal<string> {
+  const ms = Date.parse(at);
+  return computed(() => (kind === 'ago' ? agoText(nowMs.value - ms) : untilText(ms - nowMs.value)));
+}

@@ -1,0 +1,28 @@
+/** What a key does: goes to a page, focuses the filter, or shows help. */
+export interface KeyActions {
+  /** Paths by the key after `g`. */
+  readonly pages: ReadonlyMap<string, string>;
+  readonly go: (path: string) => void;
+  readonly filter: () => boolean;
+  readonly help: () => void;
+}
+
+const SEQUENCE_MS = 1_500;
+
+/** Handles keys outside of fields. */
+export function listenToKeys({ pages, go, filter, help }: KeyActions): void {
+  let startedMs = Number.NEGATIVE_INFINITY;
+  document.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event)) return;
+    const page = event.timeStamp - startedMs < SEQUENCE_MS ? pages.get(event.key) : undefined;
+    startedMs = Number.NEGATIVE_INFINITY;
+    if (page !== undefined) go(page);
+    else if (event.key === 'g') startedMs = event.timeStamp;
+    else if (event.key === '?') help();
+    else if (event.key === '/' && filter()) event.preventDefault();
+  });
+}
+
+function isTyping({ target }: Event): boolean {
+  return target instanceof Element && target.closest('input, select, textarea, dialog') !== null;
+}

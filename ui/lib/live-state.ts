@@ -1,0 +1,140 @@
+import type { ModuleAnswer, NextItem, QueueAnswer, RunView } from './answers.ts';
+import type { StreamEvent } from './event-stream.ts';
+
+/** What the page knows from the stream. Maps are replaced when they change, never changed. */
+export interface LiveState {
+  /** Empty before the first answer; another one after each start of the operator. */
+  readonly bootId: string;
+  readonly version: string;
+  /** Everything is there: an empty list means that there is nothing. */
+  readonly isReady: boolean;
+  readonly queues: ReadonlyMap<string, QueueAnswer>;
+  /** In run order. */
+  readonly modules: ReadonlyMap<string, ModuleAnswer>;
+  /** The oldest first. */
+  readonly runs: ReadonlyMap<string, RunView>;
+  readonly next: readonly NextItem[];
+}
+
+export const EMPTY_STATE: LiveState = {
+  bootId: '',
+  version: '',
+  isReady: false,
+  queues: new Map(),
+  modules: new Map(),
+  runs: new Map(),
+  next: [],
+};
+
+const MAX_RUNS = 500;
+
+/** The maps of a new state; each is copied once, however many events change it. */
+class Draft {
+  state: LiveState;
+  readonly #maps = new Map<string, Map<string, unknown>>();
+
+  constructor(state: LiveState) {
+    this.state = state;
+  }
+
+  map<Item>(name: 'queues' | 'modules' | 'runs'): Map<string, Item> {
+    let copy = this.#maps.get(name) as Map<string, Item> | undefined;
+    if (copy !== undefined) return copy;
+    copy = new Map(this.state[name] as ReadonlyMap<string, unknown>) as Map<string, Item>;
+    this.#maps.set(name, copy);
+    return copy;
+  }
+
+  clear(fields: Pick<LiveState, 'bootId' | 'version'>): void {
+    this.#maps.clear();
+    this.state = { ...EMPTY_STATE, ...fields };
+  }
+
+  finish(): LiveState {
+    return { ...this.state, ...Object.fromEntries(this.#maps) };
+  }
+}
+
+/** The state after some events of the stream. A snapshot replaces its topic; another `bootId` clears everything. */
+export function afterEvents(state: LiveState, events: readonly StreamEvent[]): LiveState {
+  const draft = new Draft(state);
+  let hasRuns = false;
+  for (const { event, data } of events) {
+    apply(draft, event, JSON.parse(data) as Data);
+    hasRuns ||= event === 'run';
+  }
+  if (hasRuns) dropOldRuns(draft.map('runs'));
+  return draft.finish();
+}
+
+/** Fields of the events, of which each has some. */
+interface Data {
+  readonly bootId: string;
+  readonly version: string;
+  readonly topic: string;
+  readonly data: Data;
+  readonly queues: readonly QueueAnswer[];
+  readonly modules: readonly ModuleAnswer[];
+  readonly runs: readonly RunView[];
+  readonly items: readonly NextItem[];
+  readonly name: string;
+  readonly module: string;
+  readonly id: string;
+}
+
+function apply(draft: Draft, event: string, data: Data): void {
+  const { state } = draft;
+  switch (event) {
+    case 'hello': {
+      const { bootId, version } = data;
+      if (bootId !== state.bootId) draft.clear({ bootId, version });
+      return;
+    }
+    case 'ready':
+      draft.state = { ...state, isReady: true };
+      return;
+    case 'snapshot':
+      applySnapshot(draft, data.topic, data.data);
+      return;
+    case 'queue':
+      draft.map('queues').set(data.name, data);
+      return;
+    case 'queue-removed':
+      draft.map('queues').delete(data.name);
+      return;
+    case 'module':
+      draft.map('modules').set(data.module, data);
+      return;
+    case 'module-removed':
+      draft.map('modules').delete(data.module);
+      return;
+    case 'run':
+      draft.map('runs').set(data.id, data);
+      return;
+    case 'next':
+      draft.state = { ...state, next: data.items };
+      return;
+    default:
+    // Events of a later version.
+  }
+}
+
+function applySnapshot(draft: Draft, topic: string, { queues, modules, runs, items }: Data): void {
+  if (topic === 'queues') refill(draft.map<QueueAnswer>('queues'), queues, ({ name }) => name);
+  else if (topic === 'modules') refill(draft.map<ModuleAnswer>('modules'), modules, ({ module }) => module);
+  // The answer has the newest first.
+  else if (topic === 'runs') refill(draft.map<RunView>('runs'), runs.toReversed(), ({ id }) => id);
+  else if (topic === 'next') draft.state = { ...draft.state, next: items };
+}
+
+function refill<Item>(map: Map<string, Item>, items: readonly Item[], key: (item: Item) => string): void {
+  map.clear();
+  for (const item of items) map.set(key(item), item);
+}
+
+function dropOldRuns(runs: Map<string, RunView>): void {
+  for (const id of runs.keys()) {
+    if (runs.size <= MAX_RUNS) return;
+    runs.delete(id);
+  }
+}

@@ -1,0 +1,140 @@
+import { computed, signal } from '@preact/signals';
+import { ApiError, request } from './api.ts';
+import { EventStreamParser, type StreamEvent } from './event-stream.ts';
+import { afterEvents, EMPTY_STATE } from './live-state.ts';
+import { token } from './site.ts';
+
+/** `hidden`: nobody looks at the tab, so nothing is sent to it. `refused`: the token is missing or wrong. */
+export type LinkState = 'connecting' | 'live' | 'away' | 'hidden' | 'refused';
+
+export const live = signal(EMPTY_STATE);
+export const link = signal<LinkState>('connecting');
+/** Why there is no connection. */
+export const linkProblem = signal('');
+/** Different after each change; what is not in the stream is read again then. */
+export const changes = signal(0);
+
+export const isReady = computed(() => live.value.isReady);
+
+const FIRST_DELAY_MS = 500;
+const LONGEST_DELAY_MS = 10_000;
+/** Heartbeats that may be missing before the connection counts as dead. */
+const MISSED_BEATS = 2.5;
+const DEFAULT_BEAT_MS = 15_000;
+
+let lastEventId = '';
+let beatMs = DEFAULT_BEAT_MS;
+
+/** Follows the operator for as long as the page is open; a hidden tab closes its stream. */
+export async function followOperator(): Promise<never> {
+  let delayMs = FIRST_DELAY_MS;
+  while (true) {
+    await untilVisible();
+    const ended = new AbortController();
+    const hide = (): void => {
+      if (document.hidden) ended.abort();
+    };
+    document.addEventListener('visibilitychange', hide);
+    const unsubscribe = token.subscribe(onChangeOnly(() => ended.abort()));
+    let isAnswered = false;
+    try {
+      await readStream(ended, () => {
+        isAnswered = true;
+      });
+    } catch (error) {
+      note(error, ended.signal.aborted && document.hidden);
+    }
+    document.removeEventListener('visibilitychange', hide);
+    if (isAnswered) delayMs = FIRST_DELAY_MS;
+    if (link.value === 'refused') await tokenChange();
+    else if (!document.hidden) await pause(delayMs * (0.75 + Math.random() / 2));
+    unsubscribe();
+    delayMs = Math.min(LONGEST_DELAY_MS, delayMs * 2);
+  }
+}
+
+async function readStream(ended: AbortController, onAnswer: () => void): Promise<void> {
+  if (token.value === '') throw new ApiError(401, '', '');
+  const headers: Record<string, string> = lastEventId === '' ? {} : { 'Last-Event-ID': lastEventId };
+  const response = await request('stream', { headers, signal: ended.signal });
+  if (response.body === null) return;
+  const parser = new EventStreamParser();
+  const decoder = new TextDecoder();
+  let watchdog = setTimeout(() => ended.abort(), beatMs * MISSED_BEATS);
+  try {
+    for await (const bytes of chunksOf(response.body)) {
+      clearTimeout(watchdog);
+      watchdog = setTimeout(() => ended.abort(), beatMs * MISSED_BEATS);
+      onAnswer();
+      take(parser.push(decoder.decode(bytes, { stream: true })));
+    }
+    throw new ApiError(0, '', 'the connection was closed');
+  } finally {
+    clearTimeout(watchdog);
+  }
+}
+
+/** Not every browser can iterate over a stream. */
+async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader();
+  while (true) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    yield value;
+  }
+}
+
+function take(events: readonly StreamEvent[]): void {
+  if (events.length === 0) return;
+  const hello = events.find(({ event }) => event === 'hello');
+  if (hello !== undefined) {
+    const { heartbeatMs } = JSON.parse(hello.data) as { heartbeatMs?: number };
+    beatMs = heartbeatMs ?? DEFAULT_BEAT_MS;
+  }
+  live.value = afterEvents(live.value, events);
+  lastEventId = events.at(-1)?.id || lastEventId;
+  if (live.value.isReady) link.value = 'live';
+  linkProblem.value = '';
+  changes.value += 1;
+}
+
+function note(error: unknown, isHidden: boolean): void {
+  if (isHidden) {
+    link.value = 'hidden';
+    return;
+  }
+  const isRefused = error instanceof ApiError && (error.status === 401 || error.status === 403);
+  link.value = isRefused ? 'refused' : 'away';
+  linkProblem.value = error instanceof ApiError ? error.message : 'the operator sends nothing';
+}
+
+function onChangeOnly(action: () => void): () => void {
+  let isFirst = true;
+  return () => {
+    if (!isFirst) action();
+    isFirst = false;
+  };
+}
+
+async function untilVisible(): Promise<void> {
+  if (!document.hidden) return;
+  await new Promise((resolve) => {
+    document.addEventListener('visibilitychange', resolve, { once: true });
+  });
+}
+
+async function tokenChange(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const unsubscribe = token.subscribe(onChangeOnly(resolve));
+  await promise;
+  unsubscribe();
+  link.value = 'connecting';
+}
+
+async function pause(ms: number): Promise<void> {
+  await new Promise((resolve) => {
+    setTimeout(resolve, ms);
+    addEventListener('online', resolve, { once: true });
+    document.addEventListener('visibilitychange', resolve, { once: true });
+  });
+}

@@ -1,0 +1,98 @@
+import { signal } from '@preact/signals';
+import { type Place, placeOf } from './places.ts';
+
+/** The directory of the page, such as `/ui/` or `/prefix/ui/`. The server's `<base>` says it, whatever the depth of a page. */
+const BASE = new URL('.', document.baseURI);
+const TOKEN_KEY = `addon-operator-token ${BASE.pathname}`;
+
+export interface Location {
+  /** Below the base, without a slash in front. */
+  readonly path: string;
+  readonly place: Place;
+  readonly query: URLSearchParams;
+}
+
+export const location = signal<Location>(here());
+
+/** Empty where there is none. */
+export const token = signal(takeToken());
+
+/** An absolute path, which no base changes. */
+export function hrefOf(path: string): string {
+  return BASE.pathname + path;
+}
+
+/** An address of the API, such as `now` or `runs?limit=10`. */
+export function apiUrl(path: string): string {
+  return new URL(`../api/v1/${path}`, BASE).href;
+}
+
+function here(): Location {
+  const path = globalThis.location.pathname.slice(BASE.pathname.length);
+  return { path, place: placeOf(path), query: new URLSearchParams(globalThis.location.search) };
+}
+
+/** Goes to a page; with `isReplaced`, such as for each letter of a filter, without a step in the history. */
+export function navigate(path: string, { isReplaced = false } = {}): void {
+  history[isReplaced ? 'replaceState' : 'pushState'](null, '', hrefOf(path));
+  arrive();
+}
+
+/** Changes one filter of the page; an empty value removes it. */
+export function setFilter(name: string, value: string): void {
+  const query = new URLSearchParams(location.value.query);
+  if (value === '') query.delete(name);
+  else query.set(name, value);
+  navigate(`${location.value.path}${query.size === 0 ? '' : `?${query}`}`, { isReplaced: true });
+}
+
+function arrive(): void {
+  const before = location.value.path;
+  location.value = here();
+  if (location.value.path === before) return;
+  scrollTo(0, 0);
+  // After the page is there. Screen readers begin to read at its heading.
+  setTimeout(() => document.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true }));
+}
+
+/** Follows links within the page without loading it anew. */
+export function followLinks(): void {
+  addEventListener('popstate', arrive);
+  addEventListener('hashchange', () => {
+    const found = takeToken();
+    if (found !== '') token.value = found;
+  });
+  document.addEventListener('click', (event) => {
+    const isPlain =
+      event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+    const link = event.target instanceof Element ? event.target.closest('a') : null;
+    const href = link?.getAttribute('href');
+    if (!isPlain || event.defaultPrevented || !href?.startsWith(BASE.pathname)) return;
+    event.preventDefault();
+    navigate(href.slice(BASE.pathname.length));
+  });
+}
+
+/** Takes the token out of the address, where it would be seen and copied, and keeps it until the tab is closed. */
+function takeToken(): string {
+  const given = tokenIn(globalThis.location.hash);
+  if (given !== '') {
+    sessionStorage.setItem(TOKEN_KEY, given);
+    history.replaceState(null, '', globalThis.location.pathname + globalThis.location.search);
+  }
+  return sessionStorage.getItem(TOKEN_KEY) ?? '';
+}
+
+function tokenIn(hash: string): string {
+  return new URLSearchParams(hash.slice(1)).get('token') ?? '';
+}
+
+/** Uses a token, or the one in an address, that was pasted. */
+export function giveToken(text: string): void {
+  const trimmed = text.trim();
+  const hash = trimmed.indexOf('#');
+  const given = hash < 0 ? trimmed : tokenIn(trimmed.slice(hash));
+  if (given === '') return;
+  sessionStorage.setItem(TOKEN_KEY, given);
+  token.value = given;
+}

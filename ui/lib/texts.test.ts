@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { agoText, bytesText, countdownIn, durationText, untilText } from './time-text.ts';
+import { visibleText } from './visible-text.ts';
+
+test('durations have the unit that fits', () => {
+  expect(
+    [0, 12.4, 999, 1_000, 3_449, 12_000, 65_000, 120_000, 3_600_000, 90_000_000].map(durationText),
+  ).toEqual(['0 ms', '12 ms', '999 ms', '1.0 s', '3.4 s', '12 s', '1 min 5 s', '2 min', '1 h', '1 d 1 h']);
+});
+
+test('relative times round down for the past and up for the future', () => {
+  expect([-5, 999, 1_999, 59_999, 3_599_999, 86_399_999, 200_000_000].map(agoText)).toEqual([
+    'now',
+    'now',
+    '1 s ago',
+    '59 s ago',
+    '59 min ago',
+    '23 h ago',
+    '2 d ago',
+  ]);
+  expect([-1, 0, 1, 22_001, 61_000, 7_260_000].map(untilText)).toEqual([
+    'now',
+    'now',
+    'in 1 s',
+    'in 23 s',
+    'in 1 min 1 s',
+    'in 2 h 1 min',
+  ]);
+});
+
+test('bytes have the unit that fits', () => {
+  expect([0, 1_023, 1_024, 52_428_800, 5e12].map(bytesText)).toEqual([
+    '0 B',
+    '1023 B',
+    '1.0 KiB',
+    '50 MiB',
+    '4657 GiB',
+  ]);
+});
+
+test('the seconds of a wait are found in the sentence of the operator', () => {
+  const text = 'queue main waits 23 s to try ModuleRun web again (failed attempts: 3): it waits 5 s to try';
+  expect(countdownIn(text)).toEqual({
+    before: 'queue main waits ',
+    seconds: 23,
+    after: ' to try ModuleRun web again (failed attempts: 3): it waits 5 s to try',
+  });
+  expect(countdownIn('all is well: 3 modules ready, nothing to do')).toBeUndefined();
+});
+
+test('characters that are not seen are escapes, and everything else is as it was', () => {
+  expect(visibleText('\u001b[31mred\u0000\u007f\u009b')).toBe('\\x1b[31mred\\x00\\x7f\\x9b');
+  expect(visibleText('user\u202egnp.exe \u2066a\u200b\ufeff')).toBe(
+    'user\\u202egnp.exe \\u2066a\\u200b\\ufeff',
+  );
+  expect(visibleText('line\r\n')).toBe('line\\x0d\n');
+  const plain = 'a\tb\nc <img src=x onerror=alert(1)> “ü” 日本 👍';
+  expect(visibleText(plain)).toBe(plain);
+});

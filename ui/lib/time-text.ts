@@ -1,0 +1,68 @@
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** How long something took, such as `12 ms`, `3.4 s`, `2 min 5 s`. */
+export function durationText(ms: number): string {
+  if (ms < SECOND) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 10 * SECOND) return `${(ms / SECOND).toFixed(1)} s`;
+  return spanText(ms);
+}
+
+/** How long ago, such as `now`, `12 s ago`, `3 min ago`. */
+export function agoText(ms: number): string {
+  return ms < SECOND ? 'now' : `${roughText(ms)} ago`;
+}
+
+/** When it will be, such as `in 23 s`; `now` once the time has come. */
+export function untilText(ms: number): string {
+  return ms <= 0 ? 'now' : `in ${spanText(ms, Math.ceil)}`;
+}
+
+/** Whole seconds below an hour, with minutes; then hours with minutes; then days with hours. */
+export function spanText(ms: number, round: (number: number) => number = Math.floor): string {
+  const seconds = Math.max(0, round(ms / SECOND));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < HOUR / SECOND) return pair(seconds, 60, 'min', 1, 's');
+  if (seconds < DAY / SECOND) return pair(seconds, HOUR / SECOND, 'h', 60, 'min');
+  return pair(seconds, DAY / SECOND, 'd', HOUR / SECOND, 'h');
+}
+
+function pair(seconds: number, large: number, largeName: string, small: number, smallName: string): string {
+  const rest = Math.floor((seconds % large) / small);
+  return `${Math.floor(seconds / large)} ${largeName}${rest === 0 ? '' : ` ${rest} ${smallName}`}`;
+}
+
+function roughText(ms: number): string {
+  if (ms < MINUTE) return `${Math.floor(ms / SECOND)} s`;
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min`;
+  if (ms < DAY) return `${Math.floor(ms / HOUR)} h`;
+  return `${Math.floor(ms / DAY)} d`;
+}
+
+/** Bytes in the unit that has one to three digits. */
+export function bytesText(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB'];
+  let [number, unit] = [bytes, 0];
+  while (number >= 1024 && unit < units.length - 1) {
+    number /= 1024;
+    unit += 1;
+  }
+  return `${number < 10 && unit > 0 ? number.toFixed(1) : Math.round(number)} ${units[unit]}`;
+}
+
+/** A sentence of the operator whose seconds count down: `queue main waits 23 s to try …`. */
+export interface CountdownText {
+  readonly before: string;
+  readonly seconds: number;
+  readonly after: string;
+}
+
+/** Undefined for a sentence without a wait. */
+export function countdownIn(text: string): CountdownText | undefined {
+  const found = /^(.{0,300}?\bwaits )(\d{1,9}) s( to try .*)$/s.exec(text);
+  if (found === null) return undefined;
+  const [, before = '', seconds = '', after = ''] = found;
+  return { before, seconds: Number(seconds), after };
+}

@@ -1,0 +1,38 @@
+// The page of the operator: it reads the API with the token from the address, follows the stream, and changes nothing.
+import './style.css';
+import { effect } from '@preact/signals';
+import { render } from 'preact';
+import { App, isHelpOpen, PAGES } from './app.tsx';
+import { startClock } from './lib/clock.ts';
+import { escapeAllTexts } from './lib/escape-texts.ts';
+import { listenToKeys } from './lib/keys.ts';
+import { followOperator } from './lib/live.ts';
+import { followNow } from './lib/now.ts';
+import { titleOfPlace } from './lib/places.ts';
+import { followLinks, location, navigate } from './lib/site.ts';
+import { applyTheme } from './lib/theme.ts';
+import { visibleText } from './lib/visible-text.ts';
+
+escapeAllTexts();
+applyTheme();
+startClock();
+followLinks();
+listenToKeys({
+  pages: new Map(PAGES.map(([path, , key]) => [key, path])),
+  go: navigate,
+  filter: () => {
+    const field = document.querySelector<HTMLInputElement>('input[type=search]');
+    field?.focus();
+    return field !== null;
+  },
+  help: () => {
+    isHelpOpen.value = true;
+  },
+});
+effect(() => {
+  document.title = visibleText(`${titleOfPlace(location.value.place)} · addon-operator`);
+});
+followNow();
+void followOperator();
+const root = document.querySelector('#app');
+if (root !== null) render(<App />, root);

@@ -1,0 +1,44 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { linkProblem } from '../lib/live.ts';
+import { giveToken, token } from '../lib/site.ts';
+
+/** What to do where the operator does not know the visitor. */
+export function NoTokenPage(): VNode {
+  const [text, setText] = useState('');
+  const isRefused = token.value !== '';
+  return (
+    <main class="gate" id="main">
+      <h1 tabIndex={-1}>
+        {isRefused ? 'This address is no longer valid' : 'An address with a token is needed'}
+      </h1>
+      <p>
+        {isRefused
+          ? `The operator refuses the token of this tab${linkProblem.value === '' ? '' : ` (${linkProblem.value})`}. It may have been started again, with another one.`
+          : 'The page shows the inside of the operator, so it asks who you are.'}
+      </p>
+      <p>Print the address with its token, and open it:</p>
+      <pre class="output">
+        <code>addon-operator ui</code>
+      </pre>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          giveToken(text);
+        }}
+      >
+        <label htmlFor="token">Or paste the address, or its token, here</label>
+        <div class="row">
+          <input
+            id="token"
+            type="password"
+            autocomplete="off"
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+          <button type="submit">Open</button>
+        </div>
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,173 @@
+import { computed } from '@preact/signals';
+import type { VNode } from 'preact';
+import { useMemo } from 'preact/hooks';
+import type { ModuleStatus, NowAnswer } from '../lib/answers.ts';
+import { nowMs } from '../lib/clock.ts';
+import { live } from '../lib/live.ts';
+import { now } from '../lib/now.ts';
+import { pathTo } from '../lib/places.ts';
+import { countdownIn, spanText } from '../lib/time-text.ts';
+import { counted } from '../parts/names.ts';
+import { NextList } from '../parts/next-list.tsx';
+import { RunsTable } from '../parts/runs.tsx';
+import { kindOf, MODULE_KINDS, Sign, type SignName, type Tone } from '../parts/sign.tsx';
+import { QueueHead } from '../parts/tasks.tsx';
+import { Card, Empty, Link } from '../parts/text.tsx';
+
+const LEVELS: Readonly<Record<NowAnswer['headline']['level'], { tone: Tone; sign: SignName; word: string }>> =
+  {
+    well: { tone: 'ok', sign: 'check', word: 'All is well' },
+    waiting: { tone: 'wait', sign: 'clock', word: 'It waits' },
+    broken: { tone: 'bad', sign: 'alert', word: 'It needs you' },
+  };
+const SHOWN_RUNS = 10;
+const SHOWN_NEXT = 5;
+
+/** The state of everything at a glance. */
+export function NowPage(): VNode {
+  const { data } = now.value;
+  const state = live.value;
+  const busy = [...state.queues.values()].filter(({ length }) => length > 0);
+  const runs = [...state.runs.values()].reverse().slice(0, SHOWN_RUNS);
+  return (
+    <>
+      <Headline data={data} />
+      <ModuleBar />
+      <div class="columns">
+        <Card title="Queues" more={<Link to="queues">all {state.queues.size}</Link>}>
+          {busy.length === 0 ? (
+            <Empty>No task waits or runs.</Empty>
+          ) : (
+            <ul class="plain">
+              {busy.map((queue) => (
+                <QueueHead key={queue.name} queue={queue} />
+              ))}
+            </ul>
+          )}
+        </Card>
+        <Card title="Next" more={<Link to="next">all of the day</Link>}>
+          {state.next.length === 0 ? (
+            <Empty>Nothing is planned: it happens when something changes.</Empty>
+          ) : (
+            <NextList items={state.next.slice(0, SHOWN_NEXT)} />
+          )}
+        </Card>
+      </div>
+      <Card title="Last runs" more={<Link to="runs">all</Link>}>
+        {runs.length === 0 ? (
+          <Empty>Nothing has run since the operator started.</Empty>
+        ) : (
+          <RunsTable runs={runs} caption="The last ten runs" />
+        )}
+      </Card>
+    </>
+  );
+}
+
+function Headline({ data }: { data: NowAnswer | undefined }): VNode {
+  if (data === undefined)
+    return (
+      <section class="headline off" aria-busy="true">
+        <h1 tabIndex={-1}>Reading the state of the operator …</h1>
+      </section>
+    );
+  const { level, text, problems } = data.headline;
+  const { tone, sign, word } = LEVELS[level];
+  const others = problems.slice(1);
+  return (
+    <section class={`headline ${tone}`}>
+      <span class="disc">
+        <Sign name={sign} />
+      </span>
+      <div>
+        <p class="level">{word}</p>
+        <h1 tabIndex={-1}>
+          <Countdown text={text} at={data.at} />
+        </h1>
+        {others.length > 0 && (
+          <ul class="problems">
+            {others.map((problem) => (
+              <li key={problem}>
+                <Countdown text={problem} at={data.at} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** A sentence of the operator; the seconds that it waits go on counting. */
+function Countdown({ text, at }: { text: string; at: string }): VNode {
+  const found = useMemo(() => countdownIn(text), [text]);
+  if (found === undefined) return <span>{capital(text)}</span>;
+  return (
+    <span>
+      {capital(found.before)}
+      <TimeLeft endMs={Date.parse(at) + found.seconds * 1_000} />
+      {found.after}
+    </span>
+  );
+}
+
+function TimeLeft({ endMs }: { endMs: number }): VNode {
+  const left = useMemo(() => computed(() => spanText(Math.max(0, endMs - nowMs.value), Math.ceil)), [endMs]);
+  return <span class="count">{left}</span>;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** How many modules are in which state, as a bar and as links. */
+function ModuleBar(): VNode | null {
+  const modules = [...live.value.modules.values()];
+  if (modules.length === 0) return null;
+  const counts = new Map<ModuleStatus, number>();
+  for (const { status } of modules) counts.set(status, (counts.get(status) ?? 0) + 1);
+  const known = Object.keys(MODULE_KINDS) as ModuleStatus[];
+  const shown = known.filter((status) => counts.has(status));
+  return (
+    <section class="modules" aria-label="Modules">
+      <svg class="bar" height="8" width="100%" aria-hidden="true">
+        {segments(shown.map((status) => [status, counts.get(status) ?? 0]))}
+      </svg>
+      <ul class="legend">
+        <li>
+          <Link to="modules">{counted(modules.length, 'module')}</Link>
+        </li>
+        {shown.map((status) => {
+          const { tone, sign, word } = kindOf(MODULE_KINDS, status);
+          return (
+            <li key={status}>
+              <Link to={pathTo(['modules'], { status })}>
+                <Sign name={sign} tone={tone} />
+                {counts.get(status)} {word}
+              </Link>
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}
+
+function segments(counts: readonly (readonly [ModuleStatus, number])[]): VNode[] {
+  const all = counts.reduce((sum, [, count]) => sum + count, 0);
+  let start = 0;
+  return counts.map(([status, count]) => {
+    const share = (count / all) * 100;
+    const x = start;
+    start += share;
+    return (
+      <rect
+        key={status}
+        class={kindOf(MODULE_KINDS, status).tone}
+        x={`${x}%`}
+        width={`${share}%`}
+        height="8"
+      />
+    );
+  });
+}

@@ -1,0 +1,26 @@
+import type { RunView, TaskView } from '../lib/answers.ts';
+import { pathTo } from '../lib/places.ts';
+
+/** A task or run in a few words, such as `ModuleRun web` or `web/hooks/a.sh (schedule)`. */
+export function titleOf({
+  type,
+  module,
+  hook,
+  binding,
+}: Pick<TaskView, 'type' | 'module' | 'hook' | 'binding'>): string {
+  if (hook !== '') return binding === '' ? hook : `${hook} (${binding})`;
+  return module === '' ? type : `${type} ${module}`;
+}
+
+export function pathToRun({ id }: Pick<RunView, 'id'>): string {
+  return pathTo(['runs', id]);
+}
+
+export function pathToModule(name: string): string {
+  return pathTo(['modules', name]);
+}
+
+/** `1 task`, `2 tasks`. */
+export function counted(count: number, name: string): string {
+  return `${count.toLocaleString('en')} ${name}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,40 @@
+import type { VNode } from 'preact';
+import type { NextItem } from '../lib/answers.ts';
+import { pathToModule } from './names.ts';
+import { kindOf, NEXT_KINDS, Sign } from './sign.tsx';
+import { Clock, Link, Time } from './text.tsx';
+
+/** What happens at known times. */
+export function NextList({ items, isLong = false }: { items: readonly NextItem[]; isLong?: boolean }): VNode {
+  return (
+    <ol class="next">
+      {items.map((item) => {
+        const kind = kindOf(NEXT_KINDS, item.kind);
+        return (
+          <li key={`${item.kind} ${item.at} ${item.text}`}>
+            <Sign name={kind.sign} tone={kind.tone} />
+            <span class="main">
+              <span class="unseen">{kind.word}: </span>
+              {item.text}
+              {item.module !== '' && isLong && (
+                <>
+                  {' '}
+                  <Link to={pathToModule(item.module)}>{item.module}</Link>
+                </>
+              )}
+              {item.crontab !== '' && isLong && <code>{item.crontab}</code>}
+            </span>
+            <span class="when">
+              <Time at={item.at} kind="until" />
+              {isLong && (
+                <span class="dim">
+                  <Clock at={item.at} />
+                </span>
+              )}
+            </span>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}

@@ -1,0 +1,71 @@
+import type { VNode } from 'preact';
+import type { RunView } from '../lib/answers.ts';
+import { durationText } from '../lib/time-text.ts';
+import { pathToModule, pathToRun, titleOf } from './names.ts';
+import { Badge, kindOf, RUN_KINDS } from './sign.tsx';
+import { Link, Time } from './text.tsx';
+
+/** Runs as a table, the newest first. */
+export function RunsTable({
+  runs,
+  caption,
+  isModuleShown = true,
+}: {
+  runs: readonly RunView[];
+  caption: string;
+  isModuleShown?: boolean;
+}): VNode {
+  return (
+    <table class="list">
+      <caption class="unseen">{caption}</caption>
+      <thead>
+        <tr>
+          <th scope="col">Result</th>
+          <th scope="col">Run</th>
+          {isModuleShown && (
+            <th scope="col" class="wide">
+              Module
+            </th>
+          )}
+          <th scope="col" class="wide">
+            Queue
+          </th>
+          <th scope="col" class="number wide">
+            Took
+          </th>
+          <th scope="col" class="number">
+            When
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {runs.map((run) => (
+          <RunRow key={run.id} run={run} isModuleShown={isModuleShown} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function RunRow({ run, isModuleShown }: { run: RunView; isModuleShown: boolean }): VNode {
+  return (
+    <tr>
+      <td>
+        <Badge kind={kindOf(RUN_KINDS, run.result)} />
+      </td>
+      <td class="main">
+        <Link to={pathToRun(run)}>{titleOf(run)}</Link>
+        {run.attempt > 1 && <span class="dim"> · attempt {run.attempt}</span>}
+        {run.error !== '' && <p class="error short">{run.error}</p>}
+      </td>
+      {isModuleShown && (
+        <td class="wide">{run.module !== '' && <Link to={pathToModule(run.module)}>{run.module}</Link>}</td>
+      )}
+      <td class="wide dim">{run.queue}</td>
+      <td class="number wide">{run.result === 'running' ? '' : durationText(run.durationMs)}</td>
+      <td class="number">
+        <Time at={run.endedAt ?? run.startedAt} />
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,59 @@
+import type { VNode } from 'preact';
+import type { QueueAnswer, TaskView } from '../lib/answers.ts';
+import { pathTo } from '../lib/places.ts';
+import { counted, pathToModule, titleOf } from './names.ts';
+import { Badge, kindOf, QUEUE_KINDS } from './sign.tsx';
+import { Link, Time } from './text.tsx';
+
+/** What the worker of a queue does, with the time that counts. */
+export function QueueState({ status }: { status: QueueAnswer['status'] }): VNode {
+  const kind = kindOf(QUEUE_KINDS, status.type);
+  return (
+    <span class="state">
+      <Badge kind={kind} />
+      {status.type === 'delayed' && status.until !== null ? (
+        <strong class="count">
+          <Time at={status.until} kind="until" />
+        </strong>
+      ) : (
+        status.since !== null && status.type !== 'waiting' && <Time at={status.since} />
+      )}
+    </span>
+  );
+}
+
+/** A queue with its first task, and what stands behind it. */
+export function QueueHead({ queue }: { queue: QueueAnswer }): VNode {
+  const [head] = queue.tasks;
+  return (
+    <li class="queue">
+      <div class="row">
+        <Link class="name" to={pathTo(['queues', queue.name])}>
+          {queue.name}
+        </Link>
+        <QueueState status={queue.status} />
+      </div>
+      {head !== undefined && <TaskText task={head} />}
+      {queue.length > 1 && <p class="dim">{counted(queue.length - 1, 'task')} behind it</p>}
+    </li>
+  );
+}
+
+/** A task, why it was made, what it waits for and how it failed. */
+export function TaskText({ task }: { task: TaskView }): VNode {
+  return (
+    <div class="task">
+      <p>
+        {task.module !== '' && task.hook === '' ? (
+          <>
+            {task.type} <Link to={pathToModule(task.module)}>{task.module}</Link>
+          </>
+        ) : (
+          titleOf(task)
+        )}
+        {task.failures > 0 && <span class="bad"> · failed {counted(task.failures, 'time')}</span>}
+      </p>
+      {task.lastError !== '' && <p class="error">{task.lastError}</p>}
+    </div>
+  );
+}
