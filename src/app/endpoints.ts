@@ -3,11 +3,14 @@ import { isoTime } from '@addon-operator/base/bounded-time';
 import type { Redactor } from '@addon-operator/base/redactor';
 import { peerUid } from '@addon-operator/process/peer-uid';
 import type { HelmDriver } from '../helm/helm-driver.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { debugCommands } from '../operator/debug-commands.ts';
 import type { Operator } from '../operator/operator.ts';
-import { createView } from '../operator/operator-view.ts';
+import { createView, type ViewDeps } from '../operator/operator-view.ts';
 import type { Pauses } from '../operator/pauses.ts';
 import { liveDiff } from '../plan/live-changes.ts';
+import { changeText, manifestChanges } from '../plan/manifest-changes.ts';
+import type { OperatorIdentity } from '../server/api/api-route.ts';
 import { startDebug } from '../server/start-debug.ts';
 import type { ConfigMapEventLog } from '../settings/log-parameters.ts';
 import { logLevelParameter } from '../settings/log-parameters.ts';
@@ -17,12 +20,18 @@ import type { DaemonView } from '../status/daemon-view.ts';
 import type { DaemonHost } from './host.ts';
 import type { BaseParts } from './infrastructure.ts';
 
+interface ViewedParts {
+  readonly operator: Operator;
+  readonly helm: HelmDriver;
+  readonly redactor: Redactor;
+}
+
 /** What the debug endpoint shows. */
 export function viewOf(
   { namespace }: Settings,
   { clock }: DaemonHost,
   { cluster }: BaseParts,
-  { operator, helm }: { readonly operator: Operator; readonly helm: HelmDriver },
+  { operator, helm, redactor }: ViewedParts,
 ): DaemonView {
   const live = {
     kube: cluster.helm,
@@ -31,12 +40,19 @@ export function viewOf(
   };
   const compare = (manifests: Parameters<typeof liveDiff>[1], signal: AbortSignal) =>
     liveDiff(live, manifests, signal);
-  return createView({ operator, clock, helm, namespace, compare, patcherAccess: cluster.patcherAccess });
+  const compareRevisions: ViewDeps['compareRevisions'] = (from, to) =>
+    changeText(manifestChanges(from.manifest, to.manifest, namespace, { redactor }), {
+      before: `revision ${from.revision}`,
+      after: `revision ${to.revision}`,
+    });
+  const { patcherAccess } = cluster;
+  return createView({ operator, clock, helm, namespace, compare, compareRevisions, patcherAccess });
 }
 
 export interface DebugParts {
   readonly settings: Settings;
   readonly host: DaemonHost;
+  readonly metrics: Pick<OperatorMetrics, 'eventLoopDelay'>;
   readonly operator: Operator;
   readonly pauses: Pauses;
   readonly view: DaemonView;
@@ -47,11 +63,42 @@ export interface DebugParts {
 
 /** Starts the debug endpoint: it shows the view, and passes requests to the operator. */
 export async function startDebugEndpoint(parts: DebugParts): Promise<void> {
-  const { settings, host, operator, pauses, view, redactor, configMapEvents, running } = parts;
-  const { clock, version } = host;
+  const { settings, host, metrics, operator, pauses, view, redactor, configMapEvents, running } = parts;
+  const { clock } = host;
   const adjustable = [logLevelParameter(host.log), configMapEvents.parameter];
   const parameters = startParameters(adjustable, clock, running);
-  const identity = { version, bootId: randomUUID(), clock, nowIso: () => isoTime(clock.wallMs()) };
+  const identity = identityOf(settings, host, metrics);
   const endpoint = { view, redactor, parameters, identity, ...debugCommands(operator, pauses, clock) };
   await startDebug({ settings, endpoint, peerUid, log: host.log, running });
+}
+
+function identityOf(
+  { podName, namespace, isHaEnabled }: Settings,
+  { clock, version }: DaemonHost,
+  metrics: Pick<OperatorMetrics, 'eventLoopDelay'>,
+): OperatorIdentity {
+  const uptimeMs = process.uptime() * 1_000;
+  const startedMs = clock.steadyMs() - uptimeMs;
+  const startedAt = isoTime(clock.wallMs() - uptimeMs);
+  return {
+    version,
+    bootId: randomUUID(),
+    clock,
+    nowIso: () => isoTime(clock.wallMs()),
+    replica: podName,
+    namespace,
+    role: isHaEnabled ? 'leader' : 'alone',
+    usage: () => {
+      const { rss, heapUsed } = process.memoryUsage();
+      const { user, system } = process.cpuUsage();
+      return {
+        startedAt,
+        uptimeMs: Math.round(clock.steadyMs() - startedMs),
+        cpuMs: Math.round((user + system) / 1_000),
+        rssBytes: rss,
+        heapUsedBytes: heapUsed,
+        eventLoopDelay: metrics.eventLoopDelay,
+      };
+    },
+  };
 }

@@ -155,7 +155,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   metrics.show(operatorGauges(operator));
   // Before the queues: requests may come earlier than the first hook runs, but not before their hooks are loaded.
   await operator.bindings.setWebhooks(operator.globalHooks.runtimes, true, stop);
-  const view = viewOf(settings, host, base, parts);
+  const view = viewOf(settings, host, base, { ...parts, redactor });
   probes.show(view);
   await startDebugEndpoint({ ...common, ...parts, view, configMapEvents });
   running.defer(() => shutDown(operator));

@@ -20,6 +20,7 @@ import { previewRelease, type ReleasePreview } from './preview-release.ts';
 import { isKept, isOwned, LABELS_WHEN_DISOWNED, labelsWhenKept, saysUnmanaged } from './record-metadata.ts';
 import { type UnlockResult, unlockRelease } from './recover.ts';
 import type { ReleaseStatus } from './recovery-table.ts';
+import { type ReleaseHistory, releaseHistory } from './release-history.ts';
 import { createHolder, type Holder, LockAges } from './release-locks.ts';
 import { ReleaseStore, type StorageDriver } from './release-store.ts';
 import { type RenderOptions, renderModule } from './render.ts';
@@ -112,6 +113,8 @@ export interface HelmDriver {
   render(request: DeployRequest, signal: AbortSignal, options?: RenderOptions): Promise<string>;
   /** What {@link deploy} would do to the release of a module that is managed, or not yet unmanaged. Changes nothing. */
   preview(request: DeployRequest, signal: AbortSignal): Promise<ReleasePreview>;
+  /** Former revisions of releases. */
+  readonly history: ReleaseHistory;
   /** The note of the last deployment of each release, the latest first. */
   notedReleases(signal: AbortSignal): Promise<readonly NotedRelease[]>;
   readonly monitors: Pick<MonitorSet, 'pause' | 'resources' | 'drift' | 'recheckDrift' | 'stop' | 'stopAll'>;
@@ -192,6 +195,7 @@ export async function createHelmDriver(options: HelmDriverOptions): Promise<Helm
     },
     render: (request, signal, renderOptions) =>
       renderModule(contextOf(request), request, signal, renderOptions),
+    history: releaseHistory(context.store),
     notedReleases: (signal) => notedReleases(context.store, signal),
     preview: (request, signal) => previewRelease(contextOf(request), request, signal),
   };

@@ -35,7 +35,12 @@ const STORE = {
   payload: async ({ release }: ReleaseRevision) => {
     if (release === 'c') throw new OperatorError('HELM_RELEASE_CORRUPT', 'broken');
     if (release === 'b') throw new Error('API server is away');
-    return await Promise.resolve({ manifest: '', chart: { name: '', version: '' }, values: { a: 1 } });
+    return await Promise.resolve({
+      manifest: '',
+      chart: { name: '', version: '' },
+      values: { a: 1 },
+      info: { deployedAt: '', description: '' },
+    });
   },
 };
 

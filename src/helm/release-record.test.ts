@@ -5,7 +5,12 @@ import { decodeRelease, encodeRelease, releasePayload, releaseStatus, withStatus
 const release = {
   name: 'web',
   version: 3,
-  info: { status: 'pending-upgrade', first_deployed: '2026-01-01T00:00:00Z' },
+  info: {
+    status: 'pending-upgrade',
+    first_deployed: '2026-01-01T00:00:00Z',
+    last_deployed: '2026-01-02T00:00:00Z',
+    description: 'Upgrade complete',
+  },
   chart: { metadata: { name: 'web-chart', version: '1.2.3' } },
   config: { web: { replicas: 2 } },
   manifest: '---\nkind: ConfigMap\n',
@@ -39,8 +44,14 @@ test('releasePayload() picks manifest, chart and values', () => {
     manifest: '---\nkind: ConfigMap\n',
     chart: { name: 'web-chart', version: '1.2.3' },
     values: { web: { replicas: 2 } },
+    info: { deployedAt: '2026-01-02T00:00:00Z', description: 'Upgrade complete' },
   });
-  expect(releasePayload({})).toEqual({ manifest: '', chart: { name: '', version: '' }, values: {} });
+  expect(releasePayload({})).toEqual({
+    manifest: '',
+    chart: { name: '', version: '' },
+    values: {},
+    info: { deployedAt: '', description: '' },
+  });
 });
 
 test('withStatus() changes status and description alone', () => {

@@ -12,6 +12,8 @@ export interface ReleasePayload {
   readonly chart: { readonly name: string; readonly version: string };
   /** The values given by the user. */
   readonly values: Readonly<Record<string, unknown>>;
+  /** When it was deployed, RFC 3339, and what helm says about that. */
+  readonly info: { readonly deployedAt: string; readonly description: string };
 }
 
 const MAX_RECORD_BYTES = 64 * 1024 * 1024;
@@ -57,10 +59,12 @@ export async function encodeRelease(release: Readonly<Record<string, unknown>>):
 /** What we use of a decoded release; absent parts are empty. */
 export function releasePayload(release: Readonly<Record<string, unknown>>): ReleasePayload {
   const metadata = fieldsOf(fieldsOf(release['chart'])['metadata']);
+  const info = fieldsOf(release['info']);
   return {
     manifest: textOf(release['manifest']),
     chart: { name: textOf(metadata['name']), version: textOf(metadata['version']) },
     values: fieldsOf(release['config']),
+    info: { deployedAt: textOf(info['last_deployed']), description: textOf(info['description']) },
   };
 }
 

@@ -32,7 +32,13 @@ async function stored(manifest: string, isDiscoverable = true): Promise<string |
   const context = {
     log: silentLogger,
     store: {
-      payload: async () => await Promise.resolve({ manifest, chart: { name: '', version: '' }, values: {} }),
+      payload: async () =>
+        await Promise.resolve({
+          manifest,
+          chart: { name: '', version: '' },
+          values: {},
+          info: { deployedAt: '', description: '' },
+        }),
       setManifest: async (_revision: unknown, text: string) => {
         written = text;
         return await Promise.resolve();

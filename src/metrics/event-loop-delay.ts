@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { roundedMs } from '@addon-operator/base/clock';
 import type { Metric } from './exposition.ts';
 import { EVENT_LOOP_DELAY } from './metric-table.ts';
 
@@ -15,6 +16,19 @@ export function measureEventLoopDelay(): DelayHistogram {
   const histogram = monitorEventLoopDelay({ resolution: EVENT_LOOP_RESOLUTION_MS });
   histogram.enable();
   return histogram;
+}
+
+/** In milliseconds. */
+export interface EventLoopDelay {
+  readonly meanMs: number;
+  readonly p99Ms: number;
+}
+
+/** What was measured so far, in two numbers. */
+export function eventLoopDelay(histogram: DelayHistogram): EventLoopDelay {
+  if (histogram.count === 0) return { meanMs: 0, p99Ms: 0 };
+  const delayMs = (ns: number): number => Math.max(0, roundedMs(ns / NS_PER_MS - EVENT_LOOP_RESOLUTION_MS));
+  return { meanMs: delayMs(histogram.mean), p99Ms: delayMs(histogram.percentile(99)) };
 }
 
 /** What was measured so far, as a histogram for Prometheus. */

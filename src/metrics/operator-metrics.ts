@@ -1,5 +1,11 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { type DelayHistogram, EVENT_LOOP_RESOLUTION_MS, eventLoopDelayMetric } from './event-loop-delay.ts';
+import {
+  type DelayHistogram,
+  EVENT_LOOP_RESOLUTION_MS,
+  type EventLoopDelay,
+  eventLoopDelay,
+  eventLoopDelayMetric,
+} from './event-loop-delay.ts';
 import { exposition } from './exposition.ts';
 import { METRICS, type MetricDefinition, metricName } from './metric-table.ts';
 
@@ -165,6 +171,11 @@ export class OperatorMetrics {
     this.#gauges = gauges;
   }
 
+  /** How late the event loop was since the start. */
+  get eventLoopDelay(): EventLoopDelay {
+    return eventLoopDelay(this.#options.eventLoopDelay);
+  }
+
   /** All series in the Prometheus text format. */
   async scrape(): Promise<string> {
     this.#readQueues();
@@ -173,9 +184,9 @@ export class OperatorMetrics {
     this.#readBindings();
     this.#readLog();
     this.#readHooks();
-    const { prefix, eventLoopDelay } = this.#options;
+    const { prefix, eventLoopDelay: histogram } = this.#options;
     const text = await this.#registry.metrics();
-    return text + exposition([eventLoopDelayMetric(prefix, eventLoopDelay)]);
+    return text + exposition([eventLoopDelayMetric(prefix, histogram)]);
   }
 
   #readLog(): void {

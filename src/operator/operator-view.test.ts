@@ -16,6 +16,7 @@ function viewOf(lab: OperatorLab): DaemonView {
     helm: helm as Helm,
     namespace: 'n',
     compare: () => Promise.reject(new Error('no cluster here')),
+    compareRevisions: () => '',
     patcherAccess: () => [],
   });
 }

@@ -2,9 +2,11 @@ import type { Clock, SteadyClock } from '@addon-operator/base/clock';
 import { formatGoDuration } from '@addon-operator/base/go-duration';
 import type { JsonObject } from '@addon-operator/json';
 import type { HelmDriver } from '../helm/helm-driver.ts';
+import { KeyedLock } from '../helm/keyed-lock.ts';
 import type { Hook } from '../hooks/hook.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ResourceAccess } from '../modules/access/policy-rules.ts';
+import type { Module } from '../modules/module.ts';
 import type { TaskQueue } from '../queue/task-queue.ts';
 import type {
   ConvergeStatus,
@@ -13,6 +15,7 @@ import type {
   ModuleView,
   QueueView,
   Readiness,
+  RenderOptions,
   SectionView,
   ValuesPatchView,
 } from '../status/daemon-view.ts';
@@ -29,7 +32,7 @@ import { explainWhy } from './explain-why.ts';
 import type { Explained } from './explained.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import { isolatedModules } from './isolation.ts';
-import { hookPatchViews, hookViews, snapshotViews } from './module-details.ts';
+import { hookPatchViews, hookViews, snapshotViews, watchViews } from './module-details.ts';
 import { nextItems } from './next-items.ts';
 import type { ModuleExtensions } from './services.ts';
 import { taskQueueViews } from './task-queue-view.ts';
@@ -43,10 +46,16 @@ export type ViewedOperator = Explained &
     readonly extensions: Pick<ModuleExtensions, 'releaseSteps' | 'httpHooks'>;
   };
 
+/** What a revision of a release consists of, as YAML. */
+export interface RevisionManifest {
+  readonly revision: number;
+  readonly manifest: string;
+}
+
 export interface ViewDeps {
   readonly operator: ViewedOperator;
   readonly clock: SteadyClock;
-  readonly helm: Pick<HelmDriver, 'render' | 'manifest' | 'monitors'>;
+  readonly helm: Pick<HelmDriver, 'render' | 'manifest' | 'monitors' | 'history'>;
   /** Namespace of the releases. */
   readonly namespace: string;
   /** What an upgrade between two manifests would change in the cluster, as text; empty for nothing. */
@@ -54,6 +63,8 @@ export interface ViewDeps {
     manifests: { readonly manifest: string; readonly deployed: string },
     signal: AbortSignal,
   ) => Promise<string>;
+  /** How two revisions of a release differ, as text; empty for nothing. */
+  readonly compareRevisions: (from: RevisionManifest, to: RevisionManifest) => string;
   /** What hooks have patched so far needs. */
   readonly patcherAccess: () => readonly ResourceAccess[];
 }
@@ -61,6 +72,9 @@ export interface ViewDeps {
 /** Above what is rendered while something with effects, which is not called here, may still change it. */
 const OPEN_NOTE =
   '# The reconcile webhook of the module would be called with these objects, and may change them\n';
+
+/** In place of a difference that is none. */
+const NO_DIFFERENCE = 'No diff found\n';
 
 /** What there is to see before the operator is there: nothing has begun. */
 export const STARTING_VIEW: Pick<DaemonView, 'readiness' | 'convergeStatus' | 'status'> = {
@@ -72,6 +86,7 @@ export const STARTING_VIEW: Pick<DaemonView, 'readiness' | 'convergeStatus' | 's
 /** Shows the operator to the HTTP server and the debug endpoint. */
 export function createView(deps: ViewDeps): DaemonView {
   const { operator, clock, helm } = deps;
+  const comparisons = new KeyedLock();
   return {
     readiness: () => readinessOf(operator),
     convergeStatus: () => convergeStatus(operator),
@@ -88,7 +103,8 @@ export function createView(deps: ViewDeps): DaemonView {
     explainModule: async (name, signal) => explainWhy(operator, name, await operator.releases.list(signal)),
     globalHooks: () => operator.globalHooks.runtimes.map(({ hook }) => hook.name),
     global: sectionView(operator, GLOBAL_SECTION, () => operator.globalHooks.runtimes),
-    module: (name) => moduleView(deps, name),
+    module: (name) => moduleView(deps, comparisons, name),
+    watches: () => watchViews(allRuntimes(operator), operator.clock),
     patchAccess: () => deps.patcherAccess().map((access) => ({ ...access })),
     monitoredResources: () =>
       Object.fromEntries(
@@ -181,25 +197,44 @@ function statusText({ status }: TaskQueue<Task>, nowMs: number): string {
   }
 }
 
-function moduleView({ operator, helm, compare }: ViewDeps, text: string): ModuleView | undefined {
+function moduleView(deps: ViewDeps, comparisons: KeyedLock, text: string): ModuleView | undefined {
+  const { operator, helm, compareRevisions } = deps;
   const module = operator.registry.find(text);
   if (module === undefined) return undefined;
+  const { name } = module;
   return {
-    ...sectionView(operator, module.name, () => operator.registry.tracked.get(module.name)?.hooks ?? []),
-    valuesKey: sectionOf(module.name),
-    drift: () => driftOf(operator, module.name),
-    render: async ({ isDebug, isDiff }, signal) => {
-      if (module.chart === 'none') return '';
-      const steps = await operator.extensions.releaseSteps(module, signal);
-      const request = { module, values: visibleToHelm(operator.values, module.name), steps };
-      const manifest = await helm.render(request, signal, { isDebug });
-      const note = steps?.isOpen === true ? OPEN_NOTE : '';
-      if (!isDiff) return `${note}${manifest}`;
-      const deployed = await helm.manifest(module.name, signal);
-      const changes = await compare({ manifest, deployed }, signal);
-      return `${note}${changes === '' ? 'No diff found\n' : changes}`;
+    ...sectionView(operator, name, () => operator.registry.tracked.get(name)?.hooks ?? []),
+    valuesKey: sectionOf(name),
+    drift: () => driftOf(operator, name),
+    history: (signal) => helm.history.list(name, signal),
+    compareRevisions: async ({ from, to }, signal) => {
+      const [before, after] = await Promise.all(
+        [from, to].map((revision) => helm.history.manifest(name, revision, signal)),
+      );
+      if (before === undefined || after === undefined) return undefined;
+      return compareRevisions({ revision: from, manifest: before }, { revision: to, manifest: after });
     },
+    render: (options, signal) => rendered(deps, module, options, signal),
+    changes: (signal) =>
+      comparisons.run(name, signal, () => rendered(deps, module, { isDebug: false, isDiff: true }, signal)),
   };
+}
+
+async function rendered(
+  { operator, helm, compare }: ViewDeps,
+  module: Module,
+  { isDebug, isDiff }: RenderOptions,
+  signal: AbortSignal,
+): Promise<string> {
+  if (module.chart === 'none') return '';
+  const steps = await operator.extensions.releaseSteps(module, signal);
+  const request = { module, values: visibleToHelm(operator.values, module.name), steps };
+  const manifest = await helm.render(request, signal, { isDebug });
+  const note = steps?.isOpen === true ? OPEN_NOTE : '';
+  if (!isDiff) return `${note}${manifest}`;
+  const deployed = await helm.manifest(module.name, signal);
+  const changes = await compare({ manifest, deployed }, signal);
+  return `${note}${changes === '' ? NO_DIFFERENCE : changes}`;
 }
 
 function sectionView(

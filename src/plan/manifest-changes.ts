@@ -135,12 +135,25 @@ function withoutLastApplied(object: RawObject): RawObject {
 
 const SIGNS = { same: ' ', removed: '-', added: '+' } as const;
 
-/** Changes as a unified diff without line numbers, for people and tools that colour diffs. */
-export function changeText(changes: readonly ObjectChange[]): string {
+/** What the two sides of a difference are called. */
+interface SideNames {
+  readonly before: string;
+  readonly after: string;
+}
+
+/**
+ * Changes as a unified diff without line numbers, for people and tools that colour diffs.
+ *
+ * @param sides default: `cluster` and `rendered`
+ */
+export function changeText(
+  changes: readonly ObjectChange[],
+  sides: SideNames = { before: 'cluster', after: 'rendered' },
+): string {
   return changes
     .map(({ change, object, lines }) => {
-      const before = change === 'create' ? '/dev/null' : `cluster/${object}`;
-      const after = change === 'delete' ? '/dev/null' : `rendered/${object}`;
+      const before = change === 'create' ? '/dev/null' : `${sides.before}/${object}`;
+      const after = change === 'delete' ? '/dev/null' : `${sides.after}/${object}`;
       return [`--- ${before}`, `+++ ${after}`, ...lines.map(lineText)].map((line) => `${line}\n`).join('');
     })
     .join('');

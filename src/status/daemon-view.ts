@@ -1,6 +1,13 @@
 import type { JsonObject } from '@addon-operator/json';
 import type { Journal } from '../journal/journal.ts';
-import type { HookPatchView, HookSnapshots, HookView, LayeredValue } from './module-details.ts';
+import type {
+  HookPatchView,
+  HookSnapshots,
+  HookView,
+  LayeredValue,
+  RevisionView,
+  WatchView,
+} from './module-details.ts';
 import type { ModuleDrift, ModuleExplanation, ModuleSummary } from './module-explanation.ts';
 import type { NextItem } from './next-items.ts';
 import type { OperatorStatus, RunningHookFacts } from './operator-status.ts';
@@ -40,6 +47,8 @@ export interface DaemonView {
   module(name: string): ModuleView | undefined;
   /** What one must be allowed for the patches of hooks so far: group, resource, verbs, and the namespace if in one. */
   patchAccess(): readonly JsonObject[];
+  /** The watches of the bindings of hooks. */
+  watches(): readonly WatchView[];
   /** What the resource monitors watch, by enabled module. */
   monitoredResources(signal: AbortSignal): MonitoredResources | Promise<MonitoredResources>;
 }
@@ -109,6 +118,19 @@ export interface ModuleView extends SectionView {
   readonly valuesKey: string;
   /** What others changed of the objects of the release; null without drift detection for it. */
   drift(): ModuleDrift | null;
+  /** The last 20 revisions of the release, the newest first. @throws the errors of the API client */
+  history(signal: AbortSignal): Promise<readonly RevisionView[]>;
+  /**
+   * How two revisions differ, as text; undefined if one of them does not exist. Data of Secrets shows as asterisks.
+   *
+   * @throws OperatorError HELM_RELEASE_CORRUPT, or the errors of the API client
+   */
+  compareRevisions(
+    revisions: { readonly from: number; readonly to: number },
+    signal: AbortSignal,
+  ): Promise<string | undefined>;
+  /** As `render` with `isDiff`, one at a time. @throws OperatorError HELM_FAILED when the chart cannot be rendered */
+  changes(signal: AbortSignal): Promise<string>;
   /**
    * The rendered manifests, or the difference to the cluster; empty for a module without a chart.
    *

@@ -1,13 +1,29 @@
 import { Ajv } from 'ajv';
 import { expect, test } from 'vitest';
-import { daemonView, NO_COMMANDS } from '../../../test/support/daemon-view-stub.ts';
+import { daemonView, moduleView, NO_COMMANDS } from '../../../test/support/daemon-view-stub.ts';
 import { failing, name, operatorLab } from '../../../test/support/operator-lab.ts';
+import type { ReleaseHistory } from '../../helm/release-history.ts';
 import { createView } from '../../operator/operator-view.ts';
 import type { DaemonView } from '../../status/daemon-view.ts';
 import { apiAnswer } from './api-handler.ts';
 import { API_SCHEMAS } from './schemas.ts';
 
+const HISTORY: ReleaseHistory = {
+  list: async () => [
+    {
+      revision: 2,
+      status: 'deployed',
+      deployedAt: null,
+      chart: 'web-1.0.0',
+      description: 'Upgrade complete',
+    },
+  ],
+  manifest: async (_release, revision) => (revision > 2 ? undefined : `r${revision}`),
+};
+
 type ViewDeps = Parameters<typeof createView>[0];
+
+const PARAMETER = { name: 'a', description: 'b', default: '1', value: '2', expiresAtMs: 0 };
 
 const ajv = new Ajv({ strictTypes: false, formats: { 'date-time': true } });
 
@@ -15,7 +31,8 @@ async function request(target: string, view: DaemonView = daemonView(), method =
   const url = new URL(target, 'http://operator');
   const { signal } = new AbortController();
   const asked = { method, path: `/api/v1${url.pathname}`, query: url.searchParams };
-  const answer = await apiAnswer({ view, identity: NO_COMMANDS.identity }, asked, signal);
+  const parts = { view, identity: NO_COMMANDS.identity, parameters: { list: () => [PARAMETER] } };
+  const answer = await apiAnswer(parts, asked, signal);
   return { status: answer.status, code: answer.code, data: JSON.parse(answer.body) as unknown };
 }
 
@@ -32,9 +49,14 @@ test('real answers match the schemas', async () => {
   const view = createView({
     operator: lab.operator,
     clock: lab.clock,
-    helm: {} as ViewDeps['helm'],
+    helm: {
+      history: HISTORY,
+      render: async () => '',
+      manifest: async () => '',
+    } as unknown as ViewDeps['helm'],
     namespace: 'n',
-    compare: () => Promise.reject(new Error('no cluster here')),
+    compare: async () => '--- a\n+++ b\n+c\n# n/Pod/a cannot be compared: no access\n',
+    compareRevisions: (from, to) => `${from.manifest}-${to.manifest}`,
     patcherAccess: () => [],
   });
   lab.behaviours.set('db/b.sh', failing);
@@ -56,7 +78,11 @@ test('real answers match the schemas', async () => {
     ['/modules/web/hooks', 'module-hooks'],
     ['/modules/global/hooks', 'module-hooks'],
     ['/modules/web/drift', 'module-drift'],
+    ['/modules/web/history', 'module-history'],
+    ['/modules/web/history?from=1&to=2', 'module-history'],
+    ['/modules/web/diff', 'module-diff'],
     ['/graph', 'graph'],
+    ['/about', 'about'],
     ['/runs', 'runs'],
     ['/runs?module=db&result=failed&limit=1', 'runs'],
     ['/runs/2', 'run'],
@@ -80,6 +106,29 @@ test('real answers match the schemas', async () => {
       { module: 'db', recent: 'f', lastRun: { result: 'failed' } },
     ],
   });
+});
+
+test('two revisions are compared, and notes of a difference are apart from it', async () => {
+  const changes = async () => '# open\n--- a\n+++ b\n+c\n';
+  const compareRevisions = async ({ from, to }: { readonly from: number; readonly to: number }) =>
+    to === 9 ? undefined : `from ${from} to ${to}`;
+  const web = moduleView({ changes, compareRevisions });
+  const view = daemonView({ module: () => web });
+  expect((await request('/modules/web/diff', view)).data).toEqual({
+    module: 'web',
+    text: '--- a\n+++ b\n+c\n',
+    notes: ['open'],
+    tookMs: 0,
+  });
+  const query = '/modules/web/history?from=1&to=';
+  expect((await request(`${query}2`, view)).data).toMatchObject({
+    diff: { from: 1, to: 2, text: 'from 1 to 2' },
+  });
+  expect(await request(`${query}9`, view)).toMatchObject({
+    status: 404,
+    data: { error: { message: 'there are no revisions 1 and 9: they may be too old' } },
+  });
+  expect(await request('/modules/web/history?from=1', view)).toMatchObject({ status: 400 });
 });
 
 test.each([

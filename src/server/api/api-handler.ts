@@ -5,7 +5,8 @@ import type { RunView } from '../../journal/run-view.ts';
 import type { DaemonView } from '../../status/daemon-view.ts';
 import type { Answer } from '../answer.ts';
 import type { ServerRequest } from '../serve.ts';
-import { type ApiParts, type ApiRoute, Refusal } from './api-route.ts';
+import { aboutData } from './about-data.ts';
+import { type ApiParts, type ApiRoute, numberOf, Refusal } from './api-route.ts';
 import { MODULE_ROUTES } from './module-routes.ts';
 
 export const API_PREFIX = '/api/v1';
@@ -26,6 +27,7 @@ const ROUTES: readonly ApiRoute[] = [
   { path: '/queues', query: [], read: ({ view }) => ({ queues: queuesData(view) }) },
   { path: '/modules', query: [], read: ({ view }) => ({ modules: modulesData(view) }) },
   ...MODULE_ROUTES,
+  { path: '/about', query: [], read: aboutData },
   {
     path: '/runs',
     query: ['module', 'hook', 'queue', 'result', 'event', 'before', 'limit'],
@@ -113,14 +115,6 @@ function resultOf(word: string): RunView['result'] {
   if (result === undefined)
     throw new Refusal(400, 'REQUEST_INVALID', `"result" must be one of ${RESULTS.join(', ')}`);
   return result;
-}
-
-function numberOf(query: URLSearchParams, name: string, most: number): number {
-  const text = query.get(name) ?? '';
-  const number = Number(text);
-  if (!/^\d+$/.test(text) || number < 1 || number > most)
-    throw new Refusal(400, 'REQUEST_INVALID', `"${name}" must be a whole number from 1 to ${most}`);
-  return number;
 }
 
 /** All queues with their first tasks. */

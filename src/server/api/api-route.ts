@@ -1,5 +1,6 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { ErrorCode } from '@addon-operator/base/errors';
+import type { RuntimeParameterView } from '../../settings/runtime-parameters.ts';
 import type { DaemonView } from '../../status/daemon-view.ts';
 
 /** Which operator answers. */
@@ -9,12 +10,32 @@ export interface OperatorIdentity {
   readonly bootId: string;
   readonly nowIso: () => string;
   readonly clock: SteadyClock;
+  /** Name of the pod or the machine. */
+  readonly replica: string;
+  readonly namespace: string;
+  /** `alone` without high availability. */
+  readonly role: 'alone' | 'leader';
+  readonly usage: () => ProcessUsage;
+}
+
+/** What the process of the operator has used since its start. */
+export interface ProcessUsage {
+  readonly startedAt: string;
+  readonly uptimeMs: number;
+  readonly cpuMs: number;
+  readonly rssBytes: number;
+  readonly heapUsedBytes: number;
+  /** How late the event loop was, in milliseconds. */
+  readonly eventLoopDelay: { readonly meanMs: number; readonly p99Ms: number };
 }
 
 /** What answers are read from. */
 export interface ApiParts {
   readonly view: DaemonView;
   readonly identity: OperatorIdentity;
+  readonly parameters: { list(): readonly RuntimeParameterView[] };
+  /** Whether who asks may also change something; default false. */
+  readonly allowsActions?: boolean;
 }
 
 /** A request that is refused. */
@@ -38,4 +59,13 @@ export interface ApiRoute {
     parts: ApiParts,
     input: { readonly name: string; readonly query: URLSearchParams; readonly signal: AbortSignal },
   ) => object | Promise<object>;
+}
+
+/** A query parameter that is a whole number from 1. @throws Refusal */
+export function numberOf(query: URLSearchParams, name: string, most: number): number {
+  const text = query.get(name) ?? '';
+  const number = Number(text);
+  if (!/^\d+$/.test(text) || number < 1 || number > most)
+    throw new Refusal(400, 'REQUEST_INVALID', `"${name}" must be a whole number from 1 to ${most}`);
+  return number;
 }

@@ -1,8 +1,9 @@
 import type { DaemonView, GraphModule, ModuleView, SectionView } from '../../status/daemon-view.ts';
-import { type ApiRoute, Refusal } from './api-route.ts';
+import { type ApiRoute, numberOf, Refusal } from './api-route.ts';
 
 /** In place of the name of a module: the values and hooks that belong to none. */
 const GLOBAL = 'global';
+const MAX_REVISION = 1_000_000_000;
 
 /** Questions about one module, and about how modules depend on each other. */
 export const MODULE_ROUTES: readonly ApiRoute[] = [
@@ -25,11 +26,57 @@ export const MODULE_ROUTES: readonly ApiRoute[] = [
     read: ({ view }, { name }) => ({ module: name, drift: moduleOf(view, name).drift() }),
   },
   {
+    path: '/modules/{name}/history',
+    query: ['from', 'to'],
+    read: async ({ view }, { name, query, signal }) => {
+      const module = moduleOf(view, name);
+      const diff = query.size === 0 ? null : await revisionDiff(module, query, signal);
+      return { module: name, revisions: await module.history(signal), diff };
+    },
+  },
+  {
+    path: '/modules/{name}/diff',
+    query: [],
+    read: async ({ view, identity: { clock } }, { name, signal }) => {
+      const startMs = clock.steadyMs();
+      const lines = (await moduleOf(view, name).changes(signal)).split('\n');
+      return {
+        module: name,
+        text: lines.filter((line) => !isNote(line)).join('\n'),
+        notes: lines.filter(isNote).map((line) => line.slice(NOTE.length)),
+        tookMs: Math.round(clock.steadyMs() - startMs),
+      };
+    },
+  },
+  {
     path: '/graph',
     query: [],
     read: ({ view }) => graphData(view.moduleGraph()),
   },
 ];
+
+/** Lines of a difference begin with another character. */
+const NOTE = '# ';
+
+function isNote(line: string): boolean {
+  return line.startsWith(NOTE);
+}
+
+async function revisionDiff(
+  module: ModuleView,
+  query: URLSearchParams,
+  signal: AbortSignal,
+): Promise<object> {
+  const [from, to] = [numberOf(query, 'from', MAX_REVISION), numberOf(query, 'to', MAX_REVISION)];
+  const text = await module.compareRevisions({ from, to }, signal);
+  if (text === undefined)
+    throw new Refusal(
+      404,
+      'REQUEST_INVALID',
+      `there are no revisions ${from} and ${to}: they may be too old`,
+    );
+  return { from, to, text };
+}
 
 /** A question about the values that a module sees: its own section, then `global`. */
 function section(

@@ -10,6 +10,7 @@ import {
   type Schema,
   text,
   textOrNull,
+  time,
   timeOrNull,
 } from './schema-parts.ts';
 
@@ -172,6 +173,84 @@ const DRIFT = object({
   ),
 });
 
+const HISTORY = object({
+  module: text('Name of the module.'),
+  revisions: list(
+    object({
+      revision: count('Its number.'),
+      status: text('Its state, such as deployed or superseded.'),
+      deployedAt: timeOrNull('When it was deployed.'),
+      chart: text('`<name>-<version>`; empty if the record cannot be read.'),
+      description: text('What helm says about it, or why its record cannot be read.'),
+    }),
+    'The last 20 revisions of the release, the newest first.',
+  ),
+  diff: orNull(
+    object({
+      from: count('The older revision, as it was asked for.'),
+      to: count('The newer one.'),
+      text: text('A unified difference of their objects; data of Secrets shows as asterisks.'),
+    }),
+    'Null unless `from` and `to` are given.',
+  ),
+});
+
+const DIFF = object({
+  module: text('Name of the module.'),
+  text: text('What the next run would change in the cluster, as a unified difference, or `No diff found`.'),
+  notes: list(text('A sentence.'), 'What cannot be compared, and what may still change it.'),
+  tookMs: number('How long that took.'),
+});
+
+const ABOUT = object({
+  version: text('Version of the operator.'),
+  bootId: text('Different after each start.'),
+  at: time('When the answer was made.'),
+  replica: text('Name of the pod or the machine.'),
+  namespace: text('Namespace of the operator.'),
+  role: oneOf(['alone', 'leader'], 'alone: without high availability.'),
+  allowsActions: flag('Whether who asks may also change something.'),
+  process: object(
+    {
+      startedAt: time('When the process started.'),
+      uptimeMs: number('For how long it has been running.'),
+      cpuMs: number('CPU time it has used.'),
+      rssBytes: count('Its memory.'),
+      heapUsedBytes: count('What its objects need of that.'),
+      eventLoopDelay: object(
+        { meanMs: number('On average.'), p99Ms: number('In one of a hundred cases it was later.') },
+        'How late the event loop was, since the start.',
+      ),
+    },
+    'The process.',
+  ),
+  parameters: list(
+    object({
+      name: text('Its name.'),
+      description: text('What it does.'),
+      default: text('Its value at the start.'),
+      value: text('Its value.'),
+      expiresAt: timeOrNull('When the previous value returns.'),
+      lastError: text('Why another value could not be put into force.'),
+    }),
+    'Runtime parameters, as `config list` shows them.',
+  ),
+  watches: list(
+    object({
+      module: text('Empty for a global hook.'),
+      hook: text('Name of the hook.'),
+      binding: text('Name of the binding.'),
+      kind: text('Kind that is watched.'),
+      ageMs: {
+        type: ['number', 'null'],
+        description: 'Since the API server last confirmed the state; null before the first list.',
+      },
+      problem: textOrNull('Why it cannot be opened.'),
+    }),
+    'The watches of hooks.',
+  ),
+});
+
 const GRAPH = object({
   nodes: list(
     object({
@@ -200,5 +279,8 @@ export const MODULE_SCHEMAS: Readonly<Record<string, Schema>> = {
   'module-snapshots': SNAPSHOTS,
   'module-hooks': HOOKS,
   'module-drift': DRIFT,
+  'module-history': HISTORY,
+  'module-diff': DIFF,
   graph: GRAPH,
+  about: ABOUT,
 };
