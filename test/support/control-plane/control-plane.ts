@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '@addon-operator/base/clock';
+import { GARBAGE_COLLECTION } from '../garbage-collection.ts';
 import { type ApiAccess, ApiProbe } from './api-probe.ts';
 import { type Certificates, createCertificates } from './certificates.ts';
 import { freePorts } from './free-ports.ts';
@@ -14,8 +15,6 @@ const POLL_MS = 50;
 const READY_TIMEOUT_MS = 120_000;
 /** How often a whole start is tried: a port found free may be taken before it is used. */
 const MAX_START_ATTEMPTS = 3;
-/** Tests lack CPU time, not memory: each process collects no garbage before it uses this much, which saves a fifth. */
-const GARBAGE_COLLECTION = { GOGC: 'off', GOMEMLIMIT: '1GiB' };
 
 export interface ControlPlaneOptions {
   readonly programs: ControlPlanePrograms;
