@@ -4,7 +4,7 @@ import type { HelmDriver } from '../../src/helm/helm-driver.ts';
 import { CapturedLog } from '../support/captured-log.ts';
 import { describeCluster, helmPath, lacksHelm } from '../support/control-plane/cluster-suite.ts';
 import { HELM_VERSIONS } from '../support/control-plane/programs.ts';
-import { HelmWorld } from './helm-world.ts';
+import { HelmWorld, shareHelmTools } from './helm-world.ts';
 import { MANY_KINDS } from './many-kinds.ts';
 
 const signal = new AbortController().signal;
@@ -31,6 +31,7 @@ interface Live {
 }
 
 describeCluster('drift', (cluster) => {
+  const tools = shareHelmTools();
   describe.each(HELM_VERSIONS)('with helm %s', (version) => {
     let world: HelmWorld;
     let driver: HelmDriver;
@@ -41,7 +42,7 @@ describeCluster('drift', (cluster) => {
         context.skip();
         return;
       }
-      world = await HelmWorld.start(cluster(), helmPath(cluster(), version));
+      world = await HelmWorld.start(cluster(), helmPath(cluster(), version), tools());
       log = new CapturedLog(world.clock);
       driver = await world.driver({ log: log.logger });
     });

@@ -3,7 +3,7 @@ import type { DeployResult } from '../../src/helm/deploy.ts';
 import type { HelmDriver } from '../../src/helm/helm-driver.ts';
 import { describeCluster, helmPath, lacksHelm } from '../support/control-plane/cluster-suite.ts';
 import { HELM_VERSIONS } from '../support/control-plane/programs.ts';
-import { HelmWorld } from './helm-world.ts';
+import { HelmWorld, shareHelmTools } from './helm-world.ts';
 
 const signal = new AbortController().signal;
 
@@ -19,6 +19,7 @@ spec:
 `;
 
 describeCluster('a forced deploy', (cluster) => {
+  const tools = shareHelmTools();
   describe.each(HELM_VERSIONS)('with helm %s', (version) => {
     let world: HelmWorld;
     let driver: HelmDriver;
@@ -28,7 +29,7 @@ describeCluster('a forced deploy', (cluster) => {
         context.skip();
         return;
       }
-      world = await HelmWorld.start(cluster(), helmPath(cluster(), version));
+      world = await HelmWorld.start(cluster(), helmPath(cluster(), version), tools());
       driver = await world.driver();
     });
     afterEach(async () => {

@@ -15,7 +15,7 @@ import { encodeRelease } from '../../src/helm/release-record.ts';
 import { CapturedLog } from '../support/captured-log.ts';
 import { describeCluster, helmPath, lacksHelm } from '../support/control-plane/cluster-suite.ts';
 import type { HelmVersion } from '../support/control-plane/programs.ts';
-import { HelmWorld } from './helm-world.ts';
+import { HelmWorld, shareHelmTools } from './helm-world.ts';
 
 const signal = new AbortController().signal;
 const WAIT_MS = 30_000;
@@ -82,6 +82,7 @@ export type RecoveryPart = 'deploy' | 'deploy-interrupted' | 'uninstall' | 'reco
 /** The tests are many and slow: each file takes a part of them, or a version of helm. */
 export function describeRecovery(parts: readonly RecoveryPart[], versions: readonly HelmVersion[]): void {
   describeCluster('recovery of releases', (cluster) => {
+    const tools = shareHelmTools();
     describe.each(versions)('with helm %s', (version) => {
       let world: HelmWorld;
       let driver: HelmDriver;
@@ -92,7 +93,7 @@ export function describeRecovery(parts: readonly RecoveryPart[], versions: reado
           context.skip();
           return;
         }
-        world = await HelmWorld.start(cluster(), helmPath(cluster(), version));
+        world = await HelmWorld.start(cluster(), helmPath(cluster(), version), tools());
         await world.put({ 'templates/map.yaml': CONFIG_MAP });
         log = new CapturedLog(world.clock);
         driver = await world.driver({ log: log.logger });

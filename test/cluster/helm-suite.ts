@@ -4,7 +4,7 @@ import type { HelmDriver } from '../../src/helm/helm-driver.ts';
 import { describeCluster, helmPath, lacksHelm } from '../support/control-plane/cluster-suite.ts';
 import { HELM_VERSIONS } from '../support/control-plane/programs.ts';
 import { CONFIG_MAP } from './helm-templates.ts';
-import { HelmWorld } from './helm-world.ts';
+import { HelmWorld, shareHelmTools } from './helm-world.ts';
 
 const WAIT_MS = 30_000;
 const signal = new AbortController().signal;
@@ -23,6 +23,7 @@ export interface HelmLab {
 /** Tests of the driver, for every version of helm; what the lab holds can be used in tests only. */
 export function describeHelm(title: string, tests: (lab: HelmLab) => void): void {
   describeCluster(title, (cluster) => {
+    const tools = shareHelmTools();
     describe.each(HELM_VERSIONS)('with helm %s', (version) => {
       let world: HelmWorld;
       let driver: HelmDriver;
@@ -32,7 +33,7 @@ export function describeHelm(title: string, tests: (lab: HelmLab) => void): void
           context.skip();
           return;
         }
-        world = await HelmWorld.start(cluster(), helmPath(cluster(), version));
+        world = await HelmWorld.start(cluster(), helmPath(cluster(), version), tools());
         await world.put({ 'templates/map.yaml': CONFIG_MAP });
         driver = await world.driver();
       });

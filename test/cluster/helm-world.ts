@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { systemClock } from '@addon-operator/base/clock';
 import { silentLogger } from '@addon-operator/base/log';
 import { CredentialStore } from '@addon-operator/kube-client/credentials';
@@ -11,6 +11,7 @@ import { createSharedReflectors } from '@addon-operator/kube-client/reflector-sh
 import { type Launcher, startLauncher } from '@addon-operator/process/launcher';
 import type { ProcessRunner } from '@addon-operator/process/process-runner';
 import { execa, type ResultPromise } from 'execa';
+import { afterAll, beforeAll } from 'vitest';
 import type { HelmOperation } from '../../src/helm/driver-context.ts';
 import { findHelm } from '../../src/helm/find-helm.ts';
 import { createHelmDriver, type HelmDriver, type HelmDriverOptions } from '../../src/helm/helm-driver.ts';
@@ -27,6 +28,31 @@ export interface SeenRevision {
   readonly labels: Readonly<Record<string, string>>;
 }
 
+/** A launcher, and a directory for the versions of helm: to start one and to ask for the other takes 0.2 s of CPU time. */
+interface HelmTools {
+  readonly launcher: Launcher;
+  readonly directory: string;
+}
+
+/** Tools for the worlds of a test file, from its first test to its last. For the body of `describe`; the result for tests. */
+export function shareHelmTools(): () => HelmTools {
+  let tools: HelmTools | undefined;
+  beforeAll(async () => {
+    tools = {
+      launcher: await startLauncher({ log: silentLogger, clock: systemClock }),
+      directory: await mkdtemp(join(tmpdir(), 'helm-tools-')),
+    };
+  });
+  afterAll(async () => {
+    await tools?.launcher.stop();
+    if (tools !== undefined) await rm(tools.directory, { recursive: true, force: true });
+  });
+  return () => {
+    if (tools === undefined) throw new Error('helm tools are there in tests and their hooks only');
+    return tools;
+  };
+}
+
 /** A namespace of a real cluster, a module directory, and a driver whose helm processes are counted. */
 export class HelmWorld {
   readonly probe: ApiProbe;
@@ -39,35 +65,28 @@ export class HelmWorld {
   readonly #cluster: Cluster;
   readonly #helmPath: string;
   readonly #root: string;
-  readonly #launcher: Launcher;
+  readonly #tools: HelmTools;
 
-  private constructor(
-    cluster: Cluster,
-    helmPath: string,
-    namespace: string,
-    root: string,
-    launcher: Launcher,
-  ) {
+  private constructor(cluster: Cluster, helmPath: string, namespace: string, root: string, tools: HelmTools) {
     this.#cluster = cluster;
     this.#helmPath = helmPath;
     this.namespace = namespace;
     this.#root = root;
-    this.#launcher = launcher;
+    this.#tools = tools;
     this.probe = new ApiProbe(cluster.access);
     this.modulePath = join(root, '001-web');
   }
 
-  static async start(cluster: Cluster, helmPath: string): Promise<HelmWorld> {
+  /** @param tools what the worlds of a test file share, see {@link shareHelmTools} */
+  static async start(cluster: Cluster, helmPath: string, tools: HelmTools): Promise<HelmWorld> {
     const namespace = await new ApiProbe(cluster.access).createNamespace('helm-driver');
     const root = await mkdtemp(join(tmpdir(), 'helm-driver-'));
-    const launcher = await startLauncher({ log: silentLogger, clock: systemClock });
-    const world = new HelmWorld(cluster, helmPath, namespace, root, launcher);
+    const world = new HelmWorld(cluster, helmPath, namespace, root, tools);
     await world.put({ 'Chart.yaml': 'apiVersion: v2\nname: anything\nversion: 1.0\n' });
     return world;
   }
 
   async stop(): Promise<void> {
-    await this.#launcher.stop();
     await rm(this.#root, { recursive: true, force: true });
   }
 
@@ -97,10 +116,10 @@ export class HelmWorld {
     });
     const helm = await findHelm(
       {
-        runner: this.#launcher,
+        runner: this.#tools.launcher,
         helmBinPath: this.#helmPath,
         path: '',
-        versionFile: join(this.#root, 'helm-version.json'),
+        versionFile: join(this.#tools.directory, `${basename(dirname(this.#helmPath))}.json`),
         pinned: async () => await Promise.resolve(''),
       },
       signal,
@@ -225,7 +244,7 @@ export class HelmWorld {
     return {
       run: async (spec, runSignal) => {
         if (spec.file === this.#helmPath) this.helmRuns.push(spec.args[0] ?? '');
-        return await this.#launcher.run(spec, runSignal);
+        return await this.#tools.launcher.run(spec, runSignal);
       },
     };
   }

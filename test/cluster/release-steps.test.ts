@@ -8,7 +8,7 @@ import { describeCluster, helmPath, lacksHelm } from '../support/control-plane/c
 import { HELM_VERSIONS } from '../support/control-plane/programs.ts';
 import { rejection } from '../support/rejection.ts';
 import { CONFIG_MAP, SERVICE } from './helm-templates.ts';
-import { HelmWorld } from './helm-world.ts';
+import { HelmWorld, shareHelmTools } from './helm-world.ts';
 
 const signal = new AbortController().signal;
 const SECOND = CONFIG_MAP.replace('"{{ .Release.Name }}"', 'second');
@@ -21,6 +21,7 @@ function answering(answer: (error: OperatorError) => OperatorError): NonNullable
 }
 
 describeCluster('steps on the way of a release', (cluster) => {
+  const tools = shareHelmTools();
   describe.each(HELM_VERSIONS)('with helm %s', (version) => {
     let world: HelmWorld;
     let driver: HelmDriver;
@@ -34,7 +35,7 @@ describeCluster('steps on the way of a release', (cluster) => {
         context.skip();
         return;
       }
-      world = await HelmWorld.start(cluster(), helmPath(cluster(), version));
+      world = await HelmWorld.start(cluster(), helmPath(cluster(), version), tools());
       await world.put({ 'templates/map.yaml': CONFIG_MAP, 'templates/service.yaml': SERVICE });
       driver = await world.driver();
     });

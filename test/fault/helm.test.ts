@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { DeployResult } from '../../src/helm/deploy.ts';
-import { HelmWorld } from '../cluster/helm-world.ts';
+import { HelmWorld, shareHelmTools } from '../cluster/helm-world.ts';
 import { CapturedLog } from '../support/captured-log.ts';
 import { describeCluster, helmPath, lacksHelm } from '../support/control-plane/cluster-suite.ts';
 import { FaultProxy } from '../support/fault-proxy.ts';
@@ -21,6 +21,7 @@ const CREATE = { verb: 'create', path: /\/services$/ } as const;
 const APPLY = { verb: 'patch', path: /\/services\/web$/ } as const;
 
 describeCluster('helm that the API server does not serve well', (cluster) => {
+  const tools = shareHelmTools();
   describe.each(['3.17.3', '4.1.4'] as const)('with helm %s', (version) => {
     /** How this helm writes the Service. */
     const write = version === '4.1.4' ? APPLY : CREATE;
@@ -34,7 +35,7 @@ describeCluster('helm that the API server does not serve well', (cluster) => {
         context.skip();
         return;
       }
-      world = await HelmWorld.start(cluster(), helmPath(cluster(), version));
+      world = await HelmWorld.start(cluster(), helmPath(cluster(), version), tools());
       await world.put({ 'templates/service.yaml': SERVICE });
       log = new CapturedLog(world.clock);
       proxy = await FaultProxy.start(cluster().access);
