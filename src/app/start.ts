@@ -162,7 +162,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   startUp(operator, parts.handle, { stop, abort });
   startLoops(host, { ...parts, configMap, metrics, stop, running });
   runModuleObjects(objects, moduleSource(operator, redactor), settings, host, running);
-  if (settings.watchesFiles) running.defer(watchFiles(watchedPaths(settings), host, operator.router, stop));
+  if (settings.watchesFiles) running.defer(watchFiles(watchedPaths(settings), host, operator, stop));
   return { operator, httpPort: probes.port };
 }
 

@@ -100,6 +100,10 @@ const settings: Schema = {
       minimum: 0,
     },
     timeout: text('Time limit of one run, such as 30s.'),
+    restartOnChange: flag(
+      'Whether a change of the file of the hook ends a run in progress and starts it again with the new file (only with --watch-files).',
+      false,
+    ),
   }),
   minProperties: 1,
   dependencies: { executionMinInterval: ['executionBurst'], executionBurst: ['executionMinInterval'] },

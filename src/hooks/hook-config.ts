@@ -64,6 +64,8 @@ export interface HookSettings {
   readonly rateLimit?: TokenBucketOptions;
   /** Time limit of one run in milliseconds. */
   readonly timeoutMs?: number;
+  /** Whether a change of its file ends a run in progress, and has the task run again. */
+  readonly restartOnChange?: boolean;
 }
 
 /** The configuration that a hook prints for `--config`, validated and with all defaults. */

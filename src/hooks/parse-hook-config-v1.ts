@@ -36,6 +36,7 @@ interface RawSettings {
   readonly executionMinInterval?: string;
   readonly executionBurst?: number;
   readonly timeout?: string;
+  readonly restartOnChange?: boolean;
 }
 
 interface RawQueued extends SnapshotUser {
@@ -193,7 +194,12 @@ function namespaceSelector(namespace: NonNullable<RawKubernetes['namespace']>) {
   return nameSelector === undefined ? {} : { nameSelector: nameSelector.matchNames };
 }
 
-function hookSettings({ executionMinInterval, executionBurst, timeout }: RawSettings): HookSettings {
+function hookSettings({
+  executionMinInterval,
+  executionBurst,
+  timeout,
+  restartOnChange = false,
+}: RawSettings): HookSettings {
   const minIntervalMs = durationMs(executionMinInterval ?? '0s');
   const timeoutMs = durationMs(timeout ?? '0s');
   return {
@@ -201,5 +207,6 @@ function hookSettings({ executionMinInterval, executionBurst, timeout }: RawSett
       ? { rateLimit: { intervalMs: minIntervalMs, burst: Math.max(1, executionBurst ?? 1) } }
       : {}),
     ...(timeoutMs > 0 ? { timeoutMs } : {}),
+    ...(restartOnChange ? { restartOnChange } : {}),
   };
 }

@@ -169,6 +169,8 @@ test.each([
   [{ executionMinInterval: '0s', executionBurst: 5 }, {}],
   [{ executionMinInterval: '-3s', executionBurst: 5 }, {}],
   [{ timeout: '30s' }, { timeoutMs: 30_000 }],
+  [{ restartOnChange: true }, { restartOnChange: true }],
+  [{ restartOnChange: false }, {}],
 ])('parse() reads settings %j', async (settings, expected) => {
   expect(await v1({ settings })).toEqual({ ...NO_BINDINGS, settings: expected });
 });

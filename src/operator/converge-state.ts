@@ -23,6 +23,9 @@ export class ConvergeState {
   #isConfigRefused = false;
   #configProblem: string | undefined;
   #unloaded: readonly string[] = [];
+  /** Called at the end of the reload in progress, and of the next one. */
+  #atReload: (() => void)[] = [];
+  #atNextReload: (() => void)[] = [];
   #first: ConvergeProgress = 'not-started';
   readonly #firstDone = Promise.withResolvers<void>();
 
@@ -97,6 +100,18 @@ export class ConvergeState {
   /** Called when changed files are about to be loaded: what failed before is tried again. */
   beginReload(): void {
     this.#unloaded = [];
+    this.#atReload = this.#atNextReload.splice(0);
+  }
+
+  endReload(): void {
+    for (const notify of this.#atReload.splice(0)) notify();
+  }
+
+  /** Resolves when a reload that begins from now on is over. */
+  untilReloaded(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#atNextReload.push(resolve);
+    return promise;
   }
 
   addUnloaded(what: string): void {

@@ -127,7 +127,13 @@ export class HookExecution {
     const work = `${run.binding} ${hook.name}`;
     const startedAtMs = clock.wallMs();
     const startedMs = clock.steadyMs();
-    const shown = this.running.add({ labels, log, startedAtMs, abort: (error) => own.abort(error) });
+    const shown = this.running.add({
+      labels,
+      hook: run.hook.hook,
+      log,
+      startedAtMs,
+      abort: (error) => own.abort(error),
+    });
     const follower = this.#options.observe(run, queue, log);
     log.debug({}, 'hook started');
     let ending: HookRunEnd['cause'];

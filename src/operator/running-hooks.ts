@@ -1,6 +1,7 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import type { Hook } from '../hooks/hook.ts';
 import type { HookRunLabels } from '../metrics/operator-metrics.ts';
 import type { QueueSet } from '../queue/queue-set.ts';
 import type { RunningHookFacts } from '../status/operator-status.ts';
@@ -9,6 +10,7 @@ import type { Task } from './tasks.ts';
 /** A hook that runs now. */
 export interface RunningHook {
   readonly labels: HookRunLabels;
+  readonly hook: Hook;
   readonly log: Logger;
   /** On the wall clock, to show it. */
   readonly startedAtMs: number;

@@ -42,6 +42,7 @@ import { deferIfPaused, type PauseTasksParts } from './pause-tasks.ts';
 import { type ReconcileModuleParts, reconcileModule } from './reconcile-module.ts';
 import { endOfAttempt, startOfAttempt } from './record-runs.ts';
 import { type RefusedModulesParts, skipIfRefused } from './refused-modules.ts';
+import { outcomeOfRestart } from './restart-hooks.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
 import type { RunAborts } from './run-aborts.ts';
 import { endMessage, eventFields, flowFields, phaseOf, startMessage } from './task-log.ts';
@@ -263,10 +264,17 @@ export function lock(): Stage {
   };
 }
 
-/** Lets users end a run of a module or of one of its hooks. */
+/** Lets users end a run of a module or of one of its hooks, and changed files restart the run of a hook. */
 export function abort({ aborts }: { readonly aborts: Pick<RunAborts, 'run'> }): Stage {
-  return (attempt, next) =>
-    aborts.run(attempt.entry.task, attempt.signal, (signal) => next({ ...attempt, signal }));
+  return async (attempt, next) => {
+    try {
+      return await aborts.run(attempt.entry.task, attempt.signal, (signal) => next({ ...attempt, signal }));
+    } catch (error) {
+      const restart = outcomeOfRestart(error);
+      if (restart === undefined || attempt.signal.aborted) throw error;
+      return restart;
+    }
+  };
 }
 
 /** Calls the handler of the task; nothing comes after it. */

@@ -111,6 +111,11 @@ function* waitsOfHead(
   } else if (status.type === 'repeating') {
     const module = moduleOf(task);
     const tracked = task.type === 'ModuleRun' ? registry.tracked.get(task.module) : undefined;
+    // It waits for nothing else than its new file.
+    if (task.type === 'GlobalHookRun' || task.type === 'ModuleHookRun') {
+      yield { for: 'module', text: 'the load of changed files', until: null, ref: null };
+      return;
+    }
     const isSynchronizing = tracked?.phase === 'wait-for-synchronization' && !tracked.synchronization.isDone;
     yield isSynchronizing
       ? {

@@ -30,7 +30,7 @@ async function watching() {
   const lab = await operatorLab([]);
   const host = daemonHost();
   const stop = new AbortController();
-  const end = watchFiles([root], host, lab.operator.router, stop.signal);
+  const end = watchFiles([root], host, lab.operator, stop.signal);
   await host.captured.untilMessage('watching files for changes');
   return {
     lab,

@@ -98,6 +98,8 @@ export interface HookSettings {
   readonly executionBurst?: number;
   /** Time limit of one run, such as `30s`. */
   readonly timeout?: string;
+  /** End a run in progress when the file of the hook changes, and start it again. Default false. */
+  readonly restartOnChange?: boolean;
 }
 
 /** When a hook is run: what an executable hook answers to `--config`, version v1. */

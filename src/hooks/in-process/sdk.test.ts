@@ -107,6 +107,7 @@ const PARTS: Readonly<Record<string, object>> = {
     executionMinInterval: true,
     executionBurst: true,
     timeout: true,
+    restartOnChange: true,
   } satisfies KeysOf<HookSettings>,
 };
 

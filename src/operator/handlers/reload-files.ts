@@ -38,6 +38,14 @@ export async function handleReloadFiles(
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
   operator.converge.beginReload();
+  try {
+    return await reload(operator, signal);
+  } finally {
+    operator.converge.endReload();
+  }
+}
+
+async function reload(operator: ReloadFilesParts, signal: AbortSignal): Promise<TaskOutcome<Task>> {
   await attempt(operator, 'modules', () => operator.sources.reloadModules());
   const started: HookRuntime[] = [];
   await attempt(operator, 'global hooks', async () => {
