@@ -6,8 +6,16 @@ import { now } from './lib/now.ts';
 import type { Place } from './lib/places.ts';
 import { location, token } from './lib/site.ts';
 import { nextTheme, theme } from './lib/theme.ts';
+import { AboutPage } from './pages/about.tsx';
+import { GraphPage } from './pages/graph.tsx';
+import { ModulePage } from './pages/module.tsx';
+import { ModulesPage } from './pages/modules.tsx';
+import { NextPage } from './pages/next.tsx';
 import { NoTokenPage } from './pages/no-token.tsx';
 import { NowPage } from './pages/now.tsx';
+import { QueuePage, QueuesPage } from './pages/queues.tsx';
+import { RunPage } from './pages/run.tsx';
+import { RunsPage } from './pages/runs.tsx';
 import { Empty, Link, Title } from './parts/text.tsx';
 
 /** Pages in the order of the navigation: path, name, key after `g`. */
@@ -45,15 +53,37 @@ export function App(): VNode {
 }
 
 function Page({ place }: { place: Place }): VNode {
-  if (place.page === 'now') return <NowPage />;
-  return (
-    <>
-      <Title>There is no such page</Title>
-      <Empty>
-        Go to <Link to="">Now</Link>.
-      </Empty>
-    </>
-  );
+  switch (place.page) {
+    case 'now':
+      return <NowPage />;
+    case 'queues':
+      return <QueuesPage />;
+    case 'queue':
+      return <QueuePage name={place.name} />;
+    case 'modules':
+      return <ModulesPage />;
+    case 'module':
+      return <ModulePage name={place.name} tab={place.tab} />;
+    case 'runs':
+      return <RunsPage />;
+    case 'run':
+      return <RunPage id={place.id} />;
+    case 'next':
+      return <NextPage />;
+    case 'graph':
+      return <GraphPage />;
+    case 'about':
+      return <AboutPage />;
+    case 'unknown':
+      return (
+        <>
+          <Title>There is no such page</Title>
+          <Empty>
+            Go to <Link to="">Now</Link>.
+          </Empty>
+        </>
+      );
+  }
 }
 
 /** A fragment alone would lead to the base, not to this page. */

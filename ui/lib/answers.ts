@@ -1,12 +1,40 @@
 // What the API answers, put together from the types of the operator itself.
+
 import type { LastRunView, RunDetails, RunList, RunView } from '../../src/journal/run-view.ts';
-import type { ModuleExplanation, ModuleStatus, ModuleSummary } from '../../src/status/module-explanation.ts';
+import type { OperatorIdentity, ProcessUsage } from '../../src/server/api/api-route.ts';
+import type { RuntimeParameterView } from '../../src/settings/runtime-parameters.ts';
+import type {
+  HookPatchView,
+  HookSnapshots,
+  HookView,
+  LayeredValue,
+  RevisionView,
+  WatchView,
+} from '../../src/status/module-details.ts';
+import type {
+  ModuleDrift,
+  ModuleExplanation,
+  ModuleStatus,
+  ModuleSummary,
+} from '../../src/status/module-explanation.ts';
 import type { NextItem } from '../../src/status/next-items.ts';
 import type { OperatorStatus, RunningHookFacts } from '../../src/status/operator-status.ts';
 import type { TaskQueueView, TaskView } from '../../src/status/task-queues.ts';
 
 export type { WhyNode } from '../../src/status/cause.ts';
-export type { ModuleExplanation, ModuleStatus, NextItem, RunDetails, RunList, RunView, TaskView };
+export type {
+  HookSnapshots,
+  HookView,
+  LayeredValue,
+  ModuleExplanation,
+  ModuleStatus,
+  NextItem,
+  RevisionView,
+  RunDetails,
+  RunList,
+  RunView,
+  TaskView,
+};
 
 export type QueueAnswer = TaskQueueView & { readonly more: number };
 
@@ -24,4 +52,58 @@ export interface NowAnswer {
 
 export interface ErrorAnswer {
   readonly error: { readonly code: string; readonly message: string };
+}
+
+export interface ValuesAnswer {
+  readonly sections: readonly { readonly name: string; readonly values: readonly LayeredValue[] }[];
+}
+
+export interface PatchesAnswer {
+  readonly sections: readonly { readonly name: string; readonly patches: readonly HookPatchView[] }[];
+}
+
+export interface SnapshotsAnswer {
+  readonly hooks: readonly HookSnapshots[];
+}
+
+export interface HooksAnswer {
+  readonly hooks: readonly HookView[];
+}
+
+export interface DriftAnswer {
+  readonly drift: ModuleDrift | null;
+}
+
+export interface DiffAnswer {
+  readonly text: string;
+  readonly notes: readonly string[];
+  readonly tookMs: number;
+}
+
+export interface HistoryAnswer {
+  readonly revisions: readonly RevisionView[];
+  /** Null unless two revisions were named. */
+  readonly diff: { readonly from: number; readonly to: number; readonly text: string } | null;
+}
+
+export interface AboutAnswer
+  extends Pick<OperatorIdentity, 'version' | 'bootId' | 'replica' | 'namespace' | 'role'> {
+  readonly at: string;
+  readonly allowsActions: boolean;
+  readonly process: ProcessUsage;
+  readonly parameters: readonly (Pick<RuntimeParameterView, 'name' | 'description' | 'default' | 'value'> & {
+    readonly expiresAt: string | null;
+    readonly lastError: string;
+  })[];
+  readonly watches: readonly WatchView[];
+}
+
+export interface GraphAnswer {
+  readonly nodes: readonly { readonly name: string; readonly order: number; readonly status: ModuleStatus }[];
+  readonly edges: readonly {
+    readonly from: string;
+    readonly to: string;
+    readonly range: string | null;
+    readonly isOptional: boolean;
+  }[];
 }

@@ -29,6 +29,7 @@ test('a path to a name leads back to it, whatever the name', () => {
 test('references lead to pages, files do not', () => {
   expect(pathToRef('module/db')).toBe('modules/db');
   expect(pathToRef('queue/main')).toBe('queues/main');
-  expect(pathToRef('hook/web/hooks/a.sh')).toBe('runs?hook=web%2Fhooks%2Fa.sh');
+  expect(pathToRef('hook/web/hooks/a.sh')).toBe('runs?module=web&hook=hooks%2Fa.sh');
+  expect(pathToRef('hook/010-a.sh')).toBe('runs?hook=010-a.sh');
   expect(pathToRef('/modules/values.yaml')).toBeUndefined();
 });

@@ -50,8 +50,9 @@ export function pathToRef(ref: string): string | undefined {
   const [, kind, name = ''] = /^(module|queue|hook)\/(.+)$/s.exec(ref) ?? [];
   if (kind === 'module') return pathTo(['modules', name]);
   if (kind === 'queue') return pathTo(['queues', name]);
-  if (kind === 'hook') return pathTo(['runs'], { hook: name });
-  return undefined;
+  if (kind !== 'hook') return undefined;
+  const [, module = '', hook = name] = /^([^/]+)\/((?:web)?hooks\/.+)$/s.exec(name) ?? [];
+  return pathTo(['runs'], { module, hook });
 }
 
 /** For the tab of the browser. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { agoText, bytesText, countdownIn, durationText, untilText } from './time-text.ts';
+import { agoText, bytesText, countdownIn, durationText, splitReason, untilText } from './time-text.ts';
 import { visibleText } from './visible-text.ts';
 
 test('durations have the unit that fits', () => {
@@ -56,4 +56,11 @@ test('characters that are not seen are escapes, and everything else is as it was
   expect(visibleText('line\r\n')).toBe('line\\x0d\n');
   const plain = 'a\tb\nc <img src=x onerror=alert(1)> “ü” 日本 👍';
   expect(visibleText(plain)).toBe(plain);
+});
+
+test('the reason of a sentence begins behind its first colon that is not in brackets', () => {
+  expect(splitReason('queue main waits 1 s (failed attempts: 3); 2 tasks behind it: exit code 1: x')).toEqual(
+    ['queue main waits 1 s (failed attempts: 3); 2 tasks behind it', 'exit code 1: x'],
+  );
+  expect(splitReason('all tasks done')).toEqual(['all tasks done', '']);
 });

@@ -66,3 +66,16 @@ export function countdownIn(text: string): CountdownText | undefined {
   const [, before = '', seconds = '', after = ''] = found;
   return { before, seconds: Number(seconds), after };
 }
+
+/** A sentence of the operator and the reason that follows it: `queue main waits … (failed attempts: 3)` and `exit code 1`. */
+export function splitReason(text: string): readonly [string, string] {
+  let depth = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text[index];
+    if (character === '(') depth += 1;
+    else if (character === ')') depth -= 1;
+    else if (character === ':' && depth <= 0 && text[index + 1] === ' ')
+      return [text.slice(0, index), text.slice(index + 2)];
+  }
+  return [text, ''];
+}

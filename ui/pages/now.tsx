@@ -1,15 +1,13 @@
-import { computed } from '@preact/signals';
 import type { VNode } from 'preact';
-import { useMemo } from 'preact/hooks';
 import type { ModuleStatus, NowAnswer } from '../lib/answers.ts';
-import { nowMs } from '../lib/clock.ts';
 import { live } from '../lib/live.ts';
 import { now } from '../lib/now.ts';
 import { pathTo } from '../lib/places.ts';
-import { countdownIn, spanText } from '../lib/time-text.ts';
+import { splitReason } from '../lib/time-text.ts';
 import { counted } from '../parts/names.ts';
 import { NextList } from '../parts/next-list.tsx';
 import { RunsTable } from '../parts/runs.tsx';
+import { Countdown } from '../parts/sentence.tsx';
 import { kindOf, MODULE_KINDS, Sign, type SignName, type Tone } from '../parts/sign.tsx';
 import { QueueHead } from '../parts/tasks.tsx';
 import { Card, Empty, Link } from '../parts/text.tsx';
@@ -17,8 +15,8 @@ import { Card, Empty, Link } from '../parts/text.tsx';
 const LEVELS: Readonly<Record<NowAnswer['headline']['level'], { tone: Tone; sign: SignName; word: string }>> =
   {
     well: { tone: 'ok', sign: 'check', word: 'All is well' },
-    waiting: { tone: 'wait', sign: 'clock', word: 'It waits' },
-    broken: { tone: 'bad', sign: 'alert', word: 'It needs you' },
+    waiting: { tone: 'wait', sign: 'clock', word: 'Waiting' },
+    broken: { tone: 'bad', sign: 'alert', word: 'Needs attention' },
   };
 const SHOWN_RUNS = 10;
 const SHOWN_NEXT = 5;
@@ -73,6 +71,7 @@ function Headline({ data }: { data: NowAnswer | undefined }): VNode {
     );
   const { level, text, problems } = data.headline;
   const { tone, sign, word } = LEVELS[level];
+  const [sentence, reason] = splitReason(text);
   const others = problems.slice(1);
   return (
     <section class={`headline ${tone}`}>
@@ -82,8 +81,9 @@ function Headline({ data }: { data: NowAnswer | undefined }): VNode {
       <div>
         <p class="level">{word}</p>
         <h1 tabIndex={-1}>
-          <Countdown text={text} at={data.at} />
+          <Countdown text={level === 'well' ? text.replace(/^all is well: /, '') : sentence} at={data.at} />
         </h1>
+        {level !== 'well' && reason !== '' && <p class="reason">{reason}</p>}
         {others.length > 0 && (
           <ul class="problems">
             {others.map((problem) => (
@@ -96,28 +96,6 @@ function Headline({ data }: { data: NowAnswer | undefined }): VNode {
       </div>
     </section>
   );
-}
-
-/** A sentence of the operator; the seconds that it waits go on counting. */
-function Countdown({ text, at }: { text: string; at: string }): VNode {
-  const found = useMemo(() => countdownIn(text), [text]);
-  if (found === undefined) return <span>{capital(text)}</span>;
-  return (
-    <span>
-      {capital(found.before)}
-      <TimeLeft endMs={Date.parse(at) + found.seconds * 1_000} />
-      {found.after}
-    </span>
-  );
-}
-
-function TimeLeft({ endMs }: { endMs: number }): VNode {
-  const left = useMemo(() => computed(() => spanText(Math.max(0, endMs - nowMs.value), Math.ceil)), [endMs]);
-  return <span class="count">{left}</span>;
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** How many modules are in which state, as a bar and as links. */

@@ -1,14 +1,17 @@
 import type { RunView, TaskView } from '../lib/answers.ts';
 import { pathTo } from '../lib/places.ts';
 
-/** A task or run in a few words, such as `ModuleRun web` or `web/hooks/a.sh (schedule)`. */
+/** A task or run in a few words, such as `ModuleRun web` or `web/hooks/a.sh (schedule)`; names of global hooks have no module. */
 export function titleOf({
   type,
   module,
   hook,
   binding,
 }: Pick<TaskView, 'type' | 'module' | 'hook' | 'binding'>): string {
-  if (hook !== '') return binding === '' ? hook : `${hook} (${binding})`;
+  if (hook !== '') {
+    const name = module === '' ? hook : `${module}/${hook}`;
+    return binding === '' ? name : `${name} (${binding})`;
+  }
   return module === '' ? type : `${type} ${module}`;
 }
 

@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import type { NextItem } from '../lib/answers.ts';
+import { splitReason } from '../lib/time-text.ts';
 import { pathToModule } from './names.ts';
 import { kindOf, NEXT_KINDS, Sign } from './sign.tsx';
 import { Clock, Link, Time } from './text.tsx';
@@ -15,14 +16,17 @@ export function NextList({ items, isLong = false }: { items: readonly NextItem[]
             <Sign name={kind.sign} tone={kind.tone} />
             <span class="main">
               <span class="unseen">{kind.word}: </span>
-              {item.text}
+              {splitReason(item.text)[0]}
               {item.module !== '' && isLong && (
                 <>
                   {' '}
                   <Link to={pathToModule(item.module)}>{item.module}</Link>
                 </>
               )}
-              {item.crontab !== '' && isLong && <code>{item.crontab}</code>}
+              {item.crontab !== '' && isLong && <code class="dim"> {item.crontab}</code>}
+              {isLong && splitReason(item.text)[1] !== '' && (
+                <span class="error short">{splitReason(item.text)[1]}</span>
+              )}
             </span>
             <span class="when">
               <Time at={item.at} kind="until" />

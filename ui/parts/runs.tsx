@@ -59,9 +59,11 @@ function RunRow({ run, isModuleShown }: { run: RunView; isModuleShown: boolean }
         {run.error !== '' && <p class="error short">{run.error}</p>}
       </td>
       {isModuleShown && (
-        <td class="wide">{run.module !== '' && <Link to={pathToModule(run.module)}>{run.module}</Link>}</td>
+        <td class="wide short">
+          {run.module !== '' && <Link to={pathToModule(run.module)}>{run.module}</Link>}
+        </td>
       )}
-      <td class="wide dim">{run.queue}</td>
+      <td class="wide short dim">{run.queue}</td>
       <td class="number wide">{run.result === 'running' ? '' : durationText(run.durationMs)}</td>
       <td class="number">
         <Time at={run.endedAt ?? run.startedAt} />

@@ -37,7 +37,7 @@ export function Time({ at, kind = 'ago' }: { at: string; kind?: 'ago' | 'until' 
 export function Clock({ at }: { at: string }): VNode {
   return (
     <time dateTime={at} title={at}>
-      {new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' })}
+      {new Date(at).toLocaleTimeString([], { hourCycle: 'h23' })}
     </time>
   );
 }

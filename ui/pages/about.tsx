@@ -1,0 +1,163 @@
+import type { VNode } from 'preact';
+import type { AboutAnswer } from '../lib/answers.ts';
+import { bytesText, durationText, spanText } from '../lib/time-text.ts';
+import { useAnswer } from '../lib/use-answer.ts';
+import { Shown } from '../parts/answer.tsx';
+import { pathToModule } from '../parts/names.ts';
+import { Card, Clock, Empty, Link, Time, Title } from '../parts/text.tsx';
+
+/** Which operator this is, with what it runs, and whether its watches are open. */
+export function AboutPage(): VNode {
+  const answered = useAnswer<AboutAnswer>('about');
+  return (
+    <>
+      <Title>About</Title>
+      <Shown answered={answered}>
+        {(about) => (
+          <>
+            <div class="columns">
+              <Card title="This operator">
+                <Identity about={about} />
+              </Card>
+              <Card title="Its process">
+                <Process about={about} />
+              </Card>
+            </div>
+            <Card title="Parameters" more={<code class="dim">addon-operator config set</code>}>
+              <Parameters parameters={about.parameters} />
+            </Card>
+            <Card title="Watches">
+              <Watches watches={about.watches} />
+            </Card>
+          </>
+        )}
+      </Shown>
+    </>
+  );
+}
+
+function Identity({ about }: { about: AboutAnswer }): VNode {
+  return (
+    <dl class="facts">
+      <dt>Version</dt>
+      <dd>{about.version}</dd>
+      <dt>Replica</dt>
+      <dd>{about.replica}</dd>
+      <dt>Namespace</dt>
+      <dd>{about.namespace}</dd>
+      <dt>Role</dt>
+      <dd>{about.role === 'leader' ? 'leader' : 'the only replica'}</dd>
+      <dt>Start</dt>
+      <dd>
+        <code>{about.bootId}</code>
+      </dd>
+      <dt>Its time</dt>
+      <dd>
+        <Clock at={about.at} />
+      </dd>
+      <dt>This page</dt>
+      <dd>{about.allowsActions ? 'may also act on modules' : 'only shows'}</dd>
+    </dl>
+  );
+}
+
+function Process({ about: { process } }: { about: AboutAnswer }): VNode {
+  const { uptimeMs, cpuMs, rssBytes, heapUsedBytes, eventLoopDelay, startedAt } = process;
+  return (
+    <dl class="facts">
+      <dt>Started</dt>
+      <dd>
+        <Time at={startedAt} />
+      </dd>
+      <dt>CPU</dt>
+      <dd>
+        {durationText(cpuMs)} in {spanText(uptimeMs)}
+      </dd>
+      <dt>Memory</dt>
+      <dd>
+        {bytesText(rssBytes)}, of which {bytesText(heapUsedBytes)} are objects
+      </dd>
+      <dt>Event loop</dt>
+      <dd>
+        late by {durationText(eventLoopDelay.meanMs)} on average, {durationText(eventLoopDelay.p99Ms)} at the
+        99th percentile
+      </dd>
+    </dl>
+  );
+}
+
+function Parameters({ parameters }: { parameters: AboutAnswer['parameters'] }): VNode {
+  return (
+    <table>
+      <caption class="unseen">Runtime parameters</caption>
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          <th scope="col">Value</th>
+          <th scope="col" class="wide">
+            What it does
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {parameters.map(({ name, value, description, expiresAt, lastError, ...parameter }) => (
+          <tr key={name}>
+            <th scope="row">
+              <code>{name}</code>
+            </th>
+            <td>
+              {value}
+              {value !== parameter.default && <p class="dim">instead of {parameter.default}</p>}
+              {expiresAt !== null && (
+                <p class="dim">
+                  until <Time at={expiresAt} kind="until" />
+                </p>
+              )}
+              {lastError !== '' && <p class="error">{lastError}</p>}
+            </td>
+            <td class="wide dim">{description}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Watches({ watches }: { watches: AboutAnswer['watches'] }): VNode {
+  if (watches.length === 0) return <Empty>No hook has a kubernetes binding.</Empty>;
+  return (
+    <table>
+      <caption class="unseen">Watches of hooks</caption>
+      <thead>
+        <tr>
+          <th scope="col">Hook</th>
+          <th scope="col">Kind</th>
+          <th scope="col" class="wide">
+            Binding
+          </th>
+          <th scope="col" class="number">
+            Confirmed
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {watches.map(({ module, hook, binding, kind, ageMs, problem }) => (
+          <tr key={`${module} ${hook} ${binding}`}>
+            <th scope="row">
+              {module !== '' && (
+                <>
+                  <Link to={pathToModule(module)}>{module}</Link>/
+                </>
+              )}
+              {hook}
+              {problem !== null && <p class="error">{problem}</p>}
+            </th>
+            <td>{kind}</td>
+            <td class="wide">{binding}</td>
+            <td class="number">{ageMs === null ? 'not yet' : `${spanText(ageMs)} ago`}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

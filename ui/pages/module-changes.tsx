@@ -1,0 +1,188 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import type { DiffAnswer, DriftAnswer, HistoryAnswer } from '../lib/answers.ts';
+import { changes } from '../lib/live.ts';
+import { pathTo } from '../lib/places.ts';
+import { durationText } from '../lib/time-text.ts';
+import { useAnswer } from '../lib/use-answer.ts';
+import { Shown } from '../parts/answer.tsx';
+import { capital } from '../parts/sentence.tsx';
+import { Card, Empty, Time } from '../parts/text.tsx';
+
+/** What the next run would change, what others changed, and what runs changed before. */
+export function ChangesTab({ name }: { name: string }): VNode {
+  const drift = useAnswer<DriftAnswer>(pathTo(['modules', name, 'drift']), changes.value);
+  const history = useAnswer<HistoryAnswer>(pathTo(['modules', name, 'history']));
+  return (
+    <>
+      <NextRun name={name} />
+      <Card title="Changed by others">
+        <Shown answered={drift}>{(answer) => <Drift drift={answer.drift} />}</Shown>
+      </Card>
+      <Card title="Revisions of the release">
+        <Shown answered={history}>{({ revisions }) => <Revisions name={name} revisions={revisions} />}</Shown>
+      </Card>
+    </>
+  );
+}
+
+/** Rendering takes a while, so it is done on request. */
+function NextRun({ name }: { name: string }): VNode {
+  const [wanted, setWanted] = useState(0);
+  const answered = useAnswer<DiffAnswer>(
+    wanted === 0 ? undefined : pathTo(['modules', name, 'diff']),
+    wanted,
+  );
+  return (
+    <Card title="What the next run would change">
+      <p class="dim">
+        The chart is rendered with the values of now, and compared with the objects in the cluster.
+      </p>
+      <p>
+        <button type="button" class="action" onClick={() => setWanted(wanted + 1)}>
+          {wanted === 0 ? 'Compare' : 'Compare again'}
+        </button>
+      </p>
+      {wanted > 0 && (
+        <Shown answered={answered}>
+          {({ text, notes, tookMs }) => (
+            <>
+              <p class="dim">Compared in {durationText(tookMs)}.</p>
+              {notes.map((note) => (
+                <p key={note} class="wait">
+                  {note}
+                </p>
+              ))}
+              <Diff text={text} />
+            </>
+          )}
+        </Shown>
+      )}
+    </Card>
+  );
+}
+
+/** Lines of a unified diff; the signs at their beginnings say the same as their colours. */
+function Diff({ text }: { text: string }): VNode {
+  if (text.trim() === '' || text.trim() === 'No diff found') return <Empty>There is no difference.</Empty>;
+  const lines = text.split('\n');
+  return (
+    <section class="output diff" tabIndex={0} aria-label="Changes">
+      <pre>
+        {lines.map((line, index) => {
+          const tone = line.startsWith('+')
+            ? 'ok'
+            : line.startsWith('-')
+              ? 'bad'
+              : line.startsWith('@')
+                ? 'busy'
+                : '';
+          // oxlint-disable-next-line react/no-array-index-key -- lines have no other name
+          return <span key={index} class={tone}>{`${line}\n`}</span>;
+        })}
+      </pre>
+    </section>
+  );
+}
+
+function Drift({ drift }: { drift: DriftAnswer['drift'] }): VNode {
+  if (drift === null) return <Empty>Drift is not looked for in this release.</Empty>;
+  if (drift.objects.length === 0 && (drift.uncompared ?? []).length === 0)
+    return <Empty>Nothing: all objects are as the last run left them.</Empty>;
+  return (
+    <ul class="plain">
+      {drift.objects.map(({ resource, fields, changedBy, since, outlook }) => (
+        <li key={resource} class="item">
+          <p>
+            <code>{resource}</code> <span class="dim">by {changedBy.join(', ') || 'unknown'}</span>{' '}
+            <Time at={since} />
+          </p>
+          <p>
+            {fields.map((field) => (
+              <code key={field} class="tag">
+                {field}
+              </code>
+            ))}
+          </p>
+          <p class="dim">{capital(outlook)}</p>
+        </li>
+      ))}
+      {drift.uncompared?.map(({ resource, error }) => (
+        <li key={resource} class="item">
+          <code>{resource}</code>
+          <p class="error">{error}</p>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Revisions({ name, revisions }: { name: string; revisions: HistoryAnswer['revisions'] }): VNode {
+  const [compared, setCompared] = useState<readonly [number, number]>();
+  if (revisions.length === 0) return <Empty>There is no release.</Empty>;
+  return (
+    <>
+      <table>
+        <caption class="unseen">Revisions, the newest first</caption>
+        <thead>
+          <tr>
+            <th scope="col">Revision</th>
+            <th scope="col">Status</th>
+            <th scope="col" class="wide">
+              Chart
+            </th>
+            <th scope="col" class="wide">
+              Description
+            </th>
+            <th scope="col" class="number">
+              Deployed
+            </th>
+            <th scope="col">
+              <span class="unseen">Difference</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {revisions.map(({ revision, status, deployedAt, chart, description }, index) => {
+            const before = revisions[index + 1]?.revision;
+            return (
+              <tr key={revision}>
+                <th scope="row">{revision}</th>
+                <td>{status}</td>
+                <td class="wide">{chart}</td>
+                <td class="wide main">{description}</td>
+                <td class="number">{deployedAt !== null && <Time at={deployedAt} />}</td>
+                <td class="number">
+                  {before !== undefined && (
+                    <button
+                      type="button"
+                      class="small"
+                      aria-label={`Compare revision ${revision} with ${before}`}
+                      onClick={() => setCompared([before, revision])}
+                    >
+                      Compare
+                    </button>
+                  )}
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      {compared !== undefined && <RevisionDiff name={name} from={compared[0]} to={compared[1]} />}
+    </>
+  );
+}
+
+function RevisionDiff({ name, from, to }: { name: string; from: number; to: number }): VNode {
+  const query = { from: String(from), to: String(to) };
+  const answered = useAnswer<HistoryAnswer>(pathTo(['modules', name, 'history'], query));
+  return (
+    <>
+      <h3>
+        From revision {from} to {to}
+      </h3>
+      <Shown answered={answered}>{({ diff }) => <Diff text={diff?.text ?? ''} />}</Shown>
+    </>
+  );
+}

@@ -1,0 +1,217 @@
+import type { VNode } from 'preact';
+import type { ModuleExplanation, RunList } from '../lib/answers.ts';
+import { changes, live } from '../lib/live.ts';
+import { MODULE_TABS, type ModuleTab, pathTo } from '../lib/places.ts';
+import { useAnswer } from '../lib/use-answer.ts';
+import { Shown } from '../parts/answer.tsx';
+import { RunsTable } from '../parts/runs.tsx';
+import { capital } from '../parts/sentence.tsx';
+import { Badge, kindOf, MODULE_KINDS, Sign } from '../parts/sign.tsx';
+import { Card, Empty, Link, Time } from '../parts/text.tsx';
+import { Blocker, WhyTree } from '../parts/why-tree.tsx';
+import { ChangesTab } from './module-changes.tsx';
+import { HooksTab } from './module-hooks.tsx';
+import { ValuesTab } from './module-values.tsx';
+
+const TAB_NAMES: Readonly<Record<ModuleTab, string>> = {
+  why: 'Why',
+  runs: 'Runs',
+  changes: 'Changes',
+  values: 'Values',
+  hooks: 'Hooks',
+};
+
+/** One module: why it is as it is, what ran, what would change, its values and hooks. */
+export function ModulePage({ name, tab }: { name: string; tab: ModuleTab }): VNode {
+  const module = live.value.modules.get(name);
+  return (
+    <>
+      <header class="title">
+        <p>
+          <Link to="modules">Modules</Link>
+        </p>
+        <div class="row start">
+          <h1 tabIndex={-1}>{name}</h1>
+          {module !== undefined && <Badge kind={kindOf(MODULE_KINDS, module.status)} />}
+        </div>
+      </header>
+      <nav class="tabs" aria-label={`Module ${name}`}>
+        <ul>
+          {MODULE_TABS.map((each) => (
+            <li key={each}>
+              <Link
+                to={pathTo(each === 'why' ? ['modules', name] : ['modules', name, each])}
+                aria-current={each === tab ? 'page' : undefined}
+              >
+                {TAB_NAMES[each]}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <Tab key={`${name} ${tab}`} name={name} tab={tab} />
+    </>
+  );
+}
+
+function Tab({ name, tab }: { name: string; tab: ModuleTab }): VNode {
+  switch (tab) {
+    case 'why':
+      return <WhyTab name={name} />;
+    case 'runs':
+      return <RunsTab name={name} />;
+    case 'changes':
+      return <ChangesTab name={name} />;
+    case 'values':
+      return <ValuesTab name={name} />;
+    case 'hooks':
+      return <HooksTab name={name} />;
+  }
+}
+
+function WhyTab({ name }: { name: string }): VNode {
+  const answered = useAnswer<ModuleExplanation>(pathTo(['modules', name]), changes.value);
+  return (
+    <Shown answered={answered}>
+      {(explanation) => {
+        const { why } = explanation;
+        const blocker = why?.children.find(({ ok }) => ok === false);
+        return (
+          <>
+            {blocker === undefined ? (
+              <Fine explanation={explanation} />
+            ) : (
+              <Blocker node={blocker} module={name} />
+            )}
+            <div class="columns uneven">
+              {why !== undefined && (
+                <Card title="Conditions, in order">
+                  <WhyTree root={why} blocker={blocker} />
+                </Card>
+              )}
+              <Card title="Facts">
+                <Facts explanation={explanation} />
+              </Card>
+            </div>
+          </>
+        );
+      }}
+    </Shown>
+  );
+}
+
+function Fine({
+  explanation: { status, waitsFor, reason, module },
+}: {
+  explanation: ModuleExplanation;
+}): VNode {
+  const { tone, sign, word } = kindOf(MODULE_KINDS, status);
+  const isReady = status === 'ready';
+  return (
+    <section class={`headline ${tone}`}>
+      <span class="disc">
+        <Sign name={sign} />
+      </span>
+      <div>
+        <p class="level">{capital(word)}</p>
+        <p class="sentence">
+          {isReady ? `Nothing stands in the way of ${module}.` : capital(waitsFor[0] ?? reason)}
+        </p>
+      </div>
+    </section>
+  );
+}
+
+function Facts({ explanation }: { explanation: ModuleExplanation }): VNode {
+  const {
+    position,
+    path,
+    version,
+    release,
+    requires,
+    lastRun,
+    nextReconcileAt,
+    failure,
+    deletionPolicy,
+    phase,
+  } = explanation;
+  return (
+    <dl class="facts">
+      <dt>Run order</dt>
+      <dd>
+        {position.place} of {position.of}
+      </dd>
+      <dt>Phase</dt>
+      <dd>{phase}</dd>
+      <dt>Version</dt>
+      <dd>{version ?? 'none'}</dd>
+      <dt>Release</dt>
+      <dd>{release === null ? 'none' : `revision ${release.revision}`}</dd>
+      <dt>Last run</dt>
+      <dd>
+        {lastRun === null ? (
+          'none yet'
+        ) : (
+          <>
+            {lastRun.result}, <Time at={lastRun.startedAt} />
+          </>
+        )}
+      </dd>
+      {failure !== null && (
+        <>
+          <dt>Failed attempts</dt>
+          <dd>
+            {failure.attempts}
+            {failure.nextAttemptAt !== null && (
+              <>
+                , next <Time at={failure.nextAttemptAt} kind="until" />
+              </>
+            )}
+          </dd>
+        </>
+      )}
+      {nextReconcileAt !== null && (
+        <>
+          <dt>Next recheck</dt>
+          <dd>
+            <Time at={nextReconcileAt} kind="until" />
+          </dd>
+        </>
+      )}
+      <dt>Requires</dt>
+      <dd>
+        {requires.length === 0
+          ? 'no other module'
+          : requires.map(({ name, range, status }) => (
+              <div key={name}>
+                <Link to={pathTo(['modules', name])}>{name}</Link> {range ?? ''} ({status ?? 'does not exist'}
+                )
+              </div>
+            ))}
+      </dd>
+      <dt>On deletion</dt>
+      <dd>{deletionPolicy}</dd>
+      <dt>Directory</dt>
+      <dd>
+        <code>{path}</code>
+      </dd>
+    </dl>
+  );
+}
+
+function RunsTab({ name }: { name: string }): VNode {
+  const answered = useAnswer<RunList>(pathTo(['runs'], { module: name, limit: '100' }), changes.value);
+  return (
+    <Shown answered={answered}>
+      {({ runs }) =>
+        runs.length === 0 ? (
+          <Empty>Nothing of it has run since the operator started.</Empty>
+        ) : (
+          <Card title="Runs" more={<Link to={pathTo(['runs'], { module: name })}>with filters</Link>}>
+            <RunsTable runs={runs} caption={`Runs of ${name}`} isModuleShown={false} />
+          </Card>
+        )
+      }
+    </Shown>
+  );
+}

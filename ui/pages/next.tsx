@@ -1,0 +1,51 @@
+import type { VNode } from 'preact';
+import type { NextItem } from '../lib/answers.ts';
+import { changes } from '../lib/live.ts';
+import { pathTo } from '../lib/places.ts';
+import { location } from '../lib/site.ts';
+import { useAnswer } from '../lib/use-answer.ts';
+import { Shown } from '../parts/answer.tsx';
+import { ChoiceFilter } from '../parts/filter.tsx';
+import { NextList } from '../parts/next-list.tsx';
+import { NEXT_KINDS } from '../parts/sign.tsx';
+import { Empty, Title } from '../parts/text.tsx';
+
+const HOURS = [
+  ['1', 'hour'],
+  ['168', 'seven days'],
+] as const;
+
+/** What happens at times that are known now. */
+export function NextPage(): VNode {
+  const { query } = location.value;
+  const hours = query.get('hours') ?? '';
+  const kind = query.get('kind') ?? '';
+  const answered = useAnswer<{ items: readonly NextItem[] }>(pathTo(['next'], { hours }), changes.value);
+  return (
+    <>
+      <Title note="Retries, schedules, rechecks and ends of pauses. Everything else happens when something changes.">
+        Next
+      </Title>
+      <div class="filters">
+        <ChoiceFilter name="hours" label="Within the next" choices={HOURS} all="24 hours" />
+        <ChoiceFilter
+          name="kind"
+          label="Kind"
+          choices={Object.entries(NEXT_KINDS).map(([key, { word }]) => [key, word])}
+        />
+      </div>
+      <Shown answered={answered}>
+        {({ items }) => {
+          const shown = items.filter((item) => kind === '' || item.kind === kind);
+          return shown.length === 0 ? (
+            <Empty>Nothing is planned.</Empty>
+          ) : (
+            <div class="card">
+              <NextList items={shown} isLong />
+            </div>
+          );
+        }}
+      </Shown>
+    </>
+  );
+}

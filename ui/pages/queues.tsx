@@ -1,0 +1,149 @@
+import type { VNode } from 'preact';
+import type { QueueAnswer, TaskView } from '../lib/answers.ts';
+import { live } from '../lib/live.ts';
+import { pathTo, pathToRef } from '../lib/places.ts';
+import { location } from '../lib/site.ts';
+import { TextFilter } from '../parts/filter.tsx';
+import { counted } from '../parts/names.ts';
+import { capital } from '../parts/sentence.tsx';
+import { QueueState, TaskText } from '../parts/tasks.tsx';
+import { Card, Empty, Link, Time, Title } from '../parts/text.tsx';
+
+/** All queues: those with tasks first, with what they do. */
+export function QueuesPage(): VNode {
+  const all = [...live.value.queues.values()];
+  const text = (location.value.query.get('q') ?? '').toLowerCase();
+  const shown = all.filter(({ name }) => name.toLowerCase().includes(text));
+  const busy = shown.filter(({ length }) => length > 0);
+  const idle = shown.filter(({ length }) => length === 0);
+  return (
+    <>
+      <Title
+        note={`${counted(all.length, 'queue')}, ${busy.length} with tasks. A queue runs one task at a time, in order.`}
+      >
+        Queues
+      </Title>
+      <div class="filters">
+        <TextFilter name="q" label="Name" />
+      </div>
+      {busy.length === 0 && <Empty>{live.value.isReady ? 'No task waits or runs.' : 'Reading …'}</Empty>}
+      {busy.map((queue) => (
+        <QueueCard key={queue.name} queue={queue} />
+      ))}
+      {idle.length > 0 && (
+        <Card title="Empty">
+          <ul class="chips">
+            {idle.map(({ name }) => (
+              <li key={name}>
+                <Link class="name" to={pathTo(['queues', name])}>
+                  {name}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </Card>
+      )}
+    </>
+  );
+}
+
+const SHOWN_TASKS = 3;
+
+function QueueCard({ queue }: { queue: QueueAnswer }): VNode {
+  const rest = queue.length - Math.min(queue.tasks.length, SHOWN_TASKS);
+  return (
+    <section class="card">
+      <header>
+        <h2>
+          <Link class="name" to={pathTo(['queues', queue.name])}>
+            {queue.name}
+          </Link>
+        </h2>
+        <QueueState status={queue.status} />
+      </header>
+      <Tasks tasks={queue.tasks.slice(0, SHOWN_TASKS)} />
+      {rest > 0 && (
+        <p>
+          <Link to={pathTo(['queues', queue.name])}>{counted(rest, 'more task')}</Link>
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** One queue with all its tasks. */
+export function QueuePage({ name }: { name: string }): VNode {
+  const queue = live.value.queues.get(name);
+  const title = <Title note={<Link to="queues">All queues</Link>}>Queue {name}</Title>;
+  if (queue === undefined)
+    return (
+      <>
+        {title}
+        <Empty>{live.value.isReady ? 'There is no such queue now.' : 'Reading …'}</Empty>
+      </>
+    );
+  return (
+    <>
+      {title}
+      <Card title={counted(queue.length, 'task')} more={<QueueState status={queue.status} />}>
+        {queue.length === 0 ? <Empty>No task waits or runs here.</Empty> : <Tasks tasks={queue.tasks} />}
+        {queue.more > 0 && <p class="dim">and {counted(queue.more, 'task')} that are not listed</p>}
+      </Card>
+      <p>
+        <Link to={pathTo(['runs'], { queue: name })}>Runs of this queue</Link>
+      </p>
+    </>
+  );
+}
+
+/** Tasks in order, the first one with everything that is known about it. */
+function Tasks({ tasks }: { tasks: readonly TaskView[] }): VNode {
+  return (
+    <ol class="tasks">
+      {tasks.map((task) => (
+        <li key={task.id}>
+          <TaskText task={task} />
+          <Waits task={task} />
+          <p class="dim">
+            {task.trigger !== '' && <>{capital(task.trigger)} · </>}
+            {task.triggeredBy !== null && <>caused by {task.triggeredBy.hook} · </>}
+            {task.eventId !== '' && (
+              <>
+                <Link to={pathTo(['runs'], { event: task.eventId })}>its event</Link> ·{' '}
+              </>
+            )}
+            queued <Time at={task.queuedAt} />
+          </p>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Waits({ task }: { task: TaskView }): VNode | null {
+  if (task.waits.length === 0) return null;
+  return (
+    <ul class="waits">
+      {task.waits.map((wait) => {
+        const path = wait.for === 'module' && wait.ref !== null ? pathToRef(`module/${wait.ref}`) : undefined;
+        return (
+          <li key={wait.text}>
+            {wait.text}
+            {wait.until !== null && (
+              <>
+                {' '}
+                · <Time at={wait.until} kind="until" />
+              </>
+            )}
+            {path !== undefined && (
+              <>
+                {' '}
+                · <Link to={path}>{wait.ref}</Link>
+              </>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

@@ -1,0 +1,33 @@
+import { computed } from '@preact/signals';
+import type { VNode } from 'preact';
+import { useMemo } from 'preact/hooks';
+import { nowMs } from '../lib/clock.ts';
+import { countdownIn, spanText } from '../lib/time-text.ts';
+
+/** A sentence of the operator, with what stands in backticks as code. */
+export function Sentence({ text }: { text: string }): VNode {
+  const parts = text.split(/`([^`]+)`/);
+  return <span>{parts.map((part, index) => (index % 2 === 1 ? <code key={part}>{part}</code> : part))}</span>;
+}
+
+/** The same; the seconds that it waits go on counting from the time of the answer. */
+export function Countdown({ text, at }: { text: string; at: string }): VNode {
+  const found = useMemo(() => countdownIn(text), [text]);
+  if (found === undefined) return <Sentence text={capital(text)} />;
+  return (
+    <span>
+      {capital(found.before)}
+      <TimeLeft endMs={Date.parse(at) + found.seconds * 1_000} />
+      <Sentence text={found.after} />
+    </span>
+  );
+}
+
+function TimeLeft({ endMs }: { endMs: number }): VNode {
+  const left = useMemo(() => computed(() => spanText(Math.max(0, endMs - nowMs.value), Math.ceil)), [endMs]);
+  return <span class="count">{left}</span>;
+}
+
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

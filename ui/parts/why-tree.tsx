@@ -1,0 +1,125 @@
+import type { VNode } from 'preact';
+import type { WhyNode } from '../lib/answers.ts';
+import { pathToRef } from '../lib/places.ts';
+import { splitReason } from '../lib/time-text.ts';
+import { capital, Sentence } from './sentence.tsx';
+import { Sign } from './sign.tsx';
+import { Link, Time } from './text.tsx';
+
+const NAMES: Readonly<Record<string, string>> = {
+  authorized: 'Authorized',
+  found: 'Found',
+  config: 'ConfigMap accepted',
+  enabled: 'Enabled',
+  'not-paused': 'Not paused',
+  requirements: 'Requirements met',
+  queue: 'At the head of its queue',
+  synchronized: 'Hooks synchronized',
+  'before-helm': 'beforeHelm hooks',
+  helm: 'Chart deployed',
+  ready: 'Ready',
+};
+
+/** What stands in the way, with the command or edit that mends it. */
+export function Blocker({ node, module }: { node: WhyNode; module: string }): VNode {
+  const path = node.ref === null || node.ref === `module/${module}` ? undefined : pathToRef(node.ref);
+  const [, code, text = node.text] = /^([A-Z]+(?:_[A-Z]+)+): (.*)$/s.exec(node.text) ?? [];
+  // The time is shown as one that counts.
+  const [sentence, reason] = splitReason(
+    node.until === null ? text : text.replace(/; next attempt at \S+Z$/, ''),
+  );
+  return (
+    <section class="headline bad" aria-labelledby="blocker">
+      <span class="disc">
+        <Sign name="cross" />
+      </span>
+      <div>
+        <p class="level">{NAMES[node.id] ?? node.id}: not yet</p>
+        <h2 id="blocker" class="sentence">
+          <Sentence text={capital(sentence)} />
+        </h2>
+        {reason !== '' && <p class="reason">{reason}</p>}
+        {code !== undefined && (
+          <p>
+            <code>{code}</code>
+          </p>
+        )}
+        {node.until !== null && (
+          <p>
+            <strong>Next:</strong> <Time at={node.until} kind="until" />
+          </p>
+        )}
+        {node.remedy !== null && (
+          <p class="remedy">
+            <strong>What to do:</strong> <Sentence text={node.remedy} />
+          </p>
+        )}
+        {path !== undefined && node.ref !== null && (
+          <p>
+            <Link to={path}>Go to {node.ref.replace('/', ' ')}</Link>
+          </p>
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** The conditions in the order in which they become true. */
+export function WhyTree({ root, blocker }: { root: WhyNode; blocker: WhyNode | undefined }): VNode {
+  return (
+    <ol class="why">
+      {root.children.map((node) => (
+        <Condition key={node.id} node={node} isOpen={node === blocker} />
+      ))}
+    </ol>
+  );
+}
+
+function Condition({ node, isOpen }: { node: WhyNode; isOpen: boolean }): VNode {
+  const children = node.children.filter(({ text }) => text !== '');
+  const line = (
+    <>
+      <Truth ok={node.ok} />
+      <span class="label">{NAMES[node.id] ?? node.id}</span>
+      <span class="dim text">
+        <Sentence text={node.text} />
+      </span>
+    </>
+  );
+  if (children.length === 0) return <li class="line">{line}</li>;
+  return (
+    <li>
+      <details open={isOpen}>
+        <summary class="line">{line}</summary>
+        <ul>
+          {children.map((child) => (
+            <li key={child.id} class="line">
+              <Truth ok={child.ok} />
+              <span class="label">{child.id}</span>
+              <span class="dim text">
+                <Sentence text={child.text} />
+                {child.ref?.startsWith('/') === true && <code> {child.ref}</code>}
+              </span>
+            </li>
+          ))}
+        </ul>
+      </details>
+    </li>
+  );
+}
+
+function Truth({ ok }: { ok: boolean | null }): VNode {
+  if (ok === null)
+    return (
+      <>
+        <Sign name="dash" tone="off" />
+        <span class="unseen">open:</span>
+      </>
+    );
+  return (
+    <>
+      <Sign name={ok ? 'check' : 'cross'} tone={ok ? 'ok' : 'bad'} />
+      <span class="unseen">{ok ? 'yes:' : 'no:'}</span>
+    </>
+  );
+}
