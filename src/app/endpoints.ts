@@ -11,6 +11,7 @@ import type { Pauses } from '../operator/pauses.ts';
 import { liveDiff } from '../plan/live-changes.ts';
 import { changeText, manifestChanges } from '../plan/manifest-changes.ts';
 import type { OperatorIdentity } from '../server/api/api-route.ts';
+import { createApi } from '../server/api/api.ts';
 import { startDebug } from '../server/start-debug.ts';
 import type { ConfigMapEventLog } from '../settings/log-parameters.ts';
 import { logLevelParameter } from '../settings/log-parameters.ts';
@@ -69,7 +70,8 @@ export async function startDebugEndpoint(parts: DebugParts): Promise<void> {
   const parameters = startParameters(adjustable, clock, running);
   const identity = identityOf(settings, host, metrics);
   const endpoint = { view, redactor, parameters, identity, ...debugCommands(operator, pauses, clock) };
-  await startDebug({ settings, endpoint, peerUid, log: host.log, running });
+  const api = createApi(endpoint);
+  await startDebug({ settings, endpoint, api, peerUid, log: host.log, running });
 }
 
 function identityOf(

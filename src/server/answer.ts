@@ -10,6 +10,10 @@ export interface Answer {
   readonly status: number;
   readonly contentType: string;
   readonly body: string;
+  /** Sent in place of `body`. */
+  readonly bytes?: Uint8Array;
+  /** Besides the type, and instead of those that the server sends with every response. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Of a refusal or failure; sent in the header `Error-Code`, so that the body stays as the contract has it. */
   readonly code?: ErrorCode;
   /** Writes the body bit by bit, in place of `body`, until the signal aborts because the client is gone. */

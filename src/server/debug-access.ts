@@ -41,8 +41,8 @@ export function withToken(
       log.error({ error }, 'cannot read the token of the debug endpoint, its requests are refused');
       return undefined;
     });
-    const [, given] = /^Bearer +(\S+)$/i.exec(origin.authorization ?? '') ?? [];
-    if (expected === undefined || given === undefined || !isSame(given, expected))
+    const given = bearerToken(origin.headers.authorization);
+    if (expected === undefined || given === undefined || !isSameToken(given, expected))
       return errorAnswer(
         401,
         'REQUEST_REFUSED',
@@ -52,8 +52,13 @@ export function withToken(
   };
 }
 
+/** The token in a header `Authorization`. */
+export function bearerToken(authorization: string | undefined): string | undefined {
+  return /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
+}
+
 /** Digests have one length, so the comparison takes equally long for every token. */
-function isSame(given: string, expected: string): boolean {
+export function isSameToken(given: string, expected: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));
 }

@@ -18,10 +18,9 @@ import {
   redactedAnswer,
   textAnswer,
 } from './answer.ts';
-import { API_PREFIX, apiAnswer } from './api/api-handler.ts';
+import { type Api, createApi } from './api/api.ts';
+import { API_PREFIX } from './api/api-handler.ts';
 import type { OperatorIdentity } from './api/api-route.ts';
-import { streamAnswer } from './api/stream-answer.ts';
-import { StreamHub } from './api/stream-hub.ts';
 import { hookAbortAnswer } from './hook-answers.ts';
 import {
   explainAnswer,
@@ -83,10 +82,12 @@ interface Route {
  * Answers debug requests: queues, runtime parameters, values, patches, snapshots, rendered charts, pauses, operations.
  *
  * @param isReadOnly whether every POST is refused
+ * @param api answers `/api/v1`
  */
 export function debugHandler(
   endpoint: DebugEndpoint,
   isReadOnly: boolean,
+  api: Api = createApi(endpoint),
 ): (request: ServerRequest, signal: AbortSignal) => Promise<Answer> {
   const routes = [
     ...daemonRoutes(endpoint),
@@ -100,12 +101,10 @@ export function debugHandler(
   ];
   routes.push(discoveryRoute(routes));
   const { redactor } = endpoint;
-  const hub = new StreamHub({ ...endpoint, clock: endpoint.identity.clock });
   const shown = (answer: Answer): Answer =>
     redactor === undefined ? answer : redactedAnswer(answer, redactor);
   return async (request, signal) => {
-    if (request.path === `${API_PREFIX}/stream`) return shown(streamAnswer(hub, request));
-    if (request.path.startsWith(`${API_PREFIX}/`)) return shown(await apiAnswer(endpoint, request, signal));
+    if (request.path.startsWith(`${API_PREFIX}/`)) return await api(request, signal);
     const matching = routes.filter((route) => route.pattern.test(request.path));
     const route = matching.find(({ method }) => method === request.method);
     if (matching.length === 0) return NOT_FOUND;

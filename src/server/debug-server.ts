@@ -3,6 +3,7 @@ import { createConnection } from 'node:net';
 import { dirname } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import type { Api } from './api/api.ts';
 import { type PeerUid, withAudit, withToken } from './debug-access.ts';
 import { type DebugEndpoint, debugHandler } from './debug-routes.ts';
 import { type RequestHandler, type RunningServer, serve } from './serve.ts';
@@ -23,11 +24,12 @@ export async function startDebugServer(
   endpoint: DebugEndpoint,
   log: Logger,
   peerUid: PeerUid,
+  api?: Api,
 ): Promise<RunningServer> {
   try {
     await mkdir(dirname(socketPath), { recursive: true, mode: PRIVATE_DIRECTORY });
     await removeStaleSocket(socketPath);
-    const handler = withAudit(debugHandler(endpoint, false), peerUid, log);
+    const handler = withAudit(debugHandler(endpoint, false, api), peerUid, log);
     const server = await servePrivately(socketPath, handler, log);
     await chmod(socketPath, PRIVATE_FILE);
     return server;
@@ -52,12 +54,13 @@ export async function startDebugTcpServer(
   endpoint: DebugEndpoint,
   log: Logger,
   readToken: () => Promise<string>,
+  api?: Api,
 ): Promise<RunningServer> {
   try {
     const [, host, port] = /^\[?(.*?)\]?:(\d{1,5})$/.exec(address) ?? [];
     if (port === undefined) throw new Error('use host:port');
     await readToken();
-    const handler = withToken(debugHandler(endpoint, true), readToken, log);
+    const handler = withToken(debugHandler(endpoint, true, api), readToken, log);
     return await serve({ host: host || '127.0.0.1', port: Number(port) }, handler, log);
   } catch (error) {
     throw new OperatorError(

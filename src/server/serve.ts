@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { bodyOf, type HttpResponse, respond } from '@addon-operator/base/http-responses';
 import { listening } from '@addon-operator/base/listening';
@@ -19,8 +19,9 @@ export interface ServerRequest {
 /** Who sends a request. */
 export interface RequestOrigin {
   readonly connection: Socket;
-  /** The header of that name. */
-  readonly authorization: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  /** The path as it was sent, with its percent escapes. */
+  readonly rawPath: string;
 }
 
 /** Returns the response to a request; the signal aborts when the client goes away. An error that it throws becomes a 500. */
@@ -45,11 +46,14 @@ const MAX_CONNECTIONS = 2_048;
 /**
  * Serves requests with bounded time and memory: 10 s for the headers, 30 s for a request, 90 s of silence, 16 KiB of
  * headers, 64 KiB of body, 2048 connections. Rejects with what the system says when it cannot listen.
+ *
+ * @param headers sent with every response, refusals by the server itself included
  */
 export async function serve(
   target: ListenTarget,
   handler: RequestHandler,
   log: Logger,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<RunningServer> {
   const server = createServer(
     {
@@ -59,7 +63,7 @@ export async function serve(
       connectionsCheckingInterval: 5_000,
       maxHeaderSize: 16 * 1024,
     },
-    (request, response) => void answer(request, response, handler, log),
+    (request, response) => void answer(request, response, { handler, log, headers }),
   );
   server.timeout = 90_000;
   server.maxConnections = MAX_CONNECTIONS;
@@ -82,19 +86,25 @@ function loggedTarget(target: ListenTarget): Readonly<Record<string, unknown>> {
   return 'path' in target ? target : { address: target.host, port: target.port };
 }
 
+interface Serving {
+  readonly handler: RequestHandler;
+  readonly log: Logger;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  handler: RequestHandler,
-  log: Logger,
+  { handler, log, headers }: Serving,
 ): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   const made = await answerTo(request, handler, gone.signal, log);
   if (gone.signal.aborted) return;
   const { stream } = made;
-  if (stream === undefined) return await respond(request, response, async () => sent(made));
-  response.writeHead(made.status, { ...sent(made).headers, 'Cache-Control': 'no-store' });
+  const whole = sent(made, headers);
+  if (stream === undefined) return await respond(request, response, async () => whole);
+  response.writeHead(made.status, { ...whole.headers, 'Cache-Control': 'no-store' });
   const sink: StreamSink = {
     write: (text) => void response.write(text),
     get unsentBytes() {
@@ -106,13 +116,18 @@ async function answer(
   response.end();
 }
 
-function sent({ status, contentType, body, code }: Answer): HttpResponse {
-  const headers = {
+function sent(
+  { status, contentType, body, bytes, headers, code }: Answer,
+  always: Readonly<Record<string, string>>,
+): HttpResponse {
+  const all = {
     'Content-Type': contentType,
     'X-Content-Type-Options': 'nosniff',
+    ...always,
+    ...headers,
     ...(code !== undefined && { [ERROR_CODE_HEADER]: code }),
   };
-  return { status, headers, body };
+  return { status, headers: all, body: bytes ?? body };
 }
 
 async function answerTo(
@@ -129,7 +144,7 @@ async function answerTo(
     const body = await bodyOf(request, MAX_BODY_BYTES);
     if (body === undefined) return errorAnswer(413, 'REQUEST_INVALID', '413 request body is too large');
     const lastEventId = request.headers['last-event-id']?.toString();
-    const origin = { connection: request.socket, authorization: request.headers.authorization };
+    const origin = { connection: request.socket, headers: request.headers, rawPath };
     return await handler(
       { method, path, query: new URLSearchParams(rawQuery), body, lastEventId },
       signal,

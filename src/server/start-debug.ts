@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { messageOf } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { Settings } from '../settings.ts';
+import type { Api } from './api/api.ts';
 import type { PeerUid } from './debug-access.ts';
 import type { DebugEndpoint } from './debug-routes.ts';
 import { startDebugServer, startDebugTcpServer } from './debug-server.ts';
@@ -12,6 +13,7 @@ export interface DebugOptions {
     'debugUnixSocket' | 'debugHttpAddress' | 'debugHttpTokenFile' | 'debugHttpToken'
   >;
   readonly endpoint: DebugEndpoint;
+  readonly api: Api;
   readonly peerUid: PeerUid;
   readonly log: Logger;
   /** What has to be ended is entered here. */
@@ -20,11 +22,12 @@ export interface DebugOptions {
 
 /** Opens the debug socket, and the debug endpoint on TCP where the settings name an address. */
 export async function startDebug(options: DebugOptions): Promise<void> {
-  const { settings, endpoint, peerUid, log, running } = options;
-  const socket = await startDebugServer(settings.debugUnixSocket, endpoint, log, peerUid);
+  const { settings, endpoint, api, peerUid, log, running } = options;
+  const socket = await startDebugServer(settings.debugUnixSocket, endpoint, log, peerUid, api);
   running.defer(() => socket.stop());
   if (settings.debugHttpAddress === '') return;
-  const server = await startDebugTcpServer(settings.debugHttpAddress, endpoint, log, tokenReader(settings));
+  const readToken = tokenReader(settings);
+  const server = await startDebugTcpServer(settings.debugHttpAddress, endpoint, log, readToken, api);
   running.defer(() => server.stop());
   log.info({ address: settings.debugHttpAddress }, 'debug endpoint listens on TCP, read only');
 }

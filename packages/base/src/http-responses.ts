@@ -5,7 +5,7 @@ export interface HttpResponse {
   readonly status: number;
   /** All but `Content-Length`. */
   readonly headers: OutgoingHttpHeaders;
-  readonly body: string;
+  readonly body: string | Uint8Array;
 }
 
 /**
