@@ -18,6 +18,7 @@ import {
   textType,
   wordType,
 } from './settings/setting-type.ts';
+import { UI_SETTINGS } from './settings/ui-settings.ts';
 import { WEBHOOK_SETTINGS } from './settings/webhook-settings.ts';
 
 /** The levels of the log, the least first. */
@@ -299,6 +300,7 @@ export const SETTINGS = {
     'false',
     'Accepted for compatibility: JSON objects that hooks print over several lines are always joined.',
   ),
+  ...UI_SETTINGS,
   ...DEBUG_SETTINGS,
   ...LEASE_SETTINGS,
   helmDriver: variable('HELM_DRIVER', helmDriverType, 'secret', 'Where helm stores releases.'),

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 import { isoTime } from '@addon-operator/base/bounded-time';
 import type { Redactor } from '@addon-operator/base/redactor';
 import { peerUid } from '@addon-operator/process/peer-uid';
 import type { HelmDriver } from '../helm/helm-driver.ts';
+import { OWN_CODE } from '../lib/own-code.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { debugCommands } from '../operator/debug-commands.ts';
 import type { Operator } from '../operator/operator.ts';
@@ -10,8 +12,8 @@ import { createView, type ViewDeps } from '../operator/operator-view.ts';
 import type { Pauses } from '../operator/pauses.ts';
 import { liveDiff } from '../plan/live-changes.ts';
 import { changeText, manifestChanges } from '../plan/manifest-changes.ts';
-import type { OperatorIdentity } from '../server/api/api-route.ts';
 import { createApi } from '../server/api/api.ts';
+import type { OperatorIdentity } from '../server/api/api-route.ts';
 import { startDebug } from '../server/start-debug.ts';
 import type { ConfigMapEventLog } from '../settings/log-parameters.ts';
 import { logLevelParameter } from '../settings/log-parameters.ts';
@@ -62,7 +64,7 @@ export interface DebugParts {
   readonly running: AsyncDisposableStack;
 }
 
-/** Starts the debug endpoint: it shows the view, and passes requests to the operator. */
+/** Starts the debug endpoint, which shows the view and passes requests to the operator, and the page if it is wanted. */
 export async function startDebugEndpoint(parts: DebugParts): Promise<void> {
   const { settings, host, metrics, operator, pauses, view, redactor, configMapEvents, running } = parts;
   const { clock } = host;
@@ -72,6 +74,11 @@ export async function startDebugEndpoint(parts: DebugParts): Promise<void> {
   const endpoint = { view, redactor, parameters, identity, ...debugCommands(operator, pauses, clock) };
   const api = createApi(endpoint);
   await startDebug({ settings, endpoint, api, peerUid, log: host.log, running });
+  if (settings.ui === 'off') return;
+  // Nothing of it is loaded where nobody looks at it.
+  const { startUi } = await import('../ui/start-ui.ts');
+  const directory = fileURLToPath(new URL('../dist/ui', OWN_CODE));
+  host.onUi?.(await startUi({ settings, api, directory, log: host.log, running }));
 }
 
 function identityOf(

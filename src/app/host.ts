@@ -29,4 +29,6 @@ export interface DaemonHost {
   readonly memory?: ProcessMemory;
   /** Told about every failed attempt of a task, before the delay starts. */
   readonly onTaskFailure?: (failed: FailedTask) => void;
+  /** Told the address of the page with its token, when it is served. */
+  readonly onUi?: (address: string) => void;
 }

@@ -21,6 +21,7 @@ export interface EndFactsInput {
   readonly files: SandboxFiles;
   readonly kubectl: string | undefined;
   readonly executable: string;
+  readonly pageAddress: string | undefined;
   readonly elapsedMs: number;
 }
 
@@ -55,6 +56,7 @@ export async function endFacts(input: EndFactsInput, signal: AbortSignal): Promi
     globalHooksDir: globalHooksRoot(settings.globalHooksDir),
     elapsedMs: input.elapsedMs,
     metricsUrl: `http://${urlHost(settings.listenAddress)}:${httpPort}/metrics`,
+    pageAddress: input.pageAddress,
     namespace: settings.namespace,
     configMap: settings.configMapName,
     kubeconfig: files.kubeconfig,

@@ -17,6 +17,7 @@ const FACTS: EndFacts = {
   globalHooks: ['facts.mjs'],
   globalHooksDir: '/checkout/global-hooks',
   elapsedMs: 2_340,
+  pageAddress: 'http://127.0.0.1:9652/ui/#token=t',
   metricsUrl: 'http://127.0.0.1:9650/metrics',
   namespace: 'addon-operator',
   configMap: 'addon-operator',

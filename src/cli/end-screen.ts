@@ -21,6 +21,8 @@ export interface EndFacts {
   readonly globalHooksDir: string;
   readonly elapsedMs: number;
   readonly metricsUrl: string;
+  /** With its token; undefined if the page is off. */
+  readonly pageAddress: string | undefined;
   readonly namespace: string;
   readonly configMap: string;
   readonly kubeconfig: string;
@@ -83,6 +85,7 @@ export function tourScreen(facts: EndFacts, paint: Paint): string {
     ...command,
   ];
   return lines([
+    ...(facts.pageAddress === undefined ? [] : [`  page         ${facts.pageAddress}`]),
     `  metrics      ${metricsUrl}`,
     `  kubeconfig   export KUBECONFIG=${shellWord(kubeconfig)}`,
     ...(facts.kubectl === undefined

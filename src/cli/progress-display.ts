@@ -6,8 +6,16 @@ import { lineOf, type ProgressLine } from './progress-line.ts';
 import { advance, NO_PROGRESS, type Progress } from './progress-state.ts';
 import { TerminalBlock } from './terminal-block.ts';
 
+/** What stays above the block, uncut. */
+const STAYING: ReadonlySet<ProgressLine['kind']> = new Set(['lasting', 'warning', 'failure']);
 const TICK_MS = 1_000;
-const STYLES = { good: 'green', plain: undefined, warning: 'yellow', failure: 'red' } as const;
+const STYLES = {
+  good: 'green',
+  plain: undefined,
+  lasting: undefined,
+  warning: 'yellow',
+  failure: 'red',
+} as const;
 
 /** Hooks that have been running for long: what names the run, and what is said about it now. */
 export type LongHooks = () => readonly { readonly key: string; readonly text: string }[];
@@ -72,7 +80,7 @@ export class ProgressDisplay {
       if (line !== undefined) this.#host.stdout.write(`${this.#formatted(line)}\n`);
       return;
     }
-    if (line?.kind === 'failure' || line?.kind === 'warning') this.#block.writeAbove(this.#formatted(line));
+    if (line !== undefined && STAYING.has(line.kind)) this.#block.writeAbove(this.#formatted(line));
     this.#draw();
   }
 
@@ -127,7 +135,7 @@ export class ProgressDisplay {
     const { columns } = this.#host.stdout;
     const room = this.#isTerminal && columns ? columns - time.length - 2 : Number.POSITIVE_INFINITY;
     const style = STYLES[kind];
-    const shown = kind === 'failure' || kind === 'warning' ? text : cut(text, room);
+    const shown = STAYING.has(kind) ? text : cut(text, room);
     return `${this.#paint('dim', time)} ${style === undefined ? shown : this.#paint(style, shown)}`;
   }
 }

@@ -14,6 +14,7 @@ export interface HookRunRef {
 /** One event of the daemon's work that is shown in a terminal. */
 export type ProgressEvent =
   | { readonly type: 'phase'; readonly text: string }
+  | { readonly type: 'page-served'; readonly address: string }
   | { readonly type: 'helm-found'; readonly version: string }
   | { readonly type: 'jq-chosen'; readonly engine: string }
   | { readonly type: 'modules-enabled'; readonly modules: readonly string[] }

@@ -4,9 +4,9 @@ import { hookKey, type Progress } from './progress-state.ts';
 
 const MAX_ERROR_CHARACTERS = 2_000;
 
-/** One line about an event. */
+/** One line about an event. A `lasting` one is looked for later. */
 export interface ProgressLine {
-  readonly kind: 'good' | 'plain' | 'warning' | 'failure';
+  readonly kind: 'good' | 'plain' | 'lasting' | 'warning' | 'failure';
   readonly text: string;
 }
 
@@ -24,6 +24,8 @@ function rawLine(event: ProgressEvent, progress: Progress): ProgressLine | undef
   switch (event.type) {
     case 'phase':
       return plain(event.text);
+    case 'page-served':
+      return { kind: 'lasting', text: `page at ${event.address}` };
     case 'helm-found':
       return plain(`helm ${event.version}`);
     case 'modules-enabled':

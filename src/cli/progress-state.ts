@@ -75,6 +75,7 @@ export function advance(progress: Progress, event: ProgressEvent): Progress {
     case 'module-disabled':
     case 'files-changed':
     case 'notice':
+    case 'page-served':
       return progress;
   }
 }

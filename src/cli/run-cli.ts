@@ -22,6 +22,7 @@ import { addRunsCommands } from './runs-command.ts';
 import { addSandboxCommand } from './sandbox-command.ts';
 import { addSettingOptions, givenFlags, settingHelp, withBooleanValues } from './setting-options.ts';
 import { addStatusCommand } from './status-command.ts';
+import { addUiCommand } from './ui-command.ts';
 import { addWaitCommand } from './wait-command.ts';
 
 /**
@@ -72,9 +73,7 @@ The flags of \`start\` work without the word too; \`help flags\` lists them.`;
 
 function createProgram(host: CliHost, runner: CommandRunner): Command {
   const program = new Command('addon-operator')
-    .description(
-      'Run hooks and deploy the Helm charts of modules when files, a ConfigMap, cluster objects or schedules require it.',
-    )
+    .description('Run hooks and deploy Helm charts when files, objects or schedules require it.')
     .exitOverride()
     .enablePositionalOptions()
     .configureOutput({
@@ -101,6 +100,7 @@ function createProgram(host: CliHost, runner: CommandRunner): Command {
   addRunsCommands(program, { host, runner });
   addEventsCommand(program, { host, runner });
   addWaitCommand(program, { host, runner });
+  addUiCommand(program, { host, runner });
   program.commandsGroup('Change a running operator:');
   addConfigCommand(program, host, runner);
   addPauseCommands(program, { host, runner });

@@ -95,12 +95,18 @@ interface RunParts {
 
 async function runAndShow(parts: RunParts, stop: AbortSignal): Promise<number> {
   const { settings, files, host, display, log } = parts;
+  let pageAddress: string | undefined;
   return await runDaemon(
     settings,
     {
       ...daemonHost(host, log),
       // What hooks do with kubectl or a client library must reach the sandbox, never a cluster of the user.
       env: { ...host.env, KUBECONFIG: files.kubeconfig },
+      onUi: (address) => {
+        pageAddress = address;
+        log.info({ address }, 'the page in the sandbox');
+        display.show({ type: 'page-served', address });
+      },
       onTaskFailure: (failed) => display.show({ type: 'task-failed', failed }),
     },
     stop,
@@ -115,7 +121,7 @@ async function runAndShow(parts: RunParts, stop: AbortSignal): Promise<number> {
             })),
         ),
       onConverged: async (daemon) => {
-        await showEnd(parts, daemon, stop).catch((error: unknown) => {
+        await showEnd({ ...parts, pageAddress }, daemon, stop).catch((error: unknown) => {
           if (!stop.aborted) throw error;
         });
       },
@@ -123,12 +129,16 @@ async function runAndShow(parts: RunParts, stop: AbortSignal): Promise<number> {
   );
 }
 
-async function showEnd(parts: RunParts, daemon: Daemon, stop: AbortSignal): Promise<void> {
-  const { settings, files, display } = parts;
+async function showEnd(
+  parts: RunParts & { readonly pageAddress: string | undefined },
+  daemon: Daemon,
+  stop: AbortSignal,
+): Promise<void> {
+  const { settings, files, display, pageAddress } = parts;
   const { elapsedMs, paint, progress } = display;
   const kubectl = await parts.kubectl;
   const facts = await endFacts(
-    { daemon, settings, progress, files, kubectl, executable: EXECUTABLE, elapsedMs },
+    { daemon, settings, progress, files, kubectl, executable: EXECUTABLE, pageAddress, elapsedMs },
     stop,
   );
   display.write(summaryScreen(facts, paint));

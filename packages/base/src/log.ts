@@ -59,6 +59,7 @@ type Component =
   | 'process'
   | 'schedule'
   | 'server'
+  | 'ui'
   | 'values';
 
 /** The logger of one part of the operator: `logger` in its records names the part. */

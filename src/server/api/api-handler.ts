@@ -63,6 +63,9 @@ const ROUTES: readonly ApiRoute[] = [
   },
 ];
 
+/** The paths that are answered here, below the prefix. */
+export const READ_PATHS: readonly string[] = ROUTES.map(({ path }) => path);
+
 const COMPILED = ROUTES.map((route) => ({
   route,
   pattern: new RegExp(`^${API_PREFIX}${route.path.replace('{name}', '(?<name>[^/]+)')}$`),

@@ -1,9 +1,16 @@
 import type { Redactor } from '@addon-operator/base/redactor';
 import { type Answer, redactedAnswer } from '../answer.ts';
 import type { ServerRequest } from '../serve.ts';
-import { API_PREFIX, type ApiParts, apiAnswer } from './api-handler.ts';
+import { API_PREFIX, apiAnswer, READ_PATHS } from './api-handler.ts';
+import type { ApiParts } from './api-route.ts';
 import { streamAnswer } from './stream-answer.ts';
 import { StreamHub } from './stream-hub.ts';
+
+/** Everything the API answers; paths are below the prefix, `{name}` stands for one part. */
+export const API_ROUTES: readonly { readonly method: 'GET' | 'POST'; readonly path: string }[] = [
+  ...READ_PATHS.map((path) => ({ method: 'GET', path }) as const),
+  { method: 'GET', path: '/stream' },
+];
 
 /** Answers requests below `/api/v1`; the signal aborts when the client goes away. Never rejects. */
 export type Api = (

@@ -1,0 +1,27 @@
+import { type Setting, setting } from './setting.ts';
+import { listType, portType, wordType } from './setting-type.ts';
+
+/** Settings of the page in the browser. */
+export const UI_SETTINGS = {
+  ui: setting(
+    'ui',
+    'ADDON_OPERATOR_UI',
+    wordType(['off', 'loopback']),
+    'off',
+    'Serve a page about the operator: off, loopback (to this machine or pod, with a token; "addon-operator ui" prints the address).',
+  ),
+  uiPort: setting(
+    'ui-port',
+    'ADDON_OPERATOR_UI_PORT',
+    portType,
+    '9652',
+    'Port of the page on 127.0.0.1; 0 picks a free one.',
+  ),
+  uiAllowedHosts: setting(
+    'ui-allowed-hosts',
+    'ADDON_OPERATOR_UI_ALLOWED_HOSTS',
+    listType(',', 'list'),
+    '',
+    'Names of hosts under which browsers reach the page through a proxy, besides localhost and its addresses; others are refused.',
+  ),
+} satisfies Readonly<Record<string, Setting<unknown>>>;

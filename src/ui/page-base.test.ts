@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { pageFor } from './page-base.ts';
+
+test.each([
+  ['', './'],
+  ['queues', './'],
+  ['queues/main', '../'],
+  ['modules/web/why', '../../'],
+  ['queues/a%2Fb', '../'],
+  ['modules/', '../'],
+])('the base of %j is %s, so that addresses of the page are relative to its directory', (path, base) => {
+  expect(pageFor('<html><head lang="en"><title>x</title>', path)).toBe(
+    `<html><head lang="en"><base href="${base}"><title>x</title>`,
+  );
+  const prefix = 'https://proxy.example/any/prefix/ui/';
+  expect(new URL(base, `${prefix}${path}`).href).toBe(prefix);
+});
+
+test('a base that the build wrote is replaced', () => {
+  expect(pageFor('<head><base href="/">', 'a/b')).toBe('<head><base href="../">');
+});

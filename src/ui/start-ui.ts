@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { componentLog, type Logger } from '@addon-operator/base/log';
+import type { Api } from '../server/api/api.ts';
+import { serve } from '../server/serve.ts';
+import type { Settings } from '../settings.ts';
+import { addressFileOf, writeAddressFile } from './address-file.ts';
+import { SECURITY_HEADERS } from './security-headers.ts';
+import { StaticFiles } from './static-files.ts';
+import { uiHandler } from './ui-handler.ts';
+
+export interface UiOptions {
+  readonly settings: Pick<Settings, 'uiPort' | 'uiAllowedHosts' | 'debugUnixSocket'>;
+  readonly api: Api;
+  /** Where the built page lies, absolute. */
+  readonly directory: string;
+  readonly log: Logger;
+  /** What has to be ended is entered here. */
+  readonly running: AsyncDisposableStack;
+}
+
+const HOST = '127.0.0.1';
+const TOKEN_BYTES = 32;
+
+/**
+ * Serves the page and its API to this machine, and returns its address with the token: whoever knows it may read
+ * everything. The address is also in a file beside the debug socket, which our user alone can read.
+ *
+ * @throws OperatorError HTTP_LISTEN when the port is in use or the file cannot be written
+ */
+export async function startUi({
+  settings,
+  api,
+  directory,
+  log: parent,
+  running,
+}: UiOptions): Promise<string> {
+  const { uiPort, uiAllowedHosts: allowedHosts, debugUnixSocket } = settings;
+  const log = componentLog({ log: parent }, 'ui');
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  try {
+    const handler = uiHandler({ api, files: new StaticFiles(directory), token, allowedHosts });
+    const server = await serve({ host: HOST, port: uiPort }, handler, log, SECURITY_HEADERS);
+    running.defer(() => server.stop());
+    const address = `http://${HOST}:${server.port}/ui/`;
+    const file = addressFileOf(debugUnixSocket);
+    running.defer(() => rm(file, { force: true }));
+    await writeAddressFile(file, `${address}#token=${token}`);
+    log.info({ address }, 'the page is served, `addon-operator ui` prints its address with the token');
+    return `${address}#token=${token}`;
+  } catch (error) {
+    throw new OperatorError(
+      'HTTP_LISTEN',
+      `Cannot serve the page on ${HOST}:${uiPort} (--ui, --ui-port): ${messageOf(error)}`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,252 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { type IncomingHttpHeaders, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLogger } from '@addon-operator/base/log';
+import { Redactor } from '@addon-operator/base/redactor';
+import { expect, onTestFinished, test } from 'vitest';
+import { daemonView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts';
+import { createApi } from '../server/api/api.ts';
+import { serve } from '../server/serve.ts';
+import type { DaemonView } from '../status/daemon-view.ts';
+import { SECURITY_HEADERS } from './security-headers.ts';
+import { StaticFiles } from './static-files.ts';
+import { UI_ROUTES, uiHandler } from './ui-handler.ts';
+
+const TOKEN = 'right-token';
+const HTML = '<!doctype html><html><head><title>page</title></head></html>';
+
+async function start({ view, isBuilt = true }: { view?: Partial<DaemonView>; isBuilt?: boolean } = {}) {
+  const directory = mkdtempSync(join(tmpdir(), 'ui-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  if (isBuilt) {
+    mkdirSync(join(directory, 'assets'));
+    writeFileSync(join(directory, 'index.html'), HTML);
+    writeFileSync(join(directory, 'favicon.svg'), '<svg/>');
+    writeFileSync(join(directory, 'assets/a-1.js'), 'plain');
+    writeFileSync(join(directory, 'assets/a-1.js.br'), 'small');
+  }
+  const redactor = new Redactor();
+  redactor.add('s3cret-value');
+  const { identity } = NO_COMMANDS;
+  const handler = uiHandler({
+    api: createApi({ view: daemonView(view), identity, parameters: { list: () => [] }, redactor }),
+    files: new StaticFiles(directory),
+    token: TOKEN,
+    allowedHosts: [],
+  });
+  const server = await serve({ host: '127.0.0.1', port: 0 }, handler, silentLogger, SECURITY_HEADERS);
+  onTestFinished(() => server.stop());
+  return server.port;
+}
+
+interface Response {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** `fetch` sets some of these headers itself, and normalizes paths. */
+async function ask(
+  port: number,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+  method = 'GET',
+): Promise<Response> {
+  const { promise, resolve, reject } = Promise.withResolvers<Response>();
+  const sent = request({ host: '127.0.0.1', port, path, method, headers, agent: false }, (response) => {
+    const chunks: Buffer[] = [];
+    response.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      // A stream has no end.
+      if (response.headers['content-type'] === 'text/event-stream') done();
+    });
+    const done = (): void =>
+      resolve({
+        status: response.statusCode ?? 0,
+        headers: response.headers,
+        body: Buffer.concat(chunks).toString(),
+      });
+    response.on('end', done);
+  });
+  sent.on('error', reject);
+  sent.end(method === 'POST' ? '{}' : undefined);
+  onTestFinished(() => void sent.destroy());
+  return await promise;
+}
+
+const RIGHT = { authorization: `Bearer ${TOKEN}` };
+const pathOf = (path: string): string => path.replace('{name}', 'web').replace('{rest}', 'queues/main');
+const ROUTES = UI_ROUTES.map(({ method, path, isPublic }) => [method, path, isPublic] as const);
+const PRIVATE = ROUTES.filter(([, , isPublic]) => !isPublic);
+
+test('the table of routes has the page, the API and the stream', () => {
+  const paths = UI_ROUTES.map(({ path }) => path);
+  expect(paths).toEqual(expect.arrayContaining(['/ui/{rest}', '/api/v1/now', '/api/v1/stream']));
+  expect(UI_ROUTES.filter(({ isPublic }) => isPublic).map(({ path }) => path)).toEqual([
+    '/',
+    '/ui',
+    '/ui/{rest}',
+  ]);
+});
+
+test.each(PRIVATE)('%s %s needs the token', async (method, path) => {
+  const port = await start();
+  const wrong = [
+    'Bearer wrong',
+    'Bearer',
+    `Bearer ${TOKEN}x`,
+    `Bearer ${TOKEN.slice(1)}`,
+    `Basic ${TOKEN}`,
+    TOKEN,
+  ];
+  for (const headers of [
+    {},
+    { cookie: `token=${TOKEN}` },
+    ...wrong.map((authorization) => ({ authorization })),
+  ])
+    expect(await ask(port, pathOf(path), headers, method)).toMatchObject({
+      status: 401,
+      body: expect.stringContaining('"REQUEST_REFUSED"') as string,
+    });
+  expect(await ask(port, `${pathOf(path)}?token=${TOKEN}`, {}, method)).toMatchObject({ status: 401 });
+});
+
+test.each(ROUTES)('%s %s refuses other hosts and origins, also with the token', async (method, path) => {
+  const port = await start();
+  for (const headers of [
+    { host: 'evil.example' },
+    { origin: 'http://evil.example' },
+    { origin: 'null' },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+  ])
+    expect(await ask(port, pathOf(path), { ...RIGHT, ...headers }, method)).toMatchObject({ status: 403 });
+});
+
+test.each(ROUTES)('%s %s refuses every other method', async (method, path) => {
+  const port = await start();
+  const others = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'GET'].filter(
+    (other) => other !== method,
+  );
+  for (const other of others) expect((await ask(port, pathOf(path), RIGHT, other)).status).toBe(405);
+});
+
+test.each(ROUTES)('%s %s sends the headers that protect it, refused or not', async (method, path) => {
+  const port = await start();
+  for (const headers of [RIGHT, {}, { host: 'evil.example' }]) {
+    const { headers: sent } = await ask(port, pathOf(path), headers, method);
+    expect(sent).toMatchObject({
+      'content-security-policy':
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'self'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-resource-policy': 'same-origin',
+      'cache-control': 'no-store',
+    });
+    expect(sent).not.toHaveProperty('set-cookie');
+    expect(Object.keys(sent).filter((name) => name.startsWith('access-control'))).toEqual([]);
+  }
+});
+
+test.each([
+  '/nothing',
+  '/metrics',
+  '/uix',
+  '/queue/list.json',
+  '/ui/../x',
+  '/ui/%2e%2e/x',
+  '/ui/assets/none.js',
+])('%s is not found', async (path) => {
+  expect((await ask(await start(), path, RIGHT)).status).toBe(404);
+});
+
+test.each(['/ui/..%2f..%2fpackage.json', '/ui/assets/..%2f..%2f..%2fetc%2fpasswd', '/ui/%', '//etc/passwd'])(
+  '%s shows no file of the machine',
+  async (path) => {
+    const { status, body } = await ask(await start(), path, RIGHT);
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(body).not.toMatch(/root:|addon-operator/);
+  },
+);
+
+test('unknown paths of the API say nothing without the token', async () => {
+  const port = await start();
+  expect(await ask(port, '/api/v1/nothing', RIGHT)).toMatchObject({ status: 404 });
+  expect(await ask(port, '/api/v2/now', RIGHT)).toMatchObject({ status: 404 });
+});
+
+test.each([
+  ['/', './ui/'],
+  ['/ui', 'ui/'],
+])('%s leads to the page below any prefix', async (path, location) => {
+  const { status, headers } = await ask(await start(), path);
+  expect([status, headers.location]).toEqual([302, location]);
+  expect(new URL(location, `https://proxy.example/a/b${path}`).pathname).toBe('/a/b/ui/');
+});
+
+test.each([
+  ['/ui/', './'],
+  ['/ui/queues', './'],
+  ['/ui/modules/web/why?x=/a/b', '../../'],
+  ['/ui/queues/my.queue.v2', '../'],
+  ['/ui/queues/a%2Fb', '../'],
+])('%s is the page, with a base that fits its depth', async (path, base) => {
+  const { status, headers, body } = await ask(await start(), path);
+  expect(status).toBe(200);
+  expect(headers['content-type']).toBe('text/html; charset=utf-8');
+  expect(body).toBe(HTML.replace('<head>', `<head><base href="${base}">`));
+});
+
+test('files with a hash in their name are kept, compressed ones are preferred', async () => {
+  const port = await start();
+  const small = await ask(port, '/ui/assets/a-1.js', { 'accept-encoding': 'gzip, br' });
+  expect(small).toMatchObject({
+    status: 200,
+    body: 'small',
+    headers: {
+      'content-type': 'text/javascript; charset=utf-8',
+      'content-encoding': 'br',
+      'cache-control': 'public, max-age=31536000, immutable',
+      vary: 'Accept-Encoding',
+    },
+  });
+  const plain = await ask(port, '/ui/assets/a-1.js');
+  expect(plain).toMatchObject({ body: 'plain' });
+  expect(plain.headers).not.toHaveProperty('content-encoding');
+  expect((await ask(port, '/ui/favicon.svg')).headers).toMatchObject({
+    'content-type': 'image/svg+xml',
+    'cache-control': 'no-cache',
+  });
+  const head = await ask(port, '/ui/assets/a-1.js', {}, 'HEAD');
+  expect(head).toMatchObject({ status: 200, body: '', headers: { 'content-length': '5' } });
+});
+
+test('a page that was not built says how to build it, and its API responds', async () => {
+  const port = await start({ isBuilt: false });
+  expect(await ask(port, '/ui/')).toMatchObject({
+    status: 503,
+    body: expect.stringContaining('npm run build') as string,
+  });
+  expect((await ask(port, '/api/v1/now', RIGHT)).status).toBe(200);
+});
+
+test('secrets are masked in answers, errors and the stream', async () => {
+  const text = 'it says s3cret-value';
+  const port = await start({
+    view: {
+      status: () => ({ level: 'broken', text, problems: [text], modules: {}, tasks: 0 }),
+      explainModule: () => Promise.reject(new Error(text)),
+      taskQueues: () => [
+        { name: text, length: 0, status: { type: 'idle', since: null, until: null }, tasks: [] },
+      ],
+    },
+  });
+  for (const path of ['/api/v1/now', '/api/v1/modules/web', '/api/v1/queues', '/api/v1/stream']) {
+    const { body } = await ask(port, path, RIGHT);
+    expect(body).toContain('it says ');
+    expect(body).not.toContain('s3cret');
+  }
+});

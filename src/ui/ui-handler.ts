@@ -1,0 +1,106 @@
+import { type Answer, errorAnswer, METHOD_NOT_ALLOWED, NOT_FOUND } from '../server/answer.ts';
+import { API_ROUTES, type Api } from '../server/api/api.ts';
+import { API_PREFIX, apiError } from '../server/api/api-handler.ts';
+import { bearerToken, isSameToken } from '../server/debug-access.ts';
+import type { RequestHandler, RequestOrigin, ServerRequest } from '../server/serve.ts';
+import { pageFor } from './page-base.ts';
+import { type RequestGate, refusalOf } from './request-gate.ts';
+import type { StaticFiles } from './static-files.ts';
+
+export interface UiHandlerOptions extends RequestGate {
+  readonly api: Api;
+  readonly files: StaticFiles;
+  readonly token: string;
+}
+
+interface UiRoute {
+  readonly method: 'GET' | 'POST';
+  /** `{name}` stands for one part of the path, `{rest}` for all that follows, slashes included. */
+  readonly path: string;
+  /** Shown to everybody on this machine: it says nothing about the operator. */
+  readonly isPublic: boolean;
+}
+
+/** Everything that is answered; a path that is not here does not exist. */
+export const UI_ROUTES: readonly UiRoute[] = [
+  { method: 'GET', path: '/', isPublic: true },
+  { method: 'GET', path: '/ui', isPublic: true },
+  { method: 'GET', path: '/ui/{rest}', isPublic: true },
+  ...API_ROUTES.map(({ method, path }) => ({ method, path: `${API_PREFIX}${path}`, isPublic: false })),
+];
+
+const COMPILED = UI_ROUTES.map((route) => ({
+  route,
+  pattern: new RegExp(`^${route.path.replace('{name}', '[^/]+').replace('{rest}', '.*')}$`, 's'),
+}));
+
+const NOT_BUILT = errorAnswer(
+  503,
+  'REQUEST_REFUSED',
+  'The page was not built: run `npm run build` in the checkout of the operator, then load this again. Its API responds.',
+);
+
+/** Answers what the page and its API are asked. */
+export function uiHandler(options: UiHandlerOptions): RequestHandler {
+  return async (request, signal, origin) => {
+    const isApi = request.path.startsWith('/api/');
+    const refuse = (status: number, reason: string): Answer =>
+      isApi ? apiError(status, 'REQUEST_REFUSED', reason) : errorAnswer(status, 'REQUEST_REFUSED', reason);
+    const refusal = refusalOf(origin.headers, !isApi, options);
+    if (refusal !== undefined) return refuse(403, refusal);
+    const matching = COMPILED.filter(({ pattern }) => pattern.test(request.path)).map(({ route }) => route);
+    if (!matching.some(({ isPublic }) => isPublic)) {
+      if (!isApi) return NOT_FOUND;
+      const given = bearerToken(origin.headers.authorization);
+      if (given === undefined || !isSameToken(given, options.token))
+        return refuse(401, '401 unauthorized: open the address that `addon-operator ui` prints');
+      return await options.api(request, signal);
+    }
+    if (request.method !== 'GET' && request.method !== 'HEAD') return METHOD_NOT_ALLOWED;
+    return await pageAnswer(options.files, request, origin);
+  };
+}
+
+async function pageAnswer(
+  files: StaticFiles,
+  { path }: ServerRequest,
+  { rawPath, headers }: RequestOrigin,
+): Promise<Answer> {
+  // Relative, so that a prefix of a proxy stays.
+  if (path === '/' || path === '/ui') return redirectAnswer(path === '/ui' ? 'ui/' : './ui/');
+  const name = path.slice('/ui/'.length);
+  if (name.split('/').some((part) => part === '.' || part === '..')) return NOT_FOUND;
+  const file = await files.file(name, headers['accept-encoding'] ?? '');
+  if (file !== undefined) {
+    const { contentType, bytes, encoding } = file;
+    const isHashed = name.startsWith('assets/');
+    return {
+      status: 200,
+      contentType,
+      body: '',
+      bytes,
+      headers: {
+        'Cache-Control': isHashed ? 'public, max-age=31536000, immutable' : 'no-cache',
+        Vary: 'Accept-Encoding',
+        ...(encoding !== undefined && { 'Content-Encoding': encoding }),
+      },
+    };
+  }
+  if (name.startsWith('assets/')) return NOT_FOUND;
+  const html = await files.index();
+  if (html === undefined) return NOT_BUILT;
+  return {
+    status: 200,
+    contentType: 'text/html; charset=utf-8',
+    body: pageFor(html, rawPath.slice('/ui/'.length)),
+  };
+}
+
+function redirectAnswer(location: string): Answer {
+  return {
+    status: 302,
+    contentType: 'text/plain; charset=utf-8',
+    body: '',
+    headers: { Location: location },
+  };
+}
