@@ -34,6 +34,7 @@ import { onSecretsChange } from '../operator/secret-changes.ts';
 import { eventIds } from '../operator/task-origin.ts';
 import { taskHandler } from '../operator/task-pipeline.ts';
 import { TaskRouter } from '../operator/task-router.ts';
+import { TaskTraces } from '../operator/task-traces.ts';
 import type { Task } from '../operator/tasks.ts';
 import type { TaskHandler } from '../queue/task-queue.ts';
 import type { Settings } from '../settings.ts';
@@ -90,7 +91,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const { clock } = host;
   const all = { ...options, ...base };
   const log = componentLog(host, 'operator');
-  const newEventId = eventIds(host.random);
+  const traces = new TaskTraces({ ...base.tracing, clock, newEventId: eventIds(host.random) });
   const authorization = await createAuthorization({ ...all, kube: base.cluster.main });
   const files = await ModuleFiles.read({ ...all, gate: authorization?.gate });
   const pauses = await loadPauses({ ...all, kube: base.cluster.main }, (module) => files.hasModule(module));
@@ -105,8 +106,9 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const registry = new ModuleRegistry(files.found.modules, isFlaggedOff);
   const converge = new ConvergeState();
   const globalHooks = new GlobalHooks();
-  const journal = new Journal({ clock, redact: (text) => options.redactor.text(text) });
-  const waiting = createQueues(options, { registry, converge, newEventId });
+  const { bootId } = base.tracing;
+  const journal = new Journal({ clock, redact: (text) => options.redactor.text(text), bootId });
+  const waiting = createQueues(options, { registry, converge, traces });
   const router = new TaskRouter({ clock, log, metrics, ...waiting, registry, converge, globalHooks });
   const helm = await startHelm(all, readManifest, helmReports({ registry, router, pauses, metrics }));
   const execution = createExecution(
@@ -130,12 +132,12 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const extensions = await createExtensionParts({ ...all, helm, hosts: base.http.hosts }, explained);
   if (options.isInspection !== true) await files.loadFlow();
   const schedules = createSchedules({ ...all, router });
-  const runDeps = { execution, metrics, log, newEventId, registry, router };
+  const runDeps = { execution, metrics, log, traces, registry, router };
   const webhooks = createWebhooks({ ...options, kube: base.cluster.main }, base.reflectors, runDeps);
   const operator: Operator = {
     ...explained,
     aborts: new RunAborts(),
-    newEventId,
+    traces,
     dynamicFlags,
     metrics,
     crds,

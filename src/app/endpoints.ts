@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { isoTime } from '@addon-operator/base/bounded-time';
 import type { Redactor } from '@addon-operator/base/redactor';
@@ -60,17 +59,20 @@ export interface DebugParts {
   readonly pauses: Pauses;
   readonly view: DaemonView;
   readonly redactor: Redactor;
+  /** Different after each start of the operator. */
+  readonly bootId: string;
   readonly configMapEvents: ConfigMapEventLog;
   readonly running: AsyncDisposableStack;
 }
 
 /** Starts the debug endpoint, which shows the view and passes requests to the operator, and the page if it is wanted. */
 export async function startDebugEndpoint(parts: DebugParts): Promise<void> {
-  const { settings, host, metrics, operator, pauses, view, redactor, configMapEvents, running } = parts;
+  const { settings, host, metrics, operator, pauses, view, redactor, configMapEvents, running, bootId } =
+    parts;
   const { clock } = host;
   const adjustable = [logLevelParameter(host.log), configMapEvents.parameter];
   const parameters = startParameters(adjustable, clock, running);
-  const identity = identityOf(settings, host, metrics);
+  const identity = identityOf(settings, host, metrics, bootId);
   const endpoint = { view, redactor, parameters, identity, ...debugCommands(operator, pauses, clock) };
   const api = createApi(endpoint);
   await startDebug({ settings, endpoint, api, peerUid, log: host.log, running });
@@ -85,13 +87,14 @@ function identityOf(
   { podName, namespace, isHaEnabled }: Settings,
   { clock, version }: DaemonHost,
   metrics: Pick<OperatorMetrics, 'eventLoopDelay'>,
+  bootId: string,
 ): OperatorIdentity {
   const uptimeMs = process.uptime() * 1_000;
   const startedMs = clock.steadyMs() - uptimeMs;
   const startedAt = isoTime(clock.wallMs() - uptimeMs);
   return {
     version,
-    bootId: randomUUID(),
+    bootId,
     clock,
     nowIso: () => isoTime(clock.wallMs()),
     replica: podName,

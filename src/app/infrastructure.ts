@@ -4,6 +4,7 @@ import { OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { componentLog } from '@addon-operator/base/log';
 import type { Redactor } from '@addon-operator/base/redactor';
+import { NO_TRACER, type Tracer } from '@addon-operator/base/trace';
 import { createSharedReflectors } from '@addon-operator/kube-client/reflector-shared';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import { guardedRunner } from '@addon-operator/process/guarded-runner';
@@ -51,7 +52,17 @@ export interface BaseParts {
   readonly helmBinary: HelmBinary;
   /** Throws when nothing may be started any more: the daemon is stopping, or not the leader. */
   readonly check: () => void;
+  readonly tracing: Tracing;
 }
+
+/** How the operator names and records traces. */
+export interface Tracing {
+  /** Different after each start of the operator. */
+  readonly bootId: string;
+  readonly tracer: Tracer;
+}
+
+const NO_TRACING: Tracing = { bootId: '', tracer: NO_TRACER };
 
 export interface BaseOptions {
   readonly settings: Settings;
@@ -59,6 +70,8 @@ export interface BaseOptions {
   readonly metrics: OperatorMetrics;
   readonly cluster: Cluster;
   readonly lead: Lead;
+  /** Default: nothing is recorded. */
+  readonly tracing?: Tracing;
   /** Learns the content of Secrets, and takes it out of logs. */
   readonly redactor: Redactor;
   /** Aborts when the operator stops: no further process is started. */
@@ -73,7 +86,7 @@ export interface BaseOptions {
  * @throws OperatorError when a part cannot be started
  */
 export async function startBase(options: BaseOptions): Promise<BaseParts> {
-  const { settings, host, cluster, lead, stop, running } = options;
+  const { settings, host, cluster, lead, stop, running, tracing = NO_TRACING } = options;
   const { clock, log } = host;
   const tmpDir = prepareTemporaryDirectory(settings.tmpDir, log);
   const { launcher, ...tools } = await startTools(options, tmpDir);
@@ -132,6 +145,7 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
     reflectors,
     helmBinary,
     check,
+    tracing,
   };
 }
 

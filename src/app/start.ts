@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import type { OperatorError } from '@addon-operator/base/errors';
+import { NO_TRACER } from '@addon-operator/base/trace';
 import { policyFiles } from '../extensions/authorization/create-authorization.ts';
 import { customizationsDir } from '../extensions/points/release-points.ts';
 import { bindingCount } from '../hooks/hook.ts';
@@ -114,6 +116,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     onSeriesDropped: (labels, series) => metrics.droppedHookSeries(labels, series),
   });
   const common = { settings, host, metrics, hookMetrics, redactor, stop, running };
+  const tracing = { bootId: randomUUID(), tracer: NO_TRACER };
   const probes = await startProbes(common, STARTING_VIEW);
   await startAdmissionServer(settings, host, stop, running);
   const { cluster, lead } = await takeLead({
@@ -125,7 +128,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     onLost,
   });
   probes.show(STARTING_VIEW);
-  const base = await startBase({ ...common, cluster, lead });
+  const base = await startBase({ ...common, tracing, cluster, lead });
   const configMapEvents = new ConfigMapEventLog();
   const configMap = createConfigMap({
     settings,
@@ -157,7 +160,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   await operator.bindings.setWebhooks(operator.globalHooks.runtimes, true, stop);
   const view = viewOf(settings, host, base, { ...parts, redactor });
   probes.show(view);
-  await startDebugEndpoint({ ...common, ...parts, view, configMapEvents });
+  await startDebugEndpoint({ ...common, ...tracing, ...parts, view, configMapEvents });
   running.defer(() => shutDown(operator));
   startUp(operator, parts.handle, { stop, abort });
   startLoops(host, { ...parts, configMap, metrics, stop, running });

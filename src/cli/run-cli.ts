@@ -22,6 +22,7 @@ import { addRunsCommands } from './runs-command.ts';
 import { addSandboxCommand } from './sandbox-command.ts';
 import { addSettingOptions, givenFlags, settingHelp, withBooleanValues } from './setting-options.ts';
 import { addStatusCommand } from './status-command.ts';
+import { addTraceCommand } from './trace-command.ts';
 import { addUiCommand } from './ui-command.ts';
 import { addWaitCommand } from './wait-command.ts';
 
@@ -66,7 +67,6 @@ function formatCommands(program: Command, { helpWidth }: Help): string {
 
 const ROOT_OPTIONS = `
 Options:
-  --version   Show the version
   --help      Show this help, and with a command: its arguments and options
 
 The flags of \`start\` work without the word too; \`help flags\` lists them.`;
@@ -98,6 +98,7 @@ function createProgram(host: CliHost, runner: CommandRunner): Command {
   addQueueCommand(program, host, runner);
   addGlobalCommand(program, host, runner);
   addRunsCommands(program, { host, runner });
+  addTraceCommand(program, { host, runner });
   addEventsCommand(program, { host, runner });
   addWaitCommand(program, { host, runner });
   addUiCommand(program, { host, runner });
@@ -116,7 +117,7 @@ function createProgram(host: CliHost, runner: CommandRunner): Command {
   addCompletionCommand(program, host, runner);
   program
     .command('version')
-    .description('Show the version')
+    .description('Show the version, like --version')
     .action(() => runner(() => printVersion(host)));
   addHelpCommand(program, host);
   // Last, because commands take over what is configured when they are added.

@@ -53,6 +53,7 @@ export const runTable: ToTable = (data) => {
     ['code', textOf(run['code'])],
     ['trigger', textOf(run['trigger'])],
     ['event', textOf(run['eventId'])],
+    ['trace', textOf(run['traceId'])],
     ['queue', textOf(run['queue'])],
     ['task', textOf(run['taskId'])],
     ['attempt', String(run['attempt'])],
@@ -102,7 +103,7 @@ function relatedText(run: Fields): string {
   return `run ${textOf(run['id'])}: ${titleOf(run)}, ${textOf(run['result'])}`;
 }
 
-function durationText(ms: unknown): string {
+export function durationText(ms: unknown): string {
   if (typeof ms !== 'number') return '';
   return ms < SECOND_MS ? `${Math.round(ms)}ms` : `${(ms / SECOND_MS).toFixed(1)}s`;
 }

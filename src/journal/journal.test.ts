@@ -1,3 +1,4 @@
+import { traceIdOf } from '@addon-operator/base/trace-id';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { Journal, type JournalLimits } from './journal.ts';
@@ -39,6 +40,7 @@ test('a run is shown with its times, phases, result and error', async () => {
     id: '1',
     parent: null,
     eventId: 'e1',
+    traceId: traceIdOf('', 'e1'),
     queue: 'main',
     taskId: 'main/1',
     type: 'ModuleRun',
@@ -154,4 +156,27 @@ test('errors and outputs are kept without secrets', () => {
     error: '*** is wrong',
     output: { head: 'password ***\n' },
   });
+});
+
+test('runs of an event are in one trace, those that begin 10 minutes after it in traces of their own', async () => {
+  const clock = new FakeClock();
+  const journal = new Journal({ clock, bootId: 'boot' });
+  const first = journal.begin(start({ eventMs: 0 }));
+  const hook = journal.beginHook(start({ eventMs: 0 }));
+  journal.end(hook, { result: 'success' });
+  journal.end(first, { result: 'failed' });
+  await clock.advance(600_001);
+  const late = journal.begin(start({ eventMs: 0, attempt: 2 }));
+  const below = journal.beginHook(start({ eventMs: 0 }));
+  const ids = [first, hook, late, below].map((run) => journal.traceIdOf(run));
+  expect(ids.slice(0, 2)).toEqual([traceIdOf('boot', 'e1'), traceIdOf('boot', 'e1')]);
+  expect(ids[2]).not.toBe(ids[0]);
+  expect(ids[3]).toBe(ids[2]);
+  expect(journal.eventOf(ids[2] ?? '')).toBe('e1');
+  expect(journal.event('e1')?.runs.map(({ id, causedBy }) => [id, causedBy])).toEqual([
+    ['1', null],
+    ['2', '1'],
+    ['3', '1'],
+    ['4', '3'],
+  ]);
 });

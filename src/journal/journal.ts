@@ -1,9 +1,12 @@
 import { isoTime } from '@addon-operator/base/bounded-time';
 import { type Clock, roundedMs } from '@addon-operator/base/clock';
+import { NO_SPAN, type Span } from '@addon-operator/base/trace';
+import { traceIdOf } from '@addon-operator/base/trace-id';
 import { causeOf } from './causes.ts';
 import { OutputBuffer } from './output-buffer.ts';
 import type { HookFacts, JournalRun, RunEnd, RunStart } from './run.ts';
 import type {
+  EventRuns,
   LastRunView,
   ModuleRuns,
   RunDetails,
@@ -17,6 +20,8 @@ export interface JournalOptions {
   readonly clock: Clock;
   /** Masks secrets in errors and outputs before they are kept; default: nothing is masked. */
   readonly redact?: (text: string) => string;
+  /** Different after each start of the operator; default empty. */
+  readonly bootId?: string;
   /** Default 2,000 runs, 4 Mi characters of runs, 8 Mi characters of outputs. */
   readonly limits?: Partial<JournalLimits>;
 }
@@ -37,6 +42,8 @@ const MAX_ERROR_CHARACTERS = 4_096;
 const RUN_SIZE = 700;
 const PHASE_SIZE = 80;
 const MAX_PHASES = 50;
+/** A run that begins later after its event is in a trace of its own: backends cut long traces. */
+const TRACE_MS = 10 * 60_000;
 const SHOWN_RESULTS = 20;
 const NO_PATCHES = { values: 0, objects: 0 };
 const NO_OUTPUT = { head: '', tail: '', cut: 0 };
@@ -48,6 +55,7 @@ const NO_OUTPUT = { head: '', tail: '', cut: 0 };
 export class Journal {
   readonly #clock: Clock;
   readonly #redact: (text: string) => string;
+  readonly #bootId: string;
   readonly #limits: JournalLimits;
   /** By id, the oldest first. */
   readonly #runs = new Map<number, JournalRun>();
@@ -61,9 +69,10 @@ export class Journal {
   /** The highest revision of a run that was dropped. */
   #forgotten = 0;
 
-  constructor({ clock, redact = (text) => text, limits = {} }: JournalOptions) {
+  constructor({ clock, redact = (text) => text, bootId = '', limits = {} }: JournalOptions) {
     this.#clock = clock;
     this.#redact = redact;
+    this.#bootId = bootId;
     this.#limits = { ...LIMITS, ...limits };
   }
 
@@ -94,11 +103,33 @@ export class Journal {
     return this.#attempts.get(queue);
   }
 
+  /** The id of the trace of which a run is part. */
+  traceIdOf({ traceKey }: Pick<JournalRun, 'traceKey'>): string {
+    return traceIdOf(this.#bootId, traceKey);
+  }
+
+  /** Has phases of a run become children of a span, which ends with the run. */
+  trace(run: JournalRun, span: Span): void {
+    run.spans = { run: span, phase: undefined };
+  }
+
+  /** The span of what the attempt in a queue does now. */
+  spanIn(queue: string): Span {
+    const spans = this.#attempts.get(queue)?.spans;
+    return spans?.phase ?? spans?.run ?? NO_SPAN;
+  }
+
   /** Records that the attempt in a queue has come to its next step. */
   enterPhase(queue: string, name: string): void {
     const run = this.#attempts.get(queue);
     if (run === undefined || run.phases.length >= MAX_PHASES) return;
-    run.phases = [...run.phases, { name, startedMs: this.#clock.steadyMs() }];
+    const startedMs = this.#clock.steadyMs();
+    run.phases = [...run.phases, { name, startedMs }];
+    if (run.spans !== undefined) {
+      run.spans.phase?.end({ endMs: startedMs });
+      const phase = run.spans.run.child({ name: `module phase ${name}`, startMs: startedMs });
+      run.spans = { ...run.spans, phase };
+    }
     this.#sizes.runs += PHASE_SIZE;
   }
 
@@ -115,6 +146,7 @@ export class Journal {
   end(run: JournalRun, { result, error, code }: RunEnd): void {
     if (run.endedMs !== undefined) return;
     run.endedMs = this.#clock.steadyMs();
+    endSpans(run, { result, ...(error !== undefined && { error }), code });
     if (error === undefined) run.end = { result };
     else {
       const text = shortened(this.#redact(error));
@@ -157,6 +189,23 @@ export class Journal {
     };
   }
 
+  /** All runs of an event; undefined if there are none. */
+  event(eventId: string): EventRuns | undefined {
+    const related = [...this.#runs.values()].filter((run) => run.eventId === eventId);
+    if (related.length === 0) return undefined;
+    const runs = related.map((run) => {
+      const cause = causeOf(run, related);
+      return { ...this.#view(run), causedBy: cause === undefined ? null : String(cause.id) };
+    });
+    return { eventId, runs };
+  }
+
+  /** The event of a run, given by its id or that of its trace; undefined if no run has it. */
+  eventOf(id: string): string | undefined {
+    if (/^\d{1,15}$/.test(id)) return this.#runs.get(Number(id))?.eventId;
+    return [...this.#runs.values()].find((run) => this.traceIdOf(run) === id)?.eventId;
+  }
+
   /** Runs that began or ended since, the oldest first; `isComplete` if none of them was dropped meanwhile. */
   changedSince(revision: number): { readonly runs: readonly RunView[]; readonly isComplete: boolean } {
     const changed = [...this.#runs.values()].filter((run) => run.revision > revision);
@@ -193,11 +242,15 @@ export class Journal {
   #add(start: RunStart, parent: number | undefined): JournalRun {
     this.#lastId += 1;
     this.#revision += 1;
+    const startedMs = this.#clock.steadyMs();
+    const { eventId, eventMs = startedMs } = start;
+    const ownKey = startedMs - eventMs > TRACE_MS ? `${eventId}/${this.#lastId}` : eventId;
     const run: JournalRun = {
       ...start,
       id: this.#lastId,
       parent,
-      startedMs: this.#clock.steadyMs(),
+      traceKey: (parent === undefined ? undefined : this.#runs.get(parent)?.traceKey) ?? ownKey,
+      startedMs,
       startedAtMs: this.#clock.wallMs(),
       revision: this.#revision,
       endedMs: undefined,
@@ -205,6 +258,7 @@ export class Journal {
       hookFacts: undefined,
       phases: [],
       output: undefined,
+      spans: undefined,
     };
     this.#runs.set(run.id, run);
     this.#sizes.runs += RUN_SIZE;
@@ -246,6 +300,7 @@ export class Journal {
       id: String(run.id),
       parent: run.parent === undefined ? null : String(run.parent),
       eventId: run.eventId,
+      traceId: this.traceIdOf(run),
       queue: run.queue,
       taskId: run.taskId,
       type: run.type,
@@ -271,6 +326,16 @@ export class Journal {
       outputLength: run.output?.total ?? 0,
     };
   }
+}
+
+function endSpans(run: JournalRun, { result, error, code }: RunEnd): void {
+  const { spans, endedMs } = run;
+  if (spans === undefined) return;
+  run.spans = undefined;
+  const end = { ...(endedMs !== undefined && { endMs: endedMs }), ...(error !== undefined && { error }) };
+  spans.phase?.end(end);
+  spans.run.set({ 'addon_operator.task.outcome': result, 'error.type': code });
+  spans.run.end(end);
 }
 
 function phasesOf({ phases }: JournalRun, endMs: number): RunView['phases'] {

@@ -8,6 +8,8 @@ export interface RunView {
   /** The run that started it, such as the ModuleRun of a beforeHelm hook; null for an attempt of a task. */
   readonly parent: string | null;
   readonly eventId: string;
+  /** Name of the trace, whether or not it is recorded: 32 hexadecimal digits. */
+  readonly traceId: string;
   readonly queue: string;
   readonly taskId: string;
   /** Type of the task, `HookRun` for a hook that a task runs among other things. */
@@ -48,6 +50,15 @@ export interface RunDetails extends RunView {
   readonly effects: readonly RunEffect[];
   /** What the hook printed. */
   readonly output: OutputParts;
+}
+
+/** All runs of one event, the oldest first. */
+export interface EventRuns {
+  readonly eventId: string;
+  readonly runs: readonly (RunView & {
+    /** Id of the run that directly led to it; null for the first one, and if the journal does not have the other any more. */
+    readonly causedBy: string | null;
+  })[];
 }
 
 export interface RunEffect extends RunView {

@@ -1,3 +1,4 @@
+import type { Span } from '@addon-operator/base/trace';
 import type { OutputBuffer } from './output-buffer.ts';
 
 /**
@@ -17,6 +18,8 @@ export interface RunStart {
   readonly binding: string;
   readonly trigger: string;
   readonly eventId: string;
+  /** When the event came, on the steady clock; undefined if that is not known. */
+  readonly eventMs?: number | undefined;
   /** The hook run whose changes led to the task. */
   readonly triggeredBy: { readonly hook: string; readonly binding: string } | undefined;
   /** From 1. */
@@ -50,6 +53,8 @@ export interface JournalRun extends RunStart {
   readonly startedMs: number;
   /** On the wall clock. */
   readonly startedAtMs: number;
+  /** What names the trace of which it is part, besides the start of the operator. */
+  readonly traceKey: string;
   /** Revision of the journal when it began or ended. */
   revision: number;
   /** Undefined while it runs. */
@@ -58,4 +63,6 @@ export interface JournalRun extends RunStart {
   hookFacts: HookFacts | undefined;
   phases: readonly { readonly name: string; readonly startedMs: number }[];
   output: OutputBuffer | undefined;
+  /** Those of the run and of its phase, until it ends. */
+  spans: { readonly run: Span; readonly phase: Span | undefined } | undefined;
 }

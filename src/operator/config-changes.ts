@@ -5,6 +5,7 @@ import type { ConfigChange } from '../values/config-map-store.ts';
 import type { ConvergeState } from './converge-state.ts';
 import type { ModuleRegistry } from './module-registry.ts';
 import type { TaskRouter } from './task-router.ts';
+import type { TaskTraces } from './task-traces.ts';
 
 /** What the functions here use of the operator. */
 export interface ConfigChangesParts {
@@ -12,8 +13,7 @@ export interface ConfigChangesParts {
   readonly converge: ConvergeState;
   readonly router: TaskRouter;
   readonly log: Logger;
-  /** A text for a new event, which nothing else has. */
-  readonly newEventId: () => string;
+  readonly traces: Pick<TaskTraces, 'newEvent'>;
 }
 
 /**
@@ -67,14 +67,17 @@ function applyChange(operator: ConfigChangesParts, change: Extract<ConfigChange,
     .flatMap((task) => (task.type === 'ApplyKubeConfigValues' ? task.changedKeys : []));
   const changed = new Set([...earlier, ...difference.sections, ...difference.maintenance]);
   const changedKeys = isSeenByConverge ? [] : [...changed];
-  const eventId = operator.newEventId();
+  const origin = operator.traces.newEvent(() => ({
+    type: 'config',
+    attributes: { 'addon_operator.config.section': [...changed].join(',') },
+  }));
   if (isReload && operator.registry.discovery !== undefined)
-    operator.router.restartConverge('ReloadAllModules', 'ReloadAll-After-KubeConfigChange', { eventId });
+    operator.router.restartConverge('ReloadAllModules', 'ReloadAll-After-KubeConfigChange', origin);
   operator.router.main.prepend({
     type: 'ApplyKubeConfigValues',
     changedKeys,
     trigger: 'Apply-Kube-Config-Values-Changes',
-    eventId,
+    ...origin,
   });
   // What waits after a failure may have waited for just this change.
   operator.router.main.cutDelay();

@@ -12,6 +12,7 @@ import type { ModuleRegistry } from './module-registry.ts';
 import { countQueuedEvents, queuedEvents } from './queued-events.ts';
 import { logAdded } from './task-log.ts';
 import { withOrigin } from './task-origin.ts';
+import { eventFactsOf, type TaskTraces } from './task-traces.ts';
 import type { Task } from './tasks.ts';
 
 export interface QueuesOptions {
@@ -30,8 +31,7 @@ export interface QueuesOptions {
 export interface QueueUsers {
   readonly registry: Pick<ModuleRegistry, 'tracked'>;
   readonly converge: ConvergeState;
-  /** A text for a new event, which nothing else has. */
-  readonly newEventId: () => string;
+  readonly traces: Pick<TaskTraces, 'newEvent'>;
 }
 
 /** The queues of all tasks, and the bound on the events that wait in them. Nothing runs yet. */
@@ -60,7 +60,7 @@ function createBacklog({ settings, host, metrics }: QueuesOptions): EventBacklog
 
 function createQueueSet(
   { host, metrics }: QueuesOptions,
-  { registry, converge, newEventId }: QueueUsers,
+  { registry, converge, traces }: QueueUsers,
   onChange: ReturnType<typeof countQueuedEvents>,
 ): QueueSet<Task> {
   const { clock, random } = host;
@@ -75,7 +75,8 @@ function createQueueSet(
       host.onTaskFailure?.(failed);
     },
     measure: queueActionMeasure(monotonicMs, metrics),
-    admit: (tasks, follows) => withOrigin(tasks, follows, newEventId),
+    admit: (tasks, follows) =>
+      withOrigin(tasks, follows, (task) => traces.newEvent(() => eventFactsOf(task))),
     onAdd: (...added) => logAdded({ registry, log }, ...added),
     onChange,
     onError: (queue, error) =>

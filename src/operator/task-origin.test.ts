@@ -12,7 +12,8 @@ test('eventIds() gives every event another text', () => {
 });
 
 test('withOrigin() gives tasks that come together one event', () => {
-  const next = eventIds(() => 0);
+  const ids = eventIds(() => 0);
+  const next = () => ({ eventId: ids() });
   expect(withOrigin([task, task], undefined, next)).toEqual([
     { ...task, eventId: '00000000-1' },
     { ...task, eventId: '00000000-1' },
@@ -23,7 +24,7 @@ test('withOrigin() gives tasks that come together one event', () => {
 test('withOrigin() hands on the origin of the task they follow, and leaves one that they have', () => {
   const triggeredBy = { hook: 'a.sh', binding: 'schedule', bindingName: 'every minute' };
   const own: Task = { ...task, eventId: 'own' };
-  const next = (): string => 'new';
+  const next = () => ({ eventId: 'new' });
   expect(withOrigin([task, own], { ...task, eventId: 'e', triggeredBy }, next)).toEqual([
     { ...task, eventId: 'e', triggeredBy },
     own,

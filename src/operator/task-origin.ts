@@ -21,20 +21,24 @@ export function eventIds(random: () => number): () => string {
 export function withOrigin(
   tasks: readonly Task[],
   follows: Task | undefined,
-  newEventId: () => string,
+  newEvent: (task: Task) => TaskOrigin,
 ): readonly Task[] {
-  let own: string | undefined;
+  let own: TaskOrigin | undefined;
   return tasks.map((task) => {
     if (task.eventId !== undefined) return task;
-    own ??= follows?.eventId ?? newEventId();
-    return { ...originOf(follows), ...task, eventId: own };
+    own ??= follows?.eventId === undefined ? { ...originOf(follows), ...newEvent(task) } : originOf(follows);
+    return { ...own, ...task };
   });
 }
 
 /** Where a task comes from, for one that it asks for. */
 export function originOf(task: TaskOrigin | undefined): TaskOrigin {
-  const { eventId, triggeredBy } = task ?? {};
-  return { ...(eventId !== undefined && { eventId }), ...(triggeredBy !== undefined && { triggeredBy }) };
+  const { eventId, root, triggeredBy } = task ?? {};
+  return {
+    ...(eventId !== undefined && { eventId }),
+    ...(root !== undefined && { root }),
+    ...(triggeredBy !== undefined && { triggeredBy }),
+  };
 }
 
 /** The origin of what the changes of a hook run ask for. */

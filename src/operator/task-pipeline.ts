@@ -3,6 +3,7 @@ import { errorFields, messageOf } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { Redactor } from '@addon-operator/base/redactor';
 import { redactedError } from '@addon-operator/base/redactor';
+import { NO_SPAN, traceFields } from '@addon-operator/base/trace';
 import type { Journal } from '../journal/journal.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { QueueEntry, TaskHandler, TaskOutcome, TaskQueue } from '../queue/task-queue.ts';
@@ -46,6 +47,7 @@ import { outcomeOfRestart } from './restart-hooks.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
 import type { RunAborts } from './run-aborts.ts';
 import { endMessage, eventFields, flowFields, phaseOf, startMessage } from './task-log.ts';
+import type { TaskTraces } from './task-traces.ts';
 import { hookOf, moduleLabelOf, moduleOf, type Task } from './tasks.ts';
 
 /** What the stages and the handlers of all tasks use. */
@@ -56,6 +58,7 @@ export type TaskHandlerParts = {
   readonly metrics: OperatorMetrics;
   readonly aborts: RunAborts;
   readonly journal: Journal;
+  readonly traces: TaskTraces;
   readonly policy: Pick<OperatorPolicy, 'failurePolicy'>;
 } & ApplyConfigParts &
   ConvergeModulesParts &
@@ -144,9 +147,11 @@ export function rerouteIsolated(
 }
 
 /** Records the attempt in the journal. What ends it by an exception is the daemon's stop. */
-export function record({ journal }: { readonly journal: Pick<Journal, 'begin' | 'end'> }): Stage {
+export function record({ journal, traces }: Pick<TaskHandlerParts, 'journal' | 'traces'>): Stage {
   return async (attempt, next) => {
-    const run = journal.begin(startOfAttempt(attempt.queue.name, attempt.entry));
+    const { entry, queue } = attempt;
+    const run = journal.begin(startOfAttempt(queue.name, entry));
+    traces.beginAttempt(journal, run, entry, queue.name);
     try {
       const outcome = await next(attempt);
       journal.end(run, endOfAttempt(outcome));
@@ -179,7 +184,7 @@ export function redact(redactor: Pick<Redactor, 'text'>): Stage {
 }
 
 /** Logs what a later stage throws, and has the task tried again. An attempt that the daemon ends is not a failure. */
-export function logFailure({ log }: Pick<TaskHandlerParts, 'log'>): Stage {
+export function logFailure({ log, journal }: Pick<TaskHandlerParts, 'journal' | 'log'>): Stage {
   return async (attempt, next) => {
     const { entry, queue, signal } = attempt;
     try {
@@ -192,6 +197,7 @@ export function logFailure({ log }: Pick<TaskHandlerParts, 'log'>): Stage {
         hook: hookOf(entry.task),
         ...errorFields(error),
         ...eventFields(entry.task),
+        ...traceFields(journal.spanIn(queue.name)),
       };
       if (entry.task.type === 'GlobalHookRun')
         log.error(fields, 'Global hook failed, requeue task to retry after delay.');
@@ -217,9 +223,9 @@ export function pause(operator: PauseTasksParts): Stage {
 
 /** Logs the beginning and the end of an attempt, and counts how long the task has waited for it. */
 export function logAttempt(
-  operator: Pick<TaskHandlerParts, 'clock' | 'log' | 'metrics' | 'registry'>,
+  operator: Pick<TaskHandlerParts, 'clock' | 'journal' | 'log' | 'metrics' | 'registry'>,
 ): Stage {
-  const { clock, log, metrics, registry } = operator;
+  const { clock, journal, log, metrics, registry } = operator;
   return async (attempt, next) => {
     const { entry, queue } = attempt;
     const { task } = entry;
@@ -233,10 +239,14 @@ export function logAttempt(
       };
       metrics.taskWait(labels, (clock.steadyMs() - entry.queuedAtMs) / 1_000);
     }
-    log.info(flowFields(entry, queue.name, 'start'), startMessage(task, phaseOf(registry, task)));
+    const trace = traceFields(journal.attemptIn(queue.name)?.spans?.run ?? NO_SPAN);
+    log.info(
+      { ...flowFields(entry, queue.name, 'start'), ...trace },
+      startMessage(task, phaseOf(registry, task)),
+    );
     const outcome = await next(attempt);
     const level = task.type === 'ConvergeModules' ? 'info' : 'debug';
-    log[level](flowFields(entry, queue.name, 'end'), endMessage(task, outcome.type));
+    log[level]({ ...flowFields(entry, queue.name, 'end'), ...trace }, endMessage(task, outcome.type));
     return outcome;
   };
 }

@@ -1,3 +1,4 @@
+import type { Span } from '@addon-operator/base/trace';
 import type { RunReason } from '../hooks/binding-context.ts';
 import type { BindingType } from '../hooks/hook-config.ts';
 import type { ModuleKey, ModuleName } from '../values/module-key.ts';
@@ -14,8 +15,17 @@ export type ConvergeEvent = 'OperatorStartup' | 'GlobalValuesChanged' | 'ReloadA
 export interface TaskOrigin {
   /** The same for all tasks that one event led to; every task in a queue has one. */
   readonly eventId?: string;
+  /** That event as traces have it. */
+  readonly root?: TraceRoot;
   /** The run of a hook whose changes asked for the task, and for those behind it. */
   readonly triggeredBy?: TriggeringRun;
+}
+
+/** The event that led to a task, as traces have it. */
+export interface TraceRoot {
+  /** When it came, on the steady clock. */
+  readonly atMs: number;
+  readonly span: Span;
 }
 
 /** A run of a hook, as log records name it. */

@@ -8,14 +8,14 @@ import type { ModuleRegistry } from './module-registry.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
 import { causedBy } from './task-origin.ts';
 import type { TaskRouter } from './task-router.ts';
+import type { TaskTraces } from './task-traces.ts';
 import { type HookTask, hookTask } from './tasks.ts';
 
 export interface WebhookRunDeps {
   readonly execution: Pick<HookExecution, 'run'>;
   readonly metrics: Pick<OperatorMetrics, 'hookResult'>;
   readonly log: Logger;
-  /** A text for a new event, which nothing else has. */
-  readonly newEventId: () => string;
+  readonly traces: Pick<TaskTraces, 'newEvent'>;
   readonly registry: Pick<ModuleRegistry, 'discovery'>;
   readonly router: Pick<TaskRouter, 'queueModuleRun' | 'queueConverge' | 'restartConverge'>;
 }
@@ -43,7 +43,7 @@ export async function runForWebhook(
     allowFailure: false,
     trigger: 'Webhook',
     activation: '',
-    eventId: deps.newEventId(),
+    ...deps.traces.newEvent(() => ({ type: reason.type })),
   });
   await runtime.waitForTurn(signal);
   const labels = hookLabels(run, NO_QUEUE);

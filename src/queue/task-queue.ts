@@ -461,8 +461,9 @@ export class TaskQueue<T> {
   }
 
   #entriesFor(tasks: readonly T[], follows: T | undefined, past: Past<T> = {}): MutableEntry<T>[] {
+    const admitted = this.#admit(tasks, follows);
     const queuedAtMs = this.#clock.steadyMs();
-    return this.#admit(tasks, follows).map((task) => {
+    return admitted.map((task) => {
       this.#lastId += 1;
       return { id: this.#lastId, task, queuedAtMs, failures: 0, lastError: '', ...past };
     });

@@ -29,7 +29,10 @@ export interface DaemonView {
   /** Different after each change of queues and runs; what changes without them, such as a pause, is not in it. */
   stateKey(): string;
   /** The last runs. */
-  readonly journal: Pick<Journal, 'list' | 'details' | 'byModule' | 'changedSince' | 'revision'>;
+  readonly journal: Pick<
+    Journal,
+    'list' | 'details' | 'event' | 'eventOf' | 'byModule' | 'changedSince' | 'revision'
+  >;
   /** What happens within so many milliseconds at times that are known now, the next first. */
   next(withinMs: number): readonly NextItem[];
   /** Names of the enabled modules, in any order. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createHistogram } from 'node:perf_hooks';
 import { resultOrAbort } from '@addon-operator/base/result-or-abort';
+import type { Tracer } from '@addon-operator/base/trace';
 import type { ProcessRunner, ProcessSpec } from '@addon-operator/process/process-runner';
 import type { FlowPassDeps } from '../../src/extensions/flow/flow-pass.ts';
 import { EventBacklog } from '../../src/hooks/event-backlog.ts';
@@ -28,9 +29,9 @@ import { countQueuedEvents, queuedEvents } from '../../src/operator/queued-event
 import { recordHookRun } from '../../src/operator/record-runs.ts';
 import { RunAborts } from '../../src/operator/run-aborts.ts';
 import type { ModuleExtensions } from '../../src/operator/services.ts';
-import { eventIds } from '../../src/operator/task-origin.ts';
 import { taskHandler } from '../../src/operator/task-pipeline.ts';
 import { TaskRouter } from '../../src/operator/task-router.ts';
+import type { TaskTraces } from '../../src/operator/task-traces.ts';
 import { describeTask, type Task } from '../../src/operator/tasks.ts';
 import { QueueSet } from '../../src/queue/queue-set.ts';
 import { EMPTY_CONTENT } from '../../src/values/config-map-content.ts';
@@ -42,6 +43,7 @@ import { FakeMonitor } from './fake-monitor.ts';
 import { v1 } from './hook-configs.ts';
 import { labSources } from './lab-discovery.ts';
 import { labReleases } from './lab-releases.ts';
+import { BOOT_ID, labTraces } from './lab-traces.ts';
 import { moduleNamed } from './module-fixture.ts';
 
 interface Context {
@@ -79,6 +81,7 @@ type LabOptions = Partial<
   readonly flow?: FlowPassDeps;
   readonly maxContextBytes?: number;
   readonly maxBacklogBytes?: number;
+  readonly tracer?: Tracer;
 };
 
 interface Parts {
@@ -92,7 +95,7 @@ interface Parts {
  */
 export class OperatorLab {
   readonly clock = new FakeClock();
-  readonly journal = new Journal({ clock: this.clock });
+  readonly journal = new Journal({ clock: this.clock, bootId: BOOT_ID });
   readonly log = new CapturedLog(this.clock);
   readonly calls: string[] = [];
   readonly operator: Operator;
@@ -141,9 +144,11 @@ export class OperatorLab {
     this.values = new ValuesStore({ global: {}, modules: staticValues }, options.secrets);
     for (const module of modules) this.enabled.add(module.name);
     const { clock } = this;
+    const { traces, admission } = labTraces(clock, options.tracer);
     this.backlog = this.#createBacklog();
     const queues: QueueSet<Task> = new QueueSet<Task>({
       clock,
+      ...admission,
       random: () => 0,
       onChange: countQueuedEvents(this.backlog),
       measure: (_queue, action, act) => {
@@ -152,7 +157,7 @@ export class OperatorLab {
       },
     });
     this.backlog.hold(queuedEvents(queues));
-    this.operator = this.#createOperator(queues, modules);
+    this.operator = this.#createOperator(queues, modules, traces);
     const globals = this.#hooks.filter((hook) => hook.owner.type === 'global');
     this.operator.globalHooks.setRuntimes(globals.map((hook) => this.operator.bindings.createRuntime(hook)));
   }
@@ -243,7 +248,7 @@ export class OperatorLab {
     this.#hooks.splice(0, this.#hooks.length, ...hooks);
   }
 
-  #createOperator(queues: QueueSet<Task>, modules: readonly Module[]): Operator {
+  #createOperator(queues: QueueSet<Task>, modules: readonly Module[], traces: TaskTraces): Operator {
     const { clock } = this;
     const metrics = new OperatorMetrics({
       eventLoopDelay: createHistogram(),
@@ -304,7 +309,7 @@ export class OperatorLab {
       aborts: new RunAborts(),
       ...shared,
       execution,
-      newEventId: eventIds(() => 0),
+      traces,
       values: this.values,
       dynamicFlags: this.dynamicFlags,
       releases: labReleases(this, (what, detail) => this.#call(what, detail)),

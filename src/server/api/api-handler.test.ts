@@ -86,6 +86,8 @@ test('real answers match the schemas', async () => {
     ['/runs', 'runs'],
     ['/runs?module=db&result=failed&limit=1', 'runs'],
     ['/runs/2', 'run'],
+    ['/events/2', 'event'],
+    ['/events/none', 'error'],
     ['/next?hours=1', 'next'],
     ['/nothing', 'error'],
   ] as const) {

@@ -55,6 +55,17 @@ const ROUTES: readonly ApiRoute[] = [
     },
   },
   {
+    path: '/events/{name}',
+    query: [],
+    read: ({ view }, { name }) => {
+      const other = view.journal.eventOf(name);
+      const runs = view.journal.event(name) ?? (other === undefined ? undefined : view.journal.event(other));
+      if (runs === undefined)
+        throw new Refusal(404, 'REQUEST_INVALID', `no run of event ${name} is known: it may be too old`);
+      return runs;
+    },
+  },
+  {
     path: '/next',
     query: ['hours'],
     read: ({ view }, { query }) => ({

@@ -20,6 +20,7 @@ export const RUN_PROPERTIES = {
   id: text('A number that grows; it starts at 1 with each start of the operator.'),
   parent: textOrNull('The run that started it; null for an attempt of a task.'),
   eventId: text('The same for all tasks and runs that one event led to.'),
+  traceId: text('Name of the trace, whether or not traces are exported: 32 hexadecimal digits.'),
   queue: text('Name of the queue; empty for requests to webhooks.'),
   taskId: text('Id of the task; empty for a hook that a task runs among other things.'),
   type: text('Type of the task, or HookRun.'),

@@ -177,6 +177,18 @@ export const API_SCHEMAS: Readonly<Record<string, Schema>> = Object.fromEntries(
       next: textOrNull('The id to continue with as `before`; null at the end.'),
     }),
     run: DETAILS,
+    event: object({
+      eventId: text('Id of the event.'),
+      runs: list(
+        object({
+          ...RUN_PROPERTIES,
+          causedBy: textOrNull(
+            'Id of the run that directly led to it; null for the first one, and if it is not known any more.',
+          ),
+        }),
+        'All runs that the event led to, the oldest first.',
+      ),
+    }),
     next: object({ items: list(NEXT_ITEM, 'The next first.') }),
     error: ERROR,
   }).map(([name, schema]) => [name, { $schema: 'http://json-schema.org/draft-07/schema#', ...schema }]),

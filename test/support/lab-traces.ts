@@ -1,0 +1,23 @@
+import type { SteadyClock } from '@addon-operator/base/clock';
+import type { Tracer } from '@addon-operator/base/trace';
+import { eventIds, withOrigin } from '../../src/operator/task-origin.ts';
+import { eventFactsOf, TaskTraces } from '../../src/operator/task-traces.ts';
+import type { Task } from '../../src/operator/tasks.ts';
+import type { TaskQueueOptions } from '../../src/queue/task-queue.ts';
+
+/** Of the operator in the lab. */
+export const BOOT_ID = 'lab';
+
+/** The traces of a lab, and what its queues need for them: without a tracer other tests see tasks as they were queued. */
+export function labTraces(
+  clock: SteadyClock,
+  tracer: Tracer | undefined,
+): { readonly traces: TaskTraces; readonly admission: Pick<TaskQueueOptions<Task>, 'admit'> } {
+  const newEventId = eventIds(() => 0);
+  if (tracer === undefined)
+    return { traces: new TaskTraces({ clock, bootId: BOOT_ID, newEventId }), admission: {} };
+  const traces = new TaskTraces({ clock, bootId: BOOT_ID, newEventId, tracer });
+  const admit = (tasks: readonly Task[], follows: Task | undefined): readonly Task[] =>
+    withOrigin(tasks, follows, (task) => traces.newEvent(() => eventFactsOf(task)));
+  return { traces, admission: { admit } };
+}
