@@ -2,47 +2,15 @@ import { expect, test, vi } from 'vitest';
 import { kstatusProblems } from '../support/kstatus.ts';
 import { describeApiIndependent } from '../support/lifecycle-suite.ts';
 import { eventsOf, moduleWorld, readModule, uniqueName } from '../support/module-world.ts';
-import type { World } from '../support/world.ts';
+import { untilSaid } from '../support/said-cause.ts';
 import { runInWorld } from '../support/world-command.ts';
 import { shHook } from '../support/world-files.ts';
 
 const WAIT = { timeout: 30_000, interval: 200 };
 const LOOK_MS = 10_000;
 
-interface Expected {
-  readonly reason: string;
-  /** In the message of `Ready`, the Events, the status of the operator and the explanation of the module. */
-  readonly text: string;
-  readonly kstatus: 'Stalled' | 'Reconciling' | 'Ready';
-  readonly event: string;
-}
-
 /** Each situation that holds a module up is found, as the same cause, wherever the operator says how it is. */
 describeApiIndependent((backend) => {
-  async function untilSaid(
-    world: World,
-    name: string,
-    { reason, text, kstatus, event }: Expected,
-  ): Promise<void> {
-    await vi.waitFor(async () => {
-      const object = await readModule(world, name);
-      const ready = object?.status?.conditions?.find(({ type }) => type === 'Ready');
-      expect(ready).toMatchObject({ reason, message: expect.stringContaining(text) });
-      expect(object?.status?.conditions).toContainEqual(
-        expect.objectContaining({ type: kstatus, status: 'True' }),
-      );
-      expect(object && kstatusProblems(object)).toEqual([]);
-      expect(await eventsOf(world, name)).toContainEqual(
-        expect.objectContaining({ reason: event, message: expect.stringContaining(text) }),
-      );
-    }, WAIT);
-    const status = await runInWorld(world, 'status');
-    expect(status.stdout).toContain(text);
-    const { stdout } = await runInWorld(world, 'explain', 'module', name);
-    expect(stdout).toMatch(/^held up by/mu);
-    expect(stdout).toContain(text);
-  }
-
   test('a failing global hook, the enabled script of another module and a failing module in front are the causes, one after another', async () => {
     const [web, other] = [uniqueName(), uniqueName()];
     await using made = await moduleWorld(
@@ -70,6 +38,7 @@ describeApiIndependent((backend) => {
       text: 'no network',
       kstatus: 'Stalled',
       event: 'HeldUp',
+      node: 'enabled',
     });
     await world.write('modules', { '../mended-global': '' });
     await world.passDelay();
@@ -79,6 +48,7 @@ describeApiIndependent((backend) => {
       text: `enabled script of module '${other}' failed`,
       kstatus: 'Stalled',
       event: 'HeldUp',
+      node: 'enabled',
     });
     await world.write('modules', { '../mended-enabled': '' });
     await world.passDelay();
@@ -88,12 +58,14 @@ describeApiIndependent((backend) => {
       text: 'no disk',
       kstatus: 'Stalled',
       event: 'Failed',
+      node: 'before-helm',
     });
     await untilSaid(world, other, {
       reason: 'QueueBlocked',
       text: 'no disk',
       kstatus: 'Stalled',
       event: 'HeldUp',
+      node: 'queue',
     });
     await world.write('modules', { '../mended-module': '' });
     await world.passDelay();
@@ -129,6 +101,7 @@ describeApiIndependent((backend) => {
       text: 'replicas',
       kstatus: 'Stalled',
       event: 'HeldUp',
+      node: 'config',
     });
     await world.putConfig({});
     await vi.waitFor(async () => {
@@ -143,6 +116,7 @@ describeApiIndependent((backend) => {
       text: 'new disks',
       kstatus: 'Ready',
       event: 'Paused',
+      node: 'not-paused',
     });
     await runInWorld(world, 'module', 'resume', second);
   });
@@ -191,6 +165,7 @@ describeApiIndependent((backend) => {
       text: 'hook hang.sh',
       kstatus: 'Stalled',
       event: 'HeldUp',
+      node: 'enabled',
     });
   });
 });

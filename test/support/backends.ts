@@ -79,11 +79,11 @@ async function helmForTests(): Promise<string> {
 
 async function plainRequest(
   url: string,
-  { method = 'GET', path, body, contentType }: ProbeRequest,
+  { method = 'GET', path, body, contentType, accept = 'application/json' }: ProbeRequest,
 ): Promise<ApiAnswer> {
   const response = await fetch(new URL(path, url), {
     method,
-    headers: { 'content-type': contentType ?? 'application/json' },
+    headers: { 'content-type': contentType ?? 'application/json', accept },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await response.text();

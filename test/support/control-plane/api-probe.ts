@@ -21,6 +21,8 @@ export interface ProbeRequest {
   readonly path: string;
   readonly body?: unknown;
   readonly contentType?: string;
+  /** Default: JSON. */
+  readonly accept?: string;
 }
 
 const TIMEOUT_MS = 30_000;
@@ -38,7 +40,7 @@ export class ApiProbe {
 
   /** One request; every HTTP status is an answer. Rejects when there is none within 30 s. */
   async request(what: ProbeRequest): Promise<ApiAnswer> {
-    const { method = 'GET', path, body, contentType } = what;
+    const { method = 'GET', path, body, contentType, accept = 'application/json' } = what;
     const { serverUrl, caFile, certFile, keyFile } = this.#access;
     this.#identity ??= { ca: readFileSync(caFile), cert: readFileSync(certFile), key: readFileSync(keyFile) };
     const { promise, resolve, reject } = Promise.withResolvers<ApiAnswer>();
@@ -46,7 +48,7 @@ export class ApiProbe {
       method,
       agent,
       ...this.#identity,
-      headers: { 'content-type': contentType ?? 'application/json' },
+      headers: { 'content-type': contentType ?? 'application/json', accept },
       timeout: TIMEOUT_MS,
     });
     outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer to ${method} ${path}`)));
