@@ -2,7 +2,7 @@ import type { TaskQueue } from '../queue/task-queue.ts';
 import type { BusyQueue, OperatorFacts, RunningHookFacts } from '../status/operator-status.ts';
 import { allRuntimes, staleBindings } from './binding-problems.ts';
 import { configProblemOf } from './collect-obstacles.ts';
-import { summarizeModules } from './explain-module.ts';
+import { driftOf, summarizeModules } from './explain-module.ts';
 import type { Explained } from './explained.ts';
 import { runningHookFacts } from './running-hooks.ts';
 import { titleOf } from './task-queue-view.ts';
@@ -22,7 +22,11 @@ export function collectOperatorFacts(operator: Explained): OperatorFacts {
     configProblem: configProblemOf(operator),
     runningHooks: runningHooks(operator),
     modules: summarizeModules(operator),
-    drifted: registry.enabled.filter((name) => (releases.drift(name)?.objects.length ?? 0) > 0),
+    drifted: registry.enabled.flatMap((module) => {
+      const [first, ...others] = driftOf({ releases }, module)?.objects ?? [];
+      if (first === undefined) return [];
+      return [{ module, resource: first.resource, outlook: first.outlook, others: others.length }];
+    }),
     pause: pause && {
       reason: pause.reason,
       until: pause.untilMs === undefined ? null : new Date(pause.untilMs).toISOString(),

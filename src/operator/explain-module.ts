@@ -216,6 +216,7 @@ function waitsFor(operator: Explained, name: ModuleName, places: readonly Place[
   // A pause holds up no deletion.
   if (operator.registry.isEnabled(name) && operator.pauses.of(name) !== undefined)
     waits.push('the end of its pause');
+  waits.push(...failingRequirements(operator, name, places));
   for (const { queue, index, head } of places) if (index > 0) waits.push(headText(queue, head, index));
   waits.push(...operator.execution.running.longOf(name));
   const tracked = operator.registry.tracked.get(name);
@@ -223,6 +224,21 @@ function waitsFor(operator: Explained, name: ModuleName, places: readonly Place[
     waits.push('the first runs of its hooks with kubernetes bindings');
   if (isPutOff(operator, name, places)) waits.push(PUT_OFF);
   return [...waits, ...heldUp];
+}
+
+/** Modules that it requires and that fail while the others go on. */
+function failingRequirements(
+  { registry }: Explained,
+  name: ModuleName,
+  places: readonly Place[],
+): readonly string[] {
+  const requires = registry.find(name)?.manifest.requires ?? [];
+  const isFailing = (other: ModuleName): boolean =>
+    registry.tracked.get(other)?.stall !== undefined ||
+    places.some(({ queue, index, head }) => index > 0 && isIsolated(queue) && moduleOf(head.task) === other);
+  return requires
+    .filter((required) => isFailing(required.name))
+    .map((required) => `module ${required.name}, which fails`);
 }
 
 /** Whether there is work to do on the module, but neither a task for it nor a pause: a flow hook ended the reconcile early. */

@@ -47,6 +47,8 @@ const FAILING = busy({
   retryInMs: 22_100,
 });
 
+const DRIFTED = { module: 'db', resource: '/ConfigMap/db', outlook: 'it is not corrected', others: 0 };
+
 function hook(runningMs: number) {
   return {
     hook: 'hang.sh',
@@ -186,9 +188,9 @@ test.each<[string, Partial<OperatorFacts>, string, string]>([
   ],
   [
     'objects drifted',
-    { drifted: ['web', 'db'] },
+    { drifted: [{ ...DRIFTED, module: 'web', others: 2 }] },
     'waiting',
-    'objects of web, db were changed by others; `addon-operator explain module web` names them',
+    '/ConfigMap/db and 2 more objects of module web were changed by others; it is not corrected; `addon-operator explain module web` names the fields',
   ],
   [
     'a module is disabled',
@@ -206,7 +208,7 @@ test('what is broken comes before what waits, and all of it is counted', () => {
   const modules = [summary('db'), summary('web', { status: 'starting', waitsFor: ['its turn'] })];
   const status = operatorStatus({
     ...WELL,
-    drifted: ['db'],
+    drifted: [DRIFTED],
     runningHooks: [hook(20_000)],
     queues: [FAILING],
     modules,
@@ -217,7 +219,7 @@ test('what is broken comes before what waits, and all of it is counted', () => {
       'queue main waits 23 s to try ModuleRun web again (failed attempts: 3); 2 tasks behind it: helm: \\u001b[31mno such key',
       '- hook hang.sh runs for 20 s (queue main, task GlobalHookRun, pid 4711)',
       '- module web is starting: it waits for its turn',
-      '- objects of db were changed by others; `addon-operator explain module db` names them',
+      '- /ConfigMap/db of module db was changed by others; it is not corrected; `addon-operator explain module db` names the fields',
       'modules: 1 ready, 1 starting',
       'tasks: 3',
       '',

@@ -12,7 +12,7 @@ export interface OperatorFacts {
   readonly runningHooks: readonly RunningHookFacts[];
   readonly modules: readonly ModuleSummary[];
   /** Modules with objects that others changed. */
-  readonly drifted: readonly string[];
+  readonly drifted: readonly DriftedModule[];
   /** A pause of all modules. */
   readonly pause: { readonly reason: string; readonly until: string | null } | undefined;
   /** Sentences about bindings that are not allowed, or have no current snapshot. */
@@ -29,6 +29,16 @@ export interface BusyQueue {
   readonly lastError: string;
   /** Milliseconds until the first task is tried again; undefined while it runs. */
   readonly retryInMs: number | undefined;
+}
+
+export interface DriftedModule {
+  readonly module: string;
+  /** The first of its objects, such as `/ConfigMap/web`. */
+  readonly resource: string;
+  /** What becomes of that, in words. */
+  readonly outlook: string;
+  /** How many other objects were changed. */
+  readonly others: number;
 }
 
 export interface RunningHookFacts {
@@ -147,10 +157,15 @@ function* waitingThings(facts: OperatorFacts): Generator<Problem> {
         `module ${module.module} is paused ${endOfPause(module.paused.until)}: ${module.paused.reason}; \`addon-operator module resume ${module.module}\` ends that`,
       );
   }
-  if (drifted.length > 0)
-    yield waiting(
-      `objects of ${drifted.join(', ')} were changed by others; \`addon-operator explain module ${drifted[0]}\` names them`,
-    );
+  for (const drift of drifted) yield waiting(driftText(drift));
+}
+
+function driftText({ module, resource, outlook, others }: DriftedModule): string {
+  const what =
+    others === 0
+      ? `${resource} of module ${module} was`
+      : `${resource} and ${counted(others, 'more object')} of module ${module} were`;
+  return `${what} changed by others; ${outlook}; \`addon-operator explain module ${module}\` names the fields`;
 }
 
 function failingHead({ name, tasks, head, failures, lastError, retryInMs }: BusyQueue): string {
