@@ -105,7 +105,7 @@ function SkipLink(): VNode {
 function Navigation(): VNode {
   const [first = ''] = location.value.path.split('/');
   return (
-    <div class="side">
+    <header class="side">
       <Link class="brand" to="">
         <span class={`dot ${link.value === 'live' ? levelTone.value : 'off'}`} aria-hidden="true" />
         addon-operator
@@ -135,7 +135,7 @@ function Navigation(): VNode {
           Keys
         </button>
       </div>
-    </div>
+    </header>
   );
 }
 

@@ -41,8 +41,12 @@ function Identity({ about }: { about: AboutAnswer }): VNode {
     <dl class="facts">
       <dt>Version</dt>
       <dd>{about.version}</dd>
-      <dt>Replica</dt>
-      <dd>{about.replica}</dd>
+      {about.replica !== '' && (
+        <>
+          <dt>Replica</dt>
+          <dd>{about.replica}</dd>
+        </>
+      )}
       <dt>Namespace</dt>
       <dd>{about.namespace}</dd>
       <dt>Role</dt>

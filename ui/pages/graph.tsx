@@ -5,7 +5,6 @@ import type { Drawing } from '../lib/draw-graph.ts';
 import { changes } from '../lib/live.ts';
 import { hrefOf } from '../lib/site.ts';
 import { useAnswer } from '../lib/use-answer.ts';
-import { visibleText } from '../lib/visible-text.ts';
 import { Shown } from '../parts/answer.tsx';
 import { pathToModule } from '../parts/names.ts';
 import { Badge, kindOf, MODULE_KINDS } from '../parts/sign.tsx';
@@ -61,7 +60,7 @@ function Picture({ graph }: { graph: GraphAnswer }): VNode {
           class="graph"
           width={drawing.width}
           height={drawing.height}
-          role="img"
+          role="group"
           aria-label="Modules and what they require"
         >
           {drawing.edges.map(({ id, path, head, isOptional }) => (
@@ -74,11 +73,7 @@ function Picture({ graph }: { graph: GraphAnswer }): VNode {
             const status = statuses.get(name);
             const tone = status === undefined ? 'bad' : kindOf(MODULE_KINDS, status).tone;
             return (
-              <a
-                key={name}
-                href={hrefOf(pathToModule(name))}
-                aria-label={visibleText(`${name}: ${status ?? 'missing'}`)}
-              >
+              <a key={name} href={hrefOf(pathToModule(name))}>
                 <rect class={tone} x={x} y={y} width={width} height={height} rx="8" />
                 <text x={x + 12} y={y + 20}>
                   {label}

@@ -49,7 +49,7 @@ function HookCard({ hook }: { hook: HookView }): VNode {
         {hook.bindings.map(({ type, name, queue, crontab, nextAt, kind, order, allowFailure }) => (
           <li key={`${type} ${name} ${crontab} ${kind}`}>
             <strong>{type}</strong>
-            {name !== '' && name !== type && <span>{name}</span>}
+            {name !== '' && name !== type && name !== kind && <span>{name}</span>}
             {crontab !== '' && <code>{crontab}</code>}
             {kind !== '' && <span>{kind}</span>}
             {order !== null && <span class="dim">order {order}</span>}

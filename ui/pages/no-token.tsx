@@ -14,9 +14,12 @@ export function NoTokenPage(): VNode {
       </h1>
       <p>
         {isRefused
-          ? `The operator refuses the token of this tab${linkProblem.value === '' ? '' : ` (${linkProblem.value})`}. It may have been started again, with another one.`
+          ? 'The operator refuses the token of this tab: each start of the operator makes another one.'
           : 'The page shows the inside of the operator, so it asks who you are.'}
       </p>
+      {isRefused && !linkProblem.value.startsWith('401') && linkProblem.value !== '' && (
+        <p class="error">{linkProblem.value}</p>
+      )}
       <p>Print the address with its token, and open it:</p>
       <pre class="output">
         <code>addon-operator ui</code>

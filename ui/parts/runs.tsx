@@ -33,7 +33,7 @@ export function RunsTable({
           <th scope="col" class="number wide">
             Took
           </th>
-          <th scope="col" class="number">
+          <th scope="col" class="number wide">
             When
           </th>
         </tr>
@@ -56,6 +56,9 @@ function RunRow({ run, isModuleShown }: { run: RunView; isModuleShown: boolean }
       <td class="main">
         <Link to={pathToRun(run)}>{titleOf(run)}</Link>
         {run.attempt > 1 && <span class="dim"> · attempt {run.attempt}</span>}
+        <span class="narrow dim">
+          <Time at={run.endedAt ?? run.startedAt} />
+        </span>
         {run.error !== '' && <p class="error short">{run.error}</p>}
       </td>
       {isModuleShown && (
@@ -65,7 +68,7 @@ function RunRow({ run, isModuleShown }: { run: RunView; isModuleShown: boolean }
       )}
       <td class="wide short dim">{run.queue}</td>
       <td class="number wide">{run.result === 'running' ? '' : durationText(run.durationMs)}</td>
-      <td class="number">
+      <td class="number wide">
         <Time at={run.endedAt ?? run.startedAt} />
       </td>
     </tr>

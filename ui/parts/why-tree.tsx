@@ -13,7 +13,7 @@ const NAMES: Readonly<Record<string, string>> = {
   enabled: 'Enabled',
   'not-paused': 'Not paused',
   requirements: 'Requirements met',
-  queue: 'At the head of its queue',
+  queue: 'First in its queue',
   synchronized: 'Hooks synchronized',
   'before-helm': 'beforeHelm hooks',
   helm: 'Chart deployed',
@@ -81,7 +81,7 @@ function Condition({ node, isOpen }: { node: WhyNode; isOpen: boolean }): VNode 
     <>
       <Truth ok={node.ok} />
       <span class="label">{NAMES[node.id] ?? node.id}</span>
-      <span class="dim text">
+      <span class={`dim text${isOpen ? ' clamped' : ''}`}>
         <Sentence text={node.text} />
       </span>
     </>
