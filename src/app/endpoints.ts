@@ -80,7 +80,8 @@ export async function startDebugEndpoint(parts: DebugParts): Promise<void> {
   // Nothing of it is loaded where nobody looks at it.
   const { startUi } = await import('../ui/start-ui.ts');
   const directory = fileURLToPath(new URL('../dist/ui', OWN_CODE));
-  host.onUi?.(await startUi({ settings, api, directory, log: host.log, running }));
+  const address = await startUi({ settings, api, directory, log: host.log, running });
+  host.onUi?.(address);
 }
 
 function identityOf(

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, rename, rm, writeFile } from 'node:fs/promises';
 
 const PRIVATE_FILE = 0o600;
+/** What other users may do with a file. */
+const OTHERS = 0o077;
+const TOKEN = /#token=([\w-]{43})\n$/;
 
 /** Where the address of the page is kept, for those who may open the debug socket. */
 export function addressFileOf(debugSocket: string): string {
@@ -17,5 +21,23 @@ export async function writeAddressFile(path: string, address: string): Promise<v
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
+  }
+}
+
+/**
+ * The token of an operator that could not remove its address file, because it was killed. Undefined without one, and for a
+ * file that another user may have written or read.
+ */
+export async function readKeptToken(path: string): Promise<string | undefined> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => undefined);
+  if (file === undefined) return undefined;
+  try {
+    const { uid, mode } = await file.stat();
+    const isPrivate = uid === process.getuid?.() && (mode & OTHERS) === 0;
+    return isPrivate ? TOKEN.exec(await file.readFile('utf8'))?.[1] : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    await file.close();
   }
 }

@@ -5,7 +5,7 @@ import { componentLog, type Logger } from '@addon-operator/base/log';
 import type { Api } from '../server/api/api.ts';
 import { serve } from '../server/serve.ts';
 import type { Settings } from '../settings.ts';
-import { addressFileOf, writeAddressFile } from './address-file.ts';
+import { addressFileOf, readKeptToken, writeAddressFile } from './address-file.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 import { StaticFiles } from './static-files.ts';
 import { uiHandler } from './ui-handler.ts';
@@ -38,13 +38,14 @@ export async function startUi({
 }: UiOptions): Promise<string> {
   const { uiPort, uiAllowedHosts: allowedHosts, debugUnixSocket } = settings;
   const log = componentLog({ log: parent }, 'ui');
-  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  const file = addressFileOf(debugUnixSocket);
+  // Pages that are open go on after a crash.
+  const token = (await readKeptToken(file)) ?? randomBytes(TOKEN_BYTES).toString('base64url');
   try {
     const handler = uiHandler({ api, files: new StaticFiles(directory), token, allowedHosts });
     const server = await serve({ host: HOST, port: uiPort }, handler, log, SECURITY_HEADERS);
     running.defer(() => server.stop());
     const address = `http://${HOST}:${server.port}/ui/`;
-    const file = addressFileOf(debugUnixSocket);
     running.defer(() => rm(file, { force: true }));
     await writeAddressFile(file, `${address}#token=${token}`);
     log.info({ address }, 'the page is served, `addon-operator ui` prints its address with the token');
