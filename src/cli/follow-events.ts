@@ -1,4 +1,4 @@
-import { fieldsOf, textOf, textsOf } from '@addon-operator/json';
+import { fieldsOf, textOf } from '@addon-operator/json';
 import { followStream, type StreamEvent } from '../server/stream-client.ts';
 import type { CliHost } from './cli-host.ts';
 import { harmless } from './harmless.ts';
@@ -48,8 +48,7 @@ function lineOf({ event, data }: StreamEvent): string {
     case 'queue':
       return `queue ${textOf(fields['name'])}: ${String(fields['length'])} tasks, ${textOf(fieldsOf(fields['status'])['type'])}`;
     case 'module': {
-      const [waitsFor = ''] = textsOf(fields['waitsFor']);
-      const why = textOf(fields['lastError']) || waitsFor;
+      const why = textOf(fields['lastError']) || textOf(fields['waitsFor']);
       return `module ${textOf(fields['module'])}: ${textOf(fields['status'])}${why === '' ? '' : `: ${why}`}`;
     }
     default:

@@ -214,17 +214,24 @@ export class Journal {
 
   /** The last runs of each module: letters for their results, the oldest first, and the last one that has ended. */
   byModule(): ReadonlyMap<string, ModuleRuns> {
-    const found = new Map<string, { last: LastRunView | null; recent: string }>();
-    for (const { type, module, startedAtMs, startedMs, endedMs, end } of this.#runs.values()) {
-      if (type !== 'ModuleRun' || end === undefined || end.result === 'repeat' || endedMs === undefined)
-        continue;
-      const runs = found.get(module) ?? { last: null, recent: '' };
-      found.set(module, runs);
-      runs.recent = `${runs.recent}${end.result.charAt(0)}`.slice(-SHOWN_RESULTS);
-      const durationMs = roundedMs(endedMs - startedMs);
-      runs.last = { startedAt: isoTime(startedAtMs), durationMs, result: end.result };
+    const found = new Map<string, { last: JournalRun; recent: string }>();
+    for (const run of this.#runs.values()) {
+      const { type, module, end } = run;
+      if (type !== 'ModuleRun' || end === undefined || end.result === 'repeat') continue;
+      const letter = end.result.charAt(0);
+      const known = found.get(module);
+      if (known === undefined) found.set(module, { last: run, recent: letter });
+      else {
+        known.last = run;
+        known.recent += letter;
+      }
     }
-    return found;
+    return new Map(
+      [...found].map(([module, { last, recent }]) => [
+        module,
+        { last: lastRunOf(last), recent: recent.slice(-SHOWN_RESULTS) },
+      ]),
+    );
   }
 
   #effects(run: JournalRun, causes: ReadonlyMap<JournalRun, JournalRun | undefined>): readonly RunEffect[] {
@@ -336,6 +343,12 @@ function endSpans(run: JournalRun, { result, error, code }: RunEnd): void {
   spans.phase?.end(end);
   spans.run.set({ 'addon_operator.task.outcome': result, 'error.type': code });
   spans.run.end(end);
+}
+
+function lastRunOf({ startedAtMs, startedMs, endedMs, end }: JournalRun): LastRunView | null {
+  if (end === undefined || endedMs === undefined) return null;
+  const durationMs = roundedMs(endedMs - startedMs);
+  return { startedAt: isoTime(startedAtMs), durationMs, result: end.result };
 }
 
 function phasesOf({ phases }: JournalRun, endMs: number): RunView['phases'] {

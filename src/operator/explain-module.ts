@@ -24,6 +24,9 @@ import { describeTask, moduleOf, type Task } from './tasks.ts';
 
 const RECONCILES: ReadonlySet<Task['type']> = new Set(['ModuleRun', 'ModuleDelete', 'ParallelModuleRun']);
 
+/** In a list of all modules, where many wait for the same task. */
+const MAX_LISTED_ERROR = 300;
+
 const PUT_OFF =
   'another reconcile: a flow hook ended the last one before all changes and requests were handled';
 
@@ -36,6 +39,7 @@ export function summarizeModules(operator: Explained): readonly ModuleSummary[] 
     paused: null,
   }));
   const queued = placesByModule(operator);
+  const common = commonWaits(operator, MAX_LISTED_ERROR);
   const known = operator.registry.modules.map(({ name }) => {
     const places = queued.get(name) ?? [];
     const failure = failureOf(operator, name, places);
@@ -44,7 +48,7 @@ export function summarizeModules(operator: Explained): readonly ModuleSummary[] 
       module: name,
       status: statusOf(operator, name, places),
       ...decisionOf(operator, name),
-      waitsFor: waitsFor(operator, name, places),
+      waitsFor: waitsFor(operator, name, places, common),
       lastError: failure?.error ?? null,
       nextTryAt: failure?.nextAttemptAt ?? null,
       paused: pause && { reason: pause.reason, until: pause.until },
@@ -111,7 +115,7 @@ function factsOf(
       status: isKnown(operator, required.name) ? statusOfOther(required.name) : null,
     })),
     phase: tracked?.phase ?? 'not started',
-    waitsFor: waitsFor(operator, name, places),
+    waitsFor: waitsFor(operator, name, places, commonWaits(operator)),
     failure: failureOf(operator, name, places),
     lastRun:
       tracked?.history.lastRun === undefined
@@ -209,15 +213,40 @@ function failedPlaceOf(places: readonly Place[]): Place | undefined {
   return places.find(({ entry }) => entry.failures > 0 && entry.task.type !== 'ParallelModuleRun');
 }
 
-function waitsFor(operator: Explained, name: ModuleName, places: readonly Place[]): readonly string[] {
-  const heldUp = [...convergeObstacle(operator), ...configObstacle(operator)];
+/** What modules wait for together; read once for a description of many modules. */
+interface CommonWaits {
+  readonly heldUp: readonly string[];
+  /** The sentence about the head of a queue, as it is for a task behind it. */
+  readonly behind: (place: Place) => string;
+}
+
+/** @param maxError characters of an error that are repeated for each module; default: all */
+function commonWaits(operator: Explained, maxError = Number.POSITIVE_INFINITY): CommonWaits {
+  const heads = new Map<TaskQueue<Task>, readonly [string, string]>();
+  return {
+    heldUp: [...convergeObstacle(operator, maxError), ...configObstacle(operator)],
+    behind: ({ queue, index, head }) => {
+      const known = heads.get(queue) ?? [describeTask(head.task, queue.name), failedText(head, maxError)];
+      heads.set(queue, known);
+      const others = index > 1 ? ` and ${index - 1} more` : '';
+      return `${known[0]} in front of it in queue ${queue.name}${others}${known[1]}`;
+    },
+  };
+}
+
+function waitsFor(
+  operator: Explained,
+  name: ModuleName,
+  places: readonly Place[],
+  { heldUp, behind }: CommonWaits,
+): readonly string[] {
   if (operator.registry.discovery === undefined) return [...heldUp, 'the first discovery of modules'];
   const waits: string[] = [];
   // A pause holds up no deletion.
   if (operator.registry.isEnabled(name) && operator.pauses.of(name) !== undefined)
     waits.push('the end of its pause');
   waits.push(...failingRequirements(operator, name, places));
-  for (const { queue, index, head } of places) if (index > 0) waits.push(headText(queue, head, index));
+  for (const place of places) if (place.index > 0) waits.push(behind(place));
   waits.push(...operator.execution.running.longOf(name));
   const tracked = operator.registry.tracked.get(name);
   if (tracked?.phase === 'wait-for-synchronization' && !tracked.synchronization.isDone)
@@ -256,7 +285,7 @@ function isPutOff(operator: Explained, name: ModuleName, places: readonly Place[
  * What fails before it is decided about all modules: until that is over, what was changed for any of them is not in force.
  * At most one sentence.
  */
-function convergeObstacle({ router: { main } }: Explained): readonly string[] {
+function convergeObstacle({ router: { main } }: Explained, maxError: number): readonly string[] {
   const [head] = main.entries;
   if (head === undefined || head.failures === 0 || moduleOf(head.task) !== '') return [];
   if ('binding' in head.task && head.task.binding === 'afterAll') return [];
@@ -264,7 +293,7 @@ function convergeObstacle({ router: { main } }: Explained): readonly string[] {
   const nextMs = nextAttemptMs(main);
   const next = nextMs === undefined ? '' : ` (next attempt at ${timeOf(nextMs)})`;
   return [
-    `${describeTask(head.task, main.name)} at the head of queue ${main.name}${next}${failedText(head)}`,
+    `${describeTask(head.task, main.name)} at the head of queue ${main.name}${next}${failedText(head, maxError)}`,
   ];
 }
 
@@ -277,14 +306,11 @@ function decidesAboutModules({ type }: Task): boolean {
   return type === 'ConvergeModules' || type === 'ApplyKubeConfigValues' || type === 'ReloadFiles';
 }
 
-function headText(queue: TaskQueue<Task>, head: QueueEntry<Task>, index: number): string {
-  const others = index > 1 ? ` and ${index - 1} more` : '';
-  return `${describeTask(head.task, queue.name)} in front of it in queue ${queue.name}${others}${failedText(head)}`;
-}
-
-function failedText({ failures, lastError }: QueueEntry<Task>): string {
+/** Programs print the reason for their failure last. */
+function failedText({ failures, lastError }: QueueEntry<Task>, maxError: number): string {
   if (failures === 0) return '';
-  return `, which failed ${failures === 1 ? 'once' : `${failures} times`}: ${lastError}`;
+  const error = lastError.length <= maxError ? lastError : `…${lastError.slice(1 - maxError)}`;
+  return `, which failed ${failures === 1 ? 'once' : `${failures} times`}: ${error}`;
 }
 
 /** When the head of a queue is tried again, in milliseconds since the epoch; undefined while it does not sleep. */

@@ -1,6 +1,6 @@
 // What the API answers, put together from the types of the operator itself.
 
-import type { LastRunView, RunDetails, RunList, RunView } from '../../src/journal/run-view.ts';
+import type { RunDetails, RunList, RunView } from '../../src/journal/run-view.ts';
 import type { OperatorIdentity, ProcessUsage } from '../../src/server/api/api-route.ts';
 import type { RuntimeParameterView } from '../../src/settings/runtime-parameters.ts';
 import type {
@@ -11,12 +11,8 @@ import type {
   RevisionView,
   WatchView,
 } from '../../src/status/module-details.ts';
-import type {
-  ModuleDrift,
-  ModuleExplanation,
-  ModuleStatus,
-  ModuleSummary,
-} from '../../src/status/module-explanation.ts';
+import type { ModuleDrift, ModuleExplanation, ModuleStatus } from '../../src/status/module-explanation.ts';
+import type { ModuleRow } from '../../src/status/module-row.ts';
 import type { NextItem } from '../../src/status/next-items.ts';
 import type { OperatorStatus, RunningHookFacts } from '../../src/status/operator-status.ts';
 import type { TaskQueueView, TaskView } from '../../src/status/task-queues.ts';
@@ -38,14 +34,14 @@ export type {
 
 export type QueueAnswer = TaskQueueView & { readonly more: number };
 
-export type ModuleAnswer = ModuleSummary & { readonly lastRun: LastRunView | null; readonly recent: string };
+export type ModuleAnswer = ModuleRow;
 
 export interface NowAnswer {
   readonly version: string;
   readonly bootId: string;
   /** RFC 3339 in UTC. */
   readonly at: string;
-  readonly headline: Pick<OperatorStatus, 'level' | 'text' | 'problems'>;
+  readonly headline: Pick<OperatorStatus, 'level' | 'text' | 'problems'> & { readonly more: number };
   readonly counts: Pick<OperatorStatus, 'modules' | 'tasks'>;
   readonly runningHooks: readonly RunningHookFacts[];
 }

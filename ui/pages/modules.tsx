@@ -52,8 +52,8 @@ function isMatch(module: ModuleAnswer, text: string): boolean {
 
 /** What is worth saying about a module in one line. */
 function reasonOf({ status, lastError, waitsFor, reason, paused }: ModuleAnswer): string {
-  if (paused !== null) return paused.reason;
-  return status === 'ready' ? '' : (lastError ?? waitsFor[0] ?? reason);
+  if (paused !== undefined) return paused.reason;
+  return status === 'ready' ? '' : (lastError ?? waitsFor ?? reason);
 }
 
 function ModuleTable({ modules }: { modules: readonly ModuleAnswer[] }): VNode {
@@ -115,16 +115,16 @@ function ModuleRow({ module, row }: { module: ModuleAnswer; row: number }): VNod
       </td>
       <td class="wide reason-cell">
         <span title={reason}>{reason}</span>
-        {module.nextTryAt !== null && (
+        {module.nextTryAt !== undefined && (
           <strong>
             <Time at={module.nextTryAt} kind="until" />
           </strong>
         )}
       </td>
       <td class="wide">
-        <RunStrip recent={module.recent} />
+        <RunStrip recent={module.recent ?? ''} />
       </td>
-      <td class="number wide">{module.lastRun !== null && <Time at={module.lastRun.startedAt} />}</td>
+      <td class="number wide">{module.lastRun !== undefined && <Time at={module.lastRun.startedAt} />}</td>
     </tr>
   );
 }

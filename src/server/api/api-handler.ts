@@ -2,7 +2,11 @@ import { errorText } from '@addon-operator/base/error-text';
 import { codeOf, type ErrorCode } from '@addon-operator/base/errors';
 import { didYouMean } from '@addon-operator/json/similar-word';
 import type { RunView } from '../../journal/run-view.ts';
+import { endOf, startOf } from '../../status/cut-text.ts';
 import type { DaemonView } from '../../status/daemon-view.ts';
+import { type ModuleRow, moduleRow } from '../../status/module-row.ts';
+import type { NextItem } from '../../status/next-items.ts';
+import type { TaskQueueView } from '../../status/task-queues.ts';
 import type { Answer } from '../answer.ts';
 import type { ServerRequest } from '../serve.ts';
 import { aboutData } from './about-data.ts';
@@ -15,6 +19,10 @@ const MAX_TASKS = 200;
 const TASKS_OF_NOW = 5;
 const NEXT_OF_NOW = 5;
 const RUNS_OF_NOW = 10;
+const QUEUES_OF_NOW = 20;
+const PROBLEMS_OF_NOW = 20;
+/** Characters of an error in a list. */
+const MAX_ERROR = 300;
 const DEFAULT_RUNS = 50;
 const MAX_RUNS = 500;
 const DEFAULT_HOURS = 24;
@@ -69,7 +77,10 @@ const ROUTES: readonly ApiRoute[] = [
     path: '/next',
     query: ['hours'],
     read: ({ view }, { query }) => ({
-      items: view.next(HOUR_MS * (query.has('hours') ? numberOf(query, 'hours', MAX_HOURS) : DEFAULT_HOURS)),
+      items: nextData(
+        view,
+        HOUR_MS * (query.has('hours') ? numberOf(query, 'hours', MAX_HOURS) : DEFAULT_HOURS),
+      ),
     }),
   },
 ];
@@ -132,34 +143,49 @@ function resultOf(word: string): RunView['result'] {
 }
 
 /** All queues with their first tasks. */
-export function queuesData(view: DaemonView, maxTasks = MAX_TASKS): object[] {
-  return view.taskQueues(maxTasks).map((queue) => ({ ...queue, more: queue.length - queue.tasks.length }));
+export function queuesData(view: DaemonView, maxTasks = MAX_TASKS): readonly QueueRow[] {
+  return view.taskQueues(maxTasks).map((queue) => ({
+    ...queue,
+    tasks: queue.tasks.map((task) => ({ ...task, lastError: endOf(task.lastError, MAX_ERROR) })),
+    more: queue.length - queue.tasks.length,
+  }));
+}
+
+/** A queue as lists have it: its first tasks, with shortened errors. */
+type QueueRow = TaskQueueView & { readonly more: number };
+
+/** What happens within so many milliseconds, with shortened texts. */
+export function nextData(view: DaemonView, withinMs: number): readonly NextItem[] {
+  return view.next(withinMs).map((item) => ({ ...item, text: startOf(item.text, MAX_ERROR) }));
 }
 
 /** All modules with their last runs. */
-export function modulesData(view: DaemonView): object[] {
+export function modulesData(view: DaemonView): readonly ModuleRow[] {
   const runs = view.journal.byModule();
-  return view.modules().map((module) => {
-    const { last = null, recent = '' } = runs.get(module.module) ?? {};
-    return { ...module, lastRun: last, recent };
-  });
+  return view.modules().map((module) => moduleRow(module, runs.get(module.module)));
 }
 
 function nowData({ view, identity }: ApiParts): object {
   const { level, text, problems, modules, tasks } = view.status();
+  const busy = queuesData(view, TASKS_OF_NOW).filter(({ length }) => length > 0);
   return {
     version: identity.version,
     bootId: identity.bootId,
     at: identity.nowIso(),
-    headline: { level, text, problems },
+    headline: {
+      level,
+      text,
+      problems: problems.slice(0, PROBLEMS_OF_NOW),
+      more: Math.max(0, problems.length - PROBLEMS_OF_NOW),
+    },
     converge: view.convergeStatus(),
     counts: { modules, tasks },
-    queues: view
-      .taskQueues(TASKS_OF_NOW)
-      .filter(({ length }) => length > 0)
-      .map((queue) => ({ ...queue, more: queue.length - queue.tasks.length })),
+    queues: busy.slice(0, QUEUES_OF_NOW),
+    moreQueues: Math.max(0, busy.length - QUEUES_OF_NOW),
     runningHooks: view.runningHooks(),
-    next: view.next(DEFAULT_HOURS * HOUR_MS).slice(0, NEXT_OF_NOW),
-    runs: view.journal.list({ limit: RUNS_OF_NOW }).runs,
+    next: nextData(view, DEFAULT_HOURS * HOUR_MS).slice(0, NEXT_OF_NOW),
+    runs: view.journal
+      .list({ limit: RUNS_OF_NOW })
+      .runs.map((run) => ({ ...run, error: endOf(run.error, MAX_ERROR) })),
   };
 }

@@ -3,12 +3,10 @@ import { MODULE_SCHEMAS } from './module-schemas.ts';
 import { RUN, RUN_PROPERTIES, TRIGGERED_BY } from './run-schemas.ts';
 import {
   count,
-  flag,
   list,
   number,
   object,
   oneOf,
-  orNull,
   type Schema,
   text,
   textOrNull,
@@ -63,29 +61,31 @@ const NEXT_ITEM = object({
   crontab: text('Of a schedule.'),
 });
 
-const MODULE = object({
-  module: text('Name of the module.'),
-  status: text('Its state in one word.'),
-  isEnabled: flag('Whether it is enabled.'),
-  source: textOrNull('What decided that.'),
-  reason: text('Why.'),
-  waitsFor: list(text('A sentence.'), 'What it waits for, the nearest first.'),
-  lastError: textOrNull('Why the last attempt failed.'),
-  nextTryAt: timeOrNull('When it is tried again.'),
-  paused: orNull(
-    object({ reason: text('Why.'), until: timeOrNull('Until when; null until it is resumed.') }),
-    'The pause of the module.',
-  ),
-  lastRun: orNull(
-    object({
-      startedAt: time('When it began.'),
-      durationMs: number('How long it took.'),
-      result: oneOf(['success', 'failed', 'aborted'], 'How it ended.'),
-    }),
-    'Its last run.',
-  ),
-  recent: text('Its last 20 runs, the oldest first: s success, f failed, a aborted.'),
-});
+const MODULE = {
+  ...object({
+    module: text('Name of the module.'),
+    status: text('Its state in one word.'),
+    source: text('What decided that.'),
+    reason: text('Why.'),
+    waitsFor: text('The nearest thing that it waits for.'),
+    moreWaits: count('How many other things it waits for.'),
+    lastError: text('Why the last attempt failed.'),
+    nextTryAt: time('When it is tried again.'),
+    paused: object(
+      { reason: text('Why.'), until: timeOrNull('Until when; null until it is resumed.') },
+      'The pause of the module.',
+    ),
+    lastRun: object(
+      {
+        startedAt: time('When it began.'),
+        durationMs: count('How long it took.'),
+      },
+      'Its last run; its result is the last letter of `recent`.',
+    ),
+    recent: text('Its last 20 runs, the oldest first: s success, f failed, a aborted.'),
+  }),
+  required: ['module', 'status', 'reason'],
+};
 
 const CONVERGE: Schema = {
   type: 'object',
@@ -119,7 +119,8 @@ const NOW = object({
     {
       level: oneOf(['well', 'waiting', 'broken'], 'Whether it needs a person.'),
       text: text('The most important problem, or that there is none.'),
-      problems: list(text('A sentence.'), 'All problems, the most important first.'),
+      problems: list(text('A sentence.'), 'The first 20 problems, the most important first.'),
+      more: count('How many problems are not listed.'),
     },
     'The status of the operator.',
   ),
@@ -135,7 +136,8 @@ const NOW = object({
     },
     'Numbers of things.',
   ),
-  queues: list(QUEUE, 'Queues with tasks, and the first five tasks of each.'),
+  queues: list(QUEUE, 'The first 20 queues with tasks, and the first five tasks of each.'),
+  moreQueues: count('How many queues with tasks are not listed.'),
   runningHooks: list(RUNNING_HOOK, 'Hooks that run, the longest running first.'),
   next: list(NEXT_ITEM, 'The next five things within 24 hours.'),
   runs: list(RUN, 'The last ten runs, the newest first.'),

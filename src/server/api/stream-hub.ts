@@ -2,7 +2,7 @@ import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Redactor } from '@addon-operator/base/redactor';
 import type { DaemonView } from '../../status/daemon-view.ts';
 import type { StreamSink } from '../answer.ts';
-import { modulesData, queuesData } from './api-handler.ts';
+import { modulesData, nextData, queuesData } from './api-handler.ts';
 import type { OperatorIdentity } from './api-route.ts';
 
 export interface StreamHubOptions {
@@ -124,7 +124,7 @@ export class StreamHub {
       case 'runs':
         return this.#redacted(view.journal.list({ limit: RUNS_OF_SNAPSHOT }));
       case 'next':
-        return this.#redacted({ items: view.next(NEXT_MS) });
+        return this.#redacted({ items: nextData(view, NEXT_MS) });
     }
   }
 
@@ -155,7 +155,7 @@ export class StreamHub {
     this.#compare('queues', 'queue', 'name', queuesData(view));
     this.#compare('modules', 'module', 'module', modulesData(view));
     this.#compareRuns();
-    this.#compare('next', 'next', 'id', [{ id: '', items: view.next(NEXT_MS) }]);
+    this.#compare('next', 'next', 'id', [{ id: '', items: nextData(view, NEXT_MS) }]);
   }
 
   #compare(topic: Topic, event: string, keyName: string, items: readonly object[]): void {

@@ -1,0 +1,48 @@
+import type { LastRunView, ModuleRuns } from '../journal/run-view.ts';
+import { endOf, startOf } from './cut-text.ts';
+import type { ModulePause, ModuleStatus, ModuleSummary } from './module-explanation.ts';
+
+/** One module in a list of all. What is empty is absent, and sentences are cut: the explanation has everything. */
+export interface ModuleRow {
+  readonly module: string;
+  readonly status: ModuleStatus;
+  /** What decided that; absent before the first discovery. */
+  readonly source?: string;
+  readonly reason: string;
+  /** The nearest thing that it waits for. */
+  readonly waitsFor?: string;
+  /** How many other things it waits for. */
+  readonly moreWaits?: number;
+  readonly lastError?: string;
+  readonly nextTryAt?: string;
+  readonly paused?: Pick<ModulePause, 'reason' | 'until'>;
+  /** Its result is the last letter of `recent`. */
+  readonly lastRun?: Pick<LastRunView, 'startedAt' | 'durationMs'>;
+  /** Its last 20 runs, the oldest first: `s` success, `f` failed, `a` aborted. */
+  readonly recent?: string;
+}
+
+const MAX_LENGTH = 80;
+const MAX_ERROR = 160;
+
+/** A module as lists have it. */
+export function moduleRow(summary: ModuleSummary, runs: ModuleRuns | undefined): ModuleRow {
+  const { module, status, source, reason, lastError, nextTryAt, paused } = summary;
+  const [nearest, ...others] = summary.waitsFor;
+  const last = runs?.last ?? null;
+  return {
+    module,
+    status,
+    ...(source !== null && { source }),
+    reason: startOf(reason, MAX_LENGTH),
+    ...(nearest !== undefined && { waitsFor: startOf(nearest, MAX_LENGTH) }),
+    ...(others.length > 0 && { moreWaits: others.length }),
+    ...(lastError !== null && { lastError: endOf(lastError, MAX_ERROR) }),
+    ...(nextTryAt !== null && { nextTryAt }),
+    ...(paused !== null && { paused: { ...paused, reason: startOf(paused.reason, MAX_LENGTH) } }),
+    ...(last !== null && {
+      lastRun: { startedAt: last.startedAt, durationMs: Math.round(last.durationMs) },
+    }),
+    ...(runs !== undefined && runs.recent !== '' && { recent: runs.recent }),
+  };
+}
