@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { OperatorError } from '@addon-operator/base/errors';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { HelmDriver } from '../../src/helm/helm-driver.ts';
 import { labelsAtStart, labelsAtUninstall, labelsWhenDeployed } from '../../src/helm/record-metadata.ts';
 import type { OwnRecord, ReleaseState } from '../../src/helm/recovery-table.ts';
@@ -16,31 +16,17 @@ import { CapturedLog } from '../support/captured-log.ts';
 import { describeCluster, helmPath, lacksHelm } from '../support/control-plane/cluster-suite.ts';
 import type { HelmVersion } from '../support/control-plane/programs.ts';
 import { HelmWorld, shareHelmTools } from './helm-world.ts';
+import { corrupt, install, patchRecord, ReleaseStates, upgrade } from './release-states.ts';
 
 const signal = new AbortController().signal;
-const WAIT_MS = 30_000;
 const PAST_TIMEOUT_MS = 22 * 60_000;
 const CONFIG_MAP = `apiVersion: v1
 kind: ConfigMap
 metadata: {name: web}
 data: {greeting: "{{ .Values.web.greeting }}"}
 `;
-const BAD_SERVICE = `apiVersion: v1
-kind: Service
-metadata: {name: web}
-spec: {ports: [{port: 99999}], selector: {app: web}}
-`;
 
 const isDeployed: unknown = expect.objectContaining({ status: 'deployed' });
-
-/** A Job that gets no Pods: helm waits for this hook until it is killed. */
-function hangingHook(hook: string): string {
-  return `apiVersion: batch/v1
-kind: Job
-metadata: {name: hang, annotations: {"helm.sh/hook": "${hook}"}}
-spec: {parallelism: 0, template: {spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}
-`;
-}
 
 /** States for which it matters who wrote the record. */
 const JUDGED_BY_OWNER: readonly ReleaseState[] = [
@@ -84,6 +70,7 @@ export function describeRecovery(parts: readonly RecoveryPart[], versions: reado
   describeCluster('recovery of releases', (cluster) => {
     const tools = shareHelmTools();
     describe.each(versions)('with helm %s', (version) => {
+      const states = new ReleaseStates();
       let world: HelmWorld;
       let driver: HelmDriver;
       let log: CapturedLog;
@@ -111,9 +98,9 @@ export function describeRecovery(parts: readonly RecoveryPart[], versions: reado
       };
       for (const part of parts) tests[part]();
 
-      function deployTests(states: ReturnType<typeof cells>): void {
-        test.each(states)('a release that is %s, where our own record is %s', async (state, own) => {
-          await produce(state);
+      function deployTests(table: ReturnType<typeof cells>): void {
+        test.each(table)('a release that is %s, where our own record is %s', async (state, own) => {
+          await states.produce(world, state);
           await setOwnRecord(state, own);
           const before = await world.history();
           const uid = await mapUid();
@@ -151,7 +138,7 @@ export function describeRecovery(parts: readonly RecoveryPart[], versions: reado
         test.each(uninstallCells(version))(
           'a disabled module whose release is %s, where our own record is %s',
           async (state, own) => {
-            await produce(state);
+            await states.produce(world, state);
             await setOwnRecord(state, own);
             const before = await world.history();
             const recovery = uninstallRecovery(state, own, false);
@@ -182,6 +169,7 @@ export function describeRecovery(parts: readonly RecoveryPart[], versions: reado
           // It can be read, but lacks what helm looks at first, and so helm breaks down on it.
           const chart = { metadata: { name: 'web', version: '1.0.0' } };
           await corrupt(
+            world,
             'sh.helm.release.v1.web.v1',
             await encodeRelease({ name: 'web', version: 1, manifest: '', chart }),
           );
@@ -198,8 +186,8 @@ export function describeRecovery(parts: readonly RecoveryPart[], versions: reado
         });
 
         test('a release with ten revisions that was uninstalled and kept its history is installed again', async () => {
-          await install();
-          for (let revision = 2; revision <= 10; revision += 1) await upgrade();
+          await install(world);
+          for (let revision = 2; revision <= 10; revision += 1) await upgrade(world);
           await world.person('uninstall', 'web', '--keep-history');
           expect(await attempt()).toBe('deployed');
           expect((await world.statuses()).slice(-2)).toEqual(['10 superseded', '11 deployed']);
@@ -212,7 +200,7 @@ export function describeRecovery(parts: readonly RecoveryPart[], versions: reado
             await driver.deploy(request(), signal);
             await driver.deploy(request('good day'), signal);
             const uid = await mapUid();
-            await patchRecord('sh.helm.release.v1.web.v2', { metadata: { labels } });
+            await patchRecord(world, 'sh.helm.release.v1.web.v2', { metadata: { labels } });
             const restarted = await world.driver({ log: log.logger });
             expect(await restarted.deploy(request(), signal)).toMatchObject({ revision: 2 });
             expect(await restarted.deploy(request('good day'), signal)).toMatchObject({ revision: 3 });
@@ -228,7 +216,7 @@ export function describeRecovery(parts: readonly RecoveryPart[], versions: reado
         test('uninstall() of a release with a corrupt record uses the remaining records, and warns about objects that may remain', async () => {
           await driver.deploy(request(), signal);
           await driver.deploy(request('good day'), signal);
-          await corrupt('sh.helm.release.v1.web.v2');
+          await corrupt(world, 'sh.helm.release.v1.web.v2');
           expect(await driver.uninstall('web', signal)).toBe('uninstalled');
           expect(await world.object('configmaps/web')).toBeUndefined();
           expect(await world.history()).toEqual([]);
@@ -238,7 +226,7 @@ export function describeRecovery(parts: readonly RecoveryPart[], versions: reado
         });
 
         test('uninstall() waits for another helm that uninstalls, and continues after the time limit of helm', async () => {
-          await produce('uninstalling');
+          await states.produce(world, 'uninstalling');
           await setOwnRecord('uninstalling', 'earlier');
           await expect(driver.uninstall('web', signal)).rejects.toMatchObject({ code: 'HELM_LOCKED' });
           expect(await world.statuses()).toEqual(['1 uninstalling']);
@@ -269,83 +257,6 @@ export function describeRecovery(parts: readonly RecoveryPart[], versions: reado
         return map?.metadata.uid;
       }
 
-      /** Brings a release into a state, with the real helm wherever helm can leave it so. */
-      async function produce(state: ReleaseState): Promise<void> {
-        switch (state) {
-          case 'none':
-            return;
-          case 'deployed':
-            await install();
-            return;
-          case 'failed':
-            await world.put({ 'templates/service.yaml': BAD_SERVICE });
-            await install().catch(() => undefined);
-            await world.put({ 'templates/service.yaml': undefined });
-            return;
-          case 'pending-install':
-            await world.put({ 'templates/hook.yaml': hangingHook('pre-install') });
-            return await killWhileHanging('install', 'web', world.modulePath, '--set', 'web.greeting=mine');
-          case 'pending-upgrade':
-            await install();
-            await world.put({ 'templates/hook.yaml': hangingHook('pre-upgrade') });
-            return await killWhileHanging('upgrade', 'web', world.modulePath, '--set', 'web.greeting=mine');
-          case 'pending-rollback':
-            await world.put({ 'templates/hook.yaml': hangingHook('pre-rollback') });
-            await install();
-            await upgrade();
-            return await killWhileHanging('rollback', 'web', '1');
-          case 'uninstalling':
-            await world.put({ 'templates/hook.yaml': hangingHook('pre-delete') });
-            await install();
-            return await killWhileHanging('uninstall', 'web');
-          case 'uninstalled':
-            await install();
-            await world.person('uninstall', 'web', '--keep-history');
-            return;
-          case 'superseded':
-            await install();
-            await upgrade();
-            await world.delete('secrets/sh.helm.release.v1.web.v2');
-            return;
-          case 'unknown':
-            await install();
-            await rewriteAsUnknown();
-            return;
-          case 'corrupt':
-            await install();
-            await upgrade();
-            await corrupt('sh.helm.release.v1.web.v2');
-        }
-      }
-
-      async function install(): Promise<void> {
-        await world.person('install', 'web', world.modulePath, '--set', 'web.greeting=mine');
-      }
-
-      async function upgrade(): Promise<void> {
-        await world.person('upgrade', 'web', world.modulePath, '--set', 'web.greeting=other');
-      }
-
-      async function killWhileHanging(...args: readonly string[]): Promise<void> {
-        const helm = world.person(...args);
-        const ended = helm.catch(() => undefined);
-        await vi.waitFor(async () => expect(await world.object('batch/jobs/hang')).toBeDefined(), WAIT_MS);
-        helm.kill('SIGKILL');
-        await ended;
-        await world.put({ 'templates/hook.yaml': undefined });
-      }
-
-      async function corrupt(record: string, release = 'garbage'): Promise<void> {
-        await patchRecord(record, { data: { release: Buffer.from(release).toString('base64') } });
-      }
-
-      /** helm never leaves this state; an unknown later version might. */
-      async function rewriteAsUnknown(): Promise<void> {
-        const release = { name: 'web', info: { status: 'unknown' }, manifest: '', version: 1, chart: {} };
-        const data = { release: Buffer.from(await encodeRelease(release)).toString('base64') };
-        await patchRecord('sh.helm.release.v1.web.v1', { data, metadata: { labels: { status: 'unknown' } } });
-      }
-
       async function setOwnRecord(state: ReleaseState, own: OwnRecord): Promise<void> {
         const latest = (await world.history()).at(-1);
         if (latest === undefined || own === 'none') return;
@@ -363,16 +274,7 @@ export function describeRecovery(parts: readonly RecoveryPart[], versions: reado
           ...(own === 'complete' ? labelsWhenDeployed({ ...facts, checksum: 'c' }) : {}),
           ...(state === 'uninstalling' && own !== 'earlier' ? labelsAtUninstall(holder) : {}),
         };
-        await patchRecord(`sh.helm.release.v1.web.v${revision}`, { metadata: { labels } });
-      }
-
-      async function patchRecord(name: string, body: object): Promise<void> {
-        await world.probe.expect({
-          method: 'PATCH',
-          path: world.path(`secrets/${name}`),
-          contentType: 'application/merge-patch+json',
-          body,
-        });
+        await patchRecord(world, `sh.helm.release.v1.web.v${revision}`, { metadata: { labels } });
       }
     });
   });
