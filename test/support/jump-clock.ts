@@ -40,7 +40,12 @@ export class JumpClock implements Clock {
   /** Moves time forward by `ms`. */
   jump(ms: number): void {
     this.#aheadMs += ms;
-    for (const sleeper of this.#sleepers) if (sleeper.wakeAtMs <= this.steadyMs()) sleeper.wake.abort();
+    for (const sleeper of this.#sleepers) {
+      if (sleeper.wakeAtMs > this.steadyMs()) continue;
+      // Awake from now on: it must not be found again before its own code runs.
+      this.#sleepers.delete(sleeper);
+      sleeper.wake.abort();
+    }
   }
 
   /** Waits until somebody sleeps who set out to sleep for exactly `ms`, then lets that time pass. */

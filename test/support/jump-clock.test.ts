@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { JumpClock } from './jump-clock.ts';
+
+const never = new AbortController().signal;
+const HOUR_MS = 3_600_000;
+
+test('passSleep() twice in a row passes two sleeps', async () => {
+  const clock = new JumpClock();
+  const woken: number[] = [];
+  const sleepTwice = async (): Promise<void> => {
+    for (let nap = 1; nap <= 2; nap += 1) {
+      await clock.sleep(HOUR_MS, never);
+      woken.push(nap);
+    }
+  };
+  const slept = sleepTwice();
+  await clock.passSleep(HOUR_MS);
+  await clock.passSleep(HOUR_MS);
+  await slept;
+  expect(woken).toEqual([1, 2]);
+});
+
+test('passSleep() wakes every sleeper that set out for that time', async () => {
+  const clock = new JumpClock();
+  const sleeps = [clock.sleep(HOUR_MS, never), clock.sleep(HOUR_MS, never)];
+  await clock.passSleep(HOUR_MS);
+  await expect(Promise.all(sleeps)).resolves.toHaveLength(2);
+});
