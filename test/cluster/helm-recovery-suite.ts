@@ -16,7 +16,7 @@ import { CapturedLog } from '../support/captured-log.ts';
 import { describeCluster, helmPath, lacksHelm } from '../support/control-plane/cluster-suite.ts';
 import type { HelmVersion } from '../support/control-plane/programs.ts';
 import { HelmWorld, shareHelmTools } from './helm-world.ts';
-import { corrupt, install, patchRecord, ReleaseStates, upgrade } from './release-states.ts';
+import { addRevisions, corrupt, install, patchRecord, ReleaseStates } from './release-states.ts';
 
 const signal = new AbortController().signal;
 const PAST_TIMEOUT_MS = 22 * 60_000;
@@ -187,7 +187,7 @@ export function describeRecovery(parts: readonly RecoveryPart[], versions: reado
 
         test('a release with ten revisions that was uninstalled and kept its history is installed again', async () => {
           await install(world);
-          for (let revision = 2; revision <= 10; revision += 1) await upgrade(world);
+          await addRevisions(world, 10);
           await world.person('uninstall', 'web', '--keep-history');
           expect(await attempt()).toBe('deployed');
           expect((await world.statuses()).slice(-2)).toEqual(['10 superseded', '11 deployed']);

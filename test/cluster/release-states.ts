@@ -1,7 +1,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, vi } from 'vitest';
 import type { ReleaseState } from '../../src/helm/recovery-table.ts';
-import { encodeRelease } from '../../src/helm/release-record.ts';
+import { decodeRelease, encodeRelease, withStatus } from '../../src/helm/release-record.ts';
 import type { HelmWorld } from './helm-world.ts';
 
 const WAIT_MS = 30_000;
@@ -52,7 +52,30 @@ export async function install(world: HelmWorld): Promise<void> {
   await world.person('install', 'web', world.modulePath, '--set', 'web.greeting=mine');
 }
 
-export async function upgrade(world: HelmWorld): Promise<void> {
+/** Makes the release look as if it had been upgraded, without a change, until it has so many revisions. */
+export async function addRevisions(world: HelmWorld, count: number): Promise<void> {
+  const first = 'sh.helm.release.v1.web.v1';
+  const { metadata, data, type } = (await world.object(`secrets/${first}`)) as unknown as Kept;
+  const { release = '' } = data as { readonly release?: string };
+  const installed = await decodeRelease(Buffer.from(release, 'base64').toString('utf8'), first);
+  for (let version = 1; version <= count; version += 1) {
+    const status = version === count ? 'deployed' : 'superseded';
+    const record = await encodeRelease({ ...withStatus(installed, status, 'Upgrade complete'), version });
+    const body = {
+      metadata: {
+        ...metadata,
+        name: `sh.helm.release.v1.web.v${version}`,
+        labels: { ...metadata.labels, version: String(version), status },
+      },
+      data: { release: Buffer.from(record).toString('base64') },
+      type,
+    };
+    if (version === 1) await world.delete(`secrets/${first}`);
+    await create(world, 'secrets', 'v1', 'Secret', body);
+  }
+}
+
+async function upgrade(world: HelmWorld): Promise<void> {
   await world.person('upgrade', 'web', world.modulePath, '--set', 'web.greeting=other');
 }
 
