@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
-import { API_INDEPENDENT_TAG, runsAllTests } from './test/support/api-independent.ts';
+import { API_INDEPENDENT_TAG, FURTHER_HELM_TAG, runsAllTests } from './test/support/api-independent.ts';
 import { GARBAGE_COLLECTION } from './test/support/garbage-collection.ts';
 import { SlowFilesFirst } from './test/support/slow-files-first.ts';
 
@@ -23,6 +23,10 @@ const shared = {
 const API_INDEPENDENT = {
   name: API_INDEPENDENT_TAG,
   description: 'No API server can influence it: in the gate on the sandbox only',
+};
+const FURTHER_HELM = {
+  name: FURTHER_HELM_TAG,
+  description: 'Repeats with another helm 3 what the oldest and the newest helm prove in the gate',
 };
 /** A sequencer that is named wins over this flag. */
 const isShuffled = process.argv.some((argument) => argument.startsWith('--sequence.shuffle'));
@@ -85,7 +89,7 @@ export default defineConfig({
           ...shared,
           name: 'cluster',
           include: ['test/cluster/**/*.test.ts', 'test/fault/**/*.test.ts', LIFECYCLE],
-          tags: [{ ...API_INDEPENDENT, skip: !runsAllTests(process.env) }],
+          tags: [API_INDEPENDENT, FURTHER_HELM].map((tag) => ({ ...tag, skip: !runsAllTests(process.env) })),
           provide: { lifecycleBackend: 'control plane' as const },
           sequence: { groupOrder: AFTER_UNIT },
           globalSetup: ['test/support/build-program.ts', 'test/support/control-plane/global-setup.ts'],

@@ -1,9 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { DriftMode } from '../../src/helm/drift/drift-policy.ts';
 import type { HelmDriver } from '../../src/helm/helm-driver.ts';
 import { CapturedLog } from '../support/captured-log.ts';
-import { describeCluster, helmPath, lacksHelm } from '../support/control-plane/cluster-suite.ts';
-import { HELM_VERSIONS } from '../support/control-plane/programs.ts';
+import {
+  describeCluster,
+  describeEachHelm,
+  helmPath,
+  lacksHelm,
+} from '../support/control-plane/cluster-suite.ts';
 import { HelmWorld, shareHelmTools } from './helm-world.ts';
 import { MANY_KINDS } from './many-kinds.ts';
 
@@ -32,7 +36,7 @@ interface Live {
 
 describeCluster('drift', (cluster) => {
   const tools = shareHelmTools();
-  describe.each(HELM_VERSIONS)('with helm %s', (version) => {
+  describeEachHelm((version) => {
     let world: HelmWorld;
     let driver: HelmDriver;
     let log: CapturedLog;

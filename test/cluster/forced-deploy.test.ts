@@ -1,8 +1,12 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { DeployResult } from '../../src/helm/deploy.ts';
 import type { HelmDriver } from '../../src/helm/helm-driver.ts';
-import { describeCluster, helmPath, lacksHelm } from '../support/control-plane/cluster-suite.ts';
-import { HELM_VERSIONS } from '../support/control-plane/programs.ts';
+import {
+  describeCluster,
+  describeEachHelm,
+  helmPath,
+  lacksHelm,
+} from '../support/control-plane/cluster-suite.ts';
 import { HelmWorld, shareHelmTools } from './helm-world.ts';
 
 const signal = new AbortController().signal;
@@ -20,7 +24,7 @@ spec:
 
 describeCluster('a forced deploy', (cluster) => {
   const tools = shareHelmTools();
-  describe.each(HELM_VERSIONS)('with helm %s', (version) => {
+  describeEachHelm((version) => {
     let world: HelmWorld;
     let driver: HelmDriver;
 

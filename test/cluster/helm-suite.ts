@@ -1,8 +1,13 @@
-import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
+import { afterEach, beforeEach, expect, vi } from 'vitest';
 import type { DeployResult } from '../../src/helm/deploy.ts';
 import type { HelmDriver } from '../../src/helm/helm-driver.ts';
-import { describeCluster, helmPath, lacksHelm } from '../support/control-plane/cluster-suite.ts';
-import { HELM_VERSIONS } from '../support/control-plane/programs.ts';
+import {
+  describeCluster,
+  describeEachHelm,
+  helmPath,
+  lacksHelm,
+} from '../support/control-plane/cluster-suite.ts';
+import type { HelmVersion } from '../support/control-plane/programs.ts';
 import { CONFIG_MAP } from './helm-templates.ts';
 import { HelmWorld, shareHelmTools } from './helm-world.ts';
 
@@ -20,11 +25,15 @@ export interface HelmLab {
   readonly untilHookRuns: () => Promise<void>;
 }
 
-/** Tests of the driver, for every version of helm; what the lab holds can be used in tests only. */
-export function describeHelm(title: string, tests: (lab: HelmLab) => void): void {
+/** Tests of the driver, for every version of helm (see `describeEachHelm` for `inGate`); what the lab holds can be used in tests only. */
+export function describeHelm(
+  title: string,
+  tests: (lab: HelmLab) => void,
+  inGate?: readonly HelmVersion[],
+): void {
   describeCluster(title, (cluster) => {
     const tools = shareHelmTools();
-    describe.each(HELM_VERSIONS)('with helm %s', (version) => {
+    describeEachHelm((version) => {
       let world: HelmWorld;
       let driver: HelmDriver;
 
@@ -58,6 +67,6 @@ export function describeHelm(title: string, tests: (lab: HelmLab) => void): void
         },
         greeting: async () => (await world.object('configmaps/web'))?.['data'],
       });
-    });
+    }, inGate);
   });
 }

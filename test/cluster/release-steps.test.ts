@@ -1,11 +1,15 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { DeployResult } from '../../src/helm/deploy.ts';
 import type { HelmDriver } from '../../src/helm/helm-driver.ts';
 import type { AppliedRelease, ReleaseSteps, UninstallSteps } from '../../src/helm/release-steps.ts';
-import { describeCluster, helmPath, lacksHelm } from '../support/control-plane/cluster-suite.ts';
-import { HELM_VERSIONS } from '../support/control-plane/programs.ts';
+import {
+  describeCluster,
+  describeEachHelm,
+  helmPath,
+  lacksHelm,
+} from '../support/control-plane/cluster-suite.ts';
 import { rejection } from '../support/rejection.ts';
 import { CONFIG_MAP, SERVICE } from './helm-templates.ts';
 import { HelmWorld, shareHelmTools } from './helm-world.ts';
@@ -22,7 +26,7 @@ function answering(answer: (error: OperatorError) => OperatorError): NonNullable
 
 describeCluster('steps on the way of a release', (cluster) => {
   const tools = shareHelmTools();
-  describe.each(HELM_VERSIONS)('with helm %s', (version) => {
+  describeEachHelm((version) => {
     let world: HelmWorld;
     let driver: HelmDriver;
     let calls: string[];

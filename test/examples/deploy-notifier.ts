@@ -1,5 +1,6 @@
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
+import { apiIndependent } from '../support/api-independent.ts';
 import { freePorts } from '../support/control-plane/free-ports.ts';
 import type { Backend, World } from '../support/world.ts';
 import { exampleDirectory, exampleWorld, SOON } from './example-world.ts';
@@ -49,13 +50,17 @@ export function deployNotifierTests(backend: () => Backend): void {
     expect(await hookMetrics(world)).not.toContain('module="shop"');
   });
 
-  test('deploy-notifier: without the server the module is deployed all the same', async () => {
-    const [port = 0] = await freePorts(1);
-    await using world = await exampleWorld(backend(), 'deploy-notifier', {
-      hookEnv: { NOTIFY_URL: `http://127.0.0.1:${port}/` },
-    });
-    await world.converge();
-    await world.log.untilMessage('Deploy hook failed, the deploy continues');
-    expect(await world.get('configmaps', 'shop')).toMatchObject({ data: { color: 'blue' } });
-  });
+  test(
+    'deploy-notifier: without the server the module is deployed all the same',
+    apiIndependent,
+    async () => {
+      const [port = 0] = await freePorts(1);
+      await using world = await exampleWorld(backend(), 'deploy-notifier', {
+        hookEnv: { NOTIFY_URL: `http://127.0.0.1:${port}/` },
+      });
+      await world.converge();
+      await world.log.untilMessage('Deploy hook failed, the deploy continues');
+      expect(await world.get('configmaps', 'shop')).toMatchObject({ data: { color: 'blue' } });
+    },
+  );
 }

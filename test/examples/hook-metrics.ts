@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
+import { apiIndependent } from '../support/api-independent.ts';
 import type { Backend, World } from '../support/world.ts';
 import { exampleWorld, remove, SOON } from './example-world.ts';
 
 export function hookMetricsTests(backend: () => Backend): void {
-  test('hook-metrics: the series follow the ConfigMaps and go with them', async () => {
+  test('hook-metrics: the series follow the ConfigMaps and go with them', apiIndependent, async () => {
     await using world = await exampleWorld(backend(), 'hook-metrics');
     await world.converge();
     const series = `example_config_maps{hook="count.mjs",namespace="${world.namespace}"}`;

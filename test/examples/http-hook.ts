@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
+import { apiIndependent } from '../support/api-independent.ts';
 import { freePorts } from '../support/control-plane/free-ports.ts';
 import type { Backend } from '../support/world.ts';
 import { exampleDirectory, exampleWorld, SOON } from './example-world.ts';
@@ -34,7 +35,7 @@ async function startServer() {
 }
 
 export function httpHookTests(backend: () => Backend): void {
-  test('http-hook: the chart and the metric follow the responses of the server', async () => {
+  test('http-hook: the chart and the metric follow the responses of the server', apiIndependent, async () => {
     await using server = await startServer();
     await using world = await exampleWorld(backend(), 'http-hook', {
       directories: { modules: server.modules },

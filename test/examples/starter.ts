@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { apiIndependent } from '../support/api-independent.ts';
 import type { Backend, World } from '../support/world.ts';
 import { read, remove, SOON, starterWorld } from './example-world.ts';
 
@@ -65,15 +66,19 @@ export function starterTests(backend: () => Backend): void {
     expect(restarts).toEqual([`restarting Deployment ${world.namespace}/web`]);
   });
 
-  test('starter modules: with the minimal profile the module web is disabled with a reason, and enabled again', async () => {
-    await using world = await starterWorld(backend());
-    await world.converge();
-    await world.putConfig({ global: 'profile: minimal\n' });
-    await expect.poll(() => deployment(world), SOON).toBeUndefined();
-    expect(world.log.dump()).toContain('global.profile is minimal');
-    await world.putConfig({});
-    await expect.poll(() => deployment(world), SOON).toBeDefined();
-  });
+  test(
+    'starter modules: with the minimal profile the module web is disabled with a reason, and enabled again',
+    apiIndependent,
+    async () => {
+      await using world = await starterWorld(backend());
+      await world.converge();
+      await world.putConfig({ global: 'profile: minimal\n' });
+      await expect.poll(() => deployment(world), SOON).toBeUndefined();
+      expect(world.log.dump()).toContain('global.profile is minimal');
+      await world.putConfig({});
+      await expect.poll(() => deployment(world), SOON).toBeDefined();
+    },
+  );
 
   test('starter modules: new facts about the cluster reload the modules within five minutes', async () => {
     await using world = await starterWorld(backend());

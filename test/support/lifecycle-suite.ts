@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, inject, type TestOptions } from 'vitest';
-import { API_INDEPENDENT_TAG } from './api-independent.ts';
+import { apiIndependent } from './api-independent.ts';
 import { controlPlaneBackend, type SandboxBackend, sandboxBackend } from './backends.ts';
 import { describeCluster } from './control-plane/cluster-suite.ts';
 import type { Cluster } from './control-plane/global-setup.ts';
@@ -11,9 +11,6 @@ declare module 'vitest' {
     readonly lifecycleBackend: Backend['name'];
   }
 }
-
-/** Option of tests that no API server can influence. */
-const apiIndependent: TestOptions = { tags: [API_INDEPENDENT_TAG] };
 
 /**
  * Tests of a behaviour of the lifecycle. Each file in `test/lifecycle` runs in two projects: on a sandbox of its own

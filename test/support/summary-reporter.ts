@@ -1,5 +1,4 @@
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
-import { API_INDEPENDENT_TAG } from './api-independent.ts';
 import { backendCoverage, type TestOutcome } from './backend-coverage.ts';
 
 const SLOW_TESTS = 10;
@@ -76,8 +75,10 @@ export default class SummaryReporter implements Reporter {
 function stateOf(test: TestCase): TestOutcome['state'] {
   const { state } = test.result();
   if (state === 'passed' || state === 'failed') return state;
-  const tag = test.project.config.tags.find(({ name }) => name === API_INDEPENDENT_TAG);
-  return tag?.skip === true && test.tags.includes(API_INDEPENDENT_TAG) ? 'left-out' : 'skipped';
+  const isLeftOut = test.project.config.tags.some(
+    ({ name, skip }) => skip === true && test.tags.includes(name),
+  );
+  return isLeftOut ? 'left-out' : 'skipped';
 }
 
 /** A test, or a file of tests. */

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { loadAll } from 'js-yaml';
 import { expect, test } from 'vitest';
+import { apiIndependent } from '../../support/api-independent.ts';
 import type { Backend } from '../../support/world.ts';
 import { writeTree } from '../../support/world-files.ts';
 import { exampleDirectory } from '../example-world.ts';
@@ -11,26 +12,32 @@ import { cataloguePath, DirectoryCopy, hookSetWorld, requireTools } from './cata
 const NAME = '201-install-with-helm-chart';
 
 export function installWithHelmChartTests(backend: () => Backend): void {
-  test('201-install-with-helm-chart: the hook works from a mounted ConfigMap', async (context) => {
-    requireTools(context, 'bash', 'jq');
-    await using volume = await DirectoryCopy.of(cataloguePath(NAME, 'hooks'));
-    const root = join(volume.path, 'mounted');
-    await writeTree(root, {
-      '..2026_01_02/hook.sh': await hookOfChart(backend().helmPath),
-      '..data': { link: '..2026_01_02' },
-      'hook.sh': { link: '..data/hook.sh' },
-    });
-    const modules = exampleDirectory('catalogue/102-monitor-namespaces', 'modules');
-    await using world = await hookSetWorld(backend(), NAME, { directories: { globalHooks: root, modules } });
-    await world.converge();
-    expect(world.log.printed.slice(0, 2)).toEqual([
-      'Got Synchronization event for OnCreateDeleteNamespace',
-      'Got Synchronization event for OnModifiedNamespace',
-    ]);
-    await expectNamespaceLines(world);
-    const runs = world.log.records.filter(({ output }) => output === 'stdout');
-    expect(new Set(runs.map(({ hook }) => hook))).toEqual(new Set(['hook.sh']));
-  });
+  test(
+    '201-install-with-helm-chart: the hook works from a mounted ConfigMap',
+    apiIndependent,
+    async (context) => {
+      requireTools(context, 'bash', 'jq');
+      await using volume = await DirectoryCopy.of(cataloguePath(NAME, 'hooks'));
+      const root = join(volume.path, 'mounted');
+      await writeTree(root, {
+        '..2026_01_02/hook.sh': await hookOfChart(backend().helmPath),
+        '..data': { link: '..2026_01_02' },
+        'hook.sh': { link: '..data/hook.sh' },
+      });
+      const modules = exampleDirectory('catalogue/102-monitor-namespaces', 'modules');
+      await using world = await hookSetWorld(backend(), NAME, {
+        directories: { globalHooks: root, modules },
+      });
+      await world.converge();
+      expect(world.log.printed.slice(0, 2)).toEqual([
+        'Got Synchronization event for OnCreateDeleteNamespace',
+        'Got Synchronization event for OnModifiedNamespace',
+      ]);
+      await expectNamespaceLines(world);
+      const runs = world.log.records.filter(({ output }) => output === 'stdout');
+      expect(new Set(runs.map(({ hook }) => hook))).toEqual(new Set(['hook.sh']));
+    },
+  );
 }
 
 /** What the ConfigMap of the chart holds under `hook.sh`, which is what the kubelet would put into the volume. */

@@ -1,6 +1,7 @@
 import { messageOf } from '@addon-operator/base/errors';
 import { execaSync } from 'execa';
 import { expect, test } from 'vitest';
+import { apiIndependent } from '../../support/api-independent.ts';
 import type { Backend } from '../../support/world.ts';
 import { read, remove } from '../example-world.ts';
 import { cataloguePath, DirectoryCopy, hookSetWorld, requireTools } from './catalogue-world.ts';
@@ -24,15 +25,19 @@ export function configMapPythonTests(backend: () => Backend): void {
     }
   });
 
-  test('230-configmap-python: a syntax error fails the start, and the error contains the message of Python', async (context) => {
-    requireTools(context, 'python3');
-    await using hooks = await DirectoryCopy.of(cataloguePath('230-configmap-python', 'hooks'));
-    await hooks.replace('00-hook.py', 'from kubernetes import', 'kubernetes import');
-    await using world = await hookSetWorld(backend(), '230-configmap-python', {
-      directories: { globalHooks: hooks.path },
-    });
-    const message = await world.start().then(() => 'started', messageOf);
-    expect(message).toContain('00-hook.py');
-    expect(message).toContain('SyntaxError: invalid syntax');
-  });
+  test(
+    '230-configmap-python: a syntax error fails the start, and the error contains the message of Python',
+    apiIndependent,
+    async (context) => {
+      requireTools(context, 'python3');
+      await using hooks = await DirectoryCopy.of(cataloguePath('230-configmap-python', 'hooks'));
+      await hooks.replace('00-hook.py', 'from kubernetes import', 'kubernetes import');
+      await using world = await hookSetWorld(backend(), '230-configmap-python', {
+        directories: { globalHooks: hooks.path },
+      });
+      const message = await world.start().then(() => 'started', messageOf);
+      expect(message).toContain('00-hook.py');
+      expect(message).toContain('SyntaxError: invalid syntax');
+    },
+  );
 }

@@ -3,6 +3,7 @@ import { systemClock } from '@addon-operator/base/clock';
 import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
 import { requestDebug } from '../../../src/server/debug-client.ts';
+import { apiIndependent } from '../../support/api-independent.ts';
 import type { Backend, World } from '../../support/world.ts';
 import { exampleWorld, read, remove, SOON } from '../example-world.ts';
 import { cataloguePath, DirectoryCopy, failures, requireTools } from './catalogue-world.ts';
@@ -47,30 +48,36 @@ export function sysctlTunerTests(backend: () => Backend): void {
     expect(world.log.printed).toEqual(Array(4).fill("Run 'beforeHelm' hook for sysctl-tuner"));
   });
 
-  test('201-sysctl-tuner-values: the ConfigMap adds to the values of the module and overrides them', async (context) => {
-    requireTools(context, 'bash', 'jq');
-    const { world, config } = await sysctlWorld(backend(), '201-sysctl-tuner-values');
-    await using _ = world;
-    try {
-      await world.converge();
-      expect(around(world, 'sysctl-tuner module')).toEqual(['beforeHelm', 'helm upgrade', 'afterHelm']);
-      expect(await command(world)).toEqual([...PARAMS.map((one) => `sysctl -w ${one}`), 'sleep 300']);
-      expect(await debug(world, 'values')).toMatchObject({ params: { ...OURS, ...THEIRS }, sleep: '300' });
-      expect(await debug(world, 'config')).toEqual({ params: THEIRS, sleep: '300' });
+  test(
+    '201-sysctl-tuner-values: the ConfigMap adds to the values of the module and overrides them',
+    apiIndependent,
+    async (context) => {
+      requireTools(context, 'bash', 'jq');
+      const { world, config } = await sysctlWorld(backend(), '201-sysctl-tuner-values');
+      await using _ = world;
+      try {
+        await world.converge();
+        expect(around(world, 'sysctl-tuner module')).toEqual(['beforeHelm', 'helm upgrade', 'afterHelm']);
+        expect(await command(world)).toEqual([...PARAMS.map((one) => `sysctl -w ${one}`), 'sleep 300']);
+        expect(await debug(world, 'values')).toMatchObject({ params: { ...OURS, ...THEIRS }, sleep: '300' });
+        expect(await debug(world, 'config')).toEqual({ params: THEIRS, sleep: '300' });
 
-      const changed = { ...config, sysctlTuner: String(config['sysctlTuner']).replace('"300"', '"900"') };
-      await world.putConfig(changed);
-      await expect.poll(async () => (await command(world)).at(-1), SOON).toBe('sleep 900');
-      await world.log.untilMessage('ModuleRun success, module is ready', 2);
-      expect(around(world, 'sysctl-tuner module').filter((step) => step === 'helm upgrade')).toHaveLength(2);
+        const changed = { ...config, sysctlTuner: String(config['sysctlTuner']).replace('"300"', '"900"') };
+        await world.putConfig(changed);
+        await expect.poll(async () => (await command(world)).at(-1), SOON).toBe('sleep 900');
+        await world.log.untilMessage('ModuleRun success, module is ready', 2);
+        expect(around(world, 'sysctl-tuner module').filter((step) => step === 'helm upgrade')).toHaveLength(
+          2,
+        );
 
-      await world.putConfig({ ...changed, sysctlTunerEnabled: 'false' });
-      await world.log.untilPrinted("Run 'afterDeleteHelm' hook for sysctl-tuner module");
-      await expect.poll(() => read(world, DAEMON_SET), SOON).toBeUndefined();
-    } finally {
-      await remove(world, DAEMON_SET);
-    }
-  });
+        await world.putConfig({ ...changed, sysctlTunerEnabled: 'false' });
+        await world.log.untilPrinted("Run 'afterDeleteHelm' hook for sysctl-tuner module");
+        await expect.poll(() => read(world, DAEMON_SET), SOON).toBeUndefined();
+      } finally {
+        await remove(world, DAEMON_SET);
+      }
+    },
+  );
 }
 
 const OURS = { 'vm.swappiness': '0', 'kernel.numa_balancing': 0, 'net.core.somaxconn': 1000 };

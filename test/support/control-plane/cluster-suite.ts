@@ -1,7 +1,8 @@
 import { describe, inject, type TestOptions } from 'vitest';
+import { FURTHER_HELM_TAG } from '../api-independent.ts';
 import { ControlPlane, type ControlPlaneOptions } from './control-plane.ts';
 import type { Cluster, ClusterState } from './global-setup.ts';
-import type { HelmVersion } from './programs.ts';
+import { GATE_HELM_VERSIONS, HELM_VERSIONS, type HelmVersion } from './programs.ts';
 
 /**
  * A group of tests that need the control plane of their worker; they make their own namespaces. Without a control
@@ -21,6 +22,20 @@ export function describeCluster(
   describe.skipIf(state.type === 'unavailable')(name, options, () => {
     suite(() => clusterOfWorker(state));
   });
+}
+
+/**
+ * A group of tests for each version of helm. The oldest and the newest run in the gate, and with `inGate` all do: the
+ * product treats every helm 3 from 3.17 on alike.
+ */
+export function describeEachHelm(suite: (version: HelmVersion) => void, inGate = GATE_HELM_VERSIONS): void {
+  for (const version of HELM_VERSIONS) {
+    const options = inGate.includes(version) ? {} : { tags: [FURTHER_HELM_TAG] };
+    // oxlint-disable-next-line vitest/valid-title -- the version makes it a title
+    describe(`with helm ${version}`, options, () => {
+      suite(version);
+    });
+  }
 }
 
 /** Whether this helm is there; a missing one is an error with `REQUIRE_CLUSTER=1`. For `test.skipIf`. */

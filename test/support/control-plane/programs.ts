@@ -24,6 +24,8 @@ export interface ControlPlanePrograms {
 
 /** The helm versions that cluster tests run with. */
 export const HELM_VERSIONS = ['3.17.3', '3.19.5', '4.1.4'] as const;
+/** Those of them with which every test of helm runs in the gate, see `FURTHER_HELM_TAG`. */
+export const GATE_HELM_VERSIONS: readonly HelmVersion[] = ['3.17.3', '4.1.4'];
 export type HelmVersion = (typeof HELM_VERSIONS)[number];
 
 export interface FindOptions {
