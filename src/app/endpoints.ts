@@ -13,12 +13,14 @@ import { liveDiff } from '../plan/live-changes.ts';
 import { changeText, manifestChanges } from '../plan/manifest-changes.ts';
 import { createApi } from '../server/api/api.ts';
 import type { OperatorIdentity } from '../server/api/api-route.ts';
+import type { ModuleAction } from '../server/api/module-action.ts';
 import { startDebug } from '../server/start-debug.ts';
 import type { ConfigMapEventLog } from '../settings/log-parameters.ts';
 import { logLevelParameter } from '../settings/log-parameters.ts';
 import { startParameters } from '../settings/runtime-parameters.ts';
 import type { Settings } from '../settings.ts';
 import type { DaemonView } from '../status/daemon-view.ts';
+import type { ModuleObjects } from '../status/module-objects.ts';
 import type { DaemonHost } from './host.ts';
 import type { BaseParts } from './infrastructure.ts';
 
@@ -62,6 +64,9 @@ export interface DebugParts {
   /** Different after each start of the operator. */
   readonly bootId: string;
   readonly configMapEvents: ConfigMapEventLog;
+  /** Where Events about modules are recorded, if there are any. */
+  readonly objects: Pick<ModuleObjects, 'record'> | undefined;
+  readonly stop: AbortSignal;
   readonly running: AsyncDisposableStack;
 }
 
@@ -74,7 +79,7 @@ export async function startDebugEndpoint(parts: DebugParts): Promise<void> {
   const parameters = startParameters(adjustable, clock, running);
   const identity = identityOf(settings, host, metrics, bootId);
   const endpoint = { view, redactor, parameters, identity, ...debugCommands(operator, pauses, clock) };
-  const api = createApi(endpoint);
+  const api = createApi({ ...endpoint, onAction: (action) => noteAction(parts, action) });
   await startDebug({ settings, endpoint, api, peerUid, log: host.log, running });
   if (settings.ui === 'off') return;
   // Nothing of it is loaded where nobody looks at it.
@@ -82,6 +87,15 @@ export async function startDebugEndpoint(parts: DebugParts): Promise<void> {
   const directory = fileURLToPath(new URL('../dist/ui', OWN_CODE));
   const address = await startUi({ settings, api, directory, log: host.log, running });
   host.onUi?.(address);
+}
+
+/** Who asks for something should be found in the log and at the module. */
+function noteAction({ host, objects, stop }: DebugParts, { module, action, reason, by }: ModuleAction): void {
+  host.log.info({ module, action, reason, by }, 'action on a module is requested');
+  const why = reason === '' ? '' : `: ${reason}`;
+  const message = `${action} was requested with the ${by}${why}`;
+  // It rejects on abort only, after which no Event is wanted.
+  objects?.record(module, { type: 'Normal', reason: 'Requested', message }, stop).catch(() => undefined);
 }
 
 function identityOf(

@@ -160,7 +160,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   await operator.bindings.setWebhooks(operator.globalHooks.runtimes, true, stop);
   const view = viewOf(settings, host, base, { ...parts, redactor });
   probes.show(view);
-  await startDebugEndpoint({ ...common, ...tracing, ...parts, view, configMapEvents });
+  await startDebugEndpoint({ ...common, ...tracing, ...parts, view, objects, configMapEvents });
   running.defer(() => shutDown(operator));
   startUp(operator, parts.handle, { stop, abort });
   startLoops(host, { ...parts, configMap, metrics, stop, running });

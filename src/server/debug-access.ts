@@ -19,7 +19,8 @@ export function withAudit(handler: RequestHandler, peerUid: PeerUid, log: Logger
     const { method, path, body } = request;
     const uid = (await peerUid(origin.connection)) ?? 'unknown';
     const form = [...new URLSearchParams(body)].map(
-      ([name, value]) => [name, value.slice(0, MAX_LOGGED_CHARACTERS)] as const,
+      ([name, value]) =>
+        [name.slice(0, MAX_LOGGED_CHARACTERS), value.slice(0, MAX_LOGGED_CHARACTERS)] as const,
     );
     const record = { 'peer.uid': uid, method, path, form: Object.fromEntries(form) };
     log.info(record, 'change requested over the debug socket');

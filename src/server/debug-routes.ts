@@ -104,7 +104,8 @@ export function debugHandler(
   const shown = (answer: Answer): Answer =>
     redactor === undefined ? answer : redactedAnswer(answer, redactor);
   return async (request, signal) => {
-    if (request.path.startsWith(`${API_PREFIX}/`)) return await api(request, signal);
+    if (request.path.startsWith(`${API_PREFIX}/`))
+      return await api(request, signal, isReadOnly ? undefined : 'debug socket');
     const matching = routes.filter((route) => route.pattern.test(request.path));
     const route = matching.find(({ method }) => method === request.method);
     if (matching.length === 0) return NOT_FOUND;

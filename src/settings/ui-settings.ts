@@ -1,5 +1,5 @@
 import { type Setting, setting } from './setting.ts';
-import { listType, portType, wordType } from './setting-type.ts';
+import { booleanType, listType, portType, wordType } from './setting-type.ts';
 
 /** Settings of the page in the browser. */
 export const UI_SETTINGS = {
@@ -16,6 +16,13 @@ export const UI_SETTINGS = {
     portType,
     '9652',
     'Port of the page on 127.0.0.1; 0 picks a free one.',
+  ),
+  hasUiActions: setting(
+    'ui-actions',
+    'ADDON_OPERATOR_UI_ACTIONS',
+    booleanType,
+    'false',
+    'Allow whoever has the token of the page to run, stop, pause and resume modules; otherwise the page only reads.',
   ),
   uiAllowedHosts: setting(
     'ui-allowed-hosts',

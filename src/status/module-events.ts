@@ -18,6 +18,7 @@ export type EventReason =
   | 'Drifted'
   | 'DriftEnded'
   | 'DeletionHeld'
+  | 'Requested'
   | 'FinalizerReleased';
 
 /** Something that happened to a module and that a user should notice. */

@@ -9,7 +9,7 @@ test.each([
   ['queues/a%2Fb', '../'],
   ['modules/', '../'],
 ])('the base of %j is %s, so that addresses of the page are relative to its directory', (path, base) => {
-  expect(pageFor('<html><head lang="en"><title>x</title>', path)).toBe(
+  expect(pageFor('<html><head lang="en"><title>x</title>', path, false)).toBe(
     `<html><head lang="en"><base href="${base}"><title>x</title>`,
   );
   const prefix = 'https://proxy.example/any/prefix/ui/';
@@ -17,5 +17,9 @@ test.each([
 });
 
 test('a base that the build wrote is replaced', () => {
-  expect(pageFor('<head><base href="/">', 'a/b')).toBe('<head><base href="../">');
+  expect(pageFor('<head><base href="/">', 'a/b', false)).toBe('<head><base href="../">');
+});
+
+test('the page learns from its head whether it may offer actions', () => {
+  expect(pageFor('<head>', '', true)).toBe('<head><base href="./"><meta name="actions" content="on">');
 });

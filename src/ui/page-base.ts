@@ -4,8 +4,10 @@
  *
  * @param html `index.html` as it was built
  * @param rawPath below the directory of the page, with percent escapes: an escaped slash is part of a name
+ * @param hasActions whether the page may offer actions; it reads that from `<meta name="actions">`
  */
-export function pageFor(html: string, rawPath: string): string {
+export function pageFor(html: string, rawPath: string, hasActions: boolean): string {
   const base = `<base href="${'../'.repeat(rawPath.split('/').length - 1) || './'}">`;
-  return html.replace(/<base\b[^>]*>/gi, '').replace(/<head\b[^>]*>/i, (head) => `${head}${base}`);
+  const actions = hasActions ? '<meta name="actions" content="on">' : '';
+  return html.replace(/<base\b[^>]*>/gi, '').replace(/<head\b[^>]*>/i, (head) => `${head}${base}${actions}`);
 }

@@ -11,7 +11,7 @@ import { StaticFiles } from './static-files.ts';
 import { uiHandler } from './ui-handler.ts';
 
 export interface UiOptions {
-  readonly settings: Pick<Settings, 'uiPort' | 'uiAllowedHosts' | 'debugUnixSocket'>;
+  readonly settings: Pick<Settings, 'uiPort' | 'uiAllowedHosts' | 'hasUiActions' | 'debugUnixSocket'>;
   readonly api: Api;
   /** Where the built page lies, absolute. */
   readonly directory: string;
@@ -36,13 +36,13 @@ export async function startUi({
   log: parent,
   running,
 }: UiOptions): Promise<string> {
-  const { uiPort, uiAllowedHosts: allowedHosts, debugUnixSocket } = settings;
+  const { uiPort, uiAllowedHosts: allowedHosts, hasUiActions: hasActions, debugUnixSocket } = settings;
   const log = componentLog({ log: parent }, 'ui');
   const file = addressFileOf(debugUnixSocket);
   // Pages that are open go on after a crash.
   const token = (await readKeptToken(file)) ?? randomBytes(TOKEN_BYTES).toString('base64url');
   try {
-    const handler = uiHandler({ api, files: new StaticFiles(directory), token, allowedHosts });
+    const handler = uiHandler({ api, files: new StaticFiles(directory), token, allowedHosts, hasActions });
     const server = await serve({ host: HOST, port: uiPort }, handler, log, SECURITY_HEADERS);
     running.defer(() => server.stop());
     const address = `http://${HOST}:${server.port}/ui/`;

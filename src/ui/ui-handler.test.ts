@@ -17,7 +17,13 @@ import { UI_ROUTES, uiHandler } from './ui-handler.ts';
 const TOKEN = 'right-token';
 const HTML = '<!doctype html><html><head><title>page</title></head></html>';
 
-async function start({ view, isBuilt = true }: { view?: Partial<DaemonView>; isBuilt?: boolean } = {}) {
+interface StartOptions {
+  readonly view?: Partial<DaemonView>;
+  readonly isBuilt?: boolean;
+  readonly hasActions?: boolean;
+}
+
+async function start({ view, isBuilt = true, hasActions = false }: StartOptions = {}): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'ui-'));
   onTestFinished(() => rm(directory, { recursive: true }));
   if (isBuilt) {
@@ -29,12 +35,18 @@ async function start({ view, isBuilt = true }: { view?: Partial<DaemonView>; isB
   }
   const redactor = new Redactor();
   redactor.add('s3cret-value');
-  const { identity } = NO_COMMANDS;
   const handler = uiHandler({
-    api: createApi({ view: daemonView(view), identity, parameters: { list: () => [] }, redactor }),
+    api: createApi({
+      view: daemonView(view),
+      ...NO_COMMANDS,
+      askOperation: () => 'asked',
+      parameters: { list: () => [] },
+      redactor,
+    }),
     files: new StaticFiles(directory),
     token: TOKEN,
     allowedHosts: [],
+    hasActions,
   });
   const server = await serve({ host: '127.0.0.1', port: 0 }, handler, silentLogger, SECURITY_HEADERS);
   onTestFinished(() => server.stop());
@@ -71,7 +83,7 @@ async function ask(
     response.on('end', done);
   });
   sent.on('error', reject);
-  sent.end(method === 'POST' ? '{}' : undefined);
+  sent.end(method === 'POST' ? '{"action":"reconcile"}' : undefined);
   onTestFinished(() => void sent.destroy());
   return await promise;
 }
@@ -131,6 +143,31 @@ test.each(ROUTES)('%s %s refuses every other method', async (method, path) => {
     (other) => other !== method,
   );
   for (const other of others) expect((await ask(port, pathOf(path), RIGHT, other)).status).toBe(405);
+});
+
+const ACTIONS = ROUTES.filter(([method]) => method === 'POST');
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+test.each(ACTIONS)('%s %s is refused while the page only reads', async (_method, path) => {
+  const port = await start();
+  const response = await ask(port, pathOf(path), { ...RIGHT, ...JSON_TYPE }, 'POST');
+  expect(response).toMatchObject({ status: 403, body: expect.stringContaining('switched off') as string });
+});
+
+test.each(ACTIONS)('%s %s takes JSON from the page alone, when actions are on', async (_method, path) => {
+  const port = await start({ hasActions: true });
+  const statusWith = async (headers: Readonly<Record<string, string>>): Promise<number> =>
+    (await ask(port, pathOf(path), headers, 'POST')).status;
+  const right = { ...RIGHT, ...JSON_TYPE, 'sec-fetch-site': 'same-origin' };
+  expect(await statusWith(right)).toBe(202);
+  expect(await statusWith({ ...RIGHT, 'content-type': 'application/json; charset=utf-8' })).toBe(202);
+  expect(await statusWith({ ...right, authorization: '' })).toBe(401);
+  expect(await statusWith({ ...right, 'sec-fetch-site': 'cross-site' })).toBe(403);
+  expect(await statusWith({ ...right, 'sec-fetch-site': 'none', origin: 'null', host: 'evil.example' })).toBe(
+    403,
+  );
+  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', ''])
+    expect(await statusWith({ ...right, 'content-type': type })).toBe(415);
 });
 
 test.each(ROUTES)('%s %s sends the headers that protect it, refused or not', async (method, path) => {

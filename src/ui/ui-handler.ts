@@ -1,6 +1,7 @@
 import { type Answer, errorAnswer, METHOD_NOT_ALLOWED, NOT_FOUND } from '../server/answer.ts';
 import { API_ROUTES, type Api } from '../server/api/api.ts';
-import { API_PREFIX, apiError } from '../server/api/api-handler.ts';
+import { apiError } from '../server/api/api-answer.ts';
+import { API_PREFIX } from '../server/api/api-handler.ts';
 import { bearerToken, isSameToken } from '../server/debug-access.ts';
 import type { RequestHandler, RequestOrigin, ServerRequest } from '../server/serve.ts';
 import { pageFor } from './page-base.ts';
@@ -11,6 +12,8 @@ export interface UiHandlerOptions extends RequestGate {
   readonly api: Api;
   readonly files: StaticFiles;
   readonly token: string;
+  /** Whether the page may run, stop, pause and resume modules. */
+  readonly hasActions: boolean;
 }
 
 interface UiRoute {
@@ -54,15 +57,23 @@ export function uiHandler(options: UiHandlerOptions): RequestHandler {
       const given = bearerToken(origin.headers.authorization);
       if (given === undefined || !isSameToken(given, options.token))
         return refuse(401, '401 unauthorized: open the address that `addon-operator ui` prints');
-      return await options.api(request, signal);
+      const isAction = matching.some(({ method }) => method === 'POST');
+      if (isAction && request.method === 'POST' && !isJson(origin.headers['content-type']))
+        return refuse(415, 'send the header "Content-Type: application/json"');
+      return await options.api(request, signal, options.hasActions ? 'page' : undefined);
     }
     if (request.method !== 'GET' && request.method !== 'HEAD') return METHOD_NOT_ALLOWED;
-    return await pageAnswer(options.files, request, origin);
+    return await pageAnswer(options, request, origin);
   };
 }
 
+/** Forms of pages elsewhere cannot send this type. */
+function isJson(contentType: string | undefined): boolean {
+  return /^application\/json(?:;|$)/i.test(contentType ?? '');
+}
+
 async function pageAnswer(
-  files: StaticFiles,
+  { files, hasActions }: UiHandlerOptions,
   { path }: ServerRequest,
   { rawPath, headers }: RequestOrigin,
 ): Promise<Answer> {
@@ -92,7 +103,7 @@ async function pageAnswer(
   return {
     status: 200,
     contentType: 'text/html; charset=utf-8',
-    body: pageFor(html, rawPath.slice('/ui/'.length)),
+    body: pageFor(html, rawPath.slice('/ui/'.length), hasActions),
   };
 }
 

@@ -1,5 +1,5 @@
 import { errorText } from '@addon-operator/base/error-text';
-import { codeOf, type ErrorCode } from '@addon-operator/base/errors';
+import { codeOf } from '@addon-operator/base/errors';
 import { didYouMean } from '@addon-operator/json/similar-word';
 import type { RunView } from '../../journal/run-view.ts';
 import { endOf, startOf } from '../../status/cut-text.ts';
@@ -10,6 +10,7 @@ import type { TaskQueueView } from '../../status/task-queues.ts';
 import type { Answer } from '../answer.ts';
 import type { ServerRequest } from '../serve.ts';
 import { aboutData } from './about-data.ts';
+import { apiError, jsonAnswer } from './api-answer.ts';
 import { type ApiParts, type ApiRoute, numberOf, Refusal } from './api-route.ts';
 import { MODULE_ROUTES } from './module-routes.ts';
 
@@ -110,15 +111,6 @@ export async function apiAnswer(
     if (error instanceof Refusal) return apiError(error.status, error.code, error.message);
     return apiError(500, codeOf(error) ?? 'INTERNAL', errorText(error));
   }
-}
-
-/** An error as this API has it. */
-export function apiError(status: number, code: ErrorCode, message: string): Answer {
-  return { ...jsonAnswer(status, { error: { code, message } }), code };
-}
-
-function jsonAnswer(status: number, data: object): Answer {
-  return { status, contentType: 'application/json', body: `${JSON.stringify(data)}\n` };
 }
 
 /** Refuses what is misspelt or given twice: it would look as if it had an effect. */

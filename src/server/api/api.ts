@@ -1,24 +1,31 @@
 import type { Redactor } from '@addon-operator/base/redactor';
 import { type Answer, redactedAnswer } from '../answer.ts';
 import type { ServerRequest } from '../serve.ts';
+import { apiError } from './api-answer.ts';
 import { API_PREFIX, apiAnswer, READ_PATHS } from './api-handler.ts';
 import type { ApiParts } from './api-route.ts';
+import { type ModuleActionParts, moduleActionAnswer } from './module-action.ts';
 import { streamAnswer } from './stream-answer.ts';
 import { StreamHub } from './stream-hub.ts';
+
+const ACTIONS_PATH = '/modules/{name}/actions';
+const ACTIONS_PATTERN = new RegExp(`^${API_PREFIX}/modules/(?<name>[^/]+)/actions$`);
 
 /** Everything the API answers; paths are below the prefix, `{name}` stands for one part. */
 export const API_ROUTES: readonly { readonly method: 'GET' | 'POST'; readonly path: string }[] = [
   ...READ_PATHS.map((path) => ({ method: 'GET', path }) as const),
   { method: 'GET', path: '/stream' },
+  { method: 'POST', path: ACTIONS_PATH },
 ];
 
-/** Answers requests below `/api/v1`; the signal aborts when the client goes away. Never rejects. */
-export type Api = (
-  request: Pick<ServerRequest, 'method' | 'path' | 'query' | 'lastEventId'>,
-  signal: AbortSignal,
-) => Promise<Answer>;
+/**
+ * Answers requests below `/api/v1`; the signal aborts when the client goes away. Never rejects.
+ *
+ * @param actor what the user acts with, such as `page`; undefined: every action is refused
+ */
+export type Api = (request: ServerRequest, signal: AbortSignal, actor: string | undefined) => Promise<Answer>;
 
-export interface CreateApiParts extends ApiParts {
+export interface CreateApiParts extends ApiParts, ModuleActionParts {
   /** Masks secrets in responses. */
   readonly redactor?: Pick<Redactor, 'data' | 'text'> | undefined;
 }
@@ -27,11 +34,21 @@ export interface CreateApiParts extends ApiParts {
 export function createApi(parts: CreateApiParts): Api {
   const { redactor } = parts;
   const hub = new StreamHub({ ...parts, clock: parts.identity.clock });
-  return async (request, signal) => {
-    const answer =
-      request.path === `${API_PREFIX}/stream`
-        ? streamAnswer(hub, request)
-        : await apiAnswer(parts, request, signal);
+  const answerTo = async (
+    request: ServerRequest,
+    signal: AbortSignal,
+    by: string | undefined,
+  ): Promise<Answer> => {
+    const { method, path, body } = request;
+    if (path === `${API_PREFIX}/stream`) return streamAnswer(hub, request);
+    const module = ACTIONS_PATTERN.exec(path)?.groups?.['name'];
+    if (module === undefined) return await apiAnswer(parts, request, signal);
+    if (method !== 'POST') return apiError(405, 'REQUEST_INVALID', 'an action is requested with POST');
+    if (by === undefined) return apiError(403, 'REQUEST_REFUSED', 'actions are switched off here');
+    return await moduleActionAnswer(parts, { module, body, by }, signal);
+  };
+  return async (request, signal, actor) => {
+    const answer = await answerTo(request, signal, actor);
     return redactor === undefined ? answer : redactedAnswer(answer, redactor);
   };
 }

@@ -1,4 +1,5 @@
 /** JSON schemas of the answers of the API. docs/schema/api has a file for each, and a test compares real answers with them. */
+import { ACTIONS } from './module-action.ts';
 import { MODULE_SCHEMAS } from './module-schemas.ts';
 import { RUN, RUN_PROPERTIES, TRIGGERED_BY } from './run-schemas.ts';
 import {
@@ -160,6 +161,27 @@ const DETAILS = object({
   ),
 });
 
+const ACTION = {
+  ...object({
+    action: oneOf(ACTIONS, 'What to do with the module.'),
+    reason: text('Why; a pause needs one. At most 1,000 characters.'),
+    for: text('How long a pause lasts, as a Go duration such as 2h; without it until it is resumed.'),
+  }),
+  required: ['action'],
+};
+
+const OPERATION = object({
+  operation: object(
+    {
+      module: text('Name of the module.'),
+      action: oneOf(ACTIONS, 'What is done with it.'),
+      by: text('What it was requested with: page or debug socket.'),
+      message: text('For people.'),
+    },
+    'What was begun.',
+  ),
+});
+
 const ERROR = object({
   error: object(
     { code: text('One of the codes in docs/errors.md.'), message: text('For people.') },
@@ -192,6 +214,8 @@ export const API_SCHEMAS: Readonly<Record<string, Schema>> = Object.fromEntries(
       ),
     }),
     next: object({ items: list(NEXT_ITEM, 'The next first.') }),
+    action: ACTION,
+    operation: OPERATION,
     error: ERROR,
   }).map(([name, schema]) => [name, { $schema: 'http://json-schema.org/draft-07/schema#', ...schema }]),
 );

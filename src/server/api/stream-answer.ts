@@ -1,6 +1,6 @@
 import type { Answer } from '../answer.ts';
 import type { ServerRequest } from '../serve.ts';
-import { apiError } from './api-handler.ts';
+import { apiError } from './api-answer.ts';
 import { MAX_STREAMS, type StreamHub, TOPICS } from './stream-hub.ts';
 
 /** Follows the operator: the parameter `topics` selects some of them. */

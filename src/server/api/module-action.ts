@@ -1,0 +1,93 @@
+import { errorText } from '@addon-operator/base/error-text';
+import { codeOf } from '@addon-operator/base/errors';
+import { isObject, parseJson } from '@addon-operator/json';
+import type { DaemonView } from '../../status/daemon-view.ts';
+import { OPERATIONS } from '../../status/module-object.ts';
+import type { Answer } from '../answer.ts';
+import { noModuleAnswer, type PauseCommands, pauseAnswer, resumeAnswer } from '../module-answers.ts';
+import { type AskOperation, operationAnswer } from '../operation-answer.ts';
+import { apiError, jsonAnswer } from './api-answer.ts';
+
+export const ACTIONS = [...OPERATIONS, 'pause', 'resume'] as const;
+
+/** What somebody has done with a module. */
+export interface ModuleAction {
+  readonly module: string;
+  readonly action: (typeof ACTIONS)[number];
+  /** Empty if none was given. */
+  readonly reason: string;
+  /** What a user has requested it with, such as `page`. */
+  readonly by: string;
+}
+
+export interface ModuleActionParts {
+  readonly view: DaemonView;
+  readonly pauses: PauseCommands;
+  readonly askOperation: AskOperation;
+  /** Called for each action that was carried out, to log and record it. */
+  readonly onAction?: (action: ModuleAction) => void;
+}
+
+const FIELDS = ['action', 'reason', 'for'] as const;
+const MAX_REASON_CHARACTERS = 1_000;
+
+/**
+ * Does what the body of a request says with a module, as the commands do: 202 with what was begun.
+ *
+ * @param by what the user has requested it with
+ */
+export async function moduleActionAnswer(
+  parts: ModuleActionParts,
+  { module, body, by }: { readonly module: string; readonly body: string; readonly by: string },
+  signal: AbortSignal,
+): Promise<Answer> {
+  const fields = fieldsOf(body);
+  if (typeof fields === 'string') return apiError(400, 'REQUEST_INVALID', fields);
+  const action = ACTIONS.find((known) => known === fields.get('action'));
+  if (action === undefined)
+    return apiError(400, 'REQUEST_INVALID', `"action" must be one of ${ACTIONS.join(', ')}`);
+  if (fields.has('for') && action !== 'pause')
+    return apiError(400, 'REQUEST_INVALID', '"for" is the duration of a pause');
+  try {
+    const { status, code, body: text } = await carriedOut(parts, module, action, fields, signal);
+    if (status >= 400) return apiError(status, code ?? 'REQUEST_REFUSED', text.trim());
+    parts.onAction?.({ module, action, reason: fields.get('reason') ?? '', by });
+    return jsonAnswer(202, { operation: { module, action, by, message: text.trim() } });
+  } catch (error) {
+    return apiError(500, codeOf(error) ?? 'INTERNAL', errorText(error));
+  }
+}
+
+async function carriedOut(
+  { view, pauses, askOperation }: ModuleActionParts,
+  module: string,
+  action: ModuleAction['action'],
+  fields: URLSearchParams,
+  signal: AbortSignal,
+): Promise<Answer> {
+  if (action === 'resume') return await resumeAnswer({ view, pauses }, module, signal);
+  if (view.module(module) === undefined) return noModuleAnswer(module);
+  if (action === 'pause') return await pauseAnswer(pauses, module, fields, signal);
+  return operationAnswer(askOperation, module, new URLSearchParams({ operation: action }));
+}
+
+/** The fields of a body as the forms of the commands have them, or what is wrong with it. */
+function fieldsOf(body: string): URLSearchParams | string {
+  let data: unknown;
+  try {
+    data = parseJson(body);
+  } catch {
+    return 'the body is not JSON';
+  }
+  if (!isObject(data)) return 'the body must be an object';
+  const fields = new URLSearchParams();
+  for (const [name, value] of Object.entries(data)) {
+    if (!FIELDS.some((known) => known === name))
+      return `unknown field "${name.slice(0, 100)}", expected some of ${FIELDS.join(', ')}`;
+    if (typeof value !== 'string') return `"${name}" must be a string`;
+    if (value.length > MAX_REASON_CHARACTERS)
+      return `"${name}" must not be longer than ${MAX_REASON_CHARACTERS} characters`;
+    fields.set(name, value);
+  }
+  return fields;
+}
