@@ -94,6 +94,11 @@ export interface AboutAnswer
   readonly watches: readonly WatchView[];
 }
 
+/** What was begun. */
+export interface OperationAnswer {
+  readonly operation: { readonly message: string };
+}
+
 export interface GraphAnswer {
   readonly nodes: readonly { readonly name: string; readonly order: number; readonly status: ModuleStatus }[];
   readonly edges: readonly {

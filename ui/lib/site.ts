@@ -1,9 +1,9 @@
 import { signal } from '@preact/signals';
+import { PageBase } from './base-url.ts';
 import { type Place, placeOf } from './places.ts';
 
-/** The directory of the page, such as `/ui/` or `/prefix/ui/`. The server's `<base>` says it, whatever the depth of a page. */
-const BASE = new URL('.', document.baseURI);
-const TOKEN_KEY = `addon-operator-token ${BASE.pathname}`;
+const BASE = new PageBase(document.baseURI);
+const TOKEN_KEY = `addon-operator-token ${BASE.path}`;
 
 export interface Location {
   /** Below the base, without a slash in front. */
@@ -19,16 +19,16 @@ export const token = signal(takeToken());
 
 /** An absolute path, which no base changes. */
 export function hrefOf(path: string): string {
-  return BASE.pathname + path;
+  return BASE.hrefOf(path);
 }
 
 /** An address of the API, such as `now` or `runs?limit=10`. */
 export function apiUrl(path: string): string {
-  return new URL(`../api/v1/${path}`, BASE).href;
+  return BASE.apiUrl(path);
 }
 
 function here(): Location {
-  const path = globalThis.location.pathname.slice(BASE.pathname.length);
+  const path = BASE.below(globalThis.location.pathname) ?? '';
   return { path, place: placeOf(path), query: new URLSearchParams(globalThis.location.search) };
 }
 
@@ -66,10 +66,10 @@ export function followLinks(): void {
     const isPlain =
       event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
     const link = event.target instanceof Element ? event.target.closest('a') : null;
-    const href = link?.getAttribute('href');
-    if (!isPlain || event.defaultPrevented || !href?.startsWith(BASE.pathname)) return;
+    const path = BASE.below(link?.getAttribute('href') ?? '');
+    if (!isPlain || event.defaultPrevented || path === undefined) return;
     event.preventDefault();
-    navigate(href.slice(BASE.pathname.length));
+    navigate(path);
   });
 }
 

@@ -9,6 +9,7 @@ import { capital } from '../parts/sentence.tsx';
 import { Badge, kindOf, MODULE_KINDS, Sign } from '../parts/sign.tsx';
 import { Card, Empty, Link, Time } from '../parts/text.tsx';
 import { Blocker, WhyTree } from '../parts/why-tree.tsx';
+import { Actions } from './module-actions.tsx';
 import { ChangesTab } from './module-changes.tsx';
 import { HooksTab } from './module-hooks.tsx';
 import { ValuesTab } from './module-values.tsx';
@@ -34,6 +35,7 @@ export function ModulePage({ name, tab }: { name: string; tab: ModuleTab }): VNo
           <h1 tabIndex={-1}>{name}</h1>
           {module !== undefined && <Badge kind={kindOf(MODULE_KINDS, module.status)} />}
         </div>
+        {module !== undefined && <Actions key={name} module={module} />}
       </header>
       <nav class="tabs" aria-label={`Module ${name}`}>
         <ul>

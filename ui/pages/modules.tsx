@@ -11,7 +11,7 @@ import { Badge, kindOf, MODULE_KINDS } from '../parts/sign.tsx';
 import { Empty, Link, Time, Title } from '../parts/text.tsx';
 
 /** As the style has it: rows of a long table must have one height. */
-const ROW_HEIGHT = 53;
+const ROW_HEIGHT = 46;
 
 /** All modules, to find those in which something is wrong. */
 export function ModulesPage(): VNode {

@@ -18,6 +18,7 @@ const LEVELS: Readonly<Record<NowAnswer['headline']['level'], { tone: Tone; sign
     waiting: { tone: 'wait', sign: 'clock', word: 'Waiting' },
     broken: { tone: 'bad', sign: 'alert', word: 'Needs attention' },
   };
+const SHOWN_PROBLEMS = 6;
 const SHOWN_RUNS = 10;
 const SHOWN_NEXT = 5;
 
@@ -69,10 +70,11 @@ function Headline({ data }: { data: NowAnswer | undefined }): VNode {
         <h1 tabIndex={-1}>Reading the state of the operator …</h1>
       </section>
     );
-  const { level, text, problems } = data.headline;
+  const { level, text, problems, more } = data.headline;
   const { tone, sign, word } = LEVELS[level];
   const [sentence, reason] = splitReason(text);
   const others = problems.slice(1);
+  const hidden = Math.max(0, others.length - SHOWN_PROBLEMS) + more;
   return (
     <section class={`headline ${tone}`}>
       <span class="disc">
@@ -83,14 +85,15 @@ function Headline({ data }: { data: NowAnswer | undefined }): VNode {
         <h1 tabIndex={-1}>
           <Countdown text={level === 'well' ? text.replace(/^all is well: /, '') : sentence} at={data.at} />
         </h1>
-        {level !== 'well' && reason !== '' && <p class="reason">{reason}</p>}
+        {level !== 'well' && reason !== '' && <p class="reason cut">{reason}</p>}
         {others.length > 0 && (
           <ul class="problems">
-            {others.map((problem) => (
-              <li key={problem}>
+            {others.slice(0, SHOWN_PROBLEMS).map((problem) => (
+              <li key={problem} class="cut">
                 <Countdown text={problem} at={data.at} />
               </li>
             ))}
+            {hidden > 0 && <li>and {hidden} more</li>}
           </ul>
         )}
       </div>

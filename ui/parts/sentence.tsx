@@ -7,7 +7,15 @@ import { countdownIn, spanText } from '../lib/time-text.ts';
 /** A sentence of the operator, with what stands in backticks as code. */
 export function Sentence({ text }: { text: string }): VNode {
   const parts = text.split(/`([^`]+)`/);
-  return <span>{parts.map((part, index) => (index % 2 === 1 ? <code key={part}>{part}</code> : part))}</span>;
+  return (
+    <span>
+      {parts.map((part, index) => {
+        const isCode = index % 2 === 1;
+        // oxlint-disable-next-line react/no-array-index-key -- the same may be named twice
+        return isCode ? <code key={index}>{part}</code> : part;
+      })}
+    </span>
+  );
 }
 
 /** The same; the seconds that it waits go on counting from the time of the answer. */

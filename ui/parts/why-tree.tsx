@@ -4,7 +4,10 @@ import { pathToRef } from '../lib/places.ts';
 import { splitReason } from '../lib/time-text.ts';
 import { capital, Sentence } from './sentence.tsx';
 import { Sign } from './sign.tsx';
-import { Link, Time } from './text.tsx';
+import { Link, Output, Time } from './text.tsx';
+
+/** Longer errors get a box that scrolls. */
+const LONG = 500;
 
 const NAMES: Readonly<Record<string, string>> = {
   authorized: 'Authorized',
@@ -38,7 +41,8 @@ export function Blocker({ node, module }: { node: WhyNode; module: string }): VN
         <h2 id="blocker" class="sentence">
           <Sentence text={capital(sentence)} />
         </h2>
-        {reason !== '' && <p class="reason">{reason}</p>}
+        {reason.length > LONG && <Output label="Error">{reason}</Output>}
+        {reason !== '' && reason.length <= LONG && <p class="reason">{reason}</p>}
         {code !== undefined && (
           <p>
             <code>{code}</code>

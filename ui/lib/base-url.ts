@@ -1,0 +1,29 @@
+/** Where the page lies, below whatever prefix a proxy gives it. All addresses are made of it. */
+export class PageBase {
+  readonly #url: URL;
+
+  /** @param baseUri of the document; its `<base>` names the directory of the page, whatever the depth of the address */
+  constructor(baseUri: string) {
+    this.#url = new URL('.', baseUri);
+  }
+
+  /** Such as `/ui/` or `/prefix/ui/`. */
+  get path(): string {
+    return this.#url.pathname;
+  }
+
+  /** An absolute path to a page: no base changes it. */
+  hrefOf(path: string): string {
+    return this.path + path;
+  }
+
+  /** An address of the API, such as `now` or `runs?limit=10`. */
+  apiUrl(path: string): string {
+    return new URL(`../api/v1/${path}`, this.#url).href;
+  }
+
+  /** What is below the base in an absolute path; undefined for another place. */
+  below(href: string): string | undefined {
+    return href.startsWith(this.path) ? href.slice(this.path.length) : undefined;
+  }
+}

@@ -1,0 +1,132 @@
+import type { VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { AboutAnswer, ModuleAnswer, OperationAnswer } from '../lib/answers.ts';
+import { ApiError, request } from '../lib/api.ts';
+import { live } from '../lib/live.ts';
+import { pathTo } from '../lib/places.ts';
+import { useAnswer } from '../lib/use-answer.ts';
+import { capital } from '../parts/sentence.tsx';
+
+interface Order {
+  readonly action: 'reconcile' | 'force-reconcile' | 'abort' | 'pause' | 'resume';
+  readonly reason?: string;
+  readonly for?: string;
+}
+
+/** What can be done with a module, where the operator allows that. */
+export function Actions({ module }: { module: ModuleAnswer }): VNode | null {
+  const about = useAnswer<AboutAnswer>('about', live.value.bootId);
+  if (about.data?.allowsActions !== true) return null;
+  return <ActionBar module={module} />;
+}
+
+function ActionBar({ module: { module, status, paused } }: { module: ModuleAnswer }): VNode {
+  const isEnabled = status !== 'disabled' && status !== 'deleting' && status !== 'undecided';
+  const [result, setResult] = useState<{ text: string; isError: boolean }>();
+  const [isBusy, setBusy] = useState(false);
+  const [isPausing, setPausing] = useState(false);
+  const order = async (body: Order): Promise<void> => {
+    setBusy(true);
+    setResult(await carriedOut(module, body));
+    setBusy(false);
+  };
+  const button = (text: string, body: Order, title: string): VNode => (
+    <button type="button" disabled={isBusy} title={title} onClick={() => void order(body)}>
+      {text}
+    </button>
+  );
+  return (
+    <section class="actions" aria-label={`Actions for ${module}`}>
+      {isEnabled &&
+        button('Run now', { action: 'reconcile' }, 'Runs the module; helm is run if something changed')}
+      {isEnabled &&
+        button('Run with helm', { action: 'force-reconcile' }, 'Runs helm even if nothing changed')}
+      {status === 'starting' && button('Stop the run', { action: 'abort' }, 'Ends the run that goes on')}
+      {paused === undefined ? (
+        <button type="button" disabled={isBusy} onClick={() => setPausing(true)}>
+          Pause …
+        </button>
+      ) : (
+        button('Resume', { action: 'resume' }, 'Ends the pause')
+      )}
+      <output class={result?.isError === true ? 'bad' : 'dim'}>{result?.text}</output>
+      {isPausing && (
+        <PauseDialog
+          module={module}
+          onEnd={(fields) => {
+            setPausing(false);
+            if (fields !== undefined) void order({ action: 'pause', ...fields });
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+async function carriedOut(module: string, body: Order): Promise<{ text: string; isError: boolean }> {
+  try {
+    const response = await request(pathTo(['modules', module, 'actions']), {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    const { operation } = (await response.json()) as OperationAnswer;
+    return { text: capital(operation.message), isError: false };
+  } catch (error) {
+    return { text: error instanceof ApiError ? error.message : String(error), isError: true };
+  }
+}
+
+/** A pause needs a reason: others find a module that does nothing. */
+function PauseDialog({
+  module,
+  onEnd,
+}: {
+  module: string;
+  onEnd: (fields: { reason: string; for?: string } | undefined) => void;
+}): VNode {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [reason, setReason] = useState('');
+  const [duration, setDuration] = useState('1h');
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} aria-labelledby="pause" onCancel={() => onEnd(undefined)}>
+      <h2 id="pause">Pause {module}</h2>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          onEnd({ reason, ...(duration !== '' && { for: duration }) });
+        }}
+      >
+        <label class="field">
+          <span>Reason, which others will read</span>
+          <input
+            required
+            value={reason}
+            maxLength={1_000}
+            onInput={(event) => setReason(event.currentTarget.value)}
+          />
+        </label>
+        <label class="field">
+          <span>For</span>
+          <select value={duration} onChange={(event) => setDuration(event.currentTarget.value)}>
+            <option value="15m">15 minutes</option>
+            <option value="1h">1 hour</option>
+            <option value="8h">8 hours</option>
+            <option value="24h">24 hours</option>
+            <option value="">until it is resumed</option>
+          </select>
+        </label>
+        <div class="row">
+          <button type="button" onClick={() => onEnd(undefined)}>
+            Cancel
+          </button>
+          <button type="submit" class="primary">
+            Pause
+          </button>
+        </div>
+      </form>
+    </dialog>
+  );
+}
