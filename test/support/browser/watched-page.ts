@@ -67,11 +67,16 @@ export class WatchedPage implements AsyncDisposable {
     return await this.page.locator('body').innerText();
   }
 
-  /** Violations of WCAG 2.2 AA as they are now, one line for each element. */
-  async accessibilityProblems(): Promise<readonly string[]> {
+  /**
+   * Violations of WCAG 2.2 AA as they are now, one line for each element.
+   *
+   * @param rules some rules by their names; default: all
+   */
+  async accessibilityProblems(rules?: readonly string[]): Promise<readonly string[]> {
     // The policy of the page lets no script in; what the test evaluates is no script of the page.
-    await this.page.evaluate(AXE);
-    const options = { runOnly: AXE_RULES, resultTypes: ['violations'] };
+    if (await this.page.evaluate<boolean>('globalThis.axe === undefined')) await this.page.evaluate(AXE);
+    const runOnly = rules === undefined ? AXE_RULES : { type: 'rule', values: rules };
+    const options = { runOnly, resultTypes: ['violations'] };
     const { violations } = await this.page.evaluate<AxeResults>(
       `axe.run(document, ${JSON.stringify(options)})`,
     );
@@ -87,6 +92,31 @@ export class WatchedPage implements AsyncDisposable {
     return await this.page.evaluate<number>(
       'document.documentElement.scrollWidth - document.documentElement.clientWidth',
     );
+  }
+
+  /** The elements that end right of the window. */
+  async widest(): Promise<string> {
+    return await this.page.evaluate<string>(`[...document.querySelectorAll('body *')]
+      .filter((element) => element.getBoundingClientRect().right > document.documentElement.clientWidth)
+      .map((element) => element.tagName.toLowerCase() + '.' + element.getAttribute('class'))
+      .slice(0, 10)
+      .join(' ')`);
+  }
+
+  /** Attributes `href` of all links. */
+  async links(): Promise<readonly string[]> {
+    return await this.page.evaluate<readonly string[]>(
+      "[...document.querySelectorAll('a[href]')].map((link) => link.getAttribute('href'))",
+    );
+  }
+
+  /** What happens to a page when its tab goes to the background: a Chromium without a screen never hides one. */
+  async setHidden(isHidden: boolean): Promise<void> {
+    await this.page.evaluate(`Object.defineProperties(document, {
+      hidden: { configurable: true, value: ${isHidden} },
+      visibilityState: { configurable: true, value: '${isHidden ? 'hidden' : 'visible'}' },
+    });
+    document.dispatchEvent(new Event('visibilitychange'));`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

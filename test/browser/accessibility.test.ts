@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { RunList } from '../../src/journal/run-view.ts';
+import type { NowAnswer } from '../../ui/lib/answers.ts';
+import { describeBrowser } from '../support/browser/browser-suite.ts';
+import { openPages, PAGES, settled } from '../support/browser/pages.ts';
+import { pageUrl, type UiWorld } from '../support/browser/ui-world.ts';
+import { variedWorld } from '../support/browser/varied-world.ts';
+import type { WatchedPage } from '../support/browser/watched-page.ts';
+
+/** In the order in which they are looked at; what does not depend on colours is looked at once. */
+const MEDIA = [
+  { name: 'light', colorScheme: 'light', forcedColors: 'none', rules: undefined },
+  {
+    name: 'dark',
+    colorScheme: 'dark',
+    forcedColors: 'none',
+    rules: ['color-contrast', 'link-in-text-block'],
+  },
+  { name: 'forced colours', colorScheme: 'dark', forcedColors: 'active', rules: ['color-contrast'] },
+] as const;
+const SMALL = { width: 320, height: 640 };
+const WAIT = { timeout: 20_000, interval: 100 };
+const SPEAK_MS = 5_000;
+/** The clock of a page is not that of a test. */
+const TOLERANCE_MS = 100;
+const MANY_TABS = 60;
+
+/** Who cannot use a mouse, see colours or movement, or has a small screen. */
+describeBrowser('the accessibility of the page', (lab) => {
+  let ui: UiWorld;
+  let paths: readonly string[] = [];
+  beforeAll(async () => {
+    ui = await variedWorld(lab().backend);
+    const { runs } = await ui.api<RunList>('runs?result=failed&limit=1');
+    paths = [...PAGES, `runs/${runs[0]?.id ?? ''}`, 'modules/database/why', 'no/such/page'];
+  });
+  afterAll(async () => {
+    await ui?.[Symbol.asyncDispose]();
+  });
+
+  async function open(): Promise<WatchedPage> {
+    const page = await lab().open(pageUrl(await ui.address()));
+    await settled(page);
+    return page;
+  }
+
+  test('axe finds no violation of WCAG 2.2 AA on any page, light, dark and with forced colours', async () => {
+    await using page = await open();
+    const found: string[] = [];
+    for await (const { path } of openPages(page, paths)) {
+      for (const { name, rules, ...media } of MEDIA) {
+        await page.page.emulateMedia(media);
+        const problems = await page.accessibilityProblems(rules);
+        found.push(...problems.map((problem) => `/ui/${path} (${name}): ${problem}`));
+      }
+    }
+    expect(found).toEqual([]);
+  });
+
+  test('axe finds no violation on the page without a token, and it says what to do', async () => {
+    const { origin } = await ui.address();
+    await using page = await lab().open(`${origin}/ui/modules`);
+    await settled(page);
+    expect(await page.text()).toContain('addon-operator ui');
+    for (const { name: _name, rules, ...media } of MEDIA) {
+      await page.page.emulateMedia(media);
+      expect(await page.accessibilityProblems(rules)).toEqual([]);
+    }
+  });
+
+  test('no page scrolls sideways in a window of 320 pixels', async () => {
+    await using page = await open();
+    await page.page.setViewportSize(SMALL);
+    const wider: string[] = [];
+    for await (const { path } of openPages(page, paths)) {
+      const pixels = await page.overflow();
+      if (pixels > 0) wider.push(`/ui/${path} by ${pixels} pixels: ${await page.widest()}`);
+    }
+    expect(wider).toEqual([]);
+  });
+
+  test('nothing moves when less movement is wanted', async () => {
+    await using page = await open();
+    await page.page.emulateMedia({ reducedMotion: 'reduce' });
+    for await (const { path } of openPages(page, ['', 'queues', 'modules', 'modules/database/why']))
+      expect([
+        path,
+        await page.page.evaluate(
+          "document.getAnimations().filter(({ playState }) => playState === 'running').length",
+        ),
+      ]).toEqual([path, 0]);
+  });
+
+  test('the way from the sentence to its reason is walked by keyboard, and the focus is seen all the time', async () => {
+    await using page = await open();
+    const { keyboard } = page.page;
+    await keyboard.press('Tab');
+    expect(await focused(page)).toMatchObject({ text: 'Skip to the content', isSeen: true });
+    await tabTo(page, 'Modules');
+    await keyboard.press('Enter');
+    await page.page.waitForURL('**/ui/modules');
+    await settled(page);
+    expect(await focused(page)).toMatchObject({ tag: 'H1' });
+    await tabTo(page, 'database');
+    await keyboard.press('Enter');
+    await page.page.waitForURL('**/ui/modules/database*');
+    await page.page.locator('main').getByText('no route to host').first().waitFor();
+    await keyboard.press('g');
+    await keyboard.press('r');
+    await page.page.waitForURL('**/ui/runs');
+    await page.page.goBack();
+    await page.page.waitForURL('**/ui/modules/database*');
+  });
+
+  test('screen readers are spoken to at most every five seconds, however often the state changes', async () => {
+    await using page = await lab().open(`${(await ui.address()).origin}/ui/`);
+    // Each answer says something else.
+    let answers = 0;
+    await page.page.route('**/api/v1/now', async (route) => {
+      const response = await route.fetch();
+      const now = (await response.json()) as NowAnswer;
+      answers += 1;
+      await route.fulfill({
+        response,
+        json: { ...now, headline: { ...now.headline, text: `state ${answers}` } },
+      });
+    });
+    await page.page.goto(pageUrl(await ui.address()));
+    await page.page.reload();
+    await settled(page);
+    await page.page.evaluate(`globalThis.spoken = [];
+      for (const region of document.querySelectorAll('output, [aria-live], [role="status"]'))
+        new MutationObserver(() => spoken.push([performance.now(), region.textContent])).observe(
+          region, { childList: true, characterData: true, subtree: true });`);
+    const spoken = async () =>
+      await page.page.evaluate<readonly (readonly [number, string])[]>('globalThis.spoken');
+    const change = async (): Promise<number> => {
+      await ui.world.putConfig({ web: `replicas: ${answers}\n` });
+      return (await spoken()).length;
+    };
+    await expect.poll(change, { ...WAIT, interval: 500 }).toBeGreaterThan(2);
+    const times = (await spoken()).map(([ms]) => ms);
+    const gaps = times.slice(1).map((ms, index) => ms - (times[index] ?? 0));
+    expect(gaps.filter((ms) => ms < SPEAK_MS - TOLERANCE_MS)).toEqual([]);
+    expect(answers).toBeGreaterThan(times.length);
+  });
+});
+
+interface Focused {
+  readonly tag: string;
+  readonly text: string;
+  readonly isSeen: boolean;
+}
+
+async function focused({ page }: WatchedPage): Promise<Focused> {
+  return await page.evaluate<Focused>(`(() => {
+    const element = document.activeElement;
+    const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(element);
+    const box = element.getBoundingClientRect();
+    const isMarked = (outlineStyle !== 'none' && outlineWidth !== '0px') || boxShadow !== 'none';
+    return {
+      tag: element.tagName,
+      text: element.textContent.trim(),
+      isSeen: isMarked && box.width > 0 && box.height > 0 && box.bottom > 0 && box.right > 0,
+    };
+  })()`);
+}
+
+/** Goes on with the tabulator until an element with this text has the focus. */
+async function tabTo(page: WatchedPage, text: string): Promise<void> {
+  const passed: string[] = [];
+  for (let tab = 0; tab < MANY_TABS; tab += 1) {
+    await page.page.keyboard.press('Tab');
+    const now = await focused(page);
+    expect(now).toMatchObject({ isSeen: true });
+    if (now.text === text) return;
+    passed.push(now.text);
+  }
+  throw new Error(`the focus did not come to "${text}", but to ${passed.join(', ')}`);
+}

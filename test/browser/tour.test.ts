@@ -1,0 +1,62 @@
+import { readFile, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { cacheDirectory } from '../../src/tools/cache-directory.ts';
+import { pinnedHelm, pinnedKubectl } from '../../src/tools/pinned-tools.ts';
+import { commandsNamed } from '../docs/command-blocks.ts';
+import { Terminal } from '../docs/terminal.ts';
+import { describeBrowser } from '../support/browser/browser-suite.ts';
+
+/** What the end screen of `npm start` says last. */
+const STARTED = 'What happens from now on';
+const SOON = { timeout: 30_000 };
+const never = new AbortController().signal;
+
+/** The README's tour, followed on the page, which is opened once. */
+describeBrowser('the tour of the README on the page', (lab) => {
+  test('a failing hook is named with its countdown, and after it is mended all is well, without a reload', async () => {
+    const cacheDir = cacheDirectory(process.env, homedir());
+    const [helm, kubectl] = await Promise.all([
+      pinnedHelm(3, { cacheDir }, never),
+      pinnedKubectl({ cacheDir, onProgress: () => undefined }, never),
+    ]);
+    const terminal = await Terminal.open({ helm, kubectl });
+    const daemon = await terminal.startCommands('exec bin/addon-operator sandbox --ui-port 0', STARTED);
+    const [address = ''] = /http:\S+\/ui\/#token=\S+/.exec(daemon.output) ?? [];
+    const file = join(terminal.directory, '.sandbox/debug.socket.ui');
+    expect(address).toBe((await readFile(file, 'utf8')).trim());
+
+    await using opened = await lab().open(address);
+    const { page } = opened;
+    let loads = 0;
+    page.on('load', () => (loads += 1));
+    const headline = page.locator('section.headline');
+    await headline.getByText('All is well').waitFor(SOON);
+    expect(page.url()).not.toContain('token');
+
+    const [failing = ''] = commandsNamed('tour-failing').split(/^sleep/m);
+    await terminal.run(failing);
+    await headline.getByText(/main waits .* to try GlobalHookRun greeting\.sh again/).waitFor(SOON);
+    expect(await headline.innerText()).toContain('No such file or directory');
+    await page
+      .getByRole('row', { name: /failed.*greeting\.sh/ })
+      .first()
+      .waitFor(SOON);
+    const count = headline.locator('.count');
+    const seen = new Set<string>();
+    await expect
+      .poll(async () => seen.add((await count.allInnerTexts())[0] ?? '').size, { ...SOON, interval: 200 })
+      .toBeGreaterThan(2);
+
+    const [mended = ''] = commandsNamed('tour-mended').split(/^sleep/m);
+    await terminal.run(mended);
+    await headline.getByText('All is well').waitFor(SOON);
+    await page
+      .getByRole('row', { name: /succeeded.*greeting\.sh/ })
+      .first()
+      .waitFor(SOON);
+    expect(loads).toBe(0);
+    await rm(join(terminal.directory, '.sandbox/greeting'));
+  });
+});

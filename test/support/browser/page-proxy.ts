@@ -1,0 +1,115 @@
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** One request of the browser, and what came back for it. */
+export interface PageRequest {
+  readonly method: string;
+  /** With the prefix and the query. */
+  readonly path: string;
+  status: number;
+  contentType: string;
+  /** Length of the body as it was sent, compressed or not. */
+  bytes: number;
+  /** The body as text; of a stream everything so far. */
+  text: string;
+  /** Neither side has ended it. */
+  isOpen: boolean;
+}
+
+/**
+ * What stands between a browser and the page: a port-forward, an ingress with a prefix, a network that cuts connections.
+ * Requests outside of the prefix are refused, so that an absolute URL of the page shows.
+ */
+export class PageProxy implements AsyncDisposable {
+  readonly url: string;
+  readonly requests: PageRequest[] = [];
+  readonly #target: string;
+  readonly #prefix: string;
+  readonly #server: Server;
+  readonly #responses = new Set<ServerResponse>();
+
+  private constructor(server: Server, target: string, prefix: string) {
+    this.#server = server;
+    this.#target = target;
+    this.#prefix = prefix;
+    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${prefix}`;
+    server.on('request', (incoming: IncomingMessage, outgoing: ServerResponse) =>
+      this.#handle(incoming, outgoing),
+    );
+  }
+
+  /** @param target such as `http://127.0.0.1:9652` @param prefix such as `/a/b`, which the target does not see */
+  static async start(target: string, prefix = ''): Promise<PageProxy> {
+    const server = createServer();
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    return new PageProxy(server, target, prefix);
+  }
+
+  /** Streams that neither side has ended. */
+  get openStreams(): readonly PageRequest[] {
+    return this.requests.filter(({ isOpen, contentType }) => isOpen && contentType === 'text/event-stream');
+  }
+
+  get streams(): readonly PageRequest[] {
+    return this.requests.filter(({ contentType }) => contentType === 'text/event-stream');
+  }
+
+  /** Ends every response that is not complete, in the middle, as a network does. */
+  cut(): void {
+    for (const response of this.#responses) response.socket?.resetAndDestroy();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+  }
+
+  #handle(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const { method = 'GET', url: path = '' } = incoming;
+    const noted = { method, path, status: 0, contentType: '', bytes: 0, text: '', isOpen: true };
+    this.requests.push(noted);
+    this.#responses.add(outgoing);
+    outgoing.once('close', () => {
+      noted.isOpen = false;
+      this.#responses.delete(outgoing);
+    });
+    if (!path.startsWith(`${this.#prefix}/`)) {
+      noted.status = 404;
+      outgoing.writeHead(404).end();
+      return;
+    }
+    const upstream = httpRequest(`${this.#target}${path.slice(this.#prefix.length)}`, {
+      method,
+      agent: false,
+      headers: incoming.headers,
+    });
+    outgoing.once('close', () => upstream.destroy());
+    upstream.on('error', () => outgoing.destroy());
+    upstream.on('response', (answer) => {
+      noted.status = answer.statusCode ?? 0;
+      noted.contentType = (answer.headers['content-type'] ?? '').split(';')[0] ?? '';
+      outgoing.writeHead(noted.status, answer.headers);
+      outgoing.flushHeaders();
+      const decoder = new TextDecoder();
+      answer.on('data', (chunk: Buffer) => {
+        noted.bytes += chunk.length;
+        noted.text += decoder.decode(chunk, { stream: true });
+        outgoing.write(chunk);
+      });
+      answer.on('end', () => outgoing.end());
+      answer.on('error', () => outgoing.destroy());
+    });
+    incoming.pipe(upstream);
+  }
+}
