@@ -4,7 +4,7 @@ import { load, loadAll } from 'js-yaml';
 import { expect, test } from 'vitest';
 import { readSetting } from '../../src/settings/read-settings.ts';
 import { controlPlaneBackend } from '../support/backends.ts';
-import { describeCluster, lacksHelm } from '../support/control-plane/cluster-suite.ts';
+import { describeCluster, describeEachHelm, lacksHelm } from '../support/control-plane/cluster-suite.ts';
 import { CHART, type DeploymentObject, helmOf, IMAGE } from '../support/control-plane/operator-chart.ts';
 import { HELM_VERSIONS } from '../support/control-plane/programs.ts';
 import { World } from '../support/world.ts';
@@ -35,9 +35,8 @@ interface Rule {
 }
 
 describeCluster('the values of the chart of the operator', (cluster) => {
-  test.for(HELM_VERSIONS)(
-    'helm %s renders everything it can hold, and finds nothing to complain about',
-    async (version) => {
+  describeEachHelm((version) => {
+    test('renders everything it can hold, and finds nothing to complain about', async () => {
       if (lacksHelm(version)) return;
       const helm = helmOf(cluster(), version);
       await helm('lint', '--strict', CHART, ...EVERYTHING);
@@ -47,12 +46,11 @@ describeCluster('the values of the chart of the operator', (cluster) => {
         'ClusterRole ClusterRoleBinding ConfigMap ConfigMap Deployment PodDisruptionBudget PodMonitor PrometheusRule Role RoleBinding';
       const rest = 'Service Service Service ServiceAccount ServiceMonitor';
       expect(kinds.toSorted().join(' ')).toBe(`${expected} ${rest}`);
-    },
-  );
+    });
+  });
 
-  test.for(HELM_VERSIONS)(
-    'helm %s upgrades the chart and leaves what hooks and people keep in the ConfigMap',
-    async (version) => {
+  describeEachHelm((version) => {
+    test('upgrades the chart and leaves what hooks and people keep in the ConfigMap', async () => {
       if (lacksHelm(version)) return;
       await using world = await World.create(await controlPlaneBackend(cluster()), {});
       const helm = helmOf(cluster(), version);
@@ -67,12 +65,11 @@ describeCluster('the values of the chart of the operator', (cluster) => {
       expect(both).toMatchObject({ data: { kept: 'by: hook\n', web: 'replicas: 2\n' } });
       const { data } = (await upgrade()) as { data: unknown };
       expect(data).toEqual({ kept: 'by: hook\n' });
-    },
-  );
+    });
+  });
 
-  test.for(HELM_VERSIONS)(
-    'helm %s switches high availability, wide permissions and webhooks on and off',
-    async (version) => {
+  describeEachHelm((version) => {
+    test('switches high availability, wide permissions and webhooks on and off', async () => {
       if (lacksHelm(version)) return;
       await using world = await World.create(await controlPlaneBackend(cluster()), {});
       const helm = helmOf(cluster(), version);
@@ -97,12 +94,11 @@ describeCluster('the values of the chart of the operator', (cluster) => {
       expect(await world.expect(deployment)).toMatchObject({
         spec: { replicas: 1, strategy: { type: 'Recreate' } },
       });
-    },
-  );
+    });
+  });
 
-  test.for(HELM_VERSIONS)(
-    'helm %s gives hooks an allow-list of variables, which an empty list switches off',
-    async (version) => {
+  describeEachHelm((version) => {
+    test('gives hooks an allow-list of variables, which an empty list switches off', async () => {
       if (lacksHelm(version)) return;
       const helm = helmOf(cluster(), version);
       const sourcesWith = async (...flags: readonly string[]) => {
@@ -123,8 +119,8 @@ describeCluster('the values of the chart of the operator', (cluster) => {
       expect(readSetting('hookEnv', given)).toBe('allow-list');
       expect(readSetting('hookEnvAllowed', given)).toEqual(expect.arrayContaining(['PATH', 'FRAMEWORK_DIR']));
       expect(readSetting('hookEnv', await sourcesWith('--set-json', 'hooks.envAllow=[]'))).toBe('all');
-    },
-  );
+    });
+  });
 
   test('containers of the user stand beside the operator and before it', async () => {
     const side = { name: 'side', image: 'side:1' };
@@ -176,9 +172,8 @@ describeCluster('the values of the chart of the operator', (cluster) => {
     ]);
   });
 
-  test.for(HELM_VERSIONS)(
-    'helm %s installs a NetworkPolicy that the API server accepts, when it is asked for',
-    async (version) => {
+  describeEachHelm((version) => {
+    test('installs a NetworkPolicy that the API server accepts, when it is asked for', async () => {
       if (lacksHelm(version)) return;
       await using world = await World.create(await controlPlaneBackend(cluster()), {});
       const helm = helmOf(cluster(), version);
@@ -200,8 +195,8 @@ describeCluster('the values of the chart of the operator', (cluster) => {
           egress: [{ ports: [{ port: 443 }] }],
         },
       });
-    },
-  );
+    });
+  });
 
   test('permissions in other namespaces are listed in the notes', async () => {
     const helm = helmOf(cluster(), HELM_VERSIONS[0]);
@@ -225,9 +220,8 @@ describeCluster('the values of the chart of the operator', (cluster) => {
     await expect(helm('template', 'op', CHART, ...flags)).rejects.toThrow(name);
   });
 
-  test.for(HELM_VERSIONS)(
-    'helm %s renders numbers of settings as the operator reads them',
-    async (version) => {
+  describeEachHelm((version) => {
+    test('renders numbers of settings as the operator reads them', async () => {
       if (lacksHelm(version)) return;
       const settings = JSON.stringify({ ADDON_OPERATOR_HOOK_OUTPUT_LIMIT: 16_777_216, KUBE_CLIENT_QPS: 2.5 });
       const flags = ['--set-json', `settings=${settings}`, '--show-only', 'templates/deployment.yaml'];
@@ -240,8 +234,8 @@ describeCluster('the values of the chart of the operator', (cluster) => {
       };
       expect(readSetting('hookOutputLimitBytes', sources)).toBe(16_777_216);
       expect(readSetting('kubeClientQps', sources)).toBe(2.5);
-    },
-  );
+    });
+  });
 
   test('the version of the application is that of the package', async () => {
     const chart = load(await readFile(join(CHART, 'Chart.yaml'), 'utf8')) as { appVersion: string };
