@@ -24,6 +24,7 @@ function watching(name: string): string {
 
 async function untilReady(world: World, name: string): Promise<void> {
   await vi.waitFor(async () => {
+    for (const queue of world.daemon.operator.queues.all) queue.cutDelay();
     expect((await readModule(world, name))?.status?.conditions).toContainEqual(
       expect.objectContaining({ type: 'Ready', status: 'True' }),
     );
@@ -86,7 +87,6 @@ test('a requirement, a hook that hangs, a missing permission, a stale watch and 
       node: 'before-helm',
     });
     await world.write('modules', { '../db-mended': '', '../slow': '' });
-    await world.passDelay(`isolated_${db}`);
     for (const name of [db, web]) await untilReady(world, name);
 
     const forbidden = proxy.add(
@@ -137,8 +137,6 @@ test('a requirement, a hook that hangs, a missing permission, a stale watch and 
     });
     await world.expel('slow');
     await runInWorld(world, 'hook', 'abort', `${slow}/hooks/slow.sh`);
-    await world.untilDelayed(`isolated_${slow}`);
-    await world.passDelay(`isolated_${slow}`);
     for (const name of names) await untilReady(world, name);
   } finally {
     await rm(directory, { recursive: true });

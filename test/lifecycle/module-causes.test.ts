@@ -41,7 +41,8 @@ describeApiIndependent((backend) => {
       node: 'enabled',
     });
     await world.write('modules', { '../mended-global': '' });
-    await world.passDelay();
+    // Delays also end by themselves, so an attempt may be in progress.
+    world.daemon.operator.router.main.cutDelay();
     await world.log.untilMessage('ConvergeModules failed, requeue task to retry after delay.');
     await untilSaid(world, web, {
       reason: 'QueueBlocked',
@@ -51,7 +52,7 @@ describeApiIndependent((backend) => {
       node: 'enabled',
     });
     await world.write('modules', { '../mended-enabled': '' });
-    await world.passDelay();
+    world.daemon.operator.router.main.cutDelay();
     await world.log.untilMessage('ModuleRun failed. Requeue task to retry after delay.');
     await untilSaid(world, web, {
       reason: 'RunFailed',
@@ -68,7 +69,7 @@ describeApiIndependent((backend) => {
       node: 'queue',
     });
     await world.write('modules', { '../mended-module': '' });
-    await world.passDelay();
+    world.daemon.operator.router.main.cutDelay();
     await world.daemon.firstConverge;
     await vi.waitFor(async () => {
       expect((await readModule(world, other))?.status?.conditions).toContainEqual(
