@@ -1,3 +1,4 @@
+import { readableLine } from '@addon-operator/base/escape-controls';
 import { fieldsOf, textOf } from '@addon-operator/json';
 import { followStream, type StreamEvent } from '../server/stream-client.ts';
 import type { CliHost } from './cli-host.ts';
@@ -26,7 +27,7 @@ export async function followEvents(
   const onEvent = (event: StreamEvent): void => {
     const line = format.isJson ? JSON.stringify(event) : lineOf(event);
     // A line of text may hold several lines: the runs of a snapshot.
-    if (line !== '') host.stdout.write(`${host.stdout.isTTY === true ? harmless(line) : line}\n`);
+    if (line !== '') host.stdout.write(`${host.stdout.isTTY === true ? shown(line, format.isJson) : line}\n`);
     if (event.event === 'ready' && !format.isWatch) end.abort();
   };
   let lastEventId = await followStream({ socketPath, path: PATH }, signal, onEvent);
@@ -36,6 +37,10 @@ export async function followEvents(
     lastEventId = await followStream(request, signal, onEvent).catch(() => lastEventId);
   }
   return 0;
+}
+
+function shown(text: string, isJson: boolean): string {
+  return isJson ? harmless(text) : harmless(text).split('\n').map(readableLine).join('\n');
 }
 
 function lineOf({ event, data }: StreamEvent): string {

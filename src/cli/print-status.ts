@@ -2,6 +2,7 @@ import { type Json, parseJson } from '@addon-operator/json';
 import { requestDebug } from '../server/debug-client.ts';
 import { type OperatorStatus, statusText } from '../status/operator-status.ts';
 import { type CliHost, printCode } from './cli-host.ts';
+import { harmless } from './harmless.ts';
 import type { OutputFormat } from './output-format.ts';
 
 const EXIT_CODES = { well: 0, waiting: 2, broken: 1 } as const;
@@ -15,12 +16,13 @@ const EXIT_CODES = { well: 0, waiting: 2, broken: 1 } as const;
 export async function printStatus(socketPath: string, format: OutputFormat, host: CliHost): Promise<number> {
   const { status, body, code } = await requestDebug({ socketPath, path: '/status.json' }, host.clock);
   if (status !== 200) {
-    host.stderr.write(body);
+    host.stderr.write(harmless(body));
     if (code !== undefined) printCode(host, code);
     return 1;
   }
   const data = parseJson(body) as OperatorStatus & Json; // what the operator makes of this type
-  host.stdout.write(await shown(data, body, format));
+  const text = await shown(data, body, format);
+  host.stdout.write(host.stdout.isTTY === true ? harmless(text) : text);
   return EXIT_CODES[data.level];
 }
 

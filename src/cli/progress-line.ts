@@ -1,4 +1,4 @@
-import { escapeControls } from '@addon-operator/base/escape-controls';
+import { escapeControls, readableLine } from '@addon-operator/base/escape-controls';
 import type { ProgressEvent } from './progress-event.ts';
 import { hookKey, type Progress } from './progress-state.ts';
 
@@ -17,7 +17,7 @@ export interface ProgressLine {
  */
 export function lineOf(event: ProgressEvent, progress: Progress): ProgressLine | undefined {
   const line = rawLine(event, progress);
-  return line && { ...line, text: escapeControls(inOneLine(line.text)) };
+  return line && { ...line, text: readableLine(escapeControls(inOneLine(line.text))) };
 }
 
 function rawLine(event: ProgressEvent, progress: Progress): ProgressLine | undefined {

@@ -71,7 +71,8 @@ Options:
 
 The flags of \`start\` work without the word too; \`help flags\` lists them.`;
 
-function createProgram(host: CliHost, runner: CommandRunner): Command {
+/** All commands; an action passes its work to `runner`. */
+export function createProgram(host: CliHost, runner: CommandRunner): Command {
   const program = new Command('addon-operator')
     .description('Run hooks and deploy Helm charts when files, objects or schedules require it.')
     .exitOverride()

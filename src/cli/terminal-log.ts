@@ -1,4 +1,4 @@
-import { escapeControls } from '@addon-operator/base/escape-controls';
+import { escapeControls, readableLine } from '@addon-operator/base/escape-controls';
 import { isObject, parseJson, textOf } from '@addon-operator/json';
 import type { LogOutput } from '../lib/pino-logger.ts';
 import { type Paint, paintFor, type Style } from './paint.ts';
@@ -88,7 +88,7 @@ function linesOf(value: unknown): readonly string[] {
   return text
     .trimEnd()
     .split('\n')
-    .map((part) => escapeControls(part.replace(/\r$/, '').replaceAll('\t', '  ')));
+    .map((part) => readableLine(escapeControls(part.replace(/\r$/, '').replaceAll('\t', '  '))));
 }
 
 /** In the time zone of the terminal. */

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '@addon-operator/base/errors';
-import { oneLine } from '@addon-operator/base/escape-controls';
+import { oneLine, readableLine } from '@addon-operator/base/escape-controls';
 import { type Cause, firstFalse, type WhyNode, whyRows } from './cause.ts';
 
 /** The state of a module in one word. */
@@ -206,7 +206,7 @@ function shortened(text: string): string {
 
 /** Rows with aligned columns, for people: cells are one line each and hold no control characters. */
 export function textTable(texts: readonly (readonly string[])[]): string {
-  const rows = texts.map((row) => row.map(oneLine));
+  const rows = texts.map((row) => row.map((cell) => readableLine(oneLine(cell))));
   const widths = rows.reduce<readonly number[]>(
     (known, row) => row.map((cell, index) => Math.max(cell.length, known[index] ?? 0)),
     [],

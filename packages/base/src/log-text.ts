@@ -13,7 +13,7 @@ const LEVEL_COLORS: Readonly<Record<string, string>> = {
 };
 
 /** A value that is unambiguous without quotes. */
-const PLAIN_VALUE = /^[^\s"'=\\\p{Cc}\p{Zl}\p{Zp}]+$/u;
+const PLAIN_VALUE = /^[^\s"'=\\\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+$/u;
 
 /**
  * A JSON log record as a line for people: time, level, logger, message, then `name=value` pairs sorted by name. Control

@@ -1,0 +1,152 @@
+import { systemClock } from '@addon-operator/base/clock';
+import type { Command } from 'commander';
+import { expect, test, vi } from 'vitest';
+import { paintFor } from '../../src/cli/paint.ts';
+import { progressOf } from '../../src/cli/progress-event.ts';
+import { lineOf } from '../../src/cli/progress-line.ts';
+import { NO_PROGRESS } from '../../src/cli/progress-state.ts';
+import { createProgram, runCli } from '../../src/cli/run-cli.ts';
+import { terminalLines } from '../../src/cli/terminal-log.ts';
+import { sandboxBackend } from '../support/backends.ts';
+import { World } from '../support/world.ts';
+import { shHook } from '../support/world-files.ts';
+
+const WAIT = { timeout: 30_000, interval: 100 };
+/** Clears the screen, sets its title, hides text by its direction, overwrites a line, and adds lines. */
+const HOSTILE = '\u001b[2J\u001b]0;title\u0007\u202e\u2066gpj\u009b31m\rover\u2028';
+const RAW = /[^\P{Cc}\n\t]|[\p{Bidi_Control}\p{Zl}\p{Zp}]/u;
+/** Of what is made for people; data are complete. */
+const MAX_LINE = 10_000;
+
+/** Do not speak with an operator, or do so for ever; what they show of one is tested below and in other files. */
+const OTHERS: ReadonlySet<string> = new Set([
+  'start',
+  'sandbox',
+  'plan',
+  'rbac',
+  'completion',
+  'help',
+  'version',
+  'ui',
+  'debug-options',
+  'module sign',
+  'module verify',
+  'module digest',
+]);
+/** What a required argument is given where the name of a module would not do. */
+const ARGUMENTS: Readonly<Record<string, string>> = {
+  'runs show': '1',
+  'config set': `log.level${HOSTILE}`,
+  raw: '/status.json',
+};
+
+interface Leaf {
+  readonly path: string;
+  readonly command: Command;
+}
+
+function leavesOf(command: Command, path: readonly string[]): readonly Leaf[] {
+  const { commands } = command;
+  if (commands.length === 0) return [{ path: path.join(' '), command }];
+  return commands.flatMap((child) => leavesOf(child, [...path, child.name()]));
+}
+
+function hostOf(world: World, printed: (text: string) => unknown) {
+  const output = { write: printed, isTTY: true, columns: 120, rows: 40 };
+  return {
+    env: { ...world.hostEnv, ...world.settingsEnv, DEBUG_UNIX_SOCKET: world.flags['debug-unix-socket'] },
+    cwd: world.directory,
+    clock: systemClock,
+    stdout: output,
+    stderr: output,
+    stopSignal: () => new AbortController().signal,
+  };
+}
+
+function problemsOf(text: string, isData = false): readonly string[] {
+  const lines = text.split('\n');
+  const long = isData ? 0 : Math.max(...lines.map((line) => line.length));
+  return [
+    ...lines.filter((line) => RAW.test(line)).map((line) => JSON.stringify(line.slice(0, 300))),
+    ...(long > MAX_LINE ? [`a line of ${long} characters`] : []),
+  ];
+}
+
+test('no command prints control characters of names, outputs and errors on a terminal', async () => {
+  await using backend = await sandboxBackend();
+  const queue = JSON.stringify(`q${HOSTILE}`);
+  const name = JSON.stringify(`n${HOSTILE}`);
+  const long = "head -c 1000000 /dev/zero | tr '\\0' x; echo";
+  const says = `printf '%s\\n' '${HOSTILE}'; ${long}; { ${long}; } >&2; printf '%s\\n' '${HOSTILE} failed' >&2; exit 1`;
+  await using world = await World.create(backend, {
+    config: { web: JSON.stringify({ text: HOSTILE }) },
+    globalHooks: {
+      [`a${HOSTILE}.sh`]: shHook(
+        `kubernetes: [{name: ${name}, kind: ConfigMap, apiVersion: v1, queue: ${queue}, waitForSynchronization: false}]`,
+        says,
+      ),
+    },
+    modules: {
+      'values.yaml': 'webEnabled: true\n',
+      [`001-web/hooks/b${HOSTILE}.sh`]: shHook('beforeHelm: 1', says),
+    },
+  });
+  await world.start();
+  await vi.waitFor(() => {
+    const failed = world.daemon.operator.queues.all.filter(({ entries }) => (entries[0]?.failures ?? 0) > 0);
+    expect(failed.map((each) => each.name)).toEqual(['main', `q${HOSTILE}`]);
+  }, WAIT);
+
+  const program = createProgram(
+    hostOf(world, () => true),
+    () => Promise.resolve(),
+  );
+  const leaves = leavesOf(program, []).filter(({ path }) => !OTHERS.has(path));
+  expect(leaves.length).toBeGreaterThan(25);
+  const problems: Record<string, readonly string[]> = {};
+  let hasHostile = 0;
+  for (const { path, command } of leaves) {
+    const required = command.registeredArguments
+      .filter((argument) => argument.required)
+      .map(
+        (_argument, index) => (index === 0 ? ARGUMENTS[path] : undefined) ?? (index === 0 ? 'web' : HOSTILE),
+      );
+    const hasReason = command.options.some(({ long }) => long === '--reason');
+    const hasTimeout = command.options.some(({ long }) => long === '--timeout');
+    const formats = command.options.find(({ long }) => long === '--output')?.argChoices ?? [];
+    const variants = [[], ...formats.map((format) => ['-o', format])];
+    for (const variant of variants) {
+      const args = [
+        ...path.split(' '),
+        ...required,
+        ...variant,
+        ...(hasReason ? ['--reason', HOSTILE] : []),
+        ...(hasTimeout ? ['--timeout', '10ms'] : []),
+      ];
+      let printed = '';
+      await runCli(
+        args,
+        hostOf(world, (text) => (printed += text)),
+      );
+      if (printed.includes('\\u202e')) hasHostile += 1;
+      const found = problemsOf(
+        printed,
+        variant.some((word) => word === 'json' || word === 'yaml'),
+      );
+      if (found.length > 0) problems[args.join(' ').replaceAll(HOSTILE, 'HOSTILE')] = found.slice(0, 3);
+    }
+  }
+  expect(problems).toEqual({});
+  // Else nothing was tested.
+  expect(hasHostile).toBeGreaterThan(20);
+
+  const records = world.log.records.filter((record) => /gpj|xxxx/u.test(JSON.stringify(record)));
+  expect(records.length).toBeGreaterThan(10);
+  const log = records.map((record) => terminalLines(JSON.stringify(record), paintFor(false))).join('');
+  expect(problemsOf(log)).toEqual([]);
+  const screen = records.flatMap(({ msg, level, ...fields }) => {
+    const event = progressOf({ fields, message: String(msg), level: level as 'info' });
+    return (event && lineOf(event, NO_PROGRESS)?.text) ?? [];
+  });
+  expect(problemsOf(screen.join('\n'))).toEqual([]);
+});
