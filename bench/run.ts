@@ -26,6 +26,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   backlog: async () => (await import('./backlog.ts')).benchBacklog(),
   soak: async () => (await import('./soak.ts')).benchSoak(),
   modules: async () => (await import('./modules.ts')).benchModules(),
+  page: async () => (await import('./page.ts')).benchPage(),
   api: async () => (await import('./api.ts')).benchApi(),
   scale: async () => (await import('./scale.ts')).benchScale({ sizes, isWritten }),
 };

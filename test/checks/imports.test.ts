@@ -56,6 +56,18 @@ test('the built-in jq engine is loaded by its own process and not by the daemon'
   expect(imports.filter(({ to }) => to === 'jq/jq-builtin-main.ts')).toEqual([]);
 });
 
+test('the page is loaded only where it is wanted', () => {
+  const loaders = imports.filter(({ from, to }) => to.startsWith('ui/') && !from.startsWith('ui/'));
+  expect(loaders.map(({ from, to }) => `${from} > ${to}`)).toEqual([
+    'app/endpoints.ts > ui/start-ui.ts',
+    'cli/print-page-address.ts > ui/address-file.ts',
+  ]);
+  expect(files.get('app/endpoints.ts')).toMatch(
+    /'off'\) return;[^]*await import\('\.\.\/ui\/start-ui\.ts'\)/,
+  );
+  expect(files.get('app/endpoints.ts')).not.toMatch(/from '\.\.\/ui\//);
+});
+
 test('every room of src/ is in the map', () => {
   const names = ROOMS.map(({ name }) => name);
   expect([...new Set([...files.keys()].map(roomOf))].filter((room) => !names.includes(room))).toEqual([]);
@@ -99,6 +111,8 @@ test.each([
     '@addon-operator/sdk may be imported only in hooks/',
   ],
   ['hooks/a.ts', "import { block } from '../sdk/sdk.ts';", 'hooks/ may not import sdk/'],
+  ['server/a.ts', "import { startUi } from '../ui/start-ui.ts';", 'imports point down the map'],
+  ['ui/a.ts', "import type { Task } from '../operator/tasks.ts';", 'ui/ may not import operator/'],
 ])('a planted violation is reported: %s, %s', (file, source, problem) => {
   expect(roomViolations(importsOf(new Map([[file, source]])))).toEqual([expect.stringContaining(problem)]);
 });

@@ -13,6 +13,7 @@ const EVERYTHING = [
   ...IMAGE,
   '--set=highAvailability.enabled=true',
   '--set=webhooks.enabled=true',
+  '--set=ui.enabled=true',
   '--set=metrics.serviceMonitor.enabled=true',
   '--set=metrics.podMonitor.enabled=true',
   '--set=metrics.alerts.enabled=true',
