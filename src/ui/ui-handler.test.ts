@@ -116,6 +116,7 @@ test.each(PRIVATE)('%s %s needs the token', async (method, path) => {
   for (const headers of [
     {},
     { cookie: `token=${TOKEN}` },
+    { 'x-addon-operator-token': 'wrong' },
     ...wrong.map((authorization) => ({ authorization })),
   ])
     expect(await ask(port, pathOf(path), headers, method)).toMatchObject({
@@ -286,4 +287,12 @@ test('secrets are masked in answers, errors and the stream', async () => {
     expect(body).toContain('it says ');
     expect(body).not.toContain('s3cret');
   }
+});
+
+test('the token comes in a header of its own, where a proxy uses the common one', async () => {
+  const port = await start();
+  const own = { 'x-addon-operator-token': TOKEN };
+  expect((await ask(port, '/api/v1/now', own)).status).toBe(200);
+  expect((await ask(port, '/api/v1/now', { ...own, authorization: 'Basic dXNlcg==' })).status).toBe(200);
+  expect((await ask(port, '/api/v1/now', { ...RIGHT, 'x-addon-operator-token': 'wrong' })).status).toBe(401);
 });

@@ -37,6 +37,8 @@ const COMPILED = UI_ROUTES.map((route) => ({
   pattern: new RegExp(`^${route.path.replace('{name}', '[^/]+').replace('{rest}', '.*')}$`, 's'),
 }));
 
+const TOKEN_HEADER = 'x-addon-operator-token';
+
 const NOT_BUILT = errorAnswer(
   503,
   'REQUEST_REFUSED',
@@ -54,7 +56,7 @@ export function uiHandler(options: UiHandlerOptions): RequestHandler {
     const matching = COMPILED.filter(({ pattern }) => pattern.test(request.path)).map(({ route }) => route);
     if (!matching.some(({ isPublic }) => isPublic)) {
       if (!isApi) return NOT_FOUND;
-      const given = bearerToken(origin.headers.authorization);
+      const given = tokenOf(origin.headers);
       if (given === undefined || !isSameToken(given, options.token))
         return refuse(401, '401 unauthorized: open the address that `addon-operator ui` prints');
       const isAction = matching.some(({ method }) => method === 'POST');
@@ -65,6 +67,11 @@ export function uiHandler(options: UiHandlerOptions): RequestHandler {
     if (request.method !== 'GET' && request.method !== 'HEAD') return METHOD_NOT_ALLOWED;
     return await pageAnswer(options, request, origin);
   };
+}
+
+/** Proxies with users of their own need "Authorization" themselves, and API servers remove it. */
+function tokenOf({ [TOKEN_HEADER]: own, authorization }: RequestOrigin['headers']): string | undefined {
+  return own === undefined ? bearerToken(authorization) : String(own);
 }
 
 /** Forms of pages elsewhere cannot send this type. */

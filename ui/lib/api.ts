@@ -22,7 +22,8 @@ export class ApiError extends Error {
  */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
-  headers.set('Authorization', `Bearer ${token.value}`);
+  // Not `Authorization`: proxies may have users of their own, and API servers remove it.
+  headers.set('X-Addon-Operator-Token', token.value);
   let response: Response;
   try {
     response = await fetch(apiUrl(path), { ...init, headers, cache: 'no-store', credentials: 'omit' });
