@@ -210,6 +210,11 @@ test.each(['/ui/..%2f..%2fpackage.json', '/ui/assets/..%2f..%2f..%2fetc%2fpasswd
   },
 );
 
+test.each([true, false])('/about says whether the page may act: %j', async (hasActions) => {
+  const { body } = await ask(await start({ hasActions }), '/api/v1/about', RIGHT);
+  expect(JSON.parse(body)).toMatchObject({ allowsActions: hasActions });
+});
+
 test('unknown paths of the API say nothing without the token', async () => {
   const port = await start();
   expect(await ask(port, '/api/v1/nothing', RIGHT)).toMatchObject({ status: 404 });

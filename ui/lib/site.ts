@@ -14,6 +14,9 @@ export interface Location {
 
 export const location = signal<Location>(here());
 
+/** Whether modules can be run and paused from here; the server writes it into the page. */
+export const allowsActions = document.querySelector('meta[name=actions][content=on]') !== null;
+
 /** Empty where there is none. */
 export const token = signal(takeToken());
 

@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { AboutAnswer, ModuleAnswer, OperationAnswer } from '../lib/answers.ts';
+import type { ModuleAnswer, OperationAnswer } from '../lib/answers.ts';
 import { ApiError, request } from '../lib/api.ts';
-import { live } from '../lib/live.ts';
+import { changes } from '../lib/live.ts';
 import { pathTo } from '../lib/places.ts';
-import { useAnswer } from '../lib/use-answer.ts';
+import { allowsActions } from '../lib/site.ts';
 import { capital } from '../parts/sentence.tsx';
 
 interface Order {
@@ -15,9 +15,7 @@ interface Order {
 
 /** What can be done with a module, where the operator allows that. */
 export function Actions({ module }: { module: ModuleAnswer }): VNode | null {
-  const about = useAnswer<AboutAnswer>('about', live.value.bootId);
-  if (about.data?.allowsActions !== true) return null;
-  return <ActionBar module={module} />;
+  return allowsActions ? <ActionBar module={module} /> : null;
 }
 
 function ActionBar({ module: { module, status, paused } }: { module: ModuleAnswer }): VNode {
@@ -25,10 +23,18 @@ function ActionBar({ module: { module, status, paused } }: { module: ModuleAnswe
   const [result, setResult] = useState<{ text: string; isError: boolean }>();
   const [isBusy, setBusy] = useState(false);
   const [isPausing, setPausing] = useState(false);
+  // The stream tells of pauses only after some seconds.
+  const [requested, setRequested] = useState<boolean>();
+  const isPaused = requested ?? paused !== undefined;
+  useEffect(() => setRequested(undefined), [paused?.until, paused?.reason]);
   const order = async (body: Order): Promise<void> => {
     setBusy(true);
-    setResult(await carriedOut(module, body));
+    const answer = await carriedOut(module, body);
+    if (!answer.isError && (body.action === 'pause' || body.action === 'resume'))
+      setRequested(body.action === 'pause');
+    setResult(answer);
     setBusy(false);
+    changes.value += 1;
   };
   const button = (text: string, body: Order, title: string): VNode => (
     <button type="button" disabled={isBusy} title={title} onClick={() => void order(body)}>
@@ -42,7 +48,7 @@ function ActionBar({ module: { module, status, paused } }: { module: ModuleAnswe
       {isEnabled &&
         button('Run with helm', { action: 'force-reconcile' }, 'Runs helm even if nothing changed')}
       {status === 'starting' && button('Stop the run', { action: 'abort' }, 'Ends the run that goes on')}
-      {paused === undefined ? (
+      {!isPaused ? (
         <button type="button" disabled={isBusy} onClick={() => setPausing(true)}>
           Pause …
         </button>

@@ -148,8 +148,8 @@ function Revisions({ name, revisions }: { name: string; revisions: HistoryAnswer
             return (
               <tr key={revision}>
                 <th scope="row">{revision}</th>
-                <td>{status}</td>
-                <td class="wide">{chart}</td>
+                <td class="short">{status}</td>
+                <td class="wide short">{chart}</td>
                 <td class="wide main">{description}</td>
                 <td class="number">{deployedAt !== null && <Time at={deployedAt} />}</td>
                 <td class="number">

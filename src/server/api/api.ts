@@ -42,7 +42,8 @@ export function createApi(parts: CreateApiParts): Api {
     const { method, path, body } = request;
     if (path === `${API_PREFIX}/stream`) return streamAnswer(hub, request);
     const module = ACTIONS_PATTERN.exec(path)?.groups?.['name'];
-    if (module === undefined) return await apiAnswer(parts, request, signal);
+    if (module === undefined)
+      return await apiAnswer({ ...parts, allowsActions: by !== undefined }, request, signal);
     if (method !== 'POST') return apiError(405, 'REQUEST_INVALID', 'an action is requested with POST');
     if (by === undefined) return apiError(403, 'REQUEST_REFUSED', 'actions are switched off here');
     return await moduleActionAnswer(parts, { module, body, by }, signal);
