@@ -97,7 +97,7 @@ export class ModuleDrift {
   /** To be called when a pause is over: what is drifted is compared again. */
   recheck(): void {
     for (const watched of this.#watched.values())
-      if (watched.drifted?.remedy.type === 'held') watched.dueMs = this.#deps.clock.steadyMs();
+      if (watched.drifted?.remedy.type === 'held') watched.compareAt(this.#deps.clock.steadyMs());
     this.#wake();
   }
 
@@ -155,7 +155,7 @@ export class ModuleDrift {
         },
         onUnwatched: (error: unknown) => {
           const text = `its changes are not noticed until the watch succeeds: ${messageOf(error)}`;
-          for (const watched of byName.values()) watched.unwatched = text;
+          for (const watched of byName.values()) watched.noteUnwatched(text);
         },
       };
       watch.follow(resource, resource.isNamespaced ? place : undefined, follower, signal);
@@ -177,7 +177,7 @@ export class ModuleDrift {
   /** Nothing is wrong with the object, or no longer. */
   #settle(watched: WatchedObject): void {
     if (watched.drifted === undefined) return;
-    watched.drifted = undefined;
+    watched.noteDrift(undefined);
     this.#deps.log.info(
       { module: this.#options.module, resource: watched.title },
       'object matches what helm applied again',
@@ -220,7 +220,7 @@ export class ModuleDrift {
       if (this.#options.isPaused()) return;
       // Somebody else upgraded the release: the next run of the module decides what is right, and watches anew.
       if (isOurs) await this.#examine(watched, signal);
-      else watched.dueMs = undefined;
+      else watched.compareAt(undefined);
     }
   }
 
@@ -233,17 +233,18 @@ export class ModuleDrift {
       comparison = await compareObject(watched.desired, policy.ignore, lookup, signal);
     } catch (error) {
       signal.throwIfAborted();
-      if (isPassing(error)) watched.dueMs = clock.steadyMs() + jittered(RETRY_MS, random);
-      watched.failure = harmlessText(error, watched.desired);
+      if (isPassing(error)) watched.compareAt(clock.steadyMs() + jittered(RETRY_MS, random));
+      const failure = harmlessText(error, watched.desired);
+      watched.noteFailure(failure);
       log.warn(
-        { module, resource: watched.title, error: watched.failure, code: codeOf(error) },
+        { module, resource: watched.title, error: failure, code: codeOf(error) },
         'cannot compare an object with what helm applied',
       );
       return;
     }
     // In the meantime a hook may have begun to change things on purpose.
     if (this.#options.isPaused()) {
-      watched.dueMs = clock.steadyMs();
+      watched.compareAt(clock.steadyMs());
       return;
     }
     switch (comparison.type) {
@@ -252,7 +253,7 @@ export class ModuleDrift {
         this.#settle(watched);
         return;
       case 'absent':
-        watched.drifted = undefined;
+        watched.noteDrift(undefined);
         if (mode === 'heal') this.#restore(watched);
         return;
       case 'drifted':
@@ -287,7 +288,7 @@ export class ModuleDrift {
     const nowMs = clock.steadyMs();
     const report = (next: DriftedObject['remedy']): void => {
       const sinceMs = known?.sinceMs ?? clock.wallMs();
-      watched.drifted = { resource: title, fields, changedBy: writers, sinceMs, remedy: next };
+      watched.noteDrift({ resource: title, fields, changedBy: writers, sinceMs, remedy: next });
     };
     if (mode === 'warn') return report({ type: 'none' });
     if (isHeld(module)) return report({ type: 'held' });
@@ -304,7 +305,7 @@ export class ModuleDrift {
         'object is changed again after each correction, so corrections are delayed: let the other field manager own the fields, or add them to drift.ignore',
       );
     report({ type: 'delayed', dueMs, untilMs });
-    watched.dueMs = dueMs;
+    watched.compareAt(dueMs);
   }
 
   /** Changes an object back. Returns when to try again, on the steady clock, if that did not succeed. */
@@ -322,19 +323,20 @@ export class ModuleDrift {
       signal.throwIfAborted();
       const nowMs = clock.steadyMs();
       // Somebody changed it since it was compared.
-      if (hasStatus(error, 409)) return (watched.dueMs = nowMs + SETTLE_MS);
+      if (hasStatus(error, 409)) {
+        watched.compareAt(nowMs + SETTLE_MS);
+        return watched.dueMs;
+      }
       log.warn(
         { module, resource: title, error: harmlessText(error, watched.desired), code: codeOf(error) },
         'cannot correct an object, will retry',
       );
       this.#noteHeal(watched);
-      return (watched.dueMs = Math.max(
-        nowMs + jittered(RETRY_MS, random),
-        nextHealAtMs(this.#streak(watched)),
-      ));
+      watched.compareAt(Math.max(nowMs + jittered(RETRY_MS, random), nextHealAtMs(this.#streak(watched))));
+      return watched.dueMs;
     }
     this.#noteHeal(watched);
-    watched.drifted = undefined;
+    watched.noteDrift(undefined);
     log.info(
       { module, resource: title, fields, changedBy: writers },
       'object is corrected to what helm applied',

@@ -83,7 +83,7 @@ test('a write that leaves the generation as it was is seen', () => {
 test('a change that waits for its time to be undone is compared every ten seconds, and then', () => {
   const object = watched();
   const remedy = { type: 'delayed', dueMs: 60_000, untilMs: 1_060_000 } as const;
-  object.drifted = { resource: object.title, fields: [], changedBy: [], sinceMs: 0, remedy };
+  object.noteDrift({ resource: object.title, fields: [], changedBy: [], sinceMs: 0, remedy });
   object.beginComparison(1_000);
   object.observe(meta(LOST), 2_000);
   expect(object.dueMs).toBe(11_000);
