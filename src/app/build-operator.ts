@@ -133,7 +133,8 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   if (options.isInspection !== true) await files.loadFlow();
   const schedules = createSchedules({ ...all, router });
   const runDeps = { execution, metrics, log, traces, registry, router };
-  const webhooks = createWebhooks({ ...options, kube: base.cluster.main }, base.reflectors, runDeps);
+  const { heldPorts, reflectors } = base;
+  const webhooks = createWebhooks({ ...options, kube: base.cluster.main, heldPorts }, reflectors, runDeps);
   const operator: Operator = {
     ...explained,
     aborts: new RunAborts(),

@@ -38,7 +38,7 @@ import type { DaemonHost } from './host.ts';
 const PINNED_HELM_MAJOR = 3;
 
 /** Everything below the operator, each part running. */
-export interface BaseParts {
+export interface BaseParts extends Pick<Lead, 'heldPorts'> {
   readonly tmpDir: string;
   readonly runner: ProcessRunner;
   readonly inProcess: InProcessHooks;
@@ -92,8 +92,9 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
   const { launcher, ...tools } = await startTools(options, tmpDir);
   const runner = guardedRunner(launcher, stop, lead.check);
   const hookEnv = hookEnvironment(host.env, settings);
-  const check = (): void => {
-    if (stop.aborted) throw new OperatorError('ABORTED', 'the hook is not started: the daemon is stopping');
+  const check = (isAwaited = false): void => {
+    if (stop.aborted && !isAwaited)
+      throw new OperatorError('ABORTED', 'the hook is not started: the daemon is stopping');
     lead.check();
   };
   const pools = new WorkerPools({
@@ -144,6 +145,7 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
     ...tools,
     reflectors,
     helmBinary,
+    ...(lead.heldPorts === undefined ? {} : { heldPorts: lead.heldPorts }),
     check,
     tracing,
   };

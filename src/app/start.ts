@@ -156,12 +156,13 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   warnAboutUnknownModules(operator);
   await loadHooks(operator, metrics, stop);
   metrics.show(operatorGauges(operator));
+  // After the servers of webhooks, which answer to the end.
+  running.defer(() => shutDown(operator));
   // Before the queues: requests may come earlier than the first hook runs, but not before their hooks are loaded.
   await operator.bindings.setWebhooks(operator.globalHooks.runtimes, true, stop);
   const view = viewOf(settings, host, base, { ...parts, redactor });
   probes.show(view);
   await startDebugEndpoint({ ...common, ...tracing, ...parts, view, objects, configMapEvents });
-  running.defer(() => shutDown(operator));
   startUp(operator, parts.handle, { stop, abort });
   startLoops(host, { ...parts, configMap, metrics, stop, running });
   runModuleObjects(objects, moduleSource(operator, redactor), settings, host, running);

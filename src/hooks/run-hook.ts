@@ -37,6 +37,8 @@ export interface HookFileInputs extends Omit<HookRunTexts, 'bindingContext'> {
   readonly bindingContext: ContextDocument;
   /** Called with the pid of a hook that is a process of its own, unless it ends at once. */
   readonly onStart?: (pid: number) => void;
+  /** A client waits for what the hook says, so that it runs while the operator stops too. Default: no. */
+  readonly isAwaited?: boolean;
 }
 
 /** What a hook is run with, on any transport. */
@@ -107,6 +109,7 @@ export class HookRunner implements HookRuns, Disposable {
             onEscaped(hook, escaped.count);
             warnOfEscaped(log, escaped);
           },
+          ...(inputs.isAwaited === undefined ? {} : { isAwaited: inputs.isAwaited }),
           ...(inputs.onStart === undefined ? {} : { onStart: inputs.onStart }),
           ...(maxOutputBytes === undefined ? {} : { maxLineBytes: maxOutputBytes }),
           ...(timeoutMs === undefined ? {} : { timeoutMs }),

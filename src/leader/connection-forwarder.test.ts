@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import { connect, createServer, type Server } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { silentLogger } from '@addon-operator/base/log';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { freePorts } from '../../test/support/control-plane/free-ports.ts';
-import { type ConnectionForwarder, forwardConnections } from './connection-forwarder.ts';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { ConnectionForwarder } from './connection-forwarder.ts';
 
 const servers: Server[] = [];
 const forwarders: ConnectionForwarder[] = [];
@@ -15,8 +16,9 @@ afterEach(async () => {
 });
 
 /** A server that answers with what it got, once the client has said all; returns its port. */
-async function echo(): Promise<number> {
-  const [port = 0] = await freePorts(1);
+async function echo(given?: number): Promise<number> {
+  const [free = 0] = await freePorts(1);
+  const port = given ?? free;
   const server = createServer({ allowHalfOpen: true }, (socket) => void socket.pipe(socket));
   servers.push(server);
   server.listen(port, '127.0.0.1');
@@ -24,12 +26,19 @@ async function echo(): Promise<number> {
   return port;
 }
 
-async function forward(targetPort: number, target: () => string | undefined): Promise<number> {
+interface Forwarding {
+  readonly port: number;
+  readonly clock: FakeClock;
+  readonly forwarder: ConnectionForwarder;
+}
+
+async function forward(targetPort: number, target: () => string | undefined): Promise<Forwarding> {
   const [port = 0] = await freePorts(1);
-  forwarders.push(
-    await forwardConnections([{ address: '127.0.0.1', port, targetPort }], target, silentLogger),
-  );
-  return port;
+  const clock = new FakeClock();
+  const ports = [{ address: '127.0.0.1', port, targetPort }];
+  const forwarder = await ConnectionForwarder.start({ ports, target, clock, log: silentLogger });
+  forwarders.push(forwarder);
+  return { port, clock, forwarder };
 }
 
 /** Says something to a port, and returns the answer. */
@@ -39,30 +48,99 @@ async function say(port: number, message: string): Promise<string> {
   return await text(socket);
 }
 
+/** Until a connection waits for its next attempt, rather than for the end of one. */
+const untilWaiting = (clock: FakeClock): Promise<void> =>
+  vi.waitFor(() => expect(clock.pendingDelaysMs).toEqual([100]), 10_000);
+
 test('bytes go both ways, in as many connections as there are', async () => {
-  const port = await forward(await echo(), () => '127.0.0.1');
+  const { port } = await forward(await echo(), () => '127.0.0.1');
   const messages = ['one', 'two', 'x'.repeat(1_000_000)];
   expect(await Promise.all(messages.map((message) => say(port, message)))).toEqual(messages);
 });
 
-test('without a target, and when it refuses, a connection is closed', async () => {
-  const nowhere = await forward(await echo(), () => undefined);
-  await expect(say(nowhere, 'hello').catch(() => 'reset')).resolves.toMatch(/^(reset)?$/);
-  const [closed = 0] = await freePorts(1);
-  const refusing = await forward(closed, () => '127.0.0.1');
-  await expect(say(refusing, 'hello').catch(() => 'reset')).resolves.toMatch(/^(reset)?$/);
+test('a connection waits until there is a target', async () => {
+  let host: string | undefined;
+  const { port, clock } = await forward(await echo(), () => host);
+  const answer = say(port, 'hello');
+  await untilWaiting(clock);
+  await clock.advance(29_000);
+  await untilWaiting(clock);
+  host = '127.0.0.1';
+  await clock.advance(100);
+  expect(await answer).toBe('hello');
 });
 
-test('stop() drops connections and frees the port', async () => {
-  const target = await echo();
-  const port = await forward(target, () => '127.0.0.1');
+test('a connection waits until the target can be reached', async () => {
+  const [targetPort = 0] = await freePorts(1);
+  const { port, clock } = await forward(targetPort, () => '127.0.0.1');
+  const answer = say(port, 'hello');
+  await untilWaiting(clock);
+  await echo(targetPort);
+  await clock.advance(100);
+  expect(await answer).toBe('hello');
+});
+
+test('what was said to a host that went away without an answer is said to the next', async () => {
+  const deaf = createServer({ allowHalfOpen: true }, (socket) => {
+    socket.once('data', () => socket.resetAndDestroy());
+  });
+  servers.push(deaf);
+  const [targetPort = 0] = await freePorts(1);
+  deaf.listen(targetPort, '127.0.0.1');
+  await once(deaf, 'listening');
+  const { port, clock } = await forward(targetPort, () => '127.0.0.1');
+  const answer = say(port, 'hello');
+  await untilWaiting(clock);
+  deaf.close();
+  await once(deaf, 'close');
+  await echo(targetPort);
+  await clock.advance(100);
+  expect(await answer).toBe('hello');
+});
+
+test('after 30 seconds without a target a connection is closed', async () => {
+  const { port, clock } = await forward(await echo(), () => undefined);
+  const answer = say(port, 'hello').catch(() => 'reset');
+  await untilWaiting(clock);
+  await clock.advance(30_000);
+  expect(await answer).toMatch(/^(reset)?$/);
+  expect(clock.pendingDelaysMs).toEqual([]);
+});
+
+test('a server of this process takes the port over, with what waits', async () => {
+  const { port, clock, forwarder } = await forward(await echo(), () => '127.0.0.1');
+  forwarder.hold();
+  const early = say(port, 'early');
+  await untilWaiting(clock);
+  const own = createServer({ allowHalfOpen: true }, (socket) => {
+    socket.write('own ');
+    socket.pipe(socket);
+  });
+  servers.push(own);
+  const taken = forwarder.take('127.0.0.1', port);
+  own.listen(taken?.handle);
+  for (const socket of taken?.waiting ?? []) own.emit('connection', socket);
+  expect(await early).toBe('own early');
+  expect(await say(port, 'late')).toBe('own late');
+  await forwarder.stop();
+  expect(await say(port, 'after')).toBe('own after');
+  expect(forwarder.take('127.0.0.1', port)).toBeUndefined();
+});
+
+test('stop() drops connections, also those that wait, and frees the port', async () => {
+  let host: string | undefined = '127.0.0.1';
+  const { port, clock, forwarder } = await forward(await echo(), () => host);
   const socket = connect({ port, host: '127.0.0.1' });
   socket.on('error', () => undefined);
   socket.write('hello');
   await once(socket, 'data');
+  host = undefined;
+  const waiting = say(port, 'hello').catch(() => 'reset');
+  await untilWaiting(clock);
   const closed = once(socket, 'close');
-  await forwarders[0]?.stop();
+  await forwarder.stop();
   await closed;
+  expect(await waiting).toMatch(/^(reset)?$/);
   const again = createServer();
   servers.push(again);
   again.listen(port, '127.0.0.1');
@@ -77,6 +155,7 @@ test('a port in use is left out, the others are forwarded', async () => {
     { address: '127.0.0.1', port: target, targetPort: target },
     { address: '127.0.0.1', port, targetPort: target },
   ];
-  forwarders.push(await forwardConnections(ports, () => '127.0.0.1', silentLogger));
+  const options = { ports, target: () => '127.0.0.1', clock: new FakeClock(), log: silentLogger };
+  forwarders.push(await ConnectionForwarder.start(options));
   expect(await say(port, 'hello')).toBe('hello');
 });

@@ -1,10 +1,17 @@
+import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
+import type { SteadyClock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
 import { listening } from '@addon-operator/base/listening';
 import type { Logger } from '@addon-operator/base/log';
 
 const MAX_CONNECTIONS = 2_048;
+/** The longest that an API server waits for a webhook. */
+const HOLD_MS = 30_000;
+const RETRY_MS = 100;
+/** To a host that has gone nobody refuses a connection. */
+const CONNECT_MS = 2_000;
 
 export interface ForwardedPort {
   readonly address: string;
@@ -13,59 +20,198 @@ export interface ForwardedPort {
   readonly targetPort: number;
 }
 
-export interface ConnectionForwarder {
-  /** Stops listening and drops every connection; the ports are free then. */
-  stop(): Promise<void>;
+export interface ForwarderOptions {
+  readonly ports: readonly ForwardedPort[];
+  /** The host at this moment; undefined when there is none. */
+  readonly target: () => string | undefined;
+  readonly clock: SteadyClock;
+  readonly log: Logger;
+}
+
+/** A port with a server of this process for it. */
+export interface TakenPort {
+  /** Listens already; its handle is for a server that serves (`server.listen(handle)`). */
+  readonly handle: Server;
+  /** Connections that wait for that server. */
+  readonly waiting: readonly Socket[];
+}
+
+/** Ports that a standby has kept open for the servers that it starts when it leads. */
+export interface HeldPorts {
+  /** To be called once for each port; undefined for one that is not held: it is free. */
+  take(address: string, port: number): TakenPort | undefined;
+}
+
+interface Door extends ForwardedPort {
+  readonly server: Server;
+  readonly waiting: Set<Socket>;
 }
 
 /**
  * Passes connections on as they are, bytes both ways, to another host. A connection without a target, or whose target
- * refuses it, is closed. A port that cannot be bound is logged and skipped.
- *
- * @param target the host at this moment; undefined when there is none
+ * cannot be reached or goes away without a byte of an answer, waits for one for at most 30 seconds: leaders change within
+ * that time. When this process becomes the
+ * target itself, its servers take the ports over, with the connections that wait.
  */
-export async function forwardConnections(
-  ports: readonly ForwardedPort[],
-  target: () => string | undefined,
-  log: Logger,
-): Promise<ConnectionForwarder> {
-  const sockets = new Set<Socket>();
-  const keep = (socket: Socket): void => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  };
-  const servers: Server[] = [];
-  for (const { address, port, targetPort } of ports) {
-    const server = createServer({ allowHalfOpen: true }, (incoming) => {
-      keep(incoming);
-      const host = target();
-      if (host === undefined) {
-        incoming.destroy();
-        return;
-      }
-      const outgoing = connect({ host, port: targetPort, allowHalfOpen: true });
-      keep(outgoing);
-      // If one side breaks, the other is closed too; only the peers need to know.
-      pipeline(incoming, outgoing, () => undefined);
-      pipeline(outgoing, incoming, () => undefined);
-    });
+export class ConnectionForwarder implements HeldPorts {
+  readonly #options: ForwarderOptions;
+  readonly #doors: Door[] = [];
+  readonly #sockets = new Set<Socket>();
+  readonly #end = new AbortController();
+  #isForwarding = true;
+
+  private constructor(options: ForwarderOptions) {
+    this.#options = options;
+  }
+
+  /** Listens on the ports. One that cannot be bound is logged and skipped. */
+  static async start(options: ForwarderOptions): Promise<ConnectionForwarder> {
+    const forwarder = new ConnectionForwarder(options);
+    for (const port of options.ports) await forwarder.#open(port);
+    return forwarder;
+  }
+
+  /** From now on connections are not passed on: they wait for {@link take}. */
+  hold(): void {
+    this.#isForwarding = false;
+  }
+
+  take(address: string, port: number): TakenPort | undefined {
+    const index = this.#doors.findIndex((door) => door.address === address && door.port === port);
+    const [door] = index === -1 ? [] : this.#doors.splice(index, 1);
+    if (door === undefined) return undefined;
+    const waiting = [...door.waiting];
+    door.waiting.clear();
+    for (const socket of waiting) this.#sockets.delete(socket);
+    return { handle: door.server, waiting };
+  }
+
+  /** Stops listening on the ports that were not taken, and drops every connection of them. */
+  async stop(): Promise<void> {
+    this.#end.abort();
+    const closed = this.#doors
+      .splice(0)
+      .map(({ server }) => new Promise<void>((resolve) => void server.close(() => resolve())));
+    for (const socket of this.#sockets) socket.destroy();
+    await Promise.all(closed);
+  }
+
+  async #open(port: ForwardedPort): Promise<void> {
+    const { log } = this.#options;
+    // What has come is left to the server that takes the connection over.
+    const server = createServer({ allowHalfOpen: true, pauseOnConnect: true });
     server.maxConnections = MAX_CONNECTIONS;
+    const door: Door = { ...port, server, waiting: new Set() };
+    server.on('connection', (socket) => void this.#serve(door, socket));
     try {
-      await listening(server, { host: address, port }, (error) =>
-        log.warn({ port, ...errorFields(error) }, 'a connection is not forwarded'),
+      await listening(server, { host: port.address, port: port.port }, (error) =>
+        log.warn({ port: port.port, ...errorFields(error) }, 'a connection is not forwarded'),
       );
-      servers.push(server);
+      this.#doors.push(door);
     } catch (error) {
-      log.warn({ address, port, ...errorFields(error) }, 'connections to this port are not forwarded');
+      const { address, port: number } = port;
+      log.warn(
+        { address, port: number, ...errorFields(error) },
+        'connections to this port are not forwarded',
+      );
     }
   }
-  return {
-    async stop() {
-      const closed = servers.map(
-        (server) => new Promise<void>((resolve) => void server.close(() => resolve())),
-      );
-      for (const socket of sockets) socket.destroy();
-      await Promise.all(closed);
-    },
-  };
+
+  async #serve(door: Door, incoming: Socket): Promise<void> {
+    const { clock, target } = this.#options;
+    this.#keep(incoming);
+    door.waiting.add(incoming);
+    incoming.once('close', () => door.waiting.delete(incoming));
+    const call = new IncomingCall(incoming);
+    const untilMs = clock.steadyMs() + HOLD_MS;
+    try {
+      while (door.waiting.has(incoming)) {
+        const host = this.#isForwarding ? target() : undefined;
+        const outgoing = host === undefined ? undefined : await this.#reach(host, door.targetPort);
+        if (outgoing !== undefined && door.waiting.has(incoming) && (await call.isAnswered(outgoing))) {
+          door.waiting.delete(incoming);
+          return call.join(outgoing);
+        }
+        outgoing?.destroy();
+        if (clock.steadyMs() >= untilMs) break;
+        await clock.sleep(RETRY_MS, this.#end.signal);
+      }
+    } catch (error) {
+      if (!this.#end.signal.aborted) throw error;
+    }
+    if (door.waiting.delete(incoming)) incoming.destroy();
+  }
+
+  /** Undefined when the host cannot be reached now. */
+  async #reach(host: string, port: number): Promise<Socket | undefined> {
+    const { clock, log } = this.#options;
+    const socket = connect({ host, port, allowHalfOpen: true });
+    this.#keep(socket);
+    const settled = new AbortController();
+    void clock.sleep(CONNECT_MS, settled.signal).then(
+      () => socket.destroy(new Error(`no answer within ${CONNECT_MS / 1_000} s`)),
+      () => undefined,
+    );
+    try {
+      await once(socket, 'connect');
+      return socket;
+    } catch (error) {
+      log.debug({ host, port, ...errorFields(error) }, 'a connection waits: the leader cannot be reached');
+      return undefined;
+    } finally {
+      settled.abort();
+    }
+  }
+
+  #keep(socket: Socket): void {
+    this.#sockets.add(socket);
+    // Both sides notice a broken connection; nobody else needs to know.
+    socket.on('error', () => undefined);
+    socket.once('close', () => this.#sockets.delete(socket));
+  }
+}
+
+/** A connection that came in, and what was said on it before anybody answered: that can be said again to another host. */
+class IncomingCall {
+  readonly #socket: Socket;
+  readonly #said: Buffer[] = [];
+  #hasEnded = false;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.once('end', () => {
+      this.#hasEnded = true;
+    });
+  }
+
+  /** Tells a host all that was said and is being said; resolves when it answers, or false when it goes away before. */
+  async isAnswered(outgoing: Socket): Promise<boolean> {
+    const socket = this.#socket;
+    const tell = (chunk: Buffer): void => {
+      this.#said.push(chunk);
+      outgoing.write(chunk);
+    };
+    const endToo = (): void => void outgoing.end();
+    for (const chunk of this.#said) outgoing.write(chunk);
+    if (this.#hasEnded) outgoing.end();
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const onReadable = (): void => resolve(outgoing.readableLength > 0);
+    const onClose = (): void => resolve(false);
+    outgoing.once('readable', onReadable).once('close', onClose);
+    socket.on('data', tell).once('end', endToo).once('close', onClose);
+    socket.resume();
+    try {
+      return await promise;
+    } finally {
+      socket.pause();
+      socket.off('data', tell).off('end', endToo).off('close', onClose);
+      outgoing.off('readable', onReadable).off('close', onClose);
+    }
+  }
+
+  /** Passes on bytes both ways, until one side ends. */
+  join(outgoing: Socket): void {
+    if (!this.#hasEnded) pipeline(this.#socket, outgoing, () => undefined);
+    pipeline(outgoing, this.#socket, () => undefined);
+  }
 }

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
+import { CapturedLog } from '../../test/support/captured-log.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { leaderReadiness } from './leader-readiness.ts';
 
@@ -28,12 +29,22 @@ async function leader(status: number | undefined, onRequest?: () => void): Promi
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
+function probe(identity: string | (() => string), port: number, clock = new FakeClock()) {
+  const log = new CapturedLog(clock);
+  const leader = typeof identity === 'string' ? () => identity : identity;
+  return { ask: leaderReadiness({ leader, port, clock, log: log.logger }), log };
+}
+
 test.each([
   [200, 'ready'],
   [500, 'not-ready'],
   [302, 'not-ready'],
 ])('a leader that answers %i is %s', async (status, state) => {
-  expect(await leaderReadiness('localhost', await leader(status), new FakeClock(), never)).toBe(state);
+  expect(await probe('localhost', await leader(status)).ask(never)).toBe(state);
+});
+
+test('a leader whose name has an address is asked without DNS', async () => {
+  expect(await probe('pod.127-0-0-1.no-such-namespace.pod', await leader(200)).ask(never)).toBe('ready');
 });
 
 test.each([
@@ -43,14 +54,35 @@ test.each([
   ['two words', 'no-request'],
   ['pod.10-0-0-1.no-such-namespace.invalid', 'unreachable'],
 ])('the leader "%s" is %s', async (name, state) => {
-  expect(await leaderReadiness(name, 9_650, new FakeClock(), never)).toBe(state);
+  expect(await probe(name, 9_650).ask(never)).toBe(state);
 });
 
 test('a leader that says nothing for three seconds is unreachable', async () => {
   const clock = new FakeClock();
   const asked = Promise.withResolvers<void>();
-  const asking = leaderReadiness('localhost', await leader(undefined, asked.resolve), clock, never);
+  const { ask, log } = probe('localhost', await leader(undefined, asked.resolve), clock);
+  const asking = ask(never);
   await asked.promise;
   await clock.advance(3_000);
   expect(await asking).toBe('unreachable');
+  expect(log.records).toMatchObject([
+    { level: 'warn', leader: 'localhost', error: 'the leader does not respond within 3 s' },
+  ]);
+});
+
+test('what a standby learns is logged when it changes', async () => {
+  let identity = '';
+  const { ask, log } = probe(() => identity, await leader(200));
+  await ask(never);
+  await ask(never);
+  identity = 'localhost';
+  await ask(never);
+  await ask(never);
+  identity = 'two words';
+  await ask(never);
+  expect(log.records).toMatchObject([
+    { level: 'info', msg: 'standby: no leader is elected yet' },
+    { level: 'info', leader: 'localhost', msg: 'standby: the leader is ready, and so is this replica' },
+    { level: 'warn', leader: 'two words', msg: expect.stringContaining('no host name') },
+  ]);
 });

@@ -1,11 +1,13 @@
 import type { OperatorError } from '@addon-operator/base/errors';
+import { componentLog } from '@addon-operator/base/log';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { requireNamespace } from '@addon-operator/kube-client/require-namespace';
 import type { RunDeadline } from '@addon-operator/process/run-deadline';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { Settings } from '../settings.ts';
 import type { Readiness } from '../status/daemon-view.ts';
-import { type ForwardedPort, forwardConnections } from './connection-forwarder.ts';
+import { ConnectionForwarder, type ForwardedPort, type HeldPorts } from './connection-forwarder.ts';
+import { leaderHost } from './leader-host.ts';
 import { leaderReadiness } from './leader-readiness.ts';
 import { Leadership, type LeadershipHost } from './leadership.ts';
 import { LeaseFence } from './lease-fence.ts';
@@ -19,7 +21,12 @@ export interface Lead {
   readonly follow: (processes: { setDeadline(deadline: RunDeadline): void }) => void;
   /** To be called when such processes were terminated because their deadline was not extended. */
   readonly onDeadlinePassed: () => void;
+  /** The ports of webhooks, with the connections that came while no replica led; absent without high availability. */
+  readonly heldPorts?: HeldPorts;
 }
+
+/** The servers of hooks that begin to guard something late find their ports free. */
+const UNUSED_PORT_MS = 60_000;
 
 /** Without high availability there is no other replica. */
 const ALONE: Lead = {
@@ -108,28 +115,34 @@ async function waitForLead<Cluster extends LeadClients>(
   const cluster = await connect(check);
   running.defer(() => cluster.close());
   const leadership = new Leadership({ settings, host, kube: cluster.lease, fence, metrics, onLost });
-  onStandby(async (signal) => ({
-    type: 'standby',
-    leader: await leaderReadiness(
-      leadership.leader,
-      settings.listenPort === 0 ? httpPort : settings.listenPort,
-      host.steadyClock,
-      signal,
-    ),
-  }));
+  const readiness = leaderReadiness({
+    leader: () => leadership.leader,
+    port: settings.listenPort === 0 ? httpPort : settings.listenPort,
+    clock: host.steadyClock,
+    log: componentLog(host, 'leader'),
+  });
+  onStandby(async (signal) => ({ type: 'standby', leader: await readiness(signal) }));
   running.defer(() => leadership.release());
-  // A Service sends webhooks to every ready pod, and a standby is ready.
-  const webhooks = await forwardConnections(webhookPorts, () => leadership.leader || undefined, host.log);
-  try {
-    // Without the namespace there can be no lease.
-    await Promise.all([leadership.acquire(stop), requireNamespace(settings, host, cluster.main, stop)]);
-  } finally {
-    await webhooks.stop();
-  }
+  // A Service sends webhooks to every pod, a standby or not.
+  const heldPorts = await ConnectionForwarder.start({
+    ports: webhookPorts,
+    target: () => (leadership.leader === '' ? undefined : leaderHost(leadership.leader)),
+    clock: host.steadyClock,
+    log: componentLog(host, 'leader'),
+  });
+  running.defer(() => heldPorts.stop());
+  // Without the namespace there can be no lease.
+  await Promise.all([leadership.acquire(stop), requireNamespace(settings, host, cluster.main, stop)]);
+  heldPorts.hold();
+  void host.steadyClock.sleep(UNUSED_PORT_MS, stop).then(
+    () => heldPorts.stop(),
+    () => undefined,
+  );
   const lead: Lead = {
     check,
     follow: (processes) => leadership.follow(processes),
     onDeadlinePassed: () => leadership.lose({ type: 'not-renewed' }),
+    heldPorts,
   };
   return { cluster, lead };
 }

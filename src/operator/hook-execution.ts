@@ -150,7 +150,8 @@ export class HookExecution {
       });
       const idempotencyKey = this.#idempotencyKeys.of(task, work);
       const onStart = (pid: number): void => shown.setPid(pid);
-      const inputs = { bindingContext: document, ...values, idempotencyKey, onStart };
+      const isAwaited = run.reasons.some(({ type }) => type === 'admission' || type === 'conversion');
+      const inputs = { bindingContext: document, ...values, idempotencyKey, onStart, isAwaited };
       const running = this.#options.hookRunner.run(hook, inputs, follower.log, ends);
       const { outputs, usage } = await running.finally(() => onContexts(covered()));
       if (usage !== undefined) metrics.hookUsage(labels, usage);

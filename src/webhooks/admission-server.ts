@@ -42,6 +42,7 @@ export async function startAdmissionServer(
     port,
     certificates: source.certificates,
     handler: async () => ({ status: 404, type: 'text', body: '404 page not found\n' }),
+    clock,
     log,
   });
   const ended = source.run(stop);

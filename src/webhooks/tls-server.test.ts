@@ -1,10 +1,15 @@
 import { once } from 'node:events';
 import { type RequestOptions, request } from 'node:https';
 import { connect as connectTcp } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { connect, type TLSSocket } from 'node:tls';
+import { type SteadyClock, systemClock } from '@addon-operator/base/clock';
 import { silentLogger } from '@addon-operator/base/log';
 import { execa } from 'execa';
 import { expect, onTestFinished, test } from 'vitest';
+import { freePorts } from '../../test/support/control-plane/free-ports.ts';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { ConnectionForwarder, type HeldPorts } from '../leader/connection-forwarder.ts';
 import { startWebhookServer, type WebhookHandler } from './tls-server.ts';
 import { CertificateSlot } from './webhook-certificates.ts';
 import { type CertifiedKey, createAuthority, issueCertificate } from './x509-certificate.ts';
@@ -38,14 +43,21 @@ interface Sent {
   readonly client?: CertifiedKey;
 }
 
-async function startLab(handler: WebhookHandler, clientCas: readonly string[] = []) {
+async function startLab(
+  handler: WebhookHandler,
+  clientCas: readonly string[] = [],
+  held?: { readonly port: number; readonly ports: HeldPorts },
+  clock: SteadyClock = systemClock,
+) {
   const certificates = new CertificateSlot(serving());
   const server = await startWebhookServer({
     address: '127.0.0.1',
-    port: 0,
+    port: held?.port ?? 0,
+    taken: held?.ports.take('127.0.0.1', held.port),
     certificates,
     clientCas,
     handler,
+    clock,
     log: silentLogger,
   });
   onTestFinished(() => server.stop());
@@ -77,6 +89,65 @@ const echo: WebhookHandler = async ({ path, body }) => ({
   status: 200,
   type: 'json',
   body: `${path} ${body}`,
+});
+
+test('a server that stops finishes the requests that it is answering', async () => {
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<void>();
+  const { server, send } = await startLab(async (request, signal) => {
+    asked.resolve();
+    await answer.promise;
+    return await echo(request, signal);
+  });
+  const sent = send({ body: '{"a":1}' });
+  await asked.promise;
+  const stopped = server.stop();
+  await expect(send({})).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  answer.resolve();
+  expect(await sent).toMatchObject({ status: 200 });
+  await stopped;
+});
+
+test('a server that stops drops requests after five seconds', async () => {
+  const clock = new FakeClock();
+  const asked = Promise.withResolvers<AbortSignal>();
+  const never: WebhookHandler = (_request, signal) => {
+    asked.resolve(signal);
+    return new Promise(() => undefined);
+  };
+  const { server, send } = await startLab(never, [], undefined, clock);
+  const sent = send({}).catch((error: unknown) => error);
+  const gone = once(await asked.promise, 'abort');
+  const stopped = server.stop();
+  await clock.untilAsleep();
+  await clock.advance(5_000);
+  await stopped;
+  await gone;
+  expect(await sent).toMatchObject({ code: 'ECONNRESET' });
+});
+
+test('a port that a standby has held is taken over, with the requests that wait', async () => {
+  const [port = 0] = await freePorts(1);
+  const forwarder = await ConnectionForwarder.start({
+    ports: [{ address: '127.0.0.1', port, targetPort: port }],
+    target: () => undefined,
+    clock: systemClock,
+    log: silentLogger,
+  });
+  onTestFinished(() => forwarder.stop());
+  const socket = connectTcp({ port, host: '127.0.0.1' });
+  await once(socket, 'connect');
+  const early = connect({ socket, ca: authority.cert, host: '127.0.0.1' });
+  early.end('GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+  // It is accepted before what comes after it.
+  const last = connectTcp({ port, host: '127.0.0.1' });
+  await once(last, 'connect');
+  const { server, send } = await startLab(echo, [], { port, ports: forwarder });
+  expect(await text(early)).toMatch(/^HTTP\/1\.1 200 /);
+  last.destroy();
+  expect(await send({ body: '{"late":1}' })).toMatchObject({ status: 200 });
+  await server.stop();
+  await expect(send({})).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 });
 
 test('a POST with JSON reaches the handler, the path without its query', async () => {
@@ -208,6 +279,7 @@ test('a port in use is an error that says so', async () => {
     port: server.port,
     certificates: new CertificateSlot(serving()),
     handler: echo,
+    clock: systemClock,
     log: silentLogger,
   });
   await expect(again).rejects.toMatchObject({ code: 'HTTP_LISTEN' });

@@ -1,11 +1,14 @@
-import type { IncomingMessage } from 'node:http';
+import { type EventEmitter, once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { Duplex } from 'node:stream';
+import type { SteadyClock } from '@addon-operator/base/clock';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { parseGoDuration } from '@addon-operator/base/go-duration';
 import { bodyOf, type HttpResponse, respond } from '@addon-operator/base/http-responses';
 import { listening } from '@addon-operator/base/listening';
 import type { Logger } from '@addon-operator/base/log';
+import type { TakenPort } from '../leader/connection-forwarder.ts';
 import type { WebhookCertificates } from './webhook-certificates.ts';
 
 /** A POST with a JSON body. */
@@ -29,7 +32,10 @@ export type WebhookHandler = (request: WebhookRequest, signal: AbortSignal) => P
 
 export interface WebhookServer {
   readonly port: number;
-  /** Stops listening and drops every connection. */
+  /**
+   * Stops listening, lets requests finish for at most 5 seconds, and drops every connection. Where another replica can take
+   * over, clients are asked for one second before that to leave their connections.
+   */
   stop(): Promise<void>;
 }
 
@@ -37,11 +43,14 @@ export interface WebhookServerOptions {
   readonly address: string;
   /** 0 takes a free port. */
   readonly port: number;
+  /** A handle that listens on that port already, with connections that wait; by default the server listens itself. */
+  readonly taken?: TakenPort | undefined;
   /** A change is used for every connection made after it. */
   readonly certificates: WebhookCertificates;
   /** PEM certificates; if there are any, a client must present a certificate that one of these authorities signed. */
   readonly clientCas?: readonly string[];
   readonly handler: WebhookHandler;
+  readonly clock: SteadyClock;
   readonly log: Logger;
 }
 
@@ -50,6 +59,10 @@ const MAX_BODY_BYTES = 7 * 1024 * 1024;
 const MAX_CONNECTIONS = 2_048;
 /** Longer than API servers keep an idle connection, so that it is never closed under a request. */
 const IDLE_MS = 120_000;
+/** Of requests that are being answered when the server stops. */
+const FINISH_MS = 5_000;
+/** How long clients are given to leave their connections for another replica. */
+const LEAVE_MS = 1_000;
 const MEDIA_TYPES = { json: 'application/json', text: 'text/plain; charset=utf-8' } as const;
 
 /**
@@ -60,13 +73,15 @@ const MEDIA_TYPES = { json: 'application/json', text: 'text/plain; charset=utf-8
  * @throws OperatorError HTTP_LISTEN when the address is in use or not ours
  */
 export async function startWebhookServer(options: WebhookServerOptions): Promise<WebhookServer> {
-  const { address, port, certificates, clientCas = [], log } = options;
+  const { address, port, taken, certificates, clientCas = [], clock, log } = options;
   const context = () => ({
     cert: certificates.current.cert,
     key: certificates.current.key,
     minVersion: 'TLSv1.2' as const,
     ...(clientCas.length === 0 ? {} : { ca: [...clientCas] }),
   });
+  let isStopping = false;
+  const answering = new Set<ServerResponse>();
   const server = createServer(
     {
       ...context(),
@@ -79,8 +94,14 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
       connectionsCheckingInterval: 5_000,
       maxHeaderSize: 16 * 1024,
     },
-    (request, response) =>
-      void respond(request, response, async (gone) => sent(await answerTo(request, options, gone))),
+    (request, response) => {
+      answering.add(response);
+      response.once('close', () => answering.delete(response));
+      void respond(request, response, async (gone) => {
+        const answer = await answerTo(request, options, gone);
+        return sent(answer, isStopping);
+      });
+    },
   );
   server.maxConnections = MAX_CONNECTIONS;
   // The server forgets connections on which no request has come yet, and API servers keep such ones in reserve.
@@ -90,7 +111,7 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
     socket.once('close', () => sockets.delete(socket));
   });
   try {
-    await listening(server, { host: address, port }, (error) =>
+    await listening(server, taken?.handle ?? { host: address, port }, (error) =>
       log.warn({ error, address, port }, 'the webhook server lost a connection and continues'),
     );
   } catch (cause) {
@@ -100,22 +121,38 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
       { cause },
     );
   }
+  for (const socket of taken?.waiting ?? []) server.emit('connection', socket);
   const unsubscribe = certificates.onChange(() => server.setSecureContext(context()));
   const bound = server.address();
   return {
     port: typeof bound === 'object' && bound !== null ? bound.port : port,
     async stop() {
       unsubscribe();
+      isStopping = true;
+      if (taken !== undefined) await emptied(sockets, LEAVE_MS, clock);
       const { promise, resolve } = Promise.withResolvers<void>();
       server.close(() => resolve());
+      await emptied(answering, FINISH_MS, clock);
       for (const socket of sockets) socket.destroy();
       await promise;
     },
   };
 }
 
-function sent({ status, type, body }: WebhookAnswer): HttpResponse {
-  return { status, headers: { 'Content-Type': MEDIA_TYPES[type] }, body };
+/** Resolves when all have been closed, also those that come meanwhile, or after the time. */
+async function emptied(open: ReadonlySet<EventEmitter>, limitMs: number, clock: SteadyClock): Promise<void> {
+  const done = new AbortController();
+  const late = clock.sleep(limitMs, done.signal).catch(() => undefined);
+  const all = async (): Promise<void> => {
+    for (let [next] = open; next !== undefined; [next] = open) await once(next, 'close');
+  };
+  await Promise.race([all(), late]);
+  done.abort();
+}
+
+function sent({ status, type, body }: WebhookAnswer, isLast: boolean): HttpResponse {
+  const connection = isLast ? { Connection: 'close' } : {};
+  return { status, headers: { 'Content-Type': MEDIA_TYPES[type], ...connection }, body };
 }
 
 async function answerTo(

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
-import type { ForwardedPort } from '../leader/connection-forwarder.ts';
+import type { ForwardedPort, HeldPorts } from '../leader/connection-forwarder.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { SETTINGS, type Settings } from '../settings.ts';
 import { type CertificateFiles, loadFromFiles, readPem } from './certificate-files.ts';
@@ -31,6 +31,8 @@ export interface WebhookServersOptions {
   readonly metrics: OperatorMetrics;
   /** Aborts when the daemon stops. */
   readonly stop: AbortSignal;
+  /** Ports that are held for the servers; by default the servers open them themselves. */
+  readonly heldPorts?: HeldPorts | undefined;
   /** What is started is entered here. */
   readonly running: AsyncDisposableStack;
 }
@@ -56,19 +58,23 @@ export class WebhookServers {
     handler: WebhookHandler,
     signal: AbortSignal,
   ): Promise<WebhookCertificates> {
-    const { settings, host, metrics, running } = this.#options;
+    const { settings, host, heldPorts, metrics, running } = this.#options;
     const files = filesOf(settings, purpose);
     const source =
       files === undefined
         ? await this.#source('own', (end) => this.#loadOwn(end), signal)
         : await this.#source(purpose, () => loadFromFiles(files), signal);
     const { certificates } = source;
+    const clientCas = await Promise.all(settings[`${purpose}ClientCas`].map(readPem));
+    const [address, port] = [settings[`${purpose}ListenAddress`], settings[`${purpose}ListenPort`]];
     const server = await startWebhookServer({
-      address: settings[`${purpose}ListenAddress`],
-      port: settings[`${purpose}ListenPort`],
+      address,
+      port,
+      taken: heldPorts?.take(address, port),
       certificates,
-      clientCas: await Promise.all(settings[`${purpose}ClientCas`].map(readPem)),
+      clientCas,
       handler,
+      clock: host.clock,
       log: host.log,
     });
     running.defer(() => server.stop());

@@ -143,7 +143,7 @@ describeCluster('two replicas', (cluster) => {
   });
 
   // FAULT-L7
-  test('a webhook request to the standby is forwarded to the leader', async () => {
+  test('webhook requests to the standby are forwarded to the leader, and wait while there is none', async () => {
     await using world = await World.create(backend, {});
     await world.write('global-hooks', { 'deny.sh': denyingHook(world.namespace) });
     const [port = 0, conversionPort = 0] = await freePorts(2);
@@ -173,9 +173,9 @@ describeCluster('two replicas', (cluster) => {
       await vi.waitFor(async () => expect(await create()).toMatchObject(denied), 30_000);
       expect([one.log.printed.includes('asked'), two.log.printed]).toEqual([true, []]);
       one.signal('SIGTERM');
-      await two.untilConverged();
-      await vi.waitFor(async () => expect(await create()).toMatchObject(denied), 30_000);
-      expect(two.log.printed).toContain('asked');
+      const answers: unknown[] = [];
+      while (!two.log.printed.includes('asked')) answers.push(await create());
+      expect(answers).toMatchObject(answers.map(() => denied));
     } finally {
       const path = `/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/${configuration}-hooks`;
       await world.backend.request({ method: 'DELETE', path });

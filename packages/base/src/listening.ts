@@ -8,7 +8,7 @@ import type { ListenOptions, Server } from 'node:net';
  */
 export async function listening(
   server: Server,
-  target: ListenOptions,
+  target: ListenOptions | Server,
   onError: (error: Error) => void,
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();

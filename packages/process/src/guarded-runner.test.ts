@@ -28,6 +28,12 @@ test('guardedRunner() starts no process once the daemon stops, and lets running 
   expect(await running).toBe(RESULT);
 });
 
+test('guardedRunner() starts what a client waits for while the daemon stops', async () => {
+  const runner: ProcessRunner = { run: () => Promise.resolve(RESULT) };
+  const guarded = guardedRunner(runner, AbortSignal.abort());
+  expect(await guarded.run({ ...SPEC, isAwaited: true }, never)).toBe(RESULT);
+});
+
 test('guardedRunner() starts no process that its check refuses', async () => {
   const runner: ProcessRunner = { run: () => Promise.resolve(RESULT) };
   const check = (): void => {

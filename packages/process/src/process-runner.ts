@@ -33,6 +33,8 @@ export interface ProcessSpec {
    * a warning with `file`.
    */
   readonly onEscaped?: (escaped: EscapedProcesses) => void;
+  /** A client waits for its result, so that it is started while the daemon stops too (see `guarded-runner.ts`). Default: no. */
+  readonly isAwaited?: boolean;
   /** Keep the first bytes of stdout in the result, up to this many. Default 0. */
   readonly captureStdoutBytes?: number;
 }

@@ -39,7 +39,7 @@ export interface HttpHooksOptions {
   /** Stands in the User-Agent. */
   readonly version: string;
   /** Called before a request is sent; what it throws keeps that from being done. */
-  readonly check: () => void;
+  readonly check: (isAwaited?: boolean) => void;
 }
 
 /** Runs hooks that are servers: sends them what executables find in files, and takes what those would write. */
@@ -92,7 +92,7 @@ export class HttpHooks implements HookRuns {
    * @throws `signal.reason` on abort; the connection is closed, what the server does is its own affair
    */
   async run(hook: Hook, inputs: HookRunInputs, log: Logger, signal: AbortSignal): Promise<HookRunResult> {
-    this.#options.check();
+    this.#options.check(inputs.isAwaited);
     const endpoint = this.#endpoints.get(hook.path);
     if (endpoint === undefined)
       throw new OperatorError('INTERNAL', `${hook.path} is run before it was loaded`);

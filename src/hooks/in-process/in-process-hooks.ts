@@ -17,7 +17,7 @@ export interface InProcessHooksOptions {
   /** What a hook prints beyond this many bytes is not logged; undefined = no limit. */
   readonly maxOutputBytes: number | undefined;
   /** Called before a file is loaded or run; what it throws keeps that from being done. */
-  readonly check: () => void;
+  readonly check: (isAwaited?: boolean) => void;
 }
 
 /** Runs hooks that are JavaScript or TypeScript files, each in threads of its own. */
@@ -57,7 +57,7 @@ export class InProcessHooks {
   async run(hook: Hook, inputs: HookFileInputs, log: Logger, signal: AbortSignal): Promise<HookRunResult> {
     const texts = { ...inputs, bindingContext: await contextText(inputs.bindingContext) };
     const { check, pools, maxOutputBytes } = this.#options;
-    check();
+    check(inputs.isAwaited);
     const timeoutMs = hook.config.settings.timeoutMs ?? this.#options.timeoutMs;
     const output = outputTo(log);
     const answer = await pools
