@@ -76,7 +76,7 @@ describeApiIndependent((backend) => {
       }, WAIT);
       world.clock.jump(35_000);
       const sentence = new RegExp(
-        `hook hang\\.sh runs for 3\\d s \\(queue main, task GlobalHookRun, pid ${pid}\\)`,
+        `hook hang\\.sh runs for \\d+ s \\(queue main, task GlobalHookRun, pid ${pid}\\)`,
       );
       for (const command of [['status'], ['queue', 'list'], ['queue', 'main']])
         expect((await runInWorld(world, ...command)).stdout).toMatch(sentence);
