@@ -107,6 +107,14 @@ test('a requirement, a hook that hangs, a missing permission, a stale watch and 
       event: 'HeldUp',
       node: 'synchronized',
     });
+    await untilSaid(world, drifted, {
+      reason: 'DriftNotCorrected',
+      text: `ConfigMap/${drifted}`,
+      kstatus: 'Stalled',
+      event: 'HeldUp',
+      node: 'ready',
+    });
+    // A jump ends requests in progress, so nothing else is to be written then.
     await broken.untilHit();
     world.clock.jump(STALE_MS);
     await untilSaid(world, stale, {
@@ -116,17 +124,15 @@ test('a requirement, a hook that hangs, a missing permission, a stale watch and 
       event: 'HeldUp',
       node: 'synchronized',
     });
-    await untilSaid(world, drifted, {
-      reason: 'DriftNotCorrected',
-      text: `ConfigMap/${drifted}`,
-      kstatus: 'Stalled',
-      event: 'HeldUp',
-      node: 'ready',
-    });
     for (const rule of [forbidden, broken, readOnly]) proxy.remove(rule);
 
     await runInWorld(world, 'module', 'reconcile', slow);
     await vi.waitFor(() => expect(world.daemon.operator.execution.running.all).toHaveLength(1), WAIT);
+    await vi.waitFor(async () => {
+      expect((await readModule(world, slow))?.status?.conditions).toContainEqual(
+        expect.objectContaining({ type: 'Reconciling', status: 'True' }),
+      );
+    }, WAIT);
     world.clock.jump(10 * 60_000);
     await untilSaid(world, slow, {
       reason: 'HookHangs',
