@@ -3,6 +3,7 @@ import { isoTime } from '@addon-operator/base/bounded-time';
 import type { Redactor } from '@addon-operator/base/redactor';
 import { peerUid } from '@addon-operator/process/peer-uid';
 import type { HelmDriver } from '../helm/helm-driver.ts';
+import type { LogTail } from '../lib/log-tail.ts';
 import { OWN_CODE } from '../lib/own-code.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { debugCommands } from '../operator/debug-commands.ts';
@@ -67,18 +68,37 @@ export interface DebugParts {
   /** Where Events about modules are recorded, if there are any. */
   readonly objects: Pick<ModuleObjects, 'record'> | undefined;
   readonly stop: AbortSignal;
+  readonly logTail: LogTail;
   readonly running: AsyncDisposableStack;
 }
 
 /** Starts the debug endpoint, which shows the view and passes requests to the operator, and the page if it is wanted. */
 export async function startDebugEndpoint(parts: DebugParts): Promise<void> {
-  const { settings, host, metrics, operator, pauses, view, redactor, configMapEvents, running, bootId } =
-    parts;
+  const {
+    settings,
+    host,
+    metrics,
+    operator,
+    pauses,
+    view,
+    redactor,
+    configMapEvents,
+    logTail,
+    running,
+    bootId,
+  } = parts;
   const { clock } = host;
   const adjustable = [logLevelParameter(host.log), configMapEvents.parameter];
   const parameters = startParameters(adjustable, clock, running);
   const identity = identityOf(settings, host, metrics, bootId);
-  const endpoint = { view, redactor, parameters, identity, ...debugCommands(operator, pauses, clock) };
+  const endpoint = {
+    view,
+    redactor,
+    parameters,
+    identity,
+    log: logTail,
+    ...debugCommands(operator, pauses, clock),
+  };
   const api = createApi({ ...endpoint, onAction: (action) => noteAction(parts, action) });
   await startDebug({ settings, endpoint, api, peerUid, log: host.log, running });
   if (settings.ui === 'off') return;

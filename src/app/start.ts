@@ -5,6 +5,8 @@ import { policyFiles } from '../extensions/authorization/create-authorization.ts
 import { customizationsDir } from '../extensions/points/release-points.ts';
 import { bindingCount } from '../hooks/hook.ts';
 import { takeLead } from '../leader/take-lead.ts';
+import { LogTail } from '../lib/log-tail.ts';
+import { observeLog } from '../lib/observe-log.ts';
 import { withRedactedLog } from '../lib/redacted-log.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
@@ -104,7 +106,9 @@ interface StartSignals {
 }
 
 async function start(settings: Settings, given: DaemonHost, signals: StartSignals) {
-  const { host, redactor } = withRedactedLog(given);
+  const logTail = new LogTail(given.clock, () => given.log.level);
+  const log = observeLog(given.log, (record) => logTail.add(record));
+  const { host, redactor } = withRedactedLog({ ...given, log });
   const { running, stop, abort, onLost, onCrash } = signals;
   endOnUncaught(host, running, onCrash);
   refuseUnsupported(settings);
@@ -162,7 +166,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   await operator.bindings.setWebhooks(operator.globalHooks.runtimes, true, stop);
   const view = viewOf(settings, host, base, { ...parts, redactor });
   probes.show(view);
-  await startDebugEndpoint({ ...common, ...tracing, ...parts, view, objects, configMapEvents });
+  await startDebugEndpoint({ ...common, ...tracing, ...parts, view, objects, configMapEvents, logTail });
   startUp(operator, parts.handle, { stop, abort });
   startLoops(host, { ...parts, configMap, metrics, stop, running });
   runModuleObjects(objects, moduleSource(operator, redactor), settings, host, running);

@@ -63,6 +63,7 @@ export class Journal {
   readonly #attempts = new Map<string, JournalRun>();
   /** Runs whose output is kept, the oldest first. */
   readonly #withOutput = new Set<JournalRun>();
+  readonly #followers = new Set<(runId: string, line: string) => void>();
   readonly #sizes = { runs: 0, outputs: 0 };
   #lastId = 0;
   #revision = 0;
@@ -139,8 +140,16 @@ export class Journal {
 
   /** Keeps a line that a hook has printed. */
   print(run: JournalRun, line: string): void {
+    const text = this.#redact(line);
     run.output ??= new OutputBuffer();
-    run.output.push(this.#redact(line));
+    run.output.push(text);
+    for (const follower of this.#followers) follower(String(run.id), text);
+  }
+
+  /** Calls back with each line that a hook prints, secrets masked, until the returned function is called. */
+  followOutput(follower: (runId: string, line: string) => void): () => void {
+    this.#followers.add(follower);
+    return () => void this.#followers.delete(follower);
   }
 
   end(run: JournalRun, { result, error, code }: RunEnd): void {

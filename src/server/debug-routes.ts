@@ -4,6 +4,7 @@ import { oneLine } from '@addon-operator/base/escape-controls';
 import type { Redactor } from '@addon-operator/base/redactor';
 import { rfc3339 } from '@addon-operator/base/rfc3339';
 import { canonicalJson, parseJson } from '@addon-operator/json';
+import type { LogTail } from '../lib/log-tail.ts';
 import type { RuntimeParameterView } from '../settings/runtime-parameters.ts';
 import type { DaemonView, ModuleView, SectionView } from '../status/daemon-view.ts';
 import type { AbortHook } from '../status/hook-abort.ts';
@@ -53,6 +54,8 @@ export interface DebugEndpoint {
   readonly abortHook: AbortHook;
   readonly releases: ReleaseCommands;
   readonly identity: OperatorIdentity;
+  /** The log that can be followed. */
+  readonly log?: LogTail | undefined;
   /** Masks secrets in responses. */
   readonly redactor?: Pick<Redactor, 'data' | 'text'>;
 }

@@ -31,7 +31,7 @@ export interface DaemonView {
   /** The last runs. */
   readonly journal: Pick<
     Journal,
-    'list' | 'details' | 'event' | 'eventOf' | 'byModule' | 'changedSince' | 'revision'
+    'list' | 'details' | 'event' | 'eventOf' | 'byModule' | 'changedSince' | 'followOutput' | 'revision'
   >;
   /** What happens within so many milliseconds at times that are known now, the next first. */
   next(withinMs: number): readonly NextItem[];

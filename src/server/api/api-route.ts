@@ -1,5 +1,6 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { ErrorCode } from '@addon-operator/base/errors';
+import type { LogTail } from '../../lib/log-tail.ts';
 import type { RuntimeParameterView } from '../../settings/runtime-parameters.ts';
 import type { DaemonView } from '../../status/daemon-view.ts';
 
@@ -34,6 +35,8 @@ export interface ApiParts {
   readonly view: DaemonView;
   readonly identity: OperatorIdentity;
   readonly parameters: { list(): readonly RuntimeParameterView[] };
+  /** The log that can be followed. */
+  readonly log?: LogTail | undefined;
   /** Whether who asks may also change something; default false. */
   readonly allowsActions?: boolean;
 }

@@ -1,20 +1,25 @@
 import type { Answer } from '../answer.ts';
 import type { ServerRequest } from '../serve.ts';
 import { apiError } from './api-answer.ts';
-import { MAX_STREAMS, type StreamHub, TOPICS } from './stream-hub.ts';
+import { LINE_TOPICS, MAX_STREAMS, type StreamHub, TOPICS } from './stream-hub.ts';
 
-/** Follows the operator: the parameter `topics` selects some of them. */
+const ALL_TOPICS = [...TOPICS, ...LINE_TOPICS];
+
+/** Follows the operator: the parameter `topics` selects some of them, `run` whose output. */
 export function streamAnswer(
   hub: StreamHub,
   { method, query, lastEventId }: Pick<ServerRequest, 'method' | 'query' | 'lastEventId'>,
 ): Answer {
   if (method !== 'GET') return apiError(405, 'REQUEST_INVALID', 'a stream can only be read');
-  const unknown = [...query.keys()].find((name) => name !== 'topics');
+  const unknown = [...query.keys()].find((name) => name !== 'topics' && name !== 'run');
   if (unknown !== undefined) return apiError(400, 'REQUEST_INVALID', `unknown query parameter "${unknown}"`);
   const words = (query.get('topics') ?? TOPICS.join(',')).split(',');
-  const topics = TOPICS.filter((topic) => words.includes(topic));
+  const topics = ALL_TOPICS.filter((topic) => words.includes(topic));
+  const run = query.get('run') ?? undefined;
+  if (run !== undefined && !/^\d{1,15}$/.test(run))
+    return apiError(400, 'REQUEST_INVALID', '"run" must be the id of a run');
   if (topics.length !== new Set(words).size)
-    return apiError(400, 'REQUEST_INVALID', `"topics" must name some of ${TOPICS.join(',')}`);
+    return apiError(400, 'REQUEST_INVALID', `"topics" must name some of ${ALL_TOPICS.join(',')}`);
   if (hub.isFull)
     return apiError(
       503,
@@ -25,6 +30,6 @@ export function streamAnswer(
     status: 200,
     contentType: 'text/event-stream',
     body: '',
-    stream: (sink, signal) => hub.serve(sink, { topics, lastEventId }, signal),
+    stream: (sink, signal) => hub.serve(sink, { topics, lastEventId, run }, signal),
   };
 }

@@ -3,9 +3,24 @@ import { expect, test } from 'vitest';
 import { daemonView, NO_COMMANDS } from '../../../test/support/daemon-view-stub.ts';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import { Journal } from '../../journal/journal.ts';
+import { LogTail } from '../../lib/log-tail.ts';
 import type { TaskQueueView } from '../../status/task-queues.ts';
 import type { StreamSink } from '../answer.ts';
 import { HEARTBEAT_MS, MAX_STREAMS, StreamHub, TOPICS } from './stream-hub.ts';
+
+const START = {
+  queue: 'main',
+  taskId: 'main/1',
+  type: 'ModuleRun',
+  module: '',
+  hook: '',
+  binding: '',
+  trigger: '',
+  eventId: '',
+  triggeredBy: undefined,
+  attempt: 1,
+  queuedMs: 0,
+} as const;
 
 /** A daemon whose queues and runs a test changes. */
 class Daemon {
@@ -33,19 +48,7 @@ class Daemon {
   }
 
   run(module: string): void {
-    const started = this.journal.begin({
-      queue: 'main',
-      taskId: `main/${module}`,
-      type: 'ModuleRun',
-      module,
-      hook: '',
-      binding: '',
-      trigger: '',
-      eventId: '',
-      triggeredBy: undefined,
-      attempt: 1,
-      queuedMs: 0,
-    });
+    const started = this.journal.begin({ ...START, taskId: `main/${module}`, module });
     if (module !== '3') this.journal.end(started, { result: 'success' });
   }
 
@@ -204,4 +207,72 @@ test('a stream takes a limited number of clients', async () => {
   clients[0]?.cut();
   await settle();
   expect(daemon.hub.isFull).toBe(false);
+});
+
+/** What a client was sent, as pairs of event and data. */
+class Recorder implements StreamSink {
+  readonly unsentBytes = 0;
+  text = '';
+
+  write(text: string): void {
+    this.text += text;
+  }
+
+  drop(): void {
+    this.text += 'dropped';
+  }
+
+  take(): readonly (readonly [string, unknown])[] {
+    const found = [...this.text.matchAll(/^event: (\S+)\ndata: (.*)$/gm)];
+    this.text = '';
+    return found.map(([, event = '', data = 'null']) => [event, JSON.parse(data) as unknown]);
+  }
+}
+
+test('log lines and outputs of hooks are sent as they come, to those who follow them', async () => {
+  const clock = new FakeClock();
+  const journal = new Journal({ clock, redact: (text) => text.replaceAll('hunter2', '***') });
+  const log = new LogTail(clock, () => 'info');
+  const view = daemonView({ journal });
+  const hub = new StreamHub({ view, identity: NO_COMMANDS.identity, clock, log });
+  const begin = () => journal.begin({ ...START, hook: 'a.sh' });
+  const [one, other] = [begin(), begin()];
+  journal.print(one, 'before');
+  log.add({ level: 'info', message: 'first', fields: {} });
+  const end = new AbortController();
+  const [all, single, none] = [new Recorder(), new Recorder(), new Recorder()];
+  const lastEventId = undefined;
+  const clients = [
+    hub.serve(all, { topics: ['log', 'output'], lastEventId }, end.signal),
+    hub.serve(single, { topics: ['output'], run: '2', lastEventId }, end.signal),
+    hub.serve(none, { topics: ['queues'], lastEventId }, end.signal),
+  ];
+  expect(all.take().slice(1)).toEqual([
+    ['snapshot', { topic: 'log', data: { lines: [expect.objectContaining({ message: 'first' })] } }],
+    ['snapshot', { topic: 'output', data: { output: null } }],
+    ['ready', {}],
+  ]);
+  expect(single.take()[1]).toEqual([
+    'snapshot',
+    { topic: 'output', data: { output: { head: '', tail: '', cut: 0 } } },
+  ]);
+  none.take();
+  journal.print(one, 'token hunter2');
+  journal.print(one, 'next');
+  journal.print(other, 'x'.repeat(20_000));
+  for (let index = 0; index < 150; index += 1) log.add({ level: 'info', message: `${index}`, fields: {} });
+  await clock.advance(250);
+  await settle();
+  const large = { runId: '2', text: `${'x'.repeat(16 * 1024 - 1)}\n`, cut: 20_001 - 16 * 1024 };
+  const [logged, ...outputs] = all.take();
+  expect(logged).toEqual(['log', { lines: expect.any(Array), dropped: 50 }]);
+  expect(outputs).toEqual([
+    ['output', { runId: '1', text: 'token ***\nnext\n', cut: 0 }],
+    ['output', large],
+  ]);
+  expect(single.take()).toEqual([['output', large]]);
+  expect(none.take()).toEqual([]);
+  end.abort();
+  await Promise.all(clients);
+  await clock.advance(250);
 });

@@ -1,20 +1,28 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Redactor } from '@addon-operator/base/redactor';
+import type { LogTail } from '../../lib/log-tail.ts';
 import type { DaemonView } from '../../status/daemon-view.ts';
 import type { StreamSink } from '../answer.ts';
 import { modulesData, nextData, queuesData } from './api-handler.ts';
 import type { OperatorIdentity } from './api-route.ts';
+import { LiveLines } from './live-lines.ts';
 
 export interface StreamHubOptions {
   readonly view: DaemonView;
   readonly identity: OperatorIdentity;
   readonly clock: SteadyClock;
+  /** The log; absent: there is nothing of it to follow. */
+  readonly log?: LogTail | undefined;
   /** Masks secrets in what is sent. */
   readonly redactor?: Pick<Redactor, 'data'> | undefined;
 }
 
+/** What clients get that name no topics. */
 export const TOPICS = ['queues', 'modules', 'runs', 'next'] as const;
-export type Topic = (typeof TOPICS)[number];
+type Topic = (typeof TOPICS)[number];
+/** Lines, which are not repeated to a client that comes back. */
+export const LINE_TOPICS = ['log', 'output'] as const;
+export type AnyTopic = Topic | (typeof LINE_TOPICS)[number];
 
 interface Delta {
   readonly seq: number;
@@ -24,7 +32,16 @@ interface Delta {
 
 interface Client {
   readonly sink: StreamSink;
-  readonly topics: ReadonlySet<Topic>;
+  readonly topics: ReadonlySet<AnyTopic>;
+  /** Whose output it wants; undefined: that of all runs. */
+  readonly run: string | undefined;
+}
+
+/** What a client asks for. */
+export interface StreamWishes {
+  readonly topics: readonly AnyTopic[];
+  readonly lastEventId: string | undefined;
+  readonly run?: string | undefined;
 }
 
 /** Changes are sent at most four times a second. */
@@ -55,6 +72,7 @@ export class StreamHub {
     runs: new Map(),
     next: new Map(),
   };
+  readonly #lines: LiveLines;
   readonly #deltas: Delta[] = [];
   #deltaCharacters = 0;
   #seq = 0;
@@ -66,6 +84,7 @@ export class StreamHub {
 
   constructor(options: StreamHubOptions) {
     this.#options = options;
+    this.#lines = new LiveLines(options.view.journal, options.log);
   }
 
   get isFull(): boolean {
@@ -75,19 +94,29 @@ export class StreamHub {
   /** Serves a client until the signal aborts, or the client is dropped because it does not read. */
   async serve(
     sink: StreamSink,
-    { topics, lastEventId }: { readonly topics: readonly Topic[]; readonly lastEventId: string | undefined },
+    { topics, lastEventId, run }: StreamWishes,
     signal: AbortSignal,
   ): Promise<void> {
-    const client: Client = { sink, topics: new Set(topics) };
+    const client: Client = { sink, topics: new Set(topics), run };
     this.#look(true);
     this.#greet(client, lastEventId);
     this.#clients.add(client);
+    this.#followLines();
     const { promise, resolve } = Promise.withResolvers<void>();
     signal.addEventListener('abort', () => resolve(), { once: true });
     if (signal.aborted) resolve();
     void this.#tick();
     await promise;
     this.#clients.delete(client);
+    this.#followLines();
+  }
+
+  #followLines(): void {
+    const clients = [...this.#clients];
+    this.#lines.follow({
+      log: clients.some(({ topics }) => topics.has('log')),
+      output: clients.some(({ topics }) => topics.has('output')),
+    });
   }
 
   #greet(client: Client, lastEventId: string | undefined): void {
@@ -97,8 +126,11 @@ export class StreamHub {
     const hello = { bootId, version, seq: this.#seq, isResumed, heartbeatMs: HEARTBEAT_MS };
     let text = eventText('hello', JSON.stringify(hello));
     for (const topic of client.topics)
-      if (!isResumed)
-        text += eventText('snapshot', `{"topic":"${topic}","data":${JSON.stringify(this.#snapshot(topic))}}`);
+      if (!isResumed || topic === 'log')
+        text += eventText(
+          'snapshot',
+          `{"topic":"${topic}","data":${JSON.stringify(this.#redacted(this.#snapshot(topic, client)))}}`,
+        );
     for (const delta of missed ?? []) if (client.topics.has(delta.topic)) text += delta.text;
     // Only now the client has everything: an id on a snapshot would let it resume without the others.
     text += eventText('ready', '{}', this.#idOf(this.#seq));
@@ -114,17 +146,21 @@ export class StreamHub {
     return seq >= oldest && seq <= this.#seq ? this.#deltas.filter((delta) => delta.seq > seq) : undefined;
   }
 
-  #snapshot(topic: Topic): unknown {
+  #snapshot(topic: AnyTopic, { run }: Client): object {
     const { view } = this.#options;
     switch (topic) {
       case 'queues':
-        return this.#redacted({ queues: queuesData(view) });
+        return { queues: queuesData(view) };
       case 'modules':
-        return this.#redacted({ modules: modulesData(view) });
+        return { modules: modulesData(view) };
       case 'runs':
-        return this.#redacted(view.journal.list({ limit: RUNS_OF_SNAPSHOT }));
+        return view.journal.list({ limit: RUNS_OF_SNAPSHOT });
       case 'next':
-        return this.#redacted({ items: nextData(view, NEXT_MS) });
+        return { items: nextData(view, NEXT_MS) };
+      case 'log':
+        return { lines: this.#lines.recent };
+      case 'output':
+        return { output: run === undefined ? null : (view.journal.details(Number(run))?.output ?? null) };
     }
   }
 
@@ -137,6 +173,7 @@ export class StreamHub {
     while (this.#clients.size > 0) {
       await clock.sleep(TICK_MS, never);
       this.#look(false);
+      this.#sendLines();
       if (clock.steadyMs() - this.#lastBeatMs < HEARTBEAT_MS) continue;
       this.#lastBeatMs = clock.steadyMs();
       for (const client of this.#clients) this.#send(client, ': heartbeat\n\n');
@@ -173,6 +210,20 @@ export class StreamHub {
       if (keys.has(key)) continue;
       known.delete(key);
       this.#push(topic, `${event}-removed`, JSON.stringify({ [keyName]: key }));
+    }
+  }
+
+  #sendLines(): void {
+    const { log, outputs } = this.#lines.take();
+    if (log.lines.length > 0) {
+      const text = eventText('log', JSON.stringify(this.#redacted(log)));
+      for (const client of this.#clients) if (client.topics.has('log')) this.#send(client, text);
+    }
+    for (const part of outputs) {
+      const text = eventText('output', JSON.stringify(this.#redacted(part)));
+      for (const client of this.#clients)
+        if (client.topics.has('output') && (client.run ?? part.runId) === part.runId)
+          this.#send(client, text);
     }
   }
 
