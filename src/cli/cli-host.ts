@@ -19,6 +19,9 @@ export interface TextOutput {
   readonly isTTY?: boolean;
   readonly columns?: number;
   readonly rows?: number;
+  /** Calls back when the size of the terminal has changed. */
+  on?(event: 'resize', listener: () => void): unknown;
+  off?(event: 'resize', listener: () => void): unknown;
 }
 
 /**

@@ -102,8 +102,8 @@ async function requested(
 /** Lets a command show its response again and again. */
 export function addWatchOptions(command: Command): Command {
   return command
-    .option('-w, --watch', 'refresh the output until Ctrl-C')
-    .option('-t, --watchInterval <duration>', 'interval between refreshes', '1s');
+    .option('-w, --watch', 'show the output again when it changes, until Ctrl-C')
+    .option('-t, --watchInterval <duration>', 'refresh as often while the operator reports no changes', '1s');
 }
 
 /** Path of the debug socket of the operator that a command is about. */

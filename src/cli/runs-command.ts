@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { addDebugCommand, type CommandParts } from './debug-command.ts';
+import { addDebugCommand, addWatchOptions, type CommandParts } from './debug-command.ts';
 import { nameArgument } from './name-arguments.ts';
 
 /** Adds `runs`, `runs show` and `next`. */
@@ -25,6 +25,7 @@ export function addRunsCommands(program: Command, parts: CommandParts): void {
     .option('--event <id>', 'only what this event led to')
     .option('--failed', 'only failed runs')
     .option('--limit <number>', 'how many, at most 500', '50');
+  addWatchOptions(runs);
   addDebugCommand(
     runs,
     {
@@ -39,7 +40,7 @@ export function addRunsCommands(program: Command, parts: CommandParts): void {
     ([id = '']) => ({ path: `/api/v1/runs/${encodeURIComponent(id)}` }),
     parts,
   ).addArgument(nameArgument('run', '<id>', 'number of the run, as `runs` lists it'));
-  addDebugCommand(
+  const next = addDebugCommand(
     program,
     {
       name: 'next',
@@ -54,6 +55,7 @@ export function addRunsCommands(program: Command, parts: CommandParts): void {
     (_args, options) => ({ path: `/api/v1/next?hours=${encodeURIComponent(String(options['hours']))}` }),
     parts,
   ).option('--hours <number>', 'how far to look ahead', '24');
+  addWatchOptions(next);
 }
 
 function runsQuery(options: Readonly<Record<string, unknown>>): URLSearchParams {

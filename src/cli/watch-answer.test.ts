@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { daemonView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { startDebugServer } from '../server/debug-server.ts';
+import type { QueueView } from '../status/daemon-view.ts';
 import { watchAnswer } from './watch-answer.ts';
 
 const PATIENCE = { timeout: 20_000 };
@@ -19,33 +20,72 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-test('the answer is shown at each interval until the stop, also when the daemon goes away', async () => {
+/** A command that watches, and an operator whose queue and clock a test moves. */
+async function watched(options: { readonly isTTY: boolean; readonly interval: string }) {
   const socketPath = join(directory, 's');
+  const operatorClock = new FakeClock();
+  const main: { tasks: QueueView['tasks'] } = { tasks: [] };
+  const tasks = () => main.tasks.length;
+  const view = daemonView({
+    queues: () => [{ name: 'main', status: '', tasks: main.tasks }],
+    taskQueues: () => [
+      { name: 'main', length: tasks(), status: { type: 'idle', since: null, until: null }, tasks: [] },
+    ],
+    stateKey: () => String(tasks()),
+  });
   const parameters = { list: () => [], set: () => undefined };
-  const server = await startDebugServer(
-    socketPath,
-    { view: daemonView(), parameters, ...NO_COMMANDS },
-    silentLogger,
-    async () => undefined,
-  );
+  const identity = { ...NO_COMMANDS.identity, clock: operatorClock };
+  const endpoint = { view, parameters, ...NO_COMMANDS, identity };
+  const server = await startDebugServer(socketPath, endpoint, silentLogger, async () => undefined);
   const clock = new FakeClock();
   const stop = new AbortController();
   const written: string[] = [];
-  const output = { write: (text: string) => void written.push(text) };
+  const output = { isTTY: options.isTTY, write: (text: string) => void written.push(text) };
   const host = { env: {}, cwd: '/', clock, stdout: output, stderr: output, stopSignal: () => stop.signal };
-  const watching = watchAnswer(socketPath, '/queue/main.text', '5s', host);
-  await vi.waitFor(() => expect(clock.pendingDelaysMs).toEqual([5_000]), PATIENCE);
-  await server.stop();
-  await clock.advance(5_000);
-  await vi.waitFor(() => expect(written).toHaveLength(3), PATIENCE);
+  const watching = watchAnswer(socketPath, '/queue/main.text', options.interval, host);
+  return { server, clock, operatorClock, main, stop, written, watching };
+}
+
+test('an answer is shown again as soon as the operator reports a change', async () => {
+  const { server, clock, operatorClock, main, stop, written, watching } = await watched({
+    isTTY: false,
+    interval: '1h',
+  });
+  await vi.waitFor(() => expect(written.join('')).toContain("Queue 'main': length 0"), PATIENCE);
+  await vi.waitFor(() => expect(operatorClock.pendingDelaysMs).toEqual([250]), PATIENCE);
+  main.tasks = [{ index: 1, description: 'ModuleRun web' }];
+  await operatorClock.advance(250);
+  // Changes within a quarter of a second are one look.
+  await vi.waitFor(async () => {
+    await clock.advance(250);
+    expect(written.join('')).toContain('ModuleRun web');
+  }, PATIENCE);
   stop.abort();
   expect(await watching).toBe(0);
-  expect(written).toEqual([
-    '\u001b[?1049h',
-    expect.stringContaining("Queue 'main': length 0"),
-    expect.stringContaining('debug socket'),
-    '\u001b[?1049l',
-  ]);
+  await server.stop();
+  expect(written.join('')).not.toContain('\u001b');
+  await operatorClock.advance(250);
+});
+
+test('the answer is shown at each interval until the stop, also when the daemon goes away', async () => {
+  const { server, clock, operatorClock, stop, written, watching } = await watched({
+    isTTY: true,
+    interval: '5s',
+  });
+  await vi.waitFor(() => expect(written.join('')).toContain("Queue 'main': length 0"), PATIENCE);
+  await vi.waitFor(async () => {
+    await clock.advance(5_000);
+    expect(written.join('')).toContain('1970-01-01T00:00:05Z');
+  }, PATIENCE);
+  await server.stop();
+  await vi.waitFor(async () => {
+    await clock.advance(5_000);
+    expect(written.join('')).toContain('debug socket');
+  }, PATIENCE);
+  stop.abort();
+  expect(await watching).toBe(0);
+  expect([written[0], written.at(-1)]).toEqual(['\u001b[?1049h', '\u001b[?1049l']);
+  await operatorClock.advance(250);
 });
 
 test('a wrong interval means a second', async () => {
@@ -54,7 +94,9 @@ test('a wrong interval means a second', async () => {
   const output = { write: () => undefined };
   const host = { env: {}, cwd: '/', clock, stdout: output, stderr: output, stopSignal: () => stop.signal };
   const watching = watchAnswer(join(directory, 'none'), '/', 'soon', host);
-  await vi.waitFor(() => expect(clock.pendingDelaysMs).toEqual([1_000]), PATIENCE);
+  await vi.waitFor(() => expect(clock.pendingDelaysMs).toEqual([250, 1_000]), PATIENCE);
+  await clock.advance(250);
+  await vi.waitFor(() => expect(clock.pendingDelaysMs).toEqual([750, 750]), PATIENCE);
   stop.abort();
   await watching;
 });

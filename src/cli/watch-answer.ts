@@ -2,19 +2,21 @@ import { errorText } from '@addon-operator/base/error-text';
 import { parseGoDuration } from '@addon-operator/base/go-duration';
 import { rfc3339 } from '@addon-operator/base/rfc3339';
 import { requestDebug } from '../server/debug-client.ts';
+import { ChangeFeed } from './change-feed.ts';
 import type { CliHost } from './cli-host.ts';
 import { harmless } from './harmless.ts';
+import { watchOutput } from './watch-output.ts';
 
 const DEFAULT_INTERVAL_MS = 1_000;
-const ENTER_ALTERNATE_SCREEN = '\u001b[?1049h';
-const LEAVE_ALTERNATE_SCREEN = '\u001b[?1049l';
-const CLEAR_SCREEN = '\u001b[H\u001b[2J';
+/** A countdown, or how long something has been running. */
+const SECONDS = /\d ?s left\b|\bwaits \d+ s\b|\bruns for \d+ s\b/;
 
 /**
- * Shows an answer of the debug endpoint again and again, on the alternate screen and under the time of each look, until
- * the process is asked to stop. A daemon that does not answer is shown as that, for it may come back.
+ * Shows an answer of the debug endpoint until the process is asked to stop, whenever the operator reports a change: on the
+ * alternate screen of a terminal under the time, which is drawn anew at each interval, elsewhere the lines that are new. An operator
+ * that does not respond is shown as that, for it may come back.
  *
- * @param interval Go duration; a wrong one means a second
+ * @param interval Go duration; a wrong one means a second. Without reports, and at an answer that counts seconds, requests are sent as often
  * @param toText how a success is shown; absent: as it is
  */
 export async function watchAnswer(
@@ -24,22 +26,30 @@ export async function watchAnswer(
   host: CliHost,
   toText: (body: string) => string = (body) => body,
 ): Promise<number> {
-  const signal = host.stopSignal();
-  const intervalMs = parseGoDuration(interval) ?? 0;
-  host.stdout.write(ENTER_ALTERNATE_SCREEN);
+  const stop = host.stopSignal();
+  const givenMs = parseGoDuration(interval) ?? 0;
+  const intervalMs = givenMs > 0 ? givenMs : DEFAULT_INTERVAL_MS;
+  const end = new AbortController();
+  const signal = AbortSignal.any([stop, end.signal]);
+  const feed = new ChangeFeed(host.clock, signal);
+  const following = feed.follow(socketPath, path);
+  const output = watchOutput(host.stdout);
   try {
-    while (!signal.aborted) {
-      const text = await requestDebug({ socketPath, path }, host.clock, signal).then(
-        ({ status, body }) => (status === 200 ? toText(body) : body),
-        errorText,
-      );
-      if (signal.aborted) break;
-      host.stdout.write(`${CLEAR_SCREEN}${rfc3339(host.clock.wallMs())}\n\n${harmless(text)}\n`);
-      const pauseMs = intervalMs > 0 ? intervalMs : DEFAULT_INTERVAL_MS;
-      await host.clock.sleep(pauseMs, signal).catch(() => undefined);
+    let [text, isOld] = ['', true];
+    while (!stop.aborted) {
+      if (isOld)
+        text = await requestDebug({ socketPath, path }, host.clock, stop).then(
+          ({ status, body }) => (status === 200 ? toText(body) : body),
+          errorText,
+        );
+      if (stop.aborted) break;
+      output.show(rfc3339(host.clock.wallMs()), harmless(text));
+      isOld = await feed.next(intervalMs, SECONDS.test(text));
     }
   } finally {
-    host.stdout.write(LEAVE_ALTERNATE_SCREEN);
+    output.end();
+    end.abort();
+    await following;
   }
   return 0;
 }

@@ -1,0 +1,67 @@
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { followStream } from '../server/stream-client.ts';
+
+/** What a stream is about, by the beginning of the path that is watched. */
+const TOPICS: readonly (readonly [path: string, topics: string])[] = [
+  ['/queue/', 'queues'],
+  ['/module/list', 'modules'],
+  ['/api/v1/runs', 'runs'],
+  ['/api/v1/next', 'next'],
+];
+const OTHER_TOPICS = 'queues,modules';
+/** The operator sends changes as often. */
+const LEAST_PAUSE_MS = 250;
+/** What changes without an event is noticed this late. */
+const QUIET_MS = 10_000;
+const RECONNECT_MS = 1_000;
+
+/** Says when an answer of the operator may be another one: by the stream, and by time where there is no stream. */
+export class ChangeFeed {
+  readonly #clock: SteadyClock;
+  readonly #signal: AbortSignal;
+  #isFollowing = false;
+  #wake = new AbortController();
+  #lookedMs: number;
+
+  constructor(clock: SteadyClock, signal: AbortSignal) {
+    this.#clock = clock;
+    this.#signal = signal;
+    this.#lookedMs = clock.steadyMs();
+  }
+
+  /** Follows what the answer for a path depends on until the signal aborts, over all restarts of the operator. Never rejects. */
+  async follow(socketPath: string, watched: string): Promise<void> {
+    const topics = TOPICS.find(([path]) => watched.startsWith(path))?.[1] ?? OTHER_TOPICS;
+    const path = `/api/v1/stream?topics=${topics}`;
+    while (!this.#signal.aborted) {
+      await followStream({ socketPath, path }, this.#signal, ({ event }) => {
+        if (event === 'ready') this.#isFollowing = true;
+        if (this.#isFollowing) this.#wake.abort();
+      }).catch(() => undefined);
+      if (this.#isFollowing) this.#wake.abort();
+      this.#isFollowing = false;
+      await this.#sleep(RECONNECT_MS, this.#signal);
+    }
+  }
+
+  /**
+   * Resolves after the interval, at a change before that, or when the signal aborts. Returns whether the answer may be another
+   * one.
+   *
+   * @param countsSeconds whether the answer changes with the time
+   */
+  async next(intervalMs: number, countsSeconds: boolean): Promise<boolean> {
+    await this.#sleep(Math.min(LEAST_PAUSE_MS, intervalMs), this.#signal);
+    if (!this.#wake.signal.aborted)
+      await this.#sleep(intervalMs - LEAST_PAUSE_MS, AbortSignal.any([this.#signal, this.#wake.signal]));
+    const isQuiet = this.#clock.steadyMs() - this.#lookedMs < QUIET_MS;
+    if (this.#isFollowing && isQuiet && !countsSeconds && !this.#wake.signal.aborted) return false;
+    this.#wake = new AbortController();
+    this.#lookedMs = this.#clock.steadyMs();
+    return true;
+  }
+
+  async #sleep(ms: number, signal: AbortSignal): Promise<void> {
+    await this.#clock.sleep(Math.max(0, ms), signal).catch(() => undefined);
+  }
+}
