@@ -29,6 +29,7 @@ import {
 } from './module-object.ts';
 import { ModuleObjectStore, type ModuleObjectsView } from './module-object-store.ts';
 import { moduleStatus, statusUntilDecided } from './module-status.ts';
+import { withoutRepetitions } from './shared-events.ts';
 import { statusChange } from './status-change.ts';
 
 export interface ModuleObjectsOptions {
@@ -214,7 +215,7 @@ export class ModuleObjects {
     if (refused[0] !== undefined && refused.length === facts.length) throw refused[0].error;
     for (const { module, error } of refused) this.#refuse(module, error);
     const recorded = written.filter((one) => one !== undefined && 'object' in one);
-    this.#recorder.recordInBackground(recorded, signal);
+    this.#recorder.recordInBackground(withoutRepetitions(recorded), signal);
     if (isLast) await this.#recorder.idle;
     if (!mayRemove) return;
     const known = new Set(facts.map(({ explanation }) => explanation.module));
