@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { addDebugCommand, type CommandParts } from './debug-command.ts';
+import { nameArgument } from './name-arguments.ts';
 
 /** Adds `hook abort`. */
 export function addHookCommand(program: Command, parts: CommandParts): void {
@@ -17,7 +18,7 @@ export function addHookCommand(program: Command, parts: CommandParts): void {
     }),
     parts,
   )
-    .argument('<name>', 'name of the hook; MODULE/NAME if several have it')
+    .addArgument(nameArgument('running hook', '<name>', 'name of the hook; MODULE/NAME if several have it'))
     .option('--queue <name>', 'only its run in this queue')
     .option('--drop', 'drop the task of an event or a schedule instead of retrying it');
 }

@@ -20,6 +20,10 @@ const SOURCES: Readonly<
     path: '/api/v1/runs',
     names: (data) => listOf(data, 'runs').map((run) => fieldsOf(run)['id']),
   },
+  'running hook': {
+    path: '/api/v1/now',
+    names: (data) => listOf(data, 'runningHooks').map((hook) => fieldsOf(hook)['hook']),
+  },
   queue: {
     path: '/queue/list.json?showEmpty=true',
     names: (data) =>
@@ -27,7 +31,7 @@ const SOURCES: Readonly<
   },
 };
 
-/** Names of modules or queues, or numbers of runs, of the running operator; empty without one, and when it is slow. */
+/** Names of modules, queues or hooks that run, or numbers of runs, of the running operator; empty without one, and when it is slow. */
 export async function knownNames(kind: NameKind, host: CliHost): Promise<readonly string[]> {
   const { path, names } = SOURCES[kind];
   const limit = new AbortController();

@@ -7,9 +7,9 @@ import type { Access, ResourceAccess } from '../modules/access/policy-rules.ts';
 import { neededAccess } from '../plan/needed-access.ts';
 import { requestDebug } from '../server/debug-client.ts';
 import { readSettings } from '../settings/read-settings.ts';
-import type { Settings } from '../settings.ts';
 import { adoptPatches } from './adopt-patches.ts';
 import { type CliHost, fail } from './cli-host.ts';
+import { findDebugSocket } from './find-socket.ts';
 import { harmless } from './harmless.ts';
 import { quietHost } from './quiet-host.ts';
 import { type RbacFormat, ROLE_NAME, rbacText } from './rbac-text.ts';
@@ -28,6 +28,7 @@ export interface RbacOptions {
  */
 export async function rbacCommand(options: RbacOptions, host: CliHost): Promise<number> {
   const settings = readSettings({ env: host.env, flags: options.flags });
+  const socketPath = await findDebugSocket(options.flags, host);
   const signal = host.stopSignal();
   const found = await inspect(
     settings,
@@ -39,7 +40,7 @@ export async function rbacCommand(options: RbacOptions, host: CliHost): Promise<
       const wanted = modules.filter(
         ({ name }) => options.modules.length === 0 || options.modules.includes(name),
       );
-      const daemon = { socketPath: settings.debugUnixSocket, clock: host.clock };
+      const daemon = { socketPath, clock: host.clock };
       const names = wanted.map(({ name }) => name);
       const lacking = await adoptPatches(inspection, names, daemon, signal);
       const needed = await neededAccess(inspection, wanted, signal);
@@ -53,7 +54,7 @@ export async function rbacCommand(options: RbacOptions, host: CliHost): Promise<
     return fail(host, `no module named ${found.unknown.join(', ')} in ${directories} (--modules-dir)`);
   }
   const { createdNamespaces, namespace } = found;
-  const access = [...found.access, ...(await accessSeenByDaemon(settings, host))];
+  const access = [...found.access, ...(await accessSeenByDaemon(socketPath, host))];
   const grants = grantsFor(access, createdNamespaces);
   host.stdout.write(rbacText(grants, options.format, namespace));
   const note = (text: string): unknown => host.stderr.write(`Note: ${text}\n`);
@@ -83,14 +84,11 @@ function bindingHint(namespaces: readonly string[], ownNamespace: string): strin
 }
 
 /** Only the daemon that ran the hooks knows the operations that they wrote to KUBERNETES_PATCH_PATH. */
-async function accessSeenByDaemon(
-  { debugUnixSocket }: Settings,
-  host: CliHost,
-): Promise<readonly ResourceAccess[]> {
-  const seen = await patchAccess(debugUnixSocket, host.clock);
+async function accessSeenByDaemon(socketPath: string, host: CliHost): Promise<readonly ResourceAccess[]> {
+  const seen = await patchAccess(socketPath, host.clock);
   if (seen === undefined) {
     host.stderr.write(
-      `Note: the rules do not include objects that hooks patch, and charts are rendered without the values that hooks set: no daemon responds on the debug socket ${debugUnixSocket} (--debug-unix-socket)\n`,
+      `Note: the rules do not include objects that hooks patch, and charts are rendered without the values that hooks set: no daemon responds on the debug socket ${socketPath} (--debug-unix-socket)\n`,
     );
     return [];
   }

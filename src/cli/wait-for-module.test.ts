@@ -9,16 +9,18 @@ import { startDebugServer } from '../server/debug-server.ts';
 import type { ModuleExplanation } from '../status/module-explanation.ts';
 import { runCli } from './run-cli.ts';
 
-async function wait(statuses: readonly string[], ...args: readonly string[]) {
+async function wait(states: readonly (string | Partial<ModuleExplanation>)[], ...args: readonly string[]) {
   const directory = await mkdtemp(join(tmpdir(), 'wait-'));
-  const left = [...statuses];
-  const explainModule = async () =>
-    ({
-      status: left.length > 1 ? left.shift() : left[0],
+  const left = [...states];
+  const explainModule = async () => {
+    const state = left.length > 1 ? left.shift() : left[0];
+    return {
       reason: 'because',
       waitsFor: ['a task in front of it'],
       failure: null,
-    }) as unknown as ModuleExplanation;
+      ...(typeof state === 'string' ? { status: state } : state),
+    } as unknown as ModuleExplanation;
+  };
   const path = join(directory, 'debug.socket');
   const endpoint = {
     view: daemonView({ explainModule }),
@@ -58,7 +60,7 @@ test('wait module says what is in the way when the time is over', async () => {
   expect(await wait(['starting'], '--timeout', '3s')).toEqual({
     exitCode: 1,
     out: '',
-    err: 'Error: module web is not ready in time: it is starting: it waits for a task in front of it\n',
+    err: 'Error: module web is not ready in time: it is starting: it waits for a task in front of it\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
   });
 });
 
@@ -67,4 +69,17 @@ test('wait module refuses a time that is none', async () => {
     exitCode: 1,
     err: expect.stringContaining('cannot read the duration "soon"') as string,
   });
+});
+
+test('the code of a wait is that of the error in the way of the module', async () => {
+  const failure = {
+    error: 'no disk',
+    code: 'HELM_FAILED',
+    attempts: 1,
+    nextAttemptAt: null,
+    isGivenUp: false,
+  } as const;
+  expect((await wait([{ status: 'failing', failure }], '--timeout', '1s')).err).toBe(
+    'Error: module web is not ready in time: it is failing: no disk\nCode: HELM_FAILED, explained in docs/errors.md\n',
+  );
 });

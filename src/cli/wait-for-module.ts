@@ -1,4 +1,4 @@
-import { messageOf } from '@addon-operator/base/errors';
+import { codeOf, ERROR_CODES, type ErrorCode, messageOf } from '@addon-operator/base/errors';
 import { fieldsOf, parseJson, textOf, textsOf } from '@addon-operator/json';
 import { requestDebug } from '../server/debug-client.ts';
 import { type CliHost, fail } from './cli-host.ts';
@@ -30,6 +30,7 @@ export async function waitForModule(
     const state = await stateOf(name, socketPath, host, stop).catch((error: unknown) => ({
       status: '',
       text: messageOf(error),
+      code: codeOf(error),
     }));
     if (state.status === wanted) {
       host.stdout.write(harmless(`module ${name} is ${wanted}\n`));
@@ -37,18 +38,36 @@ export async function waitForModule(
     }
     const leftMs = endMs - clock.steadyMs();
     if (leftMs <= 0 || stop.aborted)
-      return fail(host, `module ${name} is not ${wanted} ${stop.aborted ? 'yet' : 'in time'}: ${state.text}`);
+      return fail(
+        host,
+        `module ${name} is not ${wanted} ${stop.aborted ? 'yet' : 'in time'}: ${state.text}`,
+        state.code ?? 'REQUEST_REFUSED',
+      );
     await clock.sleep(Math.min(POLL_MS, leftMs), stop).catch(() => undefined);
   }
 }
 
-async function stateOf(name: string, socketPath: () => Promise<string>, host: CliHost, signal: AbortSignal) {
+/** What is known of a module now; `code` is that of the error in its way, if there is one. */
+interface ModuleState {
+  readonly status: string;
+  readonly text: string;
+  readonly code: ErrorCode | undefined;
+}
+
+async function stateOf(
+  name: string,
+  socketPath: () => Promise<string>,
+  host: CliHost,
+  signal: AbortSignal,
+): Promise<ModuleState> {
   const path = `/api/v1/modules/${encodeURIComponent(name)}`;
   const { status, body } = await requestDebug({ socketPath: await socketPath(), path }, host.clock, signal);
   const data = fieldsOf(parseJson(body));
-  if (status !== 200) return { status: '', text: textOf(fieldsOf(data['error'])['message']) };
+  const failure = fieldsOf(data[status === 200 ? 'failure' : 'error']);
+  const code = ERROR_CODES.find((known) => known === failure['code']);
+  if (status !== 200) return { status: '', text: textOf(failure['message']), code };
   const [nearest] = textsOf(data['waitsFor']);
-  const error = textOf(fieldsOf(data['failure'])['error']);
+  const error = textOf(failure['error']);
   const why = error || (nearest === undefined ? textOf(data['reason']) : `it waits for ${nearest}`);
-  return { status: textOf(data['status']), text: `it is ${textOf(data['status'])}: ${why}` };
+  return { status: textOf(data['status']), text: `it is ${textOf(data['status'])}: ${why}`, code };
 }
