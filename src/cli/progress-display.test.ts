@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { ProgressDisplay } from './progress-display.ts';
+import { type CurrentStatus, ProgressDisplay } from './progress-display.ts';
 
 function display(isTTY: boolean) {
   let text = '';
@@ -61,6 +61,29 @@ test('a hook that runs for long is in the block with its age, and gets one line 
   long = [{ key: 'main hang.sh 4712', text: 'hook hang.sh runs for 10 s' }];
   await clock.advance(1_000);
   expect(take()).toBe('TIME hook hang.sh runs for 10 s\n');
+  shown.stop();
+  await running;
+});
+
+test('after the block a line says when the operator needs a person for longer, and when it no longer does', async () => {
+  const { clock, shown, take } = display(false);
+  let status: ReturnType<CurrentStatus> = { level: 'well', text: 'all is well' };
+  shown.showStatus(() => status);
+  const running = shown.run();
+  await clock.advance(5_000);
+  expect(take()).toBe('');
+  status = { level: 'broken', text: 'queue main waits 5 s' };
+  await clock.advance(1_000);
+  expect(take()).toBe('');
+  status = { level: 'broken', text: 'queue main waits 4 s' };
+  await clock.advance(1_000);
+  expect(take()).toBe('TIME status: queue main waits 4 s\n');
+  status = { level: 'broken', text: 'queue main waits 3 s' };
+  await clock.advance(5_000);
+  expect(take()).toBe('');
+  status = { level: 'waiting', text: 'module web is starting' };
+  await clock.advance(2_000);
+  expect(take()).toBe('TIME status: module web is starting\n');
   shown.stop();
   await running;
 });

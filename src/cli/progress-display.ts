@@ -1,3 +1,5 @@
+import { escapeControls } from '@addon-operator/base/escape-controls';
+import type { OperatorStatus } from '../status/operator-status.ts';
 import type { CliHost } from './cli-host.ts';
 import { cut, type Paint, paintFor, wantsColor } from './paint.ts';
 import { progressBlock } from './progress-block.ts';
@@ -20,6 +22,9 @@ const STYLES = {
 /** Hooks that have been running for long: what names the run, and what is said about it now. */
 export type LongHooks = () => readonly { readonly key: string; readonly text: string }[];
 
+/** The state of the operator in one sentence. */
+export type CurrentStatus = () => Pick<OperatorStatus, 'level' | 'text'>;
+
 /**
  * Shows the progress of the daemon. A terminal sees one block that is drawn over itself until {@link endBlock}, other
  * outputs see a line for each event, and from then on both do.
@@ -29,6 +34,10 @@ export class ProgressDisplay {
   #longHooks: LongHooks = () => [];
   /** Those that a line was written about. */
   #reported: ReadonlySet<string> = new Set();
+  #status: CurrentStatus | undefined;
+  /** The problem that a line was written about, without its numbers; empty for none. */
+  #saidProblem: string | undefined;
+  #seenProblem: string | undefined;
   readonly #host: Pick<CliHost, 'stdout' | 'clock'>;
   readonly #paint: Paint;
   readonly #isTerminal: boolean;
@@ -63,7 +72,10 @@ export class ProgressDisplay {
     const { signal } = this.#stopped;
     while (!signal.aborted) {
       if (this.#hasBlock) this.#draw();
-      else this.#writeLongHooks();
+      else {
+        this.#writeLongHooks();
+        this.#writeStatus();
+      }
       await this.#host.clock.sleep(TICK_MS, signal).catch(() => undefined);
     }
   }
@@ -71,6 +83,11 @@ export class ProgressDisplay {
   /** From now on hooks that run for long are shown. */
   showLongHooks(longHooks: LongHooks): void {
     this.#longHooks = longHooks;
+  }
+
+  /** From now on a line says when the operator needs a person, and when it no longer does. */
+  showStatus(status: CurrentStatus): void {
+    this.#status = status;
   }
 
   show(event: ProgressEvent): void {
@@ -115,6 +132,21 @@ export class ProgressDisplay {
         this.#host.stdout.write(`${this.#formatted({ kind: 'warning', text })}\n`);
     }
     this.#reported = new Set(long.map(({ key }) => key));
+  }
+
+  /** What lasts for a second; the screen at the end has shown the first state. */
+  #writeStatus(): void {
+    if (this.#status === undefined) return;
+    const { level, text } = this.#status();
+    const problem = level === 'broken' ? text.replaceAll(/\d+/g, '') : '';
+    const isLasting = problem === this.#seenProblem;
+    this.#seenProblem = problem;
+    if (!isLasting || problem === this.#saidProblem) return;
+    const isFirst = this.#saidProblem === undefined;
+    this.#saidProblem = problem;
+    if (isFirst) return;
+    const kind = level === 'broken' ? 'warning' : 'good';
+    this.#host.stdout.write(`${this.#formatted({ kind, text: `status: ${escapeControls(text)}` })}\n`);
   }
 
   #draw(): void {

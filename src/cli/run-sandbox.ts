@@ -10,11 +10,11 @@ import { fileLogOutput } from '../lib/file-log-output.ts';
 import { observeLog } from '../lib/observe-log.ts';
 import { OWN_CODE } from '../lib/own-code.ts';
 import type { RootLogger } from '../lib/pino-logger.ts';
-import { runningHooks } from '../operator/collect-operator-facts.ts';
+import { collectOperatorFacts, runningHooks } from '../operator/collect-operator-facts.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import { portType } from '../settings/setting-type.ts';
 import type { Settings } from '../settings.ts';
-import { hookText, NOTED_HOOK_MS } from '../status/operator-status.ts';
+import { hookText, NOTED_HOOK_MS, operatorStatus } from '../status/operator-status.ts';
 import { cacheDirectory } from '../tools/cache-directory.ts';
 import { pinnedKubectl } from '../tools/pinned-tools.ts';
 import type { CliHost } from './cli-host.ts';
@@ -111,7 +111,8 @@ async function runAndShow(parts: RunParts, stop: AbortSignal): Promise<number> {
     },
     stop,
     {
-      onStarted: ({ operator }) =>
+      onStarted: ({ operator }) => {
+        display.showStatus(() => operatorStatus(collectOperatorFacts(operator)));
         display.showLongHooks(() =>
           runningHooks(operator)
             .filter(({ runningMs }) => runningMs >= NOTED_HOOK_MS)
@@ -119,7 +120,8 @@ async function runAndShow(parts: RunParts, stop: AbortSignal): Promise<number> {
               key: `${hook.queue} ${hook.hook} ${hook.binding} ${hook.pid}`,
               text: hookText(hook),
             })),
-        ),
+        );
+      },
       onConverged: async (daemon) => {
         await showEnd({ ...parts, pageAddress }, daemon, stop).catch((error: unknown) => {
           if (!stop.aborted) throw error;
