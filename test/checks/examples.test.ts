@@ -4,7 +4,9 @@ import { expect, test } from 'vitest';
 import { projectRoot } from './checkout.ts';
 import { copiesOf, stagesOf, textsOf } from './dockerfile.ts';
 
-const EXAMPLES = directoriesIn('examples').filter((name) => name !== 'catalogue');
+/** Neither modules nor hooks. */
+const OTHERS = ['catalogue', 'k9s'];
+const EXAMPLES = directoriesIn('examples').filter((name) => !OTHERS.includes(name));
 const CATALOGUE = directoriesIn('examples/catalogue');
 
 test.each(EXAMPLES)('the example %s has a README with the command that runs it, and a test', (name) => {
