@@ -64,31 +64,18 @@ export interface DebugParts {
   readonly redactor: Redactor;
   /** Different after each start of the operator. */
   readonly bootId: string;
-  readonly configMapEvents: ConfigMapEventLog;
+  readonly logs: { readonly configMapEvents: ConfigMapEventLog; readonly tail: LogTail };
   /** Where Events about modules are recorded, if there are any. */
   readonly objects: Pick<ModuleObjects, 'record'> | undefined;
   readonly stop: AbortSignal;
-  readonly logTail: LogTail;
   readonly running: AsyncDisposableStack;
 }
 
 /** Starts the debug endpoint, which shows the view and passes requests to the operator, and the page if it is wanted. */
 export async function startDebugEndpoint(parts: DebugParts): Promise<void> {
-  const {
-    settings,
-    host,
-    metrics,
-    operator,
-    pauses,
-    view,
-    redactor,
-    configMapEvents,
-    logTail,
-    running,
-    bootId,
-  } = parts;
+  const { settings, host, metrics, operator, pauses, view, redactor, logs, running, bootId } = parts;
   const { clock } = host;
-  const adjustable = [logLevelParameter(host.log), configMapEvents.parameter];
+  const adjustable = [logLevelParameter(host.log), logs.configMapEvents.parameter];
   const parameters = startParameters(adjustable, clock, running);
   const identity = identityOf(settings, host, metrics, bootId);
   const endpoint = {
@@ -96,7 +83,7 @@ export async function startDebugEndpoint(parts: DebugParts): Promise<void> {
     redactor,
     parameters,
     identity,
-    log: logTail,
+    log: logs.tail,
     ...debugCommands(operator, pauses, clock),
   };
   const api = createApi({ ...endpoint, onAction: (action) => noteAction(parts, action) });

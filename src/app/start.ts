@@ -166,7 +166,14 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   await operator.bindings.setWebhooks(operator.globalHooks.runtimes, true, stop);
   const view = viewOf(settings, host, base, { ...parts, redactor });
   probes.show(view);
-  await startDebugEndpoint({ ...common, ...tracing, ...parts, view, objects, configMapEvents, logTail });
+  await startDebugEndpoint({
+    ...common,
+    ...tracing,
+    ...parts,
+    view,
+    objects,
+    logs: { configMapEvents, tail: logTail },
+  });
   startUp(operator, parts.handle, { stop, abort });
   startLoops(host, { ...parts, configMap, metrics, stop, running });
   runModuleObjects(objects, moduleSource(operator, redactor), settings, host, running);
