@@ -1,4 +1,4 @@
-// The page of the operator: it reads the API with the token from the address, follows the stream, and changes nothing.
+// The page of the operator: it reads the API with the token from the address, and follows the stream.
 import './style.css';
 import { effect } from '@preact/signals';
 import { render } from 'preact';
