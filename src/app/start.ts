@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { OperatorError } from '@addon-operator/base/errors';
-import { NO_TRACER } from '@addon-operator/base/trace';
 import { policyFiles } from '../extensions/authorization/create-authorization.ts';
 import { customizationsDir } from '../extensions/points/release-points.ts';
 import { bindingCount } from '../hooks/hook.ts';
@@ -22,6 +21,7 @@ import { ConfigMapEventLog } from '../settings/log-parameters.ts';
 import { refuseUnsupported } from '../settings/unsupported-settings.ts';
 import type { Settings } from '../settings.ts';
 import { runModuleObjects } from '../status/run-module-objects.ts';
+import { startTracing } from '../tracing/start-tracing.ts';
 import { createConfigMap, loadPatiently } from '../values/operator-config-map.ts';
 import { startAdmissionServer } from '../webhooks/admission-server.ts';
 import { webhookPorts } from '../webhooks/webhook-server.ts';
@@ -29,7 +29,7 @@ import { buildOperator } from './build-operator.ts';
 import { connectCluster } from './connect-cluster.ts';
 import { startDebugEndpoint, viewOf } from './endpoints.ts';
 import type { DaemonHost } from './host.ts';
-import { startBase } from './infrastructure.ts';
+import { type BaseOptions, startBase, type Tracing } from './infrastructure.ts';
 import { startLoops } from './loops.ts';
 import { endOnUncaught, stopDaemon } from './stop.ts';
 
@@ -120,7 +120,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     onSeriesDropped: (labels, series) => metrics.droppedHookSeries(labels, series),
   });
   const common = { settings, host, metrics, hookMetrics, redactor, stop, running };
-  const tracing = { bootId: randomUUID(), tracer: NO_TRACER };
+  const tracing = await createTracing(common);
   const probes = await startProbes(common, STARTING_VIEW);
   await startAdmissionServer(settings, host, stop, running);
   const { cluster, lead } = await takeLead({
@@ -179,6 +179,23 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   runModuleObjects(objects, moduleSource(operator, redactor), settings, host, running);
   if (settings.watchesFiles) running.defer(watchFiles(watchedPaths(settings), host, operator, stop));
   return { operator, httpPort: probes.port };
+}
+
+async function createTracing({
+  host,
+  metrics,
+  redactor,
+  running,
+}: Pick<BaseOptions, 'host' | 'metrics' | 'redactor' | 'running'>): Promise<Tracing> {
+  const bootId = randomUUID();
+  const tracer = await startTracing({
+    ...host,
+    bootId,
+    redact: (text) => redactor.text(text),
+    onDropped: (count) => metrics.droppedSpans(count),
+    running,
+  });
+  return { bootId, tracer };
 }
 
 function watchedPaths(settings: Settings): readonly string[] {

@@ -85,7 +85,7 @@ export class HookRunner implements HookRuns, Disposable {
     const { runner, tmpDir, env, cwd, graceMs, maxOutputBytes, keepFiles, onEscaped } = this.#options;
     const timeoutMs = hook.config.settings.timeoutMs ?? this.#options.timeoutMs;
     const label = `${valuesOwnerOf(hook)}-${hook.name}`;
-    const { bindingContext } = inputs;
+    const { bindingContext, traceparent } = inputs;
     const isShort = typeof bindingContext === 'string';
     const texts = { ...inputs, bindingContext: isShort ? bindingContext : '' };
     const files = createRunFiles(tmpDir, label, texts, keepFiles ? undefined : this.#spares);
@@ -102,7 +102,10 @@ export class HookRunner implements HookRuns, Disposable {
           file: hook.path,
           args: [],
           cwd,
-          env: { ...env, ...files.env },
+          env:
+            traceparent === undefined
+              ? { ...env, ...files.env }
+              : { ...env, ...files.env, TRACEPARENT: traceparent },
           graceMs,
           onLine: (stream, line) => output.line(stream, line),
           onEscaped: (escaped) => {

@@ -336,6 +336,11 @@ export const METRICS = {
     [],
     'Log records that were dropped because standard output was not read, or could not be written.',
   ),
+  droppedSpans: counter(
+    'trace_spans_dropped_total',
+    [],
+    'Spans of traces that were dropped because the collector did not take them in time.',
+  ),
   isLeader: gauge(
     'is_leader',
     [],

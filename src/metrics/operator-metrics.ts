@@ -454,6 +454,11 @@ export class OperatorMetrics {
     this.#metrics.droppedHookSeries.inc(labels, series);
   }
 
+  /** Spans of traces were lost. */
+  droppedSpans(count: number): void {
+    this.#metrics.droppedSpans.inc(count);
+  }
+
   /** Processes that had left the group of a hook run were ended with it. */
   hookEscapes(labels: { readonly module: string; readonly hook: string }, count: number): void {
     this.#metrics.hookEscapes.inc(labels, count);

@@ -2,6 +2,7 @@ import { CanonicalTexts } from '@addon-operator/base/canonical-texts';
 import { type Clock, roundedMs } from '@addon-operator/base/clock';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import { type Span, traced, traceparentOf } from '@addon-operator/base/trace';
 import type { JsonObject } from '@addon-operator/json';
 import type { PatchOperation as ObjectOperation } from '@addon-operator/kube-client/object-patch/patch-operation';
 import type { ResourceUsage } from '@addon-operator/process/process-runner';
@@ -51,6 +52,8 @@ export type ObserveHookRun = (run: HookRun, queue: string, log: Logger) => HookR
 export interface HookRunFollower {
   /** Gets what the hook prints, and what is logged about that. */
   readonly log: Logger;
+  /** The span of the run, which `end` ends. */
+  readonly span: Span;
   /** Called when the hook has ended well, and what it wrote is applied. */
   readonly wrote: (facts: HookFacts) => void;
   /** Called after every run, whatever came of it. */
@@ -114,7 +117,7 @@ export class HookExecution {
   async run(
     run: HookRun,
     queue: string,
-    log: Logger,
+    taskLog: Logger,
     signal: AbortSignal,
     onContexts: (covered: number) => void = () => undefined,
   ): Promise<HookEffects> {
@@ -130,11 +133,12 @@ export class HookExecution {
     const shown = this.running.add({
       labels,
       hook: run.hook.hook,
-      log,
+      log: taskLog,
       startedAtMs,
       abort: (error) => own.abort(error),
     });
-    const follower = this.#options.observe(run, queue, log);
+    const follower = this.#options.observe(run, queue, taskLog);
+    const { log, span } = follower;
     log.debug({}, 'hook started');
     let ending: HookRunEnd['cause'];
     try {
@@ -151,8 +155,9 @@ export class HookExecution {
       const idempotencyKey = this.#idempotencyKeys.of(task, work);
       const onStart = (pid: number): void => shown.setPid(pid);
       const isAwaited = run.reasons.some(({ type }) => type === 'admission' || type === 'conversion');
-      const inputs = { bindingContext: document, ...values, idempotencyKey, onStart, isAwaited };
-      const running = this.#options.hookRunner.run(hook, inputs, follower.log, ends);
+      const trace = traceOf(span);
+      const inputs = { bindingContext: document, ...values, idempotencyKey, onStart, isAwaited, ...trace };
+      const running = this.#options.hookRunner.run(hook, inputs, log, ends);
       const { outputs, usage } = await running.finally(() => onContexts(covered()));
       if (usage !== undefined) metrics.hookUsage(labels, usage);
       // Its module was deleted meanwhile: nothing of it may come back. The same goes for the waits below.
@@ -161,7 +166,7 @@ export class HookExecution {
       const effects = await inNameOf(hook, signal, async () => {
         if (isOfDeploy(run)) refuseValues(parsed, run.binding);
         this.#options.values.checkPatches(valuesOwnerOf(hook), parsed.patches);
-        return this.#apply(run, parsed, ends);
+        return this.#apply(run, parsed, span, ends);
       });
       this.#idempotencyKeys.succeeded(task, work);
       metrics.hookSucceeded(labels, startedAtMs + clock.steadyMs() - startedMs);
@@ -215,12 +220,15 @@ export class HookExecution {
       : visibleToModule(values, owner.module, enabledModules(), isForDeletion ? 'optional' : 'required');
   }
 
-  async #apply(run: HookRun, parsed: ParsedOutputs, signal: AbortSignal): Promise<HookEffects> {
+  async #apply(run: HookRun, parsed: ParsedOutputs, span: Span, signal: AbortSignal): Promise<HookEffects> {
     const { hook } = run.hook;
-    const { values, configMap, objectPatcher, hookMetrics, dynamicFlags } = this.#options;
-    const owner = valuesOwnerOf(hook);
+    const { objectPatcher, hookMetrics, dynamicFlags } = this.#options;
     hookMetrics.apply(metricLabels(hook), parsed.metrics);
-    if (parsed.objectOperations.length > 0) await objectPatcher.apply(parsed.objectOperations, signal);
+    const { objectOperations } = parsed;
+    if (objectOperations.length > 0)
+      await traced(span, 'patch objects', { 'addon_operator.operations': objectOperations.length }, () =>
+        objectPatcher.apply(objectOperations, signal),
+      );
     if (run.hook.isStopped) return NO_EFFECTS;
     const { config, values: patches } = parsed.patches;
     const { admission, conversion } = parsed;
@@ -231,6 +239,16 @@ export class HookExecution {
         admission,
         conversion,
       };
+    const operations = { 'addon_operator.operations': config.length + patches.length };
+    return await traced(span, 'patch values', operations, () => this.#applyValues(run, parsed, signal));
+  }
+
+  async #applyValues(run: HookRun, parsed: ParsedOutputs, signal: AbortSignal): Promise<HookEffects> {
+    const { hook } = run.hook;
+    const { values, configMap, dynamicFlags } = this.#options;
+    const owner = valuesOwnerOf(hook);
+    const { admission, conversion } = parsed;
+    const { config, values: patches } = parsed.patches;
     const before = values.checksum(owner);
     if (config.length > 0) {
       const check = (section: JsonObject): void => values.checkConfigSection(owner, section);
@@ -246,6 +264,10 @@ export class HookExecution {
       conversion,
     };
   }
+}
+
+function traceOf({ context }: Span): { readonly traceparent?: string } {
+  return context === undefined ? {} : { traceparent: traceparentOf(context) };
 }
 
 function factsOf(

@@ -1,6 +1,8 @@
 import type { Clock } from '@addon-operator/base/clock';
 import { codeOf, messageOf } from '@addon-operator/base/errors';
 import { type Logger, loggerOf } from '@addon-operator/base/log';
+import { NO_SPAN, type Span, traceFields } from '@addon-operator/base/trace';
+import { bindingNameOf } from '../hooks/binding-context.ts';
 import { moduleNameOf } from '../hooks/hook.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { RunEnd, RunStart } from '../journal/run.ts';
@@ -46,14 +48,45 @@ export function recordHookRun(journal: Journal, clock: Clock): ObserveHookRun {
   return (run, queue, log) => {
     const attempt = isOwnTask(run) ? journal.attemptIn(queue) : undefined;
     const recorded = attempt ?? journal.beginHook(startOfHook(run, queue, clock));
+    const span = hookSpan(run, journal.spanIn(queue));
+    const own = span.context === undefined ? log : log.child(traceFields(span));
     return {
-      log: withOutput(log, (line) => journal.print(recorded, line)),
-      wrote: (facts) => journal.noteHook(recorded, facts),
+      span,
+      log: withOutput(own, (line) => journal.print(recorded, line)),
+      wrote: (facts) => {
+        journal.noteHook(recorded, facts);
+        span.set({
+          'addon_operator.contexts': facts.contexts,
+          'addon_operator.cpu_ms': facts.cpuMs,
+          'addon_operator.max_rss_bytes': facts.maxRssBytes,
+        });
+      },
       end: ({ cause }) => {
+        span.set({ 'error.type': codeOf(cause?.error) });
+        span.end(cause === undefined ? {} : { error: messageOf(cause.error) });
         if (attempt === undefined) journal.end(recorded, endOfHook(cause));
       },
     } satisfies HookRunFollower;
   };
+}
+
+/** Begins the span of a run, in that of the attempt; for a request to a webhook, in that of the request. */
+function hookSpan(run: HookRun, attempt: Span): Span {
+  const parent = attempt.context === undefined ? (run.root?.span ?? NO_SPAN) : attempt;
+  if (parent.context === undefined) return NO_SPAN;
+  const { hook } = run.hook;
+  return parent.child({
+    name: `hook run ${hook.name}`,
+    attributes: {
+      'addon_operator.event.id': run.eventId,
+      'addon_operator.module': moduleNameOf(hook) || undefined,
+      'addon_operator.hook': hook.name,
+      'addon_operator.binding': run.binding,
+      'addon_operator.binding.name': run.reasons[0] === undefined ? undefined : bindingNameOf(run.reasons[0]),
+      'addon_operator.transport': hook.transport,
+    },
+    links: run.merged ?? [],
+  });
 }
 
 /** Whether the run is what a task is for: those for requests to webhooks have no queue. */

@@ -1,4 +1,4 @@
-import type { Span } from '@addon-operator/base/trace';
+import type { Span, SpanContext } from '@addon-operator/base/trace';
 import type { RunReason } from '../hooks/binding-context.ts';
 import type { BindingType } from '../hooks/hook-config.ts';
 import type { ModuleKey, ModuleName } from '../values/module-key.ts';
@@ -49,6 +49,8 @@ export interface HookRun extends TaskOrigin {
   readonly activation: string;
   /** The task of which the run is a part, and with which it is repeated; absent where the run itself is the task. */
   readonly repeatedBy?: object;
+  /** Events of runs that were combined with this one. */
+  readonly merged?: readonly SpanContext[];
   /** Limit in milliseconds where the hook has none of its own; absent: that of all hooks. */
   readonly fallbackTimeoutMs?: number;
 }

@@ -68,6 +68,14 @@ test('the page is loaded only where it is wanted', () => {
   expect(files.get('app/endpoints.ts')).not.toMatch(/from '\.\.\/ui\//);
 });
 
+test('libraries for traces are loaded by one file, which is loaded only when traces are wanted', () => {
+  const loaders = imports.filter(({ to, isTypeOnly }) => to.startsWith('@opentelemetry/') && !isTypeOnly);
+  expect([...new Set(loaders.map(({ from }) => from))]).toEqual(['tracing/otel-tracer.ts']);
+  const users = imports.filter(({ to, isTypeOnly }) => to === 'tracing/otel-tracer.ts' && !isTypeOnly);
+  expect(users.map(({ from }) => from)).toEqual(['tracing/start-tracing.ts']);
+  expect(files.get('tracing/start-tracing.ts')).toContain("await import('./otel-tracer.ts')");
+});
+
 test('every room of src/ is in the map', () => {
   const names = ROOMS.map(({ name }) => name);
   expect([...new Set([...files.keys()].map(roomOf))].filter((room) => !names.includes(room))).toEqual([]);

@@ -21,6 +21,7 @@ export const ROOMS: readonly Room[] = [
   { name: 'extensions', may: ['modules', 'hooks', 'helm', 'values'] },
   { name: 'status', may: ['modules'], mayTypesOf: ['queue', 'journal'] },
   { name: 'journal', may: [] },
+  { name: 'tracing', may: [] },
   { name: 'events', may: ['jq'], mayTypesOf: ['hooks'] },
   { name: 'modules', may: ['hooks', 'helm', 'values'] },
   { name: 'hooks', may: ['values', 'metrics'] },
@@ -69,6 +70,9 @@ const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
   '@addon-operator/sdk': ['hooks', 'extensions', 'operator', 'plan', 'sdk'],
   commander: ['cli'],
   'cron-parser': ['events'],
+  '@opentelemetry/api': ['tracing'],
+  '@opentelemetry/exporter-trace-otlp-http': ['tracing'],
+  '@opentelemetry/sdk-trace': ['tracing'],
   pino: ['lib'],
   'prom-client': ['metrics'],
 };

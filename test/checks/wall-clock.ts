@@ -28,6 +28,7 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'operator/reconcile-module.ts': 'the last reconcile, for schedules of modules',
   'operator/requeues.ts': 'when a module is due, shown',
   'queue/task-queue.ts': 'when a task is tried again, shown',
+  'tracing/otel-tracer.ts': 'the times of spans, shown',
   'settings/runtime-parameters.ts': 'when a temporary value expires, shown',
   'status/event-recorder.ts': 'the times of Events',
   'status/module-objects.ts': 'times in the status of a module',

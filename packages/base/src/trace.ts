@@ -62,6 +62,25 @@ export const NO_SPAN: Span = {
 /** Records nothing. */
 export const NO_TRACER: Tracer = { start: () => NO_SPAN };
 
+/** Does a step within a span of its own, which ends with it. */
+export async function traced<T>(
+  span: Span,
+  name: string,
+  attributes: SpanAttributes,
+  act: () => Promise<T>,
+): Promise<T> {
+  if (span.context === undefined) return await act();
+  const child = span.child({ name, attributes });
+  try {
+    const result = await act();
+    child.end();
+    return result;
+  } catch (error) {
+    child.end({ error: error instanceof Error ? error.message : String(error) });
+    throw error;
+  }
+}
+
 /** The span as the value of the header `traceparent` (W3C Trace Context) and of the variable `TRACEPARENT`. */
 export function traceparentOf({ traceId, spanId, isSampled }: SpanContext): string {
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;

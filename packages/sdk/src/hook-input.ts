@@ -139,6 +139,8 @@ export interface HookInput<C extends HookConfig = HookConfig> {
   readonly admission: AdmissionAnswer;
   readonly conversion: ConversionAnswer;
   readonly log: HookLog;
+  /** The span of this run, as the header `traceparent` has it (W3C Trace Context); absent while traces are off. */
+  readonly traceparent?: string;
   /** Aborts when the run is to end: its time is up, or the daemon stops. */
   readonly signal: AbortSignal;
 }

@@ -24,6 +24,8 @@ export interface HookRunTexts {
   readonly bindingContext: string;
   readonly values: string;
   readonly configValues: string;
+  /** The span of the run, as the header `traceparent` has it; absent while traces are off. */
+  readonly traceparent?: string;
 }
 
 /** What an executable would have written to its output files; empty where it wrote nothing. */
@@ -103,6 +105,7 @@ export function recordHookRun<C extends HookConfig = HookConfig>(
       return log();
     },
     signal,
+    ...(texts.traceparent !== undefined && { traceparent: texts.traceparent }),
   };
   return {
     input: Object.freeze(input),

@@ -140,6 +140,7 @@ export class HttpHooks implements HookRuns {
         const headers = {
           'idempotency-key': inputs.idempotencyKey,
           'user-agent': `addon-operator/${version}`,
+          ...(inputs.traceparent !== undefined && { traceparent: inputs.traceparent }),
         };
         return await postToHook({ url: endpoint.url, body, headers, credentials, clock, hosts }, signal);
       } catch (cause) {

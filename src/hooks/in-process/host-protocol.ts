@@ -153,9 +153,10 @@ export class TextsToSend {
   #configValues: string | undefined;
 
   /** What is to be sent; it must be sent, and nothing else to the same worker before it. */
-  next({ bindingContext, values, configValues }: HookRunTexts): SentTexts {
+  next({ bindingContext, values, configValues, traceparent }: HookRunTexts): SentTexts {
     const sent = {
       bindingContext,
+      ...(traceparent !== undefined && { traceparent }),
       ...(values === this.#values ? {} : { values }),
       ...(configValues === this.#configValues ? {} : { configValues }),
     };
@@ -169,9 +170,9 @@ export class TextsToSend {
 export class ReceivedTexts {
   #last: Pick<HookRunTexts, 'values' | 'configValues'> = { values: '', configValues: '' };
 
-  next({ bindingContext, values, configValues }: SentTexts): HookRunTexts {
+  next({ bindingContext, values, configValues, traceparent }: SentTexts): HookRunTexts {
     const { values: lastValues, configValues: lastConfigValues } = this.#last;
     this.#last = { values: values ?? lastValues, configValues: configValues ?? lastConfigValues };
-    return { bindingContext, ...this.#last };
+    return { bindingContext, ...this.#last, ...(traceparent !== undefined && { traceparent }) };
   }
 }

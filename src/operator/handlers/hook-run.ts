@@ -21,6 +21,9 @@ export interface HookRunParts {
   readonly execution: HookExecution;
 }
 
+/** Links of a span to the events of a run. */
+const MAX_LINKS = 100;
+
 export type HookTaskOutcome =
   /** The hook was not run, and need not be: it is gone, or does not want this Synchronization. */
   | { readonly type: 'skipped' }
@@ -131,7 +134,10 @@ function combine(entry: QueueEntry<Task>, first: HookTask, queue: TaskQueue<Task
     return true;
   }) as readonly HookTask[];
   if (following.length === 0) return first;
-  const task = { ...first, reasons: [...first.reasons, ...following.flatMap((other) => other.reasons)] };
+  const reasons = [...first.reasons, ...following.flatMap((other) => other.reasons)];
+  const events = following.flatMap((other) => other.root?.span.context ?? []);
+  const merged = events.length === 0 ? first.merged : [...(first.merged ?? []), ...events].slice(-MAX_LINKS);
+  const task = { ...first, reasons, ...(merged !== undefined && { merged }) };
   queue.replaceTask(entry, task);
   return task;
 }

@@ -1,0 +1,103 @@
+/** What the standard variables of OpenTelemetry say. Those about the connection are read by its exporter itself. */
+export interface TraceSettings {
+  /** The whole URL. */
+  readonly url: string;
+  readonly resource: Readonly<Record<string, string>>;
+  readonly sampler: {
+    readonly type: 'on' | 'off' | 'ratio';
+    readonly ratio: number;
+    readonly followsParent: boolean;
+  };
+  /** Spans that wait to be sent, at most. */
+  readonly maxQueueSize: number;
+  readonly maxBatchSize: number;
+  readonly delayMs: number;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+const SERVICE_NAME = 'addon-operator';
+
+/** The settings, and what of the variables has no effect; no settings if traces are not to be exported. */
+export function readTraceSettings(env: Env): {
+  readonly settings: TraceSettings | undefined;
+  readonly warnings: readonly string[];
+} {
+  const warnings: string[] = [];
+  const endpoint = env['OTEL_EXPORTER_OTLP_ENDPOINT'] ?? '';
+  const tracesEndpoint = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] ?? '';
+  if ((env['TRACING_OTLP_ENDPOINT'] ?? '') !== '')
+    warnings.push(
+      'TRACING_OTLP_ENDPOINT has no effect: traces are sent by HTTP (port 4318), not by gRPC; set OTEL_EXPORTER_OTLP_ENDPOINT, such as http://collector:4318',
+    );
+  const isOff = isTrue(env['OTEL_SDK_DISABLED']) || env['OTEL_TRACES_EXPORTER'] === 'none';
+  if (isOff || (endpoint === '' && tracesEndpoint === '')) return { settings: undefined, warnings };
+  const protocol = env['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] ?? env['OTEL_EXPORTER_OTLP_PROTOCOL'] ?? '';
+  if (protocol !== '' && protocol !== 'http/json')
+    warnings.push(`OTEL_EXPORTER_OTLP_PROTOCOL is ${protocol}, but traces are sent as http/json (port 4318)`);
+  const url = tracesEndpoint === '' ? `${endpoint.replace(/\/$/, '')}/v1/traces` : tracesEndpoint;
+  if (!URL.canParse(url)) {
+    warnings.push(
+      `OTEL_EXPORTER_OTLP_ENDPOINT has no effect: "${url}" is not a URL such as http://collector:4318`,
+    );
+    return { settings: undefined, warnings };
+  }
+  const number = (name: string, initial: number): number => {
+    const text = env[name] ?? '';
+    if (text === '') return initial;
+    if (/^\d{1,9}$/.test(text) && Number(text) > 0) return Number(text);
+    warnings.push(`${name} must be a whole number above zero: ${initial} is used`);
+    return initial;
+  };
+  const settings: TraceSettings = {
+    url,
+    resource: resourceOf(env),
+    sampler: samplerOf(env, warnings),
+    maxQueueSize: number('OTEL_BSP_MAX_QUEUE_SIZE', 2_048),
+    maxBatchSize: number('OTEL_BSP_MAX_EXPORT_BATCH_SIZE', 512),
+    delayMs: number('OTEL_BSP_SCHEDULE_DELAY', 5_000),
+  };
+  return { settings, warnings };
+}
+
+function isTrue(text: string | undefined): boolean {
+  return text?.toLowerCase() === 'true';
+}
+
+function resourceOf(env: Env): Readonly<Record<string, string>> {
+  const pairs = (env['OTEL_RESOURCE_ATTRIBUTES'] ?? '').split(',').flatMap((pair) => {
+    const at = pair.indexOf('=');
+    return at < 1 ? [] : [[pair.slice(0, at).trim(), decoded(pair.slice(at + 1).trim())] as const];
+  });
+  const given = Object.fromEntries(pairs);
+  const name = env['OTEL_SERVICE_NAME'] ?? '';
+  return { 'service.name': SERVICE_NAME, ...given, ...(name !== '' && { 'service.name': name }) };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function samplerOf(env: Env, warnings: string[]): TraceSettings['sampler'] {
+  const name = env['OTEL_TRACES_SAMPLER'] ?? '';
+  const followsParent = name === '' || name.startsWith('parentbased_');
+  const ratio = Number(env['OTEL_TRACES_SAMPLER_ARG'] ?? '1');
+  switch (name.replace('parentbased_', '')) {
+    case '':
+    case 'always_on':
+      return { type: 'on', ratio: 1, followsParent };
+    case 'always_off':
+      return { type: 'off', ratio: 0, followsParent };
+    case 'traceidratio':
+      if (ratio >= 0 && ratio <= 1) return { type: 'ratio', ratio, followsParent };
+      warnings.push('OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1: all events are traced');
+      return { type: 'on', ratio: 1, followsParent };
+    default:
+      warnings.push(`OTEL_TRACES_SAMPLER ${name} is not known: all events are traced`);
+      return { type: 'on', ratio: 1, followsParent: true };
+  }
+}
