@@ -27,7 +27,7 @@ function answer(response, status, body) {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-createServer(async (request, response) => {
+async function handle(request, response) {
   if (request.method !== 'POST' || request.url !== '/size')
     return answer(response, 404, { message: 'there is only POST /size' });
   try {
@@ -38,4 +38,8 @@ createServer(async (request, response) => {
   } catch (error) {
     answer(response, 400, { message: String(error) });
   }
-}).listen(port, '127.0.0.1', () => console.log(`listening on http://127.0.0.1:${port}/size`));
+}
+
+createServer((request, response) => void handle(request, response)).listen(port, '127.0.0.1', () =>
+  console.log(`listening on http://127.0.0.1:${port}/size`),
+);

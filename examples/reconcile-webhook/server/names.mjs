@@ -42,7 +42,7 @@ function answer(response, status, body) {
   response.writeHead(status, { 'content-type': 'application/json' }).end(`${JSON.stringify(body)}\n`);
 }
 
-createServer(async (request, response) => {
+async function handle(request, response) {
   if (request.method === 'GET') return answer(response, 200, { names: [...modules.keys()] });
   if (request.url !== '/v1')
     return answer(response, 404, { message: 'there is only POST /v1', permanent: true });
@@ -56,4 +56,8 @@ createServer(async (request, response) => {
   } catch (error) {
     answer(response, 400, { message: String(error) });
   }
-}).listen(port, '127.0.0.1', () => console.log(`listening on http://127.0.0.1:${port}/v1`));
+}
+
+createServer((request, response) => void handle(request, response)).listen(port, '127.0.0.1', () =>
+  console.log(`listening on http://127.0.0.1:${port}/v1`),
+);
