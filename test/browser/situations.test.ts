@@ -1,0 +1,208 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { beforeAll, expect, test, vi } from 'vitest';
+import type { ModuleExplanation, ModuleStatus } from '../../src/status/module-explanation.ts';
+import { cacheDirectory } from '../../src/tools/cache-directory.ts';
+import { pinnedKubectl } from '../../src/tools/pinned-tools.ts';
+import { describeBrowser } from '../support/browser/browser-suite.ts';
+import { goTo, settled } from '../support/browser/pages.ts';
+import { apiOf, pageUrl, UI_FLAGS, uiAddress } from '../support/browser/ui-world.ts';
+import type { WatchedPage } from '../support/browser/watched-page.ts';
+import { eventsOf, moduleWorld, readModule } from '../support/module-world.ts';
+import { keyringEnv, Signer } from '../support/signed-modules.ts';
+import type { World } from '../support/world.ts';
+import { runInWorld } from '../support/world-command.ts';
+import { configMapChart, shHook, under } from '../support/world-files.ts';
+
+const WAIT = { timeout: 30_000, interval: 200 };
+
+interface Expected {
+  readonly status: ModuleStatus;
+  /** The first condition that is not true. */
+  readonly node: string;
+  /** In all places. */
+  readonly text: string;
+}
+
+/** Each situation that holds a module up has one cause, on the page and wherever else the operator says how it is. */
+describeBrowser('the page in each situation', (lab) => {
+  let kubectl = '';
+  beforeAll(async () => {
+    const cacheDir = cacheDirectory(process.env, homedir());
+    kubectl = await pinnedKubectl({ cacheDir, onProgress: () => undefined }, new AbortController().signal);
+  });
+
+  async function getModule(world: World, name: string): Promise<string> {
+    const args = ['--kubeconfig', world.backend.kubeconfigPath, 'get', 'modules', name, '-o', 'wide'];
+    return (await execa(kubectl, args)).stdout;
+  }
+
+  /** The same cause on the page, in `kubectl get modules`, the Events, `status` and `explain`. */
+  async function untilSaid(
+    { world, page }: { readonly world: World; readonly page: WatchedPage },
+    name: string,
+    { status, node, text }: Expected,
+  ): Promise<void> {
+    const address = await uiAddress(world);
+    await vi.waitFor(async () => {
+      const explained = await apiOf<ModuleExplanation>(address, `modules/${name}`);
+      const first = explained.why?.children.find(({ ok }) => ok === false);
+      expect([explained.status, first?.id ?? null]).toEqual([status, node]);
+      expect(`${first?.text ?? explained.why?.text}`).toContain(text);
+    }, WAIT);
+    await vi.waitFor(async () => expect(await getModule(world, name)).toContain(text), WAIT);
+    await vi.waitFor(async () => {
+      const event = expect.objectContaining({ message: expect.stringContaining(text) });
+      expect(await eventsOf(world, name)).toContainEqual(event);
+    }, WAIT);
+    expect((await runInWorld(world, 'status')).stdout).toContain(text);
+    expect((await runInWorld(world, 'explain', 'module', name)).stdout).toContain(text);
+    await goTo(page, `modules/${name}/why`);
+    await page.page.locator('main').getByText(text).first().waitFor();
+    await goTo(page, '');
+    await page.page.locator('main').getByText(text).first().waitFor();
+  }
+
+  test('what blocks main, a refused ConfigMap, a hook that hangs and a pause', async () => {
+    await using made = await moduleWorld(
+      lab().backend,
+      {
+        config: {},
+        flags: UI_FLAGS,
+        globalHooks: {
+          'a.sh': shHook('onStartup: 1', '[ -e "$WORLD/mended-global" ] || { echo no network; exit 1; } >&2'),
+          'hang.sh': shHook(
+            'kubernetes: [{name: maps, kind: ConfigMap, nameSelector: {matchNames: [start]}}]',
+            'grep -q Synchronization "$BINDING_CONTEXT_PATH" || exec sleep 600',
+          ),
+        },
+        modules: {
+          'values.yaml': 'webEnabled: true\ndnsEnabled: true\n',
+          '001-web/hooks/hook.sh': shHook(
+            'beforeHelm: 1',
+            '[ -e "$WORLD/mended-module" ] || { echo no disk; exit 1; } >&2',
+          ),
+          '001-web/openapi/config-values.yaml': 'type: object\nproperties: {replicas: {type: integer}}\n',
+          '002-dns/enabled':
+            '#!/bin/sh\n[ -e "$WORLD/mended-enabled" ] || { echo no answer >&2; exit 1; }\necho true > "$MODULE_ENABLED_RESULT"\n',
+          '002-dns/hooks/hook.sh': shHook('beforeHelm: 1', 'true'),
+          '003-off/hooks/hook.sh': shHook('beforeHelm: 1', 'true'),
+        },
+      },
+      ['web', 'dns', 'off'],
+    );
+    const { world } = made;
+    const mend = async (file: string): Promise<void> => {
+      await world.write('modules', { [`../mended-${file}`]: '' });
+      await world.passDelay();
+    };
+    await world.start();
+    await using page = await lab().open(pageUrl(await uiAddress(world)));
+    await settled(page);
+    const on = { world, page };
+    await untilSaid(on, 'web', { status: 'undecided', node: 'enabled', text: 'no network' });
+    await mend('global');
+    await world.log.untilMessage('ConvergeModules failed, requeue task to retry after delay.');
+    await untilSaid(on, 'web', {
+      status: 'undecided',
+      node: 'enabled',
+      text: "enabled script of module 'dns' failed",
+    });
+    await mend('enabled');
+    await world.log.untilMessage('ModuleRun failed. Requeue task to retry after delay.');
+    await untilSaid(on, 'web', { status: 'failing', node: 'before-helm', text: 'no disk' });
+    await untilSaid(on, 'dns', { status: 'starting', node: 'queue', text: 'no disk' });
+    await mend('module');
+    await world.daemon.firstConverge;
+    await goTo(page, 'modules/off/why');
+    await page.page.locator('main').getByText('no source sets the flag').first().waitFor();
+
+    await world.putConfig({ web: 'replicas: many\n' });
+    await untilSaid(on, 'dns', { status: 'ready', node: 'config', text: 'replicas' });
+    await world.putConfig({});
+    await vi.waitFor(async () => {
+      const ready = expect.objectContaining({ type: 'Ready', status: 'True' });
+      expect((await readModule(world, 'dns'))?.status?.conditions).toContainEqual(ready);
+    }, WAIT);
+
+    await runInWorld(world, 'module', 'pause', 'web', '--reason', 'new disks');
+    await untilSaid(on, 'web', { status: 'paused', node: 'not-paused', text: 'new disks' });
+    await runInWorld(world, 'module', 'resume', 'web');
+
+    await world.create('configmaps', { metadata: { name: 'start' } });
+    await vi.waitFor(() => expect(world.daemon.operator.execution.running.all).toHaveLength(1), WAIT);
+    world.clock.jump(11 * 60_000);
+    await untilSaid(on, 'web', { status: 'ready', node: 'enabled', text: 'hook hang.sh' });
+  });
+
+  test('an isolated module, one that requires it, and one that cannot be removed', async () => {
+    await using made = await moduleWorld(
+      lab().backend,
+      {
+        config: { dnsEnabled: 'true' },
+        flags: { ...UI_FLAGS, 'module-failure-policy': 'isolate' },
+        modules: {
+          'values.yaml': 'webEnabled: true\napiEnabled: true\n',
+          '001-web/hooks/hook.sh': shHook('beforeHelm: 1', 'echo no disk >&2; exit 1'),
+          '002-api/module.yaml': 'requires: [{name: web}]\n',
+          '002-api/hooks/hook.sh': shHook('beforeHelm: 1', 'true'),
+          ...under('003-dns', configMapChart('dns', 'dns')),
+          '003-dns/hooks/hook.sh': shHook('afterDeleteHelm: 1', 'echo still in use >&2; exit 1'),
+        },
+      },
+      ['web', 'api', 'dns'],
+    );
+    const { world } = made;
+    await world.converge();
+    await using page = await lab().open(pageUrl(await uiAddress(world)));
+    const on = { world, page };
+    await untilSaid(on, 'web', { status: 'isolated', node: 'before-helm', text: 'no disk' });
+    await untilSaid(on, 'api', { status: 'isolated', node: 'requirements', text: 'web' });
+    await world.putConfig({});
+    await untilSaid(on, 'dns', { status: 'deleting', node: 'enabled', text: 'still in use' });
+  });
+
+  test('a module that is not authorized, and one whose directory is gone', async () => {
+    await using made = await moduleWorld(
+      lab().backend,
+      {
+        flags: UI_FLAGS,
+        modules: { 'values.yaml': 'webEnabled: true\n', ...under('001-web', configMapChart('web', 'web')) },
+      },
+      ['web'],
+    );
+    const { world } = made;
+    await world.converge();
+    await world.stop();
+    await rm(join(world.directory, 'modules'), { recursive: true });
+    await mkdir(join(world.directory, 'modules'));
+    await world.converge();
+    await using page = await lab().open(pageUrl(await uiAddress(world)));
+    await untilSaid({ world, page }, 'web', {
+      status: 'held',
+      node: 'found',
+      text: 'confirm-purge',
+    });
+
+    await using signed = await moduleWorld(
+      lab().backend,
+      {
+        config: { dnsEnabled: 'true' },
+        env: keyringEnv,
+        flags: UI_FLAGS,
+        modules: { '001-dns/hooks/hook.sh': shHook('beforeHelm: 1', 'true') },
+      },
+      ['dns'],
+    );
+    await Signer.create(signed.world);
+    await signed.world.converge();
+    await using other = await lab().open(pageUrl(await uiAddress(signed.world)));
+    await untilSaid({ world: signed.world, page: other }, 'dns', {
+      status: 'unauthorized',
+      node: 'authorized',
+      text: 'it is not signed',
+    });
+  });
+});
