@@ -145,7 +145,8 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     sources: {
       ...discoveries(moduleHooks, flags, extenders),
       loadModuleHooks: moduleHooks.load,
-      loadGlobalHooks: (signal) => loadGlobalHooks(loader, settings.globalHooksDir, signal),
+      loadGlobalHooks: (signal, onInvalid) =>
+        loadGlobalHooks(loader, settings.globalHooksDir, signal, onInvalid),
       reloadModules: () => files.reload({ moduleHooks, crds, values, followSecrets, registry }),
       modulesDirectories: () => files.found.directories,
     },

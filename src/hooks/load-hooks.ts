@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { ProcessResult, ProcessRunner } from '@addon-operator/process/process-runner';
 import { findHooks, type HookFile } from './find-hooks.ts';
@@ -26,6 +26,13 @@ const MAX_CONFIG_BYTES = 1024 * 1024;
 const MAX_SHOWN_CHARACTERS = 4_096;
 const GRACE_MS = 1_000;
 
+export type OnInvalidHook = (error: Error) => void;
+
+export interface LoadOptions {
+  readonly namedFrom?: string;
+  readonly onInvalid?: OnInvalidHook | undefined;
+}
+
 /** Finds hooks and learns the configuration of each. */
 export class HookLoader {
   readonly #options: HookLoaderOptions;
@@ -38,17 +45,26 @@ export class HookLoader {
    * Every hook below `root`, in path order; configurations are requested one after another.
    *
    * @param namedFrom see {@link findHooks}
+   * @param onInvalid gets the error of each hook whose configuration cannot be had, and the others are loaded; without it
+   *   the first error is thrown
    * @throws OperatorError HOOK_CONFIG_INVALID naming the first hook whose `--config` failed, and why
    */
   async load(
     root: string,
     owner: HookOwner,
     signal: AbortSignal,
-    namedFrom: string = root,
+    { namedFrom = root, onInvalid }: LoadOptions = {},
   ): Promise<readonly Hook[]> {
     const files = await findHooks(root, owner, this.#options.log, namedFrom);
     const hooks: Hook[] = [];
-    for (const file of files) hooks.push(await this.loadHook(file, owner, signal));
+    for (const file of files) {
+      try {
+        hooks.push(await this.loadHook(file, owner, signal));
+      } catch (error) {
+        if (onInvalid === undefined || signal.aborted || !hasCode(error, 'HOOK_CONFIG_INVALID')) throw error;
+        onInvalid(error);
+      }
+    }
     return hooks;
   }
 
@@ -163,9 +179,10 @@ export async function loadGlobalHooks(
   loader: Pick<HookLoader, 'load'>,
   directory: string,
   signal: AbortSignal,
+  onInvalid?: OnInvalidHook,
 ): Promise<readonly Hook[]> {
   const root = globalHooksRoot(directory);
-  return await loader.load(root, { type: 'global' }, signal, resolve(directory));
+  return await loader.load(root, { type: 'global' }, signal, { namedFrom: resolve(directory), onInvalid });
 }
 
 function isDirectory(path: string): boolean {

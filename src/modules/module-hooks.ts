@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { OperatorError } from '@addon-operator/base/errors';
 import { Semaphore } from '@addon-operator/base/semaphore';
 import type { Hook } from '../hooks/hook.ts';
-import type { HookLoader } from '../hooks/load-hooks.ts';
+import type { HookLoader, OnInvalidHook } from '../hooks/load-hooks.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { VisibleSections } from '../values/visible-values.ts';
 import { type EnabledScriptOptions, startScriptPass } from './enabled-script.ts';
@@ -24,7 +24,7 @@ export interface ModuleHooks {
   /** As `discover`, but scripts whose last result is still valid are not run. */
   readonly rediscover: Discover;
   /** @throws OperatorError HOOK_CONFIG_INVALID, MODULE_UNAUTHORIZED */
-  readonly load: (module: Module, signal: AbortSignal) => Promise<readonly Hook[]>;
+  readonly load: (module: Module, signal: AbortSignal, onInvalid?: OnInvalidHook) => Promise<readonly Hook[]>;
   /** To be called when files have changed. */
   readonly forget: () => void;
 }
@@ -53,13 +53,13 @@ export function createModuleHooks({
   const verdicts = new ScriptVerdicts(sections);
   let removal = Promise.resolve();
   running.defer(() => removal);
-  const load = async (module: Module, signal: AbortSignal): Promise<readonly Hook[]> => {
+  const load: ModuleHooks['load'] = async (module, signal, onInvalid) => {
     const { name, path, refusal } = module;
     if (refusal !== undefined)
       throw new OperatorError('MODULE_UNAUTHORIZED', `Module ${name} is not authorized: ${refusal}`, {
         isPermanent: true,
       });
-    return loader.load(join(path, 'hooks'), { type: 'module', module: name }, signal);
+    return loader.load(join(path, 'hooks'), { type: 'module', module: name }, signal, { onInvalid });
   };
   const discovering =
     (asking: (ask: EnabledScript) => EnabledScript): Discover =>
@@ -81,7 +81,9 @@ export function createModuleHooks({
   return {
     discover: discovering((ask) => verdicts.askingAll(ask)),
     rediscover: discovering((ask) => verdicts.askingConcerned(ask)),
-    load: async (module, signal) => (await ahead.take(module.name)) ?? (await load(module, signal)),
+    load: async (module, signal, onInvalid) =>
+      (onInvalid === undefined ? await ahead.take(module.name) : undefined) ??
+      (await load(module, signal, onInvalid)),
     forget: () => {
       ahead.retain(new Set());
       verdicts.forget();

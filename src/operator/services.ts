@@ -3,6 +3,7 @@ import type { ModuleFinalizers } from '../extensions/reconcile-webhook/module-fi
 import type { WebhookSteps } from '../extensions/reconcile-webhook/webhook-steps.ts';
 import type { ReleaseSteps, UninstallSteps } from '../helm/release-steps.ts';
 import type { Hook } from '../hooks/hook.ts';
+import type { OnInvalidHook } from '../hooks/load-hooks.ts';
 import type { Module } from '../modules/module.ts';
 import type { Discovery } from '../modules/module-discovery.ts';
 import type { ModuleName } from '../values/module-key.ts';
@@ -20,9 +21,13 @@ export interface ModuleSources {
   /** As `discover`, but the result of an enabled script is reused when its input is the same as the last time. */
   readonly rediscover: ModuleSources['discover'];
   /** Requests the configuration of all hooks of a module. */
-  readonly loadModuleHooks: (module: Module, signal: AbortSignal) => Promise<readonly Hook[]>;
+  readonly loadModuleHooks: (
+    module: Module,
+    signal: AbortSignal,
+    onInvalid?: OnInvalidHook,
+  ) => Promise<readonly Hook[]>;
   /** Requests the configuration of all global hooks. */
-  readonly loadGlobalHooks: (signal: AbortSignal) => Promise<readonly Hook[]>;
+  readonly loadGlobalHooks: (signal: AbortSignal, onInvalid?: OnInvalidHook) => Promise<readonly Hook[]>;
   /** Reads the modules directories again. */
   readonly reloadModules: () => Promise<void>;
   /** The modules directories as they were read last. */

@@ -82,10 +82,14 @@ export async function neededAccess(
   const find = async (apiVersion: string | undefined, kind: string): Promise<ScopedResource> =>
     defined.get(groupKindOf({ apiVersion, kind })) ??
     (await inspection.base.cluster.discovery.find(apiVersion, kind, signal));
-  await collect('global hooks', async () => ofHooks(await operator.sources.loadGlobalHooks(signal)));
+  const without = (what: string) => (error: Error) => void problems.push(`${what}: ${messageOf(error)}`);
+  await collect('global hooks', async () =>
+    ofHooks(await operator.sources.loadGlobalHooks(signal, without('global hooks'))),
+  );
   for (const module of modules) {
-    await collect(`hooks of module ${module.name}`, async () =>
-      ofHooks(await operator.sources.loadModuleHooks(module, signal)),
+    const what = `hooks of module ${module.name}`;
+    await collect(what, async () =>
+      ofHooks(await operator.sources.loadModuleHooks(module, signal, without(what))),
     );
     await collect(`reconcile webhook of module ${module.name}`, () =>
       accessOfHttpHook(module, find, namespace),

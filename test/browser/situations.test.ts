@@ -161,7 +161,8 @@ describeBrowser('the page in each situation', (lab) => {
     await untilSaid(on, 'web', { status: 'isolated', node: 'before-helm', text: 'no disk' });
     await untilSaid(on, 'api', { status: 'isolated', node: 'requirements', text: 'web' });
     await world.putConfig({});
-    await untilSaid(on, 'dns', { status: 'deleting', node: 'enabled', text: 'still in use' });
+    const removal = untilSaid(on, 'dns', { status: 'deleting', node: 'enabled', text: 'still in use' });
+    await expect(removal).resolves.toBeUndefined();
   });
 
   test('a module that is not authorized, and one whose directory is gone', async () => {
@@ -199,10 +200,11 @@ describeBrowser('the page in each situation', (lab) => {
     await Signer.create(signed.world);
     await signed.world.converge();
     await using other = await lab().open(pageUrl(await uiAddress(signed.world)));
-    await untilSaid({ world: signed.world, page: other }, 'dns', {
+    const refusal = untilSaid({ world: signed.world, page: other }, 'dns', {
       status: 'unauthorized',
       node: 'authorized',
       text: 'it is not signed',
     });
+    await expect(refusal).resolves.toBeUndefined();
   });
 });

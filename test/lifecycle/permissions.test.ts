@@ -111,6 +111,32 @@ describeLifecycle((backend) => {
 });
 
 describeApiIndependent((backend) => {
+  test('rbac leaves out a hook whose configuration fails, and names it', async () => {
+    const watching = (kind: string): string =>
+      shHook(`kubernetes: [{apiVersion: v1, kind: ${kind}}]`, 'true');
+    const broken = '#!/bin/sh\n. "$NO_SUCH_DIRECTORY/lib.sh"\n';
+    await using world = await World.create(backend(), {
+      globalHooks: { 'a.sh': watching('Node'), 'b.sh': broken, 'c.sh': watching('Namespace') },
+      modules: {
+        'values.yaml': 'webEnabled: true\n',
+        '001-web/hooks/a.sh': broken,
+        '001-web/hooks/b.sh': watching('Event'),
+      },
+    });
+    const { exitCode, stdout, stderr } = await runInWorld(world, 'rbac', '-o', 'json');
+    const { items } = JSON.parse(stdout) as { readonly items: readonly Role[] };
+    expect(grantsOf(items).toSorted()).toEqual(
+      ['events', 'namespaces', 'nodes'].map((name) => `* /${name} ${WATCHING.join()}`),
+    );
+    expect([exitCode, stderr.match(/rules may be missing.*/gu)]).toEqual([
+      1,
+      [
+        expect.stringMatching(/global hooks: cannot get config for hook '.*\/b\.sh'/u),
+        expect.stringMatching(/hooks of module web: cannot get config for hook '.*\/a\.sh'/u),
+      ],
+    ]);
+  });
+
   test('rbac renders charts with the values that hooks of the daemon have set', async () => {
     const set = (path: string, value: string): string =>
       `echo '{"op": "add", "path": "${path}", "value": "${value}"}' > "$VALUES_JSON_PATCH_PATH"`;
