@@ -1,3 +1,4 @@
+import { OperatorError } from '@addon-operator/base/errors';
 import { KubeApiError, type KubeClient, type KubeRequest } from '@addon-operator/kube-client/kube-client';
 import { expect, test } from 'vitest';
 import { CapturedLog } from '../../test/support/captured-log.ts';
@@ -14,9 +15,12 @@ class Lab {
   readonly log = new CapturedLog(this.clock);
   readonly requests: KubeRequest[] = [];
   status = 200;
+  /** So many requests get no response, whether they are served or not. */
+  broken = 0;
   readonly #kube: KubeClient = {
     request: async (request) => {
       this.requests.push(request);
+      if ((this.broken -= 1) >= 0) throw new OperatorError('KUBE_UNREACHABLE', 'reset');
       if (this.status !== 200) throw new KubeApiError('no', { status: this.status, reason: 'No' });
       return {};
     },
@@ -72,4 +76,35 @@ test('without the permission there is one warning, and one try in five minutes',
   }
   expect(lab.requests).toHaveLength(2);
   expect(lab.log.records.filter(({ level }) => level === 'warn')).toHaveLength(1);
+});
+
+test('an Event whose connection breaks is written again under the same name, and may be there already', async () => {
+  const lab = new Lab();
+  lab.broken = 2;
+  const recorded = lab.recorder.record(WEB, FAILED, never);
+  await lab.clock.untilAsleep();
+  await lab.clock.advance(1_000);
+  lab.status = 409;
+  await lab.clock.untilAsleep();
+  await lab.clock.advance(1_000);
+  await recorded;
+  const [first, ...others] = lab.requests;
+  expect(others).toEqual([first, first]);
+  lab.status = 200;
+  await lab.recorder.record(WEB, { ...FAILED, message: 'no net' }, never);
+  expect(lab.requests).toHaveLength(4);
+  expect(lab.log.records).toEqual([]);
+});
+
+test('after three broken connections an Event is given up, with one warning', async () => {
+  const lab = new Lab();
+  lab.broken = 3;
+  const recorded = lab.recorder.record(WEB, FAILED, never);
+  for (let pause = 0; pause < 2; pause += 1) {
+    await lab.clock.untilAsleep();
+    await lab.clock.advance(1_000);
+  }
+  await recorded;
+  expect(lab.requests).toHaveLength(3);
+  expect(lab.log.records).toMatchObject([{ level: 'warn' }]);
 });

@@ -1,5 +1,5 @@
 import type { Clock } from '@addon-operator/base/clock';
-import { errorFields } from '@addon-operator/base/errors';
+import { errorFields, hasCode } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { mapParallel } from '@addon-operator/base/map-parallel';
 import { TokenBucket } from '@addon-operator/base/token-bucket';
@@ -25,6 +25,9 @@ const SERIES_MS = 10 * 60_000;
 const MODULES_AT_ONCE = 4;
 const BURST = 25;
 const WRITE_INTERVAL_MS = 60_000;
+/** A write whose connection broke is tried again so often, and after such a pause. */
+const MAX_TRIES = 3;
+const RETRY_MS = 1_000;
 const PAUSE_AFTER_REFUSAL_MS = 5 * 60_000;
 
 /** What happened to one module, oldest first. */
@@ -50,7 +53,8 @@ interface ModuleRecord {
 
 /**
  * Writes Events about Modules. Repetitions become a count, and no module gets more than 25 writes at once and one a minute
- * after that. Nothing depends on an Event: an Event that cannot be written is logged once and dropped.
+ * after that. Nothing depends on an Event: after a broken connection it is tried again twice; one that cannot be written is
+ * logged once and dropped.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
@@ -67,15 +71,17 @@ export class EventRecorder {
   async record(object: ModuleObject, event: ModuleEvent, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
     const nowMs = clock.steadyMs();
-    const time = kubeTime(clock.wallMs());
+    const timeMs = clock.wallMs();
+    const time = kubeTime(timeMs);
     const record = this.#recordOf(object.name);
     const known = record.series.get(event.reason);
     const isSame = known?.message === event.message && nowMs - known.lastMs < SERIES_MS;
     if (isSame) Object.assign(known, { count: known.count + 1, lastMs: nowMs, lastTime: time });
     if (nowMs < this.#pausedUntilMs || !record.writes.tryTake()) return;
     try {
-      if (isSame && (await this.#count(known, signal))) return;
-      record.series.set(event.reason, await this.#create(object, event, nowMs, signal));
+      if (isSame && (await this.#insist(() => this.#count(known, signal), signal))) return;
+      const create = () => this.#create(object, event, { nowMs, timeMs }, signal);
+      record.series.set(event.reason, await this.#insist(create, signal));
       this.#isRefusalTold = false;
     } catch (error) {
       signal.throwIfAborted();
@@ -118,6 +124,19 @@ export class EventRecorder {
     return record;
   }
 
+  /** Repeats a write that does the same when it is done twice. */
+  async #insist<T>(write: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await write();
+      } catch (error) {
+        signal.throwIfAborted();
+        if (attempt === MAX_TRIES || !hasCode(error, 'KUBE_UNREACHABLE')) throw error;
+        await this.#options.clock.sleep(RETRY_MS, signal);
+      }
+    }
+  }
+
   /** Returns whether the Event was still there. */
   async #count({ name, count, lastTime }: Series, signal: AbortSignal): Promise<boolean> {
     try {
@@ -140,10 +159,9 @@ export class EventRecorder {
   async #create(
     { name: module, uid, resourceVersion }: ModuleObject,
     { type, reason, message }: ModuleEvent,
-    nowMs: number,
+    { nowMs, timeMs }: { readonly nowMs: number; readonly timeMs: number },
     signal: AbortSignal,
   ): Promise<Series> {
-    const timeMs = this.#options.clock.wallMs();
     const time = kubeTime(timeMs);
     const name = `${module.slice(0, 200)}.${timeMs.toString(16)}.${reason.toLowerCase()}`;
     const body = {
@@ -167,7 +185,12 @@ export class EventRecorder {
       reportingComponent: 'addon-operator',
       reportingInstance: this.#options.instance,
     };
-    await this.#options.kube.request({ method: 'POST', path: EVENTS, body }, signal);
+    try {
+      await this.#options.kube.request({ method: 'POST', path: EVENTS, body }, signal);
+    } catch (error) {
+      // The request before, whose response was lost, has written it.
+      if (!hasStatus(error, 409)) throw error;
+    }
     return { name, message, count: 1, lastMs: nowMs, lastTime: time };
   }
 }

@@ -66,8 +66,11 @@ const SOON = { timeout: 45_000, interval: 250 } as const;
 /** A command that goes on until it is stopped. */
 const GOES_ON = /^(?:bin\/addon-operator sandbox|npx node .*server)/;
 
+/** The catalogue has tests of its own, and a terminal program shows the rest. */
+const OTHERS = ['catalogue', 'k9s'];
+
 const examples = readdirSync(join(projectRoot, 'examples'), { withFileTypes: true })
-  .filter((entry) => entry.isDirectory() && entry.name !== 'catalogue')
+  .filter((entry) => entry.isDirectory() && !OTHERS.includes(entry.name))
   .map(({ name }) => name);
 
 /** Each file runs the pages of one kind of examples. */
