@@ -7,17 +7,6 @@ import { pageUrl, type UiWorld } from '../support/browser/ui-world.ts';
 import { variedWorld } from '../support/browser/varied-world.ts';
 import type { WatchedPage } from '../support/browser/watched-page.ts';
 
-/** In the order in which they are looked at; what does not depend on colours is looked at once. */
-const MEDIA = [
-  { name: 'light', colorScheme: 'light', forcedColors: 'none', rules: undefined },
-  {
-    name: 'dark',
-    colorScheme: 'dark',
-    forcedColors: 'none',
-    rules: ['color-contrast', 'link-in-text-block'],
-  },
-  { name: 'forced colours', colorScheme: 'dark', forcedColors: 'active', rules: ['color-contrast'] },
-] as const;
 const SMALL = { width: 320, height: 640 };
 const WAIT = { timeout: 20_000, interval: 100 };
 const SPEAK_MS = 5_000;
@@ -43,30 +32,6 @@ describeBrowser('the accessibility of the page', (lab) => {
     await settled(page);
     return page;
   }
-
-  test('axe finds no violation of WCAG 2.2 AA on any page, light, dark and with forced colours', async () => {
-    await using page = await open();
-    const found: string[] = [];
-    for await (const { path } of openPages(page, paths)) {
-      for (const { name, rules, ...media } of MEDIA) {
-        await page.page.emulateMedia(media);
-        const problems = await page.accessibilityProblems(rules);
-        found.push(...problems.map((problem) => `/ui/${path} (${name}): ${problem}`));
-      }
-    }
-    expect(found).toEqual([]);
-  });
-
-  test('axe finds no violation on the page without a token, and it says what to do', async () => {
-    const { origin } = await ui.address();
-    await using page = await lab().open(`${origin}/ui/modules`);
-    await settled(page);
-    expect(await page.text()).toContain('addon-operator ui');
-    for (const { name: _name, rules, ...media } of MEDIA) {
-      await page.page.emulateMedia(media);
-      expect(await page.accessibilityProblems(rules)).toEqual([]);
-    }
-  });
 
   test('no page scrolls sideways in a window of 320 pixels', async () => {
     await using page = await open();
