@@ -87,10 +87,12 @@ class RegexWriter {
     }
   }
 
-  /** V8 applies the case of one group to sets behind it too (with flag `v`), so each set says its own. */
+  /**
+   * Where the case differs within an expression, each set says its own: V8 applies that of one group to what is behind it
+   * too, with flag `v` to sets, and to everything once it has compiled so much that it optimizes expressions no more.
+   */
   #set(source: string): string {
-    if (this.#ignoresCase === undefined || !/^\[|^\\[pP]/.test(source)) return source;
-    return caseGroup(this.#ignoresCase, source);
+    return this.#ignoresCase === undefined ? source : caseGroup(this.#ignoresCase, source);
   }
 
   #case({ ignoresCase, body }: RegexCase): string {
@@ -98,7 +100,7 @@ class RegexWriter {
     this.#ignoresCase = ignoresCase;
     const source = this.write(body);
     this.#ignoresCase = around;
-    return caseGroup(ignoresCase, source);
+    return `(?:${source})`;
   }
 
   #asItem(node: RegexNode): string {
@@ -177,8 +179,8 @@ class RegexWriter {
   }
 
   #references({ groups }: RegexBackReference): string {
-    const sources = groups.map((group) => this.#reference(group));
-    return `(?:${sources.join('|')})`;
+    const sources = groups.map((group) => this.#reference(group)).join('|');
+    return this.#ignoresCase === undefined ? `(?:${sources})` : caseGroup(this.#ignoresCase, sources);
   }
 
   #reference(group: number): string {
