@@ -179,11 +179,12 @@ async function buildPage(into) {
   utimesSync(stamp, startedAt, startedAt);
 }
 
-/** Whether the page was built after the last change: it depends on nothing of src/ but types. */
+/** Whether the page was built after the last change: of the rest it depends on one package, and on types. */
 function isPageBuilt() {
   const stamp = statSync(join(target, 'ui/.stamp'), { throwIfNoEntry: false });
   if (stamp === undefined) return false;
-  const sources = filesIn(pageSource).map((file) => join(pageSource, file));
+  const directories = [pageSource, join(root, 'packages/base/src')];
+  const sources = directories.flatMap((from) => filesIn(from).map((file) => join(from, file)));
   return [...sources, lockFile].every((file) => statSync(file).mtimeMs < stamp.mtimeMs);
 }
 

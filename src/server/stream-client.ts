@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { EventStreamParser } from '@addon-operator/base/event-stream';
 import { fieldsOf, parseJson, textOf } from '@addon-operator/json';
 
 /** One server-sent event. */
@@ -39,16 +40,13 @@ export async function followStream(
     });
     outgoing.on('error', reject);
     outgoing.end();
-    let rest = '';
+    const parser = new EventStreamParser();
     const decoder = new TextDecoder();
     for await (const chunk of await promise) {
-      const blocks = `${rest}${decoder.decode(chunk, { stream: true })}`.split('\n\n');
-      rest = blocks.pop() ?? '';
-      for (const block of blocks) {
-        const { id, event, data } = fieldsOfBlock(block);
-        if (event === undefined || signal.aborted) continue;
-        lastId = id ?? lastId;
-        onEvent({ event, data: parseJson(data ?? 'null') });
+      for (const { id, event, data } of parser.push(decoder.decode(chunk, { stream: true }))) {
+        if (signal.aborted) break;
+        if (id !== '') lastId = id;
+        onEvent({ event, data: parseJson(data) });
       }
     }
   } catch (error) {
@@ -73,13 +71,4 @@ async function refusalOf(response: AsyncIterable<Buffer>): Promise<OperatorError
   for await (const chunk of response) chunks.push(chunk);
   const { error } = fieldsOf(parseJson(Buffer.concat(chunks).toString('utf8')));
   return new OperatorError('REQUEST_REFUSED', textOf(fieldsOf(error)['message']));
-}
-
-function fieldsOfBlock(block: string): Readonly<Partial<Record<string, string>>> {
-  return Object.fromEntries(
-    block.split('\n').flatMap((line) => {
-      const colon = line.indexOf(': ');
-      return colon < 1 ? [] : [[line.slice(0, colon), line.slice(colon + 2)]];
-    }),
-  );
 }

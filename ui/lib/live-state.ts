@@ -1,5 +1,5 @@
+import type { StreamEvent } from '@addon-operator/base/event-stream';
 import type { ModuleAnswer, NextItem, QueueAnswer, RunView } from './answers.ts';
-import type { StreamEvent } from './event-stream.ts';
 
 /** What the page knows from the stream. Maps are replaced when they change, never changed. */
 export interface LiveState {

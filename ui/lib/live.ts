@@ -1,6 +1,6 @@
+import { EventStreamParser, type StreamEvent } from '@addon-operator/base/event-stream';
 import { computed, signal } from '@preact/signals';
 import { ApiError, request } from './api.ts';
-import { EventStreamParser, type StreamEvent } from './event-stream.ts';
 import { afterEvents, EMPTY_STATE } from './live-state.ts';
 import { token } from './site.ts';
 

@@ -7,8 +7,8 @@ export interface StreamEvent {
 }
 
 /**
- * Reads `text/event-stream`. Lines end with LF or CRLF. `EventSource` cannot send a header, and with the token in a header
- * the page needs no cookie.
+ * Reads `text/event-stream`, whose lines end with LF or CRLF. In a browser it replaces `EventSource`, which cannot send the
+ * token in a header.
  */
 export class EventStreamParser {
   #rest = '';
