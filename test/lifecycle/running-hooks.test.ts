@@ -71,6 +71,7 @@ describeApiIndependent((backend) => {
       await start(world, 1);
       const pid = await vi.waitFor(async () => {
         const [first] = await numbersIn(world, 'pid');
+        expect(first).toBeDefined();
         expect(world.daemon.operator.execution.running.all[0]?.pid).toBe(first);
         return first;
       }, WAIT);
