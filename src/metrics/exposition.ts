@@ -59,12 +59,13 @@ function sampleLine(name: string, labels: readonly string[], value: number): str
   return `${name}${labels.length === 0 ? '' : `{${labels.join(',')}}`} ${numberText(value)}`;
 }
 
-/** Sums can leave the range of finite numbers. */
-function numberText(value: number): string {
+/** A value as Prometheus reads it: sums can leave the range of finite numbers. */
+export function numberText(value: number): string {
   if (Number.isFinite(value)) return String(value);
   return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
 }
 
-function escapeLabel(value: string): string {
+/** The value of a label between its quotes. */
+export function escapeLabel(value: string): string {
   return value.toWellFormed().replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
 }

@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import {
   type DelayHistogram,
   EVENT_LOOP_RESOLUTION_MS,
@@ -7,6 +7,7 @@ import {
   eventLoopDelayMetric,
 } from './event-loop-delay.ts';
 import { exposition } from './exposition.ts';
+import { Instrument } from './instrument.ts';
 import { METRICS, type MetricDefinition, metricName } from './metric-table.ts';
 
 /** What a hook run is counted under. */
@@ -139,31 +140,32 @@ const NO_GAUGES: OperatorGauges = {
 };
 
 type LabelOf<D> = D extends MetricDefinition<infer L> ? L : never;
-type InstrumentOf<D> = D extends { readonly type: 'counter' }
-  ? Counter<LabelOf<D>>
-  : D extends { readonly type: 'gauge' }
-    ? Gauge<LabelOf<D>>
-    : Histogram<LabelOf<D>>;
-type Instruments = { readonly [Name in keyof typeof METRICS]: InstrumentOf<(typeof METRICS)[Name]> };
+type Instruments = {
+  readonly [Name in keyof typeof METRICS]: Instrument<LabelOf<(typeof METRICS)[Name]>>;
+};
 
 const MS_PER_SECOND = 1_000;
 
 /** The metrics about the daemon itself, in a registry of their own. Durations are seconds unless named otherwise. */
 export class OperatorMetrics {
+  /** Of the process and of Node. */
   readonly #registry = new Registry();
   readonly #metrics: Instruments;
   readonly #options: OperatorMetricsOptions;
   #gauges = NO_GAUGES;
 
   constructor(options: OperatorMetricsOptions) {
-    const registry = this.#registry;
-    const instruments: Record<string, Counter | Gauge | Histogram> = {};
-    for (const [name, definition] of Object.entries(METRICS))
-      instruments[name] = createInstrument(definition, options.prefix, registry);
-    this.#metrics = instruments as unknown as Instruments;
+    const instruments = Object.entries(METRICS).map(
+      ([key, definition]) =>
+        [key, new Instrument<string>(metricName(definition.name, options.prefix), definition)] as const,
+    );
+    this.#metrics = Object.fromEntries(instruments) as unknown as Instruments;
     this.#options = options;
     this.#metrics.buildInfo.set({ version: options.version }, 1);
-    collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_RESOLUTION_MS });
+    collectDefaultMetrics({
+      register: this.#registry,
+      eventLoopMonitoringPrecision: EVENT_LOOP_RESOLUTION_MS,
+    });
   }
 
   /** Reads gauges from here at each scrape; before this call they have no series. */
@@ -180,19 +182,20 @@ export class OperatorMetrics {
   async scrape(): Promise<string> {
     this.#readQueues();
     this.#readModules();
-    this.#metrics.hookBacklog.set(this.#gauges.backlogBytes());
+    this.#metrics.hookBacklog.set({}, this.#gauges.backlogBytes());
     this.#readBindings();
     this.#readLog();
     this.#readHooks();
     const { prefix, eventLoopDelay: histogram } = this.#options;
-    const text = await this.#registry.metrics();
-    return text + exposition([eventLoopDelayMetric(prefix, histogram)]);
+    const own = Object.values(this.#metrics).map((instrument) => instrument.text());
+    const process = await this.#registry.metrics();
+    return `${own.join('')}${process}${exposition([eventLoopDelayMetric(prefix, histogram)])}`;
   }
 
   #readLog(): void {
     const { droppedLogRecords } = this.#metrics;
     droppedLogRecords.reset();
-    droppedLogRecords.inc(this.#options.droppedLogRecords?.() ?? 0);
+    droppedLogRecords.inc({}, this.#options.droppedLogRecords?.() ?? 0);
   }
 
   #readHooks(): void {
@@ -267,7 +270,7 @@ export class OperatorMetrics {
 
   /** To be called every 10 seconds. */
   liveTick(): void {
-    this.#metrics.liveTicks.inc();
+    this.#metrics.liveTicks.inc({});
   }
 
   /** @param module empty for a global hook */
@@ -277,11 +280,11 @@ export class OperatorMetrics {
 
   /** To be called every 5 seconds while the ConfigMap is invalid. */
   configValuesError(): void {
-    this.#metrics.configValuesErrors.inc();
+    this.#metrics.configValuesErrors.inc({});
   }
 
   modulesDiscoverError(): void {
-    this.#metrics.modulesDiscoverErrors.inc();
+    this.#metrics.modulesDiscoverErrors.inc({});
   }
 
   moduleRun(labels: { readonly module: string; readonly activation: string }, seconds: number): void {
@@ -456,7 +459,7 @@ export class OperatorMetrics {
 
   /** Spans of traces were lost. */
   droppedSpans(count: number): void {
-    this.#metrics.droppedSpans.inc(count);
+    this.#metrics.droppedSpans.inc({}, count);
   }
 
   /** Processes that had left the group of a hook run were ended with it. */
@@ -465,12 +468,12 @@ export class OperatorMetrics {
   }
 
   setLeader(isLeader: boolean): void {
-    this.#metrics.isLeader.set(isLeader ? 1 : 0);
+    this.#metrics.isLeader.set({}, isLeader ? 1 : 0);
   }
 
   /** An attempt to take or renew the lease failed. */
   leaseError(): void {
-    this.#metrics.leaseErrors.inc();
+    this.#metrics.leaseErrors.inc({});
   }
 
   /** @param expiresMs in milliseconds since the epoch */
@@ -486,20 +489,4 @@ function httpMethodOf(verb: string): string {
 
 function isModuleHook(labels: HookRunLabels): labels is HookRunLabels & { readonly module: string } {
   return labels.module !== undefined;
-}
-
-function createInstrument(
-  definition: MetricDefinition<string>,
-  prefix: string,
-  registry: Registry,
-): Counter | Gauge | Histogram {
-  const configuration = {
-    name: metricName(definition.name, prefix),
-    help: definition.help,
-    labelNames: definition.labels,
-    registers: [registry],
-  };
-  if (definition.type === 'counter') return new Counter(configuration);
-  if (definition.type === 'gauge') return new Gauge(configuration);
-  return new Histogram({ ...configuration, buckets: [...definition.buckets] });
 }

@@ -1,0 +1,114 @@
+import { escapeLabel, numberText } from './exposition.ts';
+import type { MetricDefinition } from './metric-table.ts';
+
+/** Values of labels; one that is absent is not in the series. */
+export type LabelValues<L extends string> = { readonly [Name in L]?: string | number };
+
+interface Cell {
+  /** The sum of a histogram. */
+  value: number;
+  /** Used by histograms only. */
+  count: number;
+  /** Observations by bucket, not cumulated. */
+  readonly bucketCounts: number[];
+}
+
+const SPECIAL = /["\\\n\ud800-\udfff]/;
+
+/**
+ * One metric of the daemon with its series. The label part of each line is composed when a series is created, because a
+ * scrape of a thousand modules has tens of thousands of lines.
+ */
+export class Instrument<L extends string> {
+  readonly #name: string;
+  readonly #definition: MetricDefinition<L>;
+  /** By the label part of the line. */
+  readonly #cells = new Map<string, Cell>();
+
+  constructor(name: string, definition: MetricDefinition<L>) {
+    this.#name = name;
+    this.#definition = definition;
+    this.reset();
+  }
+
+  /** Adds to a counter or a gauge. */
+  inc(labels: LabelValues<L>, value = 1): void {
+    this.#cell(labels).value += value;
+  }
+
+  /** Sets a gauge. */
+  set(labels: LabelValues<L>, value: number): void {
+    this.#cell(labels).value = value;
+  }
+
+  /** Counts a value in its bucket of a histogram. */
+  observe(labels: LabelValues<L>, value: number): void {
+    const cell = this.#cell(labels);
+    cell.value += value;
+    cell.count += 1;
+    const bucket = this.#definition.buckets.findIndex((bound) => value <= bound);
+    if (bucket >= 0) cell.bucketCounts[bucket] = (cell.bucketCounts[bucket] ?? 0) + 1;
+  }
+
+  remove(labels: LabelValues<L>): void {
+    this.#cells.delete(this.#labelPart(labels));
+  }
+
+  /** Removes all series. A metric without labels keeps its only one, at zero. */
+  reset(): void {
+    this.#cells.clear();
+    if (this.#definition.labels.length === 0) this.#cell({});
+  }
+
+  /** The metric in the Prometheus text format, with its head also when there are no series. */
+  text(): string {
+    const { help, type } = this.#definition;
+    const name = this.#name;
+    const head = `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
+    if (type === 'histogram') return head + this.#histogramText();
+    let text = head;
+    for (const [labels, { value }] of this.#cells)
+      text += `${name}${labels === '' ? '' : `{${labels}}`} ${numberText(value)}\n`;
+    return text;
+  }
+
+  #histogramText(): string {
+    let text = '';
+    const name = this.#name;
+    const bounds = [...this.#definition.buckets.map(String), '+Inf'];
+    const heads = bounds.map((bound) => `${name}_bucket{le="${bound}"`);
+    for (const [labels, { value, count, bucketCounts }] of this.#cells) {
+      const rest = labels === '' ? '} ' : `,${labels}} `;
+      const own = labels === '' ? ' ' : `{${labels}} `;
+      let cumulated = 0;
+      for (const [index, head] of heads.entries()) {
+        const isLast = index === heads.length - 1;
+        cumulated += bucketCounts[index] ?? 0;
+        text += `${head}${rest}${isLast ? count : cumulated}\n`;
+      }
+      text += `${name}_sum${own}${numberText(value)}\n${name}_count${own}${count}\n`;
+    }
+    return text;
+  }
+
+  #cell(labels: LabelValues<L>): Cell {
+    const key = this.#labelPart(labels);
+    let cell = this.#cells.get(key);
+    if (cell === undefined) {
+      cell = { value: 0, count: 0, bucketCounts: this.#definition.buckets.map(() => 0) };
+      this.#cells.set(key, cell);
+    }
+    return cell;
+  }
+
+  #labelPart(labels: LabelValues<L>): string {
+    let text = '';
+    for (const name of this.#definition.labels) {
+      const value: string | number | undefined = labels[name];
+      if (value === undefined) continue;
+      const plain = String(value);
+      text += `${text === '' ? '' : ','}${name}="${SPECIAL.test(plain) ? escapeLabel(plain) : plain}"`;
+    }
+    return text;
+  }
+}
