@@ -69,7 +69,7 @@ test('PreparedHelm stops a helm that nobody takes, after ten seconds', async () 
   const helm = new FakeHelm();
   prepared.prepare('web', 'key', helm.start);
   await clock.advance(10_000);
-  await vi.waitFor(() => expect(helm.isStopped).toBe(true));
+  await vi.waitFor(() => expect(helm.isStopped).toBe(true), { timeout: 20_000 });
   expect(prepared.hasRoom).toBe(true);
 });
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { cpuTimeMs } from '../../test/support/cpu-time.ts';
 import { findProgramProblem } from './program-problem.ts';
 
 test.each<[string, string]>([
@@ -65,12 +66,12 @@ test.each<[string, string]>([
 });
 
 test('findProgramProblem() takes linear time', () => {
-  const startedAtMs = performance.now();
+  const startedAtMs = cpuTimeMs();
   findProgramProblem(`{${'input#\n'.repeat(20_000)}`);
   findProgramProblem(`{input${' #'.repeat(20_000)}`);
   findProgramProblem(`{input${' '.repeat(200_000)}`);
   findProgramProblem('('.repeat(200_000));
   findProgramProblem('"\\('.repeat(100_000));
   findProgramProblem(`"${'\\\\'.repeat(100_000)}`);
-  expect(performance.now() - startedAtMs).toBeLessThan(10_000);
+  expect(cpuTimeMs() - startedAtMs).toBeLessThan(10_000);
 });

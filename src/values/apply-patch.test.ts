@@ -1,6 +1,7 @@
 import { canonicalJson, type Json, type JsonObject } from '@addon-operator/json';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { cpuTimeMs } from '../../test/support/cpu-time.ts';
 import { applyPatch, type PatchMode } from './apply-patch.ts';
 import type { PatchOperation } from './values-patch.ts';
 
@@ -247,9 +248,9 @@ test('applyPatch() treats a key named __proto__ as any other', () => {
 
 test('applyPatch() takes an operation for each of many keys without copying the map each time', () => {
   const operations = Array.from({ length: 20_000 }, (_, index) => add(`/web/node-${index}`, { index }));
-  const startedMs = performance.now();
+  const startedMs = cpuTimeMs();
   const { web } = applyPatch({ web: {} }, operations, 'strict');
   // With a copy for each operation it is minutes.
-  expect(performance.now() - startedMs).toBeLessThan(5_000);
+  expect(cpuTimeMs() - startedMs).toBeLessThan(5_000);
   expect(Object.keys(web as JsonObject)).toHaveLength(20_000);
 });

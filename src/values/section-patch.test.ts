@@ -1,6 +1,7 @@
 import type { Json } from '@addon-operator/json';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { cpuTimeMs } from '../../test/support/cpu-time.ts';
 import { applyPatch } from './apply-patch.ts';
 import { foldPatch, type PatchList } from './section-patch.ts';
 import type { PatchOperation } from './values-patch.ts';
@@ -62,10 +63,10 @@ test('foldPatch() keeps the list as long as the number of paths, however often t
 
 test('foldPatch() looks at each operation once, however many there are', () => {
   const operations = Array.from({ length: 50_000 }, (_, index) => add(`/w/node-${index}`, index));
-  const startedMs = performance.now();
+  const startedMs = cpuTimeMs();
   expect(foldPatch(foldPatch([], operations), operations)).toHaveLength(50_000);
   // With a look at all stored ones for each of them it is minutes.
-  expect(performance.now() - startedMs).toBeLessThan(5_000);
+  expect(cpuTimeMs() - startedMs).toBeLessThan(5_000);
 });
 
 const path = fc

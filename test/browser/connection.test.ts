@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RunList } from '../../src/journal/run-view.ts';
 import { describeBrowser } from '../support/browser/browser-suite.ts';
@@ -7,7 +9,7 @@ import { pageUrl, UiWorld } from '../support/browser/ui-world.ts';
 import { freePorts } from '../support/control-plane/free-ports.ts';
 import { shHook } from '../support/world-files.ts';
 
-const WAIT = { timeout: 30_000, interval: 100 };
+const WAIT = { timeout: 60_000, interval: 100 };
 const CUT_MS = 2_000;
 const CUTS = 4;
 /** What Chromium says on its console about a server that is not there, or a connection that was reset. */
@@ -26,7 +28,7 @@ describeBrowser('the connection of the page', (lab) => {
       globalHooks: {
         'tick.sh': shHook(
           'schedule: [{name: tick, crontab: "* * * * * *", queue: ticks}]',
-          '[ ! -e "$WORLD/stopped" ] || sleep 600',
+          '[ ! -e "$WORLD/stopped" ] || { : > "$WORLD/held"; sleep 600; }',
         ),
       },
       flags: { 'ui-port': String(port) },
@@ -72,7 +74,8 @@ describeBrowser('the connection of the page', (lab) => {
       proxy.cut();
     }
     await ui.world.write('global-hooks', { '../stopped': '' });
-    // Of the second in which the hook was told to stop one run is left, which goes on.
+    // The run that sleeps is the last one. Those before it may be seen running, too.
+    await expect.poll(() => existsSync(join(ui.world.directory, 'held')), WAIT).toBe(true);
     await expect.poll(async () => (await ui.api<RunList>('runs?result=running')).runs.length, WAIT).toBe(1);
     const { runs } = await ui.api<RunList>('runs?limit=50');
     await expect

@@ -6,7 +6,7 @@ import { openPages, PAGES } from '../support/browser/pages.ts';
 import { pageUrl, type UiAddress, UiWorld } from '../support/browser/ui-world.ts';
 import { configMapChart, shHook, under } from '../support/world-files.ts';
 
-const WAIT = { timeout: 30_000, interval: 200 };
+const WAIT = { timeout: 60_000, interval: 200 };
 const SECRET = 'correct-horse-battery';
 const TAG = '<img src=x onerror=alert(1)>';
 const LINK = 'javascript:alert(1)';

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { controlPlaneBackend } from '../support/backends.ts';
 import { describeCluster } from '../support/control-plane/cluster-suite.ts';
 import { hangingChart, releaseStatuses, untilHanging } from '../support/hanging-chart.ts';
@@ -21,7 +21,9 @@ describeCluster('an abort of a module', (cluster) => {
     const { stdout } = await runInWorld(world, 'explain', 'module', 'web');
     expect(stdout).toMatch(/^status +failing$/m);
     expect(stdout).toMatch(/^last error +The run of module "web" was aborted on request$/m);
-    expect((await processesOf(world)).filter((line) => line.includes('upgrade'))).toEqual([]);
+    await vi.waitFor(async () => {
+      expect((await processesOf(world)).filter((line) => line.includes('upgrade'))).toEqual([]);
+    }, 60_000);
     await world.putConfig({ web: 'hangs: false\n' });
     await world.log.untilMessage('ModuleRun success, module is ready');
     expect((await releaseStatuses(world, 'web')).at(-1)).toBe('deployed');

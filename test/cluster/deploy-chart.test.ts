@@ -107,12 +107,12 @@ describeCluster('the chart of the operator', (cluster) => {
       await vi.waitFor(async () => {
         const { body } = await backend.request(module);
         expect(body).toMatchObject({ status: { phase: 'Succeeded' } });
-      }, 20_000);
+      }, 60_000);
       await backend.request({ method: 'DELETE', ...module });
       await vi.waitFor(async () => {
         const told = await backend.request({ path: '/api/v1/namespaces/default/events' });
         expect(JSON.stringify(told.body)).toContain('Revision 1 of release web is deployed');
-      }, 20_000);
+      }, 60_000);
       const path = `/api/v1/namespaces/${world.namespace}`;
       expect((await backend.request({ path: `${path}/configmaps/by-hook` })).status).toBe(200);
       expect((await backend.request({ path: `${path}/secrets/sh.helm.release.v1.web.v1` })).status).toBe(200);
@@ -124,7 +124,7 @@ describeCluster('the chart of the operator', (cluster) => {
       await backend.request({ method: 'DELETE', path: secret });
       await vi.waitFor(
         async () => expect((await backend.request({ path: secret })).status).toBe(200),
-        30_000,
+        60_000,
       );
       expect(refusals(daemon)).toEqual([]);
       const seen = await runInWorld(world, 'rbac', '-o', 'json');
@@ -213,7 +213,7 @@ describeCluster('the chart of the operator', (cluster) => {
     const record = 'sh.helm.release.v1.web.v1';
     expect(await world.get('configmaps', record)).toBeDefined();
     await world.merge('configmaps', 'addon-operator', { data: { webEnabled: 'false' } });
-    await vi.waitFor(async () => expect(await world.get('configmaps', record)).toBeUndefined(), 20_000);
+    await vi.waitFor(async () => expect(await world.get('configmaps', record)).toBeUndefined(), 60_000);
     daemon.signal('SIGTERM');
     expect(await daemon.exited).toMatchObject({ code: 0 });
     expect((await leaseOf(world))['holderIdentity'] ?? '').toBe('');
@@ -251,7 +251,7 @@ async function isAllowed(world: World, account: string, resourceAttributes: Aske
 /** Waits until the API server, which decides by what it was told a moment ago, knows of the roles of an account. */
 async function untilAuthorized(world: World, account: string): Promise<void> {
   const asked = { verb: 'get', resource: 'secrets', namespace: world.namespace, name: '' };
-  await vi.waitFor(async () => expect(await isAllowed(world, account, asked)).toBe(true), 20_000);
+  await vi.waitFor(async () => expect(await isAllowed(world, account, asked)).toBe(true), 60_000);
 }
 
 /** A namespace beside that of the world, until the test ends. */

@@ -63,7 +63,7 @@ async function runAwaited(bench: ToolBench, command: Command, namespace: string)
     const result = await run(bench, command, namespace);
     expect(result).toMatchObject({ exitCode: 0 });
     return result;
-  }, 30_000);
+  }, 60_000);
 }
 
 async function run(bench: ToolBench, command: Command, namespace: string): Promise<CommandResult> {

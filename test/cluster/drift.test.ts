@@ -14,7 +14,7 @@ import { MANY_KINDS } from './many-kinds.ts';
 const signal = new AbortController().signal;
 const BACK = 'object is corrected to what helm applied';
 const CHANGED = 'object differs from what helm applied';
-const WAIT = { timeout: 20_000, interval: 50 };
+const WAIT = { timeout: 60_000, interval: 50 };
 
 const DEPLOYMENT = `apiVersion: apps/v1
 kind: Deployment

@@ -5,7 +5,7 @@ import { describeHelm } from './helm-suite.ts';
 import { HANGING_HOOK } from './helm-templates.ts';
 
 const signal = new AbortController().signal;
-const WAIT_MS = 30_000;
+const WAIT_MS = 60_000;
 
 describeHelm('helm driver beside a helm that is killed, stopped or of a person', (lab) => {
   test('deploy() calls a failed helm a second time at once, and succeeds', async () => {

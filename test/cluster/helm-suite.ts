@@ -11,7 +11,7 @@ import type { HelmVersion } from '../support/control-plane/programs.ts';
 import { CONFIG_MAP } from './helm-templates.ts';
 import { HelmWorld, shareHelmTools } from './helm-world.ts';
 
-const WAIT_MS = 30_000;
+const WAIT_MS = 60_000;
 const signal = new AbortController().signal;
 
 /** A driver on the control plane, and a module with a chart of one ConfigMap; new for each test. */

@@ -4,7 +4,7 @@ import { describeHelm } from './helm-suite.ts';
 import { HANGING_HOOK } from './helm-templates.ts';
 
 const signal = new AbortController().signal;
-const WAIT_MS = 30_000;
+const WAIT_MS = 60_000;
 
 describeHelm('helm driver, removing releases', (lab) => {
   test('uninstall() removes release, objects and history; a missing release is fine', async () => {

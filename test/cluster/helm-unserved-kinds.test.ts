@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { describeHelm } from './helm-suite.ts';
 
 const signal = new AbortController().signal;
-const WAIT_MS = 30_000;
+const WAIT_MS = 60_000;
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 describeHelm('a release with a kind that the cluster does not serve any more', (lab) => {

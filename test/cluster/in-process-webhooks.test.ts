@@ -77,7 +77,7 @@ describeCluster('in-process hooks asked by a real API server', (cluster) => {
         },
       });
     await expect
-      .poll(async () => JSON.stringify((await create('empty', {})).body), { timeout: 20_000 })
+      .poll(async () => JSON.stringify((await create('empty', {})).body), { timeout: 60_000 })
       .toContain('no data, no entry');
     const { status, body } = await create('full', { data: { a: '1' } });
     expect(status).toBe(201);

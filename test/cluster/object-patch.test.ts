@@ -113,7 +113,7 @@ describeCluster('object patches', (cluster) => {
       await create(name);
       await apply(`operation: ${operation}\nkind: ConfigMap\nnamespace: NS\nname: ${name}`);
       // The garbage collector takes its time to let go of the dependents.
-      await vi.waitFor(async () => expect(await read(name)).toBe(404), 30_000);
+      await vi.waitFor(async () => expect(await read(name)).toBe(404), 60_000);
       await apply(`operation: ${operation}\nkind: ConfigMap\nnamespace: NS\nname: ${name}`);
     },
   );

@@ -4,7 +4,7 @@ import type { ReleaseState } from '../../src/helm/recovery-table.ts';
 import { decodeRelease, encodeRelease, withStatus } from '../../src/helm/release-record.ts';
 import type { HelmWorld } from './helm-world.ts';
 
-const WAIT_MS = 30_000;
+const WAIT_MS = 60_000;
 const BAD_SERVICE = `apiVersion: v1
 kind: Service
 metadata: {name: web}

@@ -11,7 +11,7 @@ import { sandboxBackend } from '../support/backends.ts';
 import { World } from '../support/world.ts';
 import { shHook } from '../support/world-files.ts';
 
-const WAIT = { timeout: 30_000, interval: 100 };
+const WAIT = { timeout: 60_000, interval: 100 };
 /** Clears the screen, sets its title, hides text by its direction, overwrites a line, and adds lines. */
 const HOSTILE = '\u001b[2J\u001b]0;title\u0007\u202e\u2066gpj\u009b31m\rover\u2028';
 const RAW = /[^\P{Cc}\n\t]|[\p{Bidi_Control}\p{Zl}\p{Zp}]/u;

@@ -10,7 +10,7 @@ import type { World } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
 import { configMapChart, shHook, under } from '../support/world-files.ts';
 
-const WAIT = { timeout: 30_000, interval: 100 };
+const WAIT = { timeout: 60_000, interval: 100 };
 /** After this a watch that fails makes its snapshot an old one. */
 const STALE_MS = 61_000;
 

@@ -94,7 +94,7 @@ describe.skipIf(programs === undefined)('a Prometheus that scrapes a daemon', ()
     await untilFiring(server, []);
     await expect
       .poll(async () => await server.query('increase(addon_operator_convergence_total[1m]) >= 0'), {
-        timeout: 20_000,
+        timeout: 60_000,
       })
       .not.toEqual([]);
     for (const board of [OPERATOR_BOARD, MODULE_BOARD])

@@ -10,7 +10,7 @@ import { World } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
 import { configMapChart, under } from '../support/world-files.ts';
 
-const PATIENCE = { timeout: 20_000, interval: 20 };
+const PATIENCE = { timeout: 60_000, interval: 20 };
 const ITEMS_WATCH = { verb: 'watch', path: /configmaps$/, query: /item/, times: 1 } as const;
 /** After this nobody believes in a watch that says nothing. */
 const SILENCE_MS = 70_000;

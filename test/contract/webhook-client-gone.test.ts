@@ -68,7 +68,7 @@ test('a hook and its children end, when the client of its webhook disconnects', 
   expect(await processesOf(world)).not.toEqual([]);
   slow.sent.destroy();
   await expect(slow.response).rejects.toThrow('socket hang up');
-  await vi.waitFor(async () => expect(await processesOf(world)).toEqual([]), 30_000);
+  await vi.waitFor(async () => expect(await processesOf(world)).toEqual([]), 60_000);
   expect(JSON.parse(await send('fast').response)).toMatchObject({ response: { uid: 'fast', allowed: true } });
   expect(daemon.log.records.filter(({ level }) => level === 'error')).toEqual([]);
 });

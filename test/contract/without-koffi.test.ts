@@ -6,7 +6,7 @@ import { DaemonProcess } from '../support/daemon-process.ts';
 import { explain } from '../support/extension-world.ts';
 import { World } from '../support/world.ts';
 import { configMapChart, shHook, under } from '../support/world-files.ts';
-import { processesOf } from '../support/world-processes.ts';
+import { processesOf, untilNoProcesses } from '../support/world-processes.ts';
 
 let backend: SandboxBackend;
 beforeAll(async () => {
@@ -54,5 +54,5 @@ test('a daemon runs and ends hooks and helm, but measures no hook, when koffi is
   expect(running.filter((line) => line.includes('endless.sh'))).not.toEqual([]);
   daemon.signal('SIGTERM');
   expect(await daemon.exited).toEqual({ code: 0, signal: null });
-  expect(await processesOf(world)).toEqual([]);
+  await untilNoProcesses(world);
 });

@@ -112,7 +112,7 @@ describeCluster('a daemon whose API server goes away', (cluster) => {
     await daemon.untilConverged();
     await world.create('configmaps', item('a'));
     await untilSeen(daemon.log, 'Added a');
-    await vi.waitFor(async () => expect(await releaseStatuses(world, 'web')).toEqual(['deployed']), 20_000);
+    await vi.waitFor(async () => expect(await releaseStatuses(world, 'web')).toEqual(['deployed']), 60_000);
   });
 
   // FAULT-A1, E28, P11

@@ -134,7 +134,7 @@ describeCluster('a daemon in a network that fails at random', (cluster) => {
         expect(world.daemon.operator.router.main.length).toBe(0);
       },
       // A helm whose request fell into a black hole is ended after 22 minutes: over 200 looks.
-      { timeout: 90_000, interval: 100 },
+      { timeout: 200_000, interval: 100 },
     );
     expect(itemsSeen(world.log).filter((line) => line.startsWith('Synchronization'))).toHaveLength(1);
     await rm(directory, { recursive: true });

@@ -35,13 +35,13 @@ describeCluster('after kill -9 of the daemon', (cluster) => {
         await untilHanging(world, 'web');
         await daemon.kill();
       }
-      await vi.waitFor(async () => expect(await processesOf(world)).toEqual([]), 10_000);
+      await vi.waitFor(async () => expect(await processesOf(world)).toEqual([]), 60_000);
       expect((await releaseStatuses(world, 'web')).at(-1)).toMatch(/^pending-/);
       await world.putConfig({ web: 'hangs: false\n' });
       await using daemon = DaemonProcess.start(world);
       await daemon.untilConverged();
       expect(await releaseStatuses(world, 'web')).toEqual(statuses);
-      expect(await leftovers(world)).toEqual([]);
+      await vi.waitFor(async () => expect(await leftovers(world)).toEqual([]), 60_000);
       await isDeployed(world, 'web');
     },
   );

@@ -40,7 +40,7 @@ fi`,
       expect(itemsSeen(daemon.log)).toEqual(['Synchronization a']);
       await daemon.kill();
     }
-    await vi.waitFor(async () => expect(await processesOf(world)).toEqual([]), 10_000);
+    await vi.waitFor(async () => expect(await processesOf(world)).toEqual([]), 60_000);
     await world.create('configmaps', item('b'));
     await world.expect({ method: 'DELETE', path: world.path('configmaps', 'a') });
     await world.write('modules', { '../restarted': '' });
@@ -75,7 +75,7 @@ echo true > "$MODULE_ENABLED_RESULT"
     await using daemon = DaemonProcess.start(world);
     await daemon.untilConverged();
     // Those of its own scripts it removes in the background.
-    await vi.waitFor(async () => expect(await leftovers(world)).toEqual([]), 10_000);
+    await vi.waitFor(async () => expect(await leftovers(world)).toEqual([]), 60_000);
   });
 
   // FAULT-D1
@@ -143,7 +143,7 @@ describeCluster('after kill -9 of the launcher', (cluster) => {
     await using daemon = DaemonProcess.start(world);
     await daemon.log.untilPrinted('hook runs');
     await killLauncher(daemon);
-    await vi.waitFor(async () => expect(await processesOf(world)).toEqual([]), 10_000);
+    await vi.waitFor(async () => expect(await processesOf(world)).toEqual([]), 60_000);
     expect(await daemon.record('attempt failed, will retry')).toMatchObject({
       hook: 'hang.sh',
       error: expect.stringContaining('launcher'),

@@ -15,7 +15,7 @@ import {
 } from '../support/replicas.ts';
 import { type Backend, World } from '../support/world.ts';
 import { shHook } from '../support/world-files.ts';
-import { processesOf } from '../support/world-processes.ts';
+import { untilNoProcesses } from '../support/world-processes.ts';
 
 /** A hook that refuses every new ConfigMap in a namespace; while it cannot be asked they are let in. */
 function denyingHook(namespace: string): string {
@@ -24,6 +24,7 @@ function denyingHook(namespace: string): string {
 kubernetesValidating:
 - name: deny.example.com
   failurePolicy: Ignore
+  timeoutSeconds: 30
   namespace: {labelSelector: {matchLabels: {kubernetes.io/metadata.name: ${namespace}}}}
   rules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]`,
     `echo asked; echo '{"allowed": false, "message": "denied by the hook"}' > "$VALIDATING_RESPONSE_PATH"`,
@@ -75,20 +76,20 @@ describeCluster('two replicas', (cluster) => {
   });
 
   // FAULT-L8
-  test('after an orderly stop of the leader the standby takes over within 3 seconds', async () => {
+  test('after an orderly stop of the leader the standby takes over before the lease expires', async () => {
     await using world = await World.create(backend, {
       globalHooks: { 'a.sh': shHook('onStartup: 1', 'echo "hook runs"') },
     });
     const replicas = await Replicas.on(world);
-    await using one = await replicas.start(1);
+    // It expires after this test.
+    const flags = { 'lease-duration': '20m', 'lease-renew-deadline': '10m' };
+    await using one = await replicas.start(1, undefined, flags);
     await one.untilConverged();
-    await using two = await replicas.start(2);
+    await using two = await replicas.start(2, undefined, flags);
     await two.log.untilMessage('the lease has a holder');
     one.signal('SIGTERM');
     await one.log.untilMessage('the lease is released');
-    const givenBackMs = Date.now();
     await untilLeading(two);
-    expect(Date.now() - givenBackMs).toBeLessThan(3_000);
     expect(await one.exited).toEqual({ code: 0, signal: null });
     await two.untilConverged();
     expect(two.log.printed).toEqual(['hook runs']);
@@ -138,7 +139,7 @@ describeCluster('two replicas', (cluster) => {
     });
     await one.log.untilMessage('Restarting because the leadership was handed over');
     await expectSteppedDown(one, 'held by somebody');
-    expect(await processesOf(world)).toEqual([]);
+    await untilNoProcesses(world);
     expect(await leaseOf(world)).toMatchObject({ holderIdentity: 'somebody' });
   });
 
@@ -170,7 +171,7 @@ describeCluster('two replicas', (cluster) => {
       await one.untilConverged();
       await using two = await replicas.start(2, undefined, flags(2));
       await two.log.untilMessage('the lease has a holder');
-      await vi.waitFor(async () => expect(await create()).toMatchObject(denied), 30_000);
+      await vi.waitFor(async () => expect(await create()).toMatchObject(denied), 60_000);
       expect([one.log.printed.includes('asked'), two.log.printed]).toEqual([true, []]);
       one.signal('SIGTERM');
       const answers: unknown[] = [];

@@ -80,7 +80,7 @@ describeCluster('a daemon whose requests fail', (cluster) => {
     await untilSeen(daemon.log, 'Deleted a');
     await untilSeen(daemon.log, 'Added b');
     // Where a reconnection failed meanwhile, the list comes first.
-    await vi.waitFor(() => expect(expired.hits).toBe(1), { timeout: 30_000, interval: 50 });
+    await vi.waitFor(() => expect(expired.hits).toBe(1), { timeout: 60_000, interval: 50 });
     expect(itemsSeen(daemon.log)).toEqual(['Synchronization a', 'Deleted a', 'Added b']);
   });
 

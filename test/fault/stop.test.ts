@@ -9,7 +9,7 @@ import { FaultProxy } from '../support/fault-proxy.ts';
 import { hangingChart, releaseStatuses, untilHanging } from '../support/hanging-chart.ts';
 import { type Backend, World } from '../support/world.ts';
 import { announcer, configMapChart, shHook, under } from '../support/world-files.ts';
-import { makeGate, openGate, processesOf } from '../support/world-processes.ts';
+import { makeGate, openGate, processesOf, untilNoProcesses } from '../support/world-processes.ts';
 
 const STOPPING = 'stopping: waiting for running hooks and helm';
 
@@ -33,7 +33,7 @@ describeCluster('a daemon that is told to stop', (cluster) => {
     expect(await daemon.exited).toEqual({ code: 0, signal: null });
     expect(daemon.log.records.at(-1)).toMatchObject({ msg: 'shutdown is done' });
     expect(existsSync(join(world.directory, 'debug.socket'))).toBe(false);
-    expect(await processesOf(world)).toEqual([]);
+    await untilNoProcesses(world);
   });
 
   // FAULT-D3
@@ -94,7 +94,7 @@ while :; do sleep 600; done`,
     daemon.signal('SIGTERM');
     expect(await daemon.exited).toEqual({ code: 0, signal: null });
     expect(daemon.log.printed).toEqual(['hook runs', 'told to stop']);
-    expect(await processesOf(world)).toEqual([]);
+    await untilNoProcesses(world);
     const left = await readdir(join(world.directory, 'tmp'));
     expect(left.filter((name) => name.startsWith('run-'))).toEqual([]);
   });
@@ -111,7 +111,7 @@ while :; do sleep 600; done`,
       daemon.signal('SIGTERM');
       expect(await daemon.exited).toEqual({ code: 0, signal: null });
     }
-    expect(await processesOf(world)).toEqual([]);
+    await untilNoProcesses(world);
     expect(await releaseStatuses(world, 'web')).toEqual(['failed']);
     await world.putConfig({ web: 'hangs: false\n' });
     await using next = DaemonProcess.start(world);
@@ -152,7 +152,7 @@ while :; do sleep 600; done`,
     await vi.waitFor(() => expect(existsSync(join(world.directory, 'asked'))).toBe(true), 60_000);
     daemon.signal('SIGTERM');
     expect(await daemon.exited).toEqual({ code: 0, signal: null });
-    expect(await processesOf(world)).toEqual([]);
+    await untilNoProcesses(world);
   });
 
   // FAULT-D5
@@ -168,7 +168,7 @@ while :; do sleep 600; done`,
     await daemon.log.untilMessage(STOPPING);
     daemon.signal('SIGTERM');
     expect(await daemon.exited).toEqual({ code: 143, signal: null });
-    await vi.waitFor(async () => expect(await processesOf(world)).toEqual([]), 10_000);
+    await untilNoProcesses(world);
   });
 
   // FAULT-A1, D3
@@ -198,6 +198,6 @@ while :; do sleep 600; done`,
     expect(await daemon.exited).toEqual({ code: 1, signal: null });
     const failures = daemon.log.records.filter(({ level }) => level === 'fatal' || level === 'error');
     expect(failures).toMatchObject([{ error: expect.stringMatching(/bad\.sh.*no such luck/) }]);
-    expect(await processesOf(world)).toEqual([]);
+    await untilNoProcesses(world);
   });
 });

@@ -73,7 +73,7 @@ describeCluster('two replicas, of which the leader is stopped (SIGSTOP)', (clust
     held.release();
     await vi.waitFor(
       () => expect(proxy.calls.find(({ fault }) => fault === 'hold')?.status).not.toBeNull(),
-      20_000,
+      60_000,
     );
     const before = proxy.calls.length;
     one.signal('SIGCONT');
@@ -94,7 +94,7 @@ describeCluster('two replicas, of which the leader is stopped (SIGSTOP)', (clust
     await untilHanging(world, 'web');
     await world.putConfig({ web: 'hangs: false\n' });
     one.signal('SIGSTOP');
-    await vi.waitFor(async () => expect(await processesOf(world)).toEqual([]), 20_000);
+    await vi.waitFor(async () => expect(await processesOf(world)).toEqual([]), 60_000);
     await using two = await replicas.start(2);
     await untilLeading(two);
     one.signal('SIGCONT');

@@ -4,7 +4,7 @@ import { describeCluster } from '../support/control-plane/cluster-suite.ts';
 import { leaseOf, Replicas } from '../support/replicas.ts';
 import { type Backend, World } from '../support/world.ts';
 import { shHook } from '../support/world-files.ts';
-import { processesOf } from '../support/world-processes.ts';
+import { untilNoProcesses } from '../support/world-processes.ts';
 
 describeCluster('a daemon in which an error reaches nobody', (cluster) => {
   let backend: Backend;
@@ -32,7 +32,7 @@ describeCluster('a daemon in which an error reaches nobody', (cluster) => {
         stacktrace: expect.arrayContaining([expect.stringContaining('throw-on-signal.ts')]),
       },
     ]);
-    expect(await processesOf(world)).toEqual([]);
+    await untilNoProcesses(world);
     expect((await leaseOf(world))['holderIdentity'] ?? '').toBe('');
   });
 });

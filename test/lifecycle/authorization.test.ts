@@ -19,7 +19,7 @@ import { World } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
 import { configMapChart, type FileTree, shHook, under } from '../support/world-files.ts';
 
-const WAIT = { timeout: 30_000, interval: 100 };
+const WAIT = { timeout: 60_000, interval: 100 };
 const READY = 'ModuleRun success, module is ready';
 const ENDED = 'ConvergeModules task done';
 /** Tells where a module was refused, for which policy and why. */

@@ -4,7 +4,7 @@ import { World } from '../support/world.ts';
 import { announcer, configMapChart, shHook, under } from '../support/world-files.ts';
 
 const CHECK_MS = 5_000;
-const WAIT = { timeout: 30_000 };
+const WAIT = { timeout: 60_000 };
 const WAITS =
   'ConfigMap is missing but existed before: waiting for it; after the grace period it is treated as deleted';
 
@@ -163,7 +163,7 @@ echo '{"op":"add","path":"/web/byHook","value":"hook"}' > "$CONFIG_VALUES_JSON_P
     await world.daemon.firstConverge;
     await vi.waitFor(
       async () => expect(await deployedValues(world)).toEqual({ a: 1, byPerson: 'edit', byHook: 'hook' }),
-      { timeout: 30_000 },
+      { timeout: 60_000 },
     );
     expect(await world.get('configmaps', 'addon-operator')).toMatchObject({
       data: { web: 'a: 1\nbyHook: hook\nbyPerson: edit\n', global: 'too: 1\n' },

@@ -119,7 +119,7 @@ describeApiIndependent((backend) => {
     });
     const start = world.start();
     start.catch(() => undefined);
-    await vi.waitFor(() => access(join(world.directory, 'asked')), 10_000);
+    await vi.waitFor(() => access(join(world.directory, 'asked')), 60_000);
     await world.clock.passSleep(30_000);
     await expect(start).rejects.toThrow(
       /bad\.sh.*gave no response within 30 s and was stopped: still\nhook --config output: thinking/s,

@@ -60,7 +60,7 @@ describeLifecycle((backend) => {
         const { status } = await backend().request({ path: `/apis/${group}/v1/gadgets` });
         if (status !== 200) throw new Error(`not served yet: ${status}`);
       },
-      { timeout: 20_000 },
+      { timeout: 60_000 },
     );
     try {
       const isHealed = (): boolean => world.log.printed.includes('c beforeAll');

@@ -16,7 +16,7 @@ async function touch(world: World, file: string): Promise<void> {
 /** Waits until the monitor of a binding of the only global hook has seen so many additions. */
 async function untilAdded(world: World, bindingIndex: number, count: number): Promise<void> {
   const [hook] = world.daemon.operator.globalHooks.runtimes;
-  await vi.waitFor(() => expect(hook?.operations(bindingIndex).sinceStart.added).toBe(count), 10_000);
+  await vi.waitFor(() => expect(hook?.operations(bindingIndex).sinceStart.added).toBe(count), 60_000);
 }
 
 /** What hooks are told; corner cases 32 to 47 of the hook contract. */
@@ -176,7 +176,7 @@ describeLifecycle((backend) => {
       await world.untilDelayed('q');
       await world.merge('configmaps', 'one', { data: { v: 'new' } });
       const [hook] = world.daemon.operator.globalHooks.runtimes;
-      await vi.waitFor(() => expect(hook?.operations(0).sinceStart.modified).toBe(1), 10_000);
+      await vi.waitFor(() => expect(hook?.operations(0).sinceStart.modified).toBe(1), 60_000);
       await touch(world, 'fine');
       await world.passDelay('q');
       await untilRuns(world.log, 'retry.sh', 1);

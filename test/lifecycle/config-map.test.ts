@@ -43,6 +43,8 @@ async function addAsPerson(world: World, key: string): Promise<void> {
 }
 
 /** The ConfigMap: what changes in it do, and what the daemon writes. */
+const WAIT = { timeout: 60_000, interval: 100 };
+
 describeLifecycle((backend) => {
   test('a hook that saves without a ConfigMap creates one with only its key, and its write runs nothing', async () => {
     await using world = await World.create(backend(), {
@@ -112,7 +114,7 @@ echo "{\\"op\\":\\"add\\",\\"path\\":\\"/web/daemon$n\\",\\"value\\":1}" > "$CON
       for (let n = 1; n <= 5; n += 1) expect(section).toHaveProperty(`${name}${n}`);
     expect(section).toHaveProperty('daemon1');
     expect(Object.keys(section).filter((key) => key.startsWith('daemon'))).toHaveLength(runs(world));
-    await vi.waitFor(async () => expect(await deployed(world)).toEqual({ a: 'file', ...section }));
+    await vi.waitFor(async () => expect(await deployed(world)).toEqual({ a: 'file', ...section }), WAIT);
   });
 
   test('a ConfigMap that is nearly full causes a warning, and a hook that would fill it fails without writing', async () => {

@@ -37,7 +37,7 @@ const set = (pointer: string, value: string) =>
 
 /** For what no log record tells. */
 async function eventually(isTrue: () => boolean): Promise<void> {
-  await vi.waitFor(() => expect(isTrue()).toBe(true), 10_000);
+  await vi.waitFor(() => expect(isTrue()).toBe(true), 60_000);
 }
 
 async function readiness(world: World): Promise<number> {

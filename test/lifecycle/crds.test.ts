@@ -140,7 +140,7 @@ describeLifecycle((backend) => {
     });
     await world.converge();
     await removeCrds(world, 'gadgets');
-    await expect.poll(() => crd(world, 'gadgets'), { timeout: 30_000 }).toBeUndefined();
+    await expect.poll(() => crd(world, 'gadgets'), { timeout: 60_000 }).toBeUndefined();
     await world.putConfig({ webEnabled: 'true', web: 'changed: true' });
     await world.untilDelayed();
     await world.passDelay();

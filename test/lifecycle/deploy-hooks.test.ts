@@ -9,7 +9,7 @@ import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-
 import { World } from '../support/world.ts';
 import { announcer, configMapChart, type FileTree, shHook, under } from '../support/world-files.ts';
 
-const WAIT = { timeout: 30_000, interval: 50 };
+const WAIT = { timeout: 60_000, interval: 50 };
 const READY = 'ModuleRun success, module is ready';
 const FAILED = 'Deploy hook failed, the deploy continues';
 /** For hooks of a deploy where neither the hook nor the settings have a limit. */

@@ -84,6 +84,8 @@ async function metrics(world: World): Promise<string> {
   return await (await fetch(`http://127.0.0.1:${world.daemon.httpPort}/metrics`)).text();
 }
 
+const WAIT = { timeout: 60_000, interval: 100 };
+
 describeLifecycle((backend) => {
   test('a workload that is scaled to zero is reverted without helm, and the log names the field manager', async () => {
     await using world = await World.create(backend(), { modules: web('{mode: heal}') });
@@ -186,7 +188,7 @@ describeLifecycle((backend) => {
     await ask(world, '/module/web/pause', { reason: 'an incident' });
     await edit(world, { spec: { replicas: 0 } });
     await world.log.untilMessage(CHANGED);
-    await vi.waitFor(async () => expect(JSON.stringify(await drift(world))).toContain('resumed'));
+    await vi.waitFor(async () => expect(JSON.stringify(await drift(world))).toContain('resumed'), WAIT);
     expect((await deployment(world)).spec.replicas).toBe(0);
     await ask(world, '/module/web/resume', {});
     await world.log.untilMessage(BACK);

@@ -27,7 +27,7 @@ describeLifecycle((backend) => {
     await world.merge('configmaps', 'one', { data: { v: '2' } });
     const [hook] = world.daemon.operator.globalHooks.runtimes;
     const modified = (index: number) => hook?.operations(index).sinceStart.modified;
-    await vi.waitFor(() => expect([modified(0), modified(1)]).toEqual([1, 1]), 10_000);
+    await vi.waitFor(() => expect([modified(0), modified(1)]).toEqual([1, 1]), 60_000);
     await world.create('configmaps', watchedMap('two', 'item', { v: '1' }));
     await untilRuns(world.log, 'a.sh', 1);
     const snapshot = [

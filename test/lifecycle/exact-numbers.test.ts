@@ -12,7 +12,7 @@ const EXACT = '[9007199254740993,-9007199254740993,9223372036854775807]';
 async function createDefinition(world: World, group: string): Promise<void> {
   await world.expect({ method: 'POST', path: CRDS, body: gadgetDefinition(group) });
   const gadgets = { path: `/apis/${group}/v1/namespaces/${world.namespace}/gadgets` };
-  await vi.waitFor(() => world.expect(gadgets), { timeout: 20_000 });
+  await vi.waitFor(() => world.expect(gadgets), { timeout: 60_000 });
 }
 
 /** Integers that a double cannot hold; corner case 47 of the hook contract. */

@@ -9,7 +9,7 @@ import { configMapChart, type FileTree, shHook, under } from '../support/world-f
 const MONITOR_TICK_MS = 330_000;
 /** What a helm process may take when each helm hook may take a second. */
 const HELM_LIMIT_MS = 303_000;
-const WAIT = { timeout: 30_000, interval: 50 };
+const WAIT = { timeout: 60_000, interval: 50 };
 const WEB = under('001-web', configMapChart('web', 'web'));
 const DB = under('002-db', configMapChart('db', 'db'));
 const BOTH = { 'values.yaml': 'webEnabled: true\ndbEnabled: true\n', ...WEB, ...DB };

@@ -211,14 +211,12 @@ done
         globalHooks: {
           'a.sh': shHook(
             'onStartup: 1',
-            'sleep 600 & echo "child"; setsid sleep 30 & echo "child of nobody"',
+            'sleep 600 & echo "child"; setsid sleep 600 & echo "child of nobody"',
           ),
           'b.sh': shHook('onStartup: 2', 'echo next'),
         },
       });
-      const startedMs = performance.now();
       await world.converge();
-      expect(performance.now() - startedMs).toBeLessThan(20_000);
       expect(world.log.printed).toEqual(['child', 'child of nobody', 'next']);
     });
 

@@ -17,7 +17,7 @@ async function untilAsked(world: World, requests: readonly unknown[]): Promise<v
       if (status.type === 'delayed') world.clock.jump(status.delayMs);
       expect(requests).not.toEqual([]);
     },
-    { timeout: 30_000, interval: 200 },
+    { timeout: 60_000, interval: 200 },
   );
 }
 

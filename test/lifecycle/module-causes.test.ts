@@ -6,7 +6,7 @@ import { untilSaid } from '../support/said-cause.ts';
 import { runInWorld } from '../support/world-command.ts';
 import { shHook } from '../support/world-files.ts';
 
-const WAIT = { timeout: 30_000, interval: 200 };
+const WAIT = { timeout: 60_000, interval: 200 };
 const LOOK_MS = 10_000;
 
 /** Each situation that holds a module up is found, as the same cause, wherever the operator says how it is. */

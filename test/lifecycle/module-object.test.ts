@@ -15,7 +15,7 @@ import {
 import type { World } from '../support/world.ts';
 import { configMapChart, shHook, under } from '../support/world-files.ts';
 
-const WAIT = { timeout: 30_000, interval: 200 };
+const WAIT = { timeout: 60_000, interval: 200 };
 
 function conditions({ status }: ModuleInCluster): Readonly<Record<string, string>> {
   return Object.fromEntries(

@@ -6,7 +6,7 @@ import { describeLifecycle } from '../support/lifecycle-suite.ts';
 import type { Signer } from '../support/signed-modules.ts';
 import type { World } from '../support/world.ts';
 
-const WAIT = { timeout: 30_000, interval: 100 };
+const WAIT = { timeout: 60_000, interval: 100 };
 /** The record of serial numbers, which the operator looks for every five seconds. */
 const SERIALS = 'addon-operator-signatures';
 const SERIALS_CHECK_MS = 5_000;

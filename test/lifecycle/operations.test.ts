@@ -6,7 +6,7 @@ import { World } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
 import { announcer, configMapChart, shHook, under, writeTree } from '../support/world-files.ts';
 
-const WAIT = { timeout: 30_000, interval: 100 };
+const WAIT = { timeout: 60_000, interval: 100 };
 const ANNOTATION = 'addon-operator.io/operation';
 const READY = 'ModuleRun success, module is ready';
 

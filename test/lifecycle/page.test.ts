@@ -7,7 +7,7 @@ import { World } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
 import { announcer, configMapChart, under } from '../support/world-files.ts';
 
-const WAIT = { timeout: 30_000, interval: 100 };
+const WAIT = { timeout: 60_000, interval: 100 };
 const SHOWN = { ui: 'loopback', 'ui-port': '0' };
 
 interface Page {

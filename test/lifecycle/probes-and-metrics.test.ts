@@ -5,7 +5,7 @@ import { configMapChart, shHook, under } from '../support/world-files.ts';
 
 const FAILING_UNTIL_MENDED = shHook('beforeHelm: 1', '[ -e "$WORLD/mended" ]');
 const LIVE_TICK_MS = 10_000;
-const WAIT = { timeout: 30_000, interval: 50 };
+const WAIT = { timeout: 60_000, interval: 50 };
 
 async function page(world: World, path: string): Promise<{ status: number; text: string }> {
   const response = await fetch(`http://127.0.0.1:${world.daemon.httpPort}${path}`);

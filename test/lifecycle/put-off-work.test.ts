@@ -6,7 +6,7 @@ import { modulePath, moduleWorld, uniqueName, untilStatus } from '../support/mod
 import type { Backend, World } from '../support/world.ts';
 import { configMapChart, under, writeTree } from '../support/world-files.ts';
 
-const WAIT = { timeout: 30_000, interval: 100 };
+const WAIT = { timeout: 60_000, interval: 100 };
 const OPERATION = 'addon-operator.io/operation';
 const TEN_MINUTES_MS = 600_000;
 
@@ -112,7 +112,7 @@ describeApiIndependent((backend) => {
       await rm(join(world.directory, 'closed'));
       await world.clock.passSleep(TEN_MINUTES_MS);
       await untilValues(world, name, '{}');
-      expect(await operationOf(world, name)).toBeUndefined();
+      await vi.waitFor(async () => expect(await operationOf(world, name)).toBeUndefined(), WAIT);
     });
   });
 });

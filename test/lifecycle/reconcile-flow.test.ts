@@ -8,7 +8,7 @@ import { rejection } from '../support/rejection.ts';
 import { type Backend, World, type WorldOptions } from '../support/world.ts';
 import { announcer, configMapChart, type FileTree, under, writeTree } from '../support/world-files.ts';
 
-const WAIT = { timeout: 30_000, interval: 100 };
+const WAIT = { timeout: 60_000, interval: 100 };
 const TEN_MINUTES_MS = 600_000;
 
 const WEB: FileTree = {

@@ -11,7 +11,7 @@ import { configMapChart, under } from '../support/world-files.ts';
 
 const CLUSTER_DNS = pathToFileURL(join(import.meta.dirname, '../support/cluster-dns.ts')).href;
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-const WAIT = { timeout: 30_000, interval: 100 };
+const WAIT = { timeout: 60_000, interval: 100 };
 
 function web(address: string) {
   return {

@@ -314,7 +314,7 @@ describeApiIndependent((backend) => {
       expect(await world.get('configmaps', 'last')).toBeDefined();
       server.answerWith(NOTHING);
       await world.putConfig({ web: 'plan: right\n' });
-      await vi.waitFor(async () => expect(await world.get('configmaps', 'web')).toBeDefined(), 20_000);
+      await vi.waitFor(async () => expect(await world.get('configmaps', 'web')).toBeDefined(), 60_000);
     });
 
     test('that returns an error with continue is skipped for this run', async () => {
@@ -340,7 +340,7 @@ describeApiIndependent((backend) => {
         modules: web(hookSection(server.url, PRE_RECONCILE, '  timeout: PT7.5S\n')),
       });
       await world.start();
-      await vi.waitFor(() => expect(server.bodies).toHaveLength(1), 20_000);
+      await vi.waitFor(() => expect(server.bodies).toHaveLength(1), 60_000);
       await world.clock.passSleep(7_500);
       await world.untilDelayed();
       expect(lastErrorOf(world)).toBe(
@@ -369,7 +369,7 @@ describeApiIndependent((backend) => {
       );
       await world.log.untilMessage('watching files for changes');
       await world.write('modules', { '001-web/module.yaml': hookSection(server.url, PRE_RECONCILE) });
-      await vi.waitFor(() => expect(JSON.stringify(server.bodies[0])).toContain('correct-horse'), 20_000);
+      await vi.waitFor(() => expect(JSON.stringify(server.bodies[0])).toContain('correct-horse'), 60_000);
       await vi.waitFor(
         () => expect(lastErrorOf(world)).toMatch(/children in its response is not an object/),
         20_000,

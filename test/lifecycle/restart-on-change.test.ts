@@ -6,7 +6,7 @@ import { describeApiIndependent } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { shHook } from '../support/world-files.ts';
 
-const WAIT = { timeout: 30_000, interval: 50 };
+const WAIT = { timeout: 60_000, interval: 50 };
 
 const settings = 'settings: {restartOnChange: true}';
 
@@ -65,7 +65,8 @@ export default defineHook({ kubernetes: [{ name: 'maps', kind: 'ConfigMap', apiV
       const { running } = world.daemon.operator.execution;
       await vi.waitFor(async () => {
         expect(running.all).toHaveLength(5);
-        expect(await pidIn(world, 'main')).toBeGreaterThan(0);
+        for (const file of ['queued', 'main', 'patient']) expect(await pidIn(world, file)).toBeGreaterThan(0);
+        expect(old.bodies).toHaveLength(1);
       }, WAIT);
       const pid = await pidIn(world, 'queued');
 
@@ -83,8 +84,10 @@ export default defineHook({ kubernetes: [{ name: 'maps', kind: 'ConfigMap', apiV
         expect(mended.bodies).toHaveLength(1);
         expect(running.all.map(({ hook }) => hook.name)).toEqual(['patient.sh']);
       }, WAIT);
-      expect(closed).toEqual(['old']);
-      expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+      await vi.waitFor(() => {
+        expect(closed).toEqual(['old']);
+        expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+      }, WAIT);
       expect(world.log.records.filter(({ level }) => level === 'error')).toEqual([]);
       expect(world.log.printed).not.toContain('patient is mended');
     });

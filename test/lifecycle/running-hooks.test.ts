@@ -9,7 +9,7 @@ import { World } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
 import { shHook } from '../support/world-files.ts';
 
-const WAIT = { timeout: 30_000, interval: 50 };
+const WAIT = { timeout: 60_000, interval: 50 };
 const GRACE_MS = 10_000;
 
 /** Runs when the ConfigMap `start` is created or changed. */
@@ -97,8 +97,10 @@ describeApiIndependent((backend) => {
         stdout: 'the run of hook hang.sh is aborted; the task is dropped\n',
         stderr: '',
       });
-      await vi.waitFor(() => expect(runningNames(world)).toEqual([]), WAIT);
-      expect(world.daemon.operator.queues.get('main').entries).toEqual([]);
+      await vi.waitFor(() => {
+        expect(runningNames(world)).toEqual([]);
+        expect(world.daemon.operator.queues.get('main').entries).toEqual([]);
+      }, WAIT);
       await untilGone([pid ?? 0]);
       expect(await metrics()).not.toContain(series);
       expect((await runInWorld(world, 'status')).exitCode).toBe(0);
@@ -158,7 +160,7 @@ export default defineHook({ kubernetes: [{ name: 'maps', kind: 'ConfigMap', apiV
           expect(headOf(world, queue)).toMatchObject(ABORTED);
       }, WAIT);
       await untilGone(family);
-      expect(requests.closed).toBe(1);
+      await vi.waitFor(() => expect(requests.closed).toBe(1), WAIT);
       await vi.waitFor(
         async () => expect(await readFile(join(world.directory, 'terms'), 'utf8')).toBe('term\n'),
         WAIT,

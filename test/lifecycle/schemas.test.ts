@@ -3,7 +3,7 @@ import { describeApiIndependent } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { configMapChart, type FileTree, shHook, under } from '../support/world-files.ts';
 
-const WAIT = { timeout: 30_000, interval: 50 };
+const WAIT = { timeout: 60_000, interval: 50 };
 const ENABLED = { 'values.yaml': 'webEnabled: true\n' };
 const WEB: FileTree = { ...ENABLED, ...under('001-web', configMapChart('web', 'web')) };
 

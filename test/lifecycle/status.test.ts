@@ -3,7 +3,7 @@ import { describeApiIndependent } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { shHook } from '../support/world-files.ts';
 
-const WAIT = { timeout: 30_000, interval: 100 };
+const WAIT = { timeout: 60_000, interval: 100 };
 
 /** Seconds pass between two requests. */
 function withoutCountdown(text: unknown): string {

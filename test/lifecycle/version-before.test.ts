@@ -11,7 +11,7 @@ import { announcer, configMapChart, shHook, under } from '../support/world-files
 const OBJECTS = join(import.meta.dirname, '../support/version-before/objects.json');
 /** Digests of releases hold the namespace. */
 const NAMESPACE = 'state-before';
-const WAIT = { timeout: 30_000, interval: 100 };
+const WAIT = { timeout: 60_000, interval: 100 };
 const SAVED = `echo '[{"op":"add","path":"/web/saved","value":"by a hook"}]' > $CONFIG_VALUES_JSON_PATCH_PATH`;
 
 const MODULES = {

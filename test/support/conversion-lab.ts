@@ -5,7 +5,7 @@ import { type Backend, World } from './world.ts';
 import type { FileTree } from './world-files.ts';
 
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-const WAIT_MS = 20_000;
+const WAIT_MS = 60_000;
 
 export interface ConverterOptions {
   /** `v1→v2` and so on. */

@@ -25,7 +25,7 @@ spec:
 /** Waits until helm hangs in the hook Job of the chart. */
 export async function untilHanging(world: World, name: string): Promise<void> {
   const path = `/apis/batch/v1/namespaces/${world.namespace}/jobs/${name}-hangs`;
-  await vi.waitFor(() => world.expect({ path }), { timeout: 30_000, interval: 100 });
+  await vi.waitFor(() => world.expect({ path }), { timeout: 60_000, interval: 100 });
 }
 
 /** The revisions of a release with their status, the oldest first. */

@@ -6,7 +6,7 @@ import { configMapChart, type FileTree, under } from './world-files.ts';
 /** Path of all Modules. */
 export const MODULES = '/apis/addon-operator.io/v1alpha1/modules';
 export const FINALIZER = 'addon-operator.io/finalize-hook';
-export const WAIT = { timeout: 30_000, interval: 100 };
+export const WAIT = { timeout: 60_000, interval: 100 };
 export const BOTH = ['pre-reconcile', 'finalize'];
 export const NOTHING: ModuleHookBehaviour = () => ({});
 

@@ -2,7 +2,7 @@ import { expect, vi } from 'vitest';
 import { type Backend, World, type WorldOptions } from './world.ts';
 
 const MODULES = '/apis/addon-operator.io/v1alpha1/modules';
-const WAIT = { timeout: 30_000, interval: 200 };
+const WAIT = { timeout: 60_000, interval: 200 };
 
 export interface Condition {
   readonly type: string;

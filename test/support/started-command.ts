@@ -6,6 +6,8 @@ export class StartedCommand {
   readonly #child: ChildProcess;
   readonly #isGroup: boolean;
   #output = '';
+  /** It is gone, and its output is read to the end. */
+  #isClosed = false;
   #watchers: (() => void)[] = [];
 
   /** @param cwd with it the command leads a process group, and signals reach the whole group, as from a terminal */
@@ -22,6 +24,7 @@ export class StartedCommand {
     const { promise, resolve, reject } = Promise.withResolvers<number | string>();
     this.#child.once('error', reject);
     this.#child.once('close', (code, signal) => {
+      this.#isClosed = true;
       resolve(code ?? signal ?? 'gone');
       for (const notify of this.#watchers.splice(0)) notify();
     });
@@ -37,7 +40,7 @@ export class StartedCommand {
     const isThere = (): boolean =>
       typeof text === 'string' ? this.#output.includes(text) : text.test(this.#output);
     while (!isThere()) {
-      if (this.#child.exitCode !== null || this.#child.signalCode !== null)
+      if (this.#isClosed)
         throw new Error(`the command ended without writing ${String(text)}:\n${this.#output}`);
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#watchers.push(resolve);

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
+import { expect, vi } from 'vitest';
 import type { World } from './world.ts';
 
 /** Command lines of the processes alive that have to do with the directories of a world: its hooks and helms. */
@@ -11,6 +12,11 @@ export async function processesOf(world: World): Promise<readonly string[]> {
     .filter(
       (line) => line.includes(world.directory) && !line.startsWith('Z') && !line.includes('dist/main.js'),
     );
+}
+
+/** Waits until no such process is left: one that was killed is seen until it had its last turn. */
+export async function untilNoProcesses(world: World): Promise<void> {
+  await vi.waitFor(async () => expect(await processesOf(world)).toEqual([]), { timeout: 60_000 });
 }
 
 /** Pids of the processes that a process started itself. */

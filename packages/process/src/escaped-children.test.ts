@@ -12,6 +12,7 @@ import type { EscapedProcesses, ProcessSpec } from './process-runner.ts';
 
 let directory = '';
 const never = new AbortController().signal;
+const WAIT = { timeout: 20_000 };
 
 beforeAll(() => {
   directory = mkdtempSync(path.join(tmpdir(), 'escaped-'));
@@ -76,7 +77,7 @@ describe.runIf(process.platform === 'linux')('a child that left the group', () =
     const result = await launcher.run(shell(`${script} exit 3`), never);
     expect(result.outcome).toEqual({ type: 'exited', exitCode: 3 });
     await released;
-    await vi.waitFor(() => expect(childrenOf(launcher.pid)).toEqual([]));
+    await vi.waitFor(() => expect(childrenOf(launcher.pid)).toEqual([]), WAIT);
   });
 
   test.each([
@@ -234,7 +235,7 @@ describe.runIf(process.platform === 'linux')('a child that left the group', () =
     const script = `(setsid sh -c 'exit 0' &) & (setsid sh -c 'exit 0' &) & wait; echo > ${there}; read x < ${hold}`;
     const run = launcher.run(shell(script), never);
     await readFile(there);
-    await vi.waitFor(() => expect(childrenOf(launcher.pid)).toHaveLength(1));
+    await vi.waitFor(() => expect(childrenOf(launcher.pid)).toHaveLength(1), WAIT);
     await writeFile(hold, 'end\n');
     await run;
   });

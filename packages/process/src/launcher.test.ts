@@ -383,7 +383,7 @@ test('run() ends although somebody stops the launcher: it is continued', async (
   await readFile(ready);
   const pid = other.pid ?? 0;
   process.kill(pid, 'SIGSTOP');
-  await vi.waitFor(() => expect(processState(pid)).toBe('T'));
+  await vi.waitFor(() => expect(processState(pid)).toBe('T'), { timeout: 20_000 });
   await writeFile(go, 'x\n');
   // The answer to a question before the stop may still be read.
   const warnings = () => log.records.filter(({ level }) => level === 'warn');

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { cpuTimeMs } from '../../../test/support/cpu-time.ts';
 import { applyDefaults, SCHEMA_FORMATS } from './values-schema.ts';
 
 test('a default stands where a property is missing, and nowhere else', () => {
@@ -60,9 +61,9 @@ test.each([
 test.each(['duration', 'email', 'hostname', 'byte', 'date-time'])(
   'format %s refuses a long text of good parts at once',
   (format) => {
-    const startedMs = performance.now();
+    const startedMs = cpuTimeMs();
     for (const part of ['1ms', 'a', 'a.', 'aGk=', '2024-01-02T03:04:05Z'])
       expect(isValid(format, `${part.repeat(5_000)} !`)).toBe(false);
-    expect(performance.now() - startedMs).toBeLessThan(1_000);
+    expect(cpuTimeMs() - startedMs).toBeLessThan(1_000);
   },
 );

@@ -14,7 +14,7 @@ import { clientFor } from '../../support/cluster-client.ts';
 import { CONFIG_MAPS } from '../../support/fake-kube-api.ts';
 import { RecordingSink } from '../../support/recording-sink.ts';
 
-const PATIENCE = { timeout: 20_000, interval: 20 };
+const PATIENCE = { timeout: 60_000, interval: 20 };
 const never = new AbortController().signal;
 const PATH = '/api/v1/namespaces/default/configmaps';
 

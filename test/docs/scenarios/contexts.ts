@@ -4,7 +4,7 @@ import { inWorld, kept, recordingHook } from '../recorder.ts';
 import type { Scenario } from '../scenario.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
-const SOON = { timeout: 20_000, interval: 20 };
+const SOON = { timeout: 60_000, interval: 20 };
 const HOOK = 'hook.sh';
 
 /** A world with one object to watch and a global hook with the configuration of a page; the daemon is not started yet. */

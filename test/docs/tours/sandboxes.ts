@@ -51,7 +51,7 @@ export const starterTour: CommandScenario = {
         expect(
           await terminal.run('kubectl -n addon-operator get deployments,configmaps -o name'),
         ).not.toContain('web'),
-      { timeout: 30_000, interval: 250 },
+      { timeout: 60_000, interval: 250 },
     );
     return terminal.taken;
   },
