@@ -1,10 +1,15 @@
+import type { KeyObject } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { OperatorError } from '@addon-operator/base/errors';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { manifestText, serialOf } from '../extensions/authorization/content-manifest.ts';
-import { MANIFEST_FILE, SIGNATURE_FILE } from '../extensions/authorization/module-content.ts';
-import { fingerprint, readSigningKey, sshPublicKey } from '../extensions/authorization/ssh-keys.ts';
-import { NAMESPACE, signMessage } from '../extensions/authorization/ssh-signature.ts';
+import {
+  MANIFEST_FILE,
+  SIGNATURE_FILE,
+  SIGNATURE_NAMESPACE,
+} from '../extensions/authorization/module-content.ts';
+import { fingerprint, parsePrivateKey, sshPublicKey } from '../extensions/authorization/ssh-keys.ts';
+import { signMessage } from '../extensions/authorization/ssh-signature.ts';
 import type { CliHost } from './cli-host.ts';
 import { findTargets, readTarget, type Target } from './module-sign-targets.ts';
 
@@ -33,10 +38,13 @@ export async function signCommand(options: SignOptions, host: CliHost): Promise<
       // The one that is there belongs to another text.
       await rm(join(directory, SIGNATURE_FILE), { force: true });
       host.stdout.write(
-        `${name}: ${count} files, serial number ${serial}; now sign it: ssh-keygen -Y sign -n ${NAMESPACE} -f KEY ${path}\n`,
+        `${name}: ${count} files, serial number ${serial}; now sign it: ssh-keygen -Y sign -n ${SIGNATURE_NAMESPACE} -f KEY ${path}\n`,
       );
     } else {
-      await writeFile(join(directory, SIGNATURE_FILE), signMessage(Buffer.from(text), key));
+      await writeFile(
+        join(directory, SIGNATURE_FILE),
+        signMessage(Buffer.from(text), key, SIGNATURE_NAMESPACE),
+      );
       const { type, blob } = sshPublicKey(key);
       host.stdout.write(
         `${name}: signed ${count} files with ${type} ${fingerprint({ blob })}, serial number ${serial}\n`,
@@ -44,6 +52,19 @@ export async function signCommand(options: SignOptions, host: CliHost): Promise<
     }
   }
   return 0;
+}
+
+/** @throws OperatorError SIGNING_KEY_INVALID saying what to do */
+async function readSigningKey(path: string): Promise<KeyObject> {
+  try {
+    return parsePrivateKey(await readFile(path, 'utf8'));
+  } catch (cause) {
+    throw new OperatorError(
+      'SIGNING_KEY_INVALID',
+      `cannot sign with the key ${path}: ${messageOf(cause)}. Without --key only the manifest is written; sign it with ssh-keygen -Y sign, which supports passphrases and agents`,
+      { cause },
+    );
+  }
 }
 
 /** A directory holds one manifest, and a manifest one name. */

@@ -5,9 +5,9 @@ import type { WallClock } from '@addon-operator/base/clock';
 import { messageOf } from '@addon-operator/base/errors';
 import type { AuthorizationPolicy } from './authorization-policy.ts';
 import { checkManifest } from './content-manifest.ts';
-import { MANIFEST_FILE, refused, SIGNATURE_FILE } from './module-content.ts';
+import { MANIFEST_FILE, refused, SIGNATURE_FILE, SIGNATURE_NAMESPACE } from './module-content.ts';
 import { fingerprint, parsePublicKey, type SshPublicKey } from './ssh-keys.ts';
-import { isSignatureOf, NAMESPACE, parseSignature, type SshSignature } from './ssh-signature.ts';
+import { isSignatureOf, parseSignature, type SshSignature } from './ssh-signature.ts';
 
 /** A public key that modules may be signed with. */
 interface TrustedKey {
@@ -84,7 +84,8 @@ function parseLine(line: string): readonly TrustedKey[] {
     values.set(name, value);
   }
   const isForUs =
-    matchesList(values.get('namespaces') ?? NAMESPACE, NAMESPACE) && !values.has(CERT_AUTHORITY);
+    matchesList(values.get('namespaces') ?? SIGNATURE_NAMESPACE, SIGNATURE_NAMESPACE) &&
+    !values.has(CERT_AUTHORITY);
   if (!isForUs || OTHER_TYPES.test(type)) return [];
   return [
     {
@@ -176,9 +177,11 @@ export function keyringPolicy({ keyring, clock, serials }: KeyringPolicyOptions)
         keyring,
         clock.wallMs(),
       );
-      if (signature.namespace !== NAMESPACE)
-        throw refused(`${SIGNATURE_FILE} was made for "${signature.namespace}", not for "${NAMESPACE}"`);
-      if (!isSignatureOf(signature, manifest))
+      if (signature.namespace !== SIGNATURE_NAMESPACE)
+        throw refused(
+          `${SIGNATURE_FILE} was made for "${signature.namespace}", not for "${SIGNATURE_NAMESPACE}"`,
+        );
+      if (!isSignatureOf(signature, manifest, SIGNATURE_NAMESPACE))
         throw refused(`${SIGNATURE_FILE} is not a signature of its ${MANIFEST_FILE}: sign the module again`);
       const { files, digest } = await candidate.content();
       const serial = checkManifest(manifest.toString('utf8'), { name, files });

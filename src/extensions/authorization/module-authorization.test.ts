@@ -22,7 +22,7 @@ import { contentDigest, manifestText } from './content-manifest.ts';
 import { digestPolicy, lockText } from './digest-policy.ts';
 import { keyringPolicy } from './keyring.ts';
 import { ModuleAuthorization } from './module-authorization.ts';
-import { MANIFEST_FILE, readContent, SIGNATURE_FILE } from './module-content.ts';
+import { MANIFEST_FILE, readContent, SIGNATURE_FILE, SIGNATURE_NAMESPACE } from './module-content.ts';
 import { SeenSerials } from './seen-serials.ts';
 import { sshPublicKey } from './ssh-keys.ts';
 import { signMessage } from './ssh-signature.ts';
@@ -52,7 +52,10 @@ function lineOf(trusted: KeyObject, options = ''): string {
 async function sign(directory: string, name: string, serial: number, signer = key): Promise<void> {
   const text = manifestText({ name, serial, files: await readContent(directory, {}, never) });
   await writeFile(join(directory, MANIFEST_FILE), text);
-  await writeFile(join(directory, SIGNATURE_FILE), signMessage(Buffer.from(text), signer));
+  await writeFile(
+    join(directory, SIGNATURE_FILE),
+    signMessage(Buffer.from(text), signer, SIGNATURE_NAMESPACE),
+  );
 }
 
 async function lock(name: string): Promise<void> {
@@ -130,7 +133,11 @@ test.each([
   ['has no signature', () => unlink(join(web, SIGNATURE_FILE)), 'there is no module.manifest.sig'],
   [
     'has a truncated signature',
-    () => writeFile(join(web, SIGNATURE_FILE), signMessage(Buffer.from(''), key).slice(0, 150)),
+    () =>
+      writeFile(
+        join(web, SIGNATURE_FILE),
+        signMessage(Buffer.from(''), key, SIGNATURE_NAMESPACE).slice(0, 150),
+      ),
     'module.manifest.sig cannot be used: it does not end with',
   ],
   [

@@ -29,6 +29,8 @@ const CONTENT_LIMITS: ContentLimits = { entries: 20_000, bytes: 256 * 1024 * 102
 /** What is signed, and the signature: they are in the module's directory but not part of its content. */
 export const MANIFEST_FILE = 'module.manifest';
 export const SIGNATURE_FILE = `${MANIFEST_FILE}.sig`;
+/** Keeps signatures of other things, made with the same key, from counting as signatures of modules. */
+export const SIGNATURE_NAMESPACE = 'addon-operator-module';
 const NO_CONTENT = [MANIFEST_FILE, SIGNATURE_FILE];
 
 export interface ReadContentOptions {

@@ -1,6 +1,4 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { messageOf, OperatorError } from '@addon-operator/base/errors';
 
 /** The kinds of keys that can sign modules. */
 const KEY_TYPES = ['ssh-ed25519', 'ecdsa-sha2-nistp256', 'ssh-rsa'] as const;
@@ -153,24 +151,15 @@ const END = '-----END OPENSSH PRIVATE KEY-----';
 const MAGIC = 'openssh-key-v1\0';
 
 /**
- * Reads a private key without passphrase: PKCS#8 or another PEM form that Node knows, or OpenSSH's own for Ed25519.
+ * A private key without passphrase: PKCS#8 or another PEM form that Node knows, or OpenSSH's own for Ed25519.
  *
- * @throws OperatorError SIGNING_KEY_INVALID saying what to do
+ * @throws Error saying in words why the key cannot sign
  */
-export async function readSigningKey(path: string): Promise<KeyObject> {
-  try {
-    const text = await readFile(path, 'utf8');
-    if (!text.includes('PRIVATE KEY-----')) throw new Error('it is not a private key');
-    const key = text.trimStart().startsWith(BEGIN) ? openSshKey(text.trim()) : createPrivateKey(text);
-    sshPublicKey(key);
-    return key;
-  } catch (cause) {
-    throw new OperatorError(
-      'SIGNING_KEY_INVALID',
-      `cannot sign with the key ${path}: ${messageOf(cause)}. Without --key only the manifest is written; sign it with ssh-keygen -Y sign, which supports passphrases and agents`,
-      { cause },
-    );
-  }
+export function parsePrivateKey(text: string): KeyObject {
+  if (!text.includes('PRIVATE KEY-----')) throw new Error('it is not a private key');
+  const key = text.trimStart().startsWith(BEGIN) ? openSshKey(text.trim()) : createPrivateKey(text);
+  sshPublicKey(key);
+  return key;
 }
 
 function openSshKey(text: string): KeyObject {

@@ -1,15 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findExecutable } from '@addon-operator/process/executable-file';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { fingerprint, parsePublicKey, readSigningKey, sshPublicKey } from './ssh-keys.ts';
+import { fingerprint, parsePrivateKey, parsePublicKey, sshPublicKey } from './ssh-keys.ts';
 import { isSignatureOf, parseSignature, signMessage } from './ssh-signature.ts';
 
 const MESSAGE = Buffer.from('a message\n');
+const PURPOSE = 'addon-operator-module';
 /** Made with `ssh-keygen -Y sign -n addon-operator-module`. */
 const ED25519 = [
   '-----BEGIN SSH SIGNATURE-----',
@@ -66,22 +67,26 @@ test.each([
   const signature = parseSignature(text);
   expect(signature.publicKey.type).toBe(type);
   expect(fingerprint(signature.publicKey)).toBe(print);
-  expect(isSignatureOf(signature, MESSAGE)).toBe(true);
-  expect(isSignatureOf(signature, Buffer.from('a massage\n'))).toBe(false);
+  expect(isSignatureOf(signature, MESSAGE, PURPOSE)).toBe(true);
+  expect(isSignatureOf(signature, Buffer.from('a massage\n'), PURPOSE)).toBe(false);
 });
 
 test('isSignatureOf() refuses a signature that was made for something else', () => {
   const signature = parseSignature(ED25519);
-  expect(isSignatureOf({ ...signature, namespace: 'file' }, MESSAGE)).toBe(false);
-  expect(isSignatureOf({ ...signature, algorithm: 'ssh-rsa' }, MESSAGE)).toBe(false);
-  expect(isSignatureOf({ ...signature, hash: 'sha256' }, MESSAGE)).toBe(false);
-  expect(isSignatureOf({ ...signature, signature: signature.signature.subarray(1) }, MESSAGE)).toBe(false);
-  expect(isSignatureOf({ ...signature, publicKey: parseSignature(ECDSA).publicKey }, MESSAGE)).toBe(false);
+  expect(isSignatureOf({ ...signature, namespace: 'file' }, MESSAGE, PURPOSE)).toBe(false);
+  expect(isSignatureOf({ ...signature, algorithm: 'ssh-rsa' }, MESSAGE, PURPOSE)).toBe(false);
+  expect(isSignatureOf({ ...signature, hash: 'sha256' }, MESSAGE, PURPOSE)).toBe(false);
+  expect(isSignatureOf({ ...signature, signature: signature.signature.subarray(1) }, MESSAGE, PURPOSE)).toBe(
+    false,
+  );
+  expect(isSignatureOf({ ...signature, publicKey: parseSignature(ECDSA).publicKey }, MESSAGE, PURPOSE)).toBe(
+    false,
+  );
 });
 
 test('isSignatureOf() refuses RSA signatures with SHA-1', () => {
   const signature = parseSignature(RSA);
-  expect(isSignatureOf({ ...signature, algorithm: 'ssh-rsa' }, MESSAGE)).toBe(false);
+  expect(isSignatureOf({ ...signature, algorithm: 'ssh-rsa' }, MESSAGE, PURPOSE)).toBe(false);
 });
 
 test('parseSignature() refuses every beginning of a signature, and anything else', () => {
@@ -104,21 +109,21 @@ const KEY_KINDS = [
 test.each(KEY_KINDS)(
   'signMessage() signs with an %s key so that isSignatureOf() knows it',
   (_kind, generate) => {
-    const signature = parseSignature(signMessage(MESSAGE, generate()));
-    expect(isSignatureOf(signature, MESSAGE)).toBe(true);
-    expect(isSignatureOf(signature, Buffer.from('other'))).toBe(false);
+    const signature = parseSignature(signMessage(MESSAGE, generate(), PURPOSE));
+    expect(isSignatureOf(signature, MESSAGE, PURPOSE)).toBe(true);
+    expect(isSignatureOf(signature, Buffer.from('other'), PURPOSE)).toBe(false);
   },
 );
 
 test.each(KEY_KINDS)('no change of a signature made with an %s key goes through', (_kind, generate) => {
-  const text = signMessage(MESSAGE, generate());
+  const text = signMessage(MESSAGE, generate(), PURPOSE);
   const [begin = '', ...lines] = text.trim().split('\n');
   const end = lines.pop() ?? '';
   const bytes = Buffer.from(lines.join(''), 'base64');
   const { blob } = parseSignature(text).publicKey;
   const isTrusted = (changed: Buffer): boolean => {
     const signature = parseSignature([begin, changed.toString('base64'), end].join('\n'));
-    return signature.publicKey.blob.equals(blob) && isSignatureOf(signature, MESSAGE);
+    return signature.publicKey.blob.equals(blob) && isSignatureOf(signature, MESSAGE, PURPOSE);
   };
   expect(isTrusted(bytes)).toBe(true);
   fc.assert(
@@ -143,7 +148,7 @@ test.skipIf(sshKeygen === undefined).each(KEY_KINDS)(
     const key = generate();
     const { type, blob } = sshPublicKey(key);
     writeFileSync(join(directory, 'signers'), `me ${type} ${blob.toString('base64')}\n`);
-    writeFileSync(join(directory, 'sig'), signMessage(MESSAGE, key));
+    writeFileSync(join(directory, 'sig'), signMessage(MESSAGE, key, PURPOSE));
     const said = execFileSync(
       sshKeygen ?? '',
       ['-Y', 'verify', '-n', 'addon-operator-module', '-I', 'me', '-f', 'signers', '-s', 'sig'],
@@ -153,33 +158,25 @@ test.skipIf(sshKeygen === undefined).each(KEY_KINDS)(
   },
 );
 
-test.skipIf(sshKeygen === undefined)('readSigningKey() reads keys that ssh-keygen made', async () => {
+test.skipIf(sshKeygen === undefined)('parsePrivateKey() reads keys that ssh-keygen made', () => {
   const make = (file: string, ...options: readonly string[]): string => {
     execFileSync(sshKeygen ?? '', ['-q', '-f', join(directory, file), ...options]);
-    return join(directory, file);
+    return readFileSync(join(directory, file), 'utf8');
   };
-  const plain = await readSigningKey(make('plain', '-t', 'ed25519', '-N', ''));
-  expect(isSignatureOf(parseSignature(signMessage(MESSAGE, plain)), MESSAGE)).toBe(true);
-  await expect(readSigningKey(make('locked', '-t', 'ed25519', '-N', 'secret'))).rejects.toMatchObject({
-    code: 'SIGNING_KEY_INVALID',
-    message: expect.stringContaining('it has a passphrase. Without --key'),
-  });
-  await expect(readSigningKey(make('ecdsa', '-t', 'ecdsa', '-N', ''))).rejects.toMatchObject({
-    message: expect.stringContaining('convert it with ssh-keygen -p -m PKCS8'),
-  });
-  await readSigningKey(make('pkcs8', '-t', 'ecdsa', '-m', 'PKCS8', '-N', ''));
+  const plain = parsePrivateKey(make('plain', '-t', 'ed25519', '-N', ''));
+  expect(isSignatureOf(parseSignature(signMessage(MESSAGE, plain, PURPOSE)), MESSAGE, PURPOSE)).toBe(true);
+  const locked = make('locked', '-t', 'ed25519', '-N', 'secret');
+  expect(() => parsePrivateKey(locked)).toThrow('it has a passphrase');
+  const ecdsa = make('ecdsa', '-t', 'ecdsa', '-N', '');
+  expect(() => parsePrivateKey(ecdsa)).toThrow('convert it with ssh-keygen -p -m PKCS8');
+  parsePrivateKey(make('pkcs8', '-t', 'ecdsa', '-m', 'PKCS8', '-N', ''));
 });
 
-test('readSigningKey() says what cannot sign', async () => {
-  const path = join(directory, 'key');
-  await expect(readSigningKey(path)).rejects.toMatchObject({ code: 'SIGNING_KEY_INVALID' });
-  writeFileSync(path, 'no key');
-  await expect(readSigningKey(path)).rejects.toMatchObject({ code: 'SIGNING_KEY_INVALID' });
+test('parsePrivateKey() says what cannot sign', () => {
+  expect(() => parsePrivateKey('no key')).toThrow('it is not a private key');
   const { privateKey } = generateKeyPairSync('x25519');
-  writeFileSync(path, privateKey.export({ format: 'pem', type: 'pkcs8' }));
-  await expect(readSigningKey(path)).rejects.toMatchObject({
-    message: expect.stringContaining('keys of type OKP X25519 cannot be used'),
-  });
+  const text = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+  expect(() => parsePrivateKey(text)).toThrow('keys of type OKP X25519 cannot be used');
 });
 
 test('parsePublicKey() refuses short RSA keys, other kinds, and what is cut off', () => {

@@ -11,9 +11,6 @@ import {
   withoutZeros,
 } from './ssh-keys.ts';
 
-/** Keeps signatures of other things, made with the same key, from counting as signatures of modules. */
-export const NAMESPACE = 'addon-operator-module';
-
 /** A detached signature as `ssh-keygen -Y sign` writes it (OpenSSH, PROTOCOL.sshsig). */
 export interface SshSignature {
   readonly publicKey: SshPublicKey;
@@ -52,15 +49,19 @@ export function parseSignature(text: string): SshSignature {
   return { publicKey, namespace, hash, algorithm, signature };
 }
 
-/** Whether the signature is one of these bytes, made with its key for {@link NAMESPACE}. Trust in the key is not checked here. */
+/**
+ * Whether the signature is one of these bytes, made with its key for this namespace: what the same key signed for another
+ * purpose is no signature. Trust in the key is not checked here.
+ */
 export function isSignatureOf(
   { publicKey, namespace, hash, algorithm, signature }: SshSignature,
   message: Buffer,
+  purpose: string,
 ): boolean {
-  if (namespace !== NAMESPACE) return false;
+  if (namespace !== purpose) return false;
   const digest = digestOf(publicKey.type, algorithm);
   if (digest === undefined) return false;
-  const data = signedData(hash, message);
+  const data = signedData(hash, namespace, message);
   try {
     switch (publicKey.type) {
       case 'ssh-ed25519':
@@ -75,21 +76,21 @@ export function isSignatureOf(
   }
 }
 
-/** The detached signature of these bytes. @throws Error for a key that cannot sign modules */
-export function signMessage(message: Buffer, key: KeyObject): string {
+/** The detached signature of these bytes for a namespace. @throws Error for a key of another kind than {@link KeyType} */
+export function signMessage(message: Buffer, key: KeyObject, namespace: string): string {
   const { type, blob } = sshPublicKey(key);
   const algorithm = type === 'ssh-rsa' ? 'rsa-sha2-512' : type;
   const body = Buffer.concat([
     Buffer.from(MAGIC),
     wireUint32(VERSION),
     wireString(blob),
-    wireString(NAMESPACE),
+    wireString(namespace),
     wireString(''),
     wireString('sha512'),
     wireString(
       Buffer.concat([
         wireString(algorithm),
-        wireString(signatureBytes(type, signedData('sha512', message), key)),
+        wireString(signatureBytes(type, signedData('sha512', namespace, message), key)),
       ]),
     ),
   ]);
@@ -120,10 +121,10 @@ function digestOf(type: KeyType, algorithm: string): 'sha256' | 'sha512' | undef
 }
 
 /** What is really signed: it contains the hash of the message. */
-function signedData(hash: SshSignature['hash'], message: Buffer): Buffer {
+function signedData(hash: SshSignature['hash'], namespace: string, message: Buffer): Buffer {
   return Buffer.concat([
     Buffer.from(MAGIC),
-    wireString(NAMESPACE),
+    wireString(namespace),
     wireString(''),
     wireString(hash),
     wireString(createHash(hash).update(message).digest()),
