@@ -21,12 +21,16 @@ FROM node:24-alpine${ALPINE_VERSION} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY packages/base/package.json ./packages/base/package.json
+COPY packages/crontab/package.json ./packages/crontab/package.json
+COPY packages/crypto/package.json ./packages/crypto/package.json
 COPY packages/jq/package.json ./packages/jq/package.json
 COPY packages/json/package.json ./packages/json/package.json
 COPY packages/kube-client/package.json ./packages/kube-client/package.json
 COPY packages/kube-sandbox/package.json ./packages/kube-sandbox/package.json
 COPY packages/process/package.json ./packages/process/package.json
 COPY packages/sdk/package.json ./packages/sdk/package.json
+COPY packages/task-queue/package.json ./packages/task-queue/package.json
+COPY packages/yaml/package.json ./packages/yaml/package.json
 RUN npm ci --include=dev --include=optional
 COPY tsconfig.json tsconfig.build.json ./
 COPY bin ./bin

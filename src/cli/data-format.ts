@@ -32,7 +32,7 @@ export function fieldOfEach(list: unknown, key: string): readonly string[] {
 }
 
 async function yamlOf(data: Json): Promise<string> {
-  const { dumpYaml } = await import('../values/yaml.ts');
+  const { dumpYaml } = await import('@addon-operator/yaml');
   return dumpYaml(data, 2);
 }
 

@@ -85,7 +85,7 @@ async function requested(
   if (output.hasOnlyJson === true && (chosen === 'json' || chosen === 'yaml')) {
     const call = toCall(command.args, options);
     if (chosen === 'json') return { call };
-    const { dumpYaml } = await import('../values/yaml.ts');
+    const { dumpYaml } = await import('@addon-operator/yaml');
     return { call, toText: (body) => dumpYaml(parseJson(body) as Json, 2) };
   }
   const isTable = chosen === 'table' || chosen === 'wide';

@@ -1,5 +1,5 @@
 import { escapeControls } from '@addon-operator/base/escape-controls';
-import { dumpYaml } from '../values/yaml.ts';
+import { dumpYaml } from '@addon-operator/yaml';
 import type { EditSuggestion } from './edit-suggestion.ts';
 import type { Paint } from './paint.ts';
 import { shellWord } from './shell-word.ts';

@@ -4,10 +4,10 @@ import { existsSync } from 'node:fs';
 import { appendFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sshPublicKey } from '@addon-operator/crypto/ssh-keys';
 import { findExecutable } from '@addon-operator/process/executable-file';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { sshPublicKey } from '../extensions/authorization/ssh-keys.ts';
 import { runCli } from './run-cli.ts';
 
 const NOW_MS = 1_800_000_000_000;

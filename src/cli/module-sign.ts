@@ -2,14 +2,14 @@ import type { KeyObject } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { fingerprint, parsePrivateKey, sshPublicKey } from '@addon-operator/crypto/ssh-keys';
+import { signMessage } from '@addon-operator/crypto/ssh-signature';
 import { manifestText, serialOf } from '../extensions/authorization/content-manifest.ts';
 import {
   MANIFEST_FILE,
   SIGNATURE_FILE,
   SIGNATURE_NAMESPACE,
 } from '../extensions/authorization/module-content.ts';
-import { fingerprint, parsePrivateKey, sshPublicKey } from '../extensions/authorization/ssh-keys.ts';
-import { signMessage } from '../extensions/authorization/ssh-signature.ts';
 import type { CliHost } from './cli-host.ts';
 import { findTargets, readTarget, type Target } from './module-sign-targets.ts';
 

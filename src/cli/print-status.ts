@@ -31,7 +31,7 @@ async function shown(status: OperatorStatus & Json, body: string, format: Output
     case 'json':
       return body;
     case 'yaml': {
-      const { dumpYaml } = await import('../values/yaml.ts');
+      const { dumpYaml } = await import('@addon-operator/yaml');
       return dumpYaml(status, 2);
     }
     case 'name':

@@ -1,6 +1,6 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
-import { readFlowAtAnyColumn } from '@addon-operator/base/yaml-flow-columns';
 import { isObject } from '@addon-operator/json';
+import { readFlowAtAnyColumn } from '@addon-operator/yaml/yaml-flow-columns';
 import {
   CORE_SCHEMA,
   constructFromEvents,

@@ -1,8 +1,8 @@
 import { hasCode } from '@addon-operator/base/errors';
 import { isObject } from '@addon-operator/json';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
+import { parseYaml } from '@addon-operator/yaml';
 import { expect, test } from 'vitest';
-import { parseYaml } from '../values/yaml.ts';
 import { manifestObjects, transformManifest, withoutObjects } from './transform-manifest.ts';
 
 const MANIFEST = `---

@@ -1,10 +1,10 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
-import { readFlowAtAnyColumn } from '@addon-operator/base/yaml-flow-columns';
 import { fieldsOf, isObject } from '@addon-operator/json';
 import { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
+import { describeYamlSize, MAX_YAML_MARKS, yamlSizeProblem } from '@addon-operator/yaml';
+import { readFlowAtAnyColumn } from '@addon-operator/yaml/yaml-flow-columns';
 import type { ErrorObject } from 'ajv';
 import { loadAll } from 'js-yaml';
-import { describeYamlSize, MAX_YAML_MARKS, yamlSizeProblem } from '../values/yaml.ts';
 import type { SnapshotSource } from './binding-checks.ts';
 import {
   type ConfigVersion,

@@ -4,13 +4,13 @@ import type { Logger } from '@addon-operator/base/log';
 import { componentLog } from '@addon-operator/base/log';
 import { withDeadline } from '@addon-operator/kube-client/deadline';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
+import { LeaderElector, type LeaseLoss } from '@addon-operator/kube-client/leader-election/leader-elector';
+import type { LeaseFence } from '@addon-operator/kube-client/leader-election/lease-fence';
+import { LeaseStore } from '@addon-operator/kube-client/leader-election/lease-store';
+import type { LeaseTerm } from '@addon-operator/kube-client/leader-election/lease-term';
 import type { RunDeadline } from '@addon-operator/process/run-deadline';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { Settings } from '../settings.ts';
-import { LeaderElector, type LeaseLoss } from './leader-elector.ts';
-import type { LeaseFence } from './lease-fence.ts';
-import { LeaseStore } from './lease-store.ts';
-import type { LeaseTerm } from './lease-term.ts';
 
 const LEASE_NAME = 'addon-operator-leader-election';
 const RELEASE_TIMEOUT_MS = 5_000;

@@ -1,10 +1,10 @@
 import { KubeApiError } from '@addon-operator/kube-client/kube-client';
+import { type LeaseObject, LeaseStore } from '@addon-operator/kube-client/leader-election/lease-store';
+import { leaseChange } from '@addon-operator/kube-client/leader-election/lease-watch';
 import { describe, expect, test } from 'vitest';
 import { CapturedLog } from '../../test/support/captured-log.ts';
 import { FakeClock, settle } from '../../test/support/fake-clock.ts';
 import { type LeaseClient, LeaseServer } from '../../test/support/lease-server.ts';
-import { type LeaseObject, LeaseStore } from './lease-store.ts';
-import { leaseChange } from './lease-watch.ts';
 import { showPresence } from './presence.ts';
 
 const PERIOD_MS = 30_000;

@@ -4,12 +4,12 @@ import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { canonicalJson } from '@addon-operator/json';
 import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-client';
+import { parseLeaseSpec } from '@addon-operator/kube-client/leader-election/lease-election';
+import { type LeaseObject, LeaseStore } from '@addon-operator/kube-client/leader-election/lease-store';
+import { leaseChange } from '@addon-operator/kube-client/leader-election/lease-watch';
+import { microTime } from '@addon-operator/kube-client/leader-election/micro-time';
 import type { Settings } from '../settings.ts';
 import type { LeadershipHost } from './leadership.ts';
-import { parseLeaseSpec } from './lease-election.ts';
-import { type LeaseObject, LeaseStore } from './lease-store.ts';
-import { leaseChange } from './lease-watch.ts';
-import { microTime } from './micro-time.ts';
 
 /** From the start of the operator to its first look at the Lease, in milliseconds: most starts are over by then. */
 const FIRST_LOOK_MS = 10_000;

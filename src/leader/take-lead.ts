@@ -1,6 +1,7 @@
 import type { OperatorError } from '@addon-operator/base/errors';
 import { componentLog } from '@addon-operator/base/log';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
+import { LeaseFence } from '@addon-operator/kube-client/leader-election/lease-fence';
 import { requireNamespace } from '@addon-operator/kube-client/require-namespace';
 import type { RunDeadline } from '@addon-operator/process/run-deadline';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
@@ -10,7 +11,6 @@ import { ConnectionForwarder, type ForwardedPort, type HeldPorts } from './conne
 import { leaderHost } from './leader-host.ts';
 import { leaderReadiness } from './leader-readiness.ts';
 import { Leadership, type LeadershipHost } from './leadership.ts';
-import { LeaseFence } from './lease-fence.ts';
 import { startPresence } from './presence.ts';
 
 /** The right to act, as the parts that act see it. */

@@ -5,6 +5,7 @@ import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { isMissingFile } from '@addon-operator/base/missing-file';
 import type { Json, JsonObject } from '@addon-operator/json';
+import { parseYaml } from '@addon-operator/yaml';
 import validVersion from 'semver/functions/valid.js';
 import { isJsonMap, mergeValues } from '../values/merge.ts';
 import { keyOfName } from '../values/module-key.ts';
@@ -15,7 +16,6 @@ import {
   type SchemaText,
   type SectionSchemas,
 } from '../values/schemas/section-schemas.ts';
-import { parseYaml } from '../values/yaml.ts';
 import type { ChartKind, Module } from './module.ts';
 import { type ModuleManifest, NO_MANIFEST, parseManifest } from './module-manifest.ts';
 

@@ -1,6 +1,6 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import type { QueueSet } from '../queue/queue-set.ts';
+import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import type { HookAbortOutcome, HookAbortRequest } from '../status/hook-abort.ts';
 import type { HookExecution } from './hook-execution.ts';
 import { hookTitle, type RunningHook, taskOfRun } from './running-hooks.ts';

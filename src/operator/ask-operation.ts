@@ -1,5 +1,5 @@
 import type { Logger } from '@addon-operator/base/log';
-import type { QueueSet } from '../queue/queue-set.ts';
+import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import type { ModuleOperation } from '../status/module-object.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { ModuleOperations } from './module-operations.ts';

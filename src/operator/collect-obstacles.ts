@@ -1,5 +1,5 @@
 import { isoTime } from '@addon-operator/base/bounded-time';
-import type { QueueEntry, TaskQueue } from '../queue/task-queue.ts';
+import type { QueueEntry, TaskQueue } from '@addon-operator/task-queue';
 import type { BlockingTask, LongHook, Obstacles } from '../status/module-causes.ts';
 import { NOTED_HOOK_MS } from '../status/operator-status.ts';
 import type { ModuleName } from '../values/module-key.ts';

@@ -1,4 +1,4 @@
-import type { TaskQueue } from '../queue/task-queue.ts';
+import type { TaskQueue } from '@addon-operator/task-queue';
 import type { BusyQueue, OperatorFacts, RunningHookFacts } from '../status/operator-status.ts';
 import { allRuntimes, staleBindings } from './binding-problems.ts';
 import { configProblemOf } from './collect-obstacles.ts';

@@ -1,8 +1,8 @@
 import type { Logger } from '@addon-operator/base/log';
+import type { TaskQueue } from '@addon-operator/task-queue';
+import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import { groupOf, type RunReason } from '../hooks/binding-context.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
-import type { QueueSet } from '../queue/queue-set.ts';
-import type { TaskQueue } from '../queue/task-queue.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import type { HookTask, Task } from './tasks.ts';
 

@@ -1,9 +1,9 @@
 import { type Clock, monotonicMs } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import { componentLog } from '@addon-operator/base/log';
+import { QueueSet } from '@addon-operator/task-queue/queue-set';
 import { EventBacklog } from '../hooks/event-backlog.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
-import { QueueSet } from '../queue/queue-set.ts';
 import type { Settings } from '../settings.ts';
 import type { ConvergeState } from './converge-state.ts';
 import { queueActionMeasure } from './daemon-metrics.ts';

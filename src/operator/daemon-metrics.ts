@@ -1,4 +1,6 @@
 import { type Clock, wallTimeOf } from '@addon-operator/base/clock';
+import type { QueueEntry, TaskQueue } from '@addon-operator/task-queue';
+import type { QueueSetOptions } from '@addon-operator/task-queue/queue-set';
 import type { EventBacklog } from '../hooks/event-backlog.ts';
 import { bindingLabels } from '../hooks/hook.ts';
 import { measureEventLoopDelay } from '../metrics/event-loop-delay.ts';
@@ -8,8 +10,6 @@ import {
   OperatorMetrics,
   type QueueGauge,
 } from '../metrics/operator-metrics.ts';
-import type { QueueSetOptions } from '../queue/queue-set.ts';
-import type { QueueEntry, TaskQueue } from '../queue/task-queue.ts';
 import type { Settings } from '../settings.ts';
 import type { ConfigMapContent } from '../values/config-map-content.ts';
 import { allRuntimes, type BindingState, statesOf } from './binding-problems.ts';

@@ -1,12 +1,12 @@
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { AuthorizationFailure, DeployBinding, DeployedModule, DeployFacts } from '@addon-operator/sdk';
+import type { TaskQueue } from '@addon-operator/task-queue';
+import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import type { ReleaseSteps } from '../helm/release-steps.ts';
 import type { DeployReason } from '../hooks/binding-context.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { Module } from '../modules/module.ts';
-import type { QueueSet } from '../queue/queue-set.ts';
-import type { TaskQueue } from '../queue/task-queue.ts';
 import type { ConvergeState } from './converge-state.ts';
 import type { GlobalHooks } from './global-hooks.ts';
 import type { HookRunParts } from './handlers/hook-run.ts';

@@ -1,7 +1,7 @@
 import { isoTime } from '@addon-operator/base/bounded-time';
+import type { QueueEntry, TaskQueue } from '@addon-operator/task-queue';
 import type { DriftedObject } from '../helm/drift/drift-policy.ts';
 import type { Module } from '../modules/module.ts';
-import type { QueueEntry, TaskQueue } from '../queue/task-queue.ts';
 import { causesOf, NO_OBSTACLES } from '../status/module-causes.ts';
 import type {
   ModuleDrift,

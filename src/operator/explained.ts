@@ -1,5 +1,5 @@
 import type { Clock } from '@addon-operator/base/clock';
-import type { QueueSet } from '../queue/queue-set.ts';
+import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import type { ConvergeState } from './converge-state.ts';
 import type { GlobalHooks } from './global-hooks.ts';
 import type { HookExecution } from './hook-execution.ts';

@@ -1,5 +1,5 @@
 import { codeOf, type ErrorFacts, factsOf } from '@addon-operator/base/errors';
-import type { QueueEntry, TaskFailure } from '../queue/task-queue.ts';
+import type { QueueEntry, TaskFailure } from '@addon-operator/task-queue';
 import type { ConvergeState } from './converge-state.ts';
 import { countsForConverge, hookOf, MAIN_QUEUE, moduleOf, type Task } from './tasks.ts';
 

@@ -1,4 +1,4 @@
-import type { QueueSet } from '../queue/queue-set.ts';
+import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import type { ConvergeState } from './converge-state.ts';
 import type { ModuleRegistry } from './module-registry.ts';
 import type { ModuleExtensions } from './services.ts';

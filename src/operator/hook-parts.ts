@@ -1,11 +1,11 @@
 import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import { componentLog } from '@addon-operator/base/log';
+import { parseCrontab } from '@addon-operator/crontab';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import type { ProcessRunner } from '@addon-operator/process/process-runner';
 import { createMonitor } from '../events/kubernetes/monitor.ts';
-import { parseCrontab } from '../events/schedule/crontab.ts';
 import { type EventBacklog, reduceEvent } from '../hooks/event-backlog.ts';
 import { bindingLabels, type Hook } from '../hooks/hook.ts';
 import type { HttpHooks } from '../hooks/http/http-hooks.ts';

@@ -1,9 +1,9 @@
 import { errorFields, messageOf, retryAfterOf } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import type { QueueEntry, TaskOutcome, TaskQueue } from '@addon-operator/task-queue';
+import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { Module } from '../modules/module.ts';
-import type { QueueSet } from '../queue/queue-set.ts';
-import type { QueueEntry, TaskOutcome, TaskQueue } from '../queue/task-queue.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { appendHookRun } from './compact-queue.ts';
 import type { ModuleRegistry } from './module-registry.ts';

@@ -1,7 +1,7 @@
+import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import { type RunReason, synchronizedBindings } from '../hooks/binding-context.ts';
 import type { KubernetesBinding } from '../hooks/hook-config.ts';
 import type { KubernetesEvent } from '../hooks/kubernetes-binding.ts';
-import type { QueueSet } from '../queue/queue-set.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import type { Synchronization } from './synchronization.ts';
 import type { Task } from './tasks.ts';

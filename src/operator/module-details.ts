@@ -1,6 +1,6 @@
 import { isoTime } from '@addon-operator/base/bounded-time';
 import type { Clock } from '@addon-operator/base/clock';
-import { parseCrontab } from '../events/schedule/crontab.ts';
+import { parseCrontab } from '@addon-operator/crontab';
 import { moduleNameOf } from '../hooks/hook.ts';
 import type { KubernetesBinding, ScheduleBinding } from '../hooks/hook-config.ts';
 import type { SnapshotItem } from '../hooks/kubernetes-binding.ts';

@@ -1,5 +1,5 @@
-import type { QueueSet } from '../queue/queue-set.ts';
-import type { QueueEntry, TaskQueue } from '../queue/task-queue.ts';
+import type { QueueEntry, TaskQueue } from '@addon-operator/task-queue';
+import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import { moduleOf, type Task } from './tasks.ts';
 
 /** Where a task of a module is queued. */

@@ -1,8 +1,8 @@
 import { isoTime } from '@addon-operator/base/bounded-time';
 import type { Clock } from '@addon-operator/base/clock';
-import { parseCrontab } from '../events/schedule/crontab.ts';
+import { parseCrontab } from '@addon-operator/crontab';
+import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import { moduleNameOf, title } from '../hooks/hook.ts';
-import type { QueueSet } from '../queue/queue-set.ts';
 import type { NextItem } from '../status/next-items.ts';
 import { allRuntimes, type BindingProblemsParts } from './binding-problems.ts';
 import type { ModuleRegistry } from './module-registry.ts';

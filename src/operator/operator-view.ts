@@ -1,13 +1,13 @@
 import type { Clock, SteadyClock } from '@addon-operator/base/clock';
 import { formatGoDuration } from '@addon-operator/base/go-duration';
 import type { JsonObject } from '@addon-operator/json';
+import type { TaskQueue } from '@addon-operator/task-queue';
 import type { HelmDriver } from '../helm/helm-driver.ts';
 import { KeyedLock } from '../helm/keyed-lock.ts';
 import type { Hook } from '../hooks/hook.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ResourceAccess } from '../modules/access/policy-rules.ts';
 import type { Module } from '../modules/module.ts';
-import type { TaskQueue } from '../queue/task-queue.ts';
 import type {
   ConvergeStatus,
   DaemonView,

@@ -1,5 +1,5 @@
 import type { Logger } from '@addon-operator/base/log';
-import type { QueueSet } from '../queue/queue-set.ts';
+import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import type { ConvergeState } from './converge-state.ts';
 import type { ModuleRegistry } from './module-registry.ts';
 import type { Pauses } from './pauses.ts';

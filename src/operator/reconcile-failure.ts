@@ -9,8 +9,8 @@ import {
   retryAfterOf,
 } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import type { TaskOutcome } from '@addon-operator/task-queue';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
-import type { TaskOutcome } from '../queue/task-queue.ts';
 import type { ModuleRegistry } from './module-registry.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
 import type { ModuleDelete, ModuleRun, Task } from './tasks.ts';

@@ -1,6 +1,6 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { parseGoDuration } from '@addon-operator/base/go-duration';
-import { parseCrontab } from '../events/schedule/crontab.ts';
+import { parseCrontab } from '@addon-operator/crontab';
 import type { Module } from '../modules/module.ts';
 
 /**

@@ -4,6 +4,7 @@ import type { Logger } from '@addon-operator/base/log';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
+import { parseYaml } from '@addon-operator/yaml';
 import { ChildPlaces } from '../extensions/reconcile-webhook/child-places.ts';
 import { ModuleFinalizers } from '../extensions/reconcile-webhook/module-finalizers.ts';
 import { WebhookSteps } from '../extensions/reconcile-webhook/webhook-steps.ts';
@@ -15,7 +16,6 @@ import { HookedModules } from '../status/hooked-modules.ts';
 import { HOOK_FINALIZER } from '../status/module-object.ts';
 import type { ModuleObjects } from '../status/module-objects.ts';
 import { moduleStatus } from '../status/module-status.ts';
-import { parseYaml } from '../values/yaml.ts';
 import { factsOfModule } from './collect-module-facts.ts';
 import type { Explained } from './explained.ts';
 

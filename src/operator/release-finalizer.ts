@@ -1,4 +1,4 @@
-import type { QueueSet } from '../queue/queue-set.ts';
+import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import type { FinishDeletionParts } from './finish-deletion.ts';
 import { queuePurge } from './finish-deletion.ts';
 import type { ModuleRegistry } from './module-registry.ts';

@@ -1,7 +1,7 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import type { QueueSet } from '../queue/queue-set.ts';
-import type { TaskOutcome } from '../queue/task-queue.ts';
+import type { TaskOutcome } from '@addon-operator/task-queue';
+import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import type { ConvergeState } from './converge-state.ts';
 import type { HookExecution } from './hook-execution.ts';
 import { hookTitle, taskOfRun } from './running-hooks.ts';

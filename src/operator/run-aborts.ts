@@ -1,5 +1,5 @@
 import { OperatorError } from '@addon-operator/base/errors';
-import type { TaskOutcome } from '../queue/task-queue.ts';
+import type { TaskOutcome } from '@addon-operator/task-queue';
 import type { ModuleName } from '../values/module-key.ts';
 import type { Task } from './tasks.ts';
 

@@ -1,9 +1,9 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import type { Hook } from '../hooks/hook.ts';
 import type { HookRunLabels } from '../metrics/operator-metrics.ts';
-import type { QueueSet } from '../queue/queue-set.ts';
 import type { RunningHookFacts } from '../status/operator-status.ts';
 import type { Task } from './tasks.ts';
 

@@ -1,5 +1,5 @@
 import type { Logger } from '@addon-operator/base/log';
-import type { QueueSet } from '../queue/queue-set.ts';
+import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import { GLOBAL_SECTION } from '../values/module-key.ts';
 import { referenceTitle, type SecretReference } from '../values/secrets/secret-reference.ts';
 import type { ValuesStore } from '../values/values-store.ts';

@@ -1,7 +1,7 @@
+import { TaskQueue } from '@addon-operator/task-queue';
 import { expect, test } from 'vitest';
 import { settle } from '../../test/support/fake-clock.ts';
 import { hookFor, name, operatorLab } from '../../test/support/operator-lab.ts';
-import { TaskQueue } from '../queue/task-queue.ts';
 import { addMessage, endMessage, flowFields, logAdded, startMessage } from './task-log.ts';
 import type { Task } from './tasks.ts';
 

@@ -1,7 +1,7 @@
 import type { LogFields, Logger } from '@addon-operator/base/log';
+import type { QueueEntry, QueuePlace, TaskOutcome, TaskQueue } from '@addon-operator/task-queue';
 import { bindingNameOf } from '../hooks/binding-context.ts';
 import { moduleNameOf } from '../hooks/hook.ts';
-import type { QueueEntry, QueuePlace, TaskOutcome, TaskQueue } from '../queue/task-queue.ts';
 import type { ModuleRegistry } from './module-registry.ts';
 import type { ModulePhase } from './module-state.ts';
 import { originFields } from './task-origin.ts';

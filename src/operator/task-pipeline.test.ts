@@ -1,8 +1,8 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { Redactor } from '@addon-operator/base/redactor';
+import type { TaskOutcome } from '@addon-operator/task-queue';
 import { expect, test } from 'vitest';
 import { moduleFor, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
-import type { TaskOutcome } from '../queue/task-queue.ts';
 import { RunAborts } from './run-aborts.ts';
 import {
   type Attempt,

@@ -1,7 +1,7 @@
 import { isoTime } from '@addon-operator/base/bounded-time';
 import { type Clock, wallTimeOf } from '@addon-operator/base/clock';
-import type { QueueSet } from '../queue/queue-set.ts';
-import type { QueueEntry, TaskQueue } from '../queue/task-queue.ts';
+import type { QueueEntry, TaskQueue } from '@addon-operator/task-queue';
+import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import type { TaskQueueStatus, TaskQueueView, TaskView, TaskWait } from '../status/task-queues.ts';
 import type { HookExecution } from './hook-execution.ts';
 import type { ModuleRegistry } from './module-registry.ts';

@@ -1,13 +1,13 @@
 import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
+import type { TaskQueue } from '@addon-operator/task-queue';
+import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import type { RunReason } from '../hooks/binding-context.ts';
 import type { EventBacklog } from '../hooks/event-backlog.ts';
 import type { HookOwner } from '../hooks/hook.ts';
 import type { KubernetesBinding, ScheduleBinding } from '../hooks/hook-config.ts';
 import type { KubernetesEvent } from '../hooks/kubernetes-binding.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
-import type { QueueSet } from '../queue/queue-set.ts';
-import type { TaskQueue } from '../queue/task-queue.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { appendHookRun } from './compact-queue.ts';
 import type { ConvergeState } from './converge-state.ts';

@@ -2,9 +2,9 @@ import type { SteadyClock } from '@addon-operator/base/clock';
 import type { SpanAttributes, SpanContext, Tracer } from '@addon-operator/base/trace';
 import { NO_SPAN, NO_TRACER, type Span } from '@addon-operator/base/trace';
 import { traceIdOf } from '@addon-operator/base/trace-id';
+import type { QueueEntry } from '@addon-operator/task-queue';
 import type { Journal } from '../journal/journal.ts';
 import type { JournalRun } from '../journal/run.ts';
-import type { QueueEntry } from '../queue/task-queue.ts';
 import { taskIdOf } from './task-queue-view.ts';
 import { hookOf, moduleOf, type Task, type TaskOrigin } from './tasks.ts';
 

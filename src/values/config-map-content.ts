@@ -1,8 +1,8 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { canonicalJson, type JsonObject } from '@addon-operator/json';
+import { parseYaml } from '@addon-operator/yaml';
 import { isJsonMap } from './merge.ts';
 import { asModuleKey, GLOBAL_SECTION, type ModuleKey, nameOfKey, type SectionKey } from './module-key.ts';
-import { parseYaml } from './yaml.ts';
 
 /** The ConfigMap as it is understood. */
 export interface ConfigMapContent {

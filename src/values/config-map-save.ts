@@ -2,6 +2,7 @@ import { hasCode, OperatorError } from '@addon-operator/base/errors';
 import { canonicalJson, type JsonObject } from '@addon-operator/json';
 import { hasStatus, KubeApiError, type KubeClient } from '@addon-operator/kube-client/kube-client';
 import { resourcePath } from '@addon-operator/kube-client/kube-object';
+import { dumpYaml } from '@addon-operator/yaml';
 import { parseSection } from './config-map-content.ts';
 import {
   CONFIG_MAPS,
@@ -13,7 +14,6 @@ import {
   sizeBytes,
 } from './config-map-object.ts';
 import type { SectionKey } from './module-key.ts';
-import { dumpYaml } from './yaml.ts';
 
 /** One section in the cluster after a save. */
 interface SavedSection {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson, isObject, type Json } from '@addon-operator/json';
 import { escapeSegment } from '@addon-operator/json/pointer';
-import { whyNotExact } from './yaml-scalars.ts';
+import { whyNotExact } from '@addon-operator/yaml/yaml-scalars';
 
 const MAX_DEPTH = 100;
 

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createAuthority, issueCertificate } from '@addon-operator/crypto/x509-certificate';
 import { expect, onTestFinished, test } from 'vitest';
 import { daemonHost } from '../../test/support/daemon-host.ts';
 import { startAdmissionServer } from './admission-server.ts';
-import { createAuthority, issueCertificate } from './x509-certificate.ts';
 
 const life = {
   notBeforeMs: Date.parse('2026-01-01T00:00:00Z'),

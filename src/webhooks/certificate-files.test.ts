@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createAuthority, issueCertificate } from '@addon-operator/crypto/x509-certificate';
 import { expect, onTestFinished, test } from 'vitest';
 import { loadFromFiles } from './certificate-files.ts';
-import { createAuthority, issueCertificate } from './x509-certificate.ts';
 
 const END_MS = Date.parse('2036-01-01T00:00:00Z');
 const life = { notBeforeMs: END_MS - 1_000_000, notAfterMs: END_MS };

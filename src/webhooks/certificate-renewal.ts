@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { createAuthority, issueCertificate } from './x509-certificate.ts';
+import { createAuthority, issueCertificate } from '@addon-operator/crypto/x509-certificate';
 
 /** Our authority and serving certificate, all PEM, as they are kept in the cluster. */
 export interface StoredCertificates {

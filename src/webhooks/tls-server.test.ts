@@ -5,6 +5,11 @@ import { text } from 'node:stream/consumers';
 import { connect, type TLSSocket } from 'node:tls';
 import { type SteadyClock, systemClock } from '@addon-operator/base/clock';
 import { silentLogger } from '@addon-operator/base/log';
+import {
+  type CertifiedKey,
+  createAuthority,
+  issueCertificate,
+} from '@addon-operator/crypto/x509-certificate';
 import { execa } from 'execa';
 import { expect, onTestFinished, test } from 'vitest';
 import { freePorts } from '../../test/support/control-plane/free-ports.ts';
@@ -12,7 +17,6 @@ import { FakeClock } from '../../test/support/fake-clock.ts';
 import { ConnectionForwarder, type HeldPorts } from '../leader/connection-forwarder.ts';
 import { startWebhookServer, type WebhookHandler } from './tls-server.ts';
 import { CertificateSlot } from './webhook-certificates.ts';
-import { type CertifiedKey, createAuthority, issueCertificate } from './x509-certificate.ts';
 
 const HOUR_MS = 60 * 60 * 1_000;
 const subject = (commonName: string) => ({

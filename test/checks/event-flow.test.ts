@@ -17,7 +17,7 @@ const CALLED_ONLY = [
   'events/kubernetes/object-store.ts',
   'events/kubernetes/event-gate.ts',
   'operator/task-router.ts',
-  'queue/queue-set.ts',
+  '../packages/task-queue/src/queue-set.ts',
   'operator/pause-tasks.ts',
   'operator/run-aborts.ts',
   'hooks/run-files.ts',

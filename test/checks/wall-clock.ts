@@ -17,7 +17,6 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'helm/drift/module-drift.ts': 'since when an object differs, shown',
   'jq/jq-builtin-main.ts': 'the function `now`',
   'journal/journal.ts': 'when a run began, shown',
-  'leader/leader-elector.ts': 'the times in a Lease, for people: nothing is decided by them',
   'leader/presence.ts': 'the times in a Lease, for people: nothing is decided by them',
   'lib/log-tail.ts': 'the time of a log record',
   'lib/pino-logger.ts': 'the time of a log record',
@@ -27,7 +26,6 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'operator/pauses.ts': 'a pause begins and ends at times that are kept in the cluster',
   'operator/reconcile-module.ts': 'the last reconcile, for schedules of modules',
   'operator/requeues.ts': 'when a module is due, shown',
-  'queue/task-queue.ts': 'when a task is tried again, shown',
   'tracing/otel-tracer.ts': 'the times of spans, shown',
   'settings/runtime-parameters.ts': 'when a temporary value expires, shown',
   'status/event-recorder.ts': 'the times of Events',
@@ -37,10 +35,13 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
 /** The same for files of packages, whose paths are relative to packages/. */
 export const PACKAGE_WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'base/src/clock.ts': 'the clock itself',
+  'kube-client/src/leader-election/leader-elector.ts':
+    'the times in a Lease, for people: nothing is decided by them',
   'kube-sandbox/src/api-state.ts': 'creationTimestamp and the like',
   'kube-sandbox/src/event-controller.ts': 'Events expire by the times in them',
   'kube-sandbox/src/resource-handlers.ts': 'the column AGE',
   'kube-sandbox/src/sandbox-clock.ts': 'the clock itself',
+  'task-queue/src/task-queue.ts': 'when a task is tried again, shown',
 };
 
 /** Files that are clocks. */

@@ -1,6 +1,6 @@
+import { dumpYaml } from '@addon-operator/yaml';
 import { expect, test, vi } from 'vitest';
 import { parseSection } from '../../src/values/config-map-content.ts';
-import { dumpYaml } from '../../src/values/yaml.ts';
 import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { announcer, configMapChart, type FileTree, shHook, under } from '../support/world-files.ts';

@@ -1,7 +1,7 @@
 import { TLSSocket } from 'node:tls';
 import { systemClock } from '@addon-operator/base/clock';
+import { createAuthority, issueCertificate } from '@addon-operator/crypto/x509-certificate';
 import { describe, expect, test, vi } from 'vitest';
-import { createAuthority, issueCertificate } from '../../src/webhooks/x509-certificate.ts';
 import { type HookAnswer, startHookServer } from '../support/hook-server.ts';
 import { describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';

@@ -1,5 +1,5 @@
 import { hasCode } from '@addon-operator/base/errors';
-import { parseCrontab } from '../../src/events/schedule/crontab.ts';
+import { parseCrontab } from '@addon-operator/crontab';
 import type { HookConfig, HookScope } from '../../src/hooks/hook-config.ts';
 import { HookConfigParser } from '../../src/hooks/parse-hook-config.ts';
 

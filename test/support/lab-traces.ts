@@ -1,9 +1,9 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Tracer } from '@addon-operator/base/trace';
+import type { TaskQueueOptions } from '@addon-operator/task-queue';
 import { eventIds, withOrigin } from '../../src/operator/task-origin.ts';
 import { eventFactsOf, TaskTraces } from '../../src/operator/task-traces.ts';
 import type { Task } from '../../src/operator/tasks.ts';
-import type { TaskQueueOptions } from '../../src/queue/task-queue.ts';
 
 /** Of the operator in the lab. */
 export const BOOT_ID = 'lab';

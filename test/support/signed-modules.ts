@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sshPublicKey } from '../../src/extensions/authorization/ssh-keys.ts';
+import { sshPublicKey } from '@addon-operator/crypto/ssh-keys';
 import type { World } from './world.ts';
 import { runInWorld } from './world-command.ts';
 

@@ -2,9 +2,9 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sshPublicKey } from '@addon-operator/crypto/ssh-keys';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { parseKeyFile, readKeyring } from './keyring.ts';
-import { sshPublicKey } from './ssh-keys.ts';
 
 const { type, blob } = sshPublicKey(generateKeyPairSync('ed25519').publicKey);
 const KEY = `${type} ${blob.toString('base64')}`;

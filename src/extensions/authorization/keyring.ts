@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { isoTime } from '@addon-operator/base/bounded-time';
 import type { WallClock } from '@addon-operator/base/clock';
 import { messageOf } from '@addon-operator/base/errors';
+import { fingerprint, parsePublicKey, type SshPublicKey } from '@addon-operator/crypto/ssh-keys';
+import { isSignatureOf, parseSignature, type SshSignature } from '@addon-operator/crypto/ssh-signature';
 import type { AuthorizationPolicy } from './authorization-policy.ts';
 import { checkManifest } from './content-manifest.ts';
 import { MANIFEST_FILE, refused, SIGNATURE_FILE, SIGNATURE_NAMESPACE } from './module-content.ts';
-import { fingerprint, parsePublicKey, type SshPublicKey } from './ssh-keys.ts';
-import { isSignatureOf, parseSignature, type SshSignature } from './ssh-signature.ts';
 
 /** A public key that modules may be signed with. */
 interface TrustedKey {

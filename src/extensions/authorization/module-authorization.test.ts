@@ -15,6 +15,8 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sshPublicKey } from '@addon-operator/crypto/ssh-keys';
+import { signMessage } from '@addon-operator/crypto/ssh-signature';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
 import type { AuthorizationPolicy } from './authorization-policy.ts';
@@ -24,8 +26,6 @@ import { keyringPolicy } from './keyring.ts';
 import { ModuleAuthorization } from './module-authorization.ts';
 import { MANIFEST_FILE, readContent, SIGNATURE_FILE, SIGNATURE_NAMESPACE } from './module-content.ts';
 import { SeenSerials } from './seen-serials.ts';
-import { sshPublicKey } from './ssh-keys.ts';
-import { signMessage } from './ssh-signature.ts';
 
 const never = new AbortController().signal;
 const key = generateKeyPairSync('ed25519').privateKey;

@@ -1,5 +1,6 @@
 import { systemClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
+import { createAuthority, issueCertificate } from '@addon-operator/crypto/x509-certificate';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { afterEach, expect, test } from 'vitest';
 import { CapturedLog } from '../../../test/support/captured-log.ts';
@@ -14,7 +15,6 @@ import { AllowedHosts } from '../../hooks/http/allowed-hosts.ts';
 import { NO_MANIFEST } from '../../modules/module-manifest.ts';
 import { readReconcileWebhook } from '../../modules/reconcile-webhook.ts';
 import type { ModuleName } from '../../values/module-key.ts';
-import { createAuthority, issueCertificate } from '../../webhooks/x509-certificate.ts';
 import { WebhookSteps } from './webhook-steps.ts';
 
 const never = new AbortController().signal;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
 import { systemClock } from '@addon-operator/base/clock';
 import { silentLogger } from '@addon-operator/base/log';
+import { createAuthority, issueCertificate } from '@addon-operator/crypto/x509-certificate';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CapturedLog } from '../../../test/support/captured-log.ts';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
@@ -18,7 +19,6 @@ import {
 } from '../../../test/support/loopback-server.ts';
 import type { ModuleName } from '../../values/module-key.ts';
 import type { SecretReference } from '../../values/secrets/secret-reference.ts';
-import { createAuthority, issueCertificate } from '../../webhooks/x509-certificate.ts';
 import type { Hook } from '../hook.ts';
 import type { HttpHooks } from './http-hooks.ts';
 

@@ -1,6 +1,6 @@
 import { messageOf } from '@addon-operator/base/errors';
 import { fieldsOf, isObject, type Json, textOf } from '@addon-operator/json';
-import { parseYaml } from '../../values/yaml.ts';
+import { parseYaml } from '@addon-operator/yaml';
 
 type Fields = Readonly<Record<string, unknown>>;
 

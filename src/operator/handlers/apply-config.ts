@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { errorFields, hasCode } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import type { TaskOutcome } from '@addon-operator/task-queue';
+import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
-import type { QueueSet } from '../../queue/queue-set.ts';
-import type { TaskOutcome } from '../../queue/task-queue.ts';
 import { type ConfigMapContent, unknownModuleKeys } from '../../values/config-map-content.ts';
 import type { ModuleName } from '../../values/module-key.ts';
 import type { ValuesStore } from '../../values/values-store.ts';

@@ -1,9 +1,9 @@
 import type { Clock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import type { QueueEntry, TaskOutcome, TaskQueue } from '@addon-operator/task-queue';
 import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
 import type { Discovery } from '../../modules/module-discovery.ts';
-import type { QueueEntry, TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import type { ConfigMapContent } from '../../values/config-map-content.ts';
 import { GLOBAL_SECTION } from '../../values/module-key.ts';
 import type { ValuesStore } from '../../values/values-store.ts';

@@ -1,7 +1,7 @@
+import type { TaskOutcome } from '@addon-operator/task-queue';
+import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import { synchronizedBindings } from '../../hooks/binding-context.ts';
 import type { KubernetesBinding } from '../../hooks/hook-config.ts';
-import type { QueueSet } from '../../queue/queue-set.ts';
-import type { TaskOutcome } from '../../queue/task-queue.ts';
 import type { ConvergeState } from '../converge-state.ts';
 import type { GlobalHooks } from '../global-hooks.ts';
 import type { HookRuntime } from '../hook-runtime.ts';

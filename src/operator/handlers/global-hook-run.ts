@@ -1,4 +1,4 @@
-import type { QueueEntry, TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
+import type { QueueEntry, TaskOutcome, TaskQueue } from '@addon-operator/task-queue';
 import { GLOBAL_SECTION } from '../../values/module-key.ts';
 import type { ValuesStore } from '../../values/values-store.ts';
 import type { ModuleRegistry } from '../module-registry.ts';

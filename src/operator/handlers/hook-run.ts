@@ -1,11 +1,11 @@
 import type { Clock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import type { QueueEntry, TaskOutcome, TaskQueue } from '@addon-operator/task-queue';
 import { mayShareRun, synchronizedBindings } from '../../hooks/binding-context.ts';
 import { moduleNameOf } from '../../hooks/hook.ts';
 import type { KubernetesBinding } from '../../hooks/hook-config.ts';
 import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
-import type { QueueEntry, TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import { type HookEffects, type HookExecution, hookLabels } from '../hook-execution.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
 import { bindingName, eventFields, hookFields } from '../task-log.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
-import type { QueueSet } from '../../queue/queue-set.ts';
-import type { TaskOutcome } from '../../queue/task-queue.ts';
+import type { TaskOutcome } from '@addon-operator/task-queue';
+import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import type { ReconcileFailureParts } from '../reconcile-failure.ts';
 import { DELETE_RETRY_MS, stallModule } from '../reconcile-failure.ts';
 import { runAborted } from '../run-aborts.ts';

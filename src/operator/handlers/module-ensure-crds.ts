@@ -1,4 +1,4 @@
-import type { TaskOutcome } from '../../queue/task-queue.ts';
+import type { TaskOutcome } from '@addon-operator/task-queue';
 import type { ModuleRegistry } from '../module-registry.ts';
 import type { ModuleCrds } from '../services.ts';
 import type { Task } from '../tasks.ts';

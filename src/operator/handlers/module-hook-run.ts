@@ -1,4 +1,4 @@
-import type { QueueEntry, TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
+import type { QueueEntry, TaskOutcome, TaskQueue } from '@addon-operator/task-queue';
 import type { ModuleRegistry } from '../module-registry.ts';
 import type { Releases } from '../releases.ts';
 import { causedBy } from '../task-origin.ts';

@@ -1,9 +1,9 @@
 import type { Clock } from '@addon-operator/base/clock';
 import { retryAfterOf } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import type { TaskOutcome, TaskQueue } from '@addon-operator/task-queue';
 import { combineSteps } from '../../helm/release-steps.ts';
 import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
-import type { TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import type { ReleaseFacts } from '../../status/module-facts.ts';
 import type { ConfigMapContent } from '../../values/config-map-content.ts';
 import type { ValuesStore } from '../../values/values-store.ts';

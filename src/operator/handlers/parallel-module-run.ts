@@ -1,5 +1,5 @@
-import type { QueueSet } from '../../queue/queue-set.ts';
-import type { TaskOutcome } from '../../queue/task-queue.ts';
+import type { TaskOutcome } from '@addon-operator/task-queue';
+import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import { PARALLEL_QUEUE_PREFIX, type ParallelRuns } from '../parallel-runs.ts';
 import { originOf } from '../task-origin.ts';
 import { MAIN_QUEUE, type ModuleRun, type Task } from '../tasks.ts';

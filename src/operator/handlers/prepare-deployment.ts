@@ -1,4 +1,4 @@
-import type { TaskQueue } from '../../queue/task-queue.ts';
+import type { TaskQueue } from '@addon-operator/task-queue';
 import type { ConfigMapContent } from '../../values/config-map-content.ts';
 import type { ModuleName } from '../../values/module-key.ts';
 import type { ValuesStore } from '../../values/values-store.ts';

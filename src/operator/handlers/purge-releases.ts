@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import type { TaskOutcome } from '../../queue/task-queue.ts';
+import type { TaskOutcome } from '@addon-operator/task-queue';
 import type { ConvergeState } from '../converge-state.ts';
 import type { DeployHooksParts } from '../deploy-hooks.ts';
 import { beginRemoval } from '../deploy-hooks.ts';

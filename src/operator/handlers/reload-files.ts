@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import type { TaskOutcome } from '@addon-operator/task-queue';
 import type { Hook } from '../../hooks/hook.ts';
-import type { TaskOutcome } from '../../queue/task-queue.ts';
 import type { ConvergeState } from '../converge-state.ts';
 import type { GlobalHooks } from '../global-hooks.ts';
 import type { HookRuntime } from '../hook-runtime.ts';

@@ -1,8 +1,8 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Json, JsonObject } from '@addon-operator/json';
+import { parseYaml } from '@addon-operator/yaml';
 import { exactJsonProblem } from '../json-values.ts';
 import { isJsonMap } from '../merge.ts';
-import { parseYaml } from '../yaml.ts';
 import type { SchemaCheck } from './schema-check.ts';
 import type { RuleParser } from './schema-rules.ts';
 import { mapSubSchemas } from './sub-schemas.ts';

@@ -1,7 +1,7 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { splitJsonStream } from '@addon-operator/base/json-stream';
-import { readFlowAtAnyColumn } from '@addon-operator/base/yaml-flow-columns';
 import { isObject, parseJson } from '@addon-operator/json';
+import { readFlowAtAnyColumn } from '@addon-operator/yaml/yaml-flow-columns';
 import { CORE_SCHEMA, defineScalarTag, loadAll, mergeTag, NOT_RESOLVED, YAMLException } from 'js-yaml';
 
 interface PatchDocuments {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FakeClock, settle } from '../../test/support/fake-clock.ts';
+import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import { TaskQueue } from './task-queue.ts';
 
 test.each(['onFailure', 'onAdd', 'admit', 'handle'] as const)(

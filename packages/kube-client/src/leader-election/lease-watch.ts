@@ -1,6 +1,6 @@
 import { fieldsOf } from '@addon-operator/json';
-import type { ApiResource } from '@addon-operator/kube-client/kube-object';
-import { type WatchDeps, watch } from '@addon-operator/kube-client/reflector-watch';
+import type { ApiResource } from '../kube-object.ts';
+import { type WatchDeps, watch } from '../reflector-watch.ts';
 import type { LeaseObject, LeaseRef } from './lease-store.ts';
 
 const LEASES: ApiResource = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FakeClock } from '../../test/support/fake-clock.ts';
+import { FakeClock } from '../../../../test/support/fake-clock.ts';
 import { LeaseFence } from './lease-fence.ts';
 
 test('LeaseFence allows nothing before the first term, everything during it, nothing after it', async () => {

@@ -1,6 +1,6 @@
 import { type Arbitrary, array, assert, asyncProperty, constant, nat, oneof, record } from 'fast-check';
 import { expect, test } from 'vitest';
-import { FakeClock } from '../../test/support/fake-clock.ts';
+import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { type TaskOutcome, TaskQueue } from './task-queue.ts';
 
 const RETRY_MS = 30_000;

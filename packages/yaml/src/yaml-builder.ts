@@ -1,4 +1,4 @@
-import { isRawJson, type Json } from '@addon-operator/json';
+import { isObject, isRawJson, type Json } from '@addon-operator/json';
 import {
   type AliasEvent,
   EVENT_ID,
@@ -9,7 +9,6 @@ import {
   type ScalarEvent,
   type SequenceEvent,
 } from 'js-yaml';
-import { isJsonMap } from './merge.ts';
 import { type LongIntegers, plainScalar, type YamlBooleans, YamlProblem } from './yaml-scalars.ts';
 
 const MAX_ALIASES = 1_000;
@@ -173,7 +172,7 @@ class DocumentBuilder {
   #merge(entries: Map<string, MapEntry>, event: Event): void {
     const { value, size, depth } = this.#node(event);
     const maps = (Array.isArray(value) ? value : [value]).map((map: Json) => {
-      if (!isJsonMap(map)) throw this.#problem('only maps can be merged', event);
+      if (!isObject(map)) throw this.#problem('only maps can be merged', event);
       return Object.entries(map);
     });
     const pairs = maps.flat();

@@ -1,6 +1,6 @@
 import { fieldsOf } from '@addon-operator/json';
-import { hasStatus, type KubeClient, requestIfPresent } from '@addon-operator/kube-client/kube-client';
-import { resourcePath } from '@addon-operator/kube-client/kube-object';
+import { hasStatus, type KubeClient, requestIfPresent } from '../kube-client.ts';
+import { resourcePath } from '../kube-object.ts';
 
 const LEASES = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases' };
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FakeClock, settle } from '../../test/support/fake-clock.ts';
+import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import { QueueSet } from './queue-set.ts';
 import { type TaskHandler, type TaskOutcome, TaskQueue } from './task-queue.ts';
 

@@ -1,8 +1,8 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
-import { readFlowAtAnyColumn } from '@addon-operator/base/yaml-flow-columns';
 import type { Json } from '@addon-operator/json';
 import { dump, type Event, parseEvents, YAMLException } from 'js-yaml';
 import { buildDocument } from './yaml-builder.ts';
+import { readFlowAtAnyColumn } from './yaml-flow-columns.ts';
 import { type LongIntegers, type YamlBooleans, YamlProblem } from './yaml-scalars.ts';
 
 interface YamlOptions {
