@@ -30,6 +30,14 @@ test('the last lines are kept as texts, long ones cut', () => {
   expect([tail.recent.length, tail.recent[0]?.message]).toEqual([200, '300']);
 });
 
+test('a kept line shows what a field held when it was logged', () => {
+  const tail = new LogTail(new FakeClock(), () => 'info');
+  const state = { phase: 'before' };
+  tail.add({ level: 'info', message: 'm', fields: { state, n: 1 } });
+  state.phase = 'after';
+  expect(tail.recent.map(({ fields }) => fields)).toEqual([{ state: '{"phase":"before"}', n: '1' }]);
+});
+
 test('a listener gets each line until it is gone', () => {
   const tail = new LogTail(new FakeClock(), () => 'info');
   const seen: string[] = [];

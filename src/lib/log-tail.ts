@@ -1,5 +1,6 @@
 import type { Clock } from '@addon-operator/base/clock';
 import { errorText } from '@addon-operator/base/error-text';
+import type { LogFields } from '@addon-operator/base/log';
 import { rfc3339 } from '@addon-operator/base/rfc3339';
 import type { LogRecord } from './observe-log.ts';
 import type { LogLevel } from './pino-logger.ts';
@@ -19,11 +20,16 @@ const MAX_TEXT = 1_000;
 const MAX_FIELDS = 20;
 const LEVELS: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
 
+/** A record whose line is made when somebody reads it: few are. */
+interface KeptRecord extends LogRecord {
+  readonly atMs: number;
+}
+
 /** The last lines of the log, for those who look from outside. */
 export class LogTail {
   readonly #clock: Clock;
   readonly #level: () => LogLevel;
-  readonly #lines: LogLine[] = [];
+  readonly #records: KeptRecord[] = [];
   readonly #listeners = new Set<(line: LogLine) => void>();
 
   /** @param level the level of the log: records below it are passed over */
@@ -34,23 +40,17 @@ export class LogTail {
 
   /** The last 200 lines, the oldest first. */
   get recent(): readonly LogLine[] {
-    return [...this.#lines];
+    return this.#records.map(lineOf);
   }
 
   /** Keeps a record. Secrets must be masked in it. */
   add({ level, message, fields }: LogRecord): void {
     if (LEVELS.indexOf(level) < LEVELS.indexOf(this.#level())) return;
-    const texts = Object.entries(fields)
-      .slice(0, MAX_FIELDS)
-      .map(([name, value]) => [name, cut(textOf(value))]);
-    const line: LogLine = {
-      time: rfc3339(this.#clock.wallMs()),
-      level,
-      message: cut(message),
-      fields: Object.fromEntries(texts),
-    };
-    this.#lines.push(line);
-    if (this.#lines.length > KEPT_LINES) this.#lines.shift();
+    const record = { atMs: this.#clock.wallMs(), level, message: cut(message), fields: fixed(fields) };
+    this.#records.push(record);
+    if (this.#records.length > KEPT_LINES) this.#records.shift();
+    if (this.#listeners.size === 0) return;
+    const line = lineOf(record);
     for (const listener of this.#listeners) listener(line);
   }
 
@@ -59,6 +59,26 @@ export class LogTail {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
+}
+
+function lineOf({ atMs, level, message, fields }: KeptRecord): LogLine {
+  return { time: rfc3339(atMs), level, message, fields: textsOf(fields) };
+}
+
+/** Fields that keep no large text and no object alive, and do not change any more. */
+function fixed(fields: LogFields): LogFields {
+  for (const name of Object.keys(fields)) {
+    const value = fields[name];
+    const isShort = typeof value === 'string' ? value.length <= MAX_TEXT : typeof value === 'number';
+    if (!isShort) return textsOf(fields);
+  }
+  return fields;
+}
+
+function textsOf(fields: LogFields): Readonly<Record<string, string>> {
+  const texts: Record<string, string> = {};
+  for (const [name, value] of Object.entries(fields).slice(0, MAX_FIELDS)) texts[name] = cut(textOf(value));
+  return texts;
 }
 
 function textOf(value: unknown): string {

@@ -1,5 +1,5 @@
 import { type LogFields, type Logger, loggerOf } from '@addon-operator/base/log';
-import type { LogLevel, RootLogger } from './pino-logger.ts';
+import { type LogLevel, type RootLogger, rootOf } from './pino-logger.ts';
 
 /** One log record as it was made, with the fields of its child loggers. */
 export interface LogRecord {
@@ -10,13 +10,7 @@ export interface LogRecord {
 
 /** A logger that also shows each record to `onRecord`: those below the level of the log too. */
 export function observeLog(log: RootLogger, onRecord: (record: LogRecord) => void): RootLogger {
-  return {
-    ...observedChild(log, {}, onRecord),
-    get level() {
-      return log.level;
-    },
-    setLevel: (level) => log.setLevel(level),
-  };
+  return rootOf(observedChild(log, {}, onRecord), log);
 }
 
 function observedChild(log: Logger, bound: LogFields, onRecord: (record: LogRecord) => void): Logger {

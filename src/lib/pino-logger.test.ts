@@ -79,6 +79,43 @@ test('at level debug a record tells the file and line that made it, also through
   ]);
 });
 
+test('a value that JSON cannot hold costs only its own field', () => {
+  const { log, lines } = capture({ hasTime: false });
+  const circle: { self?: object } = {};
+  circle.self = circle;
+  log.child({ circle, none: undefined }).info({ big: 2n ** 64n, act: () => undefined, n: Number.NaN }, 'm');
+  expect(lines).toEqual([
+    '{"level":"info","circle":"cannot be shown","big":18446744073709551616,"n":null,"msg":"m"}\n',
+  ]);
+});
+
+test('records of one child may name an error or repeat its fields, each on its own', () => {
+  const { log, lines } = capture({ hasTime: false });
+  const child = log.child({ queue: 'main' });
+  child.info({}, 'a');
+  child.warn({ error: new OperatorError('KUBE_API', 'refused') }, 'b');
+  child.info({ queue: 'other' }, 'c');
+  child.info({ n: 1 }, 'd');
+  expect(lines).toEqual([
+    '{"level":"info","queue":"main","msg":"a"}\n',
+    '{"level":"warn","queue":"main","error":"refused","code":"KUBE_API","msg":"b"}\n',
+    '{"level":"info","queue":"other","msg":"c"}\n',
+    '{"level":"info","queue":"main","n":1,"msg":"d"}\n',
+  ]);
+});
+
+test('the time is that of the record, also within one process that runs for long', async () => {
+  const clock = new FakeClock(Date.UTC(2026, 0, 2, 3, 4, 5));
+  const { log, lines } = capture({ clock });
+  log.info({}, 'm');
+  await clock.advance(999);
+  log.info({}, 'm');
+  await clock.advance(1);
+  log.info({}, 'm');
+  const times = lines.map((line) => new Date((JSON.parse(line) as { readonly time: string }).time).getTime());
+  expect(times).toEqual([0, 0, 1_000].map((ms) => Date.UTC(2026, 0, 2, 3, 4, 5) + ms));
+});
+
 test('fields cannot take the place of the level, the message or the time', () => {
   const { log, lines } = capture({ hasTime: false });
   log.warn({ level: 'info', msg: 'forged', time: 'then' }, 'real');

@@ -1,11 +1,12 @@
 import type { Clock } from '@addon-operator/base/clock';
 import { errorText } from '@addon-operator/base/error-text';
 import { OperatorError } from '@addon-operator/base/errors';
-import { type LogFields, type Logger, loggerOf } from '@addon-operator/base/log';
+import { DerivedLogger, type LogFields, type Logger, loggerOf } from '@addon-operator/base/log';
 import { formatLogLine } from '@addon-operator/base/log-text';
 import { rfc3339 } from '@addon-operator/base/rfc3339';
-import { pino } from 'pino';
 import { sourcePlaces } from './source-places.ts';
+
+const MS_PER_SECOND = 1_000;
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 
@@ -30,63 +31,145 @@ export interface RootLogger extends Logger {
   setLevel(level: LogLevel): void;
 }
 
-type PinoLogger = ReturnType<typeof createPino>;
+/** A root logger that logs through `log` and has the level of `levels`. */
+export function rootOf(log: Logger, levels: Pick<RootLogger, 'level' | 'setLevel'>): RootLogger {
+  return new DerivedRoot(log, levels);
+}
+
+class DerivedRoot extends DerivedLogger implements RootLogger {
+  readonly #levels: Pick<RootLogger, 'level' | 'setLevel'>;
+
+  constructor(log: Logger, levels: Pick<RootLogger, 'level' | 'setLevel'>) {
+    super(
+      (level, fields, message) => log[level](fields, message),
+      (fields) => log.child(fields),
+    );
+    this.#levels = levels;
+  }
+
+  get level(): LogLevel {
+    return this.#levels.level;
+  }
+
+  setLevel(level: LogLevel): void {
+    this.#levels.setLevel(level);
+  }
+}
+
+/** What all loggers of one root share. */
+interface Target {
+  level: LogLevel;
+  readonly write: (line: string) => void;
+  /** The member of a record with its time, from a comma on; empty where records have none. */
+  readonly time: () => string;
+}
+
+const SEVERITY: Readonly<Record<LogLevel, number>> = {
+  trace: 0,
+  debug: 1,
+  info: 2,
+  warn: 3,
+  error: 4,
+  fatal: 5,
+};
 
 /**
  * A logger that writes one line per record, also when fields contain line ends; at level debug or below with `source`, the file and
  * line that made it, unless a field has that name. A value that is an Error is written as its message
- * and those of its causes; under `error`, an OperatorError also gives its `code`, any other its `stacktrace`.
+ * and those of its causes; under `error`, an OperatorError also gives its `code`, any other its `stacktrace`. A value that
+ * JSON cannot hold is written as `cannot be shown`.
  */
-export function createLogger(options: LoggerOptions): RootLogger {
-  const target = createPino(options);
-  return {
-    ...childOf(target, {}),
+export function createLogger({ level, type, hasTime, clock, output }: LoggerOptions): RootLogger {
+  const target: Target = {
+    level,
+    write: (line) => output.write(type === 'json' ? line : formatLogLine(line, type === 'color')),
+    time: hasTime ? timesOf(clock) : () => '',
+  };
+  return rootOf(childOf(target, {}), {
     get level() {
-      return target.level as LogLevel; // only setLevel() and the options set it
+      return target.level;
     },
-    setLevel(level) {
-      target.level = level;
+    setLevel(next) {
+      target.level = next;
     },
+  });
+}
+
+/** Many records are made in one second. */
+function timesOf(clock: Clock): () => string {
+  let second = Number.NaN;
+  let member = '';
+  return () => {
+    const nowMs = clock.wallMs();
+    const now = Math.floor(nowMs / MS_PER_SECOND);
+    if (now !== second) member = `,"time":"${rfc3339(nowMs)}"`;
+    second = now;
+    return member;
   };
 }
 
-function createPino({ level, type, hasTime, clock, output }: LoggerOptions) {
-  const stream: LogOutput =
-    type === 'json' ? output : { write: (line) => output.write(formatLogLine(line, type === 'color')) };
-  return pino(
-    {
-      level,
-      base: null,
-      timestamp: hasTime && (() => `,"time":"${rfc3339(clock.wallMs())}"`),
-      formatters: { level: (label) => ({ level: label }) },
-    },
-    stream,
-  );
-}
-
-function childOf(target: PinoLogger, bound: LogFields): Logger {
+function childOf(target: Target, bound: LogFields): Logger {
+  // All records of a child have its fields: they are written as JSON once.
+  let boundMembers: string | undefined;
   return loggerOf(
     (level, fields, message) => {
-      if (!target.isLevelEnabled(level)) return;
-      const record = recordOf({ ...bound, ...fields });
-      if (target.isLevelEnabled('debug')) record['source'] ??= callerOf(new Error().stack ?? '');
-      target[level](record, message);
+      const severity = SEVERITY[target.level];
+      if (SEVERITY[level] < severity) return;
+      const isDetailed = severity <= SEVERITY.debug;
+      let members: string;
+      if (isDetailed || 'error' in bound || 'error' in fields || overlap(bound, fields)) {
+        const all = { ...bound, ...fields };
+        members = membersOf(all) + derivedMembers(all, isDetailed);
+      } else {
+        boundMembers ??= membersOf(bound);
+        members = boundMembers + membersOf(fields);
+      }
+      target.write(`{"level":"${level}"${target.time()}${members},"msg":${JSON.stringify(message)}}\n`);
     },
     (fields) => childOf(target, { ...bound, ...fields }),
   );
 }
 
+function overlap(bound: LogFields, fields: LogFields): boolean {
+  for (const name of Object.keys(fields)) if (Object.hasOwn(bound, name)) return true;
+  return false;
+}
+
 /** Names that the record itself uses: a field of that name gets an underscore. */
 const RESERVED: ReadonlySet<string> = new Set(['level', 'msg', 'time', 'stacktrace']);
 
-function recordOf(fields: LogFields): Record<string, unknown> {
-  const record: Record<string, unknown> = Object.create(null);
-  for (const [name, value] of Object.entries(fields))
-    record[RESERVED.has(name) ? `${name}_` : name] = value instanceof Error ? errorText(value) : value;
+/** The members of a JSON object, with a comma before each. */
+function membersOf(fields: LogFields): string {
+  let members = '';
+  for (const name of Object.keys(fields)) {
+    const json = jsonOf(fields[name]);
+    if (json === undefined) continue;
+    members += `,${JSON.stringify(RESERVED.has(name) ? `${name}_` : name)}:${json}`;
+  }
+  return members;
+}
+
+/** Undefined for what has no place in JSON, such as a function. */
+function jsonOf(value: unknown): string | undefined {
+  if (value instanceof Error) return JSON.stringify(errorText(value));
+  if (typeof value === 'bigint') return String(value);
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return '"cannot be shown"';
+  }
+}
+
+/** What follows from an error, and from where the record is made; a field of the same name wins. */
+function derivedMembers(fields: LogFields, hasSource: boolean): string {
   const { error } = fields;
-  if (error instanceof OperatorError) record['code'] ??= error.code;
-  else if (error instanceof Error) record['stacktrace'] = framesOf(error);
-  return record;
+  let members = '';
+  if (error instanceof OperatorError) {
+    if (fields['code'] === undefined) members += `,"code":${JSON.stringify(error.code)}`;
+  } else if (error instanceof Error) members += `,"stacktrace":${JSON.stringify(framesOf(error))}`;
+  if (hasSource && fields['source'] === undefined)
+    members += `,"source":${JSON.stringify(callerOf(new Error().stack ?? ''))}`;
+  return members;
 }
 
 /** The files that a record passes on its way from who makes it. */

@@ -2,7 +2,7 @@ import { errorText } from '@addon-operator/base/error-text';
 import { codeOf } from '@addon-operator/base/errors';
 import { type LogFields, type Logger, loggerOf } from '@addon-operator/base/log';
 import { Redactor } from '@addon-operator/base/redactor';
-import type { RootLogger } from './pino-logger.ts';
+import { type RootLogger, rootOf } from './pino-logger.ts';
 
 /** A host with a log that shows nothing which the redactor knows. */
 export function withRedactedLog<Host extends { readonly log: RootLogger }>(
@@ -14,13 +14,7 @@ export function withRedactedLog<Host extends { readonly log: RootLogger }>(
 
 /** A logger in whose records, fields of children included, no secret known to the redactor appears. */
 export function redactedLog(log: RootLogger, redactor: Redactor): RootLogger {
-  return {
-    ...redactedChild(log, redactor),
-    get level() {
-      return log.level;
-    },
-    setLevel: (level) => log.setLevel(level),
-  };
+  return rootOf(redactedChild(log, redactor), log);
 }
 
 function redactedChild(log: Logger, redactor: Redactor): Logger {

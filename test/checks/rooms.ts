@@ -75,7 +75,6 @@ const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
   '@opentelemetry/api': ['tracing'],
   '@opentelemetry/exporter-trace-otlp-http': ['tracing'],
   '@opentelemetry/sdk-trace': ['tracing'],
-  pino: ['lib'],
   'prom-client': ['metrics'],
 };
 

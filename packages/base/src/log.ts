@@ -28,24 +28,54 @@ export const silentLogger: Logger = {
   child: () => silentLogger,
 };
 
-/** A logger from what becomes of one record, and of the fields of a child. */
-export function loggerOf(
-  write: (level: Exclude<keyof Logger, 'child'>, fields: LogFields, message: string) => void,
-  child: Logger['child'],
-): Logger {
-  const at =
-    (level: Exclude<keyof Logger, 'child'>) =>
-    (fields: LogFields, message: string): void =>
-      write(level, fields, message);
-  return {
-    trace: at('trace'),
-    debug: at('debug'),
-    info: at('info'),
-    warn: at('warn'),
-    error: at('error'),
-    fatal: at('fatal'),
-    child,
-  };
+/** Takes in one record. */
+export type WriteRecord = (level: Exclude<keyof Logger, 'child'>, fields: LogFields, message: string) => void;
+
+/**
+ * A logger from what becomes of one record, and of the fields of a child. Each run of a hook has several: they have methods
+ * instead of closures, which would be made anew for each.
+ */
+export class DerivedLogger implements Logger {
+  readonly #write: WriteRecord;
+  readonly #child: Logger['child'];
+
+  constructor(write: WriteRecord, child: Logger['child']) {
+    this.#write = write;
+    this.#child = child;
+  }
+
+  trace(fields: LogFields, message: string): void {
+    this.#write('trace', fields, message);
+  }
+
+  debug(fields: LogFields, message: string): void {
+    this.#write('debug', fields, message);
+  }
+
+  info(fields: LogFields, message: string): void {
+    this.#write('info', fields, message);
+  }
+
+  warn(fields: LogFields, message: string): void {
+    this.#write('warn', fields, message);
+  }
+
+  error(fields: LogFields, message: string): void {
+    this.#write('error', fields, message);
+  }
+
+  fatal(fields: LogFields, message: string): void {
+    this.#write('fatal', fields, message);
+  }
+
+  child(fields: LogFields): Logger {
+    return this.#child(fields);
+  }
+}
+
+/** See {@link DerivedLogger}. */
+export function loggerOf(write: WriteRecord, child: Logger['child']): Logger {
+  return new DerivedLogger(write, child);
 }
 
 type Component =
