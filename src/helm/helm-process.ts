@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { roundedMs } from '@addon-operator/base/clock';
 import { formatGoDuration } from '@addon-operator/base/go-duration';
 import type { Logger } from '@addon-operator/base/log';
-import { permissionAdvice } from '@addon-operator/kube-client/api-refusal';
 import type { ProcessRunner } from '@addon-operator/process/process-runner';
 import type { HelmBinary } from './find-helm.ts';
 import { redact } from './redact.ts';
@@ -132,43 +131,4 @@ export function helmEnvironment(options: HelmEnvironmentOptions): Record<string,
     HELM_PLUGINS: options.pluginsDir,
     HELM_DRIVER: options.storageDriver,
   };
-}
-
-/** What can be done about errors that people meet and that the API server or helm does not explain. */
-const ADVICE: readonly { readonly sign: RegExp; readonly advice: string }[] = [
-  {
-    sign: /1048576 bytes|etcdserver: request is too large|Request entity too large/,
-    advice:
-      "helm's record of the release would be larger than an object of the cluster may be (1 MiB), so helm refused it and changed nothing. " +
-      "It holds the chart's files, values and manifests: exclude files that no template reads with .helmignore " +
-      '(hooks, docs, images, big samples), move large data out of the values, or split the module.',
-  },
-  {
-    sign: /because it is being terminated/,
-    advice:
-      'The namespace is being deleted. The module continues when the namespace is gone and created again; if the deletion does not finish, its status names the finalizer that blocks it.',
-  },
-  {
-    sign: /no matches for kind "/,
-    advice:
-      'The cluster does not serve this kind. If the chart contains its definition (CRD) in `templates/`, move it to the directory `crds/` of the module: ' +
-      'it is applied before the chart. If another module installs it, that module must run first (`requires` in module.yaml).',
-  },
-  {
-    sign: /helm did not end within /,
-    advice:
-      'It was stopped and will be retried. Check that the API server responds, and what the helm hooks of the chart wait for: each of them may take as long as ' +
-      '--helm-timeout (a Job that never completes takes all of it), the whole helm run three times that plus 5 minutes.',
-  },
-  {
-    sign: /No space left on device|no space left on device/,
-    advice: 'Free space in the directory for temporary files (--tmp-dir).',
-  },
-];
-
-/** The error, with advice where more is known than it says. */
-export function withAdvice(error: string): string {
-  const found = ADVICE.filter(({ sign }) => sign.test(error)).map(({ advice }) => advice);
-  const permission = permissionAdvice(error);
-  return [error, ...found, ...(permission === undefined ? [] : [permission])].join('\n');
 }

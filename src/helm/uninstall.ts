@@ -1,7 +1,8 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import { type DriverContext, processLimitMs } from './driver-context.ts';
+import { withAdvice } from './helm-advice.ts';
 import { uninstallArguments } from './helm-arguments.ts';
-import { helmError, runHelm, withAdvice } from './helm-process.ts';
+import { helmError, runHelm } from './helm-process.ts';
 import { lockLimitMs, ownRecord } from './own-record.ts';
 import { labelsAtUninstall } from './record-metadata.ts';
 import { lockedError, mendKinds, recordObserver, releaseState, setAside } from './recover.ts';

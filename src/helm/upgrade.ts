@@ -5,7 +5,8 @@ import { type ConflictPolicy, checkConflicts, objectsOfOtherReleases } from './c
 import { type ChartModule, type DriverContext, type HelmOperation, lookupOptions } from './driver-context.ts';
 import { addLabels, type LabelledManifest } from './extra-labels.ts';
 import { type GatedRun, keyOf, runGated } from './gated-run.ts';
-import { type HelmOutcome, withAdvice } from './helm-process.ts';
+import { withAdvice } from './helm-advice.ts';
+import type { HelmOutcome } from './helm-process.ts';
 import { agreesWithBoth } from './manifest-agreement.ts';
 import { identityOf, type ManifestObject, objectKey, objectTitle } from './manifest-object.ts';
 import { firstAbsent } from './object-presence.ts';
