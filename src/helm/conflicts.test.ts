@@ -1,7 +1,7 @@
+import type { LookupOptions } from '@addon-operator/helm/object-lookup';
 import { type ApiCause, KubeApiError, type KubeRequest } from '@addon-operator/kube-client/kube-client';
 import { expect, test } from 'vitest';
 import { conflictText, fieldConflicts } from './conflicts.ts';
-import type { LookupOptions } from './object-lookup.ts';
 
 const signal = new AbortController().signal;
 const CONFIG_MAPS = {

@@ -1,13 +1,18 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import { mapParallel } from '@addon-operator/base/map-parallel';
+import { type DesiredObject, desiredObjects } from '@addon-operator/helm/desired-objects';
+import { HELM_MANAGER } from '@addon-operator/helm/field-ownership';
+import { parseManifest } from '@addon-operator/helm/manifest-document';
+import { type ManifestObject, objectTitle } from '@addon-operator/helm/manifest-object';
+import {
+  collectionPath,
+  type LookupOptions,
+  MAX_READS_AT_ONCE,
+  readMetadata,
+} from '@addon-operator/helm/object-lookup';
 import { fieldsOf } from '@addon-operator/json';
 import { KubeApiError } from '@addon-operator/kube-client/kube-client';
-import { type DesiredObject, desiredObjects } from './drift/desired-objects.ts';
-import { HELM_MANAGER } from './drift/field-ownership.ts';
 import { type DriverContext, lookupOptions } from './driver-context.ts';
-import { parseManifest } from './manifest-document.ts';
-import { type ManifestObject, objectTitle } from './manifest-object.ts';
-import { collectionPath, type LookupOptions, MAX_READS_AT_ONCE, readMetadata } from './object-lookup.ts';
 
 const CONFLICT_POLICIES = ['overwrite', 'fail'] as const;
 

@@ -1,12 +1,8 @@
 import { OperatorError } from '@addon-operator/base/errors';
-import { mayDifferByItself } from './chart-functions.ts';
-import { type ChartState, desiredRelease, readChartState } from './chart-state.ts';
-import type { ConflictPolicy } from './conflicts.ts';
-import type { DriftPolicy } from './drift/drift-policy.ts';
-import { type ChartModule, type DriverContext, lookupOptions } from './driver-context.ts';
-import { dropOldestFailures, isFirstInstallPending } from './first-install.ts';
-import { type ManifestObject, objectTitle } from './manifest-object.ts';
-import { firstAbsent } from './object-presence.ts';
+import { mayDifferByItself } from '@addon-operator/helm/chart-functions';
+import { dropOldestFailures, isFirstInstallPending } from '@addon-operator/helm/first-install';
+import { type ManifestObject, objectTitle } from '@addon-operator/helm/manifest-object';
+import { firstAbsent } from '@addon-operator/helm/object-presence';
 import {
   DIGEST_LABEL,
   isOwned,
@@ -14,7 +10,12 @@ import {
   ownFacts,
   saysUnmanaged,
   UNMANAGED_LABEL,
-} from './record-metadata.ts';
+} from '@addon-operator/helm/record-metadata';
+import type { ReleaseRevision } from '@addon-operator/helm/release-store';
+import { type ChartState, desiredRelease, readChartState } from './chart-state.ts';
+import type { ConflictPolicy } from './conflicts.ts';
+import type { DriftPolicy } from './drift/drift-policy.ts';
+import { type ChartModule, type DriverContext, lookupOptions } from './driver-context.ts';
 import {
   clearTheWay,
   lockedError,
@@ -25,7 +26,6 @@ import {
 } from './recover.ts';
 import { nextReleaseAction } from './release-action.ts';
 import type { ReleaseSteps } from './release-steps.ts';
-import type { ReleaseRevision } from './release-store.ts';
 import { type DeployedRendering, type FailedUpgrade, upgradeRelease } from './upgrade.ts';
 
 export interface DeployRequest {

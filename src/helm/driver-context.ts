@@ -1,17 +1,17 @@
 import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
+import type { ChartTraits } from '@addon-operator/helm/chart-functions';
+import type { HelmBinary } from '@addon-operator/helm/find-helm';
+import type { LookupOptions } from '@addon-operator/helm/object-lookup';
+import type { PreparedHelm } from '@addon-operator/helm/prepared-helm';
+import type { Holder, LockAges } from '@addon-operator/helm/release-locks';
+import type { ReleaseStore } from '@addon-operator/helm/release-store';
+import type { RenderGateScript } from '@addon-operator/helm/render-gate';
+import type { SharedReads } from '@addon-operator/helm/shared-reads';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { ProcessRunner } from '@addon-operator/process/process-runner';
-import type { ChartTraits } from './chart-functions.ts';
 import type { ChartDirectory } from './chart-source.ts';
-import type { HelmBinary } from './find-helm.ts';
-import type { LookupOptions } from './object-lookup.ts';
-import type { PreparedHelm } from './prepared-helm.ts';
-import type { Holder, LockAges } from './release-locks.ts';
-import type { ReleaseStore } from './release-store.ts';
-import type { RenderGateScript } from './render-gate.ts';
-import type { SharedReads } from './shared-reads.ts';
 
 /** A module whose directory is a chart; its release has the module's name. */
 export interface ChartModule extends ChartDirectory {

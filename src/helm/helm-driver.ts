@@ -3,31 +3,37 @@ import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
+import type { HelmBinary } from '@addon-operator/helm/find-helm';
+import { helmEnvironment } from '@addon-operator/helm/helm-process';
+import { type NotedRelease, notedReleases } from '@addon-operator/helm/noted-release';
+import { PreparedHelm } from '@addon-operator/helm/prepared-helm';
+import {
+  isKept,
+  isOwned,
+  LABELS_WHEN_DISOWNED,
+  labelsWhenKept,
+  saysUnmanaged,
+} from '@addon-operator/helm/record-metadata';
+import type { ReleaseStatus } from '@addon-operator/helm/recovery-table';
+import { type ReleaseHistory, releaseHistory } from '@addon-operator/helm/release-history';
+import { createHolder, type Holder, LockAges } from '@addon-operator/helm/release-locks';
+import { ReleaseStore, type StorageDriver } from '@addon-operator/helm/release-store';
+import { RenderGateScript } from '@addon-operator/helm/render-gate';
+import { removeLeftovers } from '@addon-operator/helm/run-directory';
+import { SharedReads } from '@addon-operator/helm/shared-reads';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { processStart } from '@addon-operator/process/process-alive';
 import type { ProcessRunner } from '@addon-operator/process/process-runner';
 import { type DeployRequest, type DeployResult, deployRelease, unmanaged } from './deploy.ts';
 import { type DriftSettings, driftStarter } from './drift/start-drift.ts';
 import { type DriverContext, type HelmOperation, lookupOptions, ReleaseNotices } from './driver-context.ts';
-import type { HelmBinary } from './find-helm.ts';
-import { helmEnvironment } from './helm-process.ts';
 import { KeyedLock } from './keyed-lock.ts';
 import { MonitorSet } from './monitor-set.ts';
-import { type NotedRelease, notedReleases } from './noted-release.ts';
 import { prepareUpgrade } from './prepare-upgrade.ts';
-import { PreparedHelm } from './prepared-helm.ts';
 import { previewRelease, type ReleasePreview } from './preview-release.ts';
-import { isKept, isOwned, LABELS_WHEN_DISOWNED, labelsWhenKept, saysUnmanaged } from './record-metadata.ts';
 import { type UnlockResult, unlockRelease } from './recover.ts';
-import type { ReleaseStatus } from './recovery-table.ts';
-import { type ReleaseHistory, releaseHistory } from './release-history.ts';
-import { createHolder, type Holder, LockAges } from './release-locks.ts';
-import { ReleaseStore, type StorageDriver } from './release-store.ts';
 import { type RenderOptions, renderModule } from './render.ts';
-import { RenderGateScript } from './render-gate.ts';
 import { MonitorReads, type ReleaseFinding, randomShiftMs } from './resource-monitor.ts';
-import { removeLeftovers } from './run-directory.ts';
-import { SharedReads } from './shared-reads.ts';
 import { type UninstallOptions, type UninstallResult, uninstallRelease } from './uninstall.ts';
 
 export interface HelmDriverOptions {

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type TemplateArguments, templateArguments } from '@addon-operator/helm/helm-arguments';
+import { type HelmOutcome, runHelm } from '@addon-operator/helm/helm-process';
 import { canonicalJson } from '@addon-operator/json';
 import { type DriverContext, processLimitMs } from './driver-context.ts';
-import { type TemplateArguments, templateArguments } from './helm-arguments.ts';
-import { type HelmOutcome, runHelm } from './helm-process.ts';
 
 /** More of a rendering is cut off. */
 export const MAX_RENDERED_BYTES = 64 * 1024 * 1024;

@@ -1,10 +1,10 @@
 import { OperatorError } from '@addon-operator/base/errors';
+import type { ManifestObject } from '@addon-operator/helm/manifest-object';
+import type { LookupOptions } from '@addon-operator/helm/object-lookup';
+import { firstAbsent } from '@addon-operator/helm/object-presence';
 import { KubeApiError, type KubeClient, type KubeRequest } from '@addon-operator/kube-client/kube-client';
 import { expect, test } from 'vitest';
 import { objectsOfOtherReleases } from './conflicts.ts';
-import type { ManifestObject } from './manifest-object.ts';
-import type { LookupOptions } from './object-lookup.ts';
-import { firstAbsent } from './object-presence.ts';
 
 const signal = new AbortController().signal;
 const labels = { heritage: 'addon-operator' };

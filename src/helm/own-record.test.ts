@@ -1,8 +1,8 @@
+import { labelsAtStart, labelsAtUninstall, labelsWhenDeployed } from '@addon-operator/helm/record-metadata';
+import type { ReleaseStatus } from '@addon-operator/helm/recovery-table';
+import { createHolder } from '@addon-operator/helm/release-locks';
 import { expect, test } from 'vitest';
 import { lockLimitMs, ownRecord } from './own-record.ts';
-import { labelsAtStart, labelsAtUninstall, labelsWhenDeployed } from './record-metadata.ts';
-import type { ReleaseStatus } from './recovery-table.ts';
-import { createHolder } from './release-locks.ts';
 
 const MINUTE_MS = 60_000;
 const self = createHolder('hosta', 100, 'n1');

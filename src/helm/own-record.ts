@@ -1,7 +1,7 @@
+import { isOurRevision, isOwned, ownFacts } from '@addon-operator/helm/record-metadata';
+import type { OwnRecord, ReleaseStatus } from '@addon-operator/helm/recovery-table';
+import { type Holder, isHolderAlive } from '@addon-operator/helm/release-locks';
 import { processLimitMs } from './driver-context.ts';
-import { isOurRevision, isOwned, ownFacts } from './record-metadata.ts';
-import type { OwnRecord, ReleaseStatus } from './recovery-table.ts';
-import { type Holder, isHolderAlive } from './release-locks.ts';
 
 /** helm needs a moment to write its result after its time-out. */
 const MARGIN_MS = 60_000;

@@ -1,10 +1,10 @@
+import { ownFacts } from '@addon-operator/helm/record-metadata';
+import { withRunDirectory } from '@addon-operator/helm/run-directory';
 import { chartKind } from './chart-source.ts';
 import { readChartState } from './chart-state.ts';
 import type { DeployRequest } from './deploy.ts';
 import type { DriverContext } from './driver-context.ts';
 import { type GatedRun, keyOf, runAhead } from './gated-run.ts';
-import { ownFacts } from './record-metadata.ts';
-import { withRunDirectory } from './run-directory.ts';
 
 /**
  * Starts helm for a release that will most likely be deployed in a moment with these values. When it comes to that and

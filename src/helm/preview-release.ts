@@ -1,13 +1,13 @@
+import { isFirstInstallPending } from '@addon-operator/helm/first-install';
+import type { ManifestObject } from '@addon-operator/helm/manifest-object';
+import { readMetadata } from '@addon-operator/helm/object-lookup';
+import { firstAbsent } from '@addon-operator/helm/object-presence';
+import { ownFacts } from '@addon-operator/helm/record-metadata';
+import type { ReleaseRevision } from '@addon-operator/helm/release-store';
 import { type ChartInputs, desiredRelease, readChartState } from './chart-state.ts';
 import { type DriverContext, lookupOptions } from './driver-context.ts';
-import { isFirstInstallPending } from './first-install.ts';
-import type { ManifestObject } from './manifest-object.ts';
-import { readMetadata } from './object-lookup.ts';
-import { firstAbsent } from './object-presence.ts';
-import { ownFacts } from './record-metadata.ts';
 import { lockedError, observeRelease, releaseState, storedObjects } from './recover.ts';
 import { nextReleaseAction } from './release-action.ts';
-import type { ReleaseRevision } from './release-store.ts';
 
 /**
  * What a deployment would do to a release. `compare`: helm renders, and goes on only if that differs from `manifest`.

@@ -1,14 +1,14 @@
 import { hasCode, OperatorError } from '@addon-operator/base/errors';
 import { formatGoDuration } from '@addon-operator/base/go-duration';
+import { parseManifest } from '@addon-operator/helm/manifest-document';
+import { type ManifestObject, releaseObjects } from '@addon-operator/helm/manifest-object';
+import { ownFacts } from '@addon-operator/helm/record-metadata';
+import { deployRecovery, type OwnRecord, type ReleaseState } from '@addon-operator/helm/recovery-table';
+import type { ReleaseRevision, ReleaseStore } from '@addon-operator/helm/release-store';
 import { isProcessAlive } from '@addon-operator/process/process-alive';
 import { type DriverContext, processLimitMs } from './driver-context.ts';
-import { parseManifest } from './manifest-document.ts';
-import { type ManifestObject, releaseObjects } from './manifest-object.ts';
 import { lockLimitMs, ownRecord, type RecordObserver } from './own-record.ts';
-import { ownFacts } from './record-metadata.ts';
-import { deployRecovery, type OwnRecord, type ReleaseState } from './recovery-table.ts';
 import type { ObservedRelease } from './release-action.ts';
-import type { ReleaseRevision, ReleaseStore } from './release-store.ts';
 import { replaceUnservedKinds } from './unserved-kinds.ts';
 
 /** The state of a release by its latest record. That is read too: helm stumbles over one that it cannot read. */

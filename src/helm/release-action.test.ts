@@ -1,5 +1,5 @@
+import type { OwnRecord, ReleaseState } from '@addon-operator/helm/recovery-table';
 import { expect, test } from 'vitest';
-import type { OwnRecord, ReleaseState } from './recovery-table.ts';
 import { nextReleaseAction, type ObservedRelease } from './release-action.ts';
 
 const MINUTE_MS = 60_000;

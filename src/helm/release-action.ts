@@ -1,5 +1,5 @@
+import { deployRecovery, type OwnRecord, type ReleaseState } from '@addon-operator/helm/recovery-table';
 import { lockLimitMs } from './own-record.ts';
-import { deployRecovery, type OwnRecord, type ReleaseState } from './recovery-table.ts';
 
 /** What is known of a module's release before helm runs. */
 export interface ObservedRelease {

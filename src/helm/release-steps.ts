@@ -1,6 +1,6 @@
 import type { OperatorError } from '@addon-operator/base/errors';
+import type { ManifestObject } from '@addon-operator/helm/manifest-object';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
-import type { ManifestObject } from './manifest-object.ts';
 
 /** What a release consists of once helm has applied it. */
 export interface AppliedRelease {

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { OperatorError } from '@addon-operator/base/errors';
+import { addLabels } from '@addon-operator/helm/extra-labels';
+import { withRunDirectory } from '@addon-operator/helm/run-directory';
+import { transformManifest } from '@addon-operator/helm/transform-manifest';
 import { chartKind, stageChart } from './chart-source.ts';
 import type { DeployRequest } from './deploy.ts';
 import type { DriverContext } from './driver-context.ts';
-import { addLabels } from './extra-labels.ts';
 import { MAX_RENDERED_BYTES, runTemplate } from './helm-template.ts';
 import type { ReleaseSteps } from './release-steps.ts';
-import { withRunDirectory } from './run-directory.ts';
-import { transformManifest } from './transform-manifest.ts';
 
 export interface RenderOptions {
   /** Whether manifests of helm hooks are among the result; default false. */

@@ -4,11 +4,11 @@ import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { OperatorError } from '@addon-operator/base/errors';
 import { TAR_END, tarEntries, withContent } from '@addon-operator/base/tar';
+import { withRunDirectory } from '@addon-operator/helm/run-directory';
 import { isObject } from '@addon-operator/json';
 import { type ChartKind, readChartFiles, stageChart, unpackChart } from './chart-source.ts';
 import type { ChartModule, DriverContext } from './driver-context.ts';
 import { runTemplate } from './helm-template.ts';
-import { withRunDirectory } from './run-directory.ts';
 
 interface SecondRendering {
   readonly module: ChartModule;

@@ -4,15 +4,15 @@ import { join, resolve } from 'node:path';
 import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import { componentLog } from '@addon-operator/base/log';
+import { findHelm, type HelmBinary } from '@addon-operator/helm/find-helm';
+import { helmKubeconfig } from '@addon-operator/helm/helm-kubeconfig';
 import type { ClusterAccess } from '@addon-operator/kube-client/cluster-access';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import type { ProcessRunner } from '@addon-operator/process/process-runner';
 import type { Settings } from '../settings.ts';
 import type { DriftSettings } from './drift/start-drift.ts';
-import { findHelm, type HelmBinary } from './find-helm.ts';
 import { createHelmDriver, type HelmDriver, type HelmDriverOptions } from './helm-driver.ts';
-import { helmKubeconfig } from './helm-kubeconfig.ts';
 
 interface HelmHost {
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -1,15 +1,15 @@
 import { OperatorError } from '@addon-operator/base/errors';
+import { uninstallArguments } from '@addon-operator/helm/helm-arguments';
+import { helmError, runHelm } from '@addon-operator/helm/helm-process';
+import { labelsAtUninstall } from '@addon-operator/helm/record-metadata';
+import { uninstallRecovery } from '@addon-operator/helm/recovery-table';
+import type { ReleaseRevision } from '@addon-operator/helm/release-store';
+import { manifestObjects, withoutObjects } from '@addon-operator/helm/transform-manifest';
 import { type DriverContext, processLimitMs } from './driver-context.ts';
 import { withAdvice } from './helm-advice.ts';
-import { uninstallArguments } from './helm-arguments.ts';
-import { helmError, runHelm } from './helm-process.ts';
 import { lockLimitMs, ownRecord } from './own-record.ts';
-import { labelsAtUninstall } from './record-metadata.ts';
 import { lockedError, mendKinds, recordObserver, releaseState, setAside } from './recover.ts';
-import { uninstallRecovery } from './recovery-table.ts';
 import type { UninstallSteps } from './release-steps.ts';
-import type { ReleaseRevision } from './release-store.ts';
-import { manifestObjects, withoutObjects } from './transform-manifest.ts';
 
 /** `spared`: the release was not made by an addon-operator, and stays. */
 export type UninstallResult = 'uninstalled' | 'absent' | 'spared';

@@ -1,11 +1,15 @@
 import { hasCode } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import {
+  type ManifestDocument,
+  parseManifest,
+  rewriteDocument,
+} from '@addon-operator/helm/manifest-document';
+import { identityOf, type ManifestObject, objectTitle } from '@addon-operator/helm/manifest-object';
+import type { ReleaseRevision, ReleaseStore } from '@addon-operator/helm/release-store';
 import { apiVersionOf } from '@addon-operator/kube-client/kube-object';
 import { SCALAR_STYLE, type ScalarNode } from 'js-yaml';
 import type { DriverContext } from './driver-context.ts';
-import { type ManifestDocument, parseManifest, rewriteDocument } from './manifest-document.ts';
-import { identityOf, type ManifestObject, objectTitle } from './manifest-object.ts';
-import type { ReleaseRevision, ReleaseStore } from './release-store.ts';
 
 interface Context {
   readonly store: Pick<ReleaseStore, 'payload' | 'setManifest'>;

@@ -1,21 +1,26 @@
 import { OperatorError } from '@addon-operator/base/errors';
+import { addLabels, type LabelledManifest } from '@addon-operator/helm/extra-labels';
+import type { HelmOutcome } from '@addon-operator/helm/helm-process';
+import { agreesWithBoth } from '@addon-operator/helm/manifest-agreement';
+import {
+  identityOf,
+  type ManifestObject,
+  objectKey,
+  objectTitle,
+} from '@addon-operator/helm/manifest-object';
+import { firstAbsent } from '@addon-operator/helm/object-presence';
+import { metadataWhenDeployed, renderedChecksum } from '@addon-operator/helm/record-metadata';
+import type { GateVerdict } from '@addon-operator/helm/render-gate';
+import { withRunDirectory } from '@addon-operator/helm/run-directory';
+import { manifestObjects, transformManifest } from '@addon-operator/helm/transform-manifest';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import type { ChartKind } from './chart-source.ts';
 import { type ConflictPolicy, checkConflicts, objectsOfOtherReleases } from './conflicts.ts';
 import { type ChartModule, type DriverContext, type HelmOperation, lookupOptions } from './driver-context.ts';
-import { addLabels, type LabelledManifest } from './extra-labels.ts';
 import { type GatedRun, keyOf, runGated } from './gated-run.ts';
 import { withAdvice } from './helm-advice.ts';
-import type { HelmOutcome } from './helm-process.ts';
-import { agreesWithBoth } from './manifest-agreement.ts';
-import { identityOf, type ManifestObject, objectKey, objectTitle } from './manifest-object.ts';
-import { firstAbsent } from './object-presence.ts';
-import { metadataWhenDeployed, renderedChecksum } from './record-metadata.ts';
 import type { AppliedRelease, ReleaseSteps } from './release-steps.ts';
-import type { GateVerdict } from './render-gate.ts';
-import { withRunDirectory } from './run-directory.ts';
 import { renderAgain } from './second-rendering.ts';
-import { manifestObjects, transformManifest } from './transform-manifest.ts';
 
 interface UpgradeRequest {
   readonly module: ChartModule;

@@ -1,6 +1,7 @@
 import type { Clock } from '@addon-operator/base/clock';
 import { errorFields, hasCode } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import { manifestObjects } from '@addon-operator/helm/transform-manifest';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
@@ -9,7 +10,6 @@ import { ChildPlaces } from '../extensions/reconcile-webhook/child-places.ts';
 import { ModuleFinalizers } from '../extensions/reconcile-webhook/module-finalizers.ts';
 import { WebhookSteps } from '../extensions/reconcile-webhook/webhook-steps.ts';
 import type { HelmDriver } from '../helm/helm-driver.ts';
-import { manifestObjects } from '../helm/transform-manifest.ts';
 import type { AllowedHosts } from '../hooks/http/allowed-hosts.ts';
 import type { Settings } from '../settings.ts';
 import { HookedModules } from '../status/hooked-modules.ts';

@@ -1,4 +1,4 @@
-import type { NotedRelease } from '../helm/noted-release.ts';
+import type { NotedRelease } from '@addon-operator/helm/noted-release';
 import type { Hook } from '../hooks/hook.ts';
 import { type PatchedPath, parseSetByHooks, patchesAgain } from '../operator/set-by-hooks.ts';
 import { GLOBAL_SECTION, type ModuleName, type ValuesOwner } from '../values/module-key.ts';

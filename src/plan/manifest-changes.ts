@@ -1,9 +1,9 @@
 import type { Redactor } from '@addon-operator/base/redactor';
+import { parseManifest } from '@addon-operator/helm/manifest-document';
+import { isHook, unfolded } from '@addon-operator/helm/manifest-object';
 import { canonicalJson, fieldsOf, isObject, parseJson } from '@addon-operator/json';
 import { parseYaml } from '@addon-operator/yaml';
 import { dump } from 'js-yaml';
-import { parseManifest } from '../helm/manifest-document.ts';
-import { isHook, unfolded } from '../helm/manifest-object.ts';
 import { type DiffLine, lineDiff } from './line-diff.ts';
 
 export type RawObject = Readonly<Record<string, unknown>>;

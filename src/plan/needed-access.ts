@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '@addon-operator/base/errors';
-import { parseManifest } from '../helm/manifest-document.ts';
-import { unfolded } from '../helm/manifest-object.ts';
+import { parseManifest } from '@addon-operator/helm/manifest-document';
+import { unfolded } from '@addon-operator/helm/manifest-object';
 import type { Hook } from '../hooks/hook.ts';
 import {
   accessOfBinding,

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { markdownTable } from '@addon-operator/base/markdown-table';
-import { expect, test } from 'vitest';
 import {
   deployRecovery,
   OWN_RECORDS,
   RELEASE_STATES,
   uninstallRecovery,
-} from '../../src/helm/recovery-table.ts';
+} from '@addon-operator/helm/recovery-table';
+import { expect, test } from 'vitest';
 
 type Recovery = (...cell: Parameters<typeof deployRecovery>) => string;
 

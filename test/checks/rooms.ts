@@ -70,6 +70,7 @@ const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
   '@addon-operator/crypto': ['cli', 'webhooks', 'extensions'],
   '@addon-operator/crontab': ['operator', 'events'],
   '@addon-operator/task-queue': ['app', 'operator'],
+  '@addon-operator/helm': ['app', 'plan', 'operator', 'extensions', 'helm'],
   '@addon-operator/sdk': ['hooks', 'extensions', 'operator', 'plan', 'sdk'],
   commander: ['cli'],
   '@opentelemetry/api': ['tracing'],

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { OperatorError } from '@addon-operator/base/errors';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { HelmDriver } from '../../src/helm/helm-driver.ts';
-import { labelsAtStart, labelsAtUninstall, labelsWhenDeployed } from '../../src/helm/record-metadata.ts';
-import type { OwnRecord, ReleaseState } from '../../src/helm/recovery-table.ts';
+import { labelsAtStart, labelsAtUninstall, labelsWhenDeployed } from '@addon-operator/helm/record-metadata';
+import type { OwnRecord, ReleaseState } from '@addon-operator/helm/recovery-table';
 import {
   deployRecovery,
   OWN_RECORDS,
   RELEASE_STATES,
   uninstallRecovery,
-} from '../../src/helm/recovery-table.ts';
-import { encodeRelease } from '../../src/helm/release-record.ts';
+} from '@addon-operator/helm/recovery-table';
+import { encodeRelease } from '@addon-operator/helm/release-record';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { HelmDriver } from '../../src/helm/helm-driver.ts';
 import { CapturedLog } from '../support/captured-log.ts';
 import { describeCluster, helmPath, lacksHelm } from '../support/control-plane/cluster-suite.ts';
 import type { HelmVersion } from '../support/control-plane/programs.ts';

@@ -1,7 +1,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
+import type { ReleaseState } from '@addon-operator/helm/recovery-table';
+import { decodeRelease, encodeRelease, withStatus } from '@addon-operator/helm/release-record';
 import { expect, vi } from 'vitest';
-import type { ReleaseState } from '../../src/helm/recovery-table.ts';
-import { decodeRelease, encodeRelease, withStatus } from '../../src/helm/release-record.ts';
 import type { HelmWorld } from './helm-world.ts';
 
 const WAIT_MS = 60_000;

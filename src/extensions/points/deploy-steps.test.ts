@@ -1,9 +1,9 @@
 import { messageOf, OperatorError, retryAfterOf } from '@addon-operator/base/errors';
 import { silentLogger } from '@addon-operator/base/log';
+import { identityOf } from '@addon-operator/helm/manifest-object';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { block, errorDetails, notReady } from '@addon-operator/sdk';
 import { beforeEach, expect, test } from 'vitest';
-import { identityOf } from '../../helm/manifest-object.ts';
 import type { HostSet } from './customizations.ts';
 import { DeploySteps, type DeployStepsOptions } from './deploy-steps.ts';
 import type { HostMethod, PointHost } from './point.ts';

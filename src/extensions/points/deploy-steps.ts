@@ -1,9 +1,14 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import {
+  identityOf,
+  type ManifestObject,
+  objectKey,
+  objectTitle,
+} from '@addon-operator/helm/manifest-object';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { type ErrorDetails, notReady, type PostReconcileResult, proceed, ready } from '@addon-operator/sdk';
 import type { PointMethod } from '@addon-operator/sdk/host';
-import { identityOf, type ManifestObject, objectKey, objectTitle } from '../../helm/manifest-object.ts';
 import type { AppliedRelease, ReleaseSteps } from '../../helm/release-steps.ts';
 import type { HostSet } from './customizations.ts';
 import { failureCause, namedObjects } from './failure-cause.ts';

@@ -1,10 +1,10 @@
 import { dirname, join, resolve } from 'node:path';
 import type { Logger } from '@addon-operator/base/log';
+import type { ManifestObject } from '@addon-operator/helm/manifest-object';
+import { readManifestObject } from '@addon-operator/helm/object-lookup';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
-import type { ManifestObject } from '../../helm/manifest-object.ts';
-import { readManifestObject } from '../../helm/object-lookup.ts';
 import type { ReleaseSteps, UninstallSteps } from '../../helm/release-steps.ts';
 import type { Module } from '../../modules/module.ts';
 import type { ModuleManifest } from '../../modules/module-manifest.ts';

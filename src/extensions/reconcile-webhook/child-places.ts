@@ -1,7 +1,7 @@
 import { hasCode, OperatorError } from '@addon-operator/base/errors';
+import { identityOf, type ManifestObject } from '@addon-operator/helm/manifest-object';
 import { isObject } from '@addon-operator/json';
 import type { ApiResource, KubeObject } from '@addon-operator/kube-client/kube-object';
-import { identityOf, type ManifestObject } from '../../helm/manifest-object.ts';
 import { childKey } from './request-body.ts';
 
 /** In the list of allowed namespaces: objects of kinds that have no namespace. No namespace can have this name. */

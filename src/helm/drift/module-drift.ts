@@ -3,14 +3,14 @@ import { type Clock, wallTimeOf } from '@addon-operator/base/clock';
 import { codeOf, hasCode, messageOf } from '@addon-operator/base/errors';
 import { jittered } from '@addon-operator/base/jitter';
 import type { Logger } from '@addon-operator/base/log';
+import type { AppliedWatch } from '@addon-operator/helm/applied-watch';
+import type { DesiredObject, DesiredState } from '@addon-operator/helm/desired-objects';
+import { objectKey } from '@addon-operator/helm/manifest-object';
+import type { LookupOptions } from '@addon-operator/helm/object-lookup';
+import { redact } from '@addon-operator/helm/redact';
 import { canonicalJson } from '@addon-operator/json';
 import { hasStatus, KubeApiError } from '@addon-operator/kube-client/kube-client';
 import type { ApiResource, ObjectMeta } from '@addon-operator/kube-client/kube-object';
-import { objectKey } from '../manifest-object.ts';
-import type { LookupOptions } from '../object-lookup.ts';
-import { redact } from '../redact.ts';
-import type { AppliedWatch } from './applied-watch.ts';
-import type { DesiredObject, DesiredState } from './desired-objects.ts';
 import {
   type DriftEvent,
   type DriftedObject,

@@ -1,11 +1,11 @@
+import type { DesiredObject } from '@addon-operator/helm/desired-objects';
+import { HELM_MANAGER, writersOf } from '@addon-operator/helm/field-ownership';
+import type { ManifestObject } from '@addon-operator/helm/manifest-object';
+import { collectionPath, type LookupOptions } from '@addon-operator/helm/object-lookup';
 import { canonicalJson, fieldsOf, isObject } from '@addon-operator/json';
 import { formatPointer } from '@addon-operator/json/pointer';
 import { type KubeClient, requestIfPresent } from '@addon-operator/kube-client/kube-client';
-import type { ManifestObject } from '../manifest-object.ts';
-import { collectionPath, type LookupOptions } from '../object-lookup.ts';
-import type { DesiredObject } from './desired-objects.ts';
 import type { IgnoreRule } from './drift-policy.ts';
-import { HELM_MANAGER, writersOf } from './field-ownership.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,10 +1,10 @@
+import { AppliedWatch } from '@addon-operator/helm/applied-watch';
+import { desiredObjects } from '@addon-operator/helm/desired-objects';
+import { parseManifest } from '@addon-operator/helm/manifest-document';
+import type { ReleaseStore } from '@addon-operator/helm/release-store';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import { type DriverContext, lookupOptions } from '../driver-context.ts';
-import { parseManifest } from '../manifest-document.ts';
-import type { ReleaseStore } from '../release-store.ts';
-import { AppliedWatch } from './applied-watch.ts';
-import { desiredObjects } from './desired-objects.ts';
 import type { DriftEvent, DriftMode, HealStreak } from './drift-policy.ts';
 import { type AppliedRelease, type DriftOptions, ModuleDrift } from './module-drift.ts';
 

@@ -1,9 +1,9 @@
+import type { DesiredObject } from '@addon-operator/helm/desired-objects';
+import { helmsFields, helmsShare, writesText } from '@addon-operator/helm/field-ownership';
+import { objectTitle } from '@addon-operator/helm/manifest-object';
 import { canonicalJson } from '@addon-operator/json';
 import type { ObjectMeta } from '@addon-operator/kube-client/kube-object';
-import { objectTitle } from '../manifest-object.ts';
-import type { DesiredObject } from './desired-objects.ts';
 import type { DriftedObject } from './drift-policy.ts';
-import { helmsFields, helmsShare, writesText } from './field-ownership.ts';
 
 /** Somebody who edits by hand, or a controller, may not be done with the first write. */
 export const SETTLE_MS = 500;

@@ -1,8 +1,8 @@
+import type { ReleaseHistory } from '@addon-operator/helm/release-history';
 import { Ajv } from 'ajv';
 import { expect, test } from 'vitest';
 import { daemonView, moduleView, NO_COMMANDS } from '../../../test/support/daemon-view-stub.ts';
 import { failing, name, operatorLab } from '../../../test/support/operator-lab.ts';
-import type { ReleaseHistory } from '../../helm/release-history.ts';
 import { createView } from '../../operator/operator-view.ts';
 import type { DaemonView } from '../../status/daemon-view.ts';
 import { apiAnswer } from './api-handler.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { FakeClock } from '../../test/support/fake-clock.ts';
+import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { createHolder, isHolderAlive, LockAges } from './release-locks.ts';
 
 const record = (resourceVersion: string, release = 'web') => ({ release, uid: 'u', resourceVersion });

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { silentLogger } from '@addon-operator/base/log';
 import { expect, test, vi } from 'vitest';
-import { FakeClock } from '../../test/support/fake-clock.ts';
+import { FakeClock } from '../../../test/support/fake-clock.ts';
 import type { HelmOutcome } from './helm-process.ts';
 import { type Preparation, PreparedHelm } from './prepared-helm.ts';
 

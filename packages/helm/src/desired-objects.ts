@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { messageOf } from '@addon-operator/base/errors';
 import { fieldsOf, isObject, textOf } from '@addon-operator/json';
-import { isHook, type ManifestObject, unfolded } from '../manifest-object.ts';
+import { isHook, type ManifestObject, unfolded } from './manifest-object.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
