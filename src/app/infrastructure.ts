@@ -174,7 +174,13 @@ async function startTools(
     const started = await launched;
     await started?.stop();
   });
-  const selection = { jqPath: settings.jq, pathVariable: env['PATH'] ?? '', clock: host.steadyClock, log };
+  const selection = {
+    jqPath: settings.jq,
+    builtinProgram: fileURLToPath(ownProgram('lib/jq-builtin-main')),
+    pathVariable: env['PATH'] ?? '',
+    clock: host.steadyClock,
+    log,
+  };
   const jq = new PlainFilters(await selectJqEngine(selection, stop));
   running.defer(() => jq.stop());
   log.info({ engine: jq.name }, 'jq engine');

@@ -1,14 +1,10 @@
-import { fileURLToPath } from 'node:url';
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
 import { canonicalJson, isObject } from '@addon-operator/json';
-import { ownProgram } from '../lib/own-code.ts';
 import { COMPILE_LIMIT_MS, type JqEngine, type JqFilter } from './jq-engine.ts';
 import { JqProcess } from './jq-process.ts';
 import { type BuiltinRequest, compileError, parseAnswer, requestLine, withProgram } from './jq-result.ts';
 import { findProgramProblem } from './program-problem.ts';
-
-const MAIN_FILE = fileURLToPath(ownProgram('jq/jq-builtin-main'));
 
 /**
  * A filter that eats all memory must end this process, not the daemon: a worker thread will not do, V8 aborts the whole
@@ -25,6 +21,8 @@ const NODE_FLAGS = [
 const MAX_SUSPECTS = 500;
 
 interface JqBuiltinOptions {
+  /** File of the program `jq-builtin-main`. */
+  readonly program: string;
   readonly clock: SteadyClock;
   /** Longest time for one object, in milliseconds. */
   readonly timeLimitMs: number;
@@ -41,8 +39,8 @@ export class JqBuiltin implements JqEngine {
   readonly #suspectProcess: JqProcess;
   readonly #suspects = new Set<string>();
 
-  constructor({ clock, timeLimitMs }: JqBuiltinOptions) {
-    const options = { file: process.execPath, args: [...NODE_FLAGS, MAIN_FILE], clock, timeLimitMs };
+  constructor({ program, clock, timeLimitMs }: JqBuiltinOptions) {
+    const options = { file: process.execPath, args: [...NODE_FLAGS, program], clock, timeLimitMs };
     this.#process = new JqProcess(options);
     this.#suspectProcess = new JqProcess(options);
   }

@@ -2,14 +2,18 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { silentLogger } from '@addon-operator/base/log';
 import { parseJson } from '@addon-operator/json';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ownProgram } from '../../test/support/built-code.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { jqForTests } from '../../test/support/jq/jq-program.ts';
 import type { JqEngine } from './jq-engine.ts';
 import { parseJqVersion, selectJqEngine } from './select-jq-engine.ts';
 
+/** The tests run it from `dist/`, where it starts faster than from its sources. */
+const builtinProgram = fileURLToPath(ownProgram('lib/jq-builtin-main'));
 const never = new AbortController().signal;
 const clock = new FakeClock();
 const pinnedJq = await jqForTests();
@@ -113,7 +117,7 @@ describe.each([
 
   beforeAll(async () => {
     if (jqPath === undefined) return;
-    engine = await selectJqEngine({ jqPath, pathVariable, log: silentLogger, clock }, never);
+    engine = await selectJqEngine({ jqPath, pathVariable, builtinProgram, log: silentLogger, clock }, never);
   });
   afterAll(() => engine?.stop());
 
@@ -180,6 +184,19 @@ describe.each([
     },
   );
 
+  test.skipIf(isMissing || jqPath === 'builtin').each(['[range(1e9)]', 'def f: f; f', 'repeat(.)'])(
+    'apply() stops %s after 2.2 s, and works again for the next object',
+    async (endless) => {
+      const filter = await engine.compile(`if .loop then (${endless}) else .n end`, never);
+      expect(await filter.apply({ n: 0 }, never)).toEqual([0]);
+      const failure = filter.apply({ loop: true }, never).catch((error: unknown) => error);
+      await clock.untilAsleep();
+      await clock.advance(2_200);
+      expect(await failure).toMatchObject({ code: 'JQ_TIMEOUT' });
+      expect(await filter.apply({ n: 1 }, never)).toEqual([1]);
+    },
+  );
+
   test.skipIf(isMissing)('apply() answers other filters while a regular expression backtracks', async () => {
     const [stuck, other] = await Promise.all([
       engine.compile(`.text | test("^((a|a|a)(a|a|a))*$")`, never),
@@ -227,7 +244,7 @@ describe.each([
 
   test.skipIf(isMissing)('stop() ends open calls and refuses new ones', async () => {
     const other = await selectJqEngine(
-      { jqPath: jqPath ?? 'auto', pathVariable, log: silentLogger, clock },
+      { jqPath: jqPath ?? 'auto', pathVariable, builtinProgram, log: silentLogger, clock },
       never,
     );
     const filter = await other.compile('last(range(1000000000000))', never);
@@ -243,7 +260,10 @@ test.each([
   ['1 +', /unexpected end/],
   ['. as [$a] | $b', /\$b is not defined/],
 ])('the built-in engine refuses %j', async (program, reason) => {
-  const engine = await selectJqEngine({ jqPath: 'builtin', pathVariable, log: silentLogger, clock }, never);
+  const engine = await selectJqEngine(
+    { jqPath: 'builtin', pathVariable, builtinProgram, log: silentLogger, clock },
+    never,
+  );
   await expect(engine.compile(program, never)).rejects.toMatchObject({
     code: 'JQ_COMPILE',
     message: expect.stringMatching(reason),
@@ -258,7 +278,10 @@ test.each([
   ['repeat("x" * 1e5)', /larger than/],
   ['[limit(4000; repeat("x" * 1e6 + tojson))]|add', /too large|did not answer/],
 ])('the built-in engine gives %s up and says why', async (program, reason) => {
-  const engine = await selectJqEngine({ jqPath: 'builtin', pathVariable, log: silentLogger, clock }, never);
+  const engine = await selectJqEngine(
+    { jqPath: 'builtin', pathVariable, builtinProgram, log: silentLogger, clock },
+    never,
+  );
   const filter = await engine.compile(program, never);
   await expect(filter.apply({ a: 1 }, never)).rejects.toMatchObject({
     code: 'JQ_RUNTIME',
@@ -268,7 +291,10 @@ test.each([
 });
 
 test('the built-in engine keeps the functions of one program from another', async () => {
-  const engine = await selectJqEngine({ jqPath: 'builtin', pathVariable, log: silentLogger, clock }, never);
+  const engine = await selectJqEngine(
+    { jqPath: 'builtin', pathVariable, builtinProgram, log: silentLogger, clock },
+    never,
+  );
   const selfish = await engine.compile('def select(f): 42; select(.a)', never);
   const plain = await engine.compile('[.[] | select(. > 1)]', never);
   expect(await selfish.apply({ a: 1 }, never)).toEqual([42]);
@@ -277,7 +303,10 @@ test('the built-in engine keeps the functions of one program from another', asyn
 });
 
 test('the built-in engine keeps integers beyond 2^53', async () => {
-  const engine = await selectJqEngine({ jqPath: 'builtin', pathVariable, log: silentLogger, clock }, never);
+  const engine = await selectJqEngine(
+    { jqPath: 'builtin', pathVariable, builtinProgram, log: silentLogger, clock },
+    never,
+  );
   const filter = await engine.compile('.n, (.n | tostring)', never);
   const outputs = await filter.apply(parseJson('{"n": 9007199254740993}'), never);
   expect(JSON.stringify(outputs)).toBe('[9007199254740993,"9007199254740993"]');
@@ -288,7 +317,10 @@ describe.skipIf(!hasJq())('the jq binary', () => {
   let engine: JqEngine;
 
   beforeAll(async () => {
-    engine = await selectJqEngine({ jqPath: 'auto', pathVariable, log: silentLogger, clock }, never);
+    engine = await selectJqEngine(
+      { jqPath: 'auto', pathVariable, builtinProgram, log: silentLogger, clock },
+      never,
+    );
   });
   afterAll(() => engine.stop());
 
@@ -319,7 +351,7 @@ describe.skipIf(!hasJq())('the jq binary', () => {
 
 test('selectJqEngine() takes the built-in engine when there is no fit jq in PATH', async () => {
   const directory = mkdtempSync(path.join(tmpdir(), 'select-jq-'));
-  const selection = { jqPath: 'auto', pathVariable: directory, log: silentLogger, clock };
+  const selection = { jqPath: 'auto', pathVariable: directory, builtinProgram, log: silentLogger, clock };
   try {
     expect((await selectJqEngine(selection, never)).name).toBe('built-in');
     const file = path.join(directory, 'jq');

@@ -16,6 +16,8 @@ const MAX_VERSION_BYTES = 1_024;
 interface JqSelection {
   /** `auto` takes the jq of PATH if it is fit, else the built-in engine; `builtin`; or the path of a jq binary. */
   readonly jqPath: string;
+  /** File of the program `jq-builtin-main`, by which the built-in engine runs. */
+  readonly builtinProgram: string;
   /** Where `auto` looks: the value of PATH. */
   readonly pathVariable: string;
   readonly log: Logger;
@@ -27,7 +29,7 @@ interface JqSelection {
 /** @throws OperatorError CONFIG_INVALID when `jqPath` names a binary that is not a jq of version 1.6 or newer */
 export async function selectJqEngine(selection: JqSelection, signal: AbortSignal): Promise<JqEngine> {
   const { jqPath, pathVariable, log, clock, timeLimitMs = DEFAULT_TIME_LIMIT_MS } = selection;
-  const builtin = (): JqEngine => new JqBuiltin({ clock, timeLimitMs });
+  const builtin = (): JqEngine => new JqBuiltin({ program: selection.builtinProgram, clock, timeLimitMs });
   if (jqPath === 'builtin') return builtin();
   const file = jqPath === 'auto' ? findExecutable('jq', pathVariable) : jqPath;
   if (file === undefined) {

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { messageOf } from '@addon-operator/base/errors';
 import { silentLogger } from '@addon-operator/base/log';
 import { expect, test } from 'vitest';
 import { differencesTable } from '../../packages/jq/test/differences.ts';
 import { selectJqEngine } from '../../src/jq/select-jq-engine.ts';
+import { ownProgram } from '../support/built-code.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { projectRoot } from './checkout.ts';
 
@@ -17,7 +19,9 @@ test('docs/jq.md ends with the table of differences that is tested', () => {
 });
 
 test('docs/jq.md quotes the messages of the built-in engine', async () => {
-  const selection = { jqPath: 'builtin', pathVariable: '', log: silentLogger, clock: new FakeClock() };
+  const builtinProgram = fileURLToPath(ownProgram('lib/jq-builtin-main'));
+  const log = silentLogger;
+  const selection = { jqPath: 'builtin', builtinProgram, pathVariable: '', log, clock: new FakeClock() };
   const engine = await selectJqEngine(selection, never);
   const failureOf = async (program: string, input: unknown): Promise<string> =>
     await engine

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { systemClock } from '@addon-operator/base/clock';
 import { silentLogger } from '@addon-operator/base/log';
 import { Discovery } from '@addon-operator/kube-client/discovery';
@@ -8,6 +9,7 @@ import { parsePatchOperations } from '@addon-operator/kube-client/object-patch/p
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { JqEngine } from '../../src/jq/jq-engine.ts';
 import { selectJqEngine } from '../../src/jq/select-jq-engine.ts';
+import { ownProgram } from '../support/built-code.ts';
 import { accessFrom, clientFor } from '../support/cluster-client.ts';
 import { ApiProbe } from '../support/control-plane/api-probe.ts';
 import { describeCluster } from '../support/control-plane/cluster-suite.ts';
@@ -30,7 +32,13 @@ describeCluster('object patches', (cluster) => {
     probe = new ApiProbe(cluster().access);
     namespace = await probe.createNamespace('patch');
     jq = await selectJqEngine(
-      { jqPath: 'builtin', pathVariable: '', log: silentLogger, clock: systemClock },
+      {
+        jqPath: 'builtin',
+        builtinProgram: fileURLToPath(ownProgram('lib/jq-builtin-main')),
+        pathVariable: '',
+        log: silentLogger,
+        clock: systemClock,
+      },
       signal,
     );
     const discovery = new Discovery({ kube: client, clock: systemClock, log: silentLogger });
