@@ -6,7 +6,8 @@ import type { Logger } from '@addon-operator/base/log';
 import { mapParallel } from '@addon-operator/base/map-parallel';
 import { isMissingFile } from '@addon-operator/base/missing-file';
 import type { JsonObject } from '@addon-operator/json';
-import { mergeValues } from '../values/merge.ts';
+import { mergeValues } from '@addon-operator/json/merge';
+import { SchemaCheck } from '@addon-operator/value-schemas/schema-check';
 import {
   asModuleKey,
   GLOBAL_SECTION,
@@ -14,7 +15,6 @@ import {
   type ModuleName,
   type ValuesOwner,
 } from '../values/module-key.ts';
-import { SchemaCheck } from '../values/schemas/schema-check.ts';
 import type { SectionSchemas } from '../values/schemas/section-schemas.ts';
 import { FLAG_SUFFIX } from '../values/values-patch.ts';
 import type { StaticValues } from '../values/values-store.ts';

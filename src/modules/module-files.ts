@@ -5,12 +5,12 @@ import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { isMissingFile } from '@addon-operator/base/missing-file';
 import type { Json, JsonObject } from '@addon-operator/json';
+import { isJsonMap, mergeValues } from '@addon-operator/json/merge';
+import type { SchemaCheck } from '@addon-operator/value-schemas/schema-check';
+import { RULES_KEY } from '@addon-operator/value-schemas/schema-rules';
 import { parseYaml } from '@addon-operator/yaml';
 import validVersion from 'semver/functions/valid.js';
-import { isJsonMap, mergeValues } from '../values/merge.ts';
 import { keyOfName } from '../values/module-key.ts';
-import type { SchemaCheck } from '../values/schemas/schema-check.ts';
-import { RULES_KEY } from '../values/schemas/schema-rules.ts';
 import {
   parseSectionSchemas,
   type SchemaText,
@@ -160,7 +160,7 @@ export async function readSchemas(directory: string, check: SchemaCheck): Promis
   ]);
   const hasRules = [config, values].some((file) => file?.text.includes(RULES_KEY));
   // Rules are rare, and what understands them takes time to load.
-  const rules = hasRules ? await import('../values/schemas/cel-rules.ts') : undefined;
+  const rules = hasRules ? await import('@addon-operator/value-schemas/cel-rules') : undefined;
   return parseSectionSchemas(config, values, { check, parseRules: rules?.parseCelRules });
 }
 

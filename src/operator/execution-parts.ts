@@ -1,6 +1,7 @@
 import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import { componentLog } from '@addon-operator/base/log';
+import type { JqEngine } from '@addon-operator/jq/engines/jq-engine';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { ObjectPatcher } from '@addon-operator/kube-client/object-patch/object-patcher';
@@ -11,7 +12,6 @@ import type { HttpHooks } from '../hooks/http/http-hooks.ts';
 import type { InProcessHooks } from '../hooks/in-process/in-process-hooks.ts';
 import { HookRunner, hookRunsOf } from '../hooks/run-hook.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { JqEngine } from '../jq/jq-engine.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { EnabledScriptOptions } from '../modules/enabled-script.ts';
 import type { ModuleHooksOptions } from '../modules/module-hooks.ts';

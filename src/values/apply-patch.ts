@@ -1,7 +1,7 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import { canonicalJson, type Json, type JsonObject } from '@addon-operator/json';
+import { isJsonMap } from '@addon-operator/json/merge';
 import { parsePointer } from '@addon-operator/json/pointer';
-import { isJsonMap } from './merge.ts';
 import type { PatchOperation } from './values-patch.ts';
 
 /** `strict` for what a hook delivers; `tolerant` lets a `remove` of something that is not there pass. */

@@ -1,7 +1,7 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { canonicalJson, type JsonObject } from '@addon-operator/json';
+import { isJsonMap } from '@addon-operator/json/merge';
 import { parseYaml } from '@addon-operator/yaml';
-import { isJsonMap } from './merge.ts';
 import { asModuleKey, GLOBAL_SECTION, type ModuleKey, nameOfKey, type SectionKey } from './module-key.ts';
 
 /** The ConfigMap as it is understood. */

@@ -1,7 +1,7 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { JsonObject } from '@addon-operator/json';
+import { isJsonMap } from '@addon-operator/json/merge';
 import { applyPatch } from './apply-patch.ts';
-import { isJsonMap } from './merge.ts';
 import { GLOBAL_SECTION, sectionOf, type ValuesOwner } from './module-key.ts';
 import type { PatchOperation } from './values-patch.ts';
 

@@ -1,6 +1,6 @@
 import type { Json } from '@addon-operator/json';
+import { isJsonMap } from '@addon-operator/json/merge';
 import { escapeSegment } from '@addon-operator/json/pointer';
-import { isJsonMap } from './merge.ts';
 import { sectionOf, type ValuesOwner } from './module-key.ts';
 import type { PatchList } from './section-patch.ts';
 import type { ValuesStore } from './values-store.ts';

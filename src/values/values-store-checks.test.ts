@@ -1,8 +1,8 @@
+import { parseCelRules } from '@addon-operator/value-schemas/cel-rules';
+import { SchemaCheck } from '@addon-operator/value-schemas/schema-check';
 import { expect, test } from 'vitest';
 import { parseConfigMapData } from './config-map-content.ts';
 import type { ModuleName, ValuesOwner } from './module-key.ts';
-import { parseCelRules } from './schemas/cel-rules.ts';
-import { SchemaCheck } from './schemas/schema-check.ts';
 import { parseSectionSchemas } from './schemas/section-schemas.ts';
 import { ValuesStore } from './values-store.ts';
 

@@ -1,13 +1,13 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { canonicalJson, type Json, type JsonObject } from '@addon-operator/json';
+import { mergeValues } from '@addon-operator/json/merge';
+import { problemList } from '@addon-operator/value-schemas/value-problem';
+import type { ValuesSchema } from '@addon-operator/value-schemas/values-schema';
 import { applyPatch } from './apply-patch.ts';
 import { type ConfigMapContent, EMPTY_CONTENT, sectionIn, withSection } from './config-map-content.ts';
 import { valuesChecksum } from './json-values.ts';
-import { mergeValues } from './merge.ts';
 import { GLOBAL_SECTION, type ModuleName, sectionOf, type ValuesOwner } from './module-key.ts';
 import type { SectionSchemas } from './schemas/section-schemas.ts';
-import { problemList } from './schemas/value-problem.ts';
-import type { ValuesSchema } from './schemas/values-schema.ts';
 import {
   referencesIn,
   resolveSecrets,

@@ -22,12 +22,11 @@ export const ROOMS: readonly Room[] = [
   { name: 'status', may: ['modules'], mayTypesOf: ['journal'] },
   { name: 'journal', may: [] },
   { name: 'tracing', may: [] },
-  { name: 'events', may: ['jq'], mayTypesOf: ['hooks'] },
+  { name: 'events', may: [], mayTypesOf: ['hooks'] },
   { name: 'modules', may: ['hooks', 'helm', 'values'] },
   { name: 'hooks', may: ['values', 'metrics'] },
   { name: 'helm', may: [], mayTypesOf: ['settings'] },
   { name: 'values', may: [] },
-  { name: 'jq', may: [] },
   { name: 'tools', may: [] },
   { name: 'metrics', may: [] },
   { name: 'settings', may: [] },
@@ -37,7 +36,7 @@ export const ROOMS: readonly Room[] = [
 
 /** The rooms that may import a package: mostly one, so that the package can be replaced there. */
 const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
-  '@addon-operator/jq': ['jq'],
+  '@addon-operator/jq': ['app', 'operator', 'events', 'lib'],
   '@addon-operator/kube-client': [
     'cli',
     'app',
@@ -71,6 +70,7 @@ const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
   '@addon-operator/crontab': ['operator', 'events'],
   '@addon-operator/task-queue': ['app', 'operator'],
   '@addon-operator/helm': ['app', 'plan', 'operator', 'extensions', 'helm'],
+  '@addon-operator/value-schemas': ['modules', 'values'],
   '@addon-operator/sdk': ['hooks', 'extensions', 'operator', 'plan', 'sdk'],
   commander: ['cli'],
   '@opentelemetry/api': ['tracing'],

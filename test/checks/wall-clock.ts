@@ -15,7 +15,6 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'extensions/authorization/keyring.ts': 'signatures and keys expire',
   'helm/deploy.ts': 'the time in a release record',
   'helm/drift/module-drift.ts': 'since when an object differs, shown',
-  'jq/jq-builtin-main.ts': 'the function `now`',
   'journal/journal.ts': 'when a run began, shown',
   'leader/presence.ts': 'the times in a Lease, for people: nothing is decided by them',
   'lib/log-tail.ts': 'the time of a log record',
@@ -35,6 +34,7 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
 /** The same for files of packages, whose paths are relative to packages/. */
 export const PACKAGE_WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'base/src/clock.ts': 'the clock itself',
+  'jq/src/engines/jq-builtin-main.ts': 'the function `now`',
   'kube-client/src/leader-election/leader-elector.ts':
     'the times in a Lease, for people: nothing is decided by them',
   'kube-sandbox/src/api-state.ts': 'creationTimestamp and the like',

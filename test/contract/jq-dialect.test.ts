@@ -1,12 +1,12 @@
 import { systemClock } from '@addon-operator/base/clock';
 import { mapParallel } from '@addon-operator/base/map-parallel';
+import { JqProcess } from '@addon-operator/jq/engines/jq-process';
 import { findExecutable } from '@addon-operator/process/executable-file';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type AskJq, askBuiltin } from '../../packages/jq/test/ask-jq.ts';
 import { JQ_DIFFERENCES } from '../../packages/jq/test/differences.ts';
 import { readAnswers } from '../../packages/jq/test/read-answers.ts';
-import { JqProcess } from '../../src/jq/jq-process.ts';
 import { askBinary, askBinaryAll } from '../support/jq/ask-binary.ts';
 import { jqForTests } from '../support/jq/jq-program.ts';
 

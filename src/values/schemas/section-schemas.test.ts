@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@addon-operator/json';
+import { parseCelRules } from '@addon-operator/value-schemas/cel-rules';
+import { SchemaCheck } from '@addon-operator/value-schemas/schema-check';
 import { expect, test } from 'vitest';
-import { parseCelRules } from './cel-rules.ts';
-import { SchemaCheck } from './schema-check.ts';
 import { parseSectionSchemas, type SectionSchemas } from './section-schemas.ts';
 
 const check = new SchemaCheck();

@@ -1,13 +1,18 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Json, JsonObject } from '@addon-operator/json';
+import { isJsonMap } from '@addon-operator/json/merge';
+import type { SchemaCheck } from '@addon-operator/value-schemas/schema-check';
+import type { RuleParser } from '@addon-operator/value-schemas/schema-rules';
+import { mapSubSchemas } from '@addon-operator/value-schemas/sub-schemas';
+import {
+  closeObjects,
+  expandReferences,
+  extendSchema,
+  requiredForHelm,
+} from '@addon-operator/value-schemas/transform-schema';
+import { ValuesSchema } from '@addon-operator/value-schemas/values-schema';
 import { parseYaml } from '@addon-operator/yaml';
 import { exactJsonProblem } from '../json-values.ts';
-import { isJsonMap } from '../merge.ts';
-import type { SchemaCheck } from './schema-check.ts';
-import type { RuleParser } from './schema-rules.ts';
-import { mapSubSchemas } from './sub-schemas.ts';
-import { closeObjects, expandReferences, extendSchema, requiredForHelm } from './transform-schema.ts';
-import { ValuesSchema } from './values-schema.ts';
 
 /** The schemas of one section of values. Where there is none, nothing is checked and there are no defaults. */
 export interface SectionSchemas {

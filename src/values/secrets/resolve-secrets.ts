@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@addon-operator/json';
+import { isJsonMap } from '@addon-operator/json/merge';
 import { escapeSegment } from '@addon-operator/json/pointer';
-import { isJsonMap } from '../merge.ts';
 import { parseReference, referenceTitle, type SecretReference } from './secret-reference.ts';
 
 /** What is known of a text in a Secret. */

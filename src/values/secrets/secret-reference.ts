@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@addon-operator/json';
-import { isJsonMap } from '../merge.ts';
+import { isJsonMap } from '@addon-operator/json/merge';
 
 /** Names one text in a Secret. */
 export interface SecretReference {

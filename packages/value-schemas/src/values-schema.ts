@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Json, JsonObject } from '@addon-operator/json';
+import { isJsonMap } from '@addon-operator/json/merge';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { isJsonMap } from '../merge.ts';
 import { re2Pattern, type SchemaCheck } from './schema-check.ts';
 import type { RuleContext, RuleParser, SchemaRules } from './schema-rules.ts';
 import { mapIn, mapSubSchemas } from './sub-schemas.ts';

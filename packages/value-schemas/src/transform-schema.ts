@@ -1,7 +1,7 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import type { Json, JsonObject } from '@addon-operator/json';
+import { isJsonMap } from '@addon-operator/json/merge';
 import { parsePointer } from '@addon-operator/json/pointer';
-import { isJsonMap } from '../merge.ts';
 import { mapIn, mapSubSchemas } from './sub-schemas.ts';
 
 const MERGED_MAPS = ['definitions', 'properties', 'patternProperties'] as const;

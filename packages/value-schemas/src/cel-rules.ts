@@ -1,8 +1,8 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Json, JsonObject } from '@addon-operator/json';
+import { isJsonMap } from '@addon-operator/json/merge';
 import { escapeSegment } from '@addon-operator/json/pointer';
 import { TypeError as CelTypeError, Environment, EvaluationError, ParseError } from '@marcbachmann/cel-js';
-import { isJsonMap } from '../merge.ts';
 import { re2Pattern } from './schema-check.ts';
 import { RULES_KEY, type RuleContext, type SchemaRules } from './schema-rules.ts';
 import { mapIn } from './sub-schemas.ts';

@@ -5,7 +5,7 @@
 import { createInterface } from 'node:readline';
 import { systemClock } from '@addon-operator/base/clock';
 import { messageOf } from '@addon-operator/base/errors';
-import { Engine, JqError, type Program, parseValue, toJson } from '@addon-operator/jq';
+import { Engine, JqError, type Program, parseValue, toJson } from '../jq.ts';
 import { splitRequest } from './jq-result.ts';
 
 /** Programs kept compiled. */

@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from '@addon-operator/json';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Json, JsonObject } from './json.ts';
 import { mergeValues } from './merge.ts';
 
 test.each<{ name: string; layers: JsonObject[]; merged: JsonObject }>([

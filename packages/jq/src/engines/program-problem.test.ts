@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cpuTimeMs } from '../../test/support/cpu-time.ts';
+import { cpuTimeMs } from '../../../../test/support/cpu-time.ts';
 import { findProgramProblem } from './program-problem.ts';
 
 test.each<[string, string]>([

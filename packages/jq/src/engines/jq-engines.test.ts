@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { silentLogger } from '@addon-operator/base/log';
 import { parseJson } from '@addon-operator/json';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ownProgram } from '../../test/support/built-code.ts';
-import { FakeClock } from '../../test/support/fake-clock.ts';
-import { jqForTests } from '../../test/support/jq/jq-program.ts';
+import { ownProgram } from '../../../../test/support/built-code.ts';
+import { FakeClock } from '../../../../test/support/fake-clock.ts';
+import { jqForTests } from '../../../../test/support/jq/jq-program.ts';
 import type { JqEngine } from './jq-engine.ts';
 import { parseJqVersion, selectJqEngine } from './select-jq-engine.ts';
 

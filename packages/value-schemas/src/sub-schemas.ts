@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@addon-operator/json';
-import { isJsonMap } from '../merge.ts';
+import { isJsonMap } from '@addon-operator/json/merge';
 
 const MAPS = ['properties', 'patternProperties', 'definitions'] as const;
 const SINGLE = ['items', 'additionalProperties', 'additionalItems', 'not'] as const;

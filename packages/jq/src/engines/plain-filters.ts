@@ -1,5 +1,5 @@
-import { compilePlain, JqError } from '@addon-operator/jq/plain';
 import { isObject } from '@addon-operator/json';
+import { compilePlain, JqError } from '../plain.ts';
 import type { JqEngine, JqFilter } from './jq-engine.ts';
 import { MAX_ITEMS, runtimeError, tooManyItems } from './jq-result.ts';
 import { findProgramProblem } from './program-problem.ts';

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '@addon-operator/json';
+import { isObject, type Json, type JsonObject } from './json.ts';
 
 /**
  * Merges layers of values, later ones win: maps are merged key by key, everything else (lists, scalars, null) replaces
