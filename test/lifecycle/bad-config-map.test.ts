@@ -66,7 +66,12 @@ describeLifecycle((backend) => {
     await world.converge();
     expect(await deployedValues(world)).toEqual({ a: 1 });
     await world.expect({ method: 'DELETE', path: world.path('configmaps', 'addon-operator') });
-    await world.clock.passSleep(10_000);
+    await world.log.until((records) =>
+      records.some(({ msg }) =>
+        String(msg).startsWith('ConfigMap is missing: its last content stays in force'),
+      ),
+    );
+    world.clock.jump(10_000);
     await world.log.untilMessage('ConvergeModules task done', 2);
     expect(await deployedValues(world)).toEqual({ a: 0 });
     expect(world.log.printed).toEqual(['side onStartup', 'side afterDeleteHelm']);

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { systemClock } from '@addon-operator/base/clock';
+import { expect, test, vi } from 'vitest';
 import { JumpClock } from './jump-clock.ts';
 
 const never = new AbortController().signal;
@@ -25,4 +26,17 @@ test('passSleep() wakes every sleeper that set out for that time', async () => {
   const sleeps = [clock.sleep(HOUR_MS, never), clock.sleep(HOUR_MS, never)];
   await clock.passSleep(HOUR_MS);
   await expect(Promise.all(sleeps)).resolves.toHaveLength(2);
+});
+
+test('a sleep of 5 s or more lasts longer without a jump', async () => {
+  const clock = new JumpClock();
+  const sleep = vi.spyOn(systemClock, 'sleep');
+  try {
+    const sleeps = [4_999, 5_000, HOUR_MS].map(async (ms) => await clock.sleep(ms, never));
+    clock.jump(HOUR_MS);
+    await Promise.all(sleeps);
+    expect(sleep.mock.calls.map(([ms]) => ms)).toEqual([4_999, 30_000, HOUR_MS]);
+  } finally {
+    sleep.mockRestore();
+  }
 });

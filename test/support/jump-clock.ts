@@ -6,9 +6,15 @@ interface Sleeper {
   readonly wake: AbortController;
 }
 
+/** The shortest delay of a queue after a failure. */
+const LONG_MS = 5_000;
+/** What a test may take from one step to the next, on a busy machine. */
+const PATIENCE_MS = 30_000;
+
 /**
  * The real clock, which a test may move forward: whoever sleeps past the new time wakes at once. So a daemon under test
- * runs at full speed, and waits of seconds or minutes cost nothing.
+ * runs at full speed, and waits of seconds or minutes cost nothing. A sleep of 5 s or more lasts at least 30 s without a
+ * jump: on a busy machine delays and time limits would end while a test looks at what is before their end.
  */
 export class JumpClock implements Clock {
   #aheadMs = 0;
@@ -29,7 +35,8 @@ export class JumpClock implements Clock {
     this.#sleepers.add(sleeper);
     for (const notify of this.#watchers.splice(0)) notify();
     try {
-      await systemClock.sleep(ms, AbortSignal.any([signal, sleeper.wake.signal]));
+      const realMs = ms < LONG_MS ? ms : Math.max(ms, PATIENCE_MS);
+      await systemClock.sleep(realMs, AbortSignal.any([signal, sleeper.wake.signal]));
     } catch (error) {
       if (!sleeper.wake.signal.aborted || signal.aborted) throw error;
     } finally {

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { systemClock } from '@addon-operator/base/clock';
 import { type Daemon, startDaemon } from '../../src/app/start.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
@@ -233,7 +234,10 @@ export class World {
   /** Waits for a failure in a queue, then lets the delay before the next attempt pass. Returns the delay. */
   async passDelay(queue = 'main'): Promise<number> {
     const delayMs = await this.untilDelayed(queue);
+    const { status } = this.daemon.operator.queues.get(queue);
     this.clock.jump(delayMs);
+    // Who waits for the next failure must not find this one.
+    while (this.daemon.operator.queues.get(queue).status === status) await setImmediate();
     return delayMs;
   }
 }
