@@ -36,6 +36,7 @@ const isShuffled = process.argv.some((argument) => argument.startsWith('--sequen
  */
 const AFTER_UNIT = 1;
 const LIFECYCLE = 'test/lifecycle/**/*.test.ts';
+const PROPERTIES = 'test/support/property-seed.ts';
 
 export default defineConfig({
   test: {
@@ -54,10 +55,11 @@ export default defineConfig({
             'test/checks/**/*.test.ts',
             'test/support/**/*.test.ts',
           ],
+          setupFiles: [PROPERTIES],
           globalSetup: ['test/support/build-program.ts'],
           // Some start processes and threads, on a machine that is busy with other tests.
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
       {
@@ -67,6 +69,7 @@ export default defineConfig({
           include: ['test/contract/**/*.test.ts', 'test/docs/**/*.test.ts', LIFECYCLE],
           tags: [API_INDEPENDENT],
           provide: { lifecycleBackend: 'sandbox' as const },
+          setupFiles: [PROPERTIES],
           globalSetup: ['test/support/build-program.ts'],
           sequence: { groupOrder: AFTER_UNIT },
           testTimeout: 180_000,

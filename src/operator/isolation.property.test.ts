@@ -178,4 +178,4 @@ test('with isolate one failing module holds up those that require it, and no oth
       examples: [HELD_BY_A_STRANGER, WAITING_FOR_NOBODY, OUTDATED_DELETION],
     },
   );
-}, 60_000);
+}, 120_000);

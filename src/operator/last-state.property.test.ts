@@ -243,4 +243,4 @@ test('a hook has the last state of every object, whatever its module is switched
     }),
     { numRuns: 60, interruptAfterTimeLimit: 20_000 },
   );
-}, 60_000);
+}, 120_000);

@@ -264,4 +264,4 @@ test('what was changed or requested is done, or pending and visible, whatever fl
     }),
     { numRuns: 150, interruptAfterTimeLimit: 40_000 },
   );
-}, 90_000);
+}, 120_000);

@@ -57,7 +57,8 @@ const { regex: regexes } = fc.letrec<{
         if (atom.mayBeEmpty) return atom;
         return {
           source: `${atom.source}${quantifier}${suffix.source}`,
-          mayBeEmpty: /^[*?]|^\{0/.test(quantifier),
+          // In `a{1,2}*` the last one decides, and `a{2}?` is no lazy one.
+          mayBeEmpty: /^[*?]|^\{0/.test(quantifier) || /\*$|^\{2\}\?/.test(quantifier + suffix.source),
         };
       }),
   ),
@@ -97,7 +98,7 @@ describe.skipIf(jqFile === undefined)('regular expressions of jq', () => {
           expect({ row, answer }).toEqual({ row, answer: theirs?.[at] });
         }
       }),
-      { numRuns: 100, seed: 1 },
+      { numRuns: 100 },
     );
     expect(compared).toBeGreaterThan(1500);
   });

@@ -84,7 +84,7 @@ test('FAULT-A8: an event cut at any byte is delivered once, whole, after the rec
     stop.abort();
   }
   await server.stop();
-}, 30_000);
+}, 120_000);
 
 test('FAULT-A7: a list cut at any byte is no list', async () => {
   let cutPage = 0;
@@ -105,4 +105,4 @@ test('FAULT-A7: a list cut at any byte is no list', async () => {
     }
   }
   await server.stop();
-}, 30_000);
+}, 120_000);

@@ -183,4 +183,4 @@ test('P2, P3: first state plus events is what the server has, and no first state
     }),
     { numRuns: 300 },
   );
-}, 60_000);
+}, 120_000);

@@ -289,4 +289,4 @@ test('P2, FAULT-A15, FAULT-A17, FAULT-A21, FAULT-A22, FAULT-A23, FAULT-J14: the 
     ),
     { numRuns: 500 },
   );
-}, 60_000);
+}, 120_000);

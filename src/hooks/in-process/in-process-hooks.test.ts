@@ -13,7 +13,7 @@ import { startInProcessHooks } from '../../../test/support/in-process-hooks.ts';
 import type { Hook } from '../hook.ts';
 import type { HookRunResult } from '../run-hook.ts';
 
-const LOAD_MS = 20_000;
+const LOAD_MS = 60_000;
 const EMPTY = { bindingContext: '[]', values: '{"global":{"a":{"b":[1]}}}', configValues: '{}' };
 const never = new AbortController().signal;
 const hooks = startInProcessHooks({
