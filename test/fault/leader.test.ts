@@ -51,22 +51,27 @@ describeCluster('two replicas', (cluster) => {
     await untilLeading(one);
     expect(await leaseOf(world)).toMatchObject({
       holderIdentity: `pod-1.127-0-0-1.${world.namespace}.pod`,
-      leaseDurationSeconds: 6,
+      leaseDurationSeconds: 12,
     });
     await using two = await replicas.start(2);
     await two.log.untilMessage('the lease has a holder');
     expect(await replicas.ask(2, '/healthz')).toEqual({ status: 200, body: '' });
-    expect(await replicas.ask(2, '/readyz')).toEqual({
-      status: 500,
-      body: "HA mode is enabled but the leader's status response code isn't OK\n",
-    });
+    // It has three seconds for the answer of the leader.
+    await vi.waitFor(async () => {
+      expect(await replicas.ask(2, '/readyz')).toEqual({
+        status: 500,
+        body: "HA mode is enabled but the leader's status response code isn't OK\n",
+      });
+    }, 60_000);
     await world.write('modules', { '../go': '' });
     await one.untilConverged();
     expect(await replicas.ask(1, '/readyz')).toEqual({ status: 200, body: 'Startup converge done.\n' });
-    expect(await replicas.ask(2, '/readyz')).toEqual({
-      status: 200,
-      body: 'HA mode is enabled and waiting for acquiring the lock.\n',
-    });
+    await vi.waitFor(async () => {
+      expect(await replicas.ask(2, '/readyz')).toEqual({
+        status: 200,
+        body: 'HA mode is enabled and waiting for acquiring the lock.\n',
+      });
+    }, 60_000);
     expect((await replicas.ask(1, '/metrics')).body).toContain('addon_operator_is_leader 1\n');
     expect((await replicas.ask(2, '/metrics')).body).toContain('addon_operator_is_leader 0\n');
     expect(two.log.printed).toEqual([]);

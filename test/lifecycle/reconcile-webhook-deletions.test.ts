@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
+import { freePorts } from '../support/control-plane/free-ports.ts';
 import {
   BOTH,
   createHookedWorld,
@@ -69,7 +70,7 @@ describeLifecycle((backend) => {
 
     test('that is permanently gone is skipped with release-finalizer', async () => {
       const name = uniqueName();
-      await using server = await startModuleHookServer(NOTHING);
+      await using server = await startModuleHookServer(NOTHING, (await freePorts(1))[0]);
       await using made = await createHookedWorld(backend(), name, {
         modules: hooked(name, hookSection(server.url, BOTH)),
       });

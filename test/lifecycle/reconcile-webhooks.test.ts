@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { freePorts } from '../support/control-plane/free-ports.ts';
 import { extend, host } from '../support/extension-world.ts';
 import { sendGigabyte } from '../support/hook-server.ts';
 import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
@@ -352,8 +353,7 @@ describeApiIndependent((backend) => {
     });
 
     test('whose server is unavailable is called again until it is back, and no content of a Secret is logged', async () => {
-      const gone = await startModuleHookServer(NOTHING);
-      // Begun before the other one ends, so that it cannot get its port.
+      const gone = await startModuleHookServer(NOTHING, (await freePorts(1))[0]);
       await using server = await startModuleHookServer(() => ({ children: [] }));
       await gone.stop();
       const secret =

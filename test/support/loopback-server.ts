@@ -22,8 +22,16 @@ export interface LoopbackServer {
   stop(): Promise<void>;
 }
 
-/** An HTTP server on a free loopback port that answers as `respond` says; https when `tls` is given. */
-export async function startLoopbackServer(respond: Respond, tls?: ServerOptions): Promise<LoopbackServer> {
+/**
+ * An HTTP server on a loopback port that answers as `respond` says; https when `tls` is given.
+ *
+ * @param wantedPort default: any free one, which after the end of the server may belong to that of another test
+ */
+export async function startLoopbackServer(
+  respond: Respond,
+  tls?: ServerOptions,
+  wantedPort = 0,
+): Promise<LoopbackServer> {
   const requests: ReceivedRequest[] = [];
   const listener: RequestListener = (incoming, response) => {
     const chunks: Buffer[] = [];
@@ -43,7 +51,7 @@ export async function startLoopbackServer(respond: Respond, tls?: ServerOptions)
   };
   const server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener);
   await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
+    server.listen(wantedPort, '127.0.0.1', resolve);
   });
   // A listening TCP server has an AddressInfo.
   const { port } = server.address() as AddressInfo;

@@ -22,17 +22,24 @@ export type ModuleHookBehaviour = (
   response: ServerResponse,
 ) => object | undefined | Promise<object | undefined>;
 
-/** A server of a module on a free loopback port; whoever uses it may change how it answers. */
-export async function startModuleHookServer(behaviour: ModuleHookBehaviour) {
+/** A server of a module on a loopback port; whoever uses it may change how it answers. @param port default: any free one */
+export async function startModuleHookServer(behaviour: ModuleHookBehaviour, port = 0) {
   const bodies: ModuleHookBody[] = [];
   const state = { behaviour };
-  const server = await startLoopbackServer((request, response) => {
-    const body = JSON.parse(request.body) as ModuleHookBody;
-    bodies.push(body);
-    void Promise.resolve(state.behaviour(body, response)).then((answer) => {
-      if (answer !== undefined) answerJson(response, 200, answer);
-    });
-  });
+  const server = await startLoopbackServer(
+    (request, response) => {
+      const body = JSON.parse(request.body) as ModuleHookBody;
+      bodies.push(body);
+      Promise.resolve(state.behaviour(body, response)).then(
+        (answer) => {
+          if (answer !== undefined) answerJson(response, 200, answer);
+        },
+        () => response.destroy(),
+      );
+    },
+    undefined,
+    port,
+  );
   return {
     url: server.url,
     bodies,

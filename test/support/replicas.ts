@@ -8,8 +8,8 @@ import type { FaultProxy } from './fault-proxy.ts';
 import type { World } from './world.ts';
 import { shHook } from './world-files.ts';
 
-/** Times of the lease in tests, as flags. */
-const LEASE_FLAGS = { 'lease-duration': '6s', 'lease-renew-deadline': '4s', 'lease-retry-period': '1s' };
+/** Times of the lease in tests, as flags: on a busy machine a leader needs seconds for a request, and to end its hooks. */
+const LEASE_FLAGS = { 'lease-duration': '12s', 'lease-renew-deadline': '7s', 'lease-retry-period': '1s' };
 
 const HANDED_OVER = 'Restarting because the leadership was handed over';
 
