@@ -5,9 +5,6 @@ import { jqForTests } from '../support/jq/jq-program.ts';
 import { describeApiIndependent } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 
-/** Each of two tries may take 2.2 s; the rest is for slow machines. */
-const LIMIT_MS = 120_000;
-
 /**
  * What ends without an answer, by engine: at a limit of the built-in one, by running out of memory, or out of time. A
  * process is stopped in the same way whatever it does, which takes its time; `jq-engines.test.ts` of `src/jq` has more.
@@ -99,14 +96,11 @@ describeApiIndependent((backend) => {
           'good.sh': contextHook({ kubernetes: [binding('.metadata.name', 'good')] }),
         });
         await world.converge();
-        const startedMs = performance.now();
         await world.create('configmaps', watchedMap('one', 'item', { endless: 'yes' }));
         await untilRuns(world.log, 'good.sh', 2);
-        expect(performance.now() - startedMs).toBeLessThan(LIMIT_MS);
         await world.log.untilMessage(
           'filter failed, the previous state of the object is kept until a retry succeeds',
         );
-        expect(performance.now() - startedMs).toBeLessThan(LIMIT_MS);
         await world.create('configmaps', watchedMap('two', 'item'));
         await untilRuns(world.log, 'bad.sh', 2);
         expect(contextsOf(world.log, 'bad.sh').at(-1)).toMatchObject([{ filterResult: 'two' }]);

@@ -190,8 +190,7 @@ test('run() reports the pid of a process that still runs after its start, and of
     { ...spec, args: ['-c', 'echo $$; exec sleep 60'], onLine: (_stream, line) => (printed = line) },
     end.signal,
   );
-  await vi.waitFor(() => expect(printed).not.toBe(''), { timeout: 20_000 });
-  expect(pids.map(String)).toEqual([printed]);
+  await vi.waitFor(() => expect(pids.map(String)).toEqual([printed]), { timeout: 20_000 });
   end.abort(new Error('enough'));
   await expect(running).rejects.toThrow('enough');
 });

@@ -16,21 +16,25 @@ const LINE = /^RateLimitedHook binding contexts: (\d+)$/;
 
 export function executionRateTests(backend: () => Backend): void {
   test(
-    '220-execution-rate: after two runs at once the hook runs every 5 seconds, with all events since its last run',
+    '220-execution-rate: after two runs at once the hook runs once in its interval, with all events since its last run',
     apiIndependent,
     async (context) => {
       requireTools(context, 'bash', 'jq');
-      await using world = await hookSetWorld(backend(), '220-execution-rate');
+      await using hooks = await DirectoryCopy.of(cataloguePath('220-execution-rate', 'hooks'));
+      // Five seconds of the real clock may be over before all events are there.
+      await hooks.replace('settings-rate-limit.sh', 'executionMinInterval: 5s', 'executionMinInterval: 10m');
+      await using world = await hookSetWorld(backend(), '220-execution-rate', {
+        directories: { globalHooks: hooks.path },
+      });
       await withDefinition(world, await manifest('220-execution-rate', 'crd.yaml'), async () => {
         await world.converge();
         expect(runs(world)).toEqual([1]);
         await createNumbered(world, 1);
         await world.log.until(() => runs(world).length === 2);
-        // All of them must be there before 5 seconds of the real clock are over.
         await Promise.all([2, 3, 4, 5].map((number) => createNumbered(world, number)));
         await untilTasks(world, 'main', 4);
         expect(runs(world)).toEqual([1, 1]);
-        world.clock.jump(5_000);
+        world.clock.jump(600_000);
         await world.log.until(() => runs(world).length === 3);
         expect(runs(world)).toEqual([1, 1, 4]);
       });
