@@ -62,7 +62,7 @@ const SHOWN: Readonly<Record<string, Shown>> = {
 /** Examples of extension points; they take as long as all others together. */
 const EXTENSIONS = ['continuous-reconcile', 'deploy-notifier', 'error-classifier', 'signed-module'];
 const CONVERGED = 'What happens from now on';
-const SOON = { timeout: 45_000, interval: 250 } as const;
+const SOON = { timeout: 90_000, interval: 250 } as const;
 /** A command that goes on until it is stopped. */
 const GOES_ON = /^(?:bin\/addon-operator sandbox|npx node .*server)/;
 
@@ -87,7 +87,7 @@ export function describeExampleCommands(kind: 'extensions' | 'hooks and modules'
       };
     });
 
-    test.each(names)('%s', { timeout: 120_000 }, async (example) => {
+    test.each(names)('%s', { timeout: 180_000 }, async (example) => {
       const { logs = [], prints = {}, ready = CONVERGED } = SHOWN[example] ?? {};
       const blocks = commandBlocksOf(`examples/${example}/README.md`).filter(
         ({ mark }) => mark.type === 'none',

@@ -11,7 +11,7 @@ import { commandsNamed, outputNamed } from './command-blocks.ts';
 import { comparable } from './comparable-output.ts';
 
 /** How long an effect may take that a page waits for with `sleep`. */
-const SOON = { timeout: 45_000, interval: 250 } as const;
+const SOON = { timeout: 90_000, interval: 250 } as const;
 const PAUSE = /^sleep \d+\n/m;
 const KEEP_VARIABLES = '\nexport -p > "$HOME/.variables"\n';
 const VARIABLES_KEPT = 'if [ -e "$HOME/.variables" ]; then . "$HOME/.variables"; fi\n';
