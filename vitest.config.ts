@@ -94,6 +94,7 @@ export default defineConfig({
           include: ['test/cluster/**/*.test.ts', 'test/fault/**/*.test.ts', LIFECYCLE],
           tags: [API_INDEPENDENT, FURTHER_HELM].map((tag) => ({ ...tag, skip: !runsAllTests(process.env) })),
           provide: { lifecycleBackend: 'control plane' as const },
+          setupFiles: [PROPERTIES],
           sequence: { groupOrder: AFTER_UNIT },
           globalSetup: ['test/support/build-program.ts', 'test/support/control-plane/global-setup.ts'],
           testTimeout: 300_000,

@@ -221,7 +221,7 @@ describe.runIf(process.platform === 'linux')('a child that left the group', () =
     await Promise.all(others.map(({ released }) => released));
     await launcher.run(shell(unmarked.script), never);
     // The first run, its child, and one that may belong to any run.
-    expect(childrenOf(launcher.pid)).toHaveLength(3);
+    await vi.waitFor(() => expect(childrenOf(launcher.pid)).toHaveLength(3), WAIT);
     expect(isReleased).toBe(false);
     await writeFile(first.hold, 'end\n');
     await firstRun;
