@@ -132,7 +132,8 @@ describeBrowser('the page in each situation', (lab) => {
     await runInWorld(world, 'module', 'resume', 'web');
 
     await world.create('configmaps', { metadata: { name: 'start' } });
-    await vi.waitFor(() => expect(world.daemon.operator.execution.running.all).toHaveLength(1), WAIT);
+    const { running } = world.daemon.operator.execution;
+    await vi.waitFor(() => expect(running.all.map(({ hook }) => hook.name)).toEqual(['hang.sh']), WAIT);
     world.clock.jump(11 * 60_000);
     await untilSaid(on, 'web', { status: 'ready', node: 'enabled', text: 'hook hang.sh' });
   });

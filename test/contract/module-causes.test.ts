@@ -127,7 +127,8 @@ test('a requirement, a hook that hangs, a missing permission, a stale watch and 
     for (const rule of [forbidden, broken, readOnly]) proxy.remove(rule);
 
     await runInWorld(world, 'module', 'reconcile', slow);
-    await vi.waitFor(() => expect(world.daemon.operator.execution.running.all).toHaveLength(1), WAIT);
+    const { running } = world.daemon.operator.execution;
+    await vi.waitFor(() => expect(running.all.map(({ hook }) => hook.name)).toEqual(['hooks/slow.sh']), WAIT);
     await vi.waitFor(async () => {
       expect((await readModule(world, slow))?.status?.conditions).toContainEqual(
         expect.objectContaining({ type: 'Reconciling', status: 'True' }),

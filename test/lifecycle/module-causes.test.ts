@@ -143,7 +143,8 @@ describeApiIndependent((backend) => {
     const { world } = made;
     await world.converge();
     await world.create('configmaps', { metadata: { name: 'start' } });
-    await vi.waitFor(() => expect(world.daemon.operator.execution.running.all).toHaveLength(1), WAIT);
+    const { running } = world.daemon.operator.execution;
+    await vi.waitFor(() => expect(running.all.map(({ hook }) => hook.name)).toEqual(['hang.sh']), WAIT);
     world.clock.jump(15_000);
     await world.clock.passSleep(LOOK_MS);
     await vi.waitFor(async () => {

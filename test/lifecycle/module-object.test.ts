@@ -51,21 +51,25 @@ describeLifecycle((backend) => {
     await using made = await moduleWorld(backend(), { modules: chartModule(name), config: {} }, [name]);
     const { world } = made;
     await world.converge();
-    const object = await untilStatus(world, name, {
-      phase: 'Succeeded',
-      operator: `${world.namespace}/addon-operator`,
-      enablement: { enabled: true },
-      release: { name, revision: 1, digest: expect.any(String) },
-      lastReconcileTime: expect.any(String),
-      lastRun: { result: 'success' },
-      hookRuns: [{ hook: 'hooks/hook.sh', binding: 'beforeHelm', result: 'success' }],
-    });
-    expect(conditions(object)).toMatchObject({
-      Ready: 'True Succeeded',
-      Reconciling: 'False Idle',
-      Drifted: 'Unknown NotWatched',
-      Stalled: 'False NotStalled',
-    });
+    await world.daemon.operator.router.main.untilEmpty();
+    const object = await vi.waitFor(async () => {
+      const written = await untilStatus(world, name, {
+        phase: 'Succeeded',
+        operator: `${world.namespace}/addon-operator`,
+        enablement: { enabled: true },
+        release: { name, revision: 1, digest: expect.any(String) },
+        lastReconcileTime: expect.any(String),
+        lastRun: { result: 'success' },
+        hookRuns: [{ hook: 'hooks/hook.sh', binding: 'beforeHelm', result: 'success' }],
+      });
+      expect(conditions(written)).toMatchObject({
+        Ready: 'True Succeeded',
+        Reconciling: 'False Idle',
+        Drifted: 'Unknown NotWatched',
+        Stalled: 'False NotStalled',
+      });
+      return written;
+    }, WAIT);
     expect(object.status?.conditions?.map(({ observedGeneration }) => observedGeneration)).toEqual(
       Array.from({ length: 5 }, () => object.metadata.generation),
     );

@@ -61,7 +61,7 @@ export const create = (
 export async function eventually<T>(ask: () => Promise<T>, isFine: (answer: T) => boolean): Promise<T> {
   for (let attempt = 0; ; attempt += 1) {
     const answer = await ask();
-    if (isFine(answer) || attempt === 100) return answer;
+    if (isFine(answer) || attempt === 600) return answer;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
