@@ -1,6 +1,6 @@
 import { Redactor } from '@addon-operator/base/redactor';
+import { redactedAnswer } from '@addon-operator/http-server/answer';
 import { createView, type ViewDeps } from '../src/operator/operator-view.ts';
-import { redactedAnswer } from '../src/server/answer.ts';
 import { apiAnswer } from '../src/server/api/api-handler.ts';
 import { NO_COMMANDS } from '../test/support/daemon-view-stub.ts';
 import { name, type OperatorLab, operatorLab } from '../test/support/operator-lab.ts';

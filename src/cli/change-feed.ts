@@ -1,5 +1,5 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
-import { followStream } from '../server/stream-client.ts';
+import { followStream } from '@addon-operator/http-server/stream-client';
 
 /** What a stream is about, by the beginning of the path that is watched. */
 const TOPICS: readonly (readonly [path: string, topics: string])[] = [

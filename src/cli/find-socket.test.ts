@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger } from '@addon-operator/base/log';
+import type { RunningServer } from '@addon-operator/http-server/serve';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { cliRun as run } from '../../test/support/cli-run.ts';
 import { daemonView, moduleView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts';
 import { startDebugServer } from '../server/debug-server.ts';
-import type { RunningServer } from '../server/serve.ts';
 import { findDebugSocket } from './find-socket.ts';
 
 let directory = '';

@@ -1,6 +1,6 @@
 import { readableLine } from '@addon-operator/base/escape-controls';
+import { followStream, type StreamEvent } from '@addon-operator/http-server/stream-client';
 import { fieldsOf, textOf } from '@addon-operator/json';
-import { followStream, type StreamEvent } from '../server/stream-client.ts';
 import type { CliHost } from './cli-host.ts';
 import { harmless } from './harmless.ts';
 import { titleOf } from './run-tables.ts';

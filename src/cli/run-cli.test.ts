@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger } from '@addon-operator/base/log';
+import type { RunningServer } from '@addon-operator/http-server/serve';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { daemonView, moduleView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import type { DebugEndpoint } from '../server/debug-routes.ts';
 import { startDebugServer } from '../server/debug-server.ts';
-import type { RunningServer } from '../server/serve.ts';
 import type { CliHost } from './cli-host.ts';
 import { runCli } from './run-cli.ts';
 

@@ -1,5 +1,10 @@
 import type { OperatorError } from '@addon-operator/base/errors';
 import { componentLog } from '@addon-operator/base/log';
+import {
+  ConnectionForwarder,
+  type ForwardedPort,
+  type HeldPorts,
+} from '@addon-operator/http-server/connection-forwarder';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { LeaseFence } from '@addon-operator/kube-client/leader-election/lease-fence';
 import { requireNamespace } from '@addon-operator/kube-client/require-namespace';
@@ -7,7 +12,6 @@ import type { RunDeadline } from '@addon-operator/process/run-deadline';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { Settings } from '../settings.ts';
 import type { Readiness } from '../status/daemon-view.ts';
-import { ConnectionForwarder, type ForwardedPort, type HeldPorts } from './connection-forwarder.ts';
 import { leaderHost } from './leader-host.ts';
 import { leaderReadiness } from './leader-readiness.ts';
 import { Leadership, type LeadershipHost } from './leadership.ts';

@@ -1,9 +1,9 @@
 import type { Clock, SteadyClock } from '@addon-operator/base/clock';
 import { formatGoDuration } from '@addon-operator/base/go-duration';
+import { KeyedLock } from '@addon-operator/base/keyed-lock';
 import type { JsonObject } from '@addon-operator/json';
 import type { TaskQueue } from '@addon-operator/task-queue';
 import type { HelmDriver } from '../helm/helm-driver.ts';
-import { KeyedLock } from '../helm/keyed-lock.ts';
 import type { Hook } from '../hooks/hook.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ResourceAccess } from '../modules/access/policy-rules.ts';

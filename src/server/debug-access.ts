@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Logger } from '@addon-operator/base/log';
-import { errorAnswer } from './answer.ts';
-import type { RequestHandler, RequestOrigin } from './serve.ts';
+import { errorAnswer } from '@addon-operator/http-server/answer';
+import type { RequestHandler, RequestOrigin } from '@addon-operator/http-server/serve';
 
 /** The user at the other end of a connection; undefined where the system does not say. */
 export type PeerUid = (connection: RequestOrigin['connection']) => Promise<number | undefined>;

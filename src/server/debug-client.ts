@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, request } from 'node:http';
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
-import { ERROR_CODE_HEADER } from './error-code-header.ts';
+import { ERROR_CODE_HEADER } from '@addon-operator/http-server/error-code-header';
 
 /** No command of the endpoint takes long: a daemon that is silent for this long is stopped or hangs. */
 const LIMIT_MS = 30_000;

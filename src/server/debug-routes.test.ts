@@ -1,7 +1,7 @@
+import type { Answer } from '@addon-operator/http-server/answer';
 import { expect, test } from 'vitest';
 import { daemonView, moduleView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts';
 import type { DaemonView } from '../status/daemon-view.ts';
-import type { Answer } from './answer.ts';
 import { type DebugEndpoint, debugHandler } from './debug-routes.ts';
 
 const PARAMETERS: DebugEndpoint['parameters'] = { list: () => [], set: () => undefined };

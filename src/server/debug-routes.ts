@@ -3,11 +3,6 @@ import { OperatorError } from '@addon-operator/base/errors';
 import { oneLine } from '@addon-operator/base/escape-controls';
 import type { Redactor } from '@addon-operator/base/redactor';
 import { rfc3339 } from '@addon-operator/base/rfc3339';
-import { canonicalJson, parseJson } from '@addon-operator/json';
-import type { LogTail } from '../lib/log-tail.ts';
-import type { RuntimeParameterView } from '../settings/runtime-parameters.ts';
-import type { DaemonView, ModuleView, SectionView } from '../status/daemon-view.ts';
-import type { AbortHook } from '../status/hook-abort.ts';
 import {
   type Answer,
   dataAnswer,
@@ -18,7 +13,13 @@ import {
   NOT_FOUND,
   redactedAnswer,
   textAnswer,
-} from './answer.ts';
+} from '@addon-operator/http-server/answer';
+import type { ServerRequest } from '@addon-operator/http-server/serve';
+import { canonicalJson, parseJson } from '@addon-operator/json';
+import type { LogTail } from '../lib/log-tail.ts';
+import type { RuntimeParameterView } from '../settings/runtime-parameters.ts';
+import type { DaemonView, ModuleView, SectionView } from '../status/daemon-view.ts';
+import type { AbortHook } from '../status/hook-abort.ts';
 import { type Api, createApi } from './api/api.ts';
 import { API_PREFIX } from './api/api-handler.ts';
 import type { OperatorIdentity } from './api/api-route.ts';
@@ -38,7 +39,6 @@ import { type AskOperation, operationAnswer } from './operation-answer.ts';
 import { statusAnswer } from './probe-answers.ts';
 import { queueData, queueListData, queueListText, queueText } from './queue-dump.ts';
 import { confirmPurgeAnswer, type ReleaseCommands, releaseUnlockAnswer } from './release-answers.ts';
-import type { ServerRequest } from './serve.ts';
 
 /** What the debug endpoint shows, and what it has changed and done on request. */
 export interface DebugEndpoint {

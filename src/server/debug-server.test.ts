@@ -4,6 +4,7 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@addon-operator/base/clock';
 import { silentLogger } from '@addon-operator/base/log';
+import type { RunningServer } from '@addon-operator/http-server/serve';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CapturedLog } from '../../test/support/captured-log.ts';
 import { daemonView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts';
@@ -11,7 +12,6 @@ import { FakeClock } from '../../test/support/fake-clock.ts';
 import { requestDebug } from './debug-client.ts';
 import type { DebugEndpoint } from './debug-routes.ts';
 import { startDebugServer, startDebugTcpServer } from './debug-server.ts';
-import type { RunningServer } from './serve.ts';
 
 const ENDPOINT: DebugEndpoint = {
   view: daemonView(),

@@ -3,10 +3,10 @@ import { createConnection } from 'node:net';
 import { dirname } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import { type RequestHandler, type RunningServer, serve } from '@addon-operator/http-server/serve';
 import type { Api } from './api/api.ts';
 import { type PeerUid, withAudit, withToken } from './debug-access.ts';
 import { type DebugEndpoint, debugHandler } from './debug-routes.ts';
-import { type RequestHandler, type RunningServer, serve } from './serve.ts';
 
 const PRIVATE_FILE = 0o600;
 const PRIVATE_DIRECTORY = 0o700;

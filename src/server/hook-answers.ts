@@ -1,5 +1,5 @@
+import { type Answer, errorAnswer, textAnswer } from '@addon-operator/http-server/answer';
 import type { AbortHook } from '../status/hook-abort.ts';
-import { type Answer, errorAnswer, textAnswer } from './answer.ts';
 
 /** Ends runs of a hook as a form says it: `hook`, and optionally `queue` and `drop=true`. */
 export function hookAbortAnswer(abort: AbortHook, form: URLSearchParams): Answer {

@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
 import { silentLogger } from '@addon-operator/base/log';
+import type { RunningServer } from '@addon-operator/http-server/serve';
 import { afterEach, expect, test } from 'vitest';
 import { daemonView } from '../../test/support/daemon-view-stub.ts';
 import type { DaemonView } from '../status/daemon-view.ts';
 import { startHttpServer } from './http-server.ts';
-import type { RunningServer } from './serve.ts';
 
 const servers: RunningServer[] = [];
 

@@ -1,9 +1,14 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import { type Answer, METHOD_NOT_ALLOWED, NOT_FOUND, textAnswer } from '@addon-operator/http-server/answer';
+import {
+  type RequestHandler,
+  type RunningServer,
+  type ServerRequest,
+  serve,
+} from '@addon-operator/http-server/serve';
 import type { DaemonView } from '../status/daemon-view.ts';
-import { type Answer, METHOD_NOT_ALLOWED, NOT_FOUND, textAnswer } from './answer.ts';
 import { convergeAnswer, readinessAnswer, statusAnswer } from './probe-answers.ts';
-import { type RequestHandler, type RunningServer, type ServerRequest, serve } from './serve.ts';
 
 export interface HttpServerOptions {
   readonly address: string;

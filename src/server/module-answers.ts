@@ -1,9 +1,15 @@
 import { isoTime } from '@addon-operator/base/bounded-time';
 import { errorText } from '@addon-operator/base/error-text';
 import { parseGoDuration } from '@addon-operator/base/go-duration';
+import {
+  type Answer,
+  dataAnswer,
+  errorAnswer,
+  type Format,
+  textAnswer,
+} from '@addon-operator/http-server/answer';
 import type { DaemonView } from '../status/daemon-view.ts';
 import { explanationText, summaryText } from '../status/module-explanation.ts';
-import { type Answer, dataAnswer, errorAnswer, type Format, textAnswer } from './answer.ts';
 
 /** Pauses and resumes modules; without a name, all of them. */
 export interface PauseCommands {

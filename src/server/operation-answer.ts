@@ -1,5 +1,5 @@
+import { type Answer, errorAnswer, textAnswer } from '@addon-operator/http-server/answer';
 import { type ModuleOperation, OPERATIONS } from '../status/module-object.ts';
-import { type Answer, errorAnswer, textAnswer } from './answer.ts';
 
 /**
  * `disabled`: the module is neither enabled nor on its way out. `paused`: it is not run before the pause ends. `unauthorized`:

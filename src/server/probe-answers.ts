@@ -1,7 +1,7 @@
 import { oneLine } from '@addon-operator/base/escape-controls';
+import { type Answer, dataAnswer, type Format, textAnswer } from '@addon-operator/http-server/answer';
 import type { ConvergeStatus, LeaderState, Readiness } from '../status/daemon-view.ts';
 import { type OperatorStatus, statusText } from '../status/operator-status.ts';
-import { type Answer, dataAnswer, type Format, textAnswer } from './answer.ts';
 
 const LEADER_PROBLEMS: Readonly<Record<Exclude<LeaderState, 'ready'>, string>> = {
   'not-elected': 'HA mode is enabled but no leader is elected',

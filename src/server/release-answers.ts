@@ -1,4 +1,4 @@
-import { type Answer, errorAnswer, textAnswer } from './answer.ts';
+import { type Answer, errorAnswer, textAnswer } from '@addon-operator/http-server/answer';
 
 /** What became of the request to take over a release that another helm has left locked. */
 export type UnlockOutcome =

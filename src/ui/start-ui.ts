@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { componentLog, type Logger } from '@addon-operator/base/log';
+import { serve } from '@addon-operator/http-server/serve';
+import { StaticFiles } from '@addon-operator/http-server/static-files';
 import type { Api } from '../server/api/api.ts';
-import { serve } from '../server/serve.ts';
 import type { Settings } from '../settings.ts';
 import { addressFileOf, readKeptToken, writeAddressFile } from './address-file.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
-import { StaticFiles } from './static-files.ts';
 import { uiHandler } from './ui-handler.ts';
 
 export interface UiOptions {

@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger } from '@addon-operator/base/log';
 import { Redactor } from '@addon-operator/base/redactor';
+import { serve } from '@addon-operator/http-server/serve';
+import { StaticFiles } from '@addon-operator/http-server/static-files';
 import { expect, onTestFinished, test } from 'vitest';
 import { daemonView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts';
 import { createApi } from '../server/api/api.ts';
-import { serve } from '../server/serve.ts';
 import type { DaemonView } from '../status/daemon-view.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
-import { StaticFiles } from './static-files.ts';
 import { UI_ROUTES, uiHandler } from './ui-handler.ts';
 
 const TOKEN = 'right-token';

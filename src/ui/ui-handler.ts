@@ -1,12 +1,12 @@
-import { type Answer, errorAnswer, METHOD_NOT_ALLOWED, NOT_FOUND } from '../server/answer.ts';
+import { type Answer, errorAnswer, METHOD_NOT_ALLOWED, NOT_FOUND } from '@addon-operator/http-server/answer';
+import type { RequestHandler, RequestOrigin, ServerRequest } from '@addon-operator/http-server/serve';
+import type { StaticFiles } from '@addon-operator/http-server/static-files';
 import { API_ROUTES, type Api } from '../server/api/api.ts';
 import { apiError } from '../server/api/api-answer.ts';
 import { API_PREFIX } from '../server/api/api-handler.ts';
 import { bearerToken, isSameToken } from '../server/debug-access.ts';
-import type { RequestHandler, RequestOrigin, ServerRequest } from '../server/serve.ts';
 import { pageFor } from './page-base.ts';
 import { type RequestGate, refusalOf } from './request-gate.ts';
-import type { StaticFiles } from './static-files.ts';
 
 export interface UiHandlerOptions extends RequestGate {
   readonly api: Api;

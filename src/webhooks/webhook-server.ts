@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
+import type { ForwardedPort, HeldPorts } from '@addon-operator/http-server/connection-forwarder';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
-import type { ForwardedPort, HeldPorts } from '../leader/connection-forwarder.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { SETTINGS, type Settings } from '../settings.ts';
 import { type CertificateFiles, loadFromFiles, readPem } from './certificate-files.ts';

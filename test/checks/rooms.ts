@@ -71,6 +71,7 @@ const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
   '@addon-operator/task-queue': ['app', 'operator'],
   '@addon-operator/helm': ['app', 'plan', 'operator', 'extensions', 'helm'],
   '@addon-operator/value-schemas': ['modules', 'values'],
+  '@addon-operator/http-server': ['cli', 'webhooks', 'leader', 'ui', 'server'],
   '@addon-operator/sdk': ['hooks', 'extensions', 'operator', 'plan', 'sdk'],
   commander: ['cli'],
   '@opentelemetry/api': ['tracing'],

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '@addon-operator/base/errors';
-import type { Answer } from '../answer.ts';
+import type { Answer } from '@addon-operator/http-server/answer';
 
 /** Data as this API has it. */
 export function jsonAnswer(status: number, data: object): Answer {

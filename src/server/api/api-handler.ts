@@ -1,5 +1,7 @@
 import { errorText } from '@addon-operator/base/error-text';
 import { codeOf } from '@addon-operator/base/errors';
+import type { Answer } from '@addon-operator/http-server/answer';
+import type { ServerRequest } from '@addon-operator/http-server/serve';
 import { didYouMean } from '@addon-operator/json/similar-word';
 import type { RunView } from '../../journal/run-view.ts';
 import { endOf, startOf } from '../../status/cut-text.ts';
@@ -7,8 +9,6 @@ import type { DaemonView } from '../../status/daemon-view.ts';
 import { type ModuleRow, moduleRow } from '../../status/module-row.ts';
 import type { NextItem } from '../../status/next-items.ts';
 import type { TaskQueueView } from '../../status/task-queues.ts';
-import type { Answer } from '../answer.ts';
-import type { ServerRequest } from '../serve.ts';
 import { aboutData } from './about-data.ts';
 import { apiError, jsonAnswer } from './api-answer.ts';
 import { type ApiParts, type ApiRoute, numberOf, Refusal } from './api-route.ts';

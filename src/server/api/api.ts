@@ -1,6 +1,6 @@
 import type { Redactor } from '@addon-operator/base/redactor';
-import { type Answer, redactedAnswer } from '../answer.ts';
-import type { ServerRequest } from '../serve.ts';
+import { type Answer, redactedAnswer } from '@addon-operator/http-server/answer';
+import type { ServerRequest } from '@addon-operator/http-server/serve';
 import { apiError } from './api-answer.ts';
 import { API_PREFIX, apiAnswer, READ_PATHS } from './api-handler.ts';
 import type { ApiParts } from './api-route.ts';

@@ -1,9 +1,9 @@
 import { errorText } from '@addon-operator/base/error-text';
 import { codeOf } from '@addon-operator/base/errors';
+import type { Answer } from '@addon-operator/http-server/answer';
 import { isObject, parseJson } from '@addon-operator/json';
 import type { DaemonView } from '../../status/daemon-view.ts';
 import { OPERATIONS } from '../../status/module-object.ts';
-import type { Answer } from '../answer.ts';
 import { noModuleAnswer, type PauseCommands, pauseAnswer, resumeAnswer } from '../module-answers.ts';
 import { type AskOperation, operationAnswer } from '../operation-answer.ts';
 import { apiError, jsonAnswer } from './api-answer.ts';

@@ -1,5 +1,5 @@
-import type { Answer } from '../answer.ts';
-import type { ServerRequest } from '../serve.ts';
+import type { Answer } from '@addon-operator/http-server/answer';
+import type { ServerRequest } from '@addon-operator/http-server/serve';
 import { apiError } from './api-answer.ts';
 import { LINE_TOPICS, MAX_STREAMS, type StreamHub, TOPICS } from './stream-hub.ts';
 

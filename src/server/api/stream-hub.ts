@@ -1,8 +1,8 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Redactor } from '@addon-operator/base/redactor';
+import type { StreamSink } from '@addon-operator/http-server/answer';
 import type { LogTail } from '../../lib/log-tail.ts';
 import type { DaemonView } from '../../status/daemon-view.ts';
-import type { StreamSink } from '../answer.ts';
 import { modulesData, nextData, queuesData } from './api-handler.ts';
 import type { OperatorIdentity } from './api-route.ts';
 import { LiveLines } from './live-lines.ts';

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type SteadyClock, systemClock } from '@addon-operator/base/clock';
 import { silentLogger } from '@addon-operator/base/log';
+import { followStream } from '@addon-operator/http-server/stream-client';
 import { expect, onTestFinished, test } from 'vitest';
 import { daemonView, NO_COMMANDS } from '../../../test/support/daemon-view-stub.ts';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { startDebugServer } from '../debug-server.ts';
-import { followStream } from '../stream-client.ts';
 import { MAX_STREAMS } from './stream-hub.ts';
 
 async function start(view = daemonView(), clock: SteadyClock = systemClock): Promise<string> {

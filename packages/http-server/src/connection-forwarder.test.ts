@@ -3,8 +3,8 @@ import { connect, createServer, type Server } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { silentLogger } from '@addon-operator/base/log';
 import { afterEach, expect, test, vi } from 'vitest';
-import { freePorts } from '../../test/support/control-plane/free-ports.ts';
-import { FakeClock } from '../../test/support/fake-clock.ts';
+import { freePorts } from '../../../test/support/control-plane/free-ports.ts';
+import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { ConnectionForwarder } from './connection-forwarder.ts';
 
 const servers: Server[] = [];
