@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { API_INDEPENDENT_TAG, FURTHER_HELM_TAG, runsAllTests } from './test/support/api-independent.ts';
-import { GARBAGE_COLLECTION } from './test/support/garbage-collection.ts';
+import { GO_SETTINGS } from './test/support/go-settings.ts';
 import { SlowFilesFirst } from './test/support/slow-files-first.ts';
 
 // Programs that tests start from sources compile 800 files: with the cache that takes half the time, or a third.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/node-compile');
-// helm, kubectl and the control plane: see `garbage-collection.ts`.
-Object.assign(process.env, { ...GARBAGE_COLLECTION, ...process.env });
+// helm, kubectl and the control plane: see `go-settings.ts`.
+Object.assign(process.env, { ...GO_SETTINGS, ...process.env });
 
 /** More than CI has cores, two: most tests wait for helm, hooks and servers. Unit tests wait least. */
 const WORKERS = Number(process.env['TEST_WORKERS'] ?? 4);

@@ -5,7 +5,7 @@ import { execa } from 'execa';
 import { expect, onTestFinished, vi } from 'vitest';
 import { cacheDirectory } from '../../src/tools/cache-directory.ts';
 import { projectRoot } from '../checks/checkout.ts';
-import { GARBAGE_COLLECTION } from '../support/garbage-collection.ts';
+import { GO_SETTINGS } from '../support/go-settings.ts';
 import { StartedCommand } from '../support/started-command.ts';
 import { commandsNamed, outputNamed } from './command-blocks.ts';
 import { comparable } from './comparable-output.ts';
@@ -69,7 +69,7 @@ export class Terminal {
       PATH: path.join(':'),
       HOME: home,
       LANG: 'C',
-      ...GARBAGE_COLLECTION,
+      ...GO_SETTINGS,
       ADDON_OPERATOR_NODE: process.execPath,
       ADDON_OPERATOR_TMP_DIR: join(directory, 'tmp'),
       ...env,

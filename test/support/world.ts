@@ -7,7 +7,7 @@ import { type Daemon, startDaemon } from '../../src/app/start.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { CapturedLog } from './captured-log.ts';
 import type { ApiAnswer, ProbeRequest } from './control-plane/api-probe.ts';
-import { GARBAGE_COLLECTION } from './garbage-collection.ts';
+import { GO_SETTINGS } from './go-settings.ts';
 import { JumpClock } from './jump-clock.ts';
 import { type FileTree, writeTree } from './world-files.ts';
 
@@ -245,9 +245,9 @@ export class World {
 
 /** The real helm, which notes how it was called. */
 function countingHelm(directory: string, helmPath: string): string {
-  const { GOGC, GOMEMLIMIT } = GARBAGE_COLLECTION;
+  const settings = Object.entries(GO_SETTINGS).map(([name, value]) => `${name}=${value}`);
   return `#!/bin/sh
 echo "$*" >> '${directory}/helm-calls'
-GOGC=${GOGC} GOMEMLIMIT=${GOMEMLIMIT} exec '${helmPath}' "$@"
+${settings.join(' ')} exec '${helmPath}' "$@"
 `;
 }

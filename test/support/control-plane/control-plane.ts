@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '@addon-operator/base/clock';
-import { GARBAGE_COLLECTION } from '../garbage-collection.ts';
+import { GO_SETTINGS } from '../go-settings.ts';
 import { type ApiAccess, ApiProbe } from './api-probe.ts';
 import { type Certificates, createCertificates } from './certificates.ts';
 import { freePorts } from './free-ports.ts';
@@ -207,7 +207,7 @@ export class ControlPlane {
       cwd: directory,
       logFile,
       guard,
-      env: GARBAGE_COLLECTION,
+      env: GO_SETTINGS,
     });
   }
 

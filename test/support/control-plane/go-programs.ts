@@ -81,7 +81,8 @@ export async function buildGoProgram(program: GoProgram, target: string, signal:
       ],
       {
         cwd: program.moduleDir,
-        env: { CGO_ENABLED: '0', GOFLAGS: '-mod=readonly -buildvcs=false', GOWORK: 'off' },
+        // A build takes every core, unlike the programs that it makes, see `go-settings.ts`.
+        env: { CGO_ENABLED: '0', GOFLAGS: '-mod=readonly -buildvcs=false', GOWORK: 'off', GOMAXPROCS: '' },
         stdin: 'ignore',
         cancelSignal: signal,
       },
