@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { API_INDEPENDENT_TAG, FURTHER_HELM_TAG, runsAllTests } from './test/support/api-independent.ts';
+import { EndedProjectsReporter } from './test/support/ended-projects.ts';
 import { GO_SETTINGS } from './test/support/go-settings.ts';
 import { SlowFilesFirst } from './test/support/slow-files-first.ts';
 
@@ -41,7 +42,7 @@ const PROPERTIES = 'test/support/property-seed.ts';
 export default defineConfig({
   test: {
     ...(isShuffled ? {} : { sequence: { sequencer: SlowFilesFirst } }),
-    reporters: ['default', './test/support/summary-reporter.ts'],
+    reporters: ['default', new EndedProjectsReporter(), './test/support/summary-reporter.ts'],
     projects: [
       {
         test: {

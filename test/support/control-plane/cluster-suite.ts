@@ -1,8 +1,9 @@
-import { describe, inject, type TestOptions } from 'vitest';
+import { beforeAll, describe, inject, type TestOptions } from 'vitest';
 import { FURTHER_HELM_TAG } from '../api-independent.ts';
 import { ControlPlane, type ControlPlaneOptions } from './control-plane.ts';
 import type { Cluster, ClusterState } from './global-setup.ts';
 import { GATE_HELM_VERSIONS, HELM_VERSIONS, type HelmVersion } from './programs.ts';
+import { sharedPlane } from './shared-planes.ts';
 
 /**
  * A group of tests that need the control plane of their worker; they make their own namespaces. Without a control
@@ -20,7 +21,14 @@ export function describeCluster(
   }
   // oxlint-disable-next-line vitest/valid-title -- the title is the caller's
   describe.skipIf(state.type === 'unavailable')(name, options, () => {
-    suite(() => clusterOfWorker(state));
+    let cluster: Cluster | undefined;
+    beforeAll(async () => {
+      cluster = await clusterOfWorker(state);
+    });
+    suite(() => {
+      if (cluster === undefined) throw new Error('cluster() is for tests and hooks');
+      return cluster;
+    });
   });
 }
 
@@ -41,7 +49,7 @@ export function describeEachHelm(suite: (version: HelmVersion) => void, inGate =
 /** Whether this helm is there; a missing one is an error with `REQUIRE_CLUSTER=1`. For `test.skipIf`. */
 export function lacksHelm(version: HelmVersion): boolean {
   const state = inject('clusterState');
-  const isMissing = state.type === 'unavailable' || clusterOfWorker(state).helm[version] === undefined;
+  const isMissing = state.type === 'unavailable' || state.helm[version] === undefined;
   if (isMissing && isClusterRequired()) throw new Error(`REQUIRE_CLUSTER=1, but there is no helm ${version}`);
   return isMissing;
 }
@@ -64,13 +72,12 @@ export async function startControlPlane(
   );
 }
 
-function clusterOfWorker(state: ClusterState): Cluster {
+async function clusterOfWorker(state: ClusterState): Promise<Cluster> {
   if (state.type === 'unavailable') throw new Error(state.reason);
+  const { url, programs, helm } = state;
   // Counted from 1 to `maxWorkers` of the project; no two files run at the same time in workers of one number.
-  const worker = Number(process.env['VITEST_POOL_ID']);
-  const cluster = state.clusters[worker - 1];
-  if (cluster === undefined) throw new Error(`There is no control plane for worker ${worker}`);
-  return cluster;
+  const plane = await sharedPlane(url, Number(process.env['VITEST_POOL_ID']));
+  return { ...plane, programs, helm };
 }
 
 const START_TIMEOUT_MS = 180_000;

@@ -1,6 +1,6 @@
 import { messageOf } from '@addon-operator/base/errors';
 import type { TestProject } from 'vitest/node';
-import type { ApiAccess } from './api-probe.ts';
+import { whenProjectEnds } from '../ended-projects.ts';
 import { ControlPlane } from './control-plane.ts';
 import {
   type ControlPlanePrograms,
@@ -9,19 +9,23 @@ import {
   HELM_VERSIONS,
   type HelmVersion,
 } from './programs.ts';
+import { type SharedPlane, SharedPlanes } from './shared-planes.ts';
 
 /** What the cluster tests of a worker share. */
-export interface Cluster {
-  readonly access: ApiAccess;
-  readonly kubeconfigPath: string;
+export interface Cluster extends SharedPlane {
   readonly programs: ControlPlanePrograms;
   /** Paths of the helm executables; a version that cannot be had here is absent. */
   readonly helm: Readonly<Partial<Record<HelmVersion, string>>>;
 }
 
 export type ClusterState =
-  /** One for each worker: objects without a namespace of one test file must not meet those of another. */
-  | { readonly type: 'running'; readonly clusters: readonly Cluster[] }
+  | {
+      readonly type: 'available';
+      /** Where a worker gets its control plane: objects without a namespace of one test file must not meet those of another. */
+      readonly url: string;
+      readonly programs: ControlPlanePrograms;
+      readonly helm: Cluster['helm'];
+    }
   | { readonly type: 'unavailable'; readonly reason: string };
 
 declare module 'vitest' {
@@ -30,14 +34,14 @@ declare module 'vitest' {
   }
 }
 
-/** Starts the control planes of a test run, one for each worker, or says to the tests why there is none. */
+/** Serves the control planes of a test run, or says to the tests why there is none. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const stop = new AbortController();
   const find = {
     env: process.env,
     onProgress: (message: string) => process.stderr.write(`control plane: ${message}\n`),
   };
-  const planes: ControlPlane[] = [];
+  await using cleanup = new AsyncDisposableStack();
   try {
     const programs = await findControlPlane(find, stop.signal);
     const helm: Partial<Record<HelmVersion, string>> = {};
@@ -48,17 +52,15 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
         find.onProgress(`no helm ${version}: ${messageOf(error)}`);
       }
     }
-    while (planes.length < project.config.maxWorkers) {
-      planes.push(await ControlPlane.start({ programs }, stop.signal));
-    }
-    const clusters = planes.map(({ access, kubeconfigPath }) => ({ access, kubeconfigPath, programs, helm }));
-    project.provide('clusterState', { type: 'running', clusters });
+    const planes = cleanup.use(await SharedPlanes.serve(() => ControlPlane.start({ programs }, stop.signal)));
+    cleanup.defer(whenProjectEnds(project.name, () => void planes.stopAll()));
+    project.provide('clusterState', { type: 'available', url: planes.url, programs, helm });
   } catch (error) {
     find.onProgress(`unavailable: ${messageOf(error)}`);
     project.provide('clusterState', { type: 'unavailable', reason: messageOf(error) });
   }
-  return async () => {
-    stop.abort();
-    await Promise.all(planes.map((plane) => plane.stop()));
-  };
+  // First of all: a control plane that still starts gives up.
+  cleanup.defer(() => stop.abort());
+  const stack = cleanup.move();
+  return () => stack.disposeAsync();
 }
