@@ -73,7 +73,7 @@ export default defineConfig({
           setupFiles: [PROPERTIES],
           globalSetup: ['test/support/build-program.ts'],
           sequence: { groupOrder: AFTER_UNIT },
-          testTimeout: 180_000,
+          testTimeout: 300_000,
           hookTimeout: 120_000,
         },
       },

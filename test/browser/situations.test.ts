@@ -16,7 +16,7 @@ import type { World } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
 import { configMapChart, shHook, under } from '../support/world-files.ts';
 
-const WAIT = { timeout: 60_000, interval: 200 };
+const WAIT = { timeout: 120_000, interval: 200 };
 
 interface Expected {
   readonly status: ModuleStatus;

@@ -8,7 +8,8 @@ import { eventsOf, modulePath, readModule } from './module-world.ts';
 import type { World } from './world.ts';
 import { runInWorld } from './world-command.ts';
 
-const WAIT = { timeout: 60_000, interval: 200 };
+/** The status of a module that no task changes is looked at every ten seconds, which last thirty here. */
+const WAIT = { timeout: 120_000, interval: 200 };
 const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 
 export interface SaidCause {
