@@ -43,7 +43,7 @@ test('the guard works when the process that started it is killed', async () => {
   const owner = execa(process.execPath, ['--input-type=module', '-e', script], { reject: false });
   const [line] = (await once(owner.stdout, 'data')) as [Buffer];
   const { directory, pid } = JSON.parse(line.toString()) as { directory: string; pid: number };
-  expect(await stateOf(pid)).toMatch(/^[RS]/);
+  expect(await stateOf(pid)).toMatch(/^[RSD]/);
   owner.kill('SIGKILL');
   await owner;
   await vi.waitFor(async () => {
