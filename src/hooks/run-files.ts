@@ -11,14 +11,20 @@ import {
   readFileSync,
   rmSync,
   type Stats,
-  writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { CHANNEL_PREFIX } from '@addon-operator/process/byte-channel';
 import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
-import { type MadeDirectory, SPARE_PREFIX, type SpareDirectories } from './spare-directories.ts';
+import {
+  closeInputs,
+  FILE_MODE,
+  type MadeDirectory,
+  SPARE_PREFIX,
+  type SpareDirectories,
+} from './spare-directories.ts';
 
 /** The private directory of one run, with its input and output files. */
 export interface RunFiles {
@@ -88,20 +94,26 @@ export function createRunFiles(
   const env: Record<string, string> = {};
   /** What the outputs were when they were read, by name. */
   const found = new Map<string, Stats>();
-  let made: MadeDirectory;
+  let made: MadeDirectory | undefined;
   try {
     made = spares?.take(directory) ?? makeDirectory(directory);
     for (const [key, [variable, name]] of INPUT_FILES) {
-      const path = `${directory}/${name}`;
-      env[variable] = path;
-      writeInput(path, inputs[key]);
+      env[variable] = `${directory}/${name}`;
+      writeInput(made, name, directory, inputs[key]);
     }
     for (const [variable, name] of OUTPUT_FILES) env[variable] = `${directory}/${name}`;
     env[ADMISSION_RESPONSE] = env[OUTPUTS.admissionResponse[0]] ?? '';
+    // They are not used again.
+    if (spares === undefined) closeInputs(made);
   } catch (error) {
+    if (made !== undefined) closeInputs(made);
     removeDirectory(directory);
     throw notWritten(tmpDir, error);
   }
+  const remove = (): void => {
+    closeInputs(made);
+    removeDirectory(directory);
+  };
   return {
     env,
     writeContexts: async (pieces, signal) => {
@@ -131,9 +143,9 @@ export function createRunFiles(
     },
     removeContexts: () =>
       rm(join(directory, INPUTS.bindingContext[1]), { force: true }).catch(() => undefined),
-    remove: () => removeDirectory(directory),
+    remove,
     recycle: () => {
-      if (spares?.give(directory, made, found) !== true) removeDirectory(directory);
+      if (spares?.give(directory, made, found) !== true) remove();
     },
   };
 }
@@ -158,13 +170,21 @@ function notWritten(tmpDir: string, cause: unknown): OperatorError {
   );
 }
 
-function writeInput(path: string, text: string): void {
-  const descriptor = openSync(path, WRITE_INPUT);
-  try {
-    writeFileSync(descriptor, text);
-  } finally {
-    closeSync(descriptor);
+function writeInput({ open: opened }: MadeDirectory, name: string, directory: string, text: string): void {
+  if (text === '') return;
+  let descriptor = opened.get(name);
+  if (descriptor === undefined) {
+    descriptor = openSync(`${directory}/${name}`, WRITE_INPUT);
+    opened.set(name, descriptor);
   }
+  const written = writeSync(descriptor, text, 0);
+  if (written < Buffer.byteLength(text)) writeFrom(descriptor, Buffer.from(text), written);
+}
+
+/** What a write took only a part of, such as 2 GB. */
+function writeFrom(descriptor: number, bytes: Buffer, from: number): void {
+  for (let written = from; written < bytes.length; )
+    written += writeSync(descriptor, bytes, written, bytes.length - written, written);
 }
 
 async function writePieces(
@@ -182,20 +202,25 @@ async function writePieces(
 /** The directory with all files in it, empty. */
 function makeDirectory(directory: string): MadeDirectory {
   mkdirSync(directory, { mode: 0o700 });
-  const inputs = makeFiles(directory, INPUT_NAMES);
-  const outputs = makeFiles(directory, OUTPUT_NAMES);
-  return { inode: lstatSync(directory).ino, inputs, outputs };
-}
-
-/** Returns the inode number of each file, by name. */
-function makeFiles(directory: string, names: readonly string[]): ReadonlyMap<string, number> {
-  const inodes = new Map<string, number>();
-  for (const name of names) {
-    const descriptor = openSync(`${directory}/${name}`, 'wx', 0o600);
-    inodes.set(name, fstatSync(descriptor).ino);
-    closeSync(descriptor);
+  const open = new Map<string, number>();
+  try {
+    const inputs = new Map<string, number>();
+    for (const name of INPUT_NAMES) {
+      const descriptor = openSync(`${directory}/${name}`, 'wx', FILE_MODE);
+      open.set(name, descriptor);
+      inputs.set(name, fstatSync(descriptor).ino);
+    }
+    const outputs = new Map<string, number>();
+    for (const name of OUTPUT_NAMES) {
+      const descriptor = openSync(`${directory}/${name}`, 'wx', FILE_MODE);
+      outputs.set(name, fstatSync(descriptor).ino);
+      closeSync(descriptor);
+    }
+    return { inode: lstatSync(directory).ino, inputs, outputs, open };
+  } catch (error) {
+    closeInputs({ open });
+    throw error;
   }
-  return inodes;
 }
 
 function entries<T extends object>(table: T): readonly [keyof T, T[keyof T]][] {

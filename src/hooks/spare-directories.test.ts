@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   statSync,
@@ -168,6 +169,43 @@ test('no more than a given number of directories is kept, and none after the end
   expect(readdirSync(tmp)).toHaveLength(2);
   few[Symbol.dispose]();
   expect(readdirSync(tmp)).toEqual([]);
+});
+
+const openFiles = (): string[] =>
+  readdirSync('/proc/self/fd').filter((fd) => readlinkIfOpen(`/proc/self/fd/${fd}`).startsWith(tmp));
+
+function readlinkIfOpen(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    // That of the directory that was listed.
+    return '';
+  }
+}
+
+test.skipIf(process.platform !== 'linux')(
+  'few files stay open after many runs at once, none after the end',
+  () => {
+    const runs = Array.from({ length: 20 }, (_, index) => createRunFiles(tmp, `run ${index}`, FIRST, spares));
+    expect(openFiles()).toHaveLength(60);
+    for (const run of runs) finish(run);
+    expect(openFiles()).toHaveLength(48);
+    const [failed, good] = Array.from({ length: 2 }, () => createRunFiles(tmp, 'again', SECOND, spares));
+    failed?.remove();
+    good?.recycle();
+    spares[Symbol.dispose]();
+    expect(openFiles()).toEqual([]);
+  },
+);
+
+test('a run gets its own input, when the directory was spare while many others were', () => {
+  const runs = Array.from({ length: 20 }, (_, index) => createRunFiles(tmp, `run ${index}`, FIRST, spares));
+  for (const run of runs) finish(run);
+  for (const _ of runs) {
+    const second = createRunFiles(tmp, 'second', SECOND, spares);
+    expect(readFileSync(inputOf(second), 'utf8')).toBe(SECOND.values);
+    expectAsNew(second);
+  }
 });
 
 test('a start removes the spare directories of a daemon that was killed', () => {

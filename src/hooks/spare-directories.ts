@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { lstatSync, readdirSync, renameSync, rmSync, type Stats, truncateSync } from 'node:fs';
+import {
+  closeSync,
+  ftruncateSync,
+  lstatSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  truncateSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 /** A directory as it was made. */
@@ -9,6 +18,14 @@ export interface MadeDirectory {
   readonly inputs: ReadonlyMap<string, number>;
   /** Inode number of each file that hooks may write, by name. */
   readonly outputs: ReadonlyMap<string, number>;
+  /** Descriptors of files that hooks read, by name, to write and empty them without opening them each time. */
+  readonly open: Map<string, number>;
+}
+
+/** Closes the descriptors of a directory, if there are any; what is written later is opened again. */
+export function closeInputs({ open }: Pick<MadeDirectory, 'open'>): void {
+  for (const descriptor of open.values()) closeSync(descriptor);
+  open.clear();
 }
 
 /** In the names of directories that belong to no run. */
@@ -18,7 +35,9 @@ export const SPARE_PREFIX = 'spare-';
  * processors rather than for files.
  */
 const MAX_SPARES = 128;
-const FILE_MODE = 0o600;
+/** More directories than this are spare only after a time with many runs at once: their descriptors are given back. */
+const MAX_OPEN_SPARES = 16;
+export const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
 
 /**
@@ -48,6 +67,7 @@ export class SpareDirectories implements Disposable {
         return spare.made;
       } catch {
         // Somebody tidied up in the directory for temporary files.
+        closeInputs(spare.made);
       }
     }
     return undefined;
@@ -64,18 +84,27 @@ export class SpareDirectories implements Disposable {
     const spare = { path: join(this.#tmpDir, `${SPARE_PREFIX}${process.pid}-${randomUUID()}`), made };
     try {
       // No process of the run is left that could put a link there now.
-      for (const name of made.inputs.keys()) truncateSync(`${path}/${name}`);
+      for (const name of made.inputs.keys()) empty(made.open.get(name), `${path}/${name}`);
       renameSync(path, spare.path);
     } catch {
       return false;
     }
+    if (this.#spares.length >= MAX_OPEN_SPARES) closeInputs(made);
     this.#spares.push(spare);
     return true;
   }
 
   [Symbol.dispose](): void {
-    for (const { path } of this.#spares.splice(0)) rmSync(path, { recursive: true, force: true });
+    for (const { path, made } of this.#spares.splice(0)) {
+      closeInputs(made);
+      rmSync(path, { recursive: true, force: true });
+    }
   }
+}
+
+function empty(descriptor: number | undefined, path: string): void {
+  if (descriptor === undefined) truncateSync(path);
+  else ftruncateSync(descriptor);
 }
 
 /** Whether a directory holds the files it was made with, under no other names too, those for output empty, and nothing else. */
