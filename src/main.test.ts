@@ -1,7 +1,19 @@
 import { spawnSync } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import {
+  closeSync,
+  cpSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { OWN_CODE } from './lib/own-code.ts';
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 
@@ -17,4 +29,45 @@ test.skipIf(process.platform !== 'linux')('what stdout cannot take is told on st
   } finally {
     closeSync(full);
   }
+});
+
+/** Runs the built program with a directory for what V8 has compiled. */
+function runBuilt(compileCache: string): {
+  readonly status: number | null;
+  readonly output: readonly string[];
+} {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [fileURLToPath(new URL('main.js', OWN_CODE)), 'version'],
+    { encoding: 'utf8', env: { NODE_COMPILE_CACHE: compileCache } },
+  );
+  return { status, output: [stdout, stderr] };
+}
+
+const filesIn = (directory: string): string[] =>
+  readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+
+test('a command runs as ever, whatever is the matter with the cache of compiled code', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'compile-cache-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const good = join(directory, 'good');
+  const expected = runBuilt(good);
+  expect(expected).toEqual({ status: 0, output: [expect.stringMatching(/\d/), ''] });
+  expect(filesIn(good)).not.toEqual([]);
+
+  const damaged = join(directory, 'damaged');
+  cpSync(good, damaged, { recursive: true });
+  for (const [index, file] of filesIn(damaged).entries())
+    writeFileSync(file, index % 2 === 0 ? '' : 'x'.repeat(10_000));
+  const [version = ''] = readdirSync(good);
+  const other = join(directory, 'other');
+  cpSync(good, other, { recursive: true });
+  for (const file of filesIn(other)) writeFileSync(file, Buffer.alloc(100));
+  renameSync(join(other, version), join(other, 'v1.0.0-x64-00000000-0'));
+  // It cannot be written to, also not by root.
+  const file = join(directory, 'file');
+  writeFileSync(file, '');
+  for (const cache of [damaged, other, file]) expect([cache, runBuilt(cache)]).toEqual([cache, expected]);
 });
