@@ -38,7 +38,12 @@ import type { DaemonHost } from './host.ts';
 const PINNED_HELM_MAJOR = 3;
 
 /** Everything below the operator, each part running. */
-export interface BaseParts extends Pick<Lead, 'heldPorts'> {
+export interface BaseParts extends HookBase {
+  readonly helmBinary: HelmBinary;
+}
+
+/** What hooks need, each part running. */
+export interface HookBase extends Pick<Lead, 'heldPorts'> {
   readonly tmpDir: string;
   readonly runner: ProcessRunner;
   readonly inProcess: InProcessHooks;
@@ -49,7 +54,6 @@ export interface BaseParts extends Pick<Lead, 'heldPorts'> {
   readonly cluster: Cluster;
   readonly jq: JqEngine;
   readonly reflectors: SharedReflectors;
-  readonly helmBinary: HelmBinary;
   /** Throws when nothing may be started any more: the daemon is stopping, or not the leader. */
   readonly check: () => void;
   readonly tracing: Tracing;
@@ -86,6 +90,19 @@ export interface BaseOptions {
  * @throws OperatorError when a part cannot be started
  */
 export async function startBase(options: BaseOptions): Promise<BaseParts> {
+  const { settings, host, stop } = options;
+  const parts = await startHookBase(options);
+  const { runner, tmpDir } = parts;
+  const pinned: HelmSearch['pinned'] = (helmLog, signal) => fetchHelm(host, helmLog, signal);
+  return { ...parts, helmBinary: await locateHelm({ settings, host, runner, tmpDir, pinned }, stop) };
+}
+
+/**
+ * Starts what hooks need: nothing of it needs helm.
+ *
+ * @throws OperatorError when a part cannot be started
+ */
+export async function startHookBase(options: BaseOptions): Promise<HookBase> {
   const { settings, host, cluster, lead, stop, running, tracing = NO_TRACING } = options;
   const { clock, log } = host;
   const tmpDir = prepareTemporaryDirectory(settings.tmpDir, log);
@@ -132,8 +149,6 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
   });
   const { namespace } = settings;
   const http = startHttpHooks({ ...options, namespace, timeoutMs, reflectors, hosts, check });
-  const pinned: HelmSearch['pinned'] = (helmLog, signal) => fetchHelm(host, helmLog, signal);
-  const helmBinary = await locateHelm({ settings, host, runner, tmpDir, pinned }, stop);
   return {
     tmpDir,
     runner,
@@ -144,7 +159,6 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
     cluster,
     ...tools,
     reflectors,
-    helmBinary,
     ...(lead.heldPorts === undefined ? {} : { heldPorts: lead.heldPorts }),
     check,
     tracing,

@@ -1,10 +1,12 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { addDebugCommand, type CommandParts } from './debug-command.ts';
+import type { HookTrialOptions } from './hook-trial.ts';
 import { nameArgument } from './name-arguments.ts';
 
-/** Adds `hook abort`. */
+/** Adds the commands about one hook. */
 export function addHookCommand(program: Command, parts: CommandParts): void {
-  const hook = program.command('hook').description('Stop hooks that run');
+  const hook = program.command('hook').description('Try a hook without a cluster, or stop one that runs');
+  addTrialCommands(hook, parts);
   addDebugCommand(
     hook,
     { name: 'abort', description: 'Stop a hook that runs; its task is retried as after a failure' },
@@ -21,4 +23,81 @@ export function addHookCommand(program: Command, parts: CommandParts): void {
     .addArgument(nameArgument('running hook', '<name>', 'name of the hook; MODULE/NAME if several have it'))
     .option('--queue <name>', 'only its run in this queue')
     .option('--drop', 'drop the task of an event or a schedule instead of retrying it');
+}
+
+const EVENTS = ['Added', 'Modified', 'Deleted'] as const;
+
+/** Adds the commands that run or show a hook of a file. */
+function addTrialCommands(hook: Command, { host, runner }: CommandParts): void {
+  const run = hook
+    .command('run')
+    .summary('Run a hook on a sandbox and show what it would change')
+    .description(
+      'Run a hook on a Kubernetes API that lasts for the command, and show what it prints and would change. Without --binding it runs as at its start: onStartup, then the Synchronization of its kubernetes bindings',
+    );
+  addTrialOptions(run)
+    .addOption(
+      new Option('-o, --output <format>', 'format of the output').choices(['text', 'json']).default('text'),
+    )
+    .option('--no-color', 'no colours on a terminal')
+    .addHelpText('after', '\nExit code: 0 the hook succeeded, 1 it failed or cannot be run.')
+    .action((path: string) =>
+      runner(async () => {
+        const { hookRunCommand } = await import('./hook-run-command.ts');
+        const { output, color } = run.opts<{ readonly output: 'text' | 'json'; readonly color: boolean }>();
+        return await hookRunCommand({ ...trialOptions(path, run), format: output, hasColor: color }, host);
+      }),
+    );
+  const contexts = hook
+    .command('contexts')
+    .summary('Print the binding contexts that a hook would get')
+    .description(
+      'Print the binding contexts that `hook run` would give the hook, as JSON, without running it',
+    );
+  addTrialOptions(contexts).action((path: string) =>
+    runner(async () => {
+      const { hookContextsCommand } = await import('./hook-run-command.ts');
+      return await hookContextsCommand(trialOptions(path, contexts), host);
+    }),
+  );
+  hook
+    .command('config')
+    .summary('Print the configuration of a hook')
+    .description(
+      'Print the configuration of a hook as the operator understands it, as JSON with all defaults',
+    )
+    .argument('<file>', 'file of the hook')
+    .action((path: string) =>
+      runner(async () => {
+        const { hookConfigCommand } = await import('./hook-run-command.ts');
+        return await hookConfigCommand({ hook: path }, host);
+      }),
+    );
+}
+
+function addTrialOptions(command: Command): Command {
+  return command
+    .argument('<file>', 'file of the hook')
+    .option(
+      '--binding <name>',
+      'only this binding, such as beforeHelm, or the name of a kubernetes or schedule binding',
+    )
+    .addOption(new Option('--event <type>', 'what happens to the object of --object').choices(EVENTS))
+    .option('--object <file>', 'file with the object that is added, modified or deleted')
+    .option('--cluster <path>', 'file or directory with objects that exist; may be repeated', appended)
+    .option(
+      '--values <file>',
+      'values, as the ConfigMap of the operator has them: a key for each module, and global',
+    );
+}
+
+function trialOptions(hook: string, command: Command): HookTrialOptions {
+  const { cluster = [], ...given } = command.opts<
+    Omit<HookTrialOptions, 'hook' | 'cluster'> & { readonly cluster?: readonly string[] }
+  >();
+  return { ...given, hook, cluster };
+}
+
+function appended(path: string, before: readonly string[] = []): readonly string[] {
+  return [...before, path];
 }

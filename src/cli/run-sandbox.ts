@@ -21,6 +21,7 @@ import type { CliHost } from './cli-host.ts';
 import { daemonHost, daemonLog } from './daemon-host.ts';
 import { endFacts } from './end-facts.ts';
 import { summaryScreen, tourScreen } from './end-screen.ts';
+import { withFramework } from './framework-dir.ts';
 import { isPortFree } from './free-port.ts';
 import { ProgressDisplay } from './progress-display.ts';
 import { progressOf } from './progress-event.ts';
@@ -101,7 +102,7 @@ async function runAndShow(parts: RunParts, stop: AbortSignal): Promise<number> {
     {
       ...daemonHost(host, log),
       // What hooks do with kubectl or a client library must reach the sandbox, never a cluster of the user.
-      env: { ...host.env, KUBECONFIG: files.kubeconfig },
+      env: { ...withFramework(host.env), KUBECONFIG: files.kubeconfig },
       onUi: (address) => {
         pageAddress = address;
         log.info({ address }, 'the page in the sandbox');

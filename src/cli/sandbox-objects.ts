@@ -7,22 +7,28 @@ const CONFLICT = 409;
 export interface FirstObjects {
   readonly namespace: string;
   readonly configMap: string;
+  /** Of the ConfigMap; default: empty. */
+  readonly data?: Readonly<Record<string, string>>;
 }
 
 /**
- * Creates the namespace and the empty ConfigMap where they are missing.
+ * Creates the namespace and the ConfigMap where they are missing.
  *
  * @param url base URL of an API that needs no credentials
  * @throws OperatorError KUBE_API when the API refuses; `signal.reason` on abort
  */
 export async function createFirstObjects(
   url: string,
-  { namespace, configMap }: FirstObjects,
+  { namespace, configMap, data }: FirstObjects,
   signal: AbortSignal,
 ): Promise<void> {
   const namespaces = '/api/v1/namespaces';
   await create(url + namespaces, object('Namespace', namespace), signal);
-  await create(`${url}${namespaces}/${namespace}/configmaps`, object('ConfigMap', configMap), signal);
+  await create(
+    `${url}${namespaces}/${namespace}/configmaps`,
+    { ...object('ConfigMap', configMap), ...(data && { data }) },
+    signal,
+  );
 }
 
 function object(kind: string, name: string): object {

@@ -10,7 +10,7 @@ import type { ProcessRunner } from '@addon-operator/process/process-runner';
 import type { HelmDriver } from '../helm/helm-driver.ts';
 import type { HttpHooks } from '../hooks/http/http-hooks.ts';
 import type { InProcessHooks } from '../hooks/in-process/in-process-hooks.ts';
-import { HookRunner, hookRunsOf } from '../hooks/run-hook.ts';
+import { HookRunner, type HookRuns, hookRunsOf } from '../hooks/run-hook.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { EnabledScriptOptions } from '../modules/enabled-script.ts';
@@ -53,6 +53,8 @@ interface ExecutionOptions
   readonly http: HttpHooks;
   readonly inProcess: InProcessHooks;
   readonly jq: JqEngine;
+  /** Comes between the operator and the hooks; default: nothing does. */
+  readonly tap?: (runs: HookRuns) => HookRuns;
   /** What has to be ended is entered here. */
   readonly running: AsyncDisposableStack;
 }
@@ -63,7 +65,7 @@ export function createExecution(
   { registry, journal }: { readonly registry: ModuleRegistry; readonly journal: Journal },
 ): HookExecution {
   const { settings, host, cluster, metrics, hookMetrics, configMap } = options;
-  const { values, dynamicFlags, followSecrets } = options;
+  const { values, dynamicFlags, followSecrets, tap = (runs: HookRuns): HookRuns => runs } = options;
   const { clock, random } = host;
   const record = recordHookRun(journal, clock);
   return new HookExecution({
@@ -87,23 +89,25 @@ export function createExecution(
         },
       };
     },
-    hookRunner: hookRunsOf({
-      'in-process': options.inProcess,
-      http: options.http,
-      executable: options.running.use(
-        new HookRunner({
-          runner: options.runner,
-          tmpDir: options.tmpDir,
-          env: options.hookEnv,
-          cwd: host.cwd,
-          ...hookLimits(settings),
-          graceMs: HOOK_GRACE_MS,
-          onEscaped: ({ owner, name }, count) =>
-            metrics.hookEscapes({ module: owner.type === 'global' ? '' : owner.module, hook: name }, count),
-          keepFiles: settings.keepsTmpFiles,
-        }),
-      ),
-    }),
+    hookRunner: tap(
+      hookRunsOf({
+        'in-process': options.inProcess,
+        http: options.http,
+        executable: options.running.use(
+          new HookRunner({
+            runner: options.runner,
+            tmpDir: options.tmpDir,
+            env: options.hookEnv,
+            cwd: host.cwd,
+            ...hookLimits(settings),
+            graceMs: HOOK_GRACE_MS,
+            onEscaped: ({ owner, name }, count) =>
+              metrics.hookEscapes({ module: owner.type === 'global' ? '' : owner.module, hook: name }, count),
+            keepFiles: settings.keepsTmpFiles,
+          }),
+        ),
+      }),
+    ),
     objectPatcher: new ObjectPatcher({
       kube: cluster.patcher,
       find: (apiVersion, kind, signal) => cluster.discovery.find(apiVersion, kind, signal),

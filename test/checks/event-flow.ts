@@ -57,7 +57,7 @@ export function flowProblems(
     INTERFACES.some((one) => pairs.has(`${a} ${one}`) && pairs.has(`${b} ${one}`));
   const problems = listed.flatMap((file, index) => {
     if (!files.has(file)) return [`there is no src/${file}`];
-    if (file.startsWith('app/')) return [`${file} creates parts, it is not on the way of an event`];
+    if (createsParts(file)) return [`${file} creates parts, it is not on the way of an event`];
     const before = listed.slice(0, index);
     if (before.includes(file)) return [`${file} is listed twice`];
     if (index > 0 && !before.some((other) => isNext(other, file)))
@@ -91,7 +91,7 @@ export function missingFiles(
     return next > 1 || (next > 0 && loadedByListed.has(file)) || BEHIND.test(sources.get(file) ?? '');
   };
   const found = [...sources.keys()].filter(
-    (file) => !file.startsWith('app/') && !listed.includes(file) && isOnTheWay(file),
+    (file) => !createsParts(file) && !listed.includes(file) && isOnTheWay(file),
   );
   return [
     ...found
@@ -101,4 +101,9 @@ export function missingFiles(
       .filter((file) => !found.includes(file))
       .map((file) => `${file} need not be named as lying beside the way`),
   ];
+}
+
+/** Files of these rooms only put parts together: nothing crosses them later. */
+function createsParts(file: string): boolean {
+  return file.startsWith('app/') || file.startsWith('devkit/');
 }

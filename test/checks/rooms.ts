@@ -12,6 +12,7 @@ interface Room {
 export const ROOMS: readonly Room[] = [
   { name: 'cli', may: '*' },
   { name: 'app', may: '*' },
+  { name: 'devkit', may: '*' },
   { name: 'plan', may: '*' },
   { name: 'webhooks', may: '*' },
   { name: 'leader', may: [], mayTypesOf: ['status', 'metrics', 'settings'] },
@@ -40,6 +41,7 @@ const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
   '@addon-operator/kube-client': [
     'cli',
     'app',
+    'devkit',
     'plan',
     'webhooks',
     'leader',
@@ -65,7 +67,7 @@ const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
     'jq',
     'lib',
   ],
-  '@addon-operator/yaml': ['cli', 'app', 'plan', 'operator', 'modules', 'hooks', 'helm', 'values'],
+  '@addon-operator/yaml': ['cli', 'app', 'devkit', 'plan', 'operator', 'modules', 'hooks', 'helm', 'values'],
   '@addon-operator/crypto': ['cli', 'webhooks', 'extensions'],
   '@addon-operator/crontab': ['operator', 'events'],
   '@addon-operator/task-queue': ['app', 'operator'],

@@ -1,5 +1,11 @@
 export { type DirectoryLock, lockDirectory } from './directory-lock.ts';
-export { type Sandbox, type SandboxOptions, startSandbox } from './sandbox.ts';
+export {
+  type ObjectChange,
+  type Sandbox,
+  type SandboxObject,
+  type SandboxOptions,
+  startSandbox,
+} from './sandbox.ts';
 export { machineClock, type SandboxClock } from './sandbox-clock.ts';
 export { SandboxError } from './sandbox-error.ts';
 export { type SandboxLog, silentLog } from './sandbox-log.ts';

@@ -23,6 +23,25 @@ export interface SandboxOptions {
   readonly port?: number;
   readonly clock: SandboxClock;
   readonly log: SandboxLog;
+  /** Called after each change of an object, by whomever it was made; not for what a sandbox has from the start. */
+  readonly onChange?: (change: ObjectChange) => void;
+}
+
+/** One committed change of an object. */
+export interface ObjectChange {
+  readonly type: 'added' | 'modified' | 'removed';
+  /** The last state, if it was removed. Never changed in place. */
+  readonly object: SandboxObject;
+  /** Undefined for an object that was added. */
+  readonly previous: SandboxObject | undefined;
+}
+
+/** An object as the API returns it. */
+export interface SandboxObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly [field: string]: unknown;
 }
 
 /** A running Kubernetes API without a cluster behind it. */
@@ -75,6 +94,9 @@ async function serve(options: SandboxOptions, storage: StateStorage, signal: Abo
   const server = await startHttpServer(options.port ?? 0, (request) => handleRequest(state, request), log);
   const loop = new ControllerLoop(state, controllers, log);
   furnishCluster(state);
+  const { onChange } = options;
+  if (onChange !== undefined)
+    store.subscribe(({ type, object, previous }) => onChange({ type, object, previous }));
   const stopOnce = async (): Promise<void> => {
     signal.removeEventListener('abort', onAbort);
     loop.stop();

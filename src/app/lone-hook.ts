@@ -1,0 +1,53 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { redactedError } from '@addon-operator/base/redactor';
+import { createLoneHook } from '../devkit/create-lone-hook.ts';
+import type { HookPlace } from '../devkit/hook-place.ts';
+import type { LoneHook } from '../devkit/lone-hook.ts';
+import type { HookRuns } from '../hooks/run-hook.ts';
+import { connectAlone } from '../leader/take-lead.ts';
+import { withRedactedLog } from '../lib/redacted-log.ts';
+import { createMetrics } from '../operator/daemon-metrics.ts';
+import type { Settings } from '../settings.ts';
+import { connectCluster } from './connect-cluster.ts';
+import type { DaemonHost } from './host.ts';
+import { startHookBase } from './infrastructure.ts';
+
+export interface LoneHookOptions {
+  /** Of the hook and its module; the cluster is that of `kubeConfig`. */
+  readonly settings: Settings;
+  readonly host: DaemonHost;
+  /** Absolute. */
+  readonly path: string;
+  readonly place: HookPlace;
+  /** Comes between the operator and the hook. */
+  readonly tap: (runs: HookRuns) => HookRuns;
+}
+
+/**
+ * Puts one hook into operation, without queues, releases and other hooks. Temporary files are kept apart from those of a
+ * running operator.
+ *
+ * @throws OperatorError when the hook, its configuration, its module or the ConfigMap cannot be used; whatever `use` throws
+ */
+export async function withLoneHook<T>(
+  { host: given, settings: wanted, ...options }: LoneHookOptions,
+  use: (hook: LoneHook) => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  const { host, redactor } = withRedactedLog(given);
+  await using running = new AsyncDisposableStack();
+  const directory = await mkdtemp(join(tmpdir(), 'addon-operator-'));
+  running.defer(() => rm(directory, { recursive: true, force: true }));
+  const settings: Settings = { ...wanted, tmpDir: directory };
+  const metrics = createMetrics(settings, { version: host.version });
+  const common = { settings, host, metrics, redactor, stop: signal, running };
+  try {
+    const connected = await connectAlone({ connect: () => connectCluster(settings, host, metrics), running });
+    const base = await startHookBase({ ...common, ...connected });
+    return await use(await createLoneHook({ ...common, ...options, ...base }));
+  } catch (error) {
+    throw redactedError(error, redactor);
+  }
+}

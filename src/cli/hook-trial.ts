@@ -1,0 +1,153 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { silentLogger } from '@addon-operator/base/log';
+import { isObject, type Json } from '@addon-operator/json';
+import { startSandbox } from '@addon-operator/kube-sandbox';
+import { dumpYaml, parseYaml } from '@addon-operator/yaml';
+import { withLoneHook } from '../app/lone-hook.ts';
+import { type HookPlace, placeOf } from '../devkit/hook-place.ts';
+import { HookTap } from '../devkit/hook-tap.ts';
+import type { LoneHook } from '../devkit/lone-hook.ts';
+import type { ReportedChange } from '../devkit/object-changes.ts';
+import { readObjectFiles } from '../devkit/object-files.ts';
+import type { TrialRequest } from '../devkit/try-hook.ts';
+import type { WatchEventType } from '../hooks/kubernetes-binding.ts';
+import { readSettings } from '../settings/read-settings.ts';
+import type { CliHost } from './cli-host.ts';
+import { withFramework } from './framework-dir.ts';
+import { quietHost } from './quiet-host.ts';
+import { rethrowSandboxError } from './sandbox-failure.ts';
+import { writeKubeconfig } from './sandbox-files.ts';
+import { createFirstObjects } from './sandbox-objects.ts';
+
+/** What is to be run, as the command line has it; paths are relative to the working directory. */
+export interface HookTrialOptions {
+  readonly hook: string;
+  readonly binding?: string;
+  readonly event?: WatchEventType;
+  /** File with the object of the event. */
+  readonly object?: string;
+  /** Files and directories with objects that exist. */
+  readonly cluster: readonly string[];
+  /** File with values, as the ConfigMap would have them. */
+  readonly values?: string;
+}
+
+/** A hook on a sandbox of its own. */
+export interface HookTrial {
+  readonly hook: LoneHook;
+  readonly request: TrialRequest;
+  /** All changes of objects so far, but for the ConfigMap of the operator. */
+  readonly changes: readonly ReportedChange[];
+}
+
+const NAMESPACE = 'addon-operator';
+const CONFIG_MAP = 'addon-operator';
+
+/**
+ * Puts the hook into operation on a sandbox that lasts for the command: nothing that the hook does, with kubectl too, reaches a
+ * cluster.
+ *
+ * @throws OperatorError for everything that keeps the hook from being run; whatever `use` throws
+ */
+export async function withHookTrial<T>(
+  options: HookTrialOptions,
+  tap: HookTap,
+  host: CliHost,
+  use: (trial: HookTrial, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const signal = host.stopSignal();
+  const path = resolve(host.cwd, options.hook);
+  const request = await requestOf(options, host.cwd);
+  const config = options.values === undefined ? {} : await readValues(resolve(host.cwd, options.values));
+  await using running = new AsyncDisposableStack();
+  const directory = await mkdtemp(join(tmpdir(), 'addon-operator-'));
+  running.defer(() => rm(directory, { recursive: true, force: true }));
+  const changes: ReportedChange[] = [];
+  const sandbox = await startSandbox(
+    {
+      clock: host.clock,
+      log: silentLogger,
+      onChange: (change) => {
+        if (!isOfOperator(change)) changes.push(change);
+      },
+    },
+    new AbortController().signal,
+  ).catch(rethrowSandboxError);
+  running.defer(() => sandbox.stop());
+  const kubeconfig = join(directory, 'kubeconfig');
+  writeKubeconfig(kubeconfig, sandbox.kubeconfig);
+  await createFirstObjects(
+    sandbox.url,
+    { namespace: NAMESPACE, configMap: CONFIG_MAP, data: config },
+    signal,
+  );
+  const flags = { 'kube-config': kubeconfig, namespace: NAMESPACE, 'config-map': CONFIG_MAP };
+  const settings = readSettings({ env: host.env, flags });
+  const place = placeOf(path, resolve(host.cwd, settings.globalHooksDir));
+  // What the hook does with kubectl or a client library must reach the sandbox.
+  const env = { ...withFramework(host.env), KUBECONFIG: kubeconfig };
+  const around = tap.around.bind(tap);
+  return await withLoneHook(
+    { settings, host: quietHost({ ...host, env }), path, place, tap: around },
+    async (hook) => {
+      const crds = await crdsOf(place);
+      return await use(
+        { hook, request: { ...request, objects: [...crds, ...request.objects] }, changes },
+        signal,
+      );
+    },
+    signal,
+  );
+}
+
+function isOfOperator({ object: { metadata } }: ReportedChange): boolean {
+  return metadata.namespace === NAMESPACE && metadata.name.startsWith(CONFIG_MAP);
+}
+
+async function requestOf(options: HookTrialOptions, cwd: string): Promise<TrialRequest> {
+  const objects = await readObjectFiles(options.cluster.map((path) => resolve(cwd, path)));
+  const { binding, event: type, object: file } = options;
+  const common = { objects, ...(binding === undefined ? {} : { binding }) };
+  if (type === undefined && file === undefined) return common;
+  if (type === undefined || file === undefined)
+    throw new OperatorError(
+      'CONFIG_INVALID',
+      '--event and --object are used together: what happens, and to which object',
+    );
+  const [object, ...others] = await readObjectFiles([resolve(cwd, file)]);
+  if (object === undefined || others.length > 0)
+    throw new OperatorError('CONFIG_INVALID', `--object: ${file} must hold one object`);
+  return { ...common, event: { type, object } };
+}
+
+async function crdsOf(place: HookPlace): Promise<TrialRequest['objects']> {
+  if (place.type === 'global') return [];
+  return await readObjectFiles([join(place.moduleDir, 'crds')]).catch((error: unknown) => {
+    if (error instanceof OperatorError && isMissing(error.cause)) return [];
+    throw error;
+  });
+}
+
+function isMissing(error: unknown): boolean {
+  return isObject(error) && error['code'] === 'ENOENT';
+}
+
+/** The data of the ConfigMap: one text for each section. */
+async function readValues(path: string): Promise<Readonly<Record<string, string>>> {
+  let value: Json;
+  try {
+    value = parseYaml(await readFile(path, 'utf8'), { source: path, booleans: 'yaml-1.1' }).value;
+  } catch (error) {
+    throw new OperatorError('CONFIG_INVALID', `--values: ${messageOf(error)}`, { cause: error });
+  }
+  if (value === null) return {};
+  if (!isObject(value))
+    throw new OperatorError(
+      'CONFIG_INVALID',
+      `--values: ${path} must be a mapping of sections, such as 'global' and module keys`,
+    );
+  return Object.fromEntries(Object.entries(value).map(([key, section]) => [key, dumpYaml(section, 2)]));
+}

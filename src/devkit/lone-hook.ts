@@ -1,0 +1,25 @@
+import type { Redactor } from '@addon-operator/base/redactor';
+import type { KubernetesBinding } from '../hooks/hook-config.ts';
+import type { KubernetesEvent } from '../hooks/kubernetes-binding.ts';
+import type { HookExecution } from '../operator/hook-execution.ts';
+import type { HookRuntime } from '../operator/hook-runtime.ts';
+import type { ConfigMapStore } from '../values/config-map-store.ts';
+import type { ValuesStore } from '../values/values-store.ts';
+import type { ObjectWriter } from './object-writer.ts';
+
+/** Gets the events of a hook. */
+export type HookListener = (binding: KubernetesBinding, event: KubernetesEvent) => void;
+
+/** One hook in operation, without an operator around it. */
+export interface LoneHook {
+  readonly runtime: HookRuntime;
+  readonly execution: Pick<HookExecution, 'run'>;
+  readonly values: ValuesStore;
+  readonly configMap: Pick<ConfigMapStore, 'content'>;
+  /** Called with each event of its kubernetes bindings. */
+  readonly listeners: Set<HookListener>;
+  /** Writes objects of users, apart from what the hook writes. */
+  readonly objects: ObjectWriter;
+  /** Takes the content of Secrets that values refer to out of what is shown. */
+  readonly redactor: Redactor;
+}

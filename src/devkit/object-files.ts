@@ -1,0 +1,85 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { fieldsOf, isObject, textOf } from '@addon-operator/json';
+import type { NewObject } from '@addon-operator/kube-client/object-patch/patch-operation';
+import { parseYaml } from '@addon-operator/yaml';
+
+const DOCUMENT_MARK = /^---(?=\s|$)/m;
+const OBJECT_FILE = /\.(?:ya?ml|json)$/;
+/** What others need to exist comes first. */
+const FIRST_KINDS = ['Namespace', 'CustomResourceDefinition'];
+
+/**
+ * The objects in files of YAML or JSON, and in such files directly in directories; namespaces and CRDs first.
+ *
+ * @throws OperatorError CONFIG_INVALID naming the file, the line and what is wrong
+ */
+export async function readObjectFiles(paths: readonly string[]): Promise<readonly NewObject[]> {
+  const objects: NewObject[] = [];
+  for (const path of paths)
+    for (const file of await filesAt(path)) objects.push(...parseObjects(await textOfFile(file), file));
+  const rank = ({ kind }: NewObject): number => (FIRST_KINDS.indexOf(kind) + 1 || FIRST_KINDS.length + 1) - 1;
+  return objects.toSorted((a, b) => rank(a) - rank(b));
+}
+
+async function filesAt(path: string): Promise<readonly string[]> {
+  const found = await stat(path).catch((error: unknown) => {
+    throw new OperatorError('CONFIG_INVALID', `cannot read ${path}: ${messageOf(error)}`, { cause: error });
+  });
+  if (!found.isDirectory()) return [path];
+  const names = await readdir(path);
+  return names
+    .filter((name) => OBJECT_FILE.test(name))
+    .toSorted()
+    .map((name) => join(path, name));
+}
+
+async function textOfFile(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw new OperatorError('CONFIG_INVALID', `cannot read ${path}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/**
+ * The objects in a text of one or more YAML documents; those of a `List` one by one. Empty documents are skipped.
+ *
+ * @throws OperatorError CONFIG_INVALID
+ */
+export function parseObjects(text: string, source: string): readonly NewObject[] {
+  const objects: NewObject[] = [];
+  let line = 0;
+  for (const document of text.split(DOCUMENT_MARK)) {
+    // The lines before it are kept as empty ones, so that messages name the line of the file.
+    const value = valueOf('\n'.repeat(line) + document, source);
+    const isList = isObject(value) && Array.isArray(value['items']) && textOf(value['kind']).endsWith('List');
+    const items: readonly unknown[] = isList ? (value['items'] as readonly unknown[]) : [value];
+    for (const item of items) if (item !== null) objects.push(objectOf(item, `${source}:${line + 1}`));
+    line += document.split('\n').length - 1;
+  }
+  return objects;
+}
+
+function valueOf(text: string, source: string): unknown {
+  try {
+    return parseYaml(text, { source, booleans: 'yaml-1.1', longIntegers: 'exact' }).value;
+  } catch (error) {
+    throw new OperatorError('CONFIG_INVALID', messageOf(error), { cause: error });
+  }
+}
+
+function objectOf(value: unknown, place: string): NewObject {
+  const { apiVersion, kind, metadata, ...fields } = fieldsOf(value);
+  const { name } = fieldsOf(metadata);
+  if (typeof apiVersion === 'string' && typeof kind === 'string' && typeof name === 'string')
+    return { apiVersion, kind, metadata: fieldsOf(metadata), ...fields };
+  const lacking = Object.entries({ apiVersion, kind, 'metadata.name': name })
+    .filter(([, given]) => typeof given !== 'string')
+    .map(([field]) => field);
+  throw new OperatorError(
+    'CONFIG_INVALID',
+    `${place}: not a Kubernetes object: ${lacking.join(', ')} missing`,
+  );
+}
