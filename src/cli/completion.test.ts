@@ -41,7 +41,7 @@ test('hidden commands are not offered', async () => {
 });
 
 // The first start of bin/addon-operator in a checkout compiles the sources.
-test('bash completes by the script', { timeout: 60_000 }, async () => {
+test('bash completes by the script', { timeout: 120_000 }, async () => {
   const directory = await mkdtemp(join(tmpdir(), 'completion-'));
   try {
     await symlink(join(import.meta.dirname, '../../bin/addon-operator'), join(directory, 'addon-operator'));

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { StartedCommand } from '../support/started-command.ts';
 
 /** Whole starts from sources, one after another. */
-const LIMIT = { timeout: 180_000 };
+const LIMIT = { timeout: 300_000 };
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 let directory = '';

@@ -87,7 +87,7 @@ export function describeExampleCommands(kind: 'extensions' | 'hooks and modules'
       };
     });
 
-    test.each(names)('%s', { timeout: 180_000 }, async (example) => {
+    test.each(names)('%s', { timeout: 300_000 }, async (example) => {
       const { logs = [], prints = {}, ready = CONVERGED } = SHOWN[example] ?? {};
       const blocks = commandBlocksOf(`examples/${example}/README.md`).filter(
         ({ mark }) => mark.type === 'none',

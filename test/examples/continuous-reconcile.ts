@@ -30,7 +30,7 @@ export function continuousReconcileTests(backend: () => Backend): void {
 
   test('continuous-reconcile: its types are right, and its own test passes', {
     tags: [API_INDEPENDENT_TAG],
-    timeout: 60_000,
+    timeout: 300_000,
   }, async () => {
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
     const project = exampleDirectory('continuous-reconcile', 'tsconfig.json');

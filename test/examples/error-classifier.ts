@@ -47,7 +47,7 @@ export function errorClassifierTests(backend: () => Backend): void {
 
   test('error-classifier: its types are right, and its own test passes', {
     tags: [API_INDEPENDENT_TAG],
-    timeout: 60_000,
+    timeout: 300_000,
   }, async () => {
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
     const project = exampleDirectory('error-classifier', 'tsconfig.json');

@@ -27,7 +27,7 @@ export function inProcessHookTests(backend: () => Backend): void {
 
   test('in-process-hook: its types are right, and its own test passes', {
     tags: [API_INDEPENDENT_TAG],
-    timeout: 60_000,
+    timeout: 300_000,
   }, async () => {
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
     const project = exampleDirectory('in-process-hook', 'tsconfig.json');

@@ -242,7 +242,7 @@ describe('a method that does wrong', () => {
     ['never comes to an end', HANG, /it ran longer than its limit of 0\.3 s$/, 300],
   ])(
     '(it %s) fails with the reason, and the next call is well',
-    { timeout: 60_000 },
+    { timeout: 120_000 },
     async (_case, body, expected, timeoutMs = 30_000) => {
       const good = await withMethod("return 'good';", runtime, 'good.ts');
       const path = await withMethod(`if (args[0] === 'well') return 'well'; ${body}`);
@@ -255,7 +255,7 @@ describe('a method that does wrong', () => {
   );
 
   test('by leaking memory until the process dies fails alone; others are repeated unless their next() was called', {
-    timeout: 60_000,
+    timeout: 120_000,
   }, async () => {
     const own = startExtensionRuntime({ heapLimitBytes: 64 * 1024 * 1024 });
     try {

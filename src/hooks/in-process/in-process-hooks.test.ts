@@ -272,7 +272,7 @@ describe('a hook that does wrong', () => {
     ],
   ])(
     'by what it does (%s) fails with the reason, and the next run is well',
-    { timeout: 60_000 },
+    { timeout: 120_000 },
     async (_case, body, expected) => {
       const good = await hookWith("console.log('good');", 'good.ts');
       const hook = await hookWith(`if (input.contexts.length === 0) { ${body} }`);
@@ -332,7 +332,7 @@ describe('a hook that does wrong', () => {
     ],
   ])(
     'by %s dies alone: others at work are repeated and know nothing of it',
-    { timeout: 60_000 },
+    { timeout: 120_000 },
     async (_case, body) => {
       // A process of their own: threads that other tests left idle would add to what these may use.
       const own = startInProcessHooks({ heapLimitBytes: 64 * 1024 * 1024 });
