@@ -2,7 +2,7 @@ import { systemClock } from '@addon-operator/base/clock';
 import { processMemory } from '@addon-operator/base/free-memory';
 import { returnIdleCode } from '@addon-operator/process/idle-code';
 import type { DaemonHost } from '../app/host.ts';
-import { createLogger, type LogOutput, type RootLogger } from '../lib/pino-logger.ts';
+import { createLogger, type LogOutput, type RootLogger } from '../lib/json-logger.ts';
 import type { Settings } from '../settings.ts';
 import type { CliHost } from './cli-host.ts';
 import { readVersion } from './version.ts';

@@ -1,5 +1,5 @@
 import type { DaemonHost } from '../app/host.ts';
-import { createLogger } from '../lib/pino-logger.ts';
+import { createLogger } from '../lib/json-logger.ts';
 import type { CliHost } from './cli-host.ts';
 import { daemonHost } from './daemon-host.ts';
 

@@ -1,4 +1,4 @@
-import type { LogOutput, RootLogger } from '../lib/pino-logger.ts';
+import type { LogOutput, RootLogger } from '../lib/json-logger.ts';
 import { stdoutLogOutput } from '../lib/stdout-log-output.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import type { Settings } from '../settings.ts';

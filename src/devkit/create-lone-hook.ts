@@ -6,7 +6,7 @@ import { ObjectPatcher } from '@addon-operator/kube-client/object-patch/object-p
 import { EventBacklog } from '../hooks/event-backlog.ts';
 import type { HookRuns } from '../hooks/run-hook.ts';
 import { Journal } from '../journal/journal.ts';
-import type { RootLogger } from '../lib/pino-logger.ts';
+import type { RootLogger } from '../lib/json-logger.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
 import { findModules } from '../modules/find-modules.ts';
 import { createExecution } from '../operator/execution-parts.ts';

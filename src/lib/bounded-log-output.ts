@@ -1,5 +1,5 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
-import type { LogOutput } from './pino-logger.ts';
+import type { LogOutput } from './json-logger.ts';
 
 /** Writes bytes without waiting for the reader; returns how many were taken, 0 while the reader is behind. */
 export type TryWrite = (bytes: Uint8Array) => number;

@@ -1,5 +1,5 @@
 import { existsSync, openSync, renameSync, writeSync } from 'node:fs';
-import type { LogOutput } from './pino-logger.ts';
+import type { LogOutput } from './json-logger.ts';
 
 /**
  * A new log file, readable by its owner only, begun with the first record. The one that was there is kept beside it

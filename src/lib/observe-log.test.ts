@@ -1,7 +1,7 @@
 import { systemClock } from '@addon-operator/base/clock';
 import { expect, test } from 'vitest';
+import { createLogger } from './json-logger.ts';
 import { type LogRecord, observeLog } from './observe-log.ts';
-import { createLogger } from './pino-logger.ts';
 
 test('observeLog() shows every record with the fields of its children, and writes those of the level', () => {
   const lines: string[] = [];

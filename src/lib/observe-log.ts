@@ -1,5 +1,5 @@
 import { type LogFields, type Logger, loggerOf } from '@addon-operator/base/log';
-import { type LogLevel, type RootLogger, rootOf } from './pino-logger.ts';
+import { type LogLevel, type RootLogger, rootOf } from './json-logger.ts';
 
 /** One log record as it was made, with the fields of its child loggers. */
 export interface LogRecord {

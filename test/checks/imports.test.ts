@@ -135,7 +135,7 @@ test('imports that the map allows are not reported', () => {
   const allowed = new Map([
     ['main.ts', "import { start } from './cli/start.ts';\n// import { a } from '../rubbish/a.ts';"],
     ['events/a.ts', "import type { Hook } from '../hooks/hook.ts';\nimport { b } from './b.ts';"],
-    ['tools/a.ts', "import { createLogger } from '../lib/pino-logger.ts';\nimport pLimit from 'p-limit';"],
+    ['tools/a.ts', "import { createLogger } from '../lib/json-logger.ts';\nimport pLimit from 'p-limit';"],
     ['metrics/a.ts', "import { Registry } from 'prom-client';"],
   ]);
   expect(roomViolations(importsOf(allowed))).toEqual([]);

@@ -18,7 +18,7 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'journal/journal.ts': 'when a run began, shown',
   'leader/presence.ts': 'the times in a Lease, for people: nothing is decided by them',
   'lib/log-tail.ts': 'the time of a log record',
-  'lib/pino-logger.ts': 'the time of a log record',
+  'lib/json-logger.ts': 'the time of a log record',
   'operator/hook-execution.ts': 'when a hook was started, shown',
   'operator/next-items.ts': 'times of crontabs and pauses',
   'operator/module-details.ts': 'times of crontabs',

@@ -1,5 +1,5 @@
 import type { Clock } from '@addon-operator/base/clock';
-import { createLogger, type RootLogger } from '../../src/lib/pino-logger.ts';
+import { createLogger, type RootLogger } from '../../src/lib/json-logger.ts';
 
 export type LogRecord = Readonly<Record<string, unknown>>;
 

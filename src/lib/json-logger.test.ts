@@ -3,8 +3,8 @@ import { Redactor } from '@addon-operator/base/redactor';
 import { anything, assert, dictionary, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
+import { createLogger, type LoggerOptions, type RootLogger } from './json-logger.ts';
 import { observeLog } from './observe-log.ts';
-import { createLogger, type LoggerOptions, type RootLogger } from './pino-logger.ts';
 import { redactedLog } from './redacted-log.ts';
 
 function capture(options?: Partial<LoggerOptions>): { log: RootLogger; lines: string[] } {
@@ -73,7 +73,7 @@ test('at level debug a record tells the file and line that made it, also through
   log.info({}, 'm');
   const sources = lines.map((line) => (JSON.parse(line) as { readonly source?: string }).source);
   expect(sources).toEqual([
-    ...Array.from({ length: 3 }, () => expect.stringMatching(/^lib\/pino-logger\.test\.ts:\d+$/)),
+    ...Array.from({ length: 3 }, () => expect.stringMatching(/^lib\/json-logger\.test\.ts:\d+$/)),
     'own',
     undefined,
   ]);
@@ -136,7 +136,7 @@ test('an error of nobody we know also tells where it came from', () => {
   log.error({ error: new TypeError('x is undefined') }, 'failed');
   const record = JSON.parse(lines[0] ?? '');
   expect(record.error).toBe('x is undefined');
-  expect(record.stacktrace[0]).toMatch(/^at .*pino-logger\.test/);
+  expect(record.stacktrace[0]).toMatch(/^at .*json-logger\.test/);
 });
 
 test('text records go through the same fields', () => {

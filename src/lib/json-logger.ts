@@ -173,7 +173,7 @@ function derivedMembers(fields: LogFields, hasSource: boolean): string {
 }
 
 /** The files that a record passes on its way from who makes it. */
-const LOG_FILE = /(?:^|\/)(?:log|pino-logger|redacted-log|observe-log)\.[jt]s:/;
+const LOG_FILE = /(?:^|\/)(?:log|json-logger|redacted-log|observe-log)\.[jt]s:/;
 
 /** What each frame met so far says: as many as there are calls that log. */
 const callers = new Map<string, string | undefined>();
