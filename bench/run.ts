@@ -27,6 +27,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   soak: async () => (await import('./soak.ts')).benchSoak(),
   modules: async () => (await import('./modules.ts')).benchModules(),
   page: async () => (await import('./page.ts')).benchPage(),
+  browser: async () => (await import('./browser.ts')).benchBrowser(),
   api: async () => (await import('./api.ts')).benchApi(),
   scale: async () => (await import('./scale.ts')).benchScale({ sizes, isWritten }),
 };

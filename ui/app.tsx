@@ -2,7 +2,6 @@ import { computed, signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { link, linkProblem, live } from './lib/live.ts';
-import { now } from './lib/now.ts';
 import type { Place } from './lib/places.ts';
 import { location, token } from './lib/site.ts';
 import { nextTheme, theme } from './lib/theme.ts';
@@ -142,7 +141,7 @@ function Navigation(): VNode {
 const THEME_WORDS = { system: 'Auto', light: 'Light', dark: 'Dark' } as const;
 const LEVEL_TONES = { well: 'ok', waiting: 'wait', broken: 'bad' } as const;
 const levelTone = computed(() => {
-  const level = now.value.data?.headline.level;
+  const level = live.value.headline?.level;
   return level === undefined ? 'off' : LEVEL_TONES[level];
 });
 
@@ -165,7 +164,7 @@ function Speaker(): VNode {
   const spoken = useRef<HTMLOutputElement>(null);
   const lastMs = useRef(Number.NEGATIVE_INFINITY);
   // Without the seconds that it waits, which change all the time.
-  const text = (now.value.data?.headline.text ?? '').replace(/ waits \d+ s /, ' waits ');
+  const text = (live.value.headline?.text ?? '').replace(/ waits \d+ s /, ' waits ');
   useEffect(() => {
     const waitMs = Math.max(0, lastMs.current + SPEAK_MS - performance.now());
     const timer = setTimeout(() => {

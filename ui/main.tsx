@@ -7,7 +7,6 @@ import { startClock } from './lib/clock.ts';
 import { escapeAllTexts } from './lib/escape-texts.ts';
 import { listenToKeys } from './lib/keys.ts';
 import { followOperator } from './lib/live.ts';
-import { followNow } from './lib/now.ts';
 import { titleOfPlace } from './lib/places.ts';
 import { followLinks, location, navigate } from './lib/site.ts';
 import { applyTheme } from './lib/theme.ts';
@@ -32,7 +31,6 @@ listenToKeys({
 effect(() => {
   document.title = visibleText(`${titleOfPlace(location.value.place)} · addon-operator`);
 });
-followNow();
 void followOperator();
 const root = document.querySelector('#app');
 if (root !== null) render(<App />, root);

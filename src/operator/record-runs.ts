@@ -64,7 +64,9 @@ export function recordHookRun(journal: Journal, clock: Clock): ObserveHookRun {
       end: ({ cause }) => {
         span.set({ 'error.type': codeOf(cause?.error) });
         span.end(cause === undefined ? {} : { error: messageOf(cause.error) });
-        if (attempt === undefined) journal.end(recorded, endOfHook(cause));
+        // The task of a failure that is allowed succeeds; the run has failed all the same.
+        const isAllowedFailure = run.allowFailure && cause?.isAborted === false;
+        if (attempt === undefined || isAllowedFailure) journal.end(recorded, endOfHook(cause));
       },
     } satisfies HookRunFollower;
   };

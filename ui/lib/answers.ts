@@ -14,7 +14,7 @@ import type {
 import type { ModuleDrift, ModuleExplanation, ModuleStatus } from '../../src/status/module-explanation.ts';
 import type { ModuleRow } from '../../src/status/module-row.ts';
 import type { NextItem } from '../../src/status/next-items.ts';
-import type { OperatorStatus, RunningHookFacts } from '../../src/status/operator-status.ts';
+import type { OperatorStatus } from '../../src/status/operator-status.ts';
 import type { TaskQueueView, TaskView } from '../../src/status/task-queues.ts';
 
 export type { WhyNode } from '../../src/status/cause.ts';
@@ -36,14 +36,12 @@ export type QueueAnswer = TaskQueueView & { readonly more: number };
 
 export type ModuleAnswer = ModuleRow;
 
-export interface NowAnswer {
-  readonly version: string;
-  readonly bootId: string;
-  /** RFC 3339 in UTC. */
+/** The state in one sentence. */
+export interface HeadlineAnswer extends Pick<OperatorStatus, 'level' | 'text' | 'problems'> {
+  /** RFC 3339 in UTC: the seconds in the sentences count from here. */
   readonly at: string;
-  readonly headline: Pick<OperatorStatus, 'level' | 'text' | 'problems'> & { readonly more: number };
-  readonly counts: Pick<OperatorStatus, 'modules' | 'tasks'>;
-  readonly runningHooks: readonly RunningHookFacts[];
+  /** Problems that are left out. */
+  readonly more: number;
 }
 
 export interface ErrorAnswer {

@@ -19,6 +19,7 @@ const SNAPSHOT = [
   ['snapshot', { topic: 'modules', data: { modules: [{ module: 'web' }, { module: 'db' }] } }],
   ['snapshot', { topic: 'runs', data: { runs: runs(3, 2), next: null } }],
   ['snapshot', { topic: 'next', data: { items: [{ text: 'retry' }] } }],
+  ['snapshot', { topic: 'headline', data: { level: 'well', text: 'all is well' } }],
 ] as const;
 
 test('the state is ready only after the last snapshot', () => {
@@ -28,6 +29,7 @@ test('the state is ready only after the last snapshot', () => {
   expect([...state.modules.keys()]).toEqual(['web', 'db']);
   expect([...state.runs.keys()]).toEqual(['2', '3']);
   expect(state.next).toEqual([{ text: 'retry' }]);
+  expect(state.headline).toEqual({ level: 'well', text: 'all is well' });
 });
 
 test('changes replace, add and remove single things, and leave the former state as it was', () => {
@@ -40,6 +42,7 @@ test('changes replace, add and remove single things, and leave the former state 
     ['run', { id: '3', result: 'failed' }],
     ['run', { id: '4' }],
     ['next', { items: [] }],
+    ['headline', { level: 'broken', text: 'main waits' }],
     ['of a later version', {}],
   );
   expect([...state.queues.values()]).toEqual([

@@ -1,5 +1,5 @@
 import type { StreamEvent } from '@addon-operator/base/event-stream';
-import type { ModuleAnswer, NextItem, QueueAnswer, RunView } from './answers.ts';
+import type { HeadlineAnswer, ModuleAnswer, NextItem, QueueAnswer, RunView } from './answers.ts';
 
 /** What the page knows from the stream. Maps are replaced when they change, never changed. */
 export interface LiveState {
@@ -14,6 +14,8 @@ export interface LiveState {
   /** The oldest first. */
   readonly runs: ReadonlyMap<string, RunView>;
   readonly next: readonly NextItem[];
+  /** Undefined before the first answer. */
+  readonly headline: HeadlineAnswer | undefined;
 }
 
 export const EMPTY_STATE: LiveState = {
@@ -24,6 +26,7 @@ export const EMPTY_STATE: LiveState = {
   modules: new Map(),
   runs: new Map(),
   next: [],
+  headline: undefined,
 };
 
 const MAX_RUNS = 500;
@@ -68,7 +71,7 @@ export function afterEvents(state: LiveState, events: readonly StreamEvent[]): L
 }
 
 /** Fields of the events, of which each has some. */
-interface Data {
+interface Data extends HeadlineAnswer {
   readonly bootId: string;
   readonly version: string;
   readonly topic: string;
@@ -94,7 +97,8 @@ function apply(draft: Draft, event: string, data: Data): void {
       draft.state = { ...state, isReady: true };
       return;
     case 'snapshot':
-      applySnapshot(draft, data.topic, data.data);
+      if (data.topic === 'headline') draft.state = { ...state, headline: data.data };
+      else applySnapshot(draft, data.topic, data.data);
       return;
     case 'queue':
       draft.map('queues').set(data.name, data);
@@ -113,6 +117,9 @@ function apply(draft: Draft, event: string, data: Data): void {
       return;
     case 'next':
       draft.state = { ...state, next: data.items };
+      return;
+    case 'headline':
+      draft.state = { ...state, headline: data };
       return;
     default:
     // Events of a later version.

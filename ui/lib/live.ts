@@ -1,6 +1,7 @@
 import { EventStreamParser, type StreamEvent } from '@addon-operator/base/event-stream';
 import { computed, signal } from '@preact/signals';
 import { ApiError, request } from './api.ts';
+import { noteServerTime } from './clock.ts';
 import { afterEvents, EMPTY_STATE } from './live-state.ts';
 import { token } from './site.ts';
 
@@ -88,8 +89,9 @@ function take(events: readonly StreamEvent[]): void {
   if (events.length === 0) return;
   const hello = events.find(({ event }) => event === 'hello');
   if (hello !== undefined) {
-    const { heartbeatMs } = JSON.parse(hello.data) as { heartbeatMs?: number };
+    const { heartbeatMs, at } = JSON.parse(hello.data) as { heartbeatMs?: number; at: string };
     beatMs = heartbeatMs ?? DEFAULT_BEAT_MS;
+    noteServerTime(at);
   }
   live.value = afterEvents(live.value, events);
   lastEventId = events.at(-1)?.id || lastEventId;

@@ -1,7 +1,6 @@
 import type { VNode } from 'preact';
-import type { ModuleStatus, NowAnswer } from '../lib/answers.ts';
+import type { HeadlineAnswer, ModuleStatus } from '../lib/answers.ts';
 import { live } from '../lib/live.ts';
-import { now } from '../lib/now.ts';
 import { pathTo } from '../lib/places.ts';
 import { splitReason } from '../lib/time-text.ts';
 import { counted } from '../parts/names.ts';
@@ -12,25 +11,23 @@ import { kindOf, MODULE_KINDS, Sign, type SignName, type Tone } from '../parts/s
 import { QueueHead } from '../parts/tasks.tsx';
 import { Card, Empty, Link } from '../parts/text.tsx';
 
-const LEVELS: Readonly<Record<NowAnswer['headline']['level'], { tone: Tone; sign: SignName; word: string }>> =
-  {
-    well: { tone: 'ok', sign: 'check', word: 'All is well' },
-    waiting: { tone: 'wait', sign: 'clock', word: 'Waiting' },
-    broken: { tone: 'bad', sign: 'alert', word: 'Needs attention' },
-  };
+const LEVELS: Readonly<Record<HeadlineAnswer['level'], { tone: Tone; sign: SignName; word: string }>> = {
+  well: { tone: 'ok', sign: 'check', word: 'All is well' },
+  waiting: { tone: 'wait', sign: 'clock', word: 'Waiting' },
+  broken: { tone: 'bad', sign: 'alert', word: 'Needs attention' },
+};
 const SHOWN_PROBLEMS = 6;
 const SHOWN_RUNS = 10;
 const SHOWN_NEXT = 5;
 
 /** The state of everything at a glance. */
 export function NowPage(): VNode {
-  const { data } = now.value;
   const state = live.value;
   const busy = [...state.queues.values()].filter(({ length }) => length > 0);
   const runs = [...state.runs.values()].reverse().slice(0, SHOWN_RUNS);
   return (
     <>
-      <Headline data={data} />
+      <Headline data={state.headline} />
       <ModuleBar />
       <div class="columns">
         <Card title="Queues" more={<Link to="queues">all {state.queues.size}</Link>}>
@@ -63,14 +60,14 @@ export function NowPage(): VNode {
   );
 }
 
-function Headline({ data }: { data: NowAnswer | undefined }): VNode {
+function Headline({ data }: { data: HeadlineAnswer | undefined }): VNode {
   if (data === undefined)
     return (
       <section class="headline off" aria-busy="true">
         <h1 tabIndex={-1}>Reading the state of the operator …</h1>
       </section>
     );
-  const { level, text, problems, more } = data.headline;
+  const { level, text, problems, more } = data;
   const { tone, sign, word } = LEVELS[level];
   const [sentence, reason] = splitReason(text);
   const others = problems.slice(1);

@@ -8,6 +8,7 @@ import { endOf, startOf } from '../../status/cut-text.ts';
 import type { DaemonView } from '../../status/daemon-view.ts';
 import { type ModuleRow, moduleRow } from '../../status/module-row.ts';
 import type { NextItem } from '../../status/next-items.ts';
+import type { OperatorStatus } from '../../status/operator-status.ts';
 import type { TaskQueueView } from '../../status/task-queues.ts';
 import { aboutData } from './about-data.ts';
 import { apiError, jsonAnswer } from './api-answer.ts';
@@ -157,19 +158,26 @@ export function modulesData(view: DaemonView): readonly ModuleRow[] {
   return view.modules().map((module) => moduleRow(module, runs.get(module.module)));
 }
 
+/** The state in one sentence, with what else is wrong. */
+export function headlineData(status: Pick<OperatorStatus, 'level' | 'text' | 'problems'>): object {
+  const { level, text, problems } = status;
+  return {
+    level,
+    text,
+    problems: problems.slice(0, PROBLEMS_OF_NOW),
+    more: Math.max(0, problems.length - PROBLEMS_OF_NOW),
+  };
+}
+
 function nowData({ view, identity }: ApiParts): object {
-  const { level, text, problems, modules, tasks } = view.status();
+  const status = view.status();
+  const { modules, tasks } = status;
   const busy = queuesData(view, TASKS_OF_NOW).filter(({ length }) => length > 0);
   return {
     version: identity.version,
     bootId: identity.bootId,
     at: identity.nowIso(),
-    headline: {
-      level,
-      text,
-      problems: problems.slice(0, PROBLEMS_OF_NOW),
-      more: Math.max(0, problems.length - PROBLEMS_OF_NOW),
-    },
+    headline: headlineData(status),
     converge: view.convergeStatus(),
     counts: { modules, tasks },
     queues: busy.slice(0, QUEUES_OF_NOW),

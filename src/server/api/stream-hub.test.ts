@@ -1,3 +1,4 @@
+import { Redactor } from '@addon-operator/base/redactor';
 import type { StreamSink } from '@addon-operator/http-server/answer';
 import { array, assert, asyncProperty, constant, nat, oneof, record } from 'fast-check';
 import { expect, test } from 'vitest';
@@ -207,6 +208,42 @@ test('a stream takes a limited number of clients', async () => {
   clients[0]?.cut();
   await settle();
   expect(daemon.hub.isFull).toBe(false);
+});
+
+test('the sentence about everything is sent when it is another one, with the time from which it counts', async () => {
+  const clock = new FakeClock();
+  const journal = new Journal({ clock, redact: (text) => text });
+  let text = 'all is well';
+  let state = 0;
+  const status = () => ({ level: 'well', text, problems: [text, 'b'], modules: {}, tasks: 0 }) as const;
+  const view = daemonView({ journal, status, stateKey: () => String(state) });
+  let second = 0;
+  const identity = { ...NO_COMMANDS.identity, nowIso: () => `2026-01-01T00:00:0${second}Z` };
+  const redactor = new Redactor();
+  redactor.add('hunter2');
+  const hub = new StreamHub({ view, identity, clock, redactor });
+  const client = new Recorder();
+  const end = new AbortController();
+  const served = hub.serve(client, { topics: ['headline'], lastEventId: undefined }, end.signal);
+  const headline = { level: 'well', text, problems: [text, 'b'], more: 0 };
+  expect(client.take().slice(0, 2)).toEqual([
+    ['hello', expect.objectContaining({ at: '2026-01-01T00:00:00Z' })],
+    ['snapshot', { topic: 'headline', data: { at: '2026-01-01T00:00:00Z', ...headline } }],
+  ]);
+  second = 1;
+  state = 1;
+  await clock.advance(250);
+  expect(client.take()).toEqual([]);
+  text = 'main waits for hunter2';
+  state = 2;
+  await clock.advance(250);
+  const shown = 'main waits for ***';
+  expect(client.take()).toEqual([
+    ['headline', { at: '2026-01-01T00:00:01Z', level: 'well', text: shown, problems: [shown, 'b'], more: 0 }],
+  ]);
+  end.abort();
+  await served;
+  await clock.advance(250);
 });
 
 /** What a client was sent, as pairs of event and data. */

@@ -3,7 +3,7 @@ import type { Redactor } from '@addon-operator/base/redactor';
 import type { StreamSink } from '@addon-operator/http-server/answer';
 import type { LogTail } from '../../lib/log-tail.ts';
 import type { DaemonView } from '../../status/daemon-view.ts';
-import { modulesData, nextData, queuesData } from './api-handler.ts';
+import { headlineData, modulesData, nextData, queuesData } from './api-handler.ts';
 import type { OperatorIdentity } from './api-route.ts';
 import { LiveLines } from './live-lines.ts';
 
@@ -18,7 +18,7 @@ export interface StreamHubOptions {
 }
 
 /** What clients get that name no topics. */
-export const TOPICS = ['queues', 'modules', 'runs', 'next'] as const;
+export const TOPICS = ['queues', 'modules', 'runs', 'next', 'headline'] as const;
 type Topic = (typeof TOPICS)[number];
 /** Lines, which are not repeated to a client that comes back. */
 export const LINE_TOPICS = ['log', 'output'] as const;
@@ -71,6 +71,7 @@ export class StreamHub {
     modules: new Map(),
     runs: new Map(),
     next: new Map(),
+    headline: new Map(),
   };
   readonly #lines: LiveLines;
   readonly #deltas: Delta[] = [];
@@ -123,7 +124,8 @@ export class StreamHub {
     const { bootId, version } = this.#options.identity;
     const missed = this.#missedSince(lastEventId);
     const isResumed = missed !== undefined;
-    const hello = { bootId, version, seq: this.#seq, isResumed, heartbeatMs: HEARTBEAT_MS };
+    const at = this.#options.identity.nowIso();
+    const hello = { bootId, version, at, seq: this.#seq, isResumed, heartbeatMs: HEARTBEAT_MS };
     let text = eventText('hello', JSON.stringify(hello));
     for (const topic of client.topics)
       if (!isResumed || topic === 'log')
@@ -157,6 +159,8 @@ export class StreamHub {
         return view.journal.list({ limit: RUNS_OF_SNAPSHOT });
       case 'next':
         return { items: nextData(view, NEXT_MS) };
+      case 'headline':
+        return this.#headline();
       case 'log':
         return { lines: this.#lines.recent };
       case 'output':
@@ -193,6 +197,20 @@ export class StreamHub {
     this.#compare('modules', 'module', 'module', modulesData(view));
     this.#compareRuns();
     this.#compare('next', 'next', 'id', [{ id: '', items: nextData(view, NEXT_MS) }]);
+    this.#compareHeadline();
+  }
+
+  #headline(): object {
+    return { at: this.#options.identity.nowIso(), ...headlineData(this.#options.view.status()) };
+  }
+
+  /** The time from which its seconds count is no change. */
+  #compareHeadline(): void {
+    const { at, ...headline } = this.#redacted(this.#headline()) as { readonly at: string };
+    const text = JSON.stringify(headline);
+    if (this.#known.headline.get('') === text) return;
+    this.#known.headline.set('', text);
+    this.#push('headline', 'headline', JSON.stringify({ at, ...headline }));
   }
 
   #compare(topic: Topic, event: string, keyName: string, items: readonly object[]): void {

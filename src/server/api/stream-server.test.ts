@@ -67,7 +67,7 @@ test('a client that never reads is dropped, so that memory is bounded', async ()
 
 test.each([
   ['?topic=runs', 'unknown query parameter "topic"'],
-  ['?topics=runs,all', '"topics" must name some of queues,modules,runs,next,log,output'],
+  ['?topics=runs,all', '"topics" must name some of queues,modules,runs,next,headline,log,output'],
 ])('%s is refused', async (query, message) => {
   const response = await open(await start(), `/api/v1/stream${query}`);
   const chunks = await response.toArray();

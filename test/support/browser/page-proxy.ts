@@ -32,7 +32,7 @@ export class PageProxy implements AsyncDisposable {
   readonly #target: string;
   readonly #prefix: string;
   readonly #server: Server;
-  readonly #responses = new Set<ServerResponse>();
+  readonly #responses = new Map<ServerResponse, PageRequest>();
 
   private constructor(server: Server, target: string, prefix: string) {
     this.#server = server;
@@ -65,7 +65,13 @@ export class PageProxy implements AsyncDisposable {
 
   /** Ends every response that is not complete, in the middle, as a network does. */
   cut(): void {
-    for (const response of this.#responses) response.socket?.resetAndDestroy();
+    for (const response of this.#responses.keys()) response.socket?.resetAndDestroy();
+  }
+
+  /** Adds events to every stream that is open. */
+  send(events: string): void {
+    for (const [response, { contentType }] of this.#responses)
+      if (contentType === 'text/event-stream') response.write(events);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -79,7 +85,7 @@ export class PageProxy implements AsyncDisposable {
     const { method = 'GET', url: path = '' } = incoming;
     const noted = { method, path, status: 0, contentType: '', bytes: 0, text: '', isOpen: true };
     this.requests.push(noted);
-    this.#responses.add(outgoing);
+    this.#responses.set(outgoing, noted);
     outgoing.once('close', () => {
       noted.isOpen = false;
       this.#responses.delete(outgoing);
