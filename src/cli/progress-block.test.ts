@@ -16,6 +16,7 @@ test('progressBlock() has a head line and one for each module, aligned', () => {
     cache: { type: 'helm' },
     late: { type: 'waiting' },
     bad: { type: 'failed', failures: 2, error: 'boom\nmore' },
+    hook: { type: 'failed', failures: 1, error: 'run hooks by binding beforeHelm: a.sh failed: x' },
   };
   expect(progressBlock(progress(modules), plain)).toEqual([
     '2 s  running modules',
@@ -24,6 +25,7 @@ test('progressBlock() has a head line and one for each module, aligned', () => {
     '  cache     helm upgrade',
     '  late      waiting',
     '  bad       failed 2x: boom',
+    '  hook      failed 1x: a.sh failed: x',
   ]);
 });
 

@@ -41,7 +41,9 @@ function describe(module: ModuleProgress): { readonly style: Style; readonly tex
     case 'ready':
       return { style: 'green', text: 'ready' };
     case 'failed': {
-      const reason = module.error.trim().split('\n')[0] ?? '';
+      // The row is short, and the hook says which binding it was.
+      const error = module.error.trim().replace(/^run hooks by binding \w+: (?=\S)/, '');
+      const reason = error.split('\n')[0] ?? '';
       return { style: 'red', text: `failed ${module.failures}x: ${reason}` };
     }
   }

@@ -19,10 +19,12 @@ import type { ValuesStore } from '../values/values-store.ts';
 import { statesOf } from './binding-problems.ts';
 import type { Explained } from './explained.ts';
 import type { HookRuntime } from './hook-runtime.ts';
+import type { TaskRouter } from './task-router.ts';
 
 /** What the details of hooks are read from. */
 export type HookDetailsParts = Pick<Explained, 'clock' | 'execution'> & {
   readonly journal: Pick<Journal, 'list'>;
+  readonly router: Pick<TaskRouter, 'takesTicks'>;
 };
 
 const MAX_ITEMS = 200;
@@ -85,7 +87,7 @@ function snapshotItem({ object, filterResult }: SnapshotItem, isSecret: boolean)
 
 /** Hooks with their bindings and last runs. */
 export function hookViews(parts: HookDetailsParts, runtimes: readonly HookRuntime[]): readonly HookView[] {
-  const { clock, execution, journal } = parts;
+  const { clock, execution, journal, router } = parts;
   const running = execution.running.withAges;
   const nowMs = clock.wallMs();
   return runtimes.map((runtime) => {
@@ -96,7 +98,7 @@ export function hookViews(parts: HookDetailsParts, runtimes: readonly HookRuntim
       name: hook.name,
       transport: hook.transport,
       runningMs: run?.runningMs ?? null,
-      bindings: bindingViews(runtime, nowMs),
+      bindings: bindingViews(runtime, router.takesTicks(runtime) ? nowMs : undefined),
       runs: journal.list({ module, hook: hook.name, limit: RUNS_OF_HOOK }).runs,
     };
   });
@@ -112,7 +114,8 @@ const NO_BINDING: Omit<HookBindingView, 'type'> = {
   allowFailure: false,
 };
 
-function bindingViews({ hook, areSchedulesEnabled }: HookRuntime, nowMs: number): readonly HookBindingView[] {
+/** @param ticksAfterMs undefined while ticks are ignored */
+function bindingViews({ hook }: HookRuntime, ticksAfterMs: number | undefined): readonly HookBindingView[] {
   const { lifecycle, schedule, kubernetes, admission, conversion } = hook.config;
   return [
     ...Object.entries(lifecycle).map(([type, order]) => ({
@@ -125,7 +128,7 @@ function bindingViews({ hook, areSchedulesEnabled }: HookRuntime, nowMs: number)
     ...schedule.map((binding) => ({
       ...queued(binding),
       crontab: binding.crontab,
-      nextAt: areSchedulesEnabled ? nextTick(binding, nowMs) : null,
+      nextAt: ticksAfterMs === undefined ? null : nextTick(binding, ticksAfterMs),
     })),
     ...kubernetes.map((binding) => ({ ...queued(binding), kind: binding.watch.kind })),
     ...[...admission, ...conversion].map(({ type, name }) => ({ ...NO_BINDING, type, name })),

@@ -2,8 +2,10 @@ import { assert, asyncProperty } from 'fast-check';
 import { expect, test } from 'vitest';
 import { act, anyOptions, anySteps, HOOKS, MODULES } from '../../test/support/operator-histories.ts';
 import { moduleFor, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
+import { moduleNameOf } from '../hooks/hook.ts';
 import type { RunView } from '../journal/run-view.ts';
 import type { NextItem } from '../status/next-items.ts';
+import { allRuntimes } from './binding-problems.ts';
 import { startUp } from './lifecycle.ts';
 import { nextItems } from './next-items.ts';
 import { taskHandler } from './task-pipeline.ts';
@@ -24,16 +26,16 @@ test('in any history what is announced happens at that time, not before, and the
       }
       for (let look = 0; look < LOOKS; look += 1) {
         await quiet(lab);
+        await checkTicks(lab);
         const [first, ...others] = announced(lab);
         if (first === undefined) return;
         happened += 1;
         const before = newest(lab);
         const waitMs = Date.parse(first.at) - lab.clock.wallMs();
-        if (waitMs > 0) {
-          await lab.clock.advance(waitMs - 1);
-          await quiet(lab);
-          expect(since(lab, before)).toEqual([]);
-        }
+        await lab.clock.advance(Math.max(0, waitMs - 1));
+        await quiet(lab);
+        const early = waitMs > 0 ? since(lab, before) : [];
+        expect(early).toEqual([]);
         await lab.clock.advance(1);
         await quiet(lab);
         const runs = since(lab, before);
@@ -51,10 +53,33 @@ test('in any history what is announced happens at that time, not before, and the
   expect(happened).toBeGreaterThan(0);
 }, 60_000);
 
-/** What is announced, without crontabs, which have no clock here. */
-function announced({ operator, pauses }: OperatorLab): readonly NextItem[] {
+/** A tick is announced for the hooks that would run at it, and for no others. */
+async function checkTicks(lab: OperatorLab): Promise<void> {
+  const scheduled = items(lab).filter(({ kind }) => kind === 'schedule');
+  const takers: string[] = [];
+  for (const runtime of allRuntimes(lab.operator))
+    for (const binding of runtime.hook.config.schedule) {
+      const ticks = countTicks(lab);
+      lab.operator.router.onScheduleTick(runtime, binding);
+      if (countTicks(lab) > ticks) takers.push(moduleNameOf(runtime.hook));
+    }
+  expect(scheduled.map(({ module }) => module)).toEqual(takers);
+  await quiet(lab);
+}
+
+function countTicks(lab: OperatorLab): number {
+  const tasks = lab.operator.queues.all.flatMap(({ entries }) => entries.map(({ task }) => task));
+  return tasks.filter(({ trigger }) => trigger === 'Schedule').length;
+}
+
+/** What is announced with a time of its own: crontabs have no clock here. */
+function announced(lab: OperatorLab): readonly NextItem[] {
+  return items(lab).filter(({ kind }) => kind !== 'schedule');
+}
+
+function items({ operator, pauses }: OperatorLab): readonly NextItem[] {
   const parts = { ...operator, pauses: { of: (name: string) => pauses.get(name), isOfAll: () => false } };
-  return nextItems(parts, DAY_MS).filter(({ kind }) => kind !== 'schedule');
+  return nextItems(parts, DAY_MS);
 }
 
 /** A retry is an attempt of the task; a check of a module waits behind what blocks its queue. */

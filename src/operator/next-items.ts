@@ -16,7 +16,7 @@ export interface NextItemsParts extends BindingProblemsParts {
   readonly queues: QueueSet<Task>;
   readonly clock: Clock;
   readonly registry: ModuleRegistry;
-  readonly router: Pick<TaskRouter, 'requeues'>;
+  readonly router: Pick<TaskRouter, 'requeues' | 'takesTicks'>;
   readonly pauses: Pick<Pauses, 'of' | 'isOfAll'>;
 }
 
@@ -79,7 +79,7 @@ function* pauseEnds({ registry, pauses }: NextItemsParts): Generator<Upcoming> {
 function* ticks(parts: NextItemsParts, nowMs: number): Generator<Upcoming> {
   const times = new Map<string, number | undefined>();
   for (const runtime of allRuntimes(parts)) {
-    if (!runtime.areSchedulesEnabled) continue;
+    if (!parts.router.takesTicks(runtime)) continue;
     const { hook } = runtime;
     for (const { crontab, name } of hook.config.schedule) {
       if (!times.has(crontab)) times.set(crontab, parseCrontab(crontab).next(nowMs));

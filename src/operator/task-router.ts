@@ -169,12 +169,18 @@ export class TaskRouter {
 
   /** Turns a tick of a crontab into a task in the binding's queue; before the first converge is over it is ignored. */
   onScheduleTick(runtime: HookRuntime, binding: ScheduleBinding): void {
-    const { owner } = runtime.hook;
-    if (this.#deps.converge.first !== 'done' || runtime.isStopped || !runtime.areSchedulesEnabled) return;
-    if (runtime.isSetAside) return;
-    if (owner.type === 'module' && !this.#deps.registry.isEnabled(owner.module)) return;
+    if (!this.takesTicks(runtime)) return;
     const reason: RunReason = { type: 'schedule', binding };
     appendHookRun(this.#deps, this.#hookRun(runtime, binding, reason, 'Schedule'), binding.queue);
+  }
+
+  /** Whether ticks of the crontabs of a hook become tasks now. */
+  takesTicks(runtime: HookRuntime): boolean {
+    const { owner } = runtime.hook;
+    if (this.#deps.converge.first !== 'done' || runtime.isStopped || !runtime.areSchedulesEnabled)
+      return false;
+    if (runtime.isSetAside) return false;
+    return owner.type === 'global' || this.#deps.registry.isEnabled(owner.module);
   }
 
   /** The task that gives a hook the initial state of a binding. */

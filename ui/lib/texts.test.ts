@@ -63,4 +63,10 @@ test('the reason of a sentence begins behind its first colon that is not in brac
     ['queue main waits 1 s (failed attempts: 3); 2 tasks behind it', 'exit code 1: x'],
   );
   expect(splitReason('all tasks done')).toEqual(['all tasks done', '']);
+  const failure = "run hooks by binding beforeHelm: module hook 'a.sh' failed: no host";
+  expect(splitReason(failure)).toEqual(["module hook 'a.sh' failed", 'no host']);
+  expect(splitReason(`queue main waits 1 s: ${failure}`)).toEqual([
+    'queue main waits 1 s',
+    "module hook 'a.sh' failed: no host",
+  ]);
 });

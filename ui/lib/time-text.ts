@@ -67,8 +67,20 @@ export function countdownIn(text: string): CountdownText | undefined {
   return { before, seconds: Number(seconds), after };
 }
 
-/** A sentence of the operator and the reason that follows it: `queue main waits … (failed attempts: 3)` and `exit code 1`. */
+/**
+ * A sentence of the operator and the reason that follows it: `queue main waits … (failed attempts: 3)` and `exit code 1`. That hooks
+ * of a binding were run is left out where the hook that failed follows.
+ */
 export function splitReason(text: string): readonly [string, string] {
+  const [sentence, reason] = split(withoutBinding(text));
+  return [sentence, withoutBinding(reason)];
+}
+
+function withoutBinding(text: string): string {
+  return text.replace(/^run hooks by binding \w+: (?=\S)/, '');
+}
+
+function split(text: string): readonly [string, string] {
   let depth = 0;
   for (let index = 0; index < text.length; index += 1) {
     const character = text[index];

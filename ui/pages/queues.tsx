@@ -9,13 +9,18 @@ import { capital } from '../parts/sentence.tsx';
 import { QueueState, TaskText } from '../parts/tasks.tsx';
 import { Card, Empty, Link, Time, Title } from '../parts/text.tsx';
 
+const PARALLEL_PREFIX = 'parallel_queue_';
+
 /** All queues: those with tasks first, with what they do. */
 export function QueuesPage(): VNode {
   const all = [...live.value.queues.values()];
   const text = (location.value.query.get('q') ?? '').toLowerCase();
   const shown = all.filter(({ name }) => name.toLowerCase().includes(text));
   const busy = shown.filter(({ length }) => length > 0);
-  const idle = shown.filter(({ length }) => length === 0);
+  const empty = shown.filter(({ length }) => length === 0);
+  // There are twenty of them, and they say nothing while they are empty.
+  const idle = empty.filter(({ name }) => text !== '' || !name.startsWith(PARALLEL_PREFIX));
+  const hidden = empty.length - idle.length;
   return (
     <>
       <Title
@@ -30,7 +35,7 @@ export function QueuesPage(): VNode {
       {busy.map((queue) => (
         <QueueCard key={queue.name} queue={queue} />
       ))}
-      {idle.length > 0 && (
+      {empty.length > 0 && (
         <Card title="Empty">
           <ul class="chips">
             {idle.map(({ name }) => (
@@ -40,6 +45,11 @@ export function QueuesPage(): VNode {
                 </Link>
               </li>
             ))}
+            {hidden > 0 && (
+              <li>
+                <Link to={pathTo(['queues'], { q: PARALLEL_PREFIX })}>{hidden} for parallel modules</Link>
+              </li>
+            )}
           </ul>
         </Card>
       )}

@@ -59,10 +59,12 @@ test('real answers match the schemas', async () => {
     compareRevisions: (from, to) => `${from.manifest}-${to.manifest}`,
     patcherAccess: () => [],
   });
-  lab.behaviours.set('db/b.sh', failing);
   const metadata = { name: 'one', namespace: 'n' };
   lab.objects.set('web/a.sh/pods', [{ object: { apiVersion: 'v1', kind: 'Pod', metadata } }]);
   await lab.converge();
+  lab.behaviours.set('db/b.sh', failing);
+  lab.operator.router.queueModuleRun(name('db'), 'change');
+  await lab.settle();
   lab.values.applyPatch(name('web'), [{ op: 'add', path: '/web/a', value: [1] }], 'a.sh');
   lab.pauses.set('web', { reason: 'disks', sinceMs: 0, untilMs: 60_000 });
   lab.operator.router.queueModuleRun(name('web'), 'change');
@@ -105,7 +107,7 @@ test('real answers match the schemas', async () => {
   expect((await request('/modules', view)).data).toMatchObject({
     modules: [
       { module: 'web', recent: 's', lastRun: { durationMs: 0 } },
-      { module: 'db', recent: 'f', lastRun: { durationMs: 0 } },
+      { module: 'db', recent: 'sf', lastRun: { durationMs: 0 } },
     ],
   });
 });

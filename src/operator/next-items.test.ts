@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { failing, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
+import { nextItems } from './next-items.ts';
+
+function kinds({ operator }: OperatorLab): readonly string[] {
+  const parts = { ...operator, pauses: { of: () => undefined, isOfAll: () => false } };
+  return nextItems(parts, 3_600_000).map(({ kind, hook }) => `${kind} ${hook}`);
+}
+
+test('ticks of crontabs are announced when the first converge is over, because before they are ignored', async () => {
+  await using lab = await operatorLab(['web', 'api'], {
+    'web/tick.sh': { schedule: [{ crontab: '* * * * *' }] },
+  });
+  lab.obstacles.set('deploy api', failing as () => void);
+  await lab.converge();
+  expect(kinds(lab)).toEqual(['retry ']);
+  lab.obstacles.delete('deploy api');
+  await lab.pass(60_000, 1);
+  expect(kinds(lab)).toEqual(['schedule tick.sh']);
+});
