@@ -1,5 +1,5 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
-import { agoText, untilText } from './time-text.ts';
+import { agoText, spanText, untilText } from './time-text.ts';
 
 /** The operator's clock is this much before ours. */
 let aheadMs = 0;
@@ -23,7 +23,11 @@ export function startClock(): void {
 }
 
 /** Text for a time that ticks: only the text node that shows it changes. */
-export function tickingText(at: string, kind: 'ago' | 'until'): ReadonlySignal<string> {
+export function tickingText(at: string, kind: 'ago' | 'until' | 'for'): ReadonlySignal<string> {
   const ms = Date.parse(at);
-  return computed(() => (kind === 'ago' ? agoText(nowMs.value - ms) : untilText(ms - nowMs.value)));
+  return computed(() => {
+    if (kind === 'until') return untilText(ms - nowMs.value);
+    const passedMs = nowMs.value - ms;
+    return kind === 'ago' ? agoText(passedMs) : `for ${spanText(Math.max(0, passedMs), Math.floor)}`;
+  });
 }

@@ -1,5 +1,14 @@
 import { expect, test } from 'vitest';
-import { agoText, bytesText, countdownIn, durationText, splitReason, untilText } from './time-text.ts';
+import {
+  agoText,
+  bytesText,
+  countdownIn,
+  durationText,
+  momentText,
+  sentenceParts,
+  splitReason,
+  untilText,
+} from './time-text.ts';
 import { visibleText } from './visible-text.ts';
 
 test('durations have the unit that fits', () => {
@@ -26,6 +35,27 @@ test('relative times round down for the past and up for the future', () => {
     'in 1 min 1 s',
     'in 2 h 1 min',
   ]);
+});
+
+test('a sentence has words, code and times, and nothing else is taken for one', () => {
+  expect(sentenceParts('is paused until 2026-01-02T03:04:05.678Z: `a b` ends it')).toEqual([
+    { kind: 'words', text: 'is paused until ' },
+    { kind: 'time', text: '2026-01-02T03:04:05.678Z' },
+    { kind: 'words', text: ': ' },
+    { kind: 'code', text: 'a b' },
+    { kind: 'words', text: ' ends it' },
+  ]);
+  expect(sentenceParts('2026-01-02 and ` alone')).toEqual([
+    { kind: 'words', text: '2026-01-02 and ` alone' },
+  ]);
+});
+
+test('a time of today is that of a clock, another one has its date', () => {
+  const at = new Date(2026, 0, 2, 13, 4, 5);
+  const clock = at.toLocaleTimeString([], { hourCycle: 'h23' });
+  expect(momentText(at.toISOString(), at.getTime() + 60_000)).toBe(clock);
+  const other = momentText(at.toISOString(), at.getTime() + 48 * 3_600_000);
+  expect(other).toBe(`${at.toLocaleDateString()} ${clock}`);
 });
 
 test('bytes have the unit that fits', () => {

@@ -52,6 +52,31 @@ export function bytesText(bytes: number): string {
   return `${number < 10 && unit > 0 ? number.toFixed(1) : Math.round(number)} ${units[unit]}`;
 }
 
+/** Part of a sentence of the operator: a command or name that stood in backticks, a time, or words. */
+export interface SentencePart {
+  readonly kind: 'words' | 'code' | 'time';
+  readonly text: string;
+}
+
+/** The parts of a sentence; times are those of the operator, RFC 3339 in UTC. */
+export function sentenceParts(text: string): readonly SentencePart[] {
+  return text.split(/`([^`]+)`/).flatMap((part, index): readonly SentencePart[] => {
+    if (index % 2 === 1) return [{ kind: 'code', text: part }];
+    return part
+      .split(/\b(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z)\b/)
+      .map((piece, at) => ({ kind: at % 2 === 1 ? 'time' : 'words', text: piece }) as const)
+      .filter((piece) => piece.text !== '');
+  });
+}
+
+/** A time as clocks show it, with the date on another day than today. */
+export function momentText(at: string, nowMs: number): string {
+  const time = new Date(at);
+  const isToday = time.toDateString() === new Date(nowMs).toDateString();
+  const clock = time.toLocaleTimeString([], { hourCycle: 'h23' });
+  return isToday ? clock : `${time.toLocaleDateString()} ${clock}`;
+}
+
 /** A sentence of the operator whose seconds count down: `queue main waits 23 s to try …`. */
 export interface CountdownText {
   readonly before: string;

@@ -6,7 +6,7 @@ import { splitReason } from '../lib/time-text.ts';
 import { counted } from '../parts/names.ts';
 import { NextList } from '../parts/next-list.tsx';
 import { RunsTable } from '../parts/runs.tsx';
-import { Countdown } from '../parts/sentence.tsx';
+import { Countdown, Sentence } from '../parts/sentence.tsx';
 import { kindOf, MODULE_KINDS, Sign, type SignName, type Tone } from '../parts/sign.tsx';
 import { QueueHead } from '../parts/tasks.tsx';
 import { Card, Empty, Link } from '../parts/text.tsx';
@@ -82,7 +82,11 @@ function Headline({ data }: { data: HeadlineAnswer | undefined }): VNode {
         <h1 tabIndex={-1}>
           <Countdown text={level === 'well' ? text.replace(/^all is well: /, '') : sentence} at={data.at} />
         </h1>
-        {level !== 'well' && reason !== '' && <p class="reason cut">{reason}</p>}
+        {level !== 'well' && reason !== '' && (
+          <p class="reason cut">
+            <Sentence text={reason} />
+          </p>
+        )}
         {others.length > 0 && (
           <ul class="problems">
             {others.slice(0, SHOWN_PROBLEMS).map((problem) => (

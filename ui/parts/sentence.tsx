@@ -2,19 +2,28 @@ import { computed } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { nowMs } from '../lib/clock.ts';
-import { countdownIn, spanText } from '../lib/time-text.ts';
+import { countdownIn, momentText, sentenceParts, spanText } from '../lib/time-text.ts';
 
-/** A sentence of the operator, with what stands in backticks as code. */
+/** A sentence of the operator, with what stands in backticks as code, and times as clocks show them. */
 export function Sentence({ text }: { text: string }): VNode {
-  const parts = text.split(/`([^`]+)`/);
   return (
     <span>
-      {parts.map((part, index) => {
-        const isCode = index % 2 === 1;
-        // oxlint-disable-next-line react/no-array-index-key -- the same may be named twice
-        return isCode ? <code key={index}>{part}</code> : part;
+      {sentenceParts(text).map((part, index) => {
+        // oxlint-disable react/no-array-index-key -- the same may be named twice
+        if (part.kind === 'code') return <code key={index}>{part.text}</code>;
+        if (part.kind === 'time') return <Moment key={index} at={part.text} />;
+        // oxlint-enable react/no-array-index-key
+        return part.text;
       })}
     </span>
+  );
+}
+
+function Moment({ at }: { at: string }): VNode {
+  return (
+    <time dateTime={at} title={at}>
+      {momentText(at, nowMs.peek())}
+    </time>
   );
 }
 

@@ -16,7 +16,10 @@ export function QueueState({ status }: { status: QueueAnswer['status'] }): VNode
           <Time at={status.until} kind="until" />
         </strong>
       ) : (
-        status.since !== null && status.type !== 'waiting' && <Time at={status.since} />
+        status.since !== null &&
+        status.type !== 'waiting' && (
+          <Time at={status.since} kind={status.type === 'running' ? 'for' : 'ago'} />
+        )
       )}
     </span>
   );

@@ -24,7 +24,7 @@ export function Link({
 }
 
 /** When something was, or will be, counting. */
-export function Time({ at, kind = 'ago' }: { at: string; kind?: 'ago' | 'until' }): VNode {
+export function Time({ at, kind = 'ago' }: { at: string; kind?: 'ago' | 'until' | 'for' }): VNode {
   const text = useMemo(() => tickingText(at, kind), [at, kind]);
   return (
     <time dateTime={at} title={`${new Date(at).toLocaleString()} (${at})`}>
