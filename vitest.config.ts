@@ -38,6 +38,20 @@ const isShuffled = process.argv.some((argument) => argument.startsWith('--sequen
 const AFTER_UNIT = 1;
 const LIFECYCLE = 'test/lifecycle/**/*.test.ts';
 const PROPERTIES = 'test/support/property-seed.ts';
+/** Not in the gate: see CONTRIBUTING.md. */
+const isNodeNamed = process.argv.some((argument) => /^(?:--project=)?node$/.test(argument));
+const NODE_PROJECT = {
+  test: {
+    ...shared,
+    // The files share one node.
+    maxWorkers: 1,
+    name: 'node',
+    include: ['test/node/**/*.test.ts'],
+    globalSetup: ['test/support/build-program.ts', 'test/support/node/global-setup.ts'],
+    testTimeout: 300_000,
+    hookTimeout: 1_800_000,
+  },
+};
 
 export default defineConfig({
   test: {
@@ -102,6 +116,7 @@ export default defineConfig({
           hookTimeout: 1_800_000,
         },
       },
+      ...(isNodeNamed ? [NODE_PROJECT] : []),
     ],
   },
 });

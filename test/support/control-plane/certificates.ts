@@ -13,44 +13,89 @@ export interface Certificates {
   readonly serviceAccountKeyFile: string;
 }
 
-interface Issued {
-  readonly name: string;
-  readonly subject: string;
-  readonly extension: string;
+/** Paths of the PEM files of one certificate. */
+export interface IssuedCertificate {
+  readonly certFile: string;
+  readonly keyFile: string;
 }
 
-/** Creates a CA of its own in `directory` and what it signs, with the openssl program. */
-export async function createCertificates(directory: string, signal: AbortSignal): Promise<Certificates> {
-  const path = (name: string): string => join(directory, name);
-  const openssl = async (args: readonly string[]): Promise<void> => {
-    await execa('openssl', args, { cwd: directory, stdin: 'ignore', cancelSignal: signal });
-  };
-  const newCertificate = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 30'.split(
-    ' ',
-  );
-  const issue = async ({ name, subject, extension }: Issued): Promise<void> => {
+interface Request {
+  /** Of the files. */
+  readonly name: string;
+  /** As openssl writes it: `/O=system:masters/CN=admin`. */
+  readonly subject: string;
+  readonly extensions: readonly string[];
+}
+
+const NEW_CERTIFICATE = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 30'.split(
+  ' ',
+);
+
+/** A certificate authority of its own in a directory; it signs with the openssl program. */
+export class CertificateAuthority {
+  readonly caFile: string;
+  readonly #directory: string;
+  readonly #signal: AbortSignal;
+
+  private constructor(directory: string, signal: AbortSignal) {
+    this.#directory = directory;
+    this.#signal = signal;
+    this.caFile = join(directory, 'ca.crt');
+  }
+
+  static async create(directory: string, signal: AbortSignal): Promise<CertificateAuthority> {
+    const authority = new CertificateAuthority(directory, signal);
+    const files = ['-keyout', 'ca.key', '-out', 'ca.crt'];
+    await authority.#openssl([...NEW_CERTIFICATE, '-subj', '/CN=control-plane-ca', ...files]);
+    return authority;
+  }
+
+  async issue({ name, subject, extensions }: Request): Promise<IssuedCertificate> {
     const signedByCa = ['-CA', 'ca.crt', '-CAkey', 'ca.key', '-addext', 'basicConstraints=critical,CA:FALSE'];
     const files = ['-keyout', `${name}.key`, '-out', `${name}.crt`];
-    await openssl([...newCertificate, '-subj', subject, '-addext', extension, ...signedByCa, ...files]);
-  };
-  await openssl([...newCertificate, '-subj', '/CN=control-plane-ca', '-keyout', 'ca.key', '-out', 'ca.crt']);
-  await issue({
+    const added = extensions.flatMap((extension) => ['-addext', extension]);
+    await this.#openssl([...NEW_CERTIFICATE, '-subj', subject, ...added, ...signedByCa, ...files]);
+    return { certFile: join(this.#directory, `${name}.crt`), keyFile: join(this.#directory, `${name}.key`) };
+  }
+
+  /** The path of a new key that signs the tokens of service accounts. */
+  async createServiceAccountKey(): Promise<string> {
+    await this.#openssl([
+      'genpkey',
+      '-algorithm',
+      'RSA',
+      '-pkeyopt',
+      'rsa_keygen_bits:2048',
+      '-out',
+      'sa.key',
+    ]);
+    return join(this.#directory, 'sa.key');
+  }
+
+  async #openssl(args: readonly string[]): Promise<void> {
+    await execa('openssl', args, { cwd: this.#directory, stdin: 'ignore', cancelSignal: this.#signal });
+  }
+}
+
+/** Creates a CA of its own in `directory` and the certificates of a control plane. */
+export async function createCertificates(directory: string, signal: AbortSignal): Promise<Certificates> {
+  const authority = await CertificateAuthority.create(directory, signal);
+  const server = await authority.issue({
     name: 'server',
     subject: '/CN=kube-apiserver',
-    extension: 'subjectAltName=IP:127.0.0.1,DNS:localhost,DNS:kubernetes.default.svc',
+    extensions: ['subjectAltName=IP:127.0.0.1,DNS:localhost,DNS:kubernetes.default.svc'],
   });
-  await issue({
+  const admin = await authority.issue({
     name: 'admin',
     subject: '/O=system:masters/CN=admin',
-    extension: 'extendedKeyUsage=clientAuth',
+    extensions: ['extendedKeyUsage=clientAuth'],
   });
-  await openssl(['genpkey', '-algorithm', 'RSA', '-pkeyopt', 'rsa_keygen_bits:2048', '-out', 'sa.key']);
   return {
-    caFile: path('ca.crt'),
-    serverCertFile: path('server.crt'),
-    serverKeyFile: path('server.key'),
-    adminCertFile: path('admin.crt'),
-    adminKeyFile: path('admin.key'),
-    serviceAccountKeyFile: path('sa.key'),
+    caFile: authority.caFile,
+    serverCertFile: server.certFile,
+    serverKeyFile: server.keyFile,
+    adminCertFile: admin.certFile,
+    adminKeyFile: admin.keyFile,
+    serviceAccountKeyFile: await authority.createServiceAccountKey(),
   };
 }

@@ -17,6 +17,7 @@ export const KUBERNETES_VERSION = '1.34.2';
 export const BUILT_HELM_VERSION = '3.19.5';
 
 const controlPlaneModule = join(import.meta.dirname, 'go');
+const nodeModules = join(import.meta.dirname, '../node');
 const helmModule = join(import.meta.dirname, 'go-helm');
 const strip = ['-s', '-w'];
 
@@ -31,6 +32,16 @@ const kubernetesVersion = [
   setVariable('k8s.io/component-base/version.gitMinor', '34'),
 ];
 
+function kubernetesProgram(name: string, buildSeconds: number): GoProgram {
+  return {
+    name,
+    buildSeconds,
+    moduleDir: controlPlaneModule,
+    packagePath: `k8s.io/kubernetes/cmd/${name}`,
+    linkerFlags: [...strip, ...kubernetesVersion],
+  };
+}
+
 export const CONTROL_PLANE_PROGRAMS: readonly GoProgram[] = [
   {
     name: 'etcd',
@@ -39,13 +50,29 @@ export const CONTROL_PLANE_PROGRAMS: readonly GoProgram[] = [
     linkerFlags: strip,
     buildSeconds: 30,
   },
-  ...Object.entries({ 'kube-apiserver': 220, 'kube-controller-manager': 70 }).map(([name, buildSeconds]) => ({
-    name,
-    buildSeconds,
-    moduleDir: controlPlaneModule,
-    packagePath: `k8s.io/kubernetes/cmd/${name}`,
-    linkerFlags: [...strip, ...kubernetesVersion],
-  })),
+  kubernetesProgram('kube-apiserver', 220),
+  kubernetesProgram('kube-controller-manager', 70),
+];
+
+/** What a node needs besides; the seconds are those after the control plane was built. */
+export const NODE_PROGRAMS: readonly GoProgram[] = [
+  kubernetesProgram('kubelet', 110),
+  kubernetesProgram('kube-scheduler', 30),
+  kubernetesProgram('kube-proxy', 20),
+  {
+    name: 'coredns',
+    moduleDir: join(nodeModules, 'go-dns'),
+    packagePath: '.',
+    linkerFlags: strip,
+    buildSeconds: 60,
+  },
+  {
+    name: 'pause',
+    moduleDir: join(nodeModules, 'go-pause'),
+    packagePath: '.',
+    linkerFlags: strip,
+    buildSeconds: 2,
+  },
 ];
 
 export const HELM_PROGRAM: GoProgram = {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 /**
  * Reads `add PID` and `drop PID` lines; at the end of its input, which comes however the writer dies, it kills the
- * process groups it was told of and removes the directory.
+ * process groups it was told of, runs the clean-up and removes the directory.
  */
 const GUARD_SCRIPT = `
 trap '' INT TERM HUP
@@ -18,6 +18,7 @@ while read -r verb pid; do
   esac
 done
 for group in $groups; do kill -s KILL -- "-$group" 2>/dev/null; done
+eval "$2"
 rm -rf -- "$1"
 `;
 
@@ -29,8 +30,9 @@ export class ProcessGuard {
     this.#child = child;
   }
 
-  static start(directory: string): ProcessGuard {
-    const child = spawn('/bin/sh', ['-c', GUARD_SCRIPT, 'process-guard', directory], {
+  /** @param cleanUp shell commands that run when the processes were killed, before the directory is removed */
+  static start(directory: string, cleanUp = ':'): ProcessGuard {
+    const child = spawn('/bin/sh', ['-c', GUARD_SCRIPT, 'process-guard', directory, cleanUp], {
       detached: true,
       stdio: ['pipe', 'ignore', 'inherit'],
     });

@@ -71,7 +71,8 @@ export async function findHelm(
   return target;
 }
 
-async function ensureBuilt(
+/** Builds a program at `target`, unless it is there. Throws where there is no Go. */
+export async function ensureBuilt(
   program: GoProgram,
   target: string,
   { onProgress }: FindOptions,

@@ -1,0 +1,3 @@
+module addon-operator.test/pause
+
+go 1.24

@@ -1,0 +1,91 @@
+import { join } from 'node:path';
+import { API_PORT, NODE_IP, NODE_NAME, type NodeFiles, SERVICE_RANGE } from './node-files.ts';
+import type { NodePrograms } from './node-programs.ts';
+
+export const SERVICE_NAMES = [
+  'containerd',
+  'etcd',
+  'kube-apiserver',
+  'api-socket',
+  'kube-controller-manager',
+  'kube-scheduler',
+  'kubelet',
+  'kube-proxy',
+  'coredns',
+] as const;
+export type ServiceName = (typeof SERVICE_NAMES)[number];
+
+/** The programs of a node with their arguments; all run inside of its namespaces. */
+export function serviceCommands(
+  files: NodeFiles,
+  programs: NodePrograms,
+): Readonly<Record<ServiceName, readonly [file: string, ...args: string[]]>> {
+  const conf = (name: string): string => join(files.directory, 'conf', name);
+  const kubeconfigFlags = (name: ServiceName): string[] =>
+    ['kubeconfig', 'authentication-kubeconfig', 'authorization-kubeconfig'].map(
+      (flag) => `--${flag}=${conf(`${name}.kubeconfig`)}`,
+    );
+  const alone = ['--leader-elect=false', '--secure-port=0', '--kube-api-qps=200', '--kube-api-burst=400'];
+  return {
+    containerd: ['containerd', '--config', conf('containerd.toml')],
+    etcd: [
+      programs.etcd,
+      `--data-dir=${join(files.directory, 'etcd')}`,
+      '--unsafe-no-fsync',
+      '--log-level=warn',
+      '--listen-client-urls=http://127.0.0.1:2379',
+      '--advertise-client-urls=http://127.0.0.1:2379',
+      '--listen-peer-urls=http://127.0.0.1:2380',
+    ],
+    'kube-apiserver': [
+      programs.kubeApiserver,
+      '--etcd-servers=http://127.0.0.1:2379',
+      '--bind-address=0.0.0.0',
+      `--advertise-address=${NODE_IP}`,
+      `--secure-port=${API_PORT}`,
+      `--client-ca-file=${files.caFile}`,
+      `--tls-cert-file=${files.apiserver.certFile}`,
+      `--tls-private-key-file=${files.apiserver.keyFile}`,
+      '--service-account-issuer=https://kubernetes.default.svc',
+      `--service-account-key-file=${files.serviceAccountKeyFile}`,
+      `--service-account-signing-key-file=${files.serviceAccountKeyFile}`,
+      `--service-cluster-ip-range=${SERVICE_RANGE}`,
+      `--kubelet-client-certificate=${files.access.certFile}`,
+      `--kubelet-client-key=${files.access.keyFile}`,
+      `--kubelet-certificate-authority=${files.caFile}`,
+      '--kubelet-preferred-address-types=InternalIP',
+      '--authorization-mode=Node,RBAC',
+      '--enable-admission-plugins=NodeRestriction',
+      '--allow-privileged=true',
+    ],
+    'api-socket': [
+      'socat',
+      `UNIX-LISTEN:${apiSocket(files.directory)},fork,unlink-early,backlog=256`,
+      `TCP:127.0.0.1:${API_PORT}`,
+    ],
+    'kube-controller-manager': [
+      programs.kubeControllerManager,
+      ...kubeconfigFlags('kube-controller-manager'),
+      ...alone,
+      '--use-service-account-credentials',
+      `--service-account-private-key-file=${files.serviceAccountKeyFile}`,
+      `--root-ca-file=${files.caFile}`,
+    ],
+    'kube-scheduler': [programs.kubeScheduler, ...kubeconfigFlags('kube-scheduler'), ...alone],
+    kubelet: [
+      programs.kubelet,
+      `--config=${conf('kubelet.yaml')}`,
+      `--kubeconfig=${conf('kubelet.kubeconfig')}`,
+      `--hostname-override=${NODE_NAME}`,
+      `--node-ip=${NODE_IP}`,
+      '--root-dir=/var/lib/kubelet',
+    ],
+    'kube-proxy': [programs.kubeProxy, `--config=${conf('kube-proxy.yaml')}`],
+    coredns: [programs.coredns, '-conf', conf('Corefile')],
+  };
+}
+
+/** Where the API server of a node is reached from outside of its network. */
+export function apiSocket(directory: string): string {
+  return join(directory, 'api.sock');
+}
