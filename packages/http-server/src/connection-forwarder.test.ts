@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, createServer, type Server } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { silentLogger } from '@addon-operator/base/log';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -46,6 +46,24 @@ async function say(port: number, message: string): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1' });
   socket.end(message);
   return await text(socket);
+}
+
+/** A server whose requests the test answers. */
+async function questioned() {
+  const asked: Socket[] = [];
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    socket.on('error', () => undefined);
+    socket.on('data', () => asked.push(socket));
+  });
+  servers.push(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  /** The connection of the next request. */
+  const next = async (): Promise<Socket> => {
+    await vi.waitFor(() => expect(asked).not.toEqual([]), 10_000);
+    return asked.shift() as Socket;
+  };
+  return { port: (server.address() as AddressInfo).port, next };
 }
 
 /** Until a connection waits for its next attempt, rather than for the end of one. */
@@ -127,6 +145,28 @@ test('a server of this process takes the port over, with what waits', async () =
   expect(forwarder.take('127.0.0.1', port)).toBeUndefined();
 });
 
+test('a server of this process hears all that was said to a host that has not answered, and is the only one that answers', async () => {
+  const { port: targetPort, next } = await questioned();
+  const { port, forwarder } = await forward(targetPort, () => '127.0.0.1');
+  const client = connect({ port, host: '127.0.0.1' });
+  client.write('hello');
+  const told = await next();
+  const own = createServer((socket) => {
+    socket.write('own ');
+    socket.pipe(socket);
+  });
+  servers.push(own);
+  forwarder.hold();
+  const taken = forwarder.take('127.0.0.1', port);
+  own.listen(taken?.handle);
+  const isForgotten = new Promise((resolve) => told.once('close', resolve));
+  for (const socket of taken?.waiting ?? []) own.emit('connection', socket);
+  told.end('other answer');
+  await isForgotten;
+  client.end(' and more');
+  expect(await text(client)).toBe('own hello and more');
+});
+
 test('stop() drops connections, also those that wait, and frees the port', async () => {
   let host: string | undefined = '127.0.0.1';
   const { port, clock, forwarder } = await forward(await echo(), () => host);
@@ -138,7 +178,9 @@ test('stop() drops connections, also those that wait, and frees the port', async
   const waiting = say(port, 'hello').catch(() => 'reset');
   await untilWaiting(clock);
   const closed = once(socket, 'close');
-  await forwarder.stop();
+  const stopped = forwarder.stop();
+  await clock.advance(50);
+  await stopped;
   await closed;
   expect(await waiting).toMatch(/^(reset)?$/);
   const again = createServer();
@@ -146,6 +188,35 @@ test('stop() drops connections, also those that wait, and frees the port', async
   again.listen(port, '127.0.0.1');
   await once(again, 'listening');
   expect(again.listening).toBe(true);
+});
+
+test('stop() lets a request be answered that was passed on, and drops it after 5 seconds', async () => {
+  const { port: targetPort, next } = await questioned();
+  const { port, clock, forwarder } = await forward(targetPort, () => '127.0.0.1');
+  const answered = connect({ port, host: '127.0.0.1' });
+  const forgotten = connect({ port, host: '127.0.0.1' });
+  forgotten.on('error', () => undefined);
+  for (const socket of [answered, forgotten]) {
+    socket.write('first');
+    (await next()).write('one');
+    expect(await once(socket, 'data')).toEqual([Buffer.from('one')]);
+  }
+  answered.write('second');
+  const second = await next();
+  forgotten.write('third');
+  await next();
+  const stopped = forwarder.stop();
+  const refused = connect({ port, host: '127.0.0.1' });
+  await once(refused, 'error');
+  second.write('two');
+  expect(await once(answered, 'data')).toEqual([Buffer.from('two')]);
+  const closed = Promise.all([once(answered, 'close'), once(forgotten, 'close')]);
+  for (let ms = 0; ms < 5_000; ms += 50) {
+    await clock.untilAsleep();
+    await clock.advance(50);
+  }
+  await stopped;
+  await closed;
 });
 
 test('a port in use is left out, the others are forwarded', async () => {

@@ -12,6 +12,10 @@ const HOLD_MS = 30_000;
 const RETRY_MS = 100;
 /** To a host that has gone nobody refuses a connection. */
 const CONNECT_MS = 2_000;
+/** Of requests that are being answered when the forwarder stops. */
+const FINISH_MS = 5_000;
+/** A response is complete when nothing follows for this long. */
+const QUIET_MS = 50;
 
 export interface ForwardedPort {
   readonly address: string;
@@ -44,7 +48,15 @@ export interface HeldPorts {
 
 interface Door extends ForwardedPort {
   readonly server: Server;
-  readonly waiting: Set<Socket>;
+  readonly waiting: Map<Socket, IncomingCall>;
+}
+
+/** A connection that is passed on. */
+interface Passage {
+  /** Whether the other host spoke last: the client does not wait for an answer. */
+  isAnswered: boolean;
+  /** When bytes were last passed on. */
+  changedMs: number;
 }
 
 /**
@@ -57,6 +69,8 @@ export class ConnectionForwarder implements HeldPorts {
   readonly #options: ForwarderOptions;
   readonly #doors: Door[] = [];
   readonly #sockets = new Set<Socket>();
+  /** By the connection that came in. */
+  readonly #passages = new Map<Socket, Passage>();
   readonly #end = new AbortController();
   #isForwarding = true;
 
@@ -80,20 +94,41 @@ export class ConnectionForwarder implements HeldPorts {
     const index = this.#doors.findIndex((door) => door.address === address && door.port === port);
     const [door] = index === -1 ? [] : this.#doors.splice(index, 1);
     if (door === undefined) return undefined;
-    const waiting = [...door.waiting];
+    const waiting = [...door.waiting.keys()];
+    for (const call of door.waiting.values()) call.giveBack();
     door.waiting.clear();
     for (const socket of waiting) this.#sockets.delete(socket);
     return { handle: door.server, waiting };
   }
 
-  /** Stops listening on the ports that were not taken, and drops every connection of them. */
+  /**
+   * Stops listening on the ports that were not taken. Requests that were passed on are answered first, for at most 5
+   * seconds; then every connection is dropped.
+   */
   async stop(): Promise<void> {
-    this.#end.abort();
+    const { clock } = this.#options;
     const closed = this.#doors
       .splice(0)
       .map(({ server }) => new Promise<void>((resolve) => void server.close(() => resolve())));
+    const untilMs = clock.steadyMs() + FINISH_MS;
+    const never = new AbortController().signal;
+    for (;;) {
+      this.#dropAnswered();
+      if (this.#passages.size === 0 || clock.steadyMs() >= untilMs) break;
+      await clock.sleep(QUIET_MS, never);
+    }
+    this.#end.abort();
     for (const socket of this.#sockets) socket.destroy();
     await Promise.all(closed);
+  }
+
+  #dropAnswered(): void {
+    const quietSinceMs = this.#options.clock.steadyMs() - QUIET_MS;
+    for (const [incoming, { isAnswered, changedMs }] of this.#passages) {
+      if (!isAnswered || changedMs > quietSinceMs) continue;
+      this.#passages.delete(incoming);
+      incoming.destroy();
+    }
   }
 
   async #open(port: ForwardedPort): Promise<void> {
@@ -101,7 +136,7 @@ export class ConnectionForwarder implements HeldPorts {
     // What has come is left to the server that takes the connection over.
     const server = createServer({ allowHalfOpen: true, pauseOnConnect: true });
     server.maxConnections = MAX_CONNECTIONS;
-    const door: Door = { ...port, server, waiting: new Set() };
+    const door: Door = { ...port, server, waiting: new Map() };
     server.on('connection', (socket) => void this.#serve(door, socket));
     try {
       await listening(server, { host: port.address, port: port.port }, (error) =>
@@ -120,9 +155,9 @@ export class ConnectionForwarder implements HeldPorts {
   async #serve(door: Door, incoming: Socket): Promise<void> {
     const { clock, target } = this.#options;
     this.#keep(incoming);
-    door.waiting.add(incoming);
-    incoming.once('close', () => door.waiting.delete(incoming));
     const call = new IncomingCall(incoming);
+    door.waiting.set(incoming, call);
+    incoming.once('close', () => door.waiting.delete(incoming));
     const untilMs = clock.steadyMs() + HOLD_MS;
     try {
       while (door.waiting.has(incoming)) {
@@ -130,6 +165,7 @@ export class ConnectionForwarder implements HeldPorts {
         const outgoing = host === undefined ? undefined : await this.#reach(host, door.targetPort);
         if (outgoing !== undefined && door.waiting.has(incoming) && (await call.isAnswered(outgoing))) {
           door.waiting.delete(incoming);
+          this.#follow(incoming, outgoing);
           return call.join(outgoing);
         }
         outgoing?.destroy();
@@ -140,6 +176,18 @@ export class ConnectionForwarder implements HeldPorts {
       if (!this.#end.signal.aborted) throw error;
     }
     if (door.waiting.delete(incoming)) incoming.destroy();
+  }
+
+  #follow(incoming: Socket, outgoing: Socket): void {
+    const { clock } = this.#options;
+    const passage: Passage = { isAnswered: true, changedMs: clock.steadyMs() };
+    const onBytes = (isAnswered: boolean) => (): void => {
+      passage.isAnswered = isAnswered;
+      passage.changedMs = clock.steadyMs();
+    };
+    incoming.on('data', onBytes(false));
+    outgoing.on('data', onBytes(true));
+    this.#passages.set(incoming, passage);
   }
 
   /** Undefined when the host cannot be reached now. */
@@ -167,7 +215,10 @@ export class ConnectionForwarder implements HeldPorts {
     this.#sockets.add(socket);
     // Both sides notice a broken connection; nobody else needs to know.
     socket.on('error', () => undefined);
-    socket.once('close', () => this.#sockets.delete(socket));
+    socket.once('close', () => {
+      this.#sockets.delete(socket);
+      this.#passages.delete(socket);
+    });
   }
 }
 
@@ -176,6 +227,8 @@ class IncomingCall {
   readonly #socket: Socket;
   readonly #said: Buffer[] = [];
   #hasEnded = false;
+  #isGivenBack = false;
+  #stopListening = (): void => undefined;
 
   constructor(socket: Socket) {
     this.#socket = socket;
@@ -197,16 +250,31 @@ class IncomingCall {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const onReadable = (): void => resolve(outgoing.readableLength > 0);
     const onClose = (): void => resolve(false);
+    this.#stopListening = (): void => {
+      socket.pause();
+      socket.off('data', tell).off('end', endToo).off('close', onClose);
+      resolve(false);
+    };
     outgoing.once('readable', onReadable).once('close', onClose);
     socket.on('data', tell).once('end', endToo).once('close', onClose);
     socket.resume();
-    try {
-      return await promise;
-    } finally {
-      socket.pause();
-      socket.off('data', tell).off('end', endToo).off('close', onClose);
-      outgoing.off('readable', onReadable).off('close', onClose);
-    }
+    const isAnswered = await promise;
+    outgoing.off('readable', onReadable).off('close', onClose);
+    if (this.#isGivenBack) return false;
+    this.#stopListening();
+    return isAnswered;
+  }
+
+  /**
+   * Leaves the connection to another server, with all that was said on it. The host that was told before is forgotten. A
+   * client that expects nothing to be added any more is not kept.
+   */
+  giveBack(): void {
+    this.#isGivenBack = true;
+    this.#stopListening();
+    if (this.#said.length === 0) return;
+    if (this.#hasEnded) this.#socket.destroy();
+    else this.#socket.unshift(Buffer.concat(this.#said));
   }
 
   /** Passes on bytes both ways, until one side ends. */
