@@ -111,26 +111,22 @@ export class PodOperator implements AsyncDisposable {
 
   /** `helm upgrade --install --wait` of the chart; flags are added at the end. An error contains what the pods log. */
   async upgrade(...flags: readonly string[]): Promise<void> {
-    const { values = {} } = this.#spec;
-    const set = Object.entries({ 'image.repository': this.image, 'image.tag': 'test', ...values });
-    const args = set.flatMap(([name, value]) => ['--set-json', `${name}=${JSON.stringify(value)}`]);
     try {
-      const install = ['upgrade', '--install', RELEASE, CHART, '--namespace', this.namespace];
-      await this.helm(
-        ...install,
-        '--values',
-        this.#rules,
-        '--wait',
-        '--timeout',
-        HELM_TIMEOUT,
-        ...args,
-        ...flags,
-      );
+      await this.startUpgrade('--wait', '--timeout', HELM_TIMEOUT, ...flags);
     } catch (error) {
       throw new Error(`Cannot install the chart in ${this.namespace}:\n${await this.describe()}`, {
         cause: error,
       });
     }
+  }
+
+  /** As {@link upgrade}, without waiting until the operator is ready. */
+  async startUpgrade(...flags: readonly string[]): Promise<void> {
+    const { values = {} } = this.#spec;
+    const set = Object.entries({ 'image.repository': this.image, 'image.tag': 'test', ...values });
+    const args = set.flatMap(([name, value]) => ['--set-json', `${name}=${JSON.stringify(value)}`]);
+    const install = ['upgrade', '--install', RELEASE, CHART, '--namespace', this.namespace];
+    await this.helm(...install, '--values', this.#rules, ...args, ...flags);
   }
 
   async helm(...args: readonly string[]): Promise<string> {
