@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ValidateFunction } from 'ajv';
 import { expect, test } from 'vitest';
-import { HookConfigSchemas, schemaProblem } from './hook-config-schemas.ts';
+import { hookConfigValidator, schemaProblem } from './hook-config-schemas.ts';
 
 const BUILD_PART = join(import.meta.dirname, '../../bin/compiled-validators.mjs');
 
@@ -51,10 +51,9 @@ const CONFIGS: readonly unknown[] = [
 
 test('validators that the build compiles find the same problems as those compiled at run time', async () => {
   const ofBuild = await validatorsOfBuild();
-  const schemas = new HookConfigSchemas();
   const problems = (validate: ValidateFunction | undefined) =>
     CONFIGS.map((config) => [validate?.(config), (validate?.errors ?? []).map(schemaProblem)]);
   for (const version of ['v0', 'v1'] as const)
     for (const scope of ['global', 'module'] as const)
-      expect(problems(ofBuild[`${version}_${scope}`])).toEqual(problems(schemas.validator(version, scope)));
+      expect(problems(ofBuild[`${version}_${scope}`])).toEqual(problems(hookConfigValidator(version, scope)));
 });

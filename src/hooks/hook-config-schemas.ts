@@ -12,26 +12,20 @@ const HOOK_CONFIG_SCHEMAS: Readonly<Record<ConfigVersion, (scope: HookScope) => 
   v1: hookConfigSchema,
 };
 
+/** Those compiled since the program was started, by name: they keep nothing of what they validate but its errors. */
+const COMPILED = new Map<string, ValidateFunction>();
+
 /**
- * The validators of hook configurations. Compiling a schema takes some 50 ms, so the build does it; from sources it is
- * done when a hook first needs the schema.
+ * The validator of hook configurations. Compiling a schema takes some 50 ms, so the build does it; from sources it is done
+ * when a hook first needs the schema. Its errors are those of its last call.
  */
-export class HookConfigSchemas {
-  #ajv: Ajv | undefined;
-  readonly #validators: Readonly<Record<ConfigVersion, Partial<Record<HookScope, ValidateFunction>>>> = {
-    v0: {},
-    v1: {},
-  };
-
-  validator(version: ConfigVersion, scope: HookScope): ValidateFunction {
-    return (this.#validators[version][scope] ??=
-      compiledValidators?.[validatorName(version, scope)] ?? this.#compile(version, scope));
-  }
-
-  #compile(version: ConfigVersion, scope: HookScope): ValidateFunction {
-    this.#ajv ??= hookConfigAjv();
-    return this.#ajv.compile(HOOK_CONFIG_SCHEMAS[version](scope));
-  }
+export function hookConfigValidator(version: ConfigVersion, scope: HookScope): ValidateFunction {
+  const name = validatorName(version, scope);
+  const known = compiledValidators?.[name] ?? COMPILED.get(name);
+  if (known !== undefined) return known;
+  const compiled = hookConfigAjv().compile(HOOK_CONFIG_SCHEMAS[version](scope));
+  COMPILED.set(name, compiled);
+  return compiled;
 }
 
 function validatorName(version: ConfigVersion, scope: HookScope): string {

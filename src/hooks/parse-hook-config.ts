@@ -8,7 +8,7 @@ import {
   type HookScope,
 } from './hook-config.ts';
 import { configVersionOf, invalidConfig, parseConfigDocument, ValidParts } from './hook-config-document.ts';
-import { HookConfigSchemas, schemaProblem } from './hook-config-schemas.ts';
+import { hookConfigValidator, schemaProblem } from './hook-config-schemas.ts';
 import { configFromV0, v0Problems } from './parse-hook-config-v0.ts';
 import { configFromV1, v1Problems } from './parse-hook-config-v1.ts';
 
@@ -17,7 +17,6 @@ const OF_GLOBAL_HOOKS: ReadonlySet<string> = new Set([...GLOBAL_LIFECYCLE_BINDIN
 /** Turns `--config` output into a {@link HookConfig}. One parser serves all hooks. */
 export class HookConfigParser {
   readonly #checks: BindingChecks;
-  readonly #schemas = new HookConfigSchemas();
 
   constructor(checks: BindingChecks) {
     this.#checks = checks;
@@ -31,7 +30,7 @@ export class HookConfigParser {
   async parse(text: string, scope: HookScope): Promise<HookConfig> {
     const document = parseConfigDocument(text);
     const version = configVersionOf(document);
-    const validate = this.#schemas.validator(version, scope);
+    const validate = hookConfigValidator(version, scope);
     const errors = validate(document) ? [] : (validate.errors ?? []);
     const problems = [
       ...errors.map((error) => `${schemaProblem(error)}${hint(error, version, scope)}`),
