@@ -110,7 +110,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const journal = new Journal({ clock, redact: (text) => options.redactor.text(text), bootId });
   const waiting = createQueues(options, { registry, converge, traces });
   const router = new TaskRouter({ clock, log, metrics, ...waiting, registry, converge, globalHooks });
-  const helm = await startHelm(all, readManifest, helmReports({ registry, router, pauses, metrics }));
+  const helm = await startHelm(all, readManifest, helmReports({ registry, router, pauses, metrics, traces }));
   const execution = createExecution(
     { ...all, helm, values, dynamicFlags, followSecrets },
     { registry, journal },

@@ -1,4 +1,5 @@
 import { OperatorError } from '@addon-operator/base/errors';
+import type { Span } from '@addon-operator/base/trace';
 import { mayDifferByItself } from '@addon-operator/helm/chart-functions';
 import { dropOldestFailures, isFirstInstallPending } from '@addon-operator/helm/first-install';
 import { type ManifestObject, objectTitle } from '@addon-operator/helm/manifest-object';
@@ -26,7 +27,7 @@ import {
 } from './recover.ts';
 import { nextReleaseAction } from './release-action.ts';
 import type { ReleaseSteps } from './release-steps.ts';
-import { type DeployedRendering, type FailedUpgrade, upgradeRelease } from './upgrade.ts';
+import { type DeployedRendering, type FailedUpgrade, UNCHANGED, upgradeRelease } from './upgrade.ts';
 
 export interface DeployRequest {
   readonly module: ChartModule;
@@ -51,6 +52,8 @@ export interface DeployRequest {
   readonly note?: string;
   /** Called when helm begins to apply, if it does; must not throw. */
   readonly onApply?: () => void;
+  /** Parent of the spans of what is done; default: nothing is traced. */
+  readonly span?: Span | undefined;
 }
 
 export interface DeployResult {
@@ -83,7 +86,7 @@ export async function deployRelease(
 ): Promise<DeployResult> {
   const release = request.module.name;
   const context = request.isUnmanaged === true ? unmanaged(general) : general;
-  const left = request.isUnmanaged === true ? await leaveAlone(context, release, signal) : undefined;
+  const left = request.isUnmanaged === true ? await leaveAlone(context, request, signal) : undefined;
   if (left !== undefined) return left;
   const chart = await readChartState(context, request, signal);
   context.notices.onChart(release, chart.traits);
@@ -122,22 +125,27 @@ export function unmanaged(context: DriverContext): DriverContext {
 /** The release as it is, if it is labelled as unmanaged; else undefined. */
 async function leaveAlone(
   context: DriverContext,
-  release: string,
+  request: DeployRequest,
   signal: AbortSignal,
 ): Promise<DeployResult | undefined> {
+  const startedAtMs = context.clock.steadyMs();
+  const release = request.module.name;
   const latest = await context.store.latest(release, signal);
   if (latest?.status !== 'deployed' || !saysUnmanaged(latest.labels, latest.revision)) return undefined;
   context.log.info({ release }, 'helm release is Unmanaged, skip helm upgrade');
-  return skipped('the release is unmanaged', latest, latest.objects ?? []);
+  const result = skipped('the release is unmanaged', latest, latest.objects ?? []);
+  traceCheck(request, startedAtMs, result);
+  return result;
 }
 
 /** Leaves a release alone by what was read for all modules at once; undefined when that does not suffice. */
 async function keepUnchanged(
   context: DriverContext,
-  { module }: DeployRequest,
+  request: DeployRequest,
   chart: ChartState,
   signal: AbortSignal,
 ): Promise<DeployResult | undefined> {
+  const { module } = request;
   const startedAtMs = context.clock.steadyMs();
   const latest = context.sharedReads.release(module.name);
   if (latest?.objects === undefined) return undefined;
@@ -147,7 +155,9 @@ async function keepUnchanged(
   const absent = await firstAbsent(latest.objects, context.extraLabels, lookup, signal);
   if (absent !== undefined) return undefined;
   endCheck(context, module.name, startedAtMs);
-  return skipped('nothing changed', latest, latest.objects);
+  const result = skipped('nothing changed', latest, latest.objects);
+  traceCheck(request, startedAtMs, result);
+  return result;
 }
 
 async function attempt(
@@ -186,7 +196,11 @@ async function attempt(
       const objects = await storedObjects(context, latest, signal);
       const absent = await firstAbsent(objects, context.extraLabels, lookupOptions(context), signal);
       endCheck(context, module.name, startedAtMs);
-      if (absent === undefined) return { type: 'done', result: skipped('nothing changed', latest, objects) };
+      if (absent === undefined) {
+        const result = skipped('nothing changed', latest, objects);
+        traceCheck(request, startedAtMs, result);
+        return { type: 'done', result };
+      }
       const reason = `${objectTitle(absent)} is missing`;
       return await upgrade(context, request, { chart, latest, reason }, signal);
     }
@@ -231,7 +245,7 @@ function deployedRendering(
 
 async function upgrade(
   context: DriverContext,
-  { module, values, conflicts = 'overwrite', steps, note, onApply }: DeployRequest,
+  { module, values, conflicts = 'overwrite', steps, note, onApply, span }: DeployRequest,
   { chart, latest, reason, isInstalled = false, skipIf }: UpgradePlan,
   signal: AbortSignal,
 ): Promise<Attempt> {
@@ -254,6 +268,7 @@ async function upgrade(
       steps,
       note,
       onApply,
+      span,
       deployedObjects: steps === undefined ? [] : await deployedObjects(context, latest, signal),
     },
     signal,
@@ -271,7 +286,7 @@ async function upgrade(
       return {
         type: 'done',
         result: {
-          ...skipped('its rendered manifests are already deployed', latest, outcome.objects),
+          ...skipped(UNCHANGED, latest, outcome.objects),
           digest,
         },
       };
@@ -280,6 +295,21 @@ async function upgrade(
 
 function endCheck({ clock, onOperation }: DriverContext, module: string, startedAtMs: number): void {
   onOperation({ module, operation: 'check-upgrade', durationMs: clock.steadyMs() - startedAtMs });
+}
+
+/** The span of a deployment that needed no helm. */
+function traceCheck(
+  { module, span }: DeployRequest,
+  startMs: number,
+  { reason, revision, digest }: DeployResult,
+): void {
+  const attributes = {
+    'addon_operator.helm.release': module.name,
+    'addon_operator.helm.revision': revision,
+    'addon_operator.helm.chart_digest': digest,
+    'addon_operator.helm.skipped_reason': reason,
+  };
+  span?.child({ name: 'helm check', startMs, attributes }).end();
 }
 
 /** What the last revision that was deployed consists of, whatever became of later ones. */

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { SpanContext } from '@addon-operator/base/trace';
 import { upgradeArguments } from '@addon-operator/helm/helm-arguments';
 import { type HelmOutcome, runHelm } from '@addon-operator/helm/helm-process';
 import type { Preparation } from '@addon-operator/helm/prepared-helm';
@@ -32,14 +33,21 @@ export async function runGated(
     directory,
     values,
     decide,
-  }: { readonly directory: string; readonly values: unknown; readonly decide: Decide },
+    span,
+  }: {
+    readonly directory: string;
+    readonly values: unknown;
+    readonly decide: Decide;
+    /** That of this run, which helm is passed. */
+    readonly span: SpanContext | undefined;
+  },
   signal: AbortSignal,
 ): Promise<HelmOutcome> {
   const gate = await openGate(context, directory, [], signal);
   return await gate.pass(async () => {
     const chartDir = await stageChart(run.module, run.chartKind, join(directory, 'chart'));
     await writeFile(join(directory, VALUES), canonicalJson(values), { mode: 0o600 });
-    return await startHelm(context, run, { gate, chartDir, values: () => values }, signal);
+    return await startHelm(context, run, { gate, chartDir, values: () => values, span }, signal);
   }, decide);
 }
 
@@ -50,14 +58,14 @@ export async function runGated(
 export async function runAhead(
   context: DriverContext,
   run: GatedRun,
-  { directory, decide, onStart, values }: Preparation & { readonly directory: string },
+  { directory, decide, onStart, values, span }: Preparation & { readonly directory: string },
   signal: AbortSignal,
 ): Promise<HelmOutcome> {
   const gate = await openGate(context, directory, [VALUES], signal);
   return await gate.pass(async () => {
     const chartDir = await stageChart(run.module, run.chartKind, join(directory, 'chart'));
     onStart(join(directory, VALUES));
-    return await startHelm(context, run, { gate, chartDir, values }, signal);
+    return await startHelm(context, run, { gate, chartDir, values, span }, signal);
   }, decide);
 }
 
@@ -89,14 +97,15 @@ async function startHelm(
     gate,
     chartDir,
     values,
-  }: { readonly gate: RenderGate; readonly chartDir: string; readonly values: () => unknown },
+    span,
+  }: Pick<Preparation, 'span' | 'values'> & { readonly gate: RenderGate; readonly chartDir: string },
   signal: AbortSignal,
 ): Promise<HelmOutcome> {
   const { helm, gateScript, timeoutMs } = context;
   const { directory } = gate;
   const postRenderer = gateScript.arguments(helm, directory);
   const args = argumentsOf(context, run, { chartDir, directory, postRenderer });
-  const limits = { args, timeoutMs: processLimitMs(timeoutMs) };
+  const limits = { args, timeoutMs: processLimitMs(timeoutMs), span };
   // Read when helm has ended: one that was started ahead got its values later.
   const helmRun = {
     ...limits,

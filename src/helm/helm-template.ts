@@ -1,9 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Span } from '@addon-operator/base/trace';
 import { type TemplateArguments, templateArguments } from '@addon-operator/helm/helm-arguments';
 import { type HelmOutcome, runHelm } from '@addon-operator/helm/helm-process';
 import { canonicalJson } from '@addon-operator/json';
 import { type DriverContext, processLimitMs } from './driver-context.ts';
+import { tracedHelm } from './helm-spans.ts';
 
 /** More of a rendering is cut off. */
 export const MAX_RENDERED_BYTES = 64 * 1024 * 1024;
@@ -14,12 +16,14 @@ interface TemplateChart {
   readonly values: unknown;
   /** That of this run; the values are written into it. */
   readonly directory: string;
+  /** Parent of the span of helm; default: nothing is traced. */
+  readonly span?: Span | undefined;
 }
 
 /** Runs `helm template` with the capabilities of the cluster; the rendering is what it writes to stdout. */
 export async function runTemplate(
   context: DriverContext,
-  { release, chartDir, values, directory }: TemplateChart,
+  { release, chartDir, values, directory, span }: TemplateChart,
   options: Pick<TemplateArguments, 'hasHooks' | 'isDebug' | 'readsCluster'>,
   signal: AbortSignal,
 ): Promise<HelmOutcome> {
@@ -44,5 +48,7 @@ export async function runTemplate(
     captureStdoutBytes: MAX_RENDERED_BYTES,
     values,
   };
-  return await runHelm(context, run, signal);
+  return await tracedHelm({ parent: span, release }, 'template', (own) =>
+    runHelm(context, { ...run, span: own }, signal),
+  );
 }

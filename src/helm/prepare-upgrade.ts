@@ -1,3 +1,5 @@
+import { NO_SPAN } from '@addon-operator/base/trace';
+import { futureSpan } from '@addon-operator/base/trace-id';
 import { ownFacts } from '@addon-operator/helm/record-metadata';
 import { withRunDirectory } from '@addon-operator/helm/run-directory';
 import { chartKind } from './chart-source.ts';
@@ -12,7 +14,7 @@ import { type GatedRun, keyOf, runAhead } from './gated-run.ts';
  */
 export async function prepareUpgrade(
   context: DriverContext,
-  { module, values, conflicts = 'overwrite' }: DeployRequest,
+  { module, values, conflicts = 'overwrite', span = NO_SPAN }: DeployRequest,
   signal: AbortSignal,
 ): Promise<void> {
   // The templates of a directory that is no chart of its own are copied for each run.
@@ -29,9 +31,13 @@ export async function prepareUpgrade(
     isInstalled: latest === undefined,
     isForced: conflicts === 'overwrite',
   };
-  context.prepared.prepare(module.name, keyOf(context, run), (preparation, stopping) =>
-    withRunDirectory(context.workDir, (directory) =>
-      runAhead(context, run, { ...preparation, directory }, stopping),
-    ),
+  context.prepared.prepare(
+    module.name,
+    keyOf(context, run),
+    (preparation, stopping) =>
+      withRunDirectory(context.workDir, (directory) =>
+        runAhead(context, run, { ...preparation, directory }, stopping),
+      ),
+    futureSpan(span),
   );
 }

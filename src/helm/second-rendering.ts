@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { OperatorError } from '@addon-operator/base/errors';
 import { TAR_END, tarEntries, withContent } from '@addon-operator/base/tar';
+import type { Span } from '@addon-operator/base/trace';
 import { withRunDirectory } from '@addon-operator/helm/run-directory';
 import { isObject } from '@addon-operator/json';
 import { type ChartKind, readChartFiles, stageChart, unpackChart } from './chart-source.ts';
@@ -14,6 +15,8 @@ interface SecondRendering {
   readonly module: ChartModule;
   readonly chartKind: ChartKind;
   readonly values: unknown;
+  /** Parent of the span of helm; default: nothing is traced. */
+  readonly span?: Span | undefined;
 }
 
 /**
@@ -24,12 +27,12 @@ interface SecondRendering {
  */
 export async function renderAgain(
   context: DriverContext,
-  { module, chartKind, values }: SecondRendering,
+  { module, chartKind, values, span }: SecondRendering,
   signal: AbortSignal,
 ): Promise<string> {
   return await withRunDirectory(context.workDir, async (directory) => {
     const chartDir = await stageOther(module, chartKind, join(directory, 'chart'));
-    const chart = { release: module.name, chartDir, values: asOtherValues(values), directory };
+    const chart = { release: module.name, chartDir, values: asOtherValues(values), directory, span };
     const outcome = await runTemplate(context, chart, { readsCluster: true }, signal);
     if (outcome.type === 'succeeded' && !outcome.isStdoutTruncated) return outcome.stdout;
     const error = outcome.type === 'failed' ? outcome.error : 'the result is too large';

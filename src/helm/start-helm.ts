@@ -85,13 +85,14 @@ interface HelmStart {
 export interface HelmReports extends Pick<HelmDriverOptions, 'onOperation' | 'onFinding'> {
   readonly isHeld: DriftSettings['isHeld'];
   readonly onDrift: DriftSettings['onEvent'];
+  readonly onComparison: DriftSettings['onComparison'];
 }
 
 /** Starts the driver on a helm that was found. */
 export async function startHelm(
   { settings, host, cluster, helmBinary, runner, reflectors, tmpDir, running }: HelmStart,
   readYaml: DriftSettings['readYaml'],
-  { onOperation, onFinding, isHeld, onDrift }: HelmReports,
+  { onOperation, onFinding, isHeld, onDrift, onComparison }: HelmReports,
 ): Promise<HelmDriver> {
   const { clock, random, env } = host;
   const workDir = directoryIn(tmpDir);
@@ -123,7 +124,15 @@ export async function startHelm(
     random,
     onOperation,
     onFinding,
-    drift: { mode: settings.driftMode, reflectors, readYaml, isHeld, onEvent: onDrift, random },
+    drift: {
+      mode: settings.driftMode,
+      reflectors,
+      readYaml,
+      isHeld,
+      onEvent: onDrift,
+      onComparison,
+      random,
+    },
   });
   running.defer(() => driver.monitors.stopAll());
   running.defer(() => driver.dismissPrepared());

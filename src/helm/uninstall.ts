@@ -1,12 +1,14 @@
 import { OperatorError } from '@addon-operator/base/errors';
+import type { Span } from '@addon-operator/base/trace';
 import { uninstallArguments } from '@addon-operator/helm/helm-arguments';
-import { helmError, runHelm } from '@addon-operator/helm/helm-process';
+import { type HelmOutcome, helmError, runHelm } from '@addon-operator/helm/helm-process';
 import { labelsAtUninstall } from '@addon-operator/helm/record-metadata';
 import { uninstallRecovery } from '@addon-operator/helm/recovery-table';
 import type { ReleaseRevision } from '@addon-operator/helm/release-store';
 import { manifestObjects, withoutObjects } from '@addon-operator/helm/transform-manifest';
 import { type DriverContext, processLimitMs } from './driver-context.ts';
 import { withAdvice } from './helm-advice.ts';
+import { tracedHelm } from './helm-spans.ts';
 import { lockLimitMs, ownRecord } from './own-record.ts';
 import { lockedError, mendKinds, recordObserver, releaseState, setAside } from './recover.ts';
 import type { UninstallSteps } from './release-steps.ts';
@@ -19,6 +21,8 @@ export interface UninstallOptions {
   readonly includeForeign?: boolean;
   /** What others do around it; default: nothing. */
   readonly steps?: UninstallSteps | undefined;
+  /** Parent of the span of helm; default: nothing is traced. */
+  readonly span?: Span | undefined;
 }
 
 /**
@@ -63,17 +67,17 @@ export async function uninstallRelease(
       return await uninstallRelease(context, release, { ...options, includeForeign: true }, signal);
     case 'uninstall':
   }
-  await around(context, latest, options.steps, signal);
+  await around(context, latest, options, signal);
   return 'uninstalled';
 }
 
 async function around(
   context: DriverContext,
   latest: ReleaseRevision,
-  steps: UninstallSteps | undefined,
+  { steps, span }: UninstallOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  if (steps === undefined) return await runUninstall(context, latest, signal);
+  if (steps === undefined) return await runUninstall(context, latest, span, signal);
   const { store, readYaml } = context;
   const { manifest } = await store.payload(latest, signal);
   await steps.around(
@@ -82,7 +86,7 @@ async function around(
       // helm deletes the objects in the record, and nothing else.
       if (kept.length > 0)
         await store.setManifest(latest, await withoutObjects(manifest, readYaml, kept), signal);
-      await runUninstall(context, latest, signal);
+      await runUninstall(context, latest, span, signal);
     },
     signal,
   );
@@ -91,6 +95,7 @@ async function around(
 async function runUninstall(
   context: DriverContext,
   latest: ReleaseRevision,
+  parent: Span | undefined,
   signal: AbortSignal,
 ): Promise<void> {
   const { store, namespace, kubeContext, timeoutMs } = context;
@@ -100,7 +105,9 @@ async function runUninstall(
   await store.setMetadata(release, revision, { labels: labelsAtUninstall(context.holder.token) }, signal);
   const args = uninstallArguments({ release, namespace, kubeContext, timeoutMs });
   const run = { args, timeoutMs: processLimitMs(timeoutMs), readError: uninstallError };
-  const outcome = await context.prepared.run(release, () => runHelm(context, run, signal), signal);
+  const runWithin = (): Promise<HelmOutcome> =>
+    tracedHelm({ parent, release }, 'uninstall', (span) => runHelm(context, { ...run, span }, signal));
+  const outcome = await context.prepared.run(release, runWithin, signal);
   const left = await store.latest(release, signal);
   if (left === undefined || left.status === 'uninstalled') return;
   const reason =

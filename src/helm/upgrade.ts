@@ -1,4 +1,5 @@
-import { OperatorError } from '@addon-operator/base/errors';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { NO_SPAN, type Span, type SpanContext } from '@addon-operator/base/trace';
 import { addLabels, type LabelledManifest } from '@addon-operator/helm/extra-labels';
 import type { HelmOutcome } from '@addon-operator/helm/helm-process';
 import { agreesWithBoth } from '@addon-operator/helm/manifest-agreement';
@@ -19,6 +20,7 @@ import { type ConflictPolicy, checkConflicts, objectsOfOtherReleases } from './c
 import { type ChartModule, type DriverContext, type HelmOperation, lookupOptions } from './driver-context.ts';
 import { type GatedRun, keyOf, runGated } from './gated-run.ts';
 import { withAdvice } from './helm-advice.ts';
+import { exitCodeOf, startHelmSpan } from './helm-spans.ts';
 import type { AppliedRelease, ReleaseSteps } from './release-steps.ts';
 import { renderAgain } from './second-rendering.ts';
 
@@ -40,6 +42,8 @@ interface UpgradeRequest {
   readonly note?: string | undefined;
   /** Called when helm begins to apply. */
   readonly onApply?: (() => void) | undefined;
+  /** Parent of the spans of helm; default: nothing is traced. */
+  readonly span?: Span | undefined;
   /** What was deployed last, for `steps`. */
   readonly deployedObjects: readonly ManifestObject[];
 }
@@ -86,6 +90,12 @@ interface Inspection {
   readonly objects: readonly KubeObject[];
 }
 
+/** The reason in words for a log. */
+export const UNCHANGED = 'its rendered manifests are already deployed';
+
+/** Names of the spans of what helm does. */
+const STEPS = { template: 'render', 'check-upgrade': 'check', upgrade: 'apply' } as const;
+
 class Upgrade {
   readonly #context: DriverContext;
   readonly #request: UpgradeRequest;
@@ -94,6 +104,8 @@ class Upgrade {
   #phase: HelmOperation['operation'] | undefined = 'template';
   #phaseStartedAtMs: number;
   #inspection: Inspection | undefined;
+  /** That of helm, and of what it does now. */
+  #spans: { readonly helm: Span; readonly step: Span } = { helm: NO_SPAN, step: NO_SPAN };
 
   constructor(context: DriverContext, request: UpgradeRequest, signal: AbortSignal) {
     this.#context = context;
@@ -103,7 +115,7 @@ class Upgrade {
   }
 
   async run(): Promise<UpgradeOutcome> {
-    const outcome = await this.#runHelm().finally(() => this.#endPhase(undefined));
+    const outcome = await this.#tracedRun();
     const inspection = this.#inspection;
     if (inspection?.unchanged !== undefined) return { type: 'unchanged', objects: inspection.unchanged };
     if (outcome.type === 'failed') {
@@ -121,15 +133,45 @@ class Upgrade {
     return recorded;
   }
 
+  async #tracedRun(): Promise<HelmOutcome> {
+    try {
+      const outcome = await this.#runHelm();
+      const isCancelled = this.#inspection?.unchanged !== undefined;
+      const error = outcome.type === 'failed' && !isCancelled ? outcome.error : undefined;
+      this.#endPhase(undefined, error);
+      const { helm } = this.#spans;
+      helm.set(isCancelled ? { 'addon_operator.helm.skipped_reason': UNCHANGED } : exitCodeOf(outcome));
+      helm.end(error === undefined ? {} : { error });
+      return outcome;
+    } catch (error) {
+      this.#endPhase(undefined, messageOf(error));
+      this.#spans.helm.end({ error: messageOf(error) });
+      throw error;
+    }
+  }
+
+  /** Begins the span of helm, which may run for a while already. */
+  #startSpan(ahead: SpanContext | undefined): Span {
+    const { span: parent, module, inputDigest, lastRevision } = this.#request;
+    const helm = startHelmSpan({ parent, release: module.name }, 'upgrade', ahead);
+    helm.set({
+      'addon_operator.helm.revision': lastRevision + 1,
+      'addon_operator.helm.chart_digest': inputDigest,
+    });
+    this.#spans = { helm, step: helm.child({ name: 'render' }) };
+    return helm;
+  }
+
   async #runHelm(): Promise<HelmOutcome> {
     const { workDir, prepared } = this.#context;
     const { module, values, conflicts } = this.#request;
     const run: GatedRun = { ...this.#request, isForced: conflicts === 'overwrite' };
     const decide = async (rendered: string): Promise<GateVerdict> => await this.#inspect(rendered);
     const ahead = await prepared.take(module.name, keyOf(this.#context, run));
+    const { context: span } = this.#startSpan(ahead?.span);
     if (ahead !== undefined) return await ahead.finish(values, decide, this.#signal);
     return await withRunDirectory(workDir, (directory) =>
-      runGated(this.#context, run, { directory, values, decide }, this.#signal),
+      runGated(this.#context, run, { directory, values, decide, span }, this.#signal),
     );
   }
 
@@ -190,7 +232,11 @@ class Upgrade {
   async #differsByItselfOnly(releaseText: string, { readManifest }: DeployedRendering): Promise<boolean> {
     if (readManifest === undefined) return false;
     try {
-      const again = await renderAgain(this.#context, this.#request, this.#signal);
+      const again = await renderAgain(
+        this.#context,
+        { ...this.#request, span: this.#spans.step },
+        this.#signal,
+      );
       const { releaseText: second } = addLabels(await this.#transformed(again), this.#context.extraLabels);
       return agreesWithBoth(await readManifest(this.#signal), releaseText, second);
     } catch (error) {
@@ -263,8 +309,11 @@ class Upgrade {
   }
 
   /** Measures the phase that is over, whether it failed or not. */
-  #endPhase(next: HelmOperation['operation'] | undefined): void {
+  #endPhase(next: HelmOperation['operation'] | undefined, error?: string): void {
     const nowMs = this.#context.clock.steadyMs();
+    const { helm, step } = this.#spans;
+    step.end({ endMs: nowMs, ...(error !== undefined && { error }) });
+    if (next !== undefined) this.#spans = { helm, step: helm.child({ name: STEPS[next], startMs: nowMs }) };
     const { name: module } = this.#request.module;
     const operation = this.#phase;
     if (operation !== undefined)

@@ -1,3 +1,4 @@
+import { NO_SPAN } from '@addon-operator/base/trace';
 import { expect, test } from 'vitest';
 import { operatorLab } from '../../test/support/operator-lab.ts';
 import { ConvergeState } from './converge-state.ts';
@@ -9,7 +10,7 @@ test('a converge that is started over keeps its start until it ends', () => {
   expect(state.end()).toBeUndefined();
   state.begin(START);
   state.begin({ atMs: 2, event: 'ReloadAllModules' });
-  expect([state.end(), state.end()]).toEqual([START, undefined]);
+  expect([state.end(), state.end()]).toEqual([{ ...START, span: NO_SPAN }, undefined]);
 });
 
 test('what could not be loaded is forgotten when changed files are loaded again', () => {

@@ -1,3 +1,4 @@
+import { NO_SPAN, type Span } from '@addon-operator/base/trace';
 import type { ModuleName } from '../values/module-key.ts';
 import type { ConvergePhase } from './converge.ts';
 import type { HeldPurge } from './purge-guard.ts';
@@ -9,6 +10,7 @@ export type ConvergeProgress = 'not-started' | 'running' | 'done';
 export interface ConvergeStart {
   readonly atMs: number;
   readonly event: ConvergeEvent;
+  readonly span: Span;
 }
 
 /** Whether releases without a module may be removed; they are looked for once, after the first converge. */
@@ -53,8 +55,8 @@ export class ConvergeState {
   }
 
   /** Called when a converge begins. One that is started over is the same one, and keeps its start. */
-  begin(start: ConvergeStart): void {
-    this.#start ??= start;
+  begin(start: Omit<ConvergeStart, 'span'>, newSpan: () => Span = () => NO_SPAN): void {
+    this.#start ??= { ...start, span: newSpan() };
     if (this.#first === 'not-started') this.#first = 'running';
   }
 

@@ -3,16 +3,18 @@ import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { ModuleRegistry } from './module-registry.ts';
 import type { Pauses } from './pauses.ts';
 import type { TaskRouter } from './task-router.ts';
+import type { TaskTraces } from './task-traces.ts';
 
 export interface HelmReportsParts {
   readonly registry: Pick<ModuleRegistry, 'find' | 'tracked'>;
   readonly router: Pick<TaskRouter, 'queueModuleRun'>;
   readonly pauses: Pick<Pauses, 'of'>;
+  readonly traces: Pick<TaskTraces, 'newEvent'>;
   readonly metrics: Pick<OperatorMetrics, 'helmOperation' | 'drift' | 'absentResource' | 'releaseRedeployed'>;
 }
 
 /** What the helm driver calls: its operations are counted, and a release that needs it makes its module run. */
-export function helmReports({ registry, router, pauses, metrics }: HelmReportsParts): HelmReports {
+export function helmReports({ registry, router, pauses, metrics, traces }: HelmReportsParts): HelmReports {
   return {
     onOperation: ({ module, operation, durationMs }) => {
       const tracked = [...registry.tracked.values()].find((other) => other.module.name === module);
@@ -30,6 +32,8 @@ export function helmReports({ registry, router, pauses, metrics }: HelmReportsPa
       );
     },
     isHeld: (module) => pauses.of(module) !== undefined,
+    onComparison: (module) =>
+      traces.newEvent(() => ({ type: 'drift', attributes: { 'addon_operator.module': module } })).root.span,
     onDrift: ({ type, module, resource }) => metrics.drift(type, module, resource),
   };
 }

@@ -6,7 +6,7 @@ import { type Span, traced, traceparentOf } from '@addon-operator/base/trace';
 import type { JsonObject } from '@addon-operator/json';
 import type { PatchOperation as ObjectOperation } from '@addon-operator/kube-client/object-patch/patch-operation';
 import type { ResourceUsage } from '@addon-operator/process/process-runner';
-import type { HookRunTexts } from '@addon-operator/sdk/host';
+import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
 import { buildBindingContexts, buildBindingContextsV0, type RunReason } from '../hooks/binding-context.ts';
 import { type NumberedContext, writeContexts } from '../hooks/context-document.ts';
 import { type Hook, title, valuesOwnerOf } from '../hooks/hook.ts';
@@ -34,7 +34,7 @@ export interface HookExecutionOptions {
   readonly configMap: Pick<ConfigMapStore, 'save'>;
   readonly dynamicFlags: DynamicFlags;
   readonly objectPatcher: {
-    apply(operations: readonly ObjectOperation[], signal: AbortSignal): Promise<void>;
+    apply(operations: readonly ObjectOperation[], signal: AbortSignal, span: Span): Promise<void>;
   };
   readonly hookMetrics: HookMetrics;
   readonly metrics: OperatorMetrics;
@@ -166,7 +166,7 @@ export class HookExecution {
       const effects = await inNameOf(hook, signal, async () => {
         if (isOfDeploy(run)) refuseValues(parsed, run.binding);
         this.#options.values.checkPatches(valuesOwnerOf(hook), parsed.patches);
-        return this.#apply(run, parsed, span, ends);
+        return this.#apply(run, { ...parsed, bytes: bytesOf(span, outputs) }, span, ends);
       });
       this.#idempotencyKeys.succeeded(task, work);
       metrics.hookSucceeded(labels, startedAtMs + clock.steadyMs() - startedMs);
@@ -220,14 +220,17 @@ export class HookExecution {
       : visibleToModule(values, owner.module, enabledModules(), isForDeletion ? 'optional' : 'required');
   }
 
-  async #apply(run: HookRun, parsed: ParsedOutputs, span: Span, signal: AbortSignal): Promise<HookEffects> {
+  async #apply(run: HookRun, parsed: Written, span: Span, signal: AbortSignal): Promise<HookEffects> {
     const { hook } = run.hook;
     const { objectPatcher, hookMetrics, dynamicFlags } = this.#options;
     hookMetrics.apply(metricLabels(hook), parsed.metrics);
-    const { objectOperations } = parsed;
+    const { objectOperations, bytes } = parsed;
     if (objectOperations.length > 0)
-      await traced(span, 'patch objects', { 'addon_operator.operations': objectOperations.length }, () =>
-        objectPatcher.apply(objectOperations, signal),
+      await traced(
+        span,
+        'patch objects',
+        { 'addon_operator.operations': objectOperations.length, 'addon_operator.bytes': bytes.objects },
+        (own) => objectPatcher.apply(objectOperations, signal, own),
       );
     if (run.hook.isStopped) return NO_EFFECTS;
     const { config, values: patches } = parsed.patches;
@@ -239,8 +242,11 @@ export class HookExecution {
         admission,
         conversion,
       };
-    const operations = { 'addon_operator.operations': config.length + patches.length };
-    return await traced(span, 'patch values', operations, () => this.#applyValues(run, parsed, signal));
+    const attributes = {
+      'addon_operator.operations': config.length + patches.length,
+      'addon_operator.bytes': bytes.values,
+    };
+    return await traced(span, 'patch values', attributes, () => this.#applyValues(run, parsed, signal));
   }
 
   async #applyValues(run: HookRun, parsed: ParsedOutputs, signal: AbortSignal): Promise<HookEffects> {
@@ -268,6 +274,18 @@ export class HookExecution {
 
 function traceOf({ context }: Span): { readonly traceparent?: string } {
   return context === undefined ? {} : { traceparent: traceparentOf(context) };
+}
+
+/** What a hook wrote, and the sizes of its patches if it is traced. */
+interface Written extends ParsedOutputs {
+  readonly bytes: { readonly objects?: number; readonly values?: number };
+}
+
+function bytesOf({ context }: Span, outputs: HookOutputTexts): Written['bytes'] {
+  if (context === undefined) return {};
+  const { kubernetesPatch, valuesPatch, configValuesPatch } = outputs;
+  const values = Buffer.byteLength(valuesPatch) + Buffer.byteLength(configValuesPatch);
+  return { objects: Buffer.byteLength(kubernetesPatch), values };
 }
 
 function factsOf(

@@ -2,6 +2,7 @@ import type { QueueSignals, TaskHandler } from '@addon-operator/task-queue';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import { queuesOf } from '../hooks/hook.ts';
 import type { GLOBAL_LIFECYCLE_BINDINGS } from '../hooks/hook-config.ts';
+import type { ConvergeState } from './converge-state.ts';
 import type { GlobalHooks } from './global-hooks.ts';
 import { PARALLEL_QUEUES } from './handlers/parallel-module-run.ts';
 import { type HookRuntime, runtimesInOrder } from './hook-runtime.ts';
@@ -16,6 +17,7 @@ export interface LifecycleParts {
   readonly globalHooks: GlobalHooks;
   readonly router: TaskRouter;
   readonly queues: QueueSet<Task>;
+  readonly converge: Pick<ConvergeState, 'end'>;
 }
 
 const START = 'Operator-Startup';
@@ -76,6 +78,7 @@ export function enableTasks(runtimes: readonly HookRuntime[]): readonly Task[] {
 /** Ends what was started: requeues, and monitors of all hooks. The queues have ended before. */
 export async function shutDown(operator: LifecycleParts): Promise<void> {
   operator.router.requeues.stop();
+  operator.converge.end()?.span.end({ error: 'the operator stops' });
   const ofModules = [...operator.registry.tracked.values()].flatMap((tracked) => tracked.hooks ?? []);
   await Promise.all([...operator.globalHooks.runtimes, ...ofModules].map((runtime) => runtime.stop()));
 }

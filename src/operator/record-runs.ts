@@ -1,5 +1,5 @@
 import type { Clock } from '@addon-operator/base/clock';
-import { codeOf, messageOf } from '@addon-operator/base/errors';
+import { codeOf, factsOf, messageOf } from '@addon-operator/base/errors';
 import { type Logger, loggerOf } from '@addon-operator/base/log';
 import { NO_SPAN, type Span, traceFields } from '@addon-operator/base/trace';
 import type { QueueEntry, TaskOutcome } from '@addon-operator/task-queue';
@@ -50,9 +50,13 @@ export function recordHookRun(journal: Journal, clock: Clock): ObserveHookRun {
     const recorded = attempt ?? journal.beginHook(startOfHook(run, queue, clock));
     const span = hookSpan(run, journal.spanIn(queue));
     const own = span.context === undefined ? log : log.child(traceFields(span));
+    let outputBytes = 0;
     return {
       span,
-      log: withOutput(own, (line) => journal.print(recorded, line)),
+      log: withOutput(own, (line) => {
+        journal.print(recorded, line);
+        if (span.context !== undefined) outputBytes += Buffer.byteLength(line);
+      }),
       wrote: (facts) => {
         journal.noteHook(recorded, facts);
         span.set({
@@ -62,7 +66,11 @@ export function recordHookRun(journal: Journal, clock: Clock): ObserveHookRun {
         });
       },
       end: ({ cause }) => {
-        span.set({ 'error.type': codeOf(cause?.error) });
+        span.set({
+          'error.type': codeOf(cause?.error),
+          'addon_operator.exit_code': exitCodeOf(run, cause?.error),
+          'addon_operator.output_bytes': outputBytes,
+        });
         span.end(cause === undefined ? {} : { error: messageOf(cause.error) });
         // The task of a failure that is allowed succeeds; the run has failed all the same.
         const isAllowedFailure = run.allowFailure && cause?.isAborted === false;
@@ -89,6 +97,14 @@ function hookSpan(run: HookRun, attempt: Span): Span {
     },
     links: run.merged ?? [],
   });
+}
+
+/** Of an executable that has ended by itself. */
+function exitCodeOf({ hook }: HookRun, error: unknown): number | undefined {
+  if (hook.hook.transport !== 'executable') return undefined;
+  if (error === undefined) return 0;
+  const { exitCode } = factsOf(error);
+  return typeof exitCode === 'number' ? exitCode : undefined;
 }
 
 /** Whether the run is what a task is for: those for requests to webhooks have no queue. */

@@ -1,3 +1,4 @@
+import type { Span } from '@addon-operator/base/trace';
 import type { JsonObject } from '@addon-operator/json';
 import type { DriftReport } from '../helm/drift/drift-policy.ts';
 import type { HelmDriver } from '../helm/helm-driver.ts';
@@ -38,11 +39,17 @@ export interface Releases {
       readonly note: string;
       /** Called when helm begins to apply, if it does. */
       readonly onApply?: () => void;
+      /** Parent of the spans of what is done; default: nothing is traced. */
+      readonly span?: Span;
     },
     signal: AbortSignal,
   ): Promise<ReleaseFacts>;
-  /** Starts helm for a deployment that will most likely follow in a moment. Never throws. */
-  prepare(module: Module, values: JsonObject, signal: AbortSignal): Promise<void>;
+  /**
+   * Starts helm for a deployment that will most likely follow in a moment. Never throws.
+   *
+   * @param span of any part of the trace that the deployment will most likely be in
+   */
+  prepare(module: Module, values: JsonObject, span: Span, signal: AbortSignal): Promise<void>;
   /** A hook has run: what was read of the cluster may be different now. */
   forgetReads(): void;
   exists(name: string, signal: AbortSignal): Promise<boolean>;
@@ -51,7 +58,12 @@ export interface Releases {
   /** A release that is gone already is fine. One that others made stays, unless `includeForeign` is true: it is spared. */
   uninstall(
     name: string,
-    options: { readonly includeForeign: boolean; readonly steps?: UninstallSteps | undefined },
+    options: {
+      readonly includeForeign: boolean;
+      readonly steps?: UninstallSteps | undefined;
+      /** Parent of the span of helm; default: nothing is traced. */
+      readonly span?: Span;
+    },
     signal: AbortSignal,
   ): Promise<UninstallResult>;
   /** Removes the labels of this operator from a release: it stays, whatever happens to its module. */
@@ -81,8 +93,8 @@ export function releasesOf(driver: HelmDriver): Releases {
       const { revision, digest } = await driver.deploy(request, signal);
       return { revision, digest };
     },
-    prepare: (module, values, signal) =>
-      driver.prepare({ module, values, conflicts: module.manifest.conflicts }, signal),
+    prepare: (module, values, span, signal) =>
+      driver.prepare({ module, values, conflicts: module.manifest.conflicts, span }, signal),
     forgetReads: () => driver.forgetReads(),
     exists: (name, signal) => driver.exists(name, signal),
     revision: (name, signal) => driver.revision(name, signal),

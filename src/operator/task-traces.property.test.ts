@@ -1,43 +1,10 @@
-import type { Span, SpanContext, SpanStart, Tracer } from '@addon-operator/base/trace';
 import { assert, asyncProperty } from 'fast-check';
 import { expect, test } from 'vitest';
 import { act, anyOptions, anySteps, HOOKS, MODULES } from '../../test/support/operator-histories.ts';
 import { moduleFor, operatorLab } from '../../test/support/operator-lab.ts';
-import { startUp } from './lifecycle.ts';
+import { type RecordedSpan, RecordingTracer } from '../../test/support/recording-tracer.ts';
+import { shutDown, startUp } from './lifecycle.ts';
 import { taskHandler } from './task-pipeline.ts';
-
-interface Recorded extends SpanStart {
-  readonly context: SpanContext;
-  readonly parent: Recorded | undefined;
-  readonly beganMs: number;
-  endMs: number | undefined;
-}
-
-/** Records spans in memory. */
-class RecordingTracer implements Tracer {
-  readonly spans: Recorded[] = [];
-  nowMs: () => number = () => 0;
-
-  start({ traceId, ...start }: Parameters<Tracer['start']>[0]): Span {
-    return this.#span(start, traceId, undefined);
-  }
-
-  #span(start: SpanStart, traceId: string, parent: Recorded | undefined): Span {
-    const spanId = String(this.spans.length + 1).padStart(16, '0');
-    const context = { traceId, spanId, isSampled: true };
-    const beganMs = start.startMs ?? this.nowMs();
-    const own: Recorded = { ...start, context, parent, beganMs, endMs: undefined };
-    this.spans.push(own);
-    return {
-      context,
-      child: (child) => this.#span(child, traceId, own),
-      set: () => undefined,
-      end: ({ endMs = this.nowMs() } = {}) => {
-        own.endMs ??= endMs;
-      },
-    };
-  }
-}
 
 test('in any history each span is in the trace and the time of its parent, and waits end where attempts begin', async () => {
   await assert(
@@ -53,6 +20,7 @@ test('in any history each span is in the trace and the time of its parent, and w
       }
       await lab.pass(300_000, 3);
       await lab[Symbol.asyncDispose]();
+      await shutDown(lab.operator);
       const { spans } = tracer;
       expect(spans.filter(({ endMs }) => endMs === undefined).map(({ name }) => name)).toEqual([]);
       expect(spans.flatMap(problemsOf)).toEqual([]);
@@ -79,7 +47,7 @@ test('in any history each span is in the trace and the time of its parent, and w
 }, 120_000);
 
 /** An event is a moment: what it led to comes after it. */
-function problemsOf({ name, context, parent, beganMs, endMs = 0 }: Recorded): string[] {
+function problemsOf({ name, context, parent, beganMs, endMs = 0 }: RecordedSpan): string[] {
   if (parent === undefined)
     return name.startsWith('event ') || name.startsWith('task ') ? [] : [`${name} is a root`];
   const isIn =

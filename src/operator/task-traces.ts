@@ -8,6 +8,9 @@ import type { JournalRun } from '../journal/run.ts';
 import { taskIdOf } from './task-queue-view.ts';
 import { hookOf, moduleOf, type Task, type TaskOrigin } from './tasks.ts';
 
+/** Where everything comes from that an event leads to. */
+export type EventOrigin = TaskOrigin & Required<Pick<TaskOrigin, 'eventId' | 'root'>>;
+
 /** What an event is, as its span shows it. */
 export interface EventFacts {
   readonly type: string;
@@ -34,11 +37,32 @@ export class TaskTraces {
     this.#options = { tracer: NO_TRACER, ...options };
   }
 
-  /** The origin of what a new event leads to. */
-  newEvent(facts: () => EventFacts): TaskOrigin & Required<Pick<TaskOrigin, 'eventId' | 'root'>> {
+  /**
+   * The origin of what a new event leads to.
+   *
+   * @param atMs when it came, on the steady clock; default now
+   */
+  newEvent(facts: () => EventFacts, atMs = this.#options.clock.steadyMs()): EventOrigin {
     const eventId = this.#options.newEventId();
-    const atMs = this.#options.clock.steadyMs();
     return { eventId, root: { atMs, span: this.#eventSpan(eventId, atMs, facts) } };
+  }
+
+  /**
+   * Begins the span of a request that is an event. With the span of a client it is part of its trace and links to the event,
+   * which has a trace of its own as all events.
+   */
+  beginRequest({ eventId, root }: EventOrigin, type: string, client: SpanContext | undefined): Span {
+    const { context } = root.span;
+    if (context === undefined) return NO_SPAN;
+    const start = {
+      name: type,
+      kind: 'server',
+      startMs: root.atMs,
+      attributes: { 'addon_operator.event.id': eventId },
+    } as const;
+    if (client === undefined) return root.span.child(start);
+    const { traceId } = client;
+    return this.#options.tracer.start({ ...start, traceId, parent: client, links: [context] });
   }
 
   /** Begins the spans of an attempt; the journal ends them with the run. */
@@ -65,7 +89,11 @@ export class TaskTraces {
     const wait = span.child({
       name: 'queue wait',
       startMs: start.startMs,
-      attributes: { 'addon_operator.retry': entry.failures > 0 },
+      attributes: {
+        'addon_operator.ahead': entry.ahead ?? 0,
+        'addon_operator.retry': entry.failures > 0,
+        'addon_operator.retry_delay_ms': entry.retryDelayMs,
+      },
     });
     wait.end({ endMs: run.startedMs });
     journal.trace(run, span);

@@ -1,5 +1,7 @@
+import type { SpanContext } from '@addon-operator/base/trace';
 import { expect, test } from 'vitest';
 import { failing, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
+import { RecordingTracer } from '../../test/support/recording-tracer.ts';
 import { runForWebhook } from './webhook-run.ts';
 
 const HOOK = {
@@ -10,15 +12,20 @@ const HOOK_OF_EVENTS = { kubernetes: [{ kind: 'Pod', name: 'blocked' }] };
 const never = new AbortController().signal;
 const REVIEW = { request: { uid: '6f' } };
 
-function ask(lab: OperatorLab, hook: string) {
+function ask(lab: OperatorLab, hook: string, client?: SpanContext) {
   const runtime = lab.runtimeOf(hook);
   const [binding] = runtime.hook.config.admission;
   if (binding === undefined) throw new Error('the hook has no webhook');
-  return runForWebhook(lab.operator, runtime, { type: 'admission', binding, review: REVIEW }, never);
+  const caller = { atMs: lab.clock.steadyMs(), span: client };
+  const reason = { type: 'admission', binding, review: REVIEW } as const;
+  return runForWebhook(lab.operator, runtime, { reason, caller }, never);
 }
 
-async function started(hooks: Readonly<Record<string, object>>): Promise<OperatorLab> {
-  const lab = await operatorLab(['web'], hooks);
+async function started(
+  hooks: Readonly<Record<string, object>>,
+  tracer?: RecordingTracer,
+): Promise<OperatorLab> {
+  const lab = await operatorLab(['web'], hooks, tracer === undefined ? {} : { tracer });
   await lab.converge();
   lab.takeCalls();
   return lab;
@@ -118,4 +125,56 @@ test('a module whose webhooks cannot be registered is not started before they ca
   await lab.settle();
   expect(lab.calls.filter((call) => call.startsWith('webhooks'))).toHaveLength(2);
   expect(lab.calls).toContain('deploy web');
+});
+
+/** Spans of one request: its event, the request itself, the run of the hook. */
+async function spansOfRequest(client?: SpanContext) {
+  const tracer = new RecordingTracer();
+  await using lab = await started({ 'web/a.sh': HOOK }, tracer);
+  tracer.spans.length = 0;
+  await ask(lab, 'web/a.sh', client);
+  expect(tracer.spans.map(({ name, kind }) => [name, kind ?? 'internal'])).toEqual([
+    ['event admission', 'consumer'],
+    ['admission', 'server'],
+    ['hook run a.sh', 'internal'],
+  ]);
+  const [event, request, hook] = tracer.spans;
+  return { event, request, hook };
+}
+
+test('a request is part of the trace of its event, and the run of the hook is part of the request', async () => {
+  const { event, request, hook } = await spansOfRequest();
+  expect(event?.all['addon_operator.binding.name']).toBe('check.example.com');
+  expect([request?.parent, hook?.parent]).toEqual([event, request]);
+});
+
+test('a request of a client with a trace is part of that, and linked with its event and the run of the hook', async () => {
+  const client = { traceId: 'c'.repeat(32), spanId: 'd'.repeat(16), isSampled: true };
+  const { event, request, hook } = await spansOfRequest(client);
+  expect(request).toMatchObject({ client, parent: undefined, links: [event?.context] });
+  expect(request?.context.traceId).toBe(client.traceId);
+  expect(hook).toMatchObject({ links: [request?.context] });
+  expect(hook?.parent).toBe(event);
+});
+
+test('what a request leads to comes after its span', async () => {
+  const tracer = new RecordingTracer();
+  await using lab = await started({ 'web/a.sh': HOOK }, tracer);
+  lab.behaviours.set('web/a.sh', ({ write }) => {
+    write('VALUES_JSON_PATCH_PATH', { op: 'add', path: '/web/x', value: 1 });
+  });
+  tracer.spans.length = 0;
+  await ask(lab, 'web/a.sh');
+  await lab.settle();
+  const run = tracer.spans.find(({ name }) => name === 'task ModuleRun');
+  expect(run?.parent?.name).toBe('event admission');
+});
+
+test('the span of a request that fails says why', async () => {
+  const tracer = new RecordingTracer();
+  await using lab = await started({ 'web/a.sh': HOOK }, tracer);
+  lab.behaviours.set('web/a.sh', failing);
+  tracer.spans.length = 0;
+  await expect(ask(lab, 'web/a.sh')).rejects.toMatchObject({ code: 'HOOK_FAILED' });
+  expect(tracer.spans[1]?.error).toBe("module hook 'a.sh' failed: hook is broken");
 });

@@ -1,4 +1,6 @@
+import { messageOf } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import type { Span, SpanContext } from '@addon-operator/base/trace';
 import type { RunReason } from '../hooks/binding-context.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { taskLogger } from './handlers/hook-run.ts';
@@ -8,16 +10,29 @@ import type { ModuleRegistry } from './module-registry.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
 import { causedBy } from './task-origin.ts';
 import type { TaskRouter } from './task-router.ts';
-import type { TaskTraces } from './task-traces.ts';
+import type { EventFacts, TaskTraces } from './task-traces.ts';
 import { type HookTask, hookTask } from './tasks.ts';
 
 export interface WebhookRunDeps {
   readonly execution: Pick<HookExecution, 'run'>;
   readonly metrics: Pick<OperatorMetrics, 'hookResult'>;
   readonly log: Logger;
-  readonly traces: Pick<TaskTraces, 'newEvent'>;
+  readonly traces: Pick<TaskTraces, 'beginRequest' | 'newEvent'>;
   readonly registry: Pick<ModuleRegistry, 'discovery'>;
   readonly router: Pick<TaskRouter, 'queueModuleRun' | 'queueConverge' | 'restartConverge'>;
+}
+
+/** What is known of the client that sent a request. */
+export interface WebhookCaller {
+  /** When the request came, on the steady clock. */
+  readonly atMs: number;
+  /** The span of which the request is part; undefined if the client names none. */
+  readonly span: SpanContext | undefined;
+}
+
+export interface RunForWebhook {
+  readonly reason: Extract<RunReason, { type: 'admission' | 'conversion' }>;
+  readonly caller: WebhookCaller;
 }
 
 /** Requests are answered at once: they never wait in a queue. */
@@ -32,10 +47,12 @@ const NO_QUEUE = '';
 export async function runForWebhook(
   deps: WebhookRunDeps,
   runtime: HookRuntime,
-  reason: Extract<RunReason, { type: 'admission' | 'conversion' }>,
+  { reason, caller }: RunForWebhook,
   signal: AbortSignal,
 ): Promise<HookEffects> {
-  const { execution, metrics, log } = deps;
+  const { execution, metrics, log, traces } = deps;
+  const origin = traces.newEvent(() => factsOf(reason), caller.atMs);
+  const span = traces.beginRequest(origin, reason.type, caller.span);
   const run = hookTask({
     hook: runtime,
     binding: reason.binding.type,
@@ -43,20 +60,36 @@ export async function runForWebhook(
     allowFailure: false,
     trigger: 'Webhook',
     activation: '',
-    ...deps.traces.newEvent(() => ({ type: reason.type })),
+    ...origin,
   });
-  await runtime.waitForTurn(signal);
   const labels = hookLabels(run, NO_QUEUE);
   try {
-    const effects = await execution.run(run, NO_QUEUE, taskLogger(log, run, NO_QUEUE), signal);
+    await runtime.waitForTurn(signal);
+    const effects = await execution.run(within(run, span), NO_QUEUE, taskLogger(log, run, NO_QUEUE), signal);
+    span.end();
     metrics.hookResult(labels, 'success');
     followUp(deps, run, effects);
     return effects;
   } catch (error) {
+    span.end({ error: messageOf(error) });
     rethrowAbort(error, signal);
     metrics.hookResult(labels, 'error');
     throw error;
   }
+}
+
+function factsOf(reason: RunForWebhook['reason']): EventFacts {
+  const name = reason.type === 'admission' ? reason.binding.name : reason.binding.crdName;
+  return { type: reason.type, attributes: { 'addon_operator.binding.name': name } };
+}
+
+/** The run as part of the request; it links to one that is in the trace of the client. */
+function within(run: HookTask, span: Span): HookTask {
+  const { root } = run;
+  const { context } = span;
+  if (root === undefined || context === undefined) return run;
+  if (context.traceId === root.span.context?.traceId) return { ...run, root: { ...root, span } };
+  return { ...run, merged: [context] };
 }
 
 function followUp({ registry, router }: WebhookRunDeps, run: HookTask, effects: HookEffects): void {

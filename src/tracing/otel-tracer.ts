@@ -73,7 +73,7 @@ export function createOtelTracer(options: OtelTracerOptions): {
     onDropped,
   });
   const random = new RandomIdGenerator();
-  let nextTraceId = '';
+  const nextIds: NextIds = { traceId: '', spanId: undefined };
   const provider = new TracerProvider({
     resource: resourceOf({
       'service.version': version,
@@ -83,15 +83,18 @@ export function createOtelTracer(options: OtelTracerOptions): {
       ...settings.resource,
     }),
     sampler: samplerOf(settings.sampler),
-    idGenerator: { generateTraceId: () => nextTraceId, generateSpanId: () => random.generateSpanId() },
+    idGenerator: {
+      generateTraceId: () => nextIds.traceId,
+      generateSpanId: () => nextIds.spanId ?? random.generateSpanId(),
+    },
     spanProcessors: [queue],
   });
   const tracer = provider.getTracer('addon-operator', version);
-  const parts = { tracer, clock, redact: options.redact };
+  const parts = { tracer, nextIds, clock, redact: options.redact };
   return {
     tracer: {
       start: ({ traceId, parent, ...start }) => {
-        nextTraceId = traceId;
+        nextIds.traceId = traceId;
         const context =
           parent === undefined
             ? ROOT_CONTEXT
@@ -104,8 +107,16 @@ export function createOtelTracer(options: OtelTracerOptions): {
   };
 }
 
+/** What the SDK calls the next span. */
+interface NextIds {
+  traceId: string;
+  /** Undefined for a random one. */
+  spanId: string | undefined;
+}
+
 interface SpanParts {
   readonly tracer: OtelTracer;
+  readonly nextIds: NextIds;
   readonly clock: Clock;
   readonly redact: (text: string) => string;
   /** From the steady to the wall clock. */
@@ -114,6 +125,7 @@ interface SpanParts {
 
 function spanFrom(parts: SpanParts, start: SpanStart, parent: Context): Span {
   const { name, kind = 'internal', startMs = parts.clock.steadyMs(), attributes = {}, links = [] } = start;
+  parts.nextIds.spanId = start.spanId;
   const span = parts.tracer.startSpan(
     name,
     {

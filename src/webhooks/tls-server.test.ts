@@ -164,6 +164,19 @@ test('a POST with JSON reaches the handler, the path without its query', async (
   expect(await send({ headers: { 'content-type': type } })).toMatchObject({ status: 200 });
 });
 
+test('the span of the client reaches the handler', async () => {
+  const { send } = await startLab(async ({ traceparent }) => ({
+    status: 200,
+    type: 'text',
+    body: String(traceparent),
+  }));
+  const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+  expect(await send({ headers: { 'content-type': 'application/json', traceparent } })).toMatchObject({
+    text: traceparent,
+  });
+  expect(await send({})).toMatchObject({ text: 'undefined' });
+});
+
 test('the time for which the API server waits reaches the handler', async () => {
   const { send } = await startLab(async ({ timeoutMs }) => ({
     status: 200,

@@ -18,6 +18,8 @@ export interface WebhookRequest {
   /** How long the API server waits, from its query `timeout`, in milliseconds; absent when it does not say. */
   readonly timeoutMs?: number;
   readonly body: string;
+  /** The header `traceparent` of the client; absent without one. */
+  readonly traceparent?: string;
 }
 
 export interface WebhookAnswer {
@@ -171,7 +173,16 @@ async function answerTo(
     const body = await bodyOf(request, MAX_BODY_BYTES);
     if (body === undefined) return text(413, 'request body is too large\n');
     const timeoutMs = timeoutOf(url);
-    return await handler({ path, body, ...(timeoutMs !== undefined && { timeoutMs }) }, signal);
+    const { traceparent } = headers;
+    return await handler(
+      {
+        path,
+        body,
+        ...(timeoutMs !== undefined && { timeoutMs }),
+        ...(typeof traceparent === 'string' && { traceparent }),
+      },
+      signal,
+    );
   } catch (error) {
     if (!signal.aborted) log.error({ error, path }, 'cannot handle a webhook request');
     return text(500, 'internal error\n');

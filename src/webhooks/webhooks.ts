@@ -79,8 +79,9 @@ function admissionHook(runtime: HookRuntime, runDeps: WebhookRunDeps): Admission
   return {
     title: title(hook),
     bindings: hook.config.admission,
-    ask: async (binding, review, signal) => {
-      const effects = await runForWebhook(runDeps, runtime, { type: 'admission', binding, review }, signal);
+    ask: async (binding, review, caller, signal) => {
+      const reason = { type: 'admission', binding, review } as const;
+      const effects = await runForWebhook(runDeps, runtime, { reason, caller }, signal);
       return effects.admission;
     },
   };
@@ -128,9 +129,9 @@ function conversionHook(runtime: HookRuntime, runDeps: WebhookRunDeps): Conversi
   return {
     title: title(hook),
     bindings: hook.config.conversion,
-    convert: async (binding, rule, review, signal) => {
+    convert: async (binding, rule, review, caller, signal) => {
       const reason = { type: 'conversion', binding, rule, review } as const;
-      const effects = await runForWebhook(runDeps, runtime, reason, signal);
+      const effects = await runForWebhook(runDeps, runtime, { reason, caller }, signal);
       return effects.conversion;
     },
   };

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { systemClock } from '@addon-operator/base/clock';
 import { silentLogger } from '@addon-operator/base/log';
+import { NO_SPAN } from '@addon-operator/base/trace';
 import { findHelm } from '@addon-operator/helm/find-helm';
 import { CredentialStore } from '@addon-operator/kube-client/credentials';
 import { Discovery } from '@addon-operator/kube-client/discovery';
@@ -157,6 +158,7 @@ export class HelmWorld {
         readYaml: (text) => parseYaml(text, { source: 'manifest', booleans: 'yaml-1.1' }).value,
         isHeld: () => false,
         onEvent: () => undefined,
+        onComparison: () => NO_SPAN,
         random: () => 0.5,
       },
       ...options,

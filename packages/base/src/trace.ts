@@ -19,6 +19,8 @@ export interface SpanStart {
   readonly attributes?: SpanAttributes;
   /** Other spans that led to it. */
   readonly links?: readonly SpanContext[];
+  /** Of a {@link futureSpan} in the same trace; default: a new one. */
+  readonly spanId?: string;
 }
 
 export interface SpanEnd {
@@ -67,12 +69,12 @@ export async function traced<T>(
   span: Span,
   name: string,
   attributes: SpanAttributes,
-  act: () => Promise<T>,
+  act: (own: Span) => Promise<T>,
 ): Promise<T> {
-  if (span.context === undefined) return await act();
+  if (span.context === undefined) return await act(NO_SPAN);
   const child = span.child({ name, attributes });
   try {
-    const result = await act();
+    const result = await act(child);
     child.end();
     return result;
   } catch (error) {

@@ -31,13 +31,13 @@ test.each<[string, ProcessOutcome, string, object]>([
     'an error',
     { type: 'exited', exitCode: 1 },
     'WARNING: x\nError: UPGRADE FAILED: y\n',
-    { type: 'failed', error: 'UPGRADE FAILED: y', stdout: 'out' },
+    { type: 'failed', error: 'UPGRADE FAILED: y', stdout: 'out', exitCode: 1 },
   ],
   [
     'silence',
     { type: 'exited', exitCode: 3 },
     '',
-    { type: 'failed', error: 'helm exited with code 3', stdout: 'out' },
+    { type: 'failed', error: 'helm exited with code 3', stdout: 'out', exitCode: 3 },
   ],
   [
     'a kill',
@@ -65,7 +65,7 @@ test('runHelm() hides secret values in errors', async () => {
   const outcome = await run({ type: 'exited', exitCode: 1 }, 'Error: bad "hunter22"', {
     web: { password: 'hunter22' },
   });
-  expect(outcome).toEqual({ type: 'failed', error: 'bad "***"', stdout: 'out' });
+  expect(outcome).toEqual({ type: 'failed', error: 'bad "***"', stdout: 'out', exitCode: 1 });
 });
 
 test('helmError() is bounded', () => {

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { roundedMs } from '@addon-operator/base/clock';
 import { formatGoDuration } from '@addon-operator/base/go-duration';
 import type { Logger } from '@addon-operator/base/log';
+import { type SpanContext, traceparentOf } from '@addon-operator/base/trace';
 import type { ProcessRunner } from '@addon-operator/process/process-runner';
 import type { HelmBinary } from './find-helm.ts';
 import { redact } from './redact.ts';
@@ -27,6 +28,8 @@ interface HelmRun {
   readonly values?: unknown;
   /** Finds the error in what helm wrote to stderr; default {@link helmError}. */
   readonly readError?: (stderr: string) => string;
+  /** Passed on in the variable `TRACEPARENT`; default: none. */
+  readonly span?: SpanContext | undefined;
 }
 
 export type HelmOutcome =
@@ -35,6 +38,8 @@ export type HelmOutcome =
       readonly type: 'failed';
       readonly error: string;
       readonly stdout: string;
+      /** Absent if helm was killed. */
+      readonly exitCode?: number;
       /** Set when helm was stopped at its time limit. */
       readonly isTimedOut?: true;
     };
@@ -51,7 +56,7 @@ export async function runHelm(
       file: helm.path,
       args: run.args,
       cwd: workDir,
-      env,
+      env: run.span === undefined ? env : { ...env, TRACEPARENT: traceparentOf(run.span) },
       timeoutMs: run.timeoutMs,
       graceMs: GRACE_MS,
       captureStdoutBytes: run.captureStdoutBytes ?? 0,
@@ -69,6 +74,7 @@ export async function runHelm(
         type: 'failed',
         error: said === '' ? `helm exited with code ${outcome.exitCode}` : said,
         stdout,
+        exitCode: outcome.exitCode,
       };
     case 'signalled':
       return { type: 'failed', error: withDetail(`helm was killed by ${outcome.signal}`, said), stdout };

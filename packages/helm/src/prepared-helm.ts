@@ -1,6 +1,7 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import { Semaphore } from '@addon-operator/base/semaphore';
+import type { SpanContext } from '@addon-operator/base/trace';
 import { canonicalJson } from '@addon-operator/json';
 import type { HelmOutcome } from './helm-process.ts';
 import type { Decide } from './render-gate.ts';
@@ -16,6 +17,8 @@ export interface Preparation {
   readonly onStart: (valuesPipe: string) => void;
   /** The values, for taking secrets out of errors; undefined until they are known. */
   readonly values: () => unknown;
+  /** The span that it will be, which helm is passed; undefined if nothing is traced. */
+  readonly span: SpanContext | undefined;
 }
 
 interface PreparedHelmOptions {
@@ -65,10 +68,11 @@ export class PreparedHelm {
     release: string,
     key: string,
     start: (preparation: Preparation, signal: AbortSignal) => Promise<HelmOutcome>,
+    span?: SpanContext,
   ): void {
     if (!this.hasRoom) return;
     const { clock, log } = this.#options;
-    const waiting = new WaitingHelm({ release, key, clock, start });
+    const waiting = new WaitingHelm({ release, key, clock, start, span });
     this.#waiting = waiting;
     waiting.expired.then(
       async () => await this.#dismiss(waiting),
@@ -111,12 +115,15 @@ interface WaitingHelmOptions {
   readonly key: string;
   readonly clock: SteadyClock;
   readonly start: (preparation: Preparation, signal: AbortSignal) => Promise<HelmOutcome>;
+  readonly span: SpanContext | undefined;
 }
 
 /** A helm that waits for its values. */
 export class WaitingHelm {
   readonly release: string;
   readonly key: string;
+  /** What helm was passed when it was started. */
+  readonly span: SpanContext | undefined;
   readonly outcome: Promise<HelmOutcome>;
   /** Resolves when it has waited too long; rejects once it is taken or stopped. */
   readonly expired: Promise<void>;
@@ -128,9 +135,10 @@ export class WaitingHelm {
   #decide: Decide = () => Promise.resolve({ type: 'cancel' });
   #values: unknown;
 
-  constructor({ release, key, clock, start }: WaitingHelmOptions) {
+  constructor({ release, key, clock, start, span }: WaitingHelmOptions) {
     this.release = release;
     this.key = key;
+    this.span = span;
     this.#clock = clock;
     const { signal } = this.#stopping;
     this.expired = clock.sleep(MAX_AGE_MS, AbortSignal.any([signal, this.#taken.signal]));
@@ -138,6 +146,7 @@ export class WaitingHelm {
       decide: (rendered) => this.#decide(rendered),
       onStart: (pipe) => this.#pipe.resolve(pipe),
       values: () => this.#values,
+      span,
     };
     this.outcome = start(preparation, signal).finally(() => {
       this.hasEnded = true;

@@ -16,6 +16,10 @@ export interface QueueEntry<T> {
   readonly task: T;
   /** Since when it waits: since it came, or since its last attempt. */
   readonly queuedAtMs: number;
+  /** Tasks that were in front of it when it began to wait; absent for none. */
+  readonly ahead?: number;
+  /** How long the failure before it has to be waited for; absent without one. */
+  readonly retryDelayMs?: number;
   /** When its first attempt began, on the steady clock; absent before. */
   readonly startedMs?: number;
   /** Failed attempts of this task. */
@@ -111,6 +115,8 @@ interface MutableEntry<T> {
   readonly id: number;
   task: T;
   queuedAtMs: number;
+  ahead?: number;
+  retryDelayMs?: number;
   startedMs?: number;
   failures: number;
   lastError: string;
@@ -119,7 +125,7 @@ interface MutableEntry<T> {
   earlierFailure?: TaskOutcome<T>;
 }
 
-type Past<T> = Pick<MutableEntry<T>, 'earlierFailure'>;
+type Past<T> = Pick<MutableEntry<T>, 'ahead' | 'earlierFailure'>;
 
 /**
  * A first-in-first-out list of tasks with one worker. A task stays at the head while it runs and leaves it only
@@ -218,7 +224,7 @@ export class TaskQueue<T> {
     if (position === -1) this.#addLast([task], undefined, past);
     else if (position === 0) this.#addFirst([task], undefined, past);
     else {
-      const entries = this.#entriesFor([task], undefined, past);
+      const entries = this.#entriesFor([task], undefined, { ...past, ahead: position });
       this.#measure('AddAfter', () => this.#entries.splice(position, 0, ...entries));
       this.#reportAdded('after', entries);
     }
@@ -351,6 +357,8 @@ export class TaskQueue<T> {
       ));
     this.#status = { type: 'idle' };
     entry.queuedAtMs = this.#clock.steadyMs();
+    delete entry.ahead;
+    delete entry.retryDelayMs;
     if (!this.#entries.includes(entry)) this.#onChange([entry.task], []);
     else if (!stop.aborted) await this.#settle(entry, outcome, stop);
     this.#running = undefined;
@@ -366,11 +374,13 @@ export class TaskQueue<T> {
       }
       case 'repeat':
         this.#addFirst(outcome.before ?? [], entry.task);
+        entry.ahead = outcome.before?.length ?? 0;
         if (outcome.when !== undefined) await this.#waitToRepeat(entry, outcome.when, signal);
         return;
       case 'retry': {
         const delayMs = outcome.delayMs ?? retryDelayMs(entry.failures, this.#random);
         entry.failures += 1;
+        entry.retryDelayMs = delayMs;
         entry.lastError = messageOf(outcome.error);
         entry.lastCode = codeOf(outcome.error);
         this.#onFailure(entry, { error: outcome.error, delayMs });
@@ -383,7 +393,7 @@ export class TaskQueue<T> {
   #replace(entry: MutableEntry<T>, followers: readonly T[]): void {
     const position = this.#entries.indexOf(entry);
     if (followers.length > 0) {
-      const entries = this.#entriesFor(followers, entry.task);
+      const entries = this.#entriesFor(followers, entry.task, { ahead: position });
       this.#measure('AddAfter', () => this.#entries.splice(position + 1, 0, ...entries));
       this.#reportAdded('after', entries);
     }
@@ -446,7 +456,8 @@ export class TaskQueue<T> {
 
   #addFirst(tasks: readonly T[], follows: T | undefined, past: Past<T> = {}): void {
     if (tasks.length === 0) return;
-    const entries = this.#entriesFor(tasks, follows, past);
+    const ahead = this.#status.type === 'running' ? 1 : 0;
+    const entries = this.#entriesFor(tasks, follows, { ...past, ahead });
     this.#measure('AddFirst', () => this.#entries.unshift(...entries));
     this.#reportAdded('head', entries);
     this.#wakeUp();
@@ -454,18 +465,31 @@ export class TaskQueue<T> {
 
   #addLast(tasks: readonly T[], follows: T | undefined, past: Past<T> = {}): void {
     if (tasks.length === 0) return;
-    const entries = this.#entriesFor(tasks, follows, past);
+    const entries = this.#entriesFor(tasks, follows, { ...past, ahead: this.#entries.length });
     this.#measure('AddLast', () => this.#entries.push(...entries));
     this.#reportAdded('append', entries);
     this.#wakeUp();
   }
 
-  #entriesFor(tasks: readonly T[], follows: T | undefined, past: Past<T> = {}): MutableEntry<T>[] {
+  /** @param past with the number of tasks in front of the first of them */
+  #entriesFor(
+    tasks: readonly T[],
+    follows: T | undefined,
+    { ahead = 0, ...past }: Past<T>,
+  ): MutableEntry<T>[] {
     const admitted = this.#admit(tasks, follows);
     const queuedAtMs = this.#clock.steadyMs();
-    return admitted.map((task) => {
+    return admitted.map((task, index) => {
       this.#lastId += 1;
-      return { id: this.#lastId, task, queuedAtMs, failures: 0, lastError: '', ...past };
+      return {
+        id: this.#lastId,
+        task,
+        queuedAtMs,
+        ahead: ahead + index,
+        failures: 0,
+        lastError: '',
+        ...past,
+      };
     });
   }
 }

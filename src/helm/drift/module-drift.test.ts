@@ -1,5 +1,6 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import { silentLogger } from '@addon-operator/base/log';
+import { NO_SPAN } from '@addon-operator/base/trace';
 import type { Follower } from '@addon-operator/helm/applied-watch';
 import { KubeApiError, type KubeRequest } from '@addon-operator/kube-client/kube-client';
 import type { ObjectMeta } from '@addon-operator/kube-client/kube-object';
@@ -62,6 +63,7 @@ class Lab {
         revision: () => Promise.resolve(this.newest),
         isHeld: () => this.isHeld,
         onEvent: ({ type }) => this.events.push(type),
+        onComparison: () => NO_SPAN,
         streaks: new Map(),
       },
       {

@@ -3,6 +3,7 @@ import { type Clock, wallTimeOf } from '@addon-operator/base/clock';
 import { codeOf, hasCode, messageOf } from '@addon-operator/base/errors';
 import { jittered } from '@addon-operator/base/jitter';
 import type { Logger } from '@addon-operator/base/log';
+import { type Span, traced, traceFields } from '@addon-operator/base/trace';
 import type { AppliedWatch } from '@addon-operator/helm/applied-watch';
 import type { DesiredObject, DesiredState } from '@addon-operator/helm/desired-objects';
 import { objectKey } from '@addon-operator/helm/manifest-object';
@@ -42,6 +43,8 @@ interface DriftDeps {
   /** Whether the module is paused or unmanaged, so that nothing is healed. */
   readonly isHeld: (module: string) => boolean;
   readonly onEvent: (event: DriftEvent) => void;
+  /** Begins the event of comparisons, for the trace of what they lead to. */
+  readonly onComparison: (module: string) => Span;
   /** By module and object; outlives what is watched now. */
   readonly streaks: Map<string, HealStreak>;
 }
@@ -55,6 +58,8 @@ export interface DriftOptions {
   /** An object of the release is missing. */
   readonly onAbsent: () => void;
 }
+
+type Drifted = Extract<ObjectComparison, { type: 'drifted' }>;
 
 const RETRY_MS = 30_000;
 
@@ -215,16 +220,24 @@ export class ModuleDrift {
     const { clock, revision } = this.#deps;
     const isDue = ({ dueMs }: WatchedObject): boolean => dueMs !== undefined && dueMs <= clock.steadyMs();
     const due = [...this.#watched.values()].filter(isDue);
-    const isOurs = (await revision(this.#options.module, signal)) === this.#revision;
-    for (const watched of due) {
-      if (this.#options.isPaused()) return;
+    const { module } = this.#options;
+    const isOurs = (await revision(module, signal)) === this.#revision;
+    if (!isOurs) {
       // Somebody else upgraded the release: the next run of the module decides what is right, and watches anew.
-      if (isOurs) await this.#examine(watched, signal);
-      else watched.compareAt(undefined);
+      for (const watched of due) watched.compareAt(undefined);
+      return;
     }
+    const attributes = { 'addon_operator.module': module, 'addon_operator.objects': due.length };
+    await traced(this.#deps.onComparison(module), 'drift compare', attributes, async (span) => {
+      for (const watched of due) {
+        if (this.#options.isPaused()) return;
+        await this.#examine(watched, span, signal);
+      }
+      span.set({ 'addon_operator.objects.drifted': this.drifted.length });
+    });
   }
 
-  async #examine(watched: WatchedObject, signal: AbortSignal): Promise<void> {
+  async #examine(watched: WatchedObject, span: Span, signal: AbortSignal): Promise<void> {
     const { lookup, clock, random, log } = this.#deps;
     const { module, policy, mode } = this.#options;
     const noteSame = watched.beginComparison(clock.steadyMs());
@@ -257,7 +270,7 @@ export class ModuleDrift {
         if (mode === 'heal') this.#restore(watched);
         return;
       case 'drifted':
-        await this.#onDrift(watched, comparison, signal);
+        await this.#onDrift(watched, comparison, span, signal);
     }
   }
 
@@ -271,7 +284,8 @@ export class ModuleDrift {
 
   async #onDrift(
     watched: WatchedObject,
-    { fields, writers, remedy }: Extract<ObjectComparison, { type: 'drifted' }>,
+    { fields, writers, remedy }: Drifted,
+    span: Span,
     signal: AbortSignal,
   ): Promise<void> {
     const { clock, log, onEvent, isHeld } = this.#deps;
@@ -294,7 +308,7 @@ export class ModuleDrift {
     if (isHeld(module)) return report({ type: 'held' });
     const dueMs = nextHealAtMs(this.#streak(watched));
     if (dueMs <= nowMs) {
-      const retryAtMs = await this.#heal(watched, { writers, remedy, fields }, signal);
+      const retryAtMs = await this.#heal(watched, { writers, remedy, fields, span }, signal);
       if (retryAtMs !== undefined) report({ type: 'refused', untilMs: wallTimeOf(retryAtMs, clock) });
       return;
     }
@@ -311,15 +325,21 @@ export class ModuleDrift {
   /** Changes an object back. Returns when to try again, on the steady clock, if that did not succeed. */
   async #heal(
     watched: WatchedObject,
-    { remedy, fields, writers }: Omit<Extract<ObjectComparison, { type: 'drifted' }>, 'type'>,
+    { remedy, fields, writers, span }: Omit<Drifted, 'type'> & { readonly span: Span },
     signal: AbortSignal,
   ): Promise<number | undefined> {
     const { clock, random, log, onEvent, lookup } = this.#deps;
     const { module } = this.#options;
     const { title } = watched;
+    const heal = span.child({
+      name: 'drift heal',
+      attributes: { 'addon_operator.resource': title, 'addon_operator.fields': fields.length },
+    });
     try {
       await healObject(lookup.kube, remedy, signal);
+      heal.end();
     } catch (error) {
+      heal.end({ error: harmlessText(error, watched.desired) });
       signal.throwIfAborted();
       const nowMs = clock.steadyMs();
       // Somebody changed it since it was compared.
@@ -338,7 +358,7 @@ export class ModuleDrift {
     this.#noteHeal(watched);
     watched.noteDrift(undefined);
     log.info(
-      { module, resource: title, fields, changedBy: writers },
+      { module, resource: title, fields, changedBy: writers, ...traceFields(span) },
       'object is corrected to what helm applied',
     );
     onEvent({ type: 'healed', module, resource: title });

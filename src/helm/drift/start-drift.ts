@@ -1,3 +1,4 @@
+import type { Span } from '@addon-operator/base/trace';
 import { AppliedWatch } from '@addon-operator/helm/applied-watch';
 import { desiredObjects } from '@addon-operator/helm/desired-objects';
 import { parseManifest } from '@addon-operator/helm/manifest-document';
@@ -17,6 +18,8 @@ export interface DriftSettings {
   /** Whether a module is paused or unmanaged, so that nothing is healed. */
   readonly isHeld: (module: string) => boolean;
   readonly onEvent: (event: DriftEvent) => void;
+  /** Begins the event of comparisons for a module, for the trace of what they lead to. */
+  readonly onComparison: (module: string) => Span;
   /** A number in [0, 1), for the jitter of retries. */
   readonly random: () => number;
 }
@@ -33,7 +36,7 @@ interface DriftParts {
 export function driftStarter(parts: DriftParts): (options: DriftOptions) => ModuleDrift {
   const { context, settings, store, kube } = parts;
   const { clock, log, extraLabels } = context;
-  const { reflectors, isHeld, onEvent, random } = settings;
+  const { reflectors, isHeld, onEvent, onComparison, random } = settings;
   const labelSelector = Object.entries(extraLabels)
     .map(([key, value]) => `${key}=${value}`)
     .join(',');
@@ -50,6 +53,7 @@ export function driftStarter(parts: DriftParts): (options: DriftOptions) => Modu
     },
     isHeld,
     onEvent,
+    onComparison,
     streaks: new Map<string, HealStreak>(),
   };
   return (options) => ModuleDrift.start(deps, options);

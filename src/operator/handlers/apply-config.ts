@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { errorFields, hasCode } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import { NO_SPAN } from '@addon-operator/base/trace';
 import type { TaskOutcome } from '@addon-operator/task-queue';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
@@ -46,13 +47,14 @@ export async function handleApplyConfig(
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
   const { values, configMapContent, followSecrets, metrics, log } = operator;
+  const span = task.root?.span ?? NO_SPAN;
   try {
     await followSecrets();
     values.setConfig(configMapContent(), (module) => !operator.registry.isFlaggedOff(module));
     operator.converge.setConfigRefused(false);
     warnAboutUnknownModules(operator);
     if (task.changedKeys.length === 0) return { type: 'success' };
-    for (const module of changedModules(operator, task)) prepareEdited(operator, module, signal);
+    for (const module of changedModules(operator, task)) prepareEdited(operator, module, span, signal);
     if (await hasOtherModulesEnabled(operator, signal)) {
       operator.router.restartConverge('ReloadAllModules', 'ReloadAll-After-KubeConfigChange', originOf(task));
       return { type: 'success' };

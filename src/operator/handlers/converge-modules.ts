@@ -1,7 +1,9 @@
 import type { Clock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import { NO_SPAN, type SpanAttributes, traced } from '@addon-operator/base/trace';
 import type { QueueEntry, TaskOutcome, TaskQueue } from '@addon-operator/task-queue';
+import type { Journal } from '../../journal/journal.ts';
 import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
 import type { Discovery } from '../../modules/module-discovery.ts';
 import type { ConfigMapContent } from '../../values/config-map-content.ts';
@@ -9,6 +11,7 @@ import { GLOBAL_SECTION } from '../../values/module-key.ts';
 import type { ValuesStore } from '../../values/values-store.ts';
 import type { ConvergeState } from '../converge-state.ts';
 import type { DynamicFlags } from '../dynamic-flags.ts';
+import { isolatedModules } from '../isolation.ts';
 import { lifecycleRuns } from '../lifecycle.ts';
 import type { ModuleRegistry } from '../module-registry.ts';
 import type { RefusedHooksParts } from '../refused-hooks.ts';
@@ -39,6 +42,7 @@ export type ConvergeModulesParts = {
   readonly configMapContent: () => ConfigMapContent;
   readonly sources: Pick<ModuleSources, 'discover'>;
   readonly bindings: Pick<HookBindings, 'setSchedules'>;
+  readonly journal: Pick<Journal, 'spanIn'>;
 } & EnableGlobalHookParts &
   ModuleTasksParts &
   RefusedHooksParts &
@@ -85,7 +89,12 @@ function begin(
 ): void {
   // Two converges in a row bring nothing that one does not.
   queue.takeFollowing(entry, (other) => other.type === 'ConvergeModules');
-  operator.converge.begin({ atMs: operator.clock.steadyMs(), event: task.event });
+  const { event, root, eventId } = task;
+  const atMs = operator.clock.steadyMs();
+  operator.converge.begin({ atMs, event }, () => {
+    const attributes = { 'addon_operator.event.id': eventId, 'addon_operator.event.type': event };
+    return (root?.span ?? NO_SPAN).child({ name: 'converge', startMs: atMs, attributes });
+  });
 }
 
 async function discover(
@@ -106,7 +115,7 @@ async function discover(
     operator.registry.setDeployed(
       new Set(modules.map(({ name }) => name).filter((name) => started.has(name) || releases.has(name))),
     );
-    const discovery = await operator.sources.discover(modules, operator.registry.deployed, signal);
+    const discovery = await tracedDiscovery(operator, queue, signal);
     // A converge that was started over meanwhile discovers by itself, and its phase must not be touched.
     if (!queue.entries.some(({ id }) => id === entry.id)) return { type: 'success' };
     // Before the first discovery is over, changes do not restart the converge.
@@ -130,6 +139,20 @@ async function discover(
     );
     return { type: 'retry', error, delayMs: DISCOVERY_RETRY_MS };
   }
+}
+
+async function tracedDiscovery(
+  { registry, sources, journal }: ConvergeModulesParts,
+  queue: TaskQueue<Task>,
+  signal: AbortSignal,
+): Promise<Discovery> {
+  const { modules, deployed } = registry;
+  const attributes = { 'addon_operator.modules': modules.length };
+  return await traced(journal.spanIn(queue.name), 'discover', attributes, async (span) => {
+    const discovery = await sources.discover(modules, deployed, signal);
+    span.set({ 'addon_operator.modules.enabled': discovery.enabled.length });
+    return discovery;
+  });
 }
 
 /** Takes the note that a release stays from those whose modules do not say so any more. */
@@ -168,6 +191,15 @@ function stopSchedulesOfDisabled(operator: ConvergeModulesParts): void {
   }
 }
 
+function moduleCounts(operator: Pick<ConvergeModulesParts, 'queues' | 'registry'>): SpanAttributes {
+  const { registry } = operator;
+  return {
+    'addon_operator.modules': registry.modules.length,
+    'addon_operator.modules.enabled': registry.discovery?.enabled.length,
+    'addon_operator.modules.isolated': isolatedModules(operator).length,
+  };
+}
+
 function hookRuns(
   operator: ConvergeModulesParts,
   binding: 'beforeAll' | 'afterAll',
@@ -204,7 +236,10 @@ function end(
       'converged, but not to the files on disk: changed files cannot be loaded, see the previous error',
     );
   if (queue.entries.some((other) => other.id !== entry.id && belongsToAnother(other.task))) return;
-  const { atMs, event } = operator.converge.end() ?? { atMs: clock.steadyMs(), event: task.event };
+  const start = operator.converge.end();
+  const { atMs, event } = start ?? { atMs: clock.steadyMs(), event: task.event };
+  if (start?.span.context !== undefined) start.span.set(moduleCounts(operator));
+  start?.span.end();
   metrics.convergence(event, (clock.steadyMs() - atMs) / 1_000);
   if (operator.converge.first === 'done') return;
   log.info({}, 'first converge is finished. Operator is ready now.');

@@ -81,7 +81,9 @@ async function removeRelease(
   if (await releases.exists(module.name, signal)) {
     await runLifecycleHooks(operator, tracked, 'beforeDeleteHelm', run, signal);
     const steps = await uninstallSteps(module, signal);
-    const result = await releases.uninstall(module.name, { includeForeign: false, steps }, signal);
+    operator.journal.enterPhase(run.queue, 'helm');
+    const span = operator.journal.spanIn(run.queue);
+    const result = await releases.uninstall(module.name, { includeForeign: false, steps, span }, signal);
     if (result === 'spared') return;
   } else {
     log.warn({ module: module.name }, 'Cannot find helm release for module.');

@@ -22,7 +22,7 @@ export type ModuleLifecycleParts = {
   readonly execution: HookExecution;
   readonly sources: Pick<ModuleSources, 'loadModuleHooks'>;
   readonly bindings: Pick<HookBindings, 'createRuntime'>;
-  readonly journal: Pick<Journal, 'enterPhase'>;
+  readonly journal: Pick<Journal, 'enterPhase' | 'spanIn'>;
 } & HookRunParts;
 
 /**
@@ -45,6 +45,8 @@ export async function ensureHooks(
     for (const queue of queuesOf(hook)) queues.get(queue);
   }
 }
+
+const VALUES_CHANGED = { 'addon_operator.values_changed': true };
 
 /** What lifecycle hooks run for. */
 export interface LifecycleRun {
@@ -86,7 +88,8 @@ export async function runLifecycleHooks(
     };
     await runtime.waitForTurn(signal);
     try {
-      await operator.execution.run(run, queue, taskLogger(operator.log, run, queue), signal);
+      const effects = await operator.execution.run(run, queue, taskLogger(operator.log, run, queue), signal);
+      if (effects.areValuesChanged) operator.journal.spanIn(queue).set(VALUES_CHANGED);
     } catch (cause) {
       if (signal.aborted || !(cause instanceof OperatorError)) throw cause;
       throw new OperatorError(cause.code, `run hooks by binding ${binding}: ${messageOf(cause)}`, { cause });

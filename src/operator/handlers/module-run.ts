@@ -188,7 +188,7 @@ async function runHelmPhase(
   const resumeMonitor = releases.pauseMonitor(module.name);
   try {
     await operator.extensions.finalizers?.hold(module, signal);
-    prepareFirst(operator, tracked, signal);
+    prepareFirst(operator, tracked, operator.journal.spanIn(queue.name), signal);
     const deploySteps =
       module.chart === 'none' ? undefined : await beginDeploy(operator, module, run, signal);
     if (tracked.mustRepeatStartup) await runLifecycleHooks(operator, tracked, 'onStartup', run, signal);
@@ -205,6 +205,7 @@ async function runHelmPhase(
         isForced,
         note: formatSetByHooks(setByHooks(operator, module.name)),
         onApply: () => prepareNext(operator, queue, signal),
+        span: operator.journal.spanIn(queue.name),
         steps: combineSteps([
           await operator.extensions.releaseSteps(module, signal),
           verificationSteps(operator, module, run),

@@ -1,3 +1,4 @@
+import { NO_SPAN, type Span } from '@addon-operator/base/trace';
 import type { TaskQueue } from '@addon-operator/task-queue';
 import type { ConfigMapContent } from '../../values/config-map-content.ts';
 import type { ModuleName } from '../../values/module-key.ts';
@@ -22,16 +23,22 @@ export interface PrepareDeploymentParts {
 export function prepareFirst(
   operator: PrepareDeploymentParts,
   { module }: TrackedModule,
+  span: Span,
   signal: AbortSignal,
 ): void {
-  if (!operator.registry.deployed.has(module.name)) prepare(operator, module, signal);
+  if (!operator.registry.deployed.has(module.name)) prepare(operator, module, span, signal);
 }
 
 /** Starts helm for a module whose values were edited, before enabled scripts and hooks decide about them. */
-export function prepareEdited(operator: PrepareDeploymentParts, name: ModuleName, signal: AbortSignal): void {
+export function prepareEdited(
+  operator: PrepareDeploymentParts,
+  name: ModuleName,
+  span: Span,
+  signal: AbortSignal,
+): void {
   const tracked = operator.registry.tracked.get(name);
   if (tracked !== undefined && stageOf(tracked.state).type === 'ready')
-    prepare(operator, tracked.module, signal);
+    prepare(operator, tracked.module, span, signal);
 }
 
 /** Starts helm for the next module of a converge while helm applies the one before it. */
@@ -43,18 +50,19 @@ export function prepareNext(
   const next = queue.entries[1]?.task;
   if (next?.type !== 'ModuleRun' || operator.registry.deployed.has(next.module)) return;
   const module = operator.registry.tracked.get(next.module)?.module;
-  if (module !== undefined) prepare(operator, module, signal);
+  if (module !== undefined) prepare(operator, module, next.root?.span ?? NO_SPAN, signal);
 }
 
 function prepare(
   { values, releases, configMapContent }: PrepareDeploymentParts,
   module: TrackedModule['module'],
+  span: Span,
   signal: AbortSignal,
 ): void {
   if (module.chart === 'none' || configMapContent().maintenance.has(module.key)) return;
   const start = async (): Promise<void> => {
     values.checkForHelm(module.name);
-    await releases.prepare(module, visibleToHelm(values, module.name), signal);
+    await releases.prepare(module, visibleToHelm(values, module.name), span, signal);
   };
   // The deployment itself reports what is wrong with the values.
   start().catch(() => undefined);

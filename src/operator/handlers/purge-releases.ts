@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { TaskOutcome } from '@addon-operator/task-queue';
+import type { Journal } from '../../journal/journal.ts';
 import type { ConvergeState } from '../converge-state.ts';
 import type { DeployHooksParts } from '../deploy-hooks.ts';
 import { beginRemoval } from '../deploy-hooks.ts';
@@ -25,6 +26,7 @@ export type PurgeReleasesParts = {
   /** The modules directories as they were when something was in them. */
   readonly directoryMemory: DirectoryMemory;
   readonly sources: Pick<ModuleSources, 'modulesDirectories'>;
+  readonly journal: Pick<Journal, 'spanIn'>;
   readonly extensions: Pick<ModuleExtensions, 'finalizers' | 'uninstallSteps'>;
   readonly policy: Pick<OperatorPolicy, 'allowsEmptyModulesDir' | 'ignoredRelease' | 'purgesForeignReleases'>;
 } & DeployHooksParts;
@@ -146,7 +148,8 @@ export async function handleModulePurge(
     const run = { activation: '', queue: MAIN_QUEUE, task: {}, attempt: 1 };
     const notifyOfRemoval = await beginRemoval(operator, { name: release }, run, signal);
     const steps = await operator.extensions.uninstallSteps({ name: release }, signal);
-    const result = await releases.uninstall(release, { includeForeign, steps }, signal);
+    const span = operator.journal.spanIn(MAIN_QUEUE);
+    const result = await releases.uninstall(release, { includeForeign, steps, span }, signal);
     if (result !== 'spared') await notifyOfRemoval();
     if (isHeld) await finalizers?.releaseAbandoned(release, signal);
     // The one that spares it has said so.

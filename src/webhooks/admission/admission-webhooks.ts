@@ -5,8 +5,10 @@ import type { Logger } from '@addon-operator/base/log';
 import { Semaphore } from '@addon-operator/base/semaphore';
 import type { AdmissionBinding } from '../../hooks/admission-binding.ts';
 import type { AdmissionResponse } from '../../hooks/webhook-responses.ts';
+import type { WebhookCaller } from '../../operator/webhook-run.ts';
 import { askInTime, limitMsOf } from '../ask-in-time.ts';
 import type { WebhookAnswer, WebhookRequest } from '../tls-server.ts';
+import { callerOf } from '../webhook-caller.ts';
 import type { WebhookCertificates } from '../webhook-certificates.ts';
 import type { WebhookTarget } from '../webhook-target.ts';
 import {
@@ -33,6 +35,7 @@ export interface AdmissionHook {
   ask(
     binding: AdmissionBinding,
     review: { readonly request: unknown },
+    caller: WebhookCaller,
     signal: AbortSignal,
   ): Promise<AdmissionResponse | undefined>;
 }
@@ -109,7 +112,9 @@ export class AdmissionWebhooks {
   }
 
   /** Answers a POST below the path of the webhooks. */
-  async handle({ path, body, timeoutMs }: WebhookRequest, signal: AbortSignal): Promise<WebhookAnswer> {
+  async handle(request: WebhookRequest, signal: AbortSignal): Promise<WebhookAnswer> {
+    const { path, body, timeoutMs } = request;
+    const caller = callerOf(request, this.#options.clock);
     const review = parseAdmissionReview(body);
     if ('status' in review) {
       this.#options.log.warn({ path, reason: review.body }, 'a webhook request is malformed');
@@ -120,7 +125,7 @@ export class AdmissionWebhooks {
     const route = configuration === HOOKS_PATH ? this.#routeOf(id) : undefined;
     if (route === undefined)
       return admissionAnswer(review, unanswered(`no hook found for '${configuration}' '${id}'`));
-    return admissionAnswer(review, await this.#judge(route, review, timeoutMs, signal));
+    return admissionAnswer(review, await this.#judge(route, review, { ...caller, timeoutMs }, signal));
   }
 
   async #cleanUp(signal: AbortSignal): Promise<void> {
@@ -144,7 +149,7 @@ export class AdmissionWebhooks {
   async #judge(
     { hook, binding }: Route,
     { request }: AdmissionReview,
-    timeoutMs: number | undefined,
+    { timeoutMs, ...caller }: WebhookCaller & { readonly timeoutMs: number | undefined },
     signal: AbortSignal,
   ): Promise<AdmissionVerdict> {
     const { clock, log, runs } = this.#options;
@@ -157,7 +162,7 @@ export class AdmissionWebhooks {
       const answer = await askInTime(clock, limitMs, signal, (limit) =>
         runs.run(() => {
           isStarted = true;
-          return hook.ask(binding, { request }, limit);
+          return hook.ask(binding, { request }, caller, limit);
         }, limit),
       );
       if (answer.type === 'late') {

@@ -182,7 +182,7 @@ test('a removed hook converts no more, and its definition is left as it is', asy
 test('a conversion that waits for its turn, or a hook, until its deadline fails with a message', async () => {
   const { clock, webhooks, post } = lab();
   const signals: AbortSignal[] = [];
-  const convert: ConversionHook['convert'] = (_binding, _rule, _review, signal) => {
+  const convert: ConversionHook['convert'] = (_binding, _rule, _review, _caller, signal) => {
     signals.push(signal);
     return new Promise((_resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason), { once: true });

@@ -3,7 +3,9 @@ import type { Logger } from '@addon-operator/base/log';
 import { Semaphore } from '@addon-operator/base/semaphore';
 import type { ConversionBinding, ConversionRule } from '../../hooks/conversion-binding.ts';
 import type { ConversionResponse } from '../../hooks/webhook-responses.ts';
+import type { WebhookCaller } from '../../operator/webhook-run.ts';
 import type { WebhookAnswer, WebhookRequest } from '../tls-server.ts';
+import { callerOf } from '../webhook-caller.ts';
 import type { WebhookCertificates } from '../webhook-certificates.ts';
 import { conversionAnswer } from './conversion-answer.ts';
 import type { ConversionRequest, ConversionStep } from './convert-objects.ts';
@@ -23,6 +25,7 @@ export interface ConversionHook {
     binding: ConversionBinding,
     rule: ConversionRule,
     review: { readonly request: ConversionRequest },
+    caller: WebhookCaller,
     signal: AbortSignal,
   ): Promise<ConversionResponse | undefined>;
 }
@@ -90,11 +93,12 @@ export class ConversionWebhooks {
   /** Answers a POST; its path is `/<name of the custom resource definition>`. */
   handle(request: WebhookRequest, signal: AbortSignal): Promise<WebhookAnswer> {
     const { log, clock } = this.#options;
-    const stepsFor = (crdName: string) => this.#stepsFor(crdName);
+    const caller = callerOf(request, clock);
+    const stepsFor = (crdName: string) => this.#stepsFor(crdName, caller);
     return conversionAnswer(request, { stepsFor, clock, log }, signal);
   }
 
-  #stepsFor(crdName: string): readonly ConversionStep[] {
+  #stepsFor(crdName: string, caller: WebhookCaller): readonly ConversionStep[] {
     const steps = new Map<string, ConversionStep>();
     for (const hook of this.#hooks)
       for (const binding of hook.bindings)
@@ -104,7 +108,7 @@ export class ConversionWebhooks {
               ...rule,
               hook: hook.title,
               run: (review, signal) =>
-                this.#options.runs.run(() => hook.convert(binding, rule, review, signal), signal),
+                this.#options.runs.run(() => hook.convert(binding, rule, review, caller, signal), signal),
             });
     return [...steps.values()];
   }

@@ -1,9 +1,11 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { NO_SPAN, type Span } from '@addon-operator/base/trace';
 import { createObject } from './create-object.ts';
 import { deleteObject } from './delete-object.ts';
 import type { PatchContext } from './patch-context.ts';
 import { patchObject } from './patch-object.ts';
 import { describeOperation, type PatchOperation } from './patch-operation.ts';
+import { tracedRequests } from './traced-requests.ts';
 
 /** Carries out what hooks want done to objects of the cluster. */
 export class ObjectPatcher {
@@ -16,16 +18,22 @@ export class ObjectPatcher {
   /**
    * Runs the operations one after another, in order. One that fails does not keep the later ones from running.
    *
+   * @param span gets the requests, those that fail or are slow as children; default: nothing is traced
    * @throws OperatorError OBJECT_PATCH_FAILED at the end, naming each failed operation by its number (from 1) and its
    *   object; the cause is an AggregateError of what they threw
    * @throws `signal.reason` at once on abort
    */
-  async apply(operations: readonly PatchOperation[], signal: AbortSignal): Promise<void> {
+  async apply(
+    operations: readonly PatchOperation[],
+    signal: AbortSignal,
+    span: Span = NO_SPAN,
+  ): Promise<void> {
+    const context = this.#within(span);
     const failures: { readonly text: string; readonly error: unknown }[] = [];
     for (const [index, operation] of operations.entries()) {
       signal.throwIfAborted();
       try {
-        await this.#run(operation, signal);
+        await run(context, operation, signal);
       } catch (error) {
         signal.throwIfAborted();
         const text = `operation ${index + 1}: ${describeOperation(operation)}: ${messageOf(error)}`;
@@ -40,20 +48,26 @@ export class ObjectPatcher {
     );
   }
 
-  async #run(operation: PatchOperation, signal: AbortSignal): Promise<void> {
-    switch (operation.operation) {
-      case 'Create':
-      case 'CreateIfNotExists':
-      case 'CreateOrUpdate':
-        return createObject(this.#context, operation, signal);
-      case 'Delete':
-      case 'DeleteInBackground':
-      case 'DeleteNonCascading':
-        return deleteObject(this.#context, operation, signal);
-      case 'JQPatch':
-      case 'MergePatch':
-      case 'JSONPatch':
-        return patchObject(this.#context, operation, signal);
-    }
+  #within(span: Span): PatchContext {
+    const context = this.#context;
+    if (span.context === undefined) return context;
+    return { ...context, kube: tracedRequests(context.kube, context.clock, span) };
+  }
+}
+
+async function run(context: PatchContext, operation: PatchOperation, signal: AbortSignal): Promise<void> {
+  switch (operation.operation) {
+    case 'Create':
+    case 'CreateIfNotExists':
+    case 'CreateOrUpdate':
+      return createObject(context, operation, signal);
+    case 'Delete':
+    case 'DeleteInBackground':
+    case 'DeleteNonCascading':
+      return deleteObject(context, operation, signal);
+    case 'JQPatch':
+    case 'MergePatch':
+    case 'JSONPatch':
+      return patchObject(context, operation, signal);
   }
 }
