@@ -115,6 +115,16 @@ test('run() posts contexts and values as they are, and gives back what the answe
   });
 });
 
+test('run() sends the span of the run in a header, and no such header while nothing is traced', async () => {
+  const server = await serve((_request, response) => answerJson(response, 200, {}));
+  const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+  const hooks = startHttpHooks();
+  const hook = await load(hooks, `address: ${server.url}/a`);
+  await hooks.run(hook, { ...INPUTS, traceparent }, silentLogger, never);
+  await hooks.run(hook, INPUTS, silentLogger, never);
+  expect(server.requests.map(({ headers }) => headers['traceparent'])).toEqual([traceparent, undefined]);
+});
+
 test.each<[string, Respond, string, string]>([
   [
     'refuses',

@@ -77,6 +77,14 @@ async function failure(work: Promise<unknown>): Promise<string> {
   return work.then(() => 'none', messageOf);
 }
 
+test('run() gives the handler the span of the run', async () => {
+  const hook = await hookWith("throw new Error('span ' + input.traceparent);");
+  const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+  const traced = hooks.run(hook, { ...EMPTY, traceparent }, captured.logger, never);
+  expect(await failure(traced)).toContain(`span ${traceparent}`);
+  expect(await failure(run(hook))).toContain('span undefined');
+});
+
 test('load() returns the configuration as JSON, the version added', async () => {
   const file = await fileWith(
     "import { defineHook } from 'addon-operator/sdk';\nexport default defineHook({ onStartup: 1 }, () => {});",
