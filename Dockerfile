@@ -4,20 +4,55 @@
 #   COPY modules /modules
 #   COPY global-hooks /global-hooks
 #
-# It runs as user 65532. To install more, switch to root and back: USER root, RUN apk add ..., USER 65532:65532.
+# It runs as user 65532. To install more, switch to root and back: USER root, RUN apt-get update && apt-get install -y ...,
+# USER 65532:65532. How to build it and with which arguments: release/README.md.
 
-ARG ALPINE_VERSION=3.23
-# The tools have the versions that the tests run with; a test compares them. To pin one to the byte, give its digest:
-# --build-arg HELM_IMAGE=alpine/helm:3.17.3@sha256:...
-ARG HELM_IMAGE=alpine/helm:3.17.3
-ARG KUBECTL_IMAGE=registry.k8s.io/kubectl:v1.34.5
-ARG JQ_IMAGE=ghcr.io/jqlang/jq:1.8.2
+# To pin a base to the byte, give its digest: --build-arg DEBIAN_IMAGE=debian:trixie-slim@sha256:...
+ARG NODE_IMAGE=node:24-trixie-slim
+ARG DEBIAN_IMAGE=debian:trixie-slim
 
-FROM ${HELM_IMAGE} AS helm
-FROM ${KUBECTL_IMAGE} AS kubectl
-FROM ${JQ_IMAGE} AS jq
+FROM ${DEBIAN_IMAGE} AS runtime
+# Packages as they were at this time: 20261101T000000Z. Empty: as they are today.
+ARG DEBIAN_SNAPSHOT=
+# More packages, for hooks that need them: "python3 curl".
+ARG EXTRA_PACKAGES=
+# The jq of the tests is in a newer release of Debian. Mirrors drop a version when there is a newer one, snapshots never.
+ARG JQ_VERSION=1.8.2-1
+ARG JQ_RELEASE=forky
+ARG JQ_SNAPSHOT=20261101T000000Z
+RUN set -eu; . /etc/os-release; \
+  archive=http://snapshot.debian.org/archive; \
+  if [ -n "${DEBIAN_SNAPSHOT}" ]; then \
+    rm -f /etc/apt/sources.list /etc/apt/sources.list.d/*; \
+    echo "deb [check-valid-until=no] ${archive}/debian/${DEBIAN_SNAPSHOT} ${VERSION_CODENAME} main" >/etc/apt/sources.list; \
+    echo "deb [check-valid-until=no] ${archive}/debian-security/${DEBIAN_SNAPSHOT} ${VERSION_CODENAME}-security main" >>/etc/apt/sources.list; \
+  fi; \
+  printf 'Package: *\nPin: release n=%s\nPin-Priority: 1\n' "${JQ_RELEASE}" >/etc/apt/preferences.d/jq; \
+  install() { apt-get install -y --no-install-recommends -o DPkg::Options::=--force-unsafe-io "$@"; }; \
+  install_jq() { \
+    echo "deb [check-valid-until=no] $1 ${JQ_RELEASE} main" >/etc/apt/sources.list.d/jq.list; \
+    apt-get update -o Acquire::Languages=none; \
+    install "jq=${JQ_VERSION}" "libjq1=${JQ_VERSION}"; \
+  }; \
+  export DEBIAN_FRONTEND=noninteractive; \
+  install_jq "http://deb.debian.org/debian" || install_jq "${archive}/debian/${JQ_SNAPSHOT}"; \
+  install ca-certificates libstdc++6 tini ${EXTRA_PACKAGES}; \
+  rm -rf /etc/apt/sources.list.d/jq.list /etc/apt/preferences.d/jq /var/lib/apt/lists/* /var/cache/apt/* \
+    /var/cache/ldconfig/aux-cache /var/log/apt /var/log/*.log; \
+  echo 'addon-operator:x:65532:' >>/etc/group; \
+  echo 'addon-operator:x:65532:65532::/home/addon-operator:/usr/sbin/nologin' >>/etc/passwd; \
+  mkdir -p /modules /global-hooks /home/addon-operator /tmp/addon-operator /var/run/addon-operator; \
+  chown 65532:65532 /home/addon-operator /tmp/addon-operator /var/run/addon-operator; \
+  ln -s /usr/bin/tini /sbin/tini; \
+  ln -s /app/bin/addon-operator /addon-operator; \
+  ln -s /app/bin/addon-operator /usr/local/bin/addon-operator
 
-FROM node:24-alpine${ALPINE_VERSION} AS build
+FROM ${NODE_IMAGE} AS build
+# For strip: the symbols of Node are 18 MB.
+RUN apt-get update -o Acquire::Languages=none \
+  && apt-get install -y --no-install-recommends binutils \
+  && rm -rf /var/lib/apt/lists/*
+ARG HELM_MAJOR=4
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY packages/base/package.json ./packages/base/package.json
@@ -35,6 +70,11 @@ COPY packages/task-queue/package.json ./packages/task-queue/package.json
 COPY packages/value-schemas/package.json ./packages/value-schemas/package.json
 COPY packages/yaml/package.json ./packages/yaml/package.json
 RUN npm ci --include=dev --include=optional
+# Tools before the sources, which change more often.
+COPY release/image ./release/image
+COPY packages/base ./packages/base
+COPY src/tools ./src/tools
+RUN node release/image/fetch-tools.ts "${HELM_MAJOR}" /out/bin && strip /out/bin/node
 COPY tsconfig.json tsconfig.build.json ./
 COPY bin ./bin
 COPY packages ./packages
@@ -42,28 +82,26 @@ COPY src ./src
 COPY ui ./ui
 COPY shell_lib.sh ./shell_lib.sh
 COPY frameworks ./frameworks
+RUN node bin/build.mjs
+COPY --from=runtime /var/lib/dpkg/status /out/dpkg-status
 # dist/ contains what it needs but native code; the Node among the dependencies is for checkouts on machines with an older one.
-RUN node bin/build.mjs \
-  && find node_modules -mindepth 1 -maxdepth 1 ! -name koffi ! -name @koromix -exec rm -rf {} +
+RUN npm sbom --omit=dev --package-lock-only --sbom-format=cyclonedx >/out/npm.cdx.json \
+  && node release/image/write-sbom.ts /out/npm.cdx.json /out/dpkg-status /out/bin/versions.json >/out/addon-operator.cdx.json \
+  && find node_modules -mindepth 1 -maxdepth 1 ! -name koffi ! -name @koromix -exec rm -rf {} + \
+  && rm -rf node_modules/koffi/vendor node_modules/koffi/doc node_modules/@koromix/*/musl_* \
+  && find dist -name '*.map' -delete
 
-FROM alpine:${ALPINE_VERSION}
-RUN apk add --no-cache bash ca-certificates libstdc++ sed tini \
-  && addgroup -S -g 65532 addon-operator \
-  && adduser -S -u 65532 -G addon-operator -h /home/addon-operator addon-operator \
-  && mkdir -p /modules /global-hooks /tmp/addon-operator /var/run/addon-operator \
-  && chown 65532:65532 /tmp/addon-operator /var/run/addon-operator \
-  && ln -s /app/bin/addon-operator /addon-operator
-COPY --from=helm /usr/bin/helm /bin/helm
-COPY --from=kubectl /bin/kubectl /bin/kubectl
-COPY --from=jq /jq /usr/bin/jq
-COPY --from=build /usr/local/bin/node /usr/local/bin/node
-COPY --from=build /app/package.json /app/package.json
-COPY --from=build /app/bin/addon-operator /app/bin/addon-operator
+FROM runtime
+COPY --from=build /out/bin/node /usr/local/bin/node
+COPY --from=build /out/bin/helm /out/bin/kubectl /usr/bin/
+COPY --from=build /out/addon-operator.cdx.json /usr/share/sbom/addon-operator.cdx.json
 COPY --from=build /app/node_modules /app/node_modules
-COPY --from=build /app/dist /app/dist
 # Hooks in bash source the library as $FRAMEWORK_DIR/shell_lib.sh or /shell_lib.sh.
 COPY --from=build /app/shell_lib.sh /shell_lib.sh
 COPY --from=build /app/frameworks/shell /frameworks/shell
+COPY --from=build /app/package.json /app/package.json
+COPY --from=build /app/bin/addon-operator /app/bin/addon-operator
+COPY --from=build /app/dist /app/dist
 ENV ADDON_OPERATOR_NODE=/usr/local/bin/node \
   MODULES_DIR=/modules \
   GLOBAL_HOOKS_DIR=/global-hooks \
@@ -77,3 +115,10 @@ USER 65532:65532
 RUN /addon-operator help >/dev/null && ! /addon-operator start --namespace=none --kube-config=/none >/dev/null
 WORKDIR /
 ENTRYPOINT ["/sbin/tini", "--", "/addon-operator"]
+ARG VERSION=0.1.0
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="addon-operator" \
+  org.opencontainers.image.description="Kubernetes addon operator: modules of Helm charts and hooks" \
+  org.opencontainers.image.licenses="Apache-2.0" \
+  org.opencontainers.image.version="${VERSION}" \
+  org.opencontainers.image.revision="${REVISION}"

@@ -48,7 +48,7 @@ const NODE_PROJECT = {
     name: 'node',
     include: ['test/node/**/*.test.ts'],
     globalSetup: ['test/support/build-program.ts', 'test/support/node/global-setup.ts'],
-    testTimeout: 300_000,
+    testTimeout: 1_800_000,
     hookTimeout: 1_800_000,
   },
 };
@@ -66,6 +66,7 @@ export default defineConfig({
           include: [
             'src/**/*.test.ts',
             'packages/**/*.test.ts',
+            'release/**/*.test.ts',
             'ui/**/*.test.ts',
             'test/checks/**/*.test.ts',
             'test/support/**/*.test.ts',

@@ -2,26 +2,26 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symli
 import { dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
-import { PINNED_HELM_VERSIONS, PINNED_KUBECTL_VERSION } from '../../src/tools/pinned-tools.ts';
-import { HELM_VERSIONS } from '../support/control-plane/programs.ts';
 import { JQ_VERSION } from '../support/jq/jq-program.ts';
 import { projectRoot, smallCheckout } from './checkout.ts';
 import { copiesOf, stagesOf, textsOf } from './dockerfile.ts';
 
+// What only a built image can show is in test/node/image.test.ts.
+
 const dockerfile = readFileSync(join(projectRoot, 'Dockerfile'), 'utf8');
-const TOOLS = ['helm', 'kubectl', 'jq'];
-const stages = stagesOf(dockerfile);
-const [build, final, ...more] = stages.filter(({ name }) => !TOOLS.includes(name));
+const [runtime, build, final, ...more] = stagesOf(dockerfile);
 const ignored = readFileSync(join(projectRoot, '.dockerignore'), 'utf8').split('\n');
 
-test('the image has a build stage and a final stage on the same Alpine Linux', () => {
-  expect([build?.name, build?.base]).toEqual(['build', `node:24-alpine$\{ALPINE_VERSION}`]);
-  expect([final?.name, final?.base]).toEqual(['', `alpine:$\{ALPINE_VERSION}`]);
+test('the image has a stage for packages, one to build, and a final one on the packages', () => {
+  expect([runtime?.name, runtime?.base]).toEqual(['runtime', `$\{DEBIAN_IMAGE}`]);
+  expect([build?.name, build?.base]).toEqual(['build', `$\{NODE_IMAGE}`]);
+  expect([final?.name, final?.base]).toEqual(['', 'runtime']);
   expect(more).toEqual([]);
 });
 
 test('everything the build copies exists and is not ignored', () => {
-  const sources = build === undefined ? [] : copiesOf(build).flatMap((copy) => copy.sources);
+  const copies = build === undefined ? [] : copiesOf(build).filter(({ from }) => from === undefined);
+  const sources = copies.flatMap((copy) => copy.sources);
   expect(sources.length).toBeGreaterThan(0);
   expect(sources.filter((source) => !existsSync(join(projectRoot, source)))).toEqual([]);
   const isIncluded = (path: string): boolean =>
@@ -29,61 +29,27 @@ test('everything the build copies exists and is not ignored', () => {
   expect(sources.filter((source) => !isIncluded(source))).toEqual([]);
 });
 
-test('npm finds every package of the workspace in the image, where only native packages are left', () => {
+test('npm finds every package of the workspace in the image', () => {
   const copies = build === undefined ? [] : copiesOf(build);
   for (const name of readdirSync(join(projectRoot, 'packages'))) {
     const manifest = `packages/${name}/package.json`;
     expect(copies).toContainEqual({ from: undefined, sources: [manifest], target: `./${manifest}` });
   }
-  const removed = build === undefined ? '' : textsOf(build, 'RUN').join(' ');
-  expect(removed).toContain(
-    'find node_modules -mindepth 1 -maxdepth 1 ! -name koffi ! -name @koromix -exec rm',
-  );
 });
 
-test('the tools in the image are those that the tests run with', () => {
-  const versions = TOOLS.map((name) => {
-    const { base = '' } = stages.find((stage) => stage.name === name) ?? {};
-    const argument = /^\$\{(\w+)\}$/.exec(base)?.[1] ?? '';
-    return new RegExp(`^ARG ${argument}=[^:\\s]+:v?([\\d.]+)$`, 'm').exec(dockerfile)?.[1];
-  });
-  expect(versions).toEqual([PINNED_HELM_VERSIONS[3], PINNED_KUBECTL_VERSION, JQ_VERSION]);
-  expect(HELM_VERSIONS).toContain(versions[0]);
+test('jq and the version of the image are those of the tests and of the package', () => {
+  const argument = (name: string) => new RegExp(`^ARG ${name}=(.*)$`, 'm').exec(dockerfile)?.[1];
+  expect(argument('JQ_VERSION')).toMatch(new RegExp(`^${JQ_VERSION.replaceAll('.', String.raw`\.`)}-`));
+  const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
+    readonly version: string;
+  };
+  expect(argument('VERSION')).toBe(version);
 });
 
-test('the tools are static programs at the paths where hooks look for them', () => {
-  const copies = final === undefined ? [] : copiesOf(final).filter(({ from }) => from !== 'build');
-  expect(copies).toEqual([
-    { from: 'helm', sources: ['/usr/bin/helm'], target: '/bin/helm' },
-    { from: 'kubectl', sources: ['/bin/kubectl'], target: '/bin/kubectl' },
-    { from: 'jq', sources: ['/jq'], target: '/usr/bin/jq' },
-  ]);
-  expect(
-    stages.filter(({ name }) => TOOLS.includes(name)).flatMap(({ instructions }) => instructions),
-  ).toEqual([]);
-});
-
-test('the final stage copies everything but the tools from the build, and no build tools', () => {
-  const copies = final === undefined ? [] : copiesOf(final).filter(({ from = '' }) => !TOOLS.includes(from));
+test('the final stage copies nothing from the checkout, where there may be anything', () => {
+  const copies = final === undefined ? [] : copiesOf(final);
+  expect(copies.length).toBeGreaterThan(0);
   expect(copies.map(({ from }) => from)).toEqual(copies.map(() => 'build'));
-  expect(copies.flatMap(({ sources }) => sources)).toEqual([
-    '/usr/local/bin/node',
-    '/app/package.json',
-    '/app/bin/addon-operator',
-    '/app/node_modules',
-    '/app/dist',
-    '/app/shell_lib.sh',
-    '/app/frameworks/shell',
-  ]);
-  const packages = /apk add --no-cache ([^&]+)/.exec(
-    final === undefined ? '' : textsOf(final, 'RUN').join(' '),
-  )?.[1];
-  expect(packages?.trim()).toBe('bash ca-certificates libstdc++ sed tini');
-});
-
-test('the library for bash hooks is where hooks source it', () => {
-  const targets = final === undefined ? [] : copiesOf(final).map(({ target }) => target);
-  expect(targets).toEqual(expect.arrayContaining(['/shell_lib.sh', '/frameworks/shell']));
 });
 
 test('the image runs as a user that is not root, under tini, with the paths of the contract', () => {
@@ -101,9 +67,6 @@ test('the image runs as a user that is not root, under tini, with the paths of t
     'LOG_TYPE=json',
     'NODE_ENV=production',
   ]);
-  for (const needed of ['mkdir -p /modules /global-hooks', 'ln -s /app/bin/addon-operator /addon-operator']) {
-    expect(text('RUN')).toContain(needed);
-  }
 });
 
 test('the program in the final stage runs through its link, without sources and from any directory', async () => {

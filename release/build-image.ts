@@ -1,0 +1,165 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { systemClock } from '@addon-operator/base/clock';
+import { withBuildLock } from '../test/support/control-plane/build-lock.ts';
+import { type Engine, type EngineName, findEngine, imageStore, run, runEngine } from './engine.ts';
+import { LOCAL_BASES, makeLocalBases } from './local-bases.ts';
+
+const projectRoot = join(import.meta.dirname, '..');
+/** Answers everyone, with or without permission. */
+const REGISTRY = 'https://registry-1.docker.io/v2/';
+const REGISTRY_LIMIT_MS = 5000;
+
+export interface ImageOptions {
+  /** Name with tag; default `addon-operator:latest`. buildah puts `localhost/` before a name without a host. */
+  readonly tag?: string;
+  /** Default: the first of docker, podman and buildah that works. */
+  readonly engine?: EngineName;
+  /** Default 4. */
+  readonly helmMajor?: 3 | 4;
+  /** Debian packages that hooks need besides: `python3`, `curl`. */
+  readonly extraPackages?: readonly string[];
+  /** Where the bases come from; default: the registry where one is reached, else made here (buildah only). */
+  readonly bases?: 'registry' | 'local';
+  /** Builds every layer again, with this time in it and in its files, so that the same sources give the same bytes. */
+  readonly timestampSeconds?: number;
+  readonly onProgress: (message: string) => void;
+  /** Each line that the engine prints. */
+  readonly onLine?: (line: string) => void;
+}
+
+export interface BuiltImage {
+  readonly engine: Engine;
+  /** Name with tag, as the engine knows it. */
+  readonly name: string;
+  readonly durationMs: number;
+}
+
+/**
+ * Builds the image of the operator from this checkout. Layers are cached: an unchanged tree takes seconds.
+ *
+ * @throws Error when no engine works, the bases cannot be had, or the build fails, with its last lines
+ */
+export async function buildImage(options: ImageOptions, signal: AbortSignal): Promise<BuiltImage> {
+  const { onProgress, onLine } = options;
+  const startedMs = systemClock.steadyMs();
+  const engine = await findEngine(options.engine, signal);
+  const bases = options.bases ?? ((await isRegistryReached(signal)) ? 'registry' : 'local');
+  onProgress(
+    `building with ${engine.name}, bases ${bases === 'local' ? 'made here' : 'from the registry'} (about 90 s the first time)`,
+  );
+  if (bases === 'local') await prepareLocalBases(engine, onProgress, signal);
+  const name = imageName(engine, options.tag ?? 'addon-operator:latest');
+  await runEngine(
+    engine,
+    await buildArguments(engine, bases, name, options, signal),
+    onLine ?? ignore,
+    signal,
+  );
+  return { engine, name, durationMs: systemClock.steadyMs() - startedMs };
+}
+
+/** Writes the image as an archive that `docker load`, `podman load` and `ctr images import` read. */
+export async function saveImage(
+  { engine, name }: BuiltImage,
+  file: string,
+  signal: AbortSignal,
+): Promise<void> {
+  await rm(file, { force: true });
+  const args =
+    engine.name === 'buildah'
+      ? ['push', '--quiet', name, `docker-archive:${file}:${name}`]
+      : ['save', '--output', file, name];
+  await runEngine(engine, args, undefined, signal);
+}
+
+async function prepareLocalBases(
+  engine: Engine,
+  onProgress: (message: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  if (engine.name !== 'buildah') {
+    throw new Error(
+      `${engine.name} needs a registry for debian:trixie-slim and node:24-trixie-slim, and ${REGISTRY} cannot be reached: use --engine buildah, which can make them here`,
+    );
+  }
+  const onWait = (pid: number): void => onProgress(`waiting for process ${pid}, which makes the bases`);
+  const lock = join(imageStore(), 'bases.lock');
+  await withBuildLock(
+    lock,
+    { clock: systemClock, onWait },
+    async () => await makeLocalBases(engine, onProgress, signal),
+    signal,
+  );
+}
+
+async function buildArguments(
+  engine: Engine,
+  bases: 'registry' | 'local',
+  name: string,
+  options: ImageOptions,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const { version } = JSON.parse(await readFile(join(projectRoot, 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  const values: Record<string, string> = {
+    ...(bases === 'local' ? LOCAL_BASES : {}),
+    HELM_MAJOR: String(options.helmMajor ?? 4),
+    EXTRA_PACKAGES: options.extraPackages?.join(' ') ?? '',
+    VERSION: version,
+    REVISION: await revision(signal),
+  };
+  const isBuildah = engine.name === 'buildah';
+  return [
+    'build',
+    ...Object.entries(values).map(([key, value]) => `--build-arg=${key}=${value}`),
+    ...(isBuildah ? ['--layers'] : []),
+    ...(isBuildah && bases === 'local' ? ['--pull-never'] : []),
+    ...timestampArguments(engine, options.timestampSeconds),
+    '--tag',
+    name,
+    projectRoot,
+  ];
+}
+
+function timestampArguments({ name }: Engine, seconds: number | undefined): string[] {
+  if (seconds === undefined) return [];
+  if (name === 'docker') return ['--no-cache', `--build-arg=SOURCE_DATE_EPOCH=${seconds}`];
+  return ['--no-cache', '--timestamp', String(seconds)];
+}
+
+/** The commit of the checkout; with changes on top it is marked, without git it is unknown. */
+async function revision(signal: AbortSignal): Promise<string> {
+  try {
+    const git = async (...args: string[]): Promise<string> =>
+      await run('git', ['-C', projectRoot, ...args], {}, signal);
+    const commit = await git('rev-parse', 'HEAD');
+    return (await git('status', '--porcelain', '--untracked-files=no')) === ''
+      ? commit
+      : `${commit}-modified`;
+  } catch {
+    signal.throwIfAborted();
+    return 'unknown';
+  }
+}
+
+function imageName({ name }: Engine, tag: string): string {
+  const host = tag.includes('/') ? tag.split('/')[0] : undefined;
+  const hasHost = host !== undefined && /[.:]|^localhost$/.test(host);
+  return name === 'docker' || hasHost ? tag : `localhost/${tag}`;
+}
+
+async function isRegistryReached(signal: AbortSignal): Promise<boolean> {
+  try {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(REGISTRY_LIMIT_MS)]);
+    const response = await fetch(REGISTRY, { signal: limit });
+    await response.body?.cancel();
+    return response.ok || response.status === 401;
+  } catch {
+    signal.throwIfAborted();
+    return false;
+  }
+}
+
+function ignore(): void {}

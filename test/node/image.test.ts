@@ -1,0 +1,172 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type BuiltImage, buildImage, saveImage } from '../../release/build-image.ts';
+import { runEngine } from '../../release/engine.ts';
+import { PINNED_HELM_VERSIONS, PINNED_KUBECTL_VERSION } from '../../src/tools/pinned-tools.ts';
+import { ImageContainer } from '../support/image/image-container.ts';
+import { describeImage } from '../support/image/image-suite.ts';
+import { JQ_VERSION } from '../support/jq/jq-program.ts';
+
+const MAX_BYTES = 350_000_000;
+const STARTS = 5;
+const signal = new AbortController().signal;
+const onProgress = (message: string): void => console.log(`image: ${message}`);
+
+interface Bom {
+  readonly bomFormat: string;
+  readonly components: readonly { readonly name: string; readonly version: string; readonly purl: string }[];
+}
+
+describeImage('the image of the operator', () => {
+  let image: BuiltImage;
+  let container: ImageContainer;
+
+  beforeAll(async () => {
+    image = await buildImage({ engine: 'buildah', onProgress }, signal);
+    onProgress(`built in ${Math.round(image.durationMs / 1000)} s`);
+    container = await ImageContainer.create(image);
+  });
+  afterAll(() => container[Symbol.asyncDispose]());
+
+  test('runs as a user that is not root, under tini, and says what it is', async () => {
+    const { User, Entrypoint, Labels } = await container.config();
+    expect(User).toBe('65532:65532');
+    expect(Entrypoint).toEqual(['/sbin/tini', '--', '/addon-operator']);
+    const manifest = JSON.parse(await readFile('package.json', 'utf8')) as { readonly version: string };
+    expect(Labels).toMatchObject({
+      'org.opencontainers.image.title': 'addon-operator',
+      'org.opencontainers.image.licenses': 'Apache-2.0',
+      'org.opencontainers.image.version': manifest.version,
+      'org.opencontainers.image.revision': expect.stringMatching(/^(?:[0-9a-f]{40}(?:-modified)?|unknown)$/),
+    });
+    expect(await container.run('id', '-u')).toBe('65532');
+    expect(await container.run('addon-operator', '--version')).toBe(`addon-operator ${manifest.version}`);
+    expect(await container.run('/sbin/tini', '--', '/addon-operator', 'version')).toContain(manifest.version);
+  });
+
+  test('contains the tools that the tests run with, where hooks look for them', async () => {
+    expect(await container.run('/bin/helm', 'version', '--short')).toContain(`v${PINNED_HELM_VERSIONS[4]}`);
+    expect(await container.run('/bin/kubectl', 'version', '--client')).toContain(
+      `v${PINNED_KUBECTL_VERSION}`,
+    );
+    expect(await container.run('/usr/bin/jq', '--version')).toBe(`jq-${JQ_VERSION}`);
+    expect(await container.run('node', '--version')).toBe(process.version);
+    const library = 'source /shell_lib.sh && declare -F hook::run';
+    expect(await container.run('bash', '-c', library)).toBe('hook::run');
+  });
+
+  test('contains no package manager of Node, no history of a shell and no files of the build', async () => {
+    const names = ['npm', 'npx', '.*_history', '.npmrc', '*.test.*', 'typescript', 'rolldown'];
+    const conditions = names.flatMap((name) => ['-o', '-name', name]).slice(1);
+    const { stdout } = await execa('find', [container.root, '-xdev', '(', ...conditions, ')']);
+    expect(stdout).toBe('');
+  });
+
+  test('can be written by its user only where files are made while it runs', async () => {
+    const shown =
+      "find / -xdev -writable -not -type l -not -path '/proc/*' -not -path '/sys/*' -not -path '/dev*'";
+    const writable = await container.run('sh', '-c', shown);
+    const outside = writable
+      .split('\n')
+      .filter(
+        (path) =>
+          !/^\/(?:app\/dist\/\.compile-cache|tmp|var\/tmp|run\/lock|home\/addon-operator)(?:\/|$)/.test(path),
+      );
+    expect(outside.filter((path) => !/^\/(?:var\/)?run\/addon-operator$/.test(path))).toEqual([]);
+  });
+
+  test('lists everything in it', async () => {
+    const bom = JSON.parse(
+      await readFile(container.path('usr/share/sbom/addon-operator.cdx.json'), 'utf8'),
+    ) as Bom;
+    expect(bom.bomFormat).toBe('CycloneDX');
+    const versions = new Map(bom.components.map(({ name, version }) => [name, version]));
+    expect(versions.get('helm')).toBe(PINNED_HELM_VERSIONS[4]);
+    expect(versions.get('kubectl')).toBe(PINNED_KUBECTL_VERSION);
+    expect(versions.get('node')).toBe(process.versions.node);
+    const packages = await container.run('dpkg-query', '--show', '--showformat', '${Package} ${Version}\\n');
+    const listed = bom.components.filter(({ purl }) => purl.startsWith('pkg:deb/'));
+    expect(listed.map(({ name, version }) => `${name} ${version}`).toSorted()).toEqual(
+      packages.split('\n').toSorted(),
+    );
+    const lock = JSON.parse(await readFile('package.json', 'utf8')) as {
+      readonly dependencies: Readonly<Record<string, string>>;
+    };
+    const missing = Object.entries(lock.dependencies).filter(
+      ([name, version]) =>
+        !name.startsWith('@addon-operator/') &&
+        !version.startsWith(versions.get(name.replace(/^@.*\//, '')) ?? versions.get(name) ?? '?'),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  test('is small enough', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'image-'));
+    try {
+      const archive = join(directory, 'image.tar');
+      await saveImage(image, archive, signal);
+      const { size } = await stat(archive);
+      onProgress(`${(size / 1e6).toFixed(1)} MB unpacked`);
+      expect(size).toBeLessThanOrEqual(MAX_BYTES);
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
+
+  test('starts with code that was compiled when it was built', async () => {
+    const inside = ['chroot', '--userspec=65532:65532', container.root, 'node', '/app/dist/main.js', 'help'];
+    const outside = ['node', join(container.root, 'app/dist/main.js'), 'help'];
+    const figures: { inside: number; outside: number }[] = [];
+    for (let run = 0; run < STARTS; run += 1)
+      figures.push({ inside: await cpuSeconds(inside), outside: await cpuSeconds(outside) });
+    const median = (name: 'inside' | 'outside') =>
+      figures.map((each) => each[name]).toSorted((a, b) => a - b)[2];
+    onProgress(`CPU of a start: ${median('inside')} s in the image, ${median('outside')} s outside of it`);
+    const compiled = await execa('find', [
+      container.path('app/dist/.compile-cache'),
+      '-type',
+      'f',
+      '-user',
+      '65532',
+    ]);
+    expect(compiled.stdout.split('\n').length).toBeGreaterThan(10);
+  });
+
+  test('is the same when nothing has changed, without a step that runs again', async () => {
+    const id = async () =>
+      await runEngine(image.engine, ['images', '--quiet', '--no-trunc', image.name], undefined, signal);
+    const before = await id();
+    const lines: string[] = [];
+    const again = await buildImage(
+      { engine: 'buildah', onProgress, onLine: (line) => lines.push(line) },
+      signal,
+    );
+    onProgress(`again in ${(again.durationMs / 1000).toFixed(1)} s`);
+    expect(await id()).toBe(before);
+    expect(lines.filter((line) => /^(?:Get:|added \d+ packages|fetching )/.test(line))).toEqual([]);
+  });
+
+  test('has python3 and curl where they are asked for', async () => {
+    const options = { tag: 'addon-operator:with-python', extraPackages: ['python3', 'curl'] };
+    const variant = await buildImage({ engine: 'buildah', onProgress, ...options }, signal);
+    await using other = await ImageContainer.create(variant);
+    expect(await other.run('python3', '-c', 'print(6 * 7)')).toBe('42');
+    expect(await other.run('curl', '--version')).toMatch(/^curl /);
+    await expect(container.run('python3', '--version')).rejects.toThrow('python3');
+  });
+});
+
+/** User and system time of a command. */
+async function cpuSeconds(command: readonly string[]): Promise<number> {
+  const { stderr } = await execa('bash', [
+    '-c',
+    'TIMEFORMAT="%U %S"; time "$@" >/dev/null',
+    'bash',
+    ...command,
+  ]);
+  const [user = 0, system = 0] = stderr.trim().split('\n').at(-1)?.split(' ').map(Number) ?? [];
+  return user + system;
+}
