@@ -40,12 +40,21 @@ export async function runCli(args: readonly string[], host: CliHost): Promise<nu
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode;
+    if (hasCode(error, 'DEBUG_SOCKET')) await adviseOnStandby(args, host);
     if (!hasCode(error, 'CONFIG_INVALID')) return fail(host, messageOf(error), codeOf(error));
     for (const problem of error.message.split('\n'))
       host.stderr.write(`configuration error: ${harmless(problem)}\n`);
     printCode(host, error.code);
     return 1;
   }
+}
+
+/** A command in the pod of a standby finds no socket; the variable keeps all others from looking for a leader. */
+async function adviseOnStandby(args: readonly string[], host: CliHost): Promise<void> {
+  if (host.env['ADDON_OPERATOR_HA'] !== 'true') return;
+  const { standbyAdvice } = await import('./standby-advice.ts');
+  const advice = await standbyAdvice(args, host);
+  if (advice !== undefined) host.stderr.write(`${harmless(advice)}\n`);
 }
 
 /** The flags of `start` are accepted without the word, but its help is the place to read about them. */

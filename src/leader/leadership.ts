@@ -12,7 +12,8 @@ import type { RunDeadline } from '@addon-operator/process/run-deadline';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { Settings } from '../settings.ts';
 
-const LEASE_NAME = 'addon-operator-leader-election';
+/** Of the Lease in the operator's namespace. */
+export const LEASE_NAME = 'addon-operator-leader-election';
 const RELEASE_TIMEOUT_MS = 5_000;
 
 /** What the process gives the election. */
