@@ -159,6 +159,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   const { operator } = parts;
   warnAboutUnknownModules(operator);
   await loadHooks(operator, metrics, stop);
+  warnOfNothingToDo(operator, settings, host);
   metrics.show(operatorGauges(operator));
   // After the servers of webhooks, which answer to the end.
   running.defer(() => shutDown(operator));
@@ -211,4 +212,17 @@ async function loadHooks(operator: Operator, metrics: OperatorMetrics, stop: Abo
   const hooks = await operator.sources.loadGlobalHooks(stop);
   operator.globalHooks.setRuntimes(hooks.map((hook) => operator.bindings.createRuntime(hook)));
   for (const hook of hooks) metrics.setBindingCount('', hook.name, bindingCount(hook));
+}
+
+/** An image to which nothing was copied, or a volume that is not mounted, would look like an operator at rest. */
+function warnOfNothingToDo(
+  { registry, globalHooks }: Operator,
+  { modulesDirs, globalHooksDir }: Settings,
+  { log }: DaemonHost,
+): void {
+  if (registry.modules.length > 0 || globalHooks.runtimes.length > 0) return;
+  log.warn(
+    { modulesDirs, globalHooksDir },
+    'there are no modules and no global hooks, so there is nothing to do: copy them into the image, or mount them at these directories',
+  );
 }

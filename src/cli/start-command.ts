@@ -1,3 +1,4 @@
+import { messageOf } from '@addon-operator/base/errors';
 import type { LogOutput, RootLogger } from '../lib/json-logger.ts';
 import { stdoutLogOutput } from '../lib/stdout-log-output.ts';
 import { readSettings } from '../settings/read-settings.ts';
@@ -6,6 +7,7 @@ import type { CliHost } from './cli-host.ts';
 import { daemonHost, daemonLog } from './daemon-host.ts';
 import { wantsColor } from './paint.ts';
 import { isGiven } from './sandbox-flags.ts';
+import { withTerminationMessage, writeTerminationMessage } from './termination-message.ts';
 
 /**
  * Runs the daemon to its end and returns the exit code. On a terminal the log is for people, unless its format is chosen.
@@ -14,7 +16,7 @@ import { isGiven } from './sandbox-flags.ts';
  * @throws OperatorError CONFIG_INVALID before anything is started, with every wrong setting
  */
 export async function startCommand(flags: Readonly<Record<string, string>>, host: CliHost): Promise<number> {
-  const settings = readSettings({ env: host.env, flags });
+  const settings = settingsOf(flags, host);
   const output = stdoutLogOutput(host.clock);
   const isForPeople = host.stdout.isTTY === true && !isGiven('log-type', { env: host.env, flags });
   const log = isForPeople ? await readableLog(settings, host, output) : daemonLog(settings, host, output);
@@ -23,10 +25,23 @@ export async function startCommand(flags: Readonly<Record<string, string>>, host
   );
   try {
     const { runDaemon } = await import('../daemon.ts');
-    const daemon = { ...daemonHost(host, log), droppedLogRecords: () => output.dropped };
+    const daemon = {
+      ...daemonHost(host, withTerminationMessage(log)),
+      droppedLogRecords: () => output.dropped,
+    };
     return await runDaemon(settings, daemon, host.stopSignal());
   } finally {
     await output.close();
+  }
+}
+
+/** @throws OperatorError CONFIG_INVALID, which is the termination message of the container as well */
+function settingsOf(flags: Readonly<Record<string, string>>, { env }: CliHost): Settings {
+  try {
+    return readSettings({ env, flags });
+  } catch (error) {
+    writeTerminationMessage(messageOf(error));
+    throw error;
   }
 }
 
