@@ -24,6 +24,7 @@ import { addSettingOptions, givenFlags, settingHelp, withBooleanValues } from '.
 import { addStatusCommand } from './status-command.ts';
 import { addTraceCommand } from './trace-command.ts';
 import { addUiCommand } from './ui-command.ts';
+import { addUninstallCommand } from './uninstall-command.ts';
 import { addWaitCommand } from './wait-command.ts';
 
 /**
@@ -117,6 +118,7 @@ export function createProgram(host: CliHost, runner: CommandRunner): Command {
   addPauseCommands(program, { host, runner });
   addHookCommand(program, { host, runner });
   program.commandsGroup('Other:');
+  addUninstallCommand(program, { host, runner });
   addDebugCommand(
     program,
     { name: 'raw', description: 'Send a request to a path of the debug endpoint' },

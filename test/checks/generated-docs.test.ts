@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { metricsPage } from '../../src/metrics/metrics-page.ts';
 import { settingsPage } from '../../src/settings/settings-page.ts';
+import { SETTINGS } from '../../src/settings.ts';
 
 // `npx vitest run --project unit test/checks/generated-docs.test.ts -u` writes the pages anew.
 test.each([
@@ -8,4 +9,10 @@ test.each([
   ['metrics.md', metricsPage],
 ])('docs/%s equals the page generated from its table', async (name, page) => {
   await expect(page()).toMatchFileSnapshot(`../../docs/${name}`);
+});
+
+test('the chart knows the variables of all settings', async () => {
+  const variables = new Set(Object.values(SETTINGS).flatMap(({ env }) => env));
+  const text = `${[...variables].toSorted().join('\n')}\n`;
+  await expect(text).toMatchFileSnapshot('../../deploy/addon-operator/files/settings.txt');
 });

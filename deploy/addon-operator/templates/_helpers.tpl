@@ -31,3 +31,42 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | quote }}
 {{- define "operator.webhookConfiguration" -}}
 {{- .Values.settings.ADDON_OPERATOR_VALIDATING_WEBHOOK_CONFIGURATION_NAME | default .Values.settings.VALIDATING_WEBHOOK_CONFIGURATION_NAME | default "shell-operator-hooks" -}}
 {{- end -}}
+
+{{- define "operator.image" -}}
+{{- $repository := required "image.repository: name the image with your modules, built from the operator's" .Values.image.repository -}}
+{{- if .Values.image.digest -}}
+{{- printf "%s@%s" $repository .Values.image.digest | quote -}}
+{{- else -}}
+{{- printf "%s:%s" $repository (.Values.image.tag | default .Chart.AppVersion) | quote -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "operator.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: 65532
+runAsGroup: 65532
+fsGroup: 65532
+seccompProfile: {type: RuntimeDefault}
+{{- end -}}
+
+{{- define "operator.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: {drop: [ALL]}
+{{- end -}}
+
+{{/* What names the webhooks of the operator. */}}
+{{- define "operator.webhookEnv" -}}
+- name: ADDON_OPERATOR_VALIDATING_WEBHOOK_SERVICE_NAME
+  value: {{ .Values.webhooks.admissionService | quote }}
+- name: ADDON_OPERATOR_CONVERSION_WEBHOOK_SERVICE_NAME
+  value: {{ .Values.webhooks.conversionService | quote }}
+{{- end -}}
+
+{{- define "operator.settingsEnv" -}}
+{{- range $name, $value := .Values.settings }}
+- name: {{ $name }}
+  {{- /* Numbers of values files are floats: toString would write large ones as 1e+06. */}}
+  value: {{ kindIs "string" $value | ternary $value (toJson $value) | quote }}
+{{- end }}
+{{- end -}}

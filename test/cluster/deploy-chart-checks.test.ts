@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { describeCluster, describeEachHelm, lacksHelm } from '../support/control-plane/cluster-suite.ts';
+import { CHART, helmOf, IMAGE } from '../support/control-plane/operator-chart.ts';
+
+/** Values that cannot work, and a part of the message that leads out of it. */
+const REFUSED: readonly (readonly [values: string, message: RegExp])[] = [
+  ['replicas=2', /replicas: the chart has no such value.*set highAvailability\.enabled to true/],
+  ['replicaCount=2', /replicaCount: the chart has no such value.*set highAvailability\.enabled to true/],
+  ['highAvailability.replicas=3', /without highAvailability\.enabled there is one replica/],
+  [
+    'settings.HELM_TIMEUOT=10m',
+    /settings\.HELM_TIMEUOT: the operator has no such setting.*docs\/settings\.md/,
+  ],
+  ['settings.LOG_LEVEL=debug', /settings\.LOG_LEVEL: the chart sets this variable itself/],
+  ['resources.limits.memory=64Mi', /resources\.limits\.memory is 64Mi: with less than 128Mi/],
+  ['resources.limits.memory=100000000', /with less than 128Mi/],
+  ['temporaryStorage.sizeLimit=many', /temporaryStorage.*sizeLimit/],
+  ['configMap=null', /configMap/],
+  ['webhook.enabled=true', /webhook.*not allowed/],
+  [
+    'webhooks.enabled=true,settings.VALIDATING_WEBHOOK_SERVER_CERT=/certs/tls.crt',
+    /names a file, but nothing is mounted: add the Secret/,
+  ],
+];
+
+const ACCEPTED = [
+  'resources.limits.memory=128Mi',
+  'resources.limits.memory=1Gi',
+  'resources.limits.memory=2e9',
+  'resources=null',
+  'settings.OTEL_EXPORTER_OTLP_ENDPOINT=http://collector:4318',
+  'settings.HELM_TIMEOUT=10m',
+  'highAvailability.enabled=true,highAvailability.replicas=3',
+];
+
+describeCluster('values of the chart that cannot work', (cluster) => {
+  describeEachHelm((version) => {
+    test('are refused with the way out', async () => {
+      if (lacksHelm(version)) return;
+      const helm = helmOf(cluster(), version);
+      for (const [values, message] of REFUSED) {
+        const rendered = helm('template', 'op', CHART, ...IMAGE, '--set', values);
+        await expect(rendered).rejects.toThrow(message);
+      }
+      for (const values of ACCEPTED) await helm('template', 'op', CHART, ...IMAGE, '--set', values);
+    });
+  });
+});
