@@ -1,0 +1,50 @@
+// `npm run release -- --registry HOST/PATH`: publishes the image and the chart as OCI artifacts.
+import { parseArgs } from 'node:util';
+import { isStep, oneOf, runScript } from './command-line.ts';
+import { ENGINE_NAMES } from './engine.ts';
+import { publish } from './publish.ts';
+
+const USAGE = `npm run release -- --registry HOST/PATH [--plain-http] [--engine docker|podman|buildah] [--helm 3|4]
+  [--with python3,curl] [--bases registry|local] [--allow-changes] [--verbose]`;
+
+await runScript('release', async (signal) => {
+  const { values } = parseArgs({
+    options: {
+      registry: { type: 'string' },
+      'plain-http': { type: 'boolean', default: false },
+      engine: { type: 'string' },
+      helm: { type: 'string' },
+      with: { type: 'string' },
+      bases: { type: 'string' },
+      'allow-changes': { type: 'boolean', default: false },
+      verbose: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    console.log(USAGE);
+    return;
+  }
+  if (values.registry === undefined) throw new Error(`--registry is missing\n${USAGE}`);
+  const engine = oneOf('engine', values.engine, ENGINE_NAMES);
+  const bases = oneOf('bases', values.bases, ['registry', 'local']);
+  const onProgress = (message: string): void => console.log(`release: ${message}`);
+  const published = await publish(
+    {
+      registry: values.registry,
+      isPlainHttp: values['plain-http'],
+      allowsChanges: values['allow-changes'],
+      ...(engine === undefined ? {} : { engine }),
+      ...(bases === undefined ? {} : { bases }),
+      helmMajor: oneOf('helm', values.helm, ['3', '4']) === '3' ? 3 : 4,
+      extraPackages: values.with?.split(',') ?? [],
+      onProgress,
+      onLine: (line) => {
+        if (values.verbose || isStep(line)) onProgress(line);
+      },
+    },
+    signal,
+  );
+  onProgress(`image ${published.image}`);
+  onProgress(`chart ${published.chart}`);
+});
