@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { imageBom, parseDpkgStatus } from './sbom.ts';
+import { imageBom, lockedComponents, parseDpkgStatus } from './sbom.ts';
 
 const STATUS = `Package: jq
 Status: install ok installed
@@ -45,4 +45,20 @@ test('the list holds packages of npm and Debian and programs, and is the same fo
   expect(JSON.stringify(bom)).toBe(
     JSON.stringify(imageBom(npm('b'), parseDpkgStatus(STATUS), { helm: '4.1.4' })),
   );
+});
+
+test('packages that npm leaves out are taken from the lock file, without development tools and links', () => {
+  const locked = lockedComponents({
+    packages: {
+      '': { version: '1.0.0' },
+      'packages/base': { version: '1.0.0' },
+      'node_modules/base': { link: true },
+      'node_modules/vitest': { version: '5.0.0', dev: true },
+      'node_modules/pino': { version: '10.0.0' },
+      'node_modules/a/node_modules/@scope/b': { version: '2.0.0' },
+    },
+  });
+  expect(locked.map(({ purl }) => purl)).toEqual(['pkg:npm/pino@10.0.0', 'pkg:npm/%40scope/b@2.0.0']);
+  const npm = { bomFormat: 'CycloneDX', specVersion: '1.5', version: 1, components: locked.slice(0, 1) };
+  expect(imageBom(npm, [], {}, locked).components).toHaveLength(2);
 });

@@ -32,6 +32,22 @@ export function parseDpkgStatus(text: string): DebianPackage[] {
   });
 }
 
+interface LockFile {
+  readonly packages: Readonly<
+    Record<string, { readonly version?: string; readonly dev?: boolean; readonly link?: boolean }>
+  >;
+}
+
+/** The packages of a lock file that are no development tools: npm leaves out of its list those that are peers as well. */
+export function lockedComponents({ packages }: LockFile): Component[] {
+  return Object.entries(packages).flatMap(([path, { version, dev = false, link = false }]) => {
+    const name = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path)?.[1];
+    if (name === undefined || version === undefined || dev || link) return [];
+    const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;
+    return [{ type: 'library', 'bom-ref': purl, name, version, purl }];
+  });
+}
+
 /**
  * The components of the image: npm's, Debian's and the programs that were copied into it. The same content gives the same
  * bytes: without npm's serial number and time, sorted by type and name.
@@ -40,9 +56,12 @@ export function imageBom(
   npm: Bom,
   packages: readonly DebianPackage[],
   tools: Readonly<Record<string, string>>,
+  locked: readonly Component[] = [],
 ): Bom {
+  const listed = new Set(npm.components?.map(({ purl }) => purl));
   const components = [
     ...(npm.components ?? []),
+    ...new Map(locked.filter(({ purl }) => !listed.has(purl)).map((each) => [each.purl, each])).values(),
     ...packages.map(debianComponent),
     ...Object.entries(tools).map(([name, version]) => toolComponent(name, version)),
   ];
