@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { sourcesIn } from './checkout.ts';
-import { shapeProblems, sharedFields } from './operator-shape.ts';
+import { JOINED_MEMBERS, shapeProblems, sharedFields } from './operator-shape.ts';
+import { membersOfTypes } from './type-members.ts';
 
 const isOfCentre = (file: string): boolean =>
   /^(?:app|operator|plan)\//.test(file) && !file.endsWith('.test.ts');
@@ -9,6 +10,8 @@ test('no part of the operator uses more than twelve others, and none is given th
   const centre = [...sourcesIn('src')].filter(([file]) => isOfCentre(file));
   expect(centre.length).toBeGreaterThan(50);
   expect(shapeProblems(new Map(centre))).toEqual([]);
+  const types = membersOfTypes(new Map(centre));
+  expect(Object.keys(JOINED_MEMBERS).filter((name) => !types.has(name))).toEqual([]);
 });
 
 test('every field of a class of the operator has one writer, its class', () => {
@@ -48,10 +51,34 @@ test.each([
     problems: ['a.ts: AOptions has 13 members, at most 12 may be'],
   },
   {
+    what: 'thirteen members that are joined from two types',
+    source: `type AParts = {\n  readonly n: () => void;\n} & Whole;\ninterface Whole {\n${members(12)}}\n`,
+    problems: ['a.ts: AParts has 13 members, at most 12 may be'],
+  },
+  {
+    what: 'thirteen members, one of them from a type that is extended in part',
+    source: `interface AParts extends Pick<Other, 'n' | 'm0'> {\n${members(12)}}\ninterface Other {\n  readonly n: string;\n}\n`,
+    problems: ['a.ts: AParts has 13 members, at most 12 may be'],
+  },
+  {
+    what: 'twelve members of two types that share some',
+    source: `type AParts = Whole & Omit<Other, 'n'>;\ninterface Whole {\n${members(12)}}\ninterface Other {\n  readonly n: string;\n  readonly m1: number;\n}\n`,
+    problems: [],
+  },
+  {
     what: 'a function that returns the operator',
     source: 'readonly operator: () => Operator | undefined;',
     problems: ['a.ts is given the operator before it exists: create its parts first'],
   },
 ])('shapeProblems() of $what', ({ source, problems }) => {
-  expect(shapeProblems(new Map([['a.ts', source]]))).toEqual(problems);
+  expect(shapeProblems(new Map([['a.ts', source]]), {})).toEqual(problems);
+});
+
+test('a type that joins others may not grow, and its limit follows when it shrinks', () => {
+  const source = new Map([['a.ts', `type AParts = {\n${members(14)}};\n`]]);
+  expect(shapeProblems(source, { AParts: 14 })).toEqual([]);
+  expect(shapeProblems(source, { AParts: 13 })).toEqual(['a.ts: AParts has 14 members, at most 13 may be']);
+  expect(shapeProblems(source, { AParts: 15 })).toEqual([
+    'a.ts: AParts has only 14 members: write that into test/checks/operator-shape.ts',
+  ]);
 });
