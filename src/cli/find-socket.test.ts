@@ -1,12 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { silentLogger } from '@addon-operator/base/log';
 import type { RunningServer } from '@addon-operator/http-server/serve';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { cliRun as run } from '../../test/support/cli-run.ts';
-import { daemonView, moduleView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts';
-import { startDebugServer } from '../server/debug-server.ts';
+import { daemonView, moduleView } from '../../test/support/daemon-view-stub.ts';
+import { startDebugEndpoint } from '../../test/support/debug-endpoint.ts';
 import { findDebugSocket } from './find-socket.ts';
 
 let directory = '';
@@ -25,15 +24,7 @@ afterEach(async () => {
 });
 
 async function startDaemon(view = daemonView()): Promise<void> {
-  const parameters = { list: () => [], set: () => undefined };
-  servers.push(
-    await startDebugServer(
-      socketPath,
-      { view, parameters, ...NO_COMMANDS },
-      silentLogger,
-      async () => undefined,
-    ),
-  );
+  servers.push(await startDebugEndpoint(socketPath, { view }));
 }
 
 test('the socket of the sandbox in the working directory, or above it, is found', async () => {

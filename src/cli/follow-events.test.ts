@@ -1,12 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { silentLogger } from '@addon-operator/base/log';
 import { expect, onTestFinished, test } from 'vitest';
 import { daemonView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts';
+import { startDebugEndpoint } from '../../test/support/debug-endpoint.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { Journal } from '../journal/journal.ts';
-import { startDebugServer } from '../server/debug-server.ts';
 import { runCli } from './run-cli.ts';
 
 const START = {
@@ -34,9 +33,7 @@ async function events(
   const path = join(directory, 'debug.socket');
   const identity = { ...NO_COMMANDS.identity, clock };
   const view = daemonView({ journal, stateKey: () => String(journal.revision) });
-  const parameters = { list: () => [], set: () => undefined };
-  const endpoint = { view, parameters, ...NO_COMMANDS, identity };
-  const server = await startDebugServer(path, endpoint, silentLogger, async () => 0);
+  const server = await startDebugEndpoint(path, { view, identity });
   onTestFinished(async () => {
     await server.stop();
     await rm(directory, { recursive: true });

@@ -1,11 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { silentLogger } from '@addon-operator/base/log';
 import { expect, onTestFinished, test } from 'vitest';
-import { daemonView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts';
+import { daemonView } from '../../test/support/daemon-view-stub.ts';
+import { startDebugEndpoint } from '../../test/support/debug-endpoint.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { startDebugServer } from '../server/debug-server.ts';
 import type { RunningHookFacts } from '../status/operator-status.ts';
 import { runCli } from './run-cli.ts';
 
@@ -13,12 +12,8 @@ async function completed(...words: readonly string[]): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'names-'));
   const path = join(directory, 's');
   const hooks = ['web/hooks/hang.sh', 'a b'].map((hook) => ({ hook }));
-  const endpoint = {
-    view: daemonView({ runningHooks: () => hooks as unknown as readonly RunningHookFacts[] }),
-    parameters: { list: () => [], set: () => undefined },
-    ...NO_COMMANDS,
-  };
-  const server = await startDebugServer(path, endpoint, silentLogger, async () => 0);
+  const view = daemonView({ runningHooks: () => hooks as unknown as readonly RunningHookFacts[] });
+  const server = await startDebugEndpoint(path, { view });
   onTestFinished(async () => {
     await server.stop();
     await rm(directory, { recursive: true });

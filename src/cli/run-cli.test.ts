@@ -1,13 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { silentLogger } from '@addon-operator/base/log';
 import type { RunningServer } from '@addon-operator/http-server/serve';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { daemonView, moduleView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts';
+import { startDebugEndpoint } from '../../test/support/debug-endpoint.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import type { DebugEndpoint } from '../server/debug-routes.ts';
-import { startDebugServer } from '../server/debug-server.ts';
 import type { CliHost } from './cli-host.ts';
 import { runCli } from './run-cli.ts';
 
@@ -49,15 +48,7 @@ async function run(args: string, env: CliHost['env'] = { DEBUG_UNIX_SOCKET: sock
 }
 
 async function startDaemon(endpoint?: Partial<DebugEndpoint>): Promise<void> {
-  const parameters = { list: () => [], set: () => undefined };
-  servers.push(
-    await startDebugServer(
-      socketPath,
-      { view: daemonView(), parameters, ...NO_COMMANDS, ...endpoint },
-      silentLogger,
-      async () => undefined,
-    ),
-  );
+  servers.push(await startDebugEndpoint(socketPath, endpoint));
 }
 
 test.each(['version', '--version'])('"%s" prints name and version', async (args) => {

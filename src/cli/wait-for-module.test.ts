@@ -1,11 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { silentLogger } from '@addon-operator/base/log';
 import { expect, onTestFinished, test } from 'vitest';
-import { daemonView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts';
+import { daemonView } from '../../test/support/daemon-view-stub.ts';
+import { startDebugEndpoint } from '../../test/support/debug-endpoint.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { startDebugServer } from '../server/debug-server.ts';
 import type { ModuleExplanation } from '../status/module-explanation.ts';
 import { runCli } from './run-cli.ts';
 
@@ -22,12 +21,7 @@ async function wait(states: readonly (string | Partial<ModuleExplanation>)[], ..
     } as unknown as ModuleExplanation;
   };
   const path = join(directory, 'debug.socket');
-  const endpoint = {
-    view: daemonView({ explainModule }),
-    parameters: { list: () => [], set: () => undefined },
-    ...NO_COMMANDS,
-  };
-  const server = await startDebugServer(path, endpoint, silentLogger, async () => 0);
+  const server = await startDebugEndpoint(path, { view: daemonView({ explainModule }) });
   onTestFinished(async () => {
     await server.stop();
     await rm(directory, { recursive: true });

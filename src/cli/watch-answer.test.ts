@@ -1,11 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { silentLogger } from '@addon-operator/base/log';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { daemonView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts';
+import { startDebugEndpoint } from '../../test/support/debug-endpoint.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { startDebugServer } from '../server/debug-server.ts';
 import type { QueueView } from '../status/daemon-view.ts';
 import { watchAnswer } from './watch-answer.ts';
 
@@ -33,10 +32,8 @@ async function watched(options: { readonly isTTY: boolean; readonly interval: st
     ],
     stateKey: () => String(tasks()),
   });
-  const parameters = { list: () => [], set: () => undefined };
   const identity = { ...NO_COMMANDS.identity, clock: operatorClock };
-  const endpoint = { view, parameters, ...NO_COMMANDS, identity };
-  const server = await startDebugServer(socketPath, endpoint, silentLogger, async () => undefined);
+  const server = await startDebugEndpoint(socketPath, { view, identity });
   const clock = new FakeClock();
   const stop = new AbortController();
   const written: string[] = [];
