@@ -154,7 +154,7 @@ function compiledManifest({ name, version, type, exports }) {
   return `${JSON.stringify({ name, version, type, exports: Object.fromEntries(compiled) }, undefined, 2)}\n`;
 }
 
-/** A source map whose file was moved; both places are as deep as those they stand for. */
+/** A source map whose file was moved; both places are as deep as those they represent. */
 function movedMap(text, oldPlace, newPlace) {
   const map = JSON.parse(text);
   const sources = map.sources.map((file) => relative(dirname(newPlace), join(dirname(oldPlace), file)));

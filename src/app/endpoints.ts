@@ -89,7 +89,7 @@ export async function startDebugEndpoint(parts: DebugParts): Promise<void> {
   const api = createApi({ ...endpoint, onAction: (action) => noteAction(parts, action) });
   await startDebug({ settings, endpoint, api, peerUid, log: host.log, running });
   if (settings.ui === 'off') return;
-  // Nothing of it is loaded where nobody looks at it.
+  // Not loaded where the page is off.
   const { startUi } = await import('../ui/start-ui.ts');
   const directory = fileURLToPath(new URL('../dist/ui', OWN_CODE));
   const address = await startUi({ settings, api, directory, log: host.log, running });

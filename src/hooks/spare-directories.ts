@@ -31,7 +31,7 @@ export function closeInputs({ open }: Pick<MadeDirectory, 'open'>): void {
 /** In the names of directories that belong to no run. */
 export const SPARE_PREFIX = 'spare-';
 /**
- * There are never more than runs at the same time, which is the number of queues: whoever has more than this waits for
+ * There are never more than runs at the same time, which is the number of queues: a caller that has more than this waits for
  * processors rather than for files.
  */
 const MAX_SPARES = 128;

@@ -20,7 +20,7 @@ const MAX_TEXT = 1_000;
 const MAX_FIELDS = 20;
 const LEVELS: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
 
-/** A record whose line is made when somebody reads it: few are. */
+/** A record whose line is made when it is read, because few are. */
 interface KeptRecord extends LogRecord {
   readonly atMs: number;
 }

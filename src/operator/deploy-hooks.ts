@@ -45,7 +45,7 @@ const OF_A_DEPLOY: readonly DeployBinding[] = [
 /**
  * Tells global hooks that the deploy of a module begins. Call it anew for each attempt, before anything of it is done.
  *
- * @returns what tells them how helm gets on; undefined where no hook wants to know
+ * @returns reports the progress of helm to them; undefined where no hook has such a binding
  * @throws what the API client throws when it cannot say what is deployed; no failure of a hook
  */
 export async function beginDeploy(
@@ -80,9 +80,9 @@ export async function beginDeploy(
 }
 
 /**
- * Prepares to tell global hooks that a release was removed. To be called while it is still there.
+ * Prepares the run of global hooks for the removal of a release. To be called before the removal.
  *
- * @returns tells them; to be called when the release is gone and the files of the module are not
+ * @returns runs them; to be called when the release is gone and the files of the module are not
  */
 export async function beginRemoval(
   operator: DeployHooksParts,

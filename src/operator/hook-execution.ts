@@ -84,7 +84,7 @@ export interface HookEffects {
 
 const BESIDE_QUEUES: ReadonlySet<RunReason['type']> = new Set(['admission', 'conversion', 'deploy']);
 
-/** Sections, and what stands directly in them: for each run they are put together anew. */
+/** Sections and their direct members: they are composed again for each run. */
 const VALUES_LEVELS = 2;
 
 const NO_EFFECTS: HookEffects = {

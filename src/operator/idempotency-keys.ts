@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 export class IdempotencyKeys {
   readonly #keys = new WeakMap<object, Map<string, string>>();
 
-  /** @param task what is repeated when the work fails; `work` tells apart what belongs to the same task */
+  /** @param task what is repeated when the work fails; `work` distinguishes what belongs to the same task */
   of(task: object, work: string): string {
     const keys = this.#keys.get(task) ?? new Map<string, string>();
     this.#keys.set(task, keys);

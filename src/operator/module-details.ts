@@ -28,7 +28,7 @@ export type HookDetailsParts = Pick<Explained, 'clock' | 'execution'> & {
 };
 
 const MAX_ITEMS = 200;
-/** What is larger makes the answer slow, and nobody reads it. */
+/** A larger one makes the response slow, and is not read to its end. */
 const MAX_CONTENT_LENGTH = 16 * 1024;
 const RUNS_OF_HOOK = 5;
 const HIDDEN = '***';

@@ -1,7 +1,7 @@
 import { isoTime } from '@addon-operator/base/bounded-time';
 import { isObject } from '@addon-operator/json';
 
-/** A module, or all of them, is left alone on somebody's wish. */
+/** A module, or all of them, is paused on request of a user. */
 export interface Pause {
   readonly reason: string;
   /** Milliseconds since the epoch, as is `untilMs`. */
@@ -13,7 +13,7 @@ export interface Pause {
 /** What an entry of the ConfigMap says. */
 export type PauseEntry =
   | { readonly type: 'pause'; readonly pause: Pause }
-  /** `pause`: what it counts as where nothing better is known, for somebody wanted one. */
+  /** `pause`: what an entry counts as if nothing better is known, since a user requested one. */
   | { readonly type: 'invalid'; readonly problem: string; readonly pause: Pause };
 
 export function formatPause({ reason, sinceMs, untilMs }: Pause): string {

@@ -17,7 +17,7 @@ export interface PauseWatchDeps {
 }
 
 /**
- * Calls `reload` whenever somebody may have changed the ConfigMap of pauses, and again, later and later, while that
+ * Calls `reload` whenever a client may have changed the ConfigMap of pauses, and again, later and later, while that
  * fails. A role that does not allow to watch it is logged once; pauses count as they are known then.
  *
  * @param reload reads the ConfigMap: what a watch delivers may be older than what the operator wrote itself

@@ -24,7 +24,7 @@ export interface RunInProgress extends RunningHook {
   readonly pid: number | undefined;
 }
 
-/** For whoever runs the hook. */
+/** For the part that runs the hook. */
 export interface RunReport {
   readonly setPid: (pid: number) => void;
   /** The run is over. */

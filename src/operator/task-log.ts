@@ -41,7 +41,7 @@ export function addMessage(place: QueuePlace, task: Task, phase: ModulePhase): s
 }
 
 /**
- * Logs which tasks were put into a queue, and where. In a burst of events the record of the first one stands for those that
+ * Logs which tasks were put into a queue, and where. In a burst of events the record of the first one represents those that
  * are queued right behind it, for they share its run: a record for each would cost as much as the event.
  */
 export function logAdded(

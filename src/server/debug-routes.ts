@@ -321,7 +321,7 @@ function formatOf(word: string | undefined): Format {
   return word === 'json' || word === 'yaml' ? word : 'text';
 }
 
-/** JSON also stands in for `text` where there is no text form. */
+/** JSON is also sent for `text` where there is no text form. */
 function dataFormat(format: Format): 'json' | 'yaml' {
   return format === 'text' ? 'json' : format;
 }

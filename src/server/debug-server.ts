@@ -13,7 +13,7 @@ const PRIVATE_DIRECTORY = 0o700;
 const NO_ACCESS_FOR_OTHERS = 0o177;
 
 /**
- * The debug endpoint on a unix socket that only our user may open. A socket file that nobody answers on is replaced;
+ * The debug endpoint on a unix socket that only our user may open. A socket file without a server is replaced;
  * stopping removes the file. Every request that may change something is logged.
  *
  * @throws OperatorError DEBUG_SOCKET when another process answers there, the path holds something else, or the system

@@ -66,7 +66,7 @@ function ready(facts: ModuleFacts): Condition {
   });
   const [cause] = causes;
   if (cause !== undefined) {
-    // It was ready, and goes on without help: nobody knows yet whether it will be.
+    // It was ready, and goes on without help: it is not known yet whether it will be.
     const isOpen = status === 'ready' && !cause.isStalled;
     return says(isOpen ? 'Unknown' : 'False', cause.reason, cause.text);
   }

@@ -67,7 +67,7 @@ function refusal(old: Fields, { conditions }: ModuleStatusFields): ModuleEvent[]
   return [{ type: 'Warning', reason: 'Unauthorized', message: `The module is ${now.message}` }];
 }
 
-/** Reasons of `Ready` that other Events do not tell. A hook that runs for ten seconds is nothing to be noticed yet. */
+/** Reasons of `Ready` that other Events do not report. A hook that runs for ten seconds is not reported yet. */
 const OBSTACLES: ReadonlySet<unknown> = new Set([
   'ConfigMapRefused',
   'DirectoryGone',

@@ -82,7 +82,7 @@ interface Problem {
   readonly text: string;
 }
 
-/** A hook that runs for less is nothing that anybody waits for. */
+/** A hook that runs for less is not shown as a reason to wait. */
 export const NOTED_HOOK_MS = 10_000;
 /** From here on a hook is likely to hang. */
 const LONG_HOOK_MS = 10 * 60_000;

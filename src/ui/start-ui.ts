@@ -24,7 +24,7 @@ const HOST = '127.0.0.1';
 const TOKEN_BYTES = 32;
 
 /**
- * Serves the page and its API to this machine, and returns its address with the token: whoever knows it may read
+ * Serves the page and its API to this machine, and returns its address with the token: a client that knows it may read
  * everything. The address is also in a file beside the debug socket, which our user alone can read.
  *
  * @throws OperatorError HTTP_LISTEN when the port is in use or the file cannot be written

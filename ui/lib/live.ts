@@ -5,7 +5,7 @@ import { noteServerTime } from './clock.ts';
 import { afterEvents, EMPTY_STATE } from './live-state.ts';
 import { token } from './site.ts';
 
-/** `hidden`: nobody looks at the tab, so nothing is sent to it. `refused`: the token is missing or wrong. */
+/** `hidden`: the tab is in the background, so nothing is sent to it. `refused`: the token is missing or wrong. */
 export type LinkState = 'connecting' | 'live' | 'away' | 'hidden' | 'refused';
 
 export const live = signal(EMPTY_STATE);

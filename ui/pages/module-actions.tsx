@@ -23,7 +23,7 @@ function ActionBar({ module: { module, status, paused } }: { module: ModuleAnswe
   const [result, setResult] = useState<{ text: string; isError: boolean }>();
   const [isBusy, setBusy] = useState(false);
   const [isPausing, setPausing] = useState(false);
-  // The stream tells of pauses only after some seconds.
+  // The stream reports pauses only after some seconds.
   const [requested, setRequested] = useState<boolean>();
   const isPaused = requested ?? paused !== undefined;
   useEffect(() => setRequested(undefined), [paused?.until, paused?.reason]);

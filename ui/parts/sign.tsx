@@ -73,7 +73,7 @@ export function kindOf<Key extends string>(kinds: Readonly<Record<Key, Kind>>, k
   return Object.hasOwn(kinds, key) ? kinds[key] : { ...UNKNOWN, word: key };
 }
 
-/** A small picture; whoever does not see it reads the word beside it. */
+/** A small picture; the word beside it says the same. */
 export function Sign({ name, tone }: { name: SignName; tone?: Tone | undefined }): VNode {
   return (
     <svg class={`sign ${tone ?? ''}`} viewBox="0 0 16 16" aria-hidden="true">

@@ -25,7 +25,7 @@ export function QueueState({ status }: { status: QueueAnswer['status'] }): VNode
   );
 }
 
-/** A queue with its first task, and what stands behind it. */
+/** A queue with its first task, and those that follow. */
 export function QueueHead({ queue }: { queue: QueueAnswer }): VNode {
   const [head] = queue.tasks;
   return (

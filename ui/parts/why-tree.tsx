@@ -23,7 +23,7 @@ const NAMES: Readonly<Record<string, string>> = {
   ready: 'Ready',
 };
 
-/** What stands in the way, with the command or edit that mends it. */
+/** What blocks the module, with the command or edit that corrects it. */
 export function Blocker({ node, module }: { node: WhyNode; module: string }): VNode {
   const path = node.ref === null || node.ref === `module/${module}` ? undefined : pathToRef(node.ref);
   const [, code, text = node.text] = /^([A-Z]+(?:_[A-Z]+)+): (.*)$/s.exec(node.text) ?? [];

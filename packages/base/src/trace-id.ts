@@ -5,7 +5,7 @@ const TRACE_ID_DIGITS = 32;
 const SPAN_ID_BYTES = 8;
 
 /**
- * The id of the trace of an event: anybody who knows the two ids can compute it.
+ * The id of the trace of an event: it can be computed from the two ids.
  *
  * @param bootId different after each start of the operator
  */

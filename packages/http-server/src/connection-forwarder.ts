@@ -10,7 +10,7 @@ const MAX_CONNECTIONS = 2_048;
 /** The longest that an API server waits for a webhook. */
 const HOLD_MS = 30_000;
 const RETRY_MS = 100;
-/** To a host that has gone nobody refuses a connection. */
+/** A connection to a host that is gone is not refused; it gets no response at all. */
 const CONNECT_MS = 2_000;
 /** Of requests that are being answered when the forwarder stops. */
 const FINISH_MS = 5_000;
@@ -213,7 +213,7 @@ export class ConnectionForwarder implements HeldPorts {
 
   #keep(socket: Socket): void {
     this.#sockets.add(socket);
-    // Both sides notice a broken connection; nobody else needs to know.
+    // Both sides notice a broken connection, so it is not logged.
     socket.on('error', () => undefined);
     socket.once('close', () => {
       this.#sockets.delete(socket);
@@ -222,7 +222,7 @@ export class ConnectionForwarder implements HeldPorts {
   }
 }
 
-/** A connection that came in, and what was said on it before anybody answered: that can be said again to another host. */
+/** A connection that came in, and what was sent on it before any response: that can be sent again to another host. */
 class IncomingCall {
   readonly #socket: Socket;
   readonly #said: Buffer[] = [];

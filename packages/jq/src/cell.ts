@@ -1,7 +1,7 @@
 import type { Path } from './paths.ts';
 import type { Value } from './value.ts';
 
-/** Marks a value of which no path tells where it stands. */
+/** Marks a value without a known path. */
 export const NOWHERE = 'nowhere';
 
 /**
@@ -22,7 +22,7 @@ export class Cell {
     return this.path === undefined ? this : new Cell(this.value, undefined);
   }
 
-  /** A value that was made from this one and stands nowhere in it. */
+  /** A value that was made from this one and is no part of it. */
   made(value: Value): Cell {
     return new Cell(value, this.path === undefined ? undefined : NOWHERE);
   }

@@ -39,7 +39,7 @@ export function compileIterate(target: Run, isOptional: boolean): Run {
     );
 }
 
-/** Goes to what stands at a key. */
+/** Goes to the value at a key. */
 type Step = (cell: Cell, key: Value) => Outputs;
 
 /** {@link childAt}, or nothing where a key does not fit. */
@@ -55,7 +55,7 @@ export function childAtOr(isOptional: boolean): Step {
   };
 }
 
-/** What stands at a key of the cell's value. */
+/** The value at a key of the cell's value. */
 function childAt(cell: Cell, key: Value): Cell {
   if (cell.path === undefined) return new Cell(valueAt(cell.value, key), undefined);
   const path = pathOf(cell, `access element ${shortened(key)} of`);
@@ -87,7 +87,7 @@ function isNested(value: Value): boolean {
   return isArray(value) || isObject(value);
 }
 
-/** Where the cell stands; throws JqError when that cannot be told. */
+/** The path of the cell; throws JqError when it is not known. */
 export function pathOf(cell: Cell, attempt: string): Path {
   if (cell.path === undefined || cell.path === NOWHERE) {
     throw new JqError(`Invalid path expression near attempt to ${attempt} ${shortened(cell.value)}`);

@@ -5,7 +5,7 @@ import { JqError } from './jq-error.ts';
 import { asPath, type Path } from './paths.ts';
 import { isArray, isNumber, isObject, toDouble, typeName, type Value, type ValueObject } from './value.ts';
 
-/** A copy without what stands at the paths. All of them mean places in the value as it is before. */
+/** A copy without the values at the paths. All paths refer to the value before the deletion. */
 export function deletePaths(value: Value, paths: Value): Value {
   if (!isArray(paths)) throw new JqError('Paths must be specified as an array');
   const sorted = paths.map((path) => {

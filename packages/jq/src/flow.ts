@@ -51,7 +51,7 @@ export function* take(outputs: Outputs, count: number): Iterable<Cell> {
 }
 
 /**
- * Walks depth first over a tree whose nodes are cells: `visit` tells what a node gives and which nodes follow. A chain
+ * Walks depth first over a tree whose nodes are cells: `visit` returns what a node gives and which nodes follow. A chain
  * needs no stack, however long it is.
  */
 export function* unfold(

@@ -39,7 +39,7 @@ export class TokenReader {
     return type === 'string' || (type === 'format' && this.peek(offset + 1).type === 'string');
   }
 
-  /** Takes the symbol if it stands here. */
+  /** Takes the symbol if it is next. */
   accept(symbol: string): boolean {
     if (!this.isSymbol(symbol)) return false;
     this.#position += 1;
@@ -60,7 +60,7 @@ export class TokenReader {
     if (!this.acceptKeyword(keyword)) throw this.unexpected(keyword);
   }
 
-  /** The name of a variable that must stand here. */
+  /** The name of a variable, which must be next. */
   expectVariable(): string {
     if (this.peek().type !== 'variable') throw this.unexpected('a variable');
     return this.take().text;

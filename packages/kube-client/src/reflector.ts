@@ -56,7 +56,7 @@ export class Reflector {
   #isConverted = false;
   readonly #subscribers: ReflectorSubscribers;
   readonly #index = new ReflectorIndex();
-  /** Where the watch goes on; undefined when only a list can tell. */
+  /** Where the watch goes on; undefined when a list is needed to know. */
   #position: string | undefined;
   /** Whether the connection to the server was lost since the position was known to be good. */
   #isInterrupted = false;

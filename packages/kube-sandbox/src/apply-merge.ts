@@ -27,7 +27,7 @@ function mergeValue(live: unknown, value: unknown, rule: FieldRule, below: TypeR
   );
 }
 
-/** Which fields a manager had applied before, and which somebody owns now. */
+/** Which fields a manager had applied before, and which any manager owns now. */
 export interface Ownership {
   readonly former: FieldSet;
   readonly owned: FieldSet;

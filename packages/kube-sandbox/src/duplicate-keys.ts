@@ -1,6 +1,6 @@
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g;
 
-/** Paths of the keys that stand twice in one object of a valid JSON text, in the order of their second standing. */
+/** Paths of the keys that occur twice in one object of a valid JSON text, in the order of their second occurrence. */
 export function duplicateKeys(text: string): readonly string[] {
   const duplicates: string[] = [];
   const open: {

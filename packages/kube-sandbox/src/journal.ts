@@ -182,7 +182,7 @@ function encodeLine(line: Line): unknown {
 
 const LINE_END = 10;
 
-/** The lines of a file; what stands behind the last line end was cut short, and is left out. */
+/** The lines of a file; what follows the last line end is incomplete, and is left out. */
 function* readLines(path: string): Generator<{ readonly line: Line; readonly sizeBytes: number }> {
   const bytes = readBytes(path);
   let start = 0;

@@ -2,7 +2,7 @@ import { canonicalJson, fieldsOf, isObject, textOf } from '@addon-operator/json'
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** What stands at `path` below `value`; undefined where a step is missing. */
+/** The value at `path` below `value`; undefined where a step is missing. */
 export function valueAt(value: unknown, ...path: readonly (string | number)[]): unknown {
   let current = value;
   for (const step of path) {

@@ -46,7 +46,7 @@ export interface ServedKind extends ResourceName {
   readonly columns?: readonly PrinterColumn[];
   /** OpenAPI schema of a custom resource. */
   readonly schema?: Fields;
-  /** Known fields beside apiVersion, kind and metadata; undefined when any field may stand there. */
+  /** Known fields beside apiVersion, kind and metadata; undefined when any field is allowed. */
   readonly fields?: readonly string[];
   /** Merge rules of this kind and of the types below it. */
   readonly structures: Readonly<Record<string, Structure>>;

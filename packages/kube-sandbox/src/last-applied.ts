@@ -7,7 +7,7 @@ import type { TypeRules } from './type-rules.ts';
 
 /** Where kubectl keeps what it applied from the client's side. */
 const ANNOTATION = 'kubectl.kubernetes.io/last-applied-configuration';
-/** The one manager that takes over from client-side apply without being told to. */
+/** The one manager that takes over from client-side apply without being forced to. */
 const KUBECTL = 'kubectl';
 
 /** Fields that kubectl may take over from its own earlier client-side apply: those that still are as it left them. */

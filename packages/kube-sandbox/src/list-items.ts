@@ -52,7 +52,7 @@ export function sortMerged<Item>(
 }
 
 /**
- * Order of a list after something was applied to it: shared elements stand as they were applied, those that only one of
+ * Order of a list after something was applied to it: shared elements are in the order in which they were applied, those that only one of
  * the two lists has keep their place among them. The walk through both lists is that of the real server.
  */
 export function appliedOrder(live: readonly string[], applied: readonly string[]): readonly string[] {

@@ -33,7 +33,7 @@ export interface ApplyRequest {
 
 /**
  * Applies a configuration on behalf of a manager: creates the object, or merges into it what the configuration says and
- * takes out what the manager applied before and nobody owns now.
+ * removes what the manager applied before and no manager owns now.
  *
  * @throws StatusError 409 when others own fields that would change
  */
@@ -128,7 +128,7 @@ function mergeInto(
   return isSame ? current : commitChange(state, { kind, current, next }, options);
 }
 
-/** The managers of an object; one without any is taken to have been written by nobody in particular. */
+/** The managers of an object; one without any has no known writer. */
 function knownManagers(current: ResourceObject, kind: ServedKind): readonly FieldManager[] {
   const managers = decodeManagers(current);
   if (managers.length > 0) return managers;

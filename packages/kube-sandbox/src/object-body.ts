@@ -11,7 +11,7 @@ export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
 export interface DecodedBody {
   readonly value: Readonly<Record<string, unknown>>;
-  /** Keys that stand twice, as paths. */
+  /** Keys that occur twice, as paths. */
   readonly duplicates: readonly string[];
 }
 

@@ -27,7 +27,7 @@ export interface UpdateRequest {
  * Replaces an object. An update that changes nothing is not committed; one that takes the last finalizer of an object
  * under deletion removes it.
  *
- * @returns the object as it stands afterwards
+ * @returns the object after the update
  * @throws StatusError
  */
 export function updateObject(state: ApiState, request: UpdateRequest, options: WriteOptions): ResourceObject {

@@ -97,7 +97,7 @@ function mergeObjects(
   return inOrder(merged, items, target, mergeKey);
 }
 
-/** Sorts a merged list: the elements of `order` as they stand there, the others where they stood among the old ones. */
+/** Sorts a merged list: the elements of `order` in its order, the others where they were among the old ones. */
 function inOrder(
   list: readonly unknown[],
   order: readonly unknown[],

@@ -1,7 +1,7 @@
 import { fieldsOf, isObject } from '@addon-operator/json';
 import { type Fields, fieldsAt } from './json-access.ts';
 
-/** Fields that a pod spec has when nobody sets them. */
+/** Defaults of the fields of a pod spec. */
 const POD_DEFAULTS: Fields = {
   restartPolicy: 'Always',
   terminationGracePeriodSeconds: 30,
@@ -30,7 +30,7 @@ export function withDefaults(value: unknown, defaults: Fields): Record<string, u
   return { ...defaults, ...fieldsOf(value) };
 }
 
-/** Applies `change` to the field of `owner` if it stands there. */
+/** Applies `change` to the field of `owner` if it is present. */
 export function changeField(owner: Fields, field: string, change: (value: unknown) => unknown): Fields {
   return owner[field] === undefined || owner[field] === null
     ? owner

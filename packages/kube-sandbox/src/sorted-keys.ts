@@ -20,7 +20,7 @@ export class SortedKeys {
     return this.#lowerBound(endOfPrefix(prefix)) - this.#lowerBound(prefix);
   }
 
-  /** The keys that start with `prefix` and stand behind `after`, in order. */
+  /** The keys that start with `prefix` and follow `after`, in order. */
   from(prefix: string, after?: string): readonly string[] {
     let start = this.#lowerBound(prefix);
     if (after !== undefined && after >= prefix) {

@@ -2,7 +2,7 @@
 export interface FieldRule {
   /** Name, in {@link STRUCTURES}, of the type of the field, or of the elements of a list that is merged. */
   readonly type?: string;
-  /** The list is a map: its elements are told apart by these fields. */
+  /** The list is a map: these fields are the keys of its elements. */
   readonly keys?: readonly string[];
   /** The list is a set of scalars. */
   readonly set?: true;

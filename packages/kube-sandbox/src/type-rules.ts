@@ -30,7 +30,7 @@ export class TypeRules {
     return structure[field] ?? structure[ANY_FIELD] ?? PLAIN;
   }
 
-  /** Rules of what stands in `field`, or of the elements of the list there. */
+  /** Rules of the value of `field`, or of the elements of the list there. */
   below(field: string): TypeRules {
     return new TypeRules(this.#structures, this.rule(field).type, false);
   }

@@ -102,7 +102,7 @@ async function keepOpen(
   try {
     let leftMs = options.timeoutMs;
     while (leftMs > 0) {
-      // A timer may fire a moment early, so the time that is left does not tell which of the two it was set for.
+      // A timer may fire a moment early, so the time that is left does not show which of the two it was set for.
       const isBookmarkNext = options.hasBookmarks && leftMs > BOOKMARK_PERIOD_MS;
       await clock.sleep(isBookmarkNext ? BOOKMARK_PERIOD_MS : leftMs, signal);
       if (isBookmarkNext) sendBookmark();

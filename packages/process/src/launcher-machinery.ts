@@ -51,7 +51,7 @@ export interface Machinery {
   readonly escaped: EscapedChildren;
   readonly ready: LauncherReady;
   readonly clock: SteadyClock;
-  /** @param report tells the daemon of the process of a run */
+  /** @param report sends the daemon the process of a run */
   readonly reportStarts: (report: (run: number) => void) => RunsToReport;
   /** Calls back with what the daemon sends, for ever. */
   readonly readControl: ReadControl;

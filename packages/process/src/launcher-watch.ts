@@ -29,7 +29,7 @@ export interface LauncherWatchOptions {
 }
 
 /**
- * Notices a launcher that lives and does not answer, for example because somebody stopped it: without it no process would
+ * Notices a launcher that lives and does not answer, for example because a user stopped it: without it no process would
  * start, and none would be ended at its time limit. A stopped one is continued; one that stays silent is killed.
  */
 export class LauncherWatch {

@@ -6,9 +6,9 @@ import type { PollLoop, Watch } from './poll-loop.ts';
 import type { OutputStream } from './process-runner.ts';
 import { SpawnError, type SpawnedProcess, type Spawner, type SpawnListener } from './spawner.ts';
 
-/** How often to ask whether a process has exited, where the kernel does not tell. */
+/** How often to check whether a process has exited, where the kernel does not report it. */
 const LOOK_MS = 5;
-/** What a pipe holds, and its end; whoever holds it still may write for ever. */
+/** What a pipe holds, and its end; a process that still holds it may write for ever. */
 const READS_AT_EXIT = 2;
 
 /**

@@ -23,7 +23,7 @@ export interface ErrorClassifier {
    * @param error what failed over an object of this kind
    * @param next classifies as it would be done without the extension
    * @param apiVersion the version in which the object was to be applied
-   * @param log for what is worth to be told besides entry, exit and failure, which are logged anyway
+   * @param log for records besides entry, exit and failure, which are logged anyway
    */
   classifyError(
     error: DeployError,

@@ -1,4 +1,4 @@
-/** Whether another try of what failed makes sense without anybody changing something. */
+/** Whether a retry of what failed can succeed without a change by a user. */
 export type Classification = 'retryable' | 'fatal';
 
 /** What is known of an error of a deployment. */

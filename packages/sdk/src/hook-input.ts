@@ -17,7 +17,7 @@ export type ValuesPatchOperation =
 export interface HookValues {
   /** The whole document, frozen: the global section, and for module hooks that of the module. */
   readonly data: JsonObject;
-  /** What stands at a place, frozen; undefined if nothing does. */
+  /** The value at a place, frozen; undefined if there is none. */
   get(path: ValuesPath): Json | undefined;
   /** Sets a value; the mapping it is put into must exist. */
   set(path: ValuesPath, value: unknown): void;

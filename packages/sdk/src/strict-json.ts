@@ -39,7 +39,7 @@ function placeOf(path: Path): string {
   return `${path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('')} is `;
 }
 
-/** What stands where JSON should be; undefined if it is. */
+/** The value that is not JSON; undefined if all of it is. */
 function foundInstead(value: unknown, around: ReadonlySet<object>): string | undefined {
   switch (typeof value) {
     case 'undefined':

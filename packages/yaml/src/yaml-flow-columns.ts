@@ -7,7 +7,7 @@ const DOCUMENT_MARK = /^(?:---|\.\.\.)(?:\s|$)/;
 
 /**
  * Reads a YAML text as the parsers of Go do, and with them helm and kubectl: between brackets and between quotes lines
- * begin at any column, and tabs stand between words. YAML has such lines indented more than what they belong to, and so has
+ * begin at any column, and tabs separate words. YAML has such lines indented more than what they belong to, and so has
  * `js-yaml`, which takes no tab in a line that begins further left either:
  *
  *     ports: [

@@ -217,7 +217,7 @@ function afterAllRuns(operator: ConvergeModulesParts, task: ConvergeTask): reado
   return runs.map((run, index) => (index === runs.length - 1 ? { ...run, valuesBeforeAfterAll } : run));
 }
 
-/** A deletion behind the end of a converge was asked for by somebody else, and no converge comes after it. */
+/** A deletion behind the end of a converge was requested by another part, and no converge follows it. */
 function belongsToAnother(task: Task): boolean {
   return countsForConverge(task) && task.type !== 'ModuleDelete';
 }

@@ -37,7 +37,7 @@ export type HookTaskOutcome =
   | { readonly type: 'allowed-failure'; readonly rest: HookTask | undefined };
 
 /**
- * One attempt of a hook task: takes the tasks of the same hook that stand directly behind it into the same run, runs the
+ * One attempt of a hook task: takes the tasks of the same hook that directly follow it into the same run, runs the
  * hook, and lets the events of synchronized bindings through. Throws what makes the task fail.
  */
 export async function runHookTask(

@@ -19,7 +19,7 @@ const MAX_LOG_LINES = 100;
 const MAX_OUTPUT = 16 * 1024;
 const MAX_RUNS = 50;
 
-/** Collects log lines and output of hooks between two looks; nothing while nobody follows them. */
+/** Collects log lines and output of hooks between two reads; nothing while no client follows them. */
 export class LiveLines {
   readonly #journal: Pick<DaemonView['journal'], 'followOutput'>;
   readonly #tail: LogTail | undefined;
@@ -39,7 +39,7 @@ export class LiveLines {
     return this.#tail?.recent ?? [];
   }
 
-  /** Says which of them somebody follows. */
+  /** Says which of them a client follows. */
   follow({ log, output }: { readonly log: boolean; readonly output: boolean }): void {
     if (log) this.#endLog ??= this.#tail?.follow((line) => this.#addLog(line));
     else {

@@ -10,7 +10,7 @@ import { apiError, jsonAnswer } from './api-answer.ts';
 
 export const ACTIONS = [...OPERATIONS, 'pause', 'resume'] as const;
 
-/** What somebody has done with a module. */
+/** What a user has done with a module. */
 export interface ModuleAction {
   readonly module: string;
   readonly action: (typeof ACTIONS)[number];
