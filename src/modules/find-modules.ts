@@ -15,7 +15,7 @@ import {
   type ModuleName,
   type ValuesOwner,
 } from '../values/module-key.ts';
-import type { SectionSchemas } from '../values/schemas/section-schemas.ts';
+import type { SectionSchemas } from '../values/section-schemas.ts';
 import { FLAG_SUFFIX } from '../values/values-patch.ts';
 import type { StaticValues } from '../values/values-store.ts';
 import type { Module, ModuleGate } from './module.ts';

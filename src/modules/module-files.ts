@@ -11,11 +11,7 @@ import { RULES_KEY } from '@addon-operator/value-schemas/schema-rules';
 import { parseYaml } from '@addon-operator/yaml';
 import validVersion from 'semver/functions/valid.js';
 import { keyOfName } from '../values/module-key.ts';
-import {
-  parseSectionSchemas,
-  type SchemaText,
-  type SectionSchemas,
-} from '../values/schemas/section-schemas.ts';
+import { parseSectionSchemas, type SchemaText, type SectionSchemas } from '../values/section-schemas.ts';
 import type { ChartKind, Module } from './module.ts';
 import { type ModuleManifest, NO_MANIFEST, parseManifest } from './module-manifest.ts';
 

@@ -3,7 +3,7 @@ import { SchemaCheck } from '@addon-operator/value-schemas/schema-check';
 import { expect, test } from 'vitest';
 import { parseConfigMapData } from './config-map-content.ts';
 import type { ModuleName, ValuesOwner } from './module-key.ts';
-import { parseSectionSchemas } from './schemas/section-schemas.ts';
+import { parseSectionSchemas } from './section-schemas.ts';
 import { ValuesStore } from './values-store.ts';
 
 const web = 'web' as ModuleName;

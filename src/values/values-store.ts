@@ -7,7 +7,6 @@ import { applyPatch } from './apply-patch.ts';
 import { type ConfigMapContent, EMPTY_CONTENT, sectionIn, withSection } from './config-map-content.ts';
 import { valuesChecksum } from './json-values.ts';
 import { GLOBAL_SECTION, type ModuleName, sectionOf, type ValuesOwner } from './module-key.ts';
-import type { SectionSchemas } from './schemas/section-schemas.ts';
 import {
   referencesIn,
   resolveSecrets,
@@ -16,6 +15,7 @@ import {
 } from './secrets/resolve-secrets.ts';
 import type { SecretReference } from './secrets/secret-reference.ts';
 import { foldPatch, type PatchList, patchSection, sectionAfter } from './section-patch.ts';
+import type { SectionSchemas } from './section-schemas.ts';
 import type { PatchOperation } from './values-patch.ts';
 
 /** Values from the files in the modules directories. */

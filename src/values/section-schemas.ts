@@ -12,7 +12,7 @@ import {
 } from '@addon-operator/value-schemas/transform-schema';
 import { ValuesSchema } from '@addon-operator/value-schemas/values-schema';
 import { parseYaml } from '@addon-operator/yaml';
-import { exactJsonProblem } from '../json-values.ts';
+import { exactJsonProblem } from './json-values.ts';
 
 /** The schemas of one section of values. Where there is none, nothing is checked and there are no defaults. */
 export interface SectionSchemas {
