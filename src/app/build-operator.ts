@@ -15,6 +15,7 @@ import { createModuleHooks } from '../modules/module-hooks.ts';
 import { runOperation } from '../operator/ask-operation.ts';
 import { ConvergeState } from '../operator/converge-state.ts';
 import { createQueues } from '../operator/create-queues.ts';
+import { DeployHooks } from '../operator/deploy-hooks.ts';
 import { directoryMemory } from '../operator/directory-memory.ts';
 import { createExecution, scriptParts } from '../operator/execution-parts.ts';
 import { createExtensionParts } from '../operator/extension-parts.ts';
@@ -104,8 +105,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   await followSecrets();
   takeConfig(configMap, values, (module) => !isFlaggedOff(module));
   const registry = new ModuleRegistry(files.found.modules, isFlaggedOff);
-  const converge = new ConvergeState();
-  const globalHooks = new GlobalHooks();
+  const [converge, globalHooks] = [new ConvergeState(), new GlobalHooks()];
   const { bootId } = base.tracing;
   const journal = new Journal({ clock, redact: (text) => options.redactor.text(text), bootId });
   const waiting = createQueues(options, { registry, converge, traces });
@@ -127,6 +127,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     router,
     journal,
     operations: new ModuleOperations(annotated),
+    policy: operatorPolicy(settings),
   };
   const explained = { ...parts, clock, log, ...waiting, values, pauses, releases, execution };
   const extensions = await createExtensionParts({ ...all, helm, hosts: base.http.hosts }, explained);
@@ -157,7 +158,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     },
     configMapContent: () => configMap.content,
     followSecrets,
-    policy: operatorPolicy(settings),
+    deployHooks: new DeployHooks({ ...explained, metrics }),
     extensions: { ...extensions, flow: () => files.flow },
     directoryMemory: directoryMemory(base.cluster.main, memoryRef(settings)),
     authorization,

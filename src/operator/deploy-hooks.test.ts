@@ -1,7 +1,7 @@
 import { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
 import { expect, test } from 'vitest';
 import { failing, moduleFor, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
-import { deployedModule, notifyOfRefusal, queueUnauthorized } from './deploy-hooks.ts';
+import { deployedModule } from './deploy-hooks.ts';
 
 const never = new AbortController().signal;
 const ALL = Object.fromEntries(DEPLOY_BINDINGS.map((binding) => [binding, 1]));
@@ -186,7 +186,7 @@ test('a refusal is told at once within a deploy', async () => {
   lab.behaviours.set('global/a.sh', (hook) => {
     contexts = hook.contexts;
   });
-  await notifyOfRefusal(lab.operator, deployedModule(moduleFor('web')), REFUSAL, run, never);
+  await lab.operator.deployHooks.notifyOfRefusal(deployedModule(moduleFor('web')), REFUSAL, run, never);
   expect(contexts).toEqual([
     {
       binding: 'afterAuthFail',
@@ -203,7 +203,7 @@ test('a refusal outside of a deploy is told as soon as queues run, whatever hold
   lab.obstacles.set('discover', () => {
     throw new Error('no answer');
   });
-  queueUnauthorized(lab.operator, deployedModule(moduleFor('web')), REFUSAL);
+  lab.operator.deployHooks.queueUnauthorized(deployedModule(moduleFor('web')), REFUSAL);
   await lab.settle();
   expect(deployCalls(lab)).toEqual([]);
   await lab.converge();
@@ -213,6 +213,6 @@ test('a refusal outside of a deploy is told as soon as queues run, whatever hold
 
 test('without a hook for refusals there is no queue for them', async () => {
   await using lab = await operatorLab(['web'], { 'global/a.sh': { beforeInstall: 1 } });
-  queueUnauthorized(lab.operator, deployedModule(moduleFor('web')), REFUSAL);
+  lab.operator.deployHooks.queueUnauthorized(deployedModule(moduleFor('web')), REFUSAL);
   expect(lab.operator.queues.all.map((queue) => queue.name)).not.toContain('authorization');
 });

@@ -9,7 +9,6 @@ import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { Module } from '../modules/module.ts';
 import type { ConvergeState } from './converge-state.ts';
 import type { GlobalHooks } from './global-hooks.ts';
-import type { HookRunParts } from './handlers/hook-run.ts';
 import { taskLogger } from './handlers/hook-run.ts';
 import type { LifecycleRun } from './handlers/module-lifecycle.ts';
 import { type HookExecution, hookLabels } from './hook-execution.ts';
@@ -20,8 +19,8 @@ import { rethrowAbort } from './rethrow-abort.ts';
 import { originOf } from './task-origin.ts';
 import type { GlobalHookRun, Task } from './tasks.ts';
 
-/** What the functions here use of the operator. */
-export type DeployHooksParts = {
+/** What deploy hooks are run with. */
+export interface DeployHooksParts {
   readonly converge: ConvergeState;
   readonly globalHooks: GlobalHooks;
   readonly log: Logger;
@@ -30,7 +29,7 @@ export type DeployHooksParts = {
   readonly execution: HookExecution;
   readonly releases: Releases;
   readonly policy: Pick<OperatorPolicy, 'deployHookTimeoutMs'>;
-} & HookRunParts;
+}
 
 /** The queue of hooks that are notified of modules that were refused before any part of them was run. */
 const REFUSAL_QUEUE = 'authorization';
@@ -42,87 +41,136 @@ const OF_A_DEPLOY: readonly DeployBinding[] = [
   'afterLaunch',
 ];
 
-/**
- * Tells global hooks that the deploy of a module begins. Call it anew for each attempt, before anything of it is done.
- *
- * @returns reports the progress of helm to them; undefined where no hook has such a binding
- * @throws what the API client throws when it cannot say what is deployed; no failure of a hook
- */
-export async function beginDeploy(
-  operator: DeployHooksParts,
-  module: Module,
-  run: LifecycleRun,
-  signal: AbortSignal,
-): Promise<ReleaseSteps | undefined> {
-  if (!OF_A_DEPLOY.some((binding) => isBound(operator, binding))) return undefined;
-  const facts = await factsOfStep(operator, deployedModule(module), run, signal);
-  await runDeployHooks(operator, { type: 'deploy', binding: 'beforeInstall', facts }, run, signal);
-  return {
-    digest: '',
-    isOpen: false,
-    ignoresObjects: true,
-    isTriedOnce: true,
-    transform: (objects) => Promise.resolve(objects),
-    beforeApply: async () => {
-      await runDeployHooks(operator, { type: 'deploy', binding: 'afterInstall', facts }, run, signal);
-      await runDeployHooks(operator, { type: 'deploy', binding: 'beforeLaunch', facts }, run, signal);
-    },
-    afterApply: async ({ revision }) => {
-      const launched = { ...facts, release: { ...facts.release, revision } };
-      await runDeployHooks(
-        operator,
-        { type: 'deploy', binding: 'afterLaunch', facts: launched },
-        run,
-        signal,
-      );
-    },
-  };
-}
+/** Runs the hooks that accompany deploys and removals of modules (bindings such as `beforeInstall`). */
+export class DeployHooks {
+  readonly #parts: DeployHooksParts;
 
-/**
- * Prepares the run of global hooks for the removal of a release. To be called before the removal.
- *
- * @returns runs them; to be called when the release is gone and the files of the module are not
- */
-export async function beginRemoval(
-  operator: DeployHooksParts,
-  module: DeployedModule,
-  run: LifecycleRun,
-  signal: AbortSignal,
-): Promise<() => Promise<void>> {
-  if (!isBound(operator, 'beforeUninstall')) return () => Promise.resolve();
-  const facts = await factsOfStep(operator, module, run, signal);
-  return () => runDeployHooks(operator, { type: 'deploy', binding: 'beforeUninstall', facts }, run, signal);
-}
+  constructor(parts: DeployHooksParts) {
+    this.#parts = parts;
+  }
 
-/** Tells global hooks, at once, that the deploy in which `run` is gets cancelled. */
-export async function notifyOfRefusal(
-  operator: DeployHooksParts,
-  module: DeployedModule,
-  authorization: AuthorizationFailure,
-  run: LifecycleRun,
-  signal: AbortSignal,
-): Promise<void> {
-  const facts = { module, authorization };
-  await runDeployHooks(operator, { type: 'deploy', binding: 'afterAuthFail', facts }, run, signal);
-}
+  /**
+   * Runs the global hooks for the begin of a deploy of a module. Call it anew for each attempt, before anything of it is done.
+   *
+   * @returns reports the progress of helm to them; undefined where no hook has such a binding
+   * @throws what the API client throws when it cannot say what is deployed; no failure of a hook
+   */
+  async begin(module: Module, run: LifecycleRun, signal: AbortSignal): Promise<ReleaseSteps | undefined> {
+    if (!OF_A_DEPLOY.some((binding) => this.#isBound(binding))) return undefined;
+    const facts = await this.#factsOfStep(deployedModule(module), run, signal);
+    await this.#run({ type: 'deploy', binding: 'beforeInstall', facts }, run, signal);
+    return {
+      digest: '',
+      isOpen: false,
+      ignoresObjects: true,
+      isTriedOnce: true,
+      transform: (objects) => Promise.resolve(objects),
+      beforeApply: async () => {
+        await this.#run({ type: 'deploy', binding: 'afterInstall', facts }, run, signal);
+        await this.#run({ type: 'deploy', binding: 'beforeLaunch', facts }, run, signal);
+      },
+      afterApply: async ({ revision }) => {
+        const launched = { ...facts, release: { ...facts.release, revision } };
+        await this.#run({ type: 'deploy', binding: 'afterLaunch', facts: launched }, run, signal);
+      },
+    };
+  }
 
-/**
- * Notifies global hooks that a module was refused while no task of it is running: in a queue of its own, as soon as queues
- * run.
- */
-export function queueUnauthorized(
-  operator: DeployHooksParts,
-  module: DeployedModule,
-  authorization: AuthorizationFailure,
-): void {
-  const facts = { module, authorization };
-  const runs = runsOf(
-    operator,
-    { type: 'deploy', binding: 'afterAuthFail', facts },
-    operator.converge.activation,
-  );
-  if (runs.length > 0) operator.queues.get(REFUSAL_QUEUE).append(...runs);
+  /**
+   * Prepares the run of global hooks for the removal of a release. To be called before the removal.
+   *
+   * @returns runs them; to be called when the release is gone and the files of the module are not
+   */
+  async beginRemoval(
+    module: DeployedModule,
+    run: LifecycleRun,
+    signal: AbortSignal,
+  ): Promise<() => Promise<void>> {
+    if (!this.#isBound('beforeUninstall')) return () => Promise.resolve();
+    const facts = await this.#factsOfStep(module, run, signal);
+    return () => this.#run({ type: 'deploy', binding: 'beforeUninstall', facts }, run, signal);
+  }
+
+  /** Runs global hooks, at once, for the cancellation of the deploy in which `run` is. */
+  async notifyOfRefusal(
+    module: DeployedModule,
+    authorization: AuthorizationFailure,
+    run: LifecycleRun,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const facts = { module, authorization };
+    await this.#run({ type: 'deploy', binding: 'afterAuthFail', facts }, run, signal);
+  }
+
+  /**
+   * Notifies global hooks that a module was refused while no task of it is running: in a queue of its own, as soon as queues
+   * run.
+   */
+  queueUnauthorized(module: DeployedModule, authorization: AuthorizationFailure): void {
+    const facts = { module, authorization };
+    const runs = this.#runsOf(
+      { type: 'deploy', binding: 'afterAuthFail', facts },
+      this.#parts.converge.activation,
+    );
+    if (runs.length > 0) this.#parts.queues.get(REFUSAL_QUEUE).append(...runs);
+  }
+
+  #isBound(binding: DeployBinding): boolean {
+    return this.#parts.globalHooks.runtimes.some(({ hook }) => hook.config.lifecycle[binding] !== undefined);
+  }
+
+  async #factsOfStep(
+    module: DeployedModule,
+    { attempt }: LifecycleRun,
+    signal: AbortSignal,
+  ): Promise<DeployFacts['beforeInstall']> {
+    const previousRevision = await this.#parts.releases.revision(module.name, signal);
+    return { module, release: { previousRevision }, attempt };
+  }
+
+  /** Runs them one after another; a failure is only logged. */
+  async #run(
+    reason: DeployReason,
+    { activation, queue, task }: LifecycleRun,
+    signal: AbortSignal,
+  ): Promise<void> {
+    for (const hookRun of this.#runsOf(reason, activation)) {
+      const run = { ...hookRun, ...originOf(task) };
+      const log = taskLogger(this.#parts.log, run, queue).child({ module: reason.facts.module.name });
+      const { execution, metrics } = this.#parts;
+      const labels = hookLabels(run, queue);
+      await run.hook.waitForTurn(signal);
+      try {
+        await execution.run({ ...run, repeatedBy: task }, queue, log, signal);
+        metrics.hookResult(labels, 'success');
+      } catch (error) {
+        rethrowAbort(error, signal);
+        metrics.hookResult(labels, 'allowed-error');
+        log.error(errorFields(error), 'Deploy hook failed, the deploy continues');
+      }
+    }
+  }
+
+  #runsOf(reason: DeployReason, activation: string): readonly GlobalHookRun[] {
+    return runtimesInOrder(this.#parts.globalHooks.runtimes, reason.binding).map((hook) =>
+      this.#runOf(hook, reason, activation),
+    );
+  }
+
+  #runOf(hook: HookRuntime, reason: DeployReason, activation: string): GlobalHookRun {
+    return {
+      type: 'GlobalHookRun',
+      hook,
+      binding: reason.binding,
+      reasons: [reason],
+      allowFailure: true,
+      trigger: 'Deploy',
+      activation,
+      ...(this.#parts.policy.deployHookTimeoutMs === undefined
+        ? {}
+        : { fallbackTimeoutMs: this.#parts.policy.deployHookTimeoutMs }),
+    };
+  }
 }
 
 /** A module as hooks see it. */
@@ -133,72 +181,4 @@ export function deployedModule({ name, path, version }: Module): DeployedModule 
 /** Number of the attempt at a task, from 1. */
 export function attemptOf(queue: TaskQueue<Task>, task: Task): number {
   return 1 + (queue.entries.find((entry) => entry.task === task)?.failures ?? 0);
-}
-
-function isBound({ globalHooks }: DeployHooksParts, binding: DeployBinding): boolean {
-  return globalHooks.runtimes.some(({ hook }) => hook.config.lifecycle[binding] !== undefined);
-}
-
-async function factsOfStep(
-  operator: DeployHooksParts,
-  module: DeployedModule,
-  { attempt }: LifecycleRun,
-  signal: AbortSignal,
-): Promise<DeployFacts['beforeInstall']> {
-  const previousRevision = await operator.releases.revision(module.name, signal);
-  return { module, release: { previousRevision }, attempt };
-}
-
-/** Runs them one after another; a failure is only logged. */
-async function runDeployHooks(
-  operator: DeployHooksParts,
-  reason: DeployReason,
-  { activation, queue, task }: LifecycleRun,
-  signal: AbortSignal,
-): Promise<void> {
-  for (const hookRun of runsOf(operator, reason, activation)) {
-    const run = { ...hookRun, ...originOf(task) };
-    const log = taskLogger(operator.log, run, queue).child({ module: reason.facts.module.name });
-    const { execution, metrics } = operator;
-    const labels = hookLabels(run, queue);
-    await run.hook.waitForTurn(signal);
-    try {
-      await execution.run({ ...run, repeatedBy: task }, queue, log, signal);
-      metrics.hookResult(labels, 'success');
-    } catch (error) {
-      rethrowAbort(error, signal);
-      metrics.hookResult(labels, 'allowed-error');
-      log.error(errorFields(error), 'Deploy hook failed, the deploy continues');
-    }
-  }
-}
-
-function runsOf(
-  operator: DeployHooksParts,
-  reason: DeployReason,
-  activation: string,
-): readonly GlobalHookRun[] {
-  return runtimesInOrder(operator.globalHooks.runtimes, reason.binding).map((hook) =>
-    deployHookRun(operator, hook, reason, activation),
-  );
-}
-
-function deployHookRun(
-  operator: DeployHooksParts,
-  hook: HookRuntime,
-  reason: DeployReason,
-  activation: string,
-): GlobalHookRun {
-  return {
-    type: 'GlobalHookRun',
-    hook,
-    binding: reason.binding,
-    reasons: [reason],
-    allowFailure: true,
-    trigger: 'Deploy',
-    activation,
-    ...(operator.policy.deployHookTimeoutMs === undefined
-      ? {}
-      : { fallbackTimeoutMs: operator.policy.deployHookTimeoutMs }),
-  };
 }

@@ -2,8 +2,7 @@ import { hasCode, messageOf } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { ReleaseSteps } from '../helm/release-steps.ts';
 import type { Module } from '../modules/module.ts';
-import type { DeployHooksParts } from './deploy-hooks.ts';
-import { deployedModule, notifyOfRefusal, queueUnauthorized } from './deploy-hooks.ts';
+import { type DeployHooks, deployedModule } from './deploy-hooks.ts';
 import type { LifecycleRun } from './handlers/module-lifecycle.ts';
 import type { ModuleRegistry } from './module-registry.ts';
 import { moduleOf, type Task } from './tasks.ts';
@@ -17,12 +16,13 @@ export interface Authorization {
 }
 
 /** What the functions here use of the operator. */
-export type RefusedModulesParts = {
+export interface RefusedModulesParts {
   readonly registry: ModuleRegistry;
   readonly log: Logger;
   /** Undefined when every module may run. */
   readonly authorization: Authorization | undefined;
-} & DeployHooksParts;
+  readonly deployHooks: Pick<DeployHooks, 'notifyOfRefusal' | 'queueUnauthorized'>;
+}
 
 /** Skips every task of a module that is not authorized, also its deletion. Returns whether the task is skipped. */
 export function skipIfRefused(operator: RefusedModulesParts, task: Task): boolean {
@@ -52,7 +52,7 @@ export function reportRefusals(operator: RefusedModulesParts): void {
     if (before.get(module.name) === reason) continue;
     log.error({ module: module.name, reason }, 'Module is not authorized and does not run');
     const { policy } = authorization;
-    queueUnauthorized(operator, deployedModule(module), { place: 'manifest', policy, reason });
+    operator.deployHooks.queueUnauthorized(deployedModule(module), { place: 'manifest', policy, reason });
   }
 }
 
@@ -76,7 +76,7 @@ export function verificationSteps(
         if (hasCode(error, 'MODULE_UNAUTHORIZED')) {
           const { policy } = authorization;
           const failure = { place: 'installation', policy, reason: messageOf(error) } as const;
-          await notifyOfRefusal(operator, deployedModule(module), failure, run, signal);
+          await operator.deployHooks.notifyOfRefusal(deployedModule(module), failure, run, signal);
         }
         throw error;
       }

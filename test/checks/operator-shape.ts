@@ -11,12 +11,11 @@ export const JOINED_MEMBERS: Readonly<Record<string, number>> = {
   BaseParts: 13,
   ConvergeModulesParts: 18,
   ExecutionOptions: 17,
-  ModuleDeleteParts: 17,
+  ModuleDeleteParts: 15,
   ModuleRunParts: 20,
-  PurgeReleasesParts: 14,
   ReconcileModuleParts: 21,
   ReloadFilesParts: 17,
-  TaskHandlerParts: 26,
+  TaskHandlerParts: 27,
 };
 
 const DECLARATION = /^(?:export )?(?:interface|type) (?<name>\w+(?:Parts|Deps|Options))\b/gm;

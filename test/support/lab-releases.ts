@@ -1,5 +1,6 @@
 import type { JsonObject } from '@addon-operator/json';
 import type { Module } from '../../src/modules/module.ts';
+import { DeployHooks, type DeployHooksParts } from '../../src/operator/deploy-hooks.ts';
 import type { Releases } from '../../src/operator/releases.ts';
 
 /** What is known of the releases in a lab, and what stands in their way. */
@@ -95,4 +96,9 @@ async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
+}
+
+/** The deploy hooks of an operator without a time limit of its own for them. */
+export function labDeployHooks(parts: Omit<DeployHooksParts, 'policy'>): DeployHooks {
+  return new DeployHooks({ ...parts, policy: { deployHookTimeoutMs: undefined } });
 }

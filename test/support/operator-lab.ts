@@ -42,7 +42,7 @@ import { FakeClock, settle } from './fake-clock.ts';
 import { FakeMonitor } from './fake-monitor.ts';
 import { v1 } from './hook-configs.ts';
 import { labSources } from './lab-discovery.ts';
-import { labReleases } from './lab-releases.ts';
+import { labDeployHooks, labReleases } from './lab-releases.ts';
 import { BOOT_ID, labTraces } from './lab-traces.ts';
 import { moduleNamed } from './module-fixture.ts';
 
@@ -295,10 +295,10 @@ export class OperatorLab {
         },
       },
     });
-    const { log, backlog } = this;
     const registry = new ModuleRegistry(modules, (module) => this.flaggedOff.has(module));
     const [converge, globalHooks] = [new ConvergeState(), new GlobalHooks()];
-    const shared = { clock, log: log.logger, metrics, queues, backlog };
+    const shared = { clock, log: this.log.logger, metrics, queues, backlog: this.backlog };
+    const releases = labReleases(this, (what, detail) => this.#call(what, detail));
     return {
       registry,
       journal: this.journal,
@@ -312,7 +312,8 @@ export class OperatorLab {
       traces,
       values: this.values,
       dynamicFlags: this.dynamicFlags,
-      releases: labReleases(this, (what, detail) => this.#call(what, detail)),
+      releases,
+      deployHooks: labDeployHooks({ ...shared, converge, globalHooks, execution, releases }),
       crds: {
         has: (module) => this.withCrds.has(module),
         ensure: (module) => this.#call(`crds ${module}`),
@@ -320,7 +321,6 @@ export class OperatorLab {
       policy: {
         runsModulesInParallel: this.#options.runsModulesInParallel ?? false,
         failurePolicy: this.#options.failurePolicy ?? 'block',
-        deployHookTimeoutMs: undefined,
         ignoredRelease: 'operator',
         allowsEmptyModulesDir: false,
         purgesForeignReleases: false,

@@ -1,7 +1,6 @@
 import type { Logger } from '@addon-operator/base/log';
 import type { ValuesStore } from '../../values/values-store.ts';
-import type { DeployHooksParts } from '../deploy-hooks.ts';
-import { beginRemoval, deployedModule } from '../deploy-hooks.ts';
+import { type DeployHooks, deployedModule } from '../deploy-hooks.ts';
 import type { ModuleOperations } from '../module-operations.ts';
 import type { ModuleRegistry } from '../module-registry.ts';
 import type { Releases } from '../releases.ts';
@@ -21,8 +20,8 @@ export type ModuleDeleteParts = {
   readonly releases: Releases;
   readonly bindings: Pick<HookBindings, 'setSchedules' | 'setWebhooks'>;
   readonly extensions: Pick<ModuleExtensions, 'finalizers' | 'uninstallSteps'>;
-} & DeployHooksParts &
-  ModuleLifecycleParts;
+  readonly deployHooks: Pick<DeployHooks, 'beginRemoval'>;
+} & ModuleLifecycleParts;
 
 /**
  * Ends a module that is disabled now: its release goes, then the afterDeleteHelm hooks run, then nothing of it runs.
@@ -77,7 +76,7 @@ async function removeRelease(
   const { releases, log } = operator;
   const { uninstallSteps } = operator.extensions;
   const { module } = tracked;
-  const notifyOfRemoval = await beginRemoval(operator, deployedModule(module), run, signal);
+  const notifyOfRemoval = await operator.deployHooks.beginRemoval(deployedModule(module), run, signal);
   if (await releases.exists(module.name, signal)) {
     await runLifecycleHooks(operator, tracked, 'beforeDeleteHelm', run, signal);
     const steps = await uninstallSteps(module, signal);

@@ -8,7 +8,7 @@ import type { ReleaseFacts } from '../../status/module-facts.ts';
 import type { ConfigMapContent } from '../../values/config-map-content.ts';
 import type { ValuesStore } from '../../values/values-store.ts';
 import { visibleToHelm } from '../../values/visible-values.ts';
-import { attemptOf, beginDeploy, type DeployHooksParts } from '../deploy-hooks.ts';
+import { attemptOf, type DeployHooks } from '../deploy-hooks.ts';
 import type { DynamicFlags } from '../dynamic-flags.ts';
 import { startMonitors } from '../hook-runtime.ts';
 import type { ModuleRegistry } from '../module-registry.ts';
@@ -46,8 +46,8 @@ export type ModuleRunParts = {
   readonly configMapContent: () => ConfigMapContent;
   readonly bindings: Pick<HookBindings, 'setSchedules' | 'setWebhooks'>;
   readonly extensions: Pick<ModuleExtensions, 'finalizers' | 'httpHooks' | 'releaseSteps'>;
-} & DeployHooksParts &
-  EnableGlobalHookParts &
+  readonly deployHooks: DeployHooks;
+} & EnableGlobalHookParts &
   ModuleLifecycleParts &
   RefusedModulesParts;
 
@@ -190,7 +190,7 @@ async function runHelmPhase(
     await operator.extensions.finalizers?.hold(module, signal);
     prepareFirst(operator, tracked, operator.journal.spanIn(queue.name), signal);
     const deploySteps =
-      module.chart === 'none' ? undefined : await beginDeploy(operator, module, run, signal);
+      module.chart === 'none' ? undefined : await operator.deployHooks.begin(module, run, signal);
     if (tracked.mustRepeatStartup) await runLifecycleHooks(operator, tracked, 'onStartup', run, signal);
     await runLifecycleHooks(operator, tracked, 'beforeHelm', run, signal);
     if (module.chart !== 'none') {

@@ -4,8 +4,7 @@ import type { Logger } from '@addon-operator/base/log';
 import type { TaskOutcome } from '@addon-operator/task-queue';
 import type { Journal } from '../../journal/journal.ts';
 import type { ConvergeState } from '../converge-state.ts';
-import type { DeployHooksParts } from '../deploy-hooks.ts';
-import { beginRemoval } from '../deploy-hooks.ts';
+import type { DeployHooks } from '../deploy-hooks.ts';
 import type { ModuleRegistry } from '../module-registry.ts';
 import type { OperatorPolicy } from '../operator-policy.ts';
 import { namesOf, type PurgeInput, planPurge } from '../plan-purge.ts';
@@ -17,7 +16,7 @@ import type { TaskRouter } from '../task-router.ts';
 import { MAIN_QUEUE, type Task } from '../tasks.ts';
 
 /** What the functions here use of the operator. */
-export type PurgeReleasesParts = {
+export interface PurgeReleasesParts {
   readonly registry: ModuleRegistry;
   readonly converge: ConvergeState;
   readonly router: TaskRouter;
@@ -29,7 +28,8 @@ export type PurgeReleasesParts = {
   readonly journal: Pick<Journal, 'spanIn'>;
   readonly extensions: Pick<ModuleExtensions, 'finalizers' | 'uninstallSteps'>;
   readonly policy: Pick<OperatorPolicy, 'allowsEmptyModulesDir' | 'ignoredRelease' | 'purgesForeignReleases'>;
-} & DeployHooksParts;
+  readonly deployHooks: Pick<DeployHooks, 'beginRemoval'>;
+}
 
 /**
  * Looks once, after the first converge, for releases without a module. Those a daemon of ours made are removed; foreign
@@ -146,7 +146,7 @@ export async function handleModulePurge(
     }
     if (isHeld) await finalizers?.finalizeAbandoned(release, signal);
     const run = { activation: '', queue: MAIN_QUEUE, task: {}, attempt: 1 };
-    const notifyOfRemoval = await beginRemoval(operator, { name: release }, run, signal);
+    const notifyOfRemoval = await operator.deployHooks.beginRemoval({ name: release }, run, signal);
     const steps = await operator.extensions.uninstallSteps({ name: release }, signal);
     const span = operator.journal.spanIn(MAIN_QUEUE);
     const result = await releases.uninstall(release, { includeForeign, steps, span }, signal);
