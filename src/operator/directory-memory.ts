@@ -1,6 +1,10 @@
 import { isObject, parseJson } from '@addon-operator/json';
+import {
+  type ConfigMapRef,
+  changeConfigMapData,
+  readConfigMapData,
+} from '@addon-operator/kube-client/config-map-object';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
-import { type ConfigMapRef, changeConfigMapData, readConfigMapData } from '../values/config-map-object.ts';
 import type { DirectoryMemory, ModulesDirectory } from './purge-guard.ts';
 
 const KEY = 'directories';

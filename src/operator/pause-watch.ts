@@ -1,10 +1,10 @@
 import type { Clock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import { CONFIG_MAPS, type ConfigMapRef } from '@addon-operator/kube-client/config-map-object';
 import { hasStatus } from '@addon-operator/kube-client/kube-client';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import { untilDone } from '@addon-operator/kube-client/retry';
-import { CONFIG_MAPS, type ConfigMapRef } from '../values/config-map-object.ts';
 
 export interface PauseWatchDeps {
   readonly reflectors: Pick<SharedReflectors, 'subscribe'>;

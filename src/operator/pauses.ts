@@ -4,11 +4,11 @@ import type { Logger } from '@addon-operator/base/log';
 import { componentLog } from '@addon-operator/base/log';
 import { Semaphore } from '@addon-operator/base/semaphore';
 import { canonicalJson } from '@addon-operator/json';
+import { changeConfigMapData, readConfigMapData } from '@addon-operator/kube-client/config-map-object';
 import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import { untilAvailable } from '@addon-operator/kube-client/retry';
 import type { Settings } from '../settings.ts';
-import { changeConfigMapData, readConfigMapData } from '../values/config-map-object.ts';
 import { formatPause, type Pause, parsePause } from './pause-entry.ts';
 import { type PauseWatchDeps, watchPauses } from './pause-watch.ts';
 

@@ -1,10 +1,10 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import { type LogFields, silentLogger } from '@addon-operator/base/log';
+import { parseConfigMap } from '@addon-operator/kube-client/config-map-object';
 import { array, assert, asyncProperty, boolean, constantFrom } from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
 import { ConfigMapLab, until } from '../../test/support/config-map-lab.ts';
 import { FakeClock, settle } from '../../test/support/fake-clock.ts';
-import { parseConfigMap } from './config-map-object.ts';
 import { ConfigMapPresence, type PresenceMemory } from './config-map-presence.ts';
 
 const NEVER = new AbortController().signal;

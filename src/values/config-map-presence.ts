@@ -2,14 +2,14 @@ import type { SteadyClock } from '@addon-operator/base/clock';
 import { hasCode } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { resultOrAbort } from '@addon-operator/base/result-or-abort';
-import type { KubeClient } from '@addon-operator/kube-client/kube-client';
-import { untilDone } from '@addon-operator/kube-client/retry';
 import {
   type ConfigMapObject,
   type ConfigMapRef,
   changeConfigMapData,
   readConfigMapData,
-} from './config-map-object.ts';
+} from '@addon-operator/kube-client/config-map-object';
+import type { KubeClient } from '@addon-operator/kube-client/kube-client';
+import { untilDone } from '@addon-operator/kube-client/retry';
 
 /** Keeps in the cluster whether the ConfigMap existed: a daemon that restarts has no other memory of it. */
 export interface PresenceMemory {

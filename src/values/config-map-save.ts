@@ -1,9 +1,5 @@
 import { hasCode, OperatorError } from '@addon-operator/base/errors';
 import { canonicalJson, type JsonObject } from '@addon-operator/json';
-import { hasStatus, KubeApiError, type KubeClient } from '@addon-operator/kube-client/kube-client';
-import { resourcePath } from '@addon-operator/kube-client/kube-object';
-import { dumpYaml } from '@addon-operator/yaml';
-import { parseSection } from './config-map-content.ts';
 import {
   CONFIG_MAPS,
   type ConfigMapObject,
@@ -12,7 +8,11 @@ import {
   parseConfigMap,
   readConfigMap,
   sizeBytes,
-} from './config-map-object.ts';
+} from '@addon-operator/kube-client/config-map-object';
+import { hasStatus, KubeApiError, type KubeClient } from '@addon-operator/kube-client/kube-client';
+import { resourcePath } from '@addon-operator/kube-client/kube-object';
+import { dumpYaml } from '@addon-operator/yaml';
+import { parseSection } from './config-map-content.ts';
 import type { SectionKey } from './module-key.ts';
 
 /** One section in the cluster after a save. */

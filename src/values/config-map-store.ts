@@ -3,6 +3,15 @@ import { hasCode, type OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { Semaphore } from '@addon-operator/base/semaphore';
 import { canonicalJson, type JsonObject } from '@addon-operator/json';
+import {
+  CONFIG_MAPS,
+  type ConfigMapObject,
+  type ConfigMapRef,
+  MAX_CONFIG_MAP_BYTES,
+  parseConfigMap,
+  readConfigMap,
+  sizeBytes,
+} from '@addon-operator/kube-client/config-map-object';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import type { ReflectorEvent, SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
@@ -17,15 +26,6 @@ import {
   sectionIn,
   withSection,
 } from './config-map-content.ts';
-import {
-  CONFIG_MAPS,
-  type ConfigMapObject,
-  type ConfigMapRef,
-  MAX_CONFIG_MAP_BYTES,
-  parseConfigMap,
-  readConfigMap,
-  sizeBytes,
-} from './config-map-object.ts';
 import { AbsenceGrace, ConfigMapPresence, type PresenceMemory } from './config-map-presence.ts';
 import { saveSection } from './config-map-save.ts';
 import { sectionOf, type ValuesOwner } from './module-key.ts';

@@ -1,8 +1,12 @@
 import { errorFields, messageOf } from '@addon-operator/base/errors';
 import { Semaphore } from '@addon-operator/base/semaphore';
+import {
+  type ConfigMapRef,
+  changeConfigMapData,
+  readConfigMap,
+} from '@addon-operator/kube-client/config-map-object';
 import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-client';
 import { type RetryHost, untilAvailable } from '@addon-operator/kube-client/retry';
-import { type ConfigMapRef, changeConfigMapData, readConfigMap } from '../../values/config-map-object.ts';
 import type { SerialCheck } from './keyring.ts';
 import { refused } from './module-content.ts';
 

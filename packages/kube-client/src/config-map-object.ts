@@ -1,7 +1,7 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import { isObject } from '@addon-operator/json';
-import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-client';
-import { type ApiResource, resourcePath } from '@addon-operator/kube-client/kube-object';
+import { hasStatus, type KubeClient } from './kube-client.ts';
+import { type ApiResource, resourcePath } from './kube-object.ts';
 
 /** Which ConfigMap. */
 export interface ConfigMapRef {
