@@ -9,8 +9,8 @@ export const MAX_MEMBERS = 12;
  */
 export const JOINED_MEMBERS: Readonly<Record<string, number>> = {
   BaseParts: 13,
-  ConvergeModulesParts: 18,
-  ExecutionOptions: 17,
+  ConvergeModulesParts: 19,
+  ExecutionOptions: 18,
   ModuleDeleteParts: 15,
   ModuleRunParts: 20,
   ReconcileModuleParts: 21,
