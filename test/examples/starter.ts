@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { apiIndependent } from '../support/api-independent.ts';
+import { untilTasks } from '../support/until-tasks.ts';
 import type { Backend, World } from '../support/world.ts';
 import { read, remove, SOON, starterWorld } from './example-world.ts';
 
@@ -18,6 +19,8 @@ export function starterTests(backend: () => Backend): void {
     expect(facts).toMatchObject({ data: { 'facts.json': expect.stringMatching(/"namespaces":[1-9]/) } });
     expect(world.log.records.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
 
+    // A jump ends requests in progress.
+    await untilTasks(world, 'main', 0);
     world.clock.jump(60_000);
     await expect.poll(() => scrapeHooks(world), SOON).toContain('heartbeat_timestamp_seconds');
   });

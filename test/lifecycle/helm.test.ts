@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { expect, test, vi } from 'vitest';
 import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
+import { untilTasks } from '../support/until-tasks.ts';
 import { World } from '../support/world.ts';
 import { configMapChart, type FileTree, shHook, under } from '../support/world-files.ts';
 
@@ -74,6 +75,8 @@ describeLifecycle((backend) => {
       modules: { 'values.yaml': 'webEnabled: true\n', ...WEB },
     });
     await world.converge();
+    // A jump ends requests in progress.
+    await untilTasks(world, 'main', 0);
     await world.expect({ method: 'DELETE', path: world.path('configmaps', 'web') });
     world.clock.jump(MONITOR_TICK_MS);
     await world.log.untilMessage('ModuleRun success, module is ready', 2);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { untilTasks } from '../support/until-tasks.ts';
 import { World } from '../support/world.ts';
 import { configMapChart, under } from '../support/world-files.ts';
 
@@ -38,6 +39,8 @@ describeLifecycle((backend) => {
       modules: { ...TWO, ...third, 'values.yaml': `${TWO['values.yaml']}dnsEnabled: true\n` },
     });
     await world.converge();
+    // A jump ends requests in progress.
+    await untilTasks(world, 'main', 0);
     for (const name of ['web', 'db'])
       await world.expect({ method: 'DELETE', path: world.path('configmaps', name) });
     world.clock.jump(TICK_MS);
@@ -64,6 +67,7 @@ describeLifecycle((backend) => {
   test('a release that is not in the state deployed is deployed again, which is counted', async () => {
     await using world = await World.create(backend(), { modules: TWO });
     await world.converge();
+    await untilTasks(world, 'main', 0);
     const labels = { status: 'failed' };
     await world.merge('secrets', 'sh.helm.release.v1.web.v1', { metadata: { labels } });
     world.clock.jump(TICK_MS);

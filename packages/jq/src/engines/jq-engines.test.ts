@@ -184,7 +184,8 @@ describe.each([
     },
   );
 
-  test.skipIf(isMissing || jqPath === 'builtin').each(['[range(1e9)]', 'def f: f; f', 'repeat(.)'])(
+  // The built-in jq has such cases of its own, which need no process of another program.
+  test.skipIf(isMissing).each(jqPath === 'builtin' ? [] : ['[range(1e9)]', 'def f: f; f', 'repeat(.)'])(
     'apply() stops %s after 2.2 s, and works again for the next object',
     async (endless) => {
       const filter = await engine.compile(`if .loop then (${endless}) else .n end`, never);
