@@ -68,3 +68,21 @@ test('what does not run is not aborted', async () => {
   });
   expect(abortHook(lab.operator, { ...request, queue: 'main' })).toMatchObject({ type: 'not-running' });
 });
+
+test('hooks of the same name are listed by name, whichever began first', async () => {
+  const hook = { kubernetes: [{ kind: 'Pod', name: 'pods', queue: 'own' }] };
+  const other = { kubernetes: [{ kind: 'Pod', name: 'pods', queue: 'other' }] };
+  await using lab = await operatorLab(['db', 'web'], { 'db/hang.sh': hook, 'web/hang.sh': other });
+  await lab.converge();
+  for (const name of ['web', 'db']) {
+    lab.behaviours.set(`${name}/hang.sh`, hang);
+    lab.emit(`${name}/hang.sh/pods`);
+    await lab.settle();
+  }
+  const names = ['db/hang.sh', 'web/hang.sh'];
+  expect(abortHook(lab.operator, request)).toEqual({ type: 'ambiguous', names });
+  expect(abortHook(lab.operator, { ...request, hook: 'none.sh' })).toEqual({
+    type: 'not-running',
+    running: names,
+  });
+});

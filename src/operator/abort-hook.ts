@@ -24,9 +24,8 @@ export function abortHook(
   const found = execution.running.all.filter(
     (run) => isNamed(run, hook) && (queue === undefined || run.labels.queue === queue),
   );
-  const names = [...new Set(found.map(hookTitle))];
-  if (names.length === 0)
-    return { type: 'not-running', running: [...new Set(execution.running.all.map(hookTitle))] };
+  const names = namesOf(found);
+  if (names.length === 0) return { type: 'not-running', running: namesOf(execution.running.all) };
   if (names.length > 1) return { type: 'ambiguous', names };
   const droppable = isDropped ? found.map((run) => droppableTask(queues, run)) : [];
   if (droppable.includes(undefined)) return { type: 'not-droppable' };
@@ -37,6 +36,11 @@ export function abortHook(
     log.info({ ...run.labels, isDropped }, 'hook run is aborted on request');
   }
   return { type: 'aborted', runs: found.length };
+}
+
+/** In an order of their own: that in which the runs began says nothing. */
+function namesOf(runs: readonly RunningHook[]): readonly string[] {
+  return [...new Set(runs.map(hookTitle))].toSorted();
 }
 
 function isNamed(run: RunningHook, name: string): boolean {
