@@ -78,7 +78,10 @@ export async function runSandbox(options: SandboxCommandOptions, host: CliHost):
   await createFirstObjects(api.url, firstObjects(settings), lifetime.signal);
   const kubectl = findKubectl(host, display, stop);
   const chosen = isPortChosen ? settings : await withFreePort(settings, display);
-  const exitCode = await runAndShow({ settings: chosen, files, host, display, log, kubectl }, stop);
+  // Another program may take the port before the daemon does.
+  const takesAnyPort = !isPortChosen;
+  const parts = { settings: chosen, files, host, display, log, kubectl, takesAnyPort };
+  const exitCode = await runAndShow(parts, stop);
   await kubectl;
   const end = exitCode === 0 ? 'stopped' : `failed, see ${files.log}`;
   display.write(`${end}; the state is kept in ${files.stateDir}\n`);
@@ -92,15 +95,17 @@ interface RunParts {
   readonly display: ProgressDisplay;
   readonly log: RootLogger;
   readonly kubectl: Promise<string | undefined>;
+  readonly takesAnyPort: boolean;
 }
 
 async function runAndShow(parts: RunParts, stop: AbortSignal): Promise<number> {
-  const { settings, files, host, display, log } = parts;
+  const { settings, files, host, display, log, takesAnyPort } = parts;
   let pageAddress: string | undefined;
   return await runDaemon(
     settings,
     {
       ...daemonHost(host, log),
+      takesAnyPort,
       // What hooks do with kubectl or a client library must reach the sandbox, never a cluster of the user.
       env: { ...withFramework(host.env), KUBECONFIG: files.kubeconfig },
       onUi: (address) => {

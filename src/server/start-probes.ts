@@ -1,5 +1,6 @@
 import { componentLog, type Logger } from '@addon-operator/base/log';
 import type { Redactor } from '@addon-operator/base/redactor';
+import { fieldsOf } from '@addon-operator/json';
 import type { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { Settings } from '../settings.ts';
@@ -9,7 +10,11 @@ import { startHttpServer } from './http-server.ts';
 
 interface ProbesOptions {
   readonly settings: Pick<Settings, 'listenAddress' | 'listenPort'>;
-  readonly host: { readonly log: Logger };
+  readonly host: {
+    readonly log: Logger;
+    /** Whether a free port is taken where the one of the settings is in use. Default: no, that is an error. */
+    readonly takesAnyPort?: boolean;
+  };
   readonly metrics: Pick<OperatorMetrics, 'scrape'>;
   readonly hookMetrics: Pick<HookMetrics, 'scrape'>;
   /** Masks secrets in what is said about failures. */
@@ -32,17 +37,20 @@ export async function startProbes(options: ProbesOptions, starting: ProbedView):
   let view = starting;
   const { listenAddress: address, listenPort: port } = settings;
   const log = componentLog(host, 'server');
-  const http = await startHttpServer({
+  const server = {
     address,
-    port,
     view: {
-      readiness: (signal) => view.readiness(signal),
+      readiness: (signal: AbortSignal) => view.readiness(signal),
       convergeStatus: () => view.convergeStatus(),
       status: () => redactedStatus(view.status(), redactor),
     },
     operatorMetrics: () => metrics.scrape(),
     hookMetrics: () => hookMetrics.scrape(),
     log,
+  };
+  const http = await startHttpServer({ ...server, port }).catch((error: unknown) => {
+    if (host.takesAnyPort !== true || !isPortTaken(error)) throw error;
+    return startHttpServer({ ...server, port: 0 });
   });
   running.defer(() => http.stop());
   log.info({ address, port: http.port }, 'HTTP server listens');
@@ -52,6 +60,10 @@ export async function startProbes(options: ProbesOptions, starting: ProbedView):
       view = next;
     },
   };
+}
+
+function isPortTaken(error: unknown): boolean {
+  return error instanceof Error && fieldsOf(error.cause)['code'] === 'EADDRINUSE';
 }
 
 function redactedStatus(status: OperatorStatus, redactor: Redactor): OperatorStatus {
