@@ -27,8 +27,8 @@ export interface DaemonHost {
   readonly process?: UncaughtErrors;
   /** The memory of the process, if it is the daemon's own: garbage is collected while it is at rest. */
   readonly memory?: ProcessMemory;
-  /** Whether metrics are served on a free port where the one of the settings is in use. Default: no, that is an error. */
-  readonly takesAnyPort?: boolean;
+  /** Called when the port for metrics is in use: they are served on a free one then. Absent: that is an error. */
+  readonly onPortInUse?: (port: number) => void;
   /** Told about every failed attempt of a task, before the delay starts. */
   readonly onTaskFailure?: (failed: FailedTask) => void;
   /** Told the address of the page with its token, when it is served. */

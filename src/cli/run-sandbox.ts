@@ -22,7 +22,6 @@ import { daemonHost, daemonLog } from './daemon-host.ts';
 import { endFacts } from './end-facts.ts';
 import { summaryScreen, tourScreen } from './end-screen.ts';
 import { withFramework } from './framework-dir.ts';
-import { isPortFree } from './free-port.ts';
 import { ProgressDisplay } from './progress-display.ts';
 import { progressOf } from './progress-event.ts';
 import { rethrowSandboxError } from './sandbox-failure.ts';
@@ -77,10 +76,7 @@ export async function runSandbox(options: SandboxCommandOptions, host: CliHost):
   stop.addEventListener('abort', () => display.show({ type: 'phase', text: 'stopping' }), { once: true });
   await createFirstObjects(api.url, firstObjects(settings), lifetime.signal);
   const kubectl = findKubectl(host, display, stop);
-  const chosen = isPortChosen ? settings : await withFreePort(settings, display);
-  // Another program may take the port before the daemon does.
-  const takesAnyPort = !isPortChosen;
-  const parts = { settings: chosen, files, host, display, log, kubectl, takesAnyPort };
+  const parts = { settings, files, host, display, log, kubectl, isPortChosen };
   const exitCode = await runAndShow(parts, stop);
   await kubectl;
   const end = exitCode === 0 ? 'stopped' : `failed, see ${files.log}`;
@@ -95,17 +91,17 @@ interface RunParts {
   readonly display: ProgressDisplay;
   readonly log: RootLogger;
   readonly kubectl: Promise<string | undefined>;
-  readonly takesAnyPort: boolean;
+  readonly isPortChosen: boolean;
 }
 
 async function runAndShow(parts: RunParts, stop: AbortSignal): Promise<number> {
-  const { settings, files, host, display, log, takesAnyPort } = parts;
+  const { settings, files, host, display, log, isPortChosen } = parts;
   let pageAddress: string | undefined;
   return await runDaemon(
     settings,
     {
       ...daemonHost(host, log),
-      takesAnyPort,
+      ...(!isPortChosen && { onPortInUse: (port) => showPortInUse(port, display) }),
       // What hooks do with kubectl or a client library must reach the sandbox, never a cluster of the user.
       env: { ...withFramework(host.env), KUBECONFIG: files.kubeconfig },
       onUi: (address) => {
@@ -180,15 +176,12 @@ async function findKubectl(
   }
 }
 
-async function withFreePort(settings: Settings, display: ProgressDisplay): Promise<Settings> {
-  const { listenAddress, listenPort } = settings;
-  if (await isPortFree(listenAddress, listenPort)) return settings;
+function showPortInUse(port: number, display: ProgressDisplay): void {
   display.show({
     type: 'notice',
     isError: false,
-    text: `port ${listenPort} is in use, metrics are served on a free port`,
+    text: `port ${port} is in use, metrics are served on a free port`,
   });
-  return { ...settings, listenPort: 0 };
 }
 
 function apiPort(text: string): number {

@@ -16,11 +16,11 @@ test('a port that another program has taken is an error, unless any port will do
   const { port } = other.address() as AddressInfo;
   await using running = new AsyncDisposableStack();
   running.defer(() => void other.close());
-  const start = (takesAnyPort: boolean) =>
+  const start = (host: { readonly onPortInUse?: (port: number) => void }) =>
     startProbes(
       {
         settings: { listenAddress: '127.0.0.1', listenPort: port },
-        host: { log: silentLogger, takesAnyPort },
+        host: { log: silentLogger, ...host },
         metrics: { scrape: () => Promise.resolve('') },
         hookMetrics: { scrape: () => '' },
         redactor: new Redactor(),
@@ -28,6 +28,8 @@ test('a port that another program has taken is an error, unless any port will do
       },
       view,
     );
-  await expect(start(false)).rejects.toThrow(`Cannot listen on 127.0.0.1:${port}`);
-  expect((await start(true)).port).not.toBe(port);
+  await expect(start({})).rejects.toThrow(`Cannot listen on 127.0.0.1:${port}`);
+  const inUse: number[] = [];
+  expect((await start({ onPortInUse: (taken) => inUse.push(taken) })).port).not.toBe(port);
+  expect(inUse).toEqual([port]);
 });

@@ -12,8 +12,8 @@ interface ProbesOptions {
   readonly settings: Pick<Settings, 'listenAddress' | 'listenPort'>;
   readonly host: {
     readonly log: Logger;
-    /** Whether a free port is taken where the one of the settings is in use. Default: no, that is an error. */
-    readonly takesAnyPort?: boolean;
+    /** Called when the port is in use: a free one is taken then. Absent: that is an error. */
+    readonly onPortInUse?: (port: number) => void;
   };
   readonly metrics: Pick<OperatorMetrics, 'scrape'>;
   readonly hookMetrics: Pick<HookMetrics, 'scrape'>;
@@ -49,7 +49,8 @@ export async function startProbes(options: ProbesOptions, starting: ProbedView):
     log,
   };
   const http = await startHttpServer({ ...server, port }).catch((error: unknown) => {
-    if (host.takesAnyPort !== true || !isPortTaken(error)) throw error;
+    if (host.onPortInUse === undefined || !isPortInUse(error)) throw error;
+    host.onPortInUse(port);
     return startHttpServer({ ...server, port: 0 });
   });
   running.defer(() => http.stop());
@@ -62,7 +63,7 @@ export async function startProbes(options: ProbesOptions, starting: ProbedView):
   };
 }
 
-function isPortTaken(error: unknown): boolean {
+function isPortInUse(error: unknown): boolean {
   return error instanceof Error && fieldsOf(error.cause)['code'] === 'EADDRINUSE';
 }
 
