@@ -2,6 +2,7 @@ import type { PrintedLine, TrialRun } from '../devkit/try-hook.ts';
 import type { MetricOperation } from '../metrics/metric-operation.ts';
 import type { DiffLine } from '../plan/line-diff.ts';
 import type { Paint, Style } from './paint.ts';
+import { diffLine } from './plan-text.ts';
 
 const OBJECT_STYLES: Readonly<Record<TrialRun['objects'][number]['change'], Style>> = {
   created: 'green',
@@ -62,7 +63,7 @@ export function runText(run: TrialRun, paint: Paint): string {
     ...metrics.map((metric) => `  metric ${metricText(metric)}`),
     ...objects.flatMap(({ change, object, lines }) => [
       `  ${paint('bold', object)} would be ${paint(OBJECT_STYLES[change], change)}`,
-      ...diffText(lines, paint),
+      ...lines.map((line) => diffLine(line, paint)),
     ]),
     `  ${end}`,
     '',
@@ -70,22 +71,7 @@ export function runText(run: TrialRun, paint: Paint): string {
 }
 
 function differenceText(title: string, lines: readonly DiffLine[], paint: Paint): readonly string[] {
-  return lines.length === 0 ? [] : [`  ${title}`, ...diffText(lines, paint)];
-}
-
-function diffText(lines: readonly DiffLine[], paint: Paint): readonly string[] {
-  return lines.map((line) => {
-    switch (line.type) {
-      case 'same':
-        return `      ${line.text}`;
-      case 'removed':
-        return paint('red', `    - ${line.text}`);
-      case 'added':
-        return paint('green', `    + ${line.text}`);
-      case 'gap':
-        return paint('dim', `      (${line.lines} equal lines)`);
-    }
-  });
+  return lines.length === 0 ? [] : [`  ${title}`, ...lines.map((line) => diffLine(line, paint))];
 }
 
 function metricText(metric: MetricOperation): string {

@@ -71,7 +71,8 @@ function hookLines(title: string, hooks: readonly PlannedHook[], paint: Paint): 
   return [paint('dim', `${title}: ${rows.join('; ')}`)];
 }
 
-function diffLine(line: DiffLine, paint: Paint): string {
+/** One line of a difference, for people. */
+export function diffLine(line: DiffLine, paint: Paint): string {
   switch (line.type) {
     case 'same':
       return `      ${line.text}`;

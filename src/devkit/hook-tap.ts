@@ -1,5 +1,6 @@
 import { parseJson } from '@addon-operator/json';
 import { contextText } from '../hooks/context-document.ts';
+import { NO_OUTPUTS } from '../hooks/http/hook-response.ts';
 import type { HookRunResult, HookRuns } from '../hooks/run-hook.ts';
 
 /** What went into a run of a hook, and what it wrote. */
@@ -46,14 +47,4 @@ export class HookTap {
   }
 }
 
-const NOTHING: HookRunResult = {
-  outputs: {
-    valuesPatch: '',
-    configValuesPatch: '',
-    metrics: '',
-    kubernetesPatch: '',
-    admissionResponse: '',
-    conversionResponse: '',
-  },
-  usage: undefined,
-};
+const NOTHING: HookRunResult = { outputs: NO_OUTPUTS, usage: undefined };

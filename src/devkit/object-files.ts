@@ -4,8 +4,8 @@ import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { fieldsOf, isObject, textOf } from '@addon-operator/json';
 import type { NewObject } from '@addon-operator/kube-client/object-patch/patch-operation';
 import { parseYaml } from '@addon-operator/yaml';
+import { yamlDocuments } from '@addon-operator/yaml/yaml-documents';
 
-const DOCUMENT_MARK = /^---(?=\s|$)/m;
 const OBJECT_FILE = /\.(?:ya?ml|json)$/;
 /** What others need to exist comes first. */
 const FIRST_KINDS = ['Namespace', 'CustomResourceDefinition'];
@@ -50,14 +50,11 @@ async function textOfFile(path: string): Promise<string> {
  */
 export function parseObjects(text: string, source: string): readonly NewObject[] {
   const objects: NewObject[] = [];
-  let line = 0;
-  for (const document of text.split(DOCUMENT_MARK)) {
-    // The lines before it are kept as empty ones, so that messages name the line of the file.
-    const value = valueOf('\n'.repeat(line) + document, source);
+  for (const document of yamlDocuments(text)) {
+    const value = valueOf(document.text, source);
     const isList = isObject(value) && Array.isArray(value['items']) && textOf(value['kind']).endsWith('List');
     const items: readonly unknown[] = isList ? (value['items'] as readonly unknown[]) : [value];
-    for (const item of items) if (item !== null) objects.push(objectOf(item, `${source}:${line + 1}`));
-    line += document.split('\n').length - 1;
+    for (const item of items) if (item !== null) objects.push(objectOf(item, `${source}:${document.line}`));
   }
   return objects;
 }

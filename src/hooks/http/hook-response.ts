@@ -19,7 +19,8 @@ const LISTS = ['configValuesPatch', 'valuesPatch', 'metrics', 'kubernetesPatch']
 const OBJECTS = ['admissionResponse', 'conversionResponse'] as const;
 const FIELDS: readonly string[] = [...LISTS, ...OBJECTS];
 
-const NOTHING: HookOutputTexts = {
+/** What a hook wrote that wrote nothing. */
+export const NO_OUTPUTS: HookOutputTexts = {
   configValuesPatch: '',
   valuesPatch: '',
   metrics: '',
@@ -47,7 +48,7 @@ export function refusalOf({ status, location, body }: HookResponse): string | un
  * @throws Error saying why the response cannot be used
  */
 export function outputsOf({ contentType, body }: HookResponse): HookOutputTexts {
-  if (body.length === 0) return NOTHING;
+  if (body.length === 0) return NO_OUTPUTS;
   if (contentType === undefined || !JSON_TYPE.test(contentType))
     throw new Error(
       `it responded with ${contentType === undefined ? 'no content type' : escapeControls(contentType)} in place of application/json${saidText(body)}`,
@@ -66,7 +67,7 @@ export function outputsOf({ contentType, body }: HookResponse): HookOutputTexts 
       `its response has an unknown field ${JSON.stringify(unknown)}${didYouMean(unknown, FIELDS)}; known: ${FIELDS.join(', ')}`,
     );
   return {
-    ...NOTHING,
+    ...NO_OUTPUTS,
     ...Object.fromEntries(LISTS.map((field) => [field, listText(field, response[field])])),
     ...Object.fromEntries(OBJECTS.map((field) => [field, objectText(field, response[field])])),
   };

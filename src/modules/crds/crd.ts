@@ -1,6 +1,7 @@
 import { messageOf } from '@addon-operator/base/errors';
 import { fieldsOf, isObject, type Json, textOf } from '@addon-operator/json';
 import { parseYaml } from '@addon-operator/yaml';
+import { yamlDocuments } from '@addon-operator/yaml/yaml-documents';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -21,17 +22,14 @@ interface CrdFile {
 
 export const CRD_API_VERSION = 'apiextensions.k8s.io/v1';
 export const CRD_KIND = 'CustomResourceDefinition';
-const DOCUMENT_MARK = /^---(?=\s|$)/m;
 
 /** Reads the CRDs in a file of one or more YAML documents. Documents that hold nothing are skipped. */
 export function parseCrdFile(text: string, path: string): CrdFile {
   const crds: Crd[] = [];
   const problems: string[] = [];
-  let line = 0;
-  for (const document of text.split(DOCUMENT_MARK)) {
+  for (const document of yamlDocuments(text)) {
     try {
-      // The lines before it are kept as empty ones, so that messages name the line of the file.
-      const { value } = parseYaml('\n'.repeat(line) + document, {
+      const { value } = parseYaml(document.text, {
         source: path,
         booleans: 'yaml-1.1',
         // The API server holds bounds of schemas as floating point numbers too.
@@ -40,9 +38,8 @@ export function parseCrdFile(text: string, path: string): CrdFile {
       if (value !== null) crds.push(crdOf(value));
     } catch (error) {
       const problem = messageOf(error);
-      problems.push(problem.startsWith(path) ? problem : `${path}:${line + 1}: ${problem}`);
+      problems.push(problem.startsWith(path) ? problem : `${path}:${document.line}: ${problem}`);
     }
-    line += document.split('\n').length - 1;
   }
   return { crds, problems };
 }
