@@ -1,5 +1,5 @@
 #!/bin/sh
-# A metric that stands still when the operator does not get to its hooks any more: alert on
+# A metric that stops changing when the operator does not get to its hooks any more: alert on
 # time() - heartbeat_timestamp_seconds > 300
 if [ "${1:-}" = --config ]; then
   cat <<'CONFIG'

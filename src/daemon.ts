@@ -9,7 +9,7 @@ import type { Settings } from './settings.ts';
 /** A task of the start or the first converge that failed this often in a row will not succeed by itself. */
 const MAX_FAILURES = 3;
 
-/** Somebody who follows the daemon through its life. */
+/** Receives lifecycle events of the daemon. */
 export interface DaemonObserver {
   /** Called when the queues of the daemon run. */
   readonly onStarted: (daemon: Daemon) => void;
@@ -17,7 +17,7 @@ export interface DaemonObserver {
   readonly onConverged: (daemon: Daemon) => Promise<void>;
 }
 
-const NOBODY: DaemonObserver = { onStarted: () => undefined, onConverged: () => Promise.resolve() };
+const NO_OBSERVER: DaemonObserver = { onStarted: () => undefined, onConverged: () => Promise.resolve() };
 
 /**
  * Runs the daemon until a stop is requested, with `exitsAfterConverge` until its first converge is over at the latest.
@@ -32,7 +32,7 @@ export async function runDaemon(
   settings: Settings,
   host: DaemonHost,
   stopSignal: AbortSignal,
-  observer: DaemonObserver = NOBODY,
+  observer: DaemonObserver = NO_OBSERVER,
 ): Promise<number> {
   const { log } = host;
   const stuck = Promise.withResolvers<FailedTask>();
@@ -73,7 +73,7 @@ function exitCodeOf({ exitsAfterConverge }: Settings, hasConverged: boolean): nu
   return exitsAfterConverge && !hasConverged ? 1 : 0;
 }
 
-/** Tells of modules that failed while the others converged. Returns whether there are any. */
+/** Reports modules that failed while the others converged. Returns whether there are any. */
 function tellLeftBehind(
   { exitsAfterConverge }: Settings,
   { operator }: Daemon,

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Reads binding contexts. A path is keys separated by dots: `snapshots.my-binding.0.object`; a key that holds dots stands in
+# Reads binding contexts. A path is keys separated by dots: `snapshots.my-binding.0.object`; a key that holds dots is written in
 # quotes: `object.metadata.labels."app.kubernetes.io/name"`. No path means the whole context.
 
 # jq with these arguments over the list of all binding contexts.

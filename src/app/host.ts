@@ -29,8 +29,8 @@ export interface DaemonHost {
   readonly memory?: ProcessMemory;
   /** Called when the port for metrics is in use: they are served on a free one then. Absent: that is an error. */
   readonly onPortInUse?: (port: number) => void;
-  /** Told about every failed attempt of a task, before the delay starts. */
+  /** Called for every failed attempt of a task, before the delay starts. */
   readonly onTaskFailure?: (failed: FailedTask) => void;
-  /** Told the address of the page with its token, when it is served. */
+  /** Called with the address of the page and its token, when it is served. */
   readonly onUi?: (address: string) => void;
 }

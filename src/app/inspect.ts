@@ -20,7 +20,7 @@ import { startBase } from './infrastructure.ts';
  * Looks at what a daemon with these settings would work on: nothing is queued, watched or served, and temporary files
  * are kept apart from those of a running operator. Errors do not contain the content of Secrets that values refer to.
  *
- * @throws OperatorError for everything that would keep the daemon from starting; whatever `use` throws
+ * @throws OperatorError for everything that would keep the daemon from starting; and what `use` throws
  */
 export async function inspect<T>(
   settings: Settings,

@@ -29,7 +29,7 @@ export interface LoneHookOptions {
  * Puts one hook into operation, without queues, releases and other hooks. Temporary files are kept apart from those of a
  * running operator.
  *
- * @throws OperatorError when the hook, its configuration, its module or the ConfigMap cannot be used; whatever `use` throws
+ * @throws OperatorError when the hook, its configuration, its module or the ConfigMap cannot be used; and what `use` throws
  */
 export async function withLoneHook<T>(
   { host: given, settings: wanted, ...options }: LoneHookOptions,

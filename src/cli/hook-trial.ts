@@ -50,7 +50,7 @@ const CONFIG_MAP = 'addon-operator';
  * Puts the hook into operation on a sandbox that lasts for the command: nothing that the hook does, with kubectl too, reaches a
  * cluster.
  *
- * @throws OperatorError for everything that keeps the hook from being run; whatever `use` throws
+ * @throws OperatorError for everything that keeps the hook from being run; and what `use` throws
  */
 export async function withHookTrial<T>(
   options: HookTrialOptions,

@@ -35,7 +35,7 @@ export type ProgressEvent =
   | { readonly type: 'task-failed'; readonly failed: FailedTask }
   | { readonly type: 'notice'; readonly isError: boolean; readonly text: string };
 
-/** The event that a log record stands for; undefined for records that are not shown, which are most. */
+/** The event of a log record; undefined for records that are not shown, which are most. */
 export function progressOf(record: LogRecord): ProgressEvent | undefined {
   const { fields, message, level } = record;
   if ('output' in fields)
@@ -117,10 +117,10 @@ function text(fields: LogFields, name: string): string {
 /** What the log puts before the fields of records that hooks print. */
 const HOOK_FIELD = 'hook_';
 
-const TOLD = ['module', 'hook', 'path', 'registered', 'error', 'reason', 'fix', 'keys', 'unloaded'];
+const SHOWN_FIELDS = ['module', 'hook', 'path', 'registered', 'error', 'reason', 'fix', 'keys', 'unloaded'];
 
 function noticeText(message: string, fields: LogFields): string {
-  const details = TOLD.flatMap((name) => {
+  const details = SHOWN_FIELDS.flatMap((name) => {
     const value = fields[name];
     if (value === undefined || value === '') return [];
     return [`${name}: ${plainText(value)}`];

@@ -62,11 +62,11 @@ const DOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*
 const rule = object(
   'One kind of requests.',
   {
-    apiGroups: listOf('API groups; "" is the core group, "*" stands for all.', string),
-    apiVersions: listOf('API versions; "*" stands for all.', string),
-    resources: listOf('Plural names of resources, such as pods or pods/status; "*" stands for all.', string),
+    apiGroups: listOf('API groups; "" is the core group, "*" means all.', string),
+    apiVersions: listOf('API versions; "*" means all.', string),
+    resources: listOf('Plural names of resources, such as pods or pods/status; "*" means all.', string),
     operations: listOf(
-      'Operations on the object; "*" stands for all.',
+      'Operations on the object; "*" means all.',
       choice('An operation.', ['CREATE', 'UPDATE', 'DELETE', 'CONNECT', '*']),
     ),
     scope: choice('Whether objects with or without a namespace are meant; default all.', [

@@ -75,7 +75,7 @@ export class HookRunner implements HookRuns, Disposable {
   }
 
   /**
-   * Runs a hook once. Its files are gone afterwards, whatever happened, but for empty ones that the next run may have.
+   * Runs a hook once. Its files are gone afterwards, also after a failure, except for empty ones that the next run may have.
    *
    * @param log gets every line the hook prints
    * @throws OperatorError HOOK_FAILED, HOOK_TIMEOUT or HOOK_EXEC; nothing the hook wrote counts then

@@ -66,7 +66,7 @@ export class SpareDirectories implements Disposable {
         renameSync(spare.path, path);
         return spare.made;
       } catch {
-        // Somebody tidied up in the directory for temporary files.
+        // Another process removed files from the directory for temporary files.
         closeInputs(spare.made);
       }
     }

@@ -17,7 +17,7 @@ export interface HookMetricsOptions {
   readonly groups?: 'shared' | 'hook';
   /** More series of one hook than this are dropped. Default 10,000. */
   readonly maxSeriesPerHook?: number;
-  /** Told how many series of a hook were dropped in one run. */
+  /** Called with how many series of a hook were dropped in one run. */
   readonly onSeriesDropped: (
     labels: { readonly module: string; readonly hook: string },
     series: number,

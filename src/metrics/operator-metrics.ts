@@ -103,7 +103,7 @@ const WATCH_ERRORS = {
 } as const;
 
 export interface OperatorMetricsOptions {
-  /** Stands before every name, nothing is added between. */
+  /** Precedes every name, nothing is added between. */
   readonly prefix: string;
   /** Whether queue operations are measured. */
   readonly hasQueueActions: boolean;

@@ -221,7 +221,7 @@ async function empty(file: MadeFile, emptied: MadeFile[]): Promise<void> {
     await truncate(file.path);
     emptied.push(file);
   } catch {
-    // Somebody has removed it; the next script gets a new one.
+    // Another process has removed it; the next script gets a new one.
   }
 }
 

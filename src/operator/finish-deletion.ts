@@ -22,7 +22,7 @@ const TRIGGER = 'Module-Object-Held';
  * for its reconcile webhook, but no task does, such as after a restart.
  *
  * @returns whether it is too early to decide, so that the caller has to call again
- * @throws whatever the client throws
+ * @throws errors of the client
  */
 export async function finishDeletion(
   operator: FinishDeletionParts,

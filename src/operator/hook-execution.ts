@@ -56,7 +56,7 @@ export interface HookRunFollower {
   readonly span: Span;
   /** Called when the hook has ended well, and what it wrote is applied. */
   readonly wrote: (facts: HookFacts) => void;
-  /** Called after every run, whatever came of it. */
+  /** Called after every run, failed or not. */
   readonly end: (end: HookRunEnd) => void;
 }
 

@@ -14,7 +14,7 @@ import { type PauseWatchDeps, watchPauses } from './pause-watch.ts';
 
 type Data = Readonly<Record<string, string>>;
 
-/** Stands for all modules; no module can have this name. */
+/** Means all modules; no module can have this name. */
 export const ALL_MODULES = 'ALL';
 
 export interface PausesDeps extends PauseWatchDeps {

@@ -23,7 +23,7 @@ export type ReleaseOutcome = 'enabled' | 'deleting' | 'released' | 'not-held';
  * Releases the finalizer of a module whose reconcile webhook cannot finalize it.
  *
  * @param name of a module; its directory may be gone
- * @throws whatever the client throws
+ * @throws errors of the client
  */
 export async function releaseFinalizer(
   operator: ReleaseFinalizerParts,

@@ -21,7 +21,7 @@ export interface ReleaseInCluster {
 export interface Releases {
   /**
    * Brings the release to the chart and the values; does nothing where that is so already. With `mayShareReads` what was
-   * read for other modules a moment ago may tell so. With `isUnmanaged` it is left alone, once it says so itself. With
+   * read for other modules a moment ago may show it. With `isUnmanaged` it is left alone, once it says so itself. With
    * `isForced` helm applies the chart although nothing has changed.
    *
    * @returns what the release is now

@@ -78,5 +78,5 @@ export interface ModuleExtensions {
   readonly finalizers: Public<ModuleFinalizers> | undefined;
 }
 
-/** Whatever has the same methods. */
+/** An object with the same methods. */
 type Public<T> = Pick<T, keyof T>;

@@ -22,7 +22,7 @@ export const UI_SETTINGS = {
     'ADDON_OPERATOR_UI_ACTIONS',
     booleanType,
     'false',
-    'Allow whoever has the token of the page to run, stop, pause and resume modules; otherwise the page only reads.',
+    'Allow clients with the token of the page to run, stop, pause and resume modules; otherwise the page only reads.',
   ),
   uiAllowedHosts: setting(
     'ui-allowed-hosts',

@@ -6,7 +6,7 @@ const COLLECTION = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 /**
  * Brings the definition of Modules into the cluster: creates it, or replaces an older one. A newer one, of another
- * operator, stays. Somebody who may not even look leaves that to others.
+ * operator, stays. An operator without the permission to read it leaves that to others.
  *
  * @returns whether anything was written, so that it takes a moment until Modules are served
  * @throws KubeApiError when it is missing or old and may not be written; OperatorError KUBE_UNREACHABLE

@@ -42,7 +42,7 @@ export class ModuleObjectStore implements ModuleObjectsView, ReflectorSink {
     const after = readModuleObject(object);
     const before = this.#objects.get(after.name);
     this.#objects.set(after.name, after);
-    this.#tell(after.name, before, after);
+    this.#notify(after.name, before, after);
     return after;
   }
 
@@ -57,7 +57,7 @@ export class ModuleObjectStore implements ModuleObjectsView, ReflectorSink {
   commit(): void {
     for (const object of this.#staged) {
       this.#objects.set(object.name, object);
-      this.#tell(object.name, undefined, object);
+      this.#notify(object.name, undefined, object);
     }
     this.#staged = [];
   }
@@ -70,10 +70,10 @@ export class ModuleObjectStore implements ModuleObjectsView, ReflectorSink {
     // Cluster-scoped: the key is a slash and the name.
     const name = event.key.slice(1);
     const before = this.#objects.get(name);
-    if (this.#objects.delete(name)) this.#tell(name, before, undefined);
+    if (this.#objects.delete(name)) this.#notify(name, before, undefined);
   }
 
-  #tell(name: string, before: ModuleObject | undefined, after: ModuleObject | undefined): void {
+  #notify(name: string, before: ModuleObject | undefined, after: ModuleObject | undefined): void {
     if (before !== undefined && before.resourceVersion === after?.resourceVersion) return;
     for (const listener of this.#listeners) listener(name, before, after);
   }

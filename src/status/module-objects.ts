@@ -171,7 +171,7 @@ export class ModuleObjects {
         if (ending.aborted) return;
         if (isRefusal(error)) this.#setKept(false);
         const pauseMs = isRefusal(error) ? PAUSE_MS : LOOK_MS;
-        this.#tell(error, pauseMs);
+        this.#report(error, pauseMs);
         await sleepUntil(ending, clock, pauseMs, signal);
       }
     }
@@ -325,7 +325,7 @@ export class ModuleObjects {
     signal: AbortSignal,
   ): Promise<void> {
     if (status === 'disabled') await this.#finishDeletion(object.name, signal);
-    // Whoever deletes the object of an enabled module should learn why it does not go.
+    // Users who delete the object of an enabled module should see why it stays.
     if (!isEnabled || !object.isDeleting || this.#heldUids.has(object.uid)) return;
     this.#heldUids.add(object.uid);
     const message =
@@ -382,7 +382,7 @@ export class ModuleObjects {
     this.#options.log.debug({ module, ...errorFields(error) }, 'Module object will be written later');
   }
 
-  #tell(error: unknown, retryAfterMs: number): void {
+  #report(error: unknown, retryAfterMs: number): void {
     // The clients that need the API server log that it is unreachable.
     const isWorthSaying =
       isRefusal(error) || !(error instanceof KubeApiError || error instanceof OperatorError);

@@ -11,7 +11,7 @@ export const PINNED_KUBECTL_VERSION = '1.34.5';
 export interface PinnedToolOptions {
   /** Where tools are kept, see `cacheDirectory`; created when missing. */
   readonly cacheDir: string;
-  /** Told in one line what is being fetched; not called when the tool is already there. */
+  /** Called with one line on what is being fetched; not called when the tool is already there. */
   readonly onProgress?: (message: string) => void;
   /** Default: those of this process. Tools exist for `linux` and `x64` alone. */
   readonly platform?: string;

@@ -14,7 +14,7 @@ type GateHeaders = Pick<IncomingHttpHeaders, 'host' | 'origin'> & {
 const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
 
 /**
- * Why a request is refused, whoever sends it; undefined if it may pass. A name that is not allowed is what DNS rebinding
+ * Why a request is refused, from any client; undefined if it may pass. A name that is not allowed is what DNS rebinding
  * looks like. Any port is right: `kubectl port-forward` takes the one the user likes. A page of another origin may open
  * ours by a link, and nothing else.
  *

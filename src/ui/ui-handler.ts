@@ -20,7 +20,7 @@ interface UiRoute {
   readonly method: 'GET' | 'POST';
   /** `{name}` stands for one part of the path, `{rest}` for all that follows, slashes included. */
   readonly path: string;
-  /** Shown to everybody on this machine: it says nothing about the operator. */
+  /** Shown to every user of this machine: it says nothing about the operator. */
   readonly isPublic: boolean;
 }
 

@@ -7,7 +7,7 @@ export type ModuleKey = string & { readonly brand: 'ModuleKey' };
 export const GLOBAL_SECTION = 'global';
 /** A top-level key of values: `global` or the key of a module. */
 export type SectionKey = typeof GLOBAL_SECTION | ModuleKey;
-/** Whose values: everybody's or one module's. */
+/** Whose values: those of all modules or of one. */
 export type ValuesOwner = typeof GLOBAL_SECTION | ModuleName;
 
 /** The camelCase key of a name in any spelling: `l2-load-balancer` gives `l2LoadBalancer`. */

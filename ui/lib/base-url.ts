@@ -1,4 +1,4 @@
-/** Where the page lies, below whatever prefix a proxy gives it. All addresses are made of it. */
+/** Where the page is, below the prefix that a proxy gives it. All addresses are made of it. */
 export class PageBase {
   readonly #url: URL;
 

@@ -4,7 +4,7 @@ import { useMemo } from 'preact/hooks';
 import { nowMs } from '../lib/clock.ts';
 import { countdownIn, momentText, sentenceParts, spanText } from '../lib/time-text.ts';
 
-/** A sentence of the operator, with what stands in backticks as code, and times as clocks show them. */
+/** A sentence of the operator, with what is in backticks as code, and times as clocks show them. */
 export function Sentence({ text }: { text: string }): VNode {
   return (
     <span>

@@ -4,7 +4,7 @@ import type { Logger } from '@addon-operator/base/log';
 import type { ApiResource, KubeObject, ObjectMeta } from '@addon-operator/kube-client/kube-object';
 import type { ReflectorEvent, Selection, SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 
-/** Whoever wants to know about some objects of a collection. */
+/** A subscriber to some objects of a collection. */
 export interface Follower {
   readonly names: ReadonlySet<string>;
   /** Called with the state when it is known, and after each change; without metadata the object is gone, or lost our labels. */
@@ -47,7 +47,7 @@ export class AppliedWatch {
     this.#deps = deps;
   }
 
-  /** Tells a follower about its objects until the signal aborts. A watch that cannot be begun is tried again. */
+  /** Notifies a follower of its objects until the signal aborts. A watch that cannot be begun is tried again. */
   follow(
     resource: ApiResource,
     namespace: string | undefined,
@@ -117,7 +117,7 @@ function newCollection(): Collection {
 
 function sinkOf(collection: Collection) {
   let staged = new Map<string, ObjectMeta>();
-  const tell = (name: string): void => {
+  const notify = (name: string): void => {
     for (const { names, onChange } of collection.followers)
       if (names.has(name)) onChange(name, collection.state.get(name));
   };
@@ -132,13 +132,13 @@ function sinkOf(collection: Collection) {
       staged = new Map();
       collection.isKnown = true;
       collection.failure = undefined;
-      for (const name of new Set([...collection.followers].flatMap(({ names }) => [...names]))) tell(name);
+      for (const name of new Set([...collection.followers].flatMap(({ names }) => [...names]))) notify(name);
     },
     apply: async (event: ReflectorEvent) => {
       const name = event.key.slice(event.key.indexOf('/') + 1);
       if (event.type === 'Deleted') collection.state.delete(name);
       else collection.state.set(name, event.object.metadata);
-      tell(name);
+      notify(name);
       return await Promise.resolve();
     },
   };

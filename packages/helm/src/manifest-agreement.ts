@@ -3,7 +3,7 @@ import { isObject } from '@addon-operator/json';
 import { parseManifest } from './manifest-document.ts';
 import { identityOf, isHook, unfolded } from './manifest-object.ts';
 
-/** Stands for any number of lines. */
+/** Matches any number of lines. */
 const GAP = Symbol('gap');
 /** As in PEM: base64, most of a line wide. */
 const ENCODED_LINE = /^\s*[A-Za-z0-9+/]{40,}={0,2}\s*$/;

@@ -237,10 +237,10 @@ class IncomingCall {
     });
   }
 
-  /** Tells a host all that was said and is being said; resolves when it answers, or false when it goes away before. */
+  /** Sends a host all that was received and is being received; resolves when it answers, or false when it goes away before. */
   async isAnswered(outgoing: Socket): Promise<boolean> {
     const socket = this.#socket;
-    const tell = (chunk: Buffer): void => {
+    const forward = (chunk: Buffer): void => {
       this.#said.push(chunk);
       outgoing.write(chunk);
     };
@@ -252,11 +252,11 @@ class IncomingCall {
     const onClose = (): void => resolve(false);
     this.#stopListening = (): void => {
       socket.pause();
-      socket.off('data', tell).off('end', endToo).off('close', onClose);
+      socket.off('data', forward).off('end', endToo).off('close', onClose);
       resolve(false);
     };
     outgoing.once('readable', onReadable).once('close', onClose);
-    socket.on('data', tell).once('end', endToo).once('close', onClose);
+    socket.on('data', forward).once('end', endToo).once('close', onClose);
     socket.resume();
     const isAnswered = await promise;
     outgoing.off('readable', onReadable).off('close', onClose);
@@ -266,7 +266,7 @@ class IncomingCall {
   }
 
   /**
-   * Leaves the connection to another server, with all that was said on it. The host that was told before is forgotten. A
+   * Leaves the connection to another server, with all that was received on it. The connection to the previous host is dropped. A
    * client that expects nothing to be added any more is not kept.
    */
   giveBack(): void {

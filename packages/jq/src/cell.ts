@@ -5,7 +5,7 @@ import type { Value } from './value.ts';
 export const NOWHERE = 'nowhere';
 
 /**
- * A value on its way through a program. Inside `path(…)` and on the left of assignments it carries where it stands in
+ * A value on its way through a program. Inside `path(…)` and on the left of assignments it carries its path in
  * the value they were given; elsewhere `path` is undefined.
  */
 export class Cell {

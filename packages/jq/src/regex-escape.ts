@@ -40,7 +40,7 @@ export function readCodeList(reader: PatternReader): readonly CodeRange[] | unde
   });
 }
 
-/** An escape that stands for one character, wherever it is: its code point. Code points that do not exist match nothing. */
+/** An escape for one character, inside or outside of a class: its code point. Code points that do not exist match nothing. */
 export function readCharacterEscape(reader: PatternReader): number | undefined {
   const byte = readByte(reader);
   if (byte !== undefined) return byte < 0x80 ? byte : readUtf8(byte, reader);

@@ -89,7 +89,7 @@ function characterLength(text: string, at: number): number {
   return (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
 }
 
-/** Tells the position in characters of a position in code units; cheap for one that is near the last one asked for. */
+/** Converts positions in code units to positions in characters; cheap near the previous position. */
 function characterCounter(text: string): (at: number) => number {
   if (!/[\ud800-\udbff]/.test(text)) return (at) => at;
   let lastAt = 0;

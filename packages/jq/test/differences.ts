@@ -1,6 +1,6 @@
 import { COMPILE_ERROR, CRASH } from './ask-jq.ts';
 
-/** Engines that filters may meet; `original` is the one of the operator that this one replaces, told by its documents. */
+/** Engines that filters may meet; `original` is the one of the operator that this one replaces, as its documents describe it. */
 export const ENGINES = ['built-in', 'jq 1.8', 'jq 1.6', 'original'] as const;
 export type EngineName = (typeof ENGINES)[number];
 

@@ -34,7 +34,7 @@ export interface HttpKubeClientOptions {
   readonly clock: SteadyClock;
   /** Numbers in [0, 1), for jitter. */
   readonly random: () => number;
-  /** Stands in the User-Agent. */
+  /** Sent in the User-Agent header. */
   readonly version: string;
   /** Limit on the rate of requests; default: none, as the API server has its own by priority and fairness. */
   readonly limiter?: Pick<TokenBucket, 'take'>;

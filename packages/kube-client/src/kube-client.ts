@@ -92,7 +92,7 @@ const UNSERVED = ': 404 page not found';
  * Sends a request about something that may not exist: undefined when the API server says that it does not, or that it does
  * not serve the kind. A page of a proxy with any status is an error: otherwise objects would be taken for deleted.
  *
- * @throws KubeApiError for every other refusal; whatever else the client throws
+ * @throws KubeApiError for every other refusal; other errors of the client
  */
 export async function requestIfPresent(
   kube: Pick<KubeClient, 'request'>,

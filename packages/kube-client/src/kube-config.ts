@@ -56,7 +56,7 @@ export async function loadKubeConfig(options: KubeConfigOptions): Promise<Cluste
     throw invalid(`KUBECONFIG: ${listed.join(', ')} does not exist`);
   }
 
-  // Tells what is missing in the pod.
+  // Throws an error that names what is missing in the pod.
   if (canBeInCluster) return inClusterAccess(options);
 
   const home = presence(env['HOME']);

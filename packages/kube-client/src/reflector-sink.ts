@@ -43,7 +43,7 @@ export interface ReflectorSink {
   failed?(error: unknown): void;
 }
 
-/** Reflectors shared by everybody who selects the same objects. */
+/** Reflectors shared by all bindings that select the same objects. */
 export interface SharedReflectors {
   /**
    * Hands the complete current state to `sink`, resolves, and then hands over every change until `signal` aborts. After a

@@ -8,7 +8,7 @@ interface Subscriber {
   readonly reject: (reason: unknown) => void;
 }
 
-/** Everybody on one reflector: those who wait for their first state, and those who have it. */
+/** Subscribers of one reflector: those that wait for their first state, and those that have it. */
 export class ReflectorSubscribers {
   readonly #waiting = new Set<Subscriber>();
   readonly #live = new Set<Subscriber>();
@@ -81,7 +81,7 @@ export class ReflectorSubscribers {
     for (const { sink } of this.#live) call(sink);
   }
 
-  /** Tells events, one after the other, to everybody who has a state at the time of the call. */
+  /** Delivers events, one after the other, to all subscribers that have a state at the time of the call. */
   async deliver(events: readonly ReflectorEvent[]): Promise<void> {
     const subscribers = [...this.#live];
     for (const event of events) {
@@ -116,7 +116,7 @@ class Newcomers {
     return this.#all.filter((subscriber) => this.#waiting.has(subscriber));
   }
 
-  /** Hands a page to everybody; who cannot take it is refused. */
+  /** Hands a page to all subscribers; one that cannot take it is refused. */
   async stage(objects: readonly KubeObject[]): Promise<void> {
     const staging = this.#present.map(async (subscriber) => {
       try {

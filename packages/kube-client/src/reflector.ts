@@ -94,7 +94,7 @@ export class Reflector {
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps;
     let failures = 0;
-    // Whoever joins in the same breath shares the first list.
+    // Subscribers that join in the same turn of the event loop share the first list.
     await Promise.resolve();
     while (!signal.aborted) {
       const startedMs = clock.steadyMs();

@@ -7,7 +7,7 @@ import { SandboxError } from './sandbox-error.ts';
 
 /** A claim on a directory, which ends with this process at the latest. */
 export interface DirectoryLock {
-  /** The socket that stands for the claim. */
+  /** The socket that holds the claim. */
   readonly path: string;
   release(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { fieldsOf, isObject } from '@addon-operator/json';
 import type { Fields } from './json-access.ts';
 
-/** Stands between the elements of a path; no element holds it, for they are names or JSON texts. */
+/** Separates the elements of a path; no element holds it, for they are names or JSON texts. */
 const SEPARATOR = '\n';
 const SELF = '.';
 

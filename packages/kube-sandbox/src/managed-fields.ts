@@ -46,7 +46,7 @@ export function rulesOf(kind: ServedKind): TypeRules {
 }
 
 /**
- * `next` with the managed fields that follow from an update by `writer`: it takes the fields that it changed, everybody
+ * `next` with the managed fields that follow from an update by `writer`: it takes the fields that it changed, every manager
  * loses those that changed or went. `current` is undefined for a new object. An object whose managed fields were
  * emptied stays without them until something is applied to it.
  */

@@ -71,7 +71,7 @@ function applyStep(document: unknown, step: PatchStep): unknown {
   }
 }
 
-/** Changes the container that holds the last step of a path; undefined stands for the whole document. */
+/** Changes the container that holds the last step of a path; undefined means the whole document. */
 type Change = (container: unknown, key: string | undefined) => unknown;
 
 function changeAt(document: unknown, path: readonly string[], change: Change): unknown {

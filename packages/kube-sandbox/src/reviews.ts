@@ -18,7 +18,7 @@ const ANSWERS: Readonly<Record<string, Fields>> = {
   },
 };
 
-/** The answer to a review: everybody may do everything. */
+/** The response to a review: every user may do everything. */
 export function answerReview(kind: ServedKind, review: ResourceObject): Fields {
   const { name: _name, ...metadata } = review.metadata;
   return { ...review, metadata, status: ANSWERS[kind.kind] ?? {} };

@@ -2,7 +2,7 @@ import { isObject } from '@addon-operator/json';
 import { type Fields, fieldsAt, listAt, stringAt, valueAt } from './json-access.ts';
 import type { FieldRule, Structure } from './structures.ts';
 
-/** Field name in a structure that stands for every field that is not listed. */
+/** Field name in a structure for every field that is not listed. */
 export const ANY_FIELD = '*';
 
 /** Merge rules that the OpenAPI schema of a custom resource declares, as structures below the type `rootType`. */

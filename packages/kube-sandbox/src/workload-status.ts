@@ -152,7 +152,7 @@ function podStatus(object: ResourceObject, now: string): Fields | undefined {
   };
 }
 
-/** Tells pod templates apart, as the suffix of a ReplicaSet's name. */
+/** Distinguishes pod templates, as the suffix of a ReplicaSet's name. */
 export function templateHash(object: ResourceObject): string {
   const text = canonicalJson(valueAt(object, 'spec', 'template') ?? {});
   return createHash('sha256').update(text).digest('hex').slice(0, 10);

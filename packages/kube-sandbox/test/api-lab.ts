@@ -39,7 +39,7 @@ export interface OpenWatch {
   stop(): void;
 }
 
-/** The API of a sandbox without HTTP: a namespace `default`, a clock that stands still, controllers if asked for. */
+/** The API of a sandbox without HTTP: a namespace `default`, a stopped clock, controllers if requested. */
 export class ApiLab {
   readonly clock = new FakeClock(Date.parse('2026-01-01T00:00:00Z'));
   readonly state: ApiState;

@@ -1,7 +1,7 @@
 /**
  * The launcher: a small process that starts, signals and reaps the processes of the daemon. Frames come in on stdin
  * and go out on stdout; at the end of stdin, which is the end of the daemon, it kills every group and exits. A daemon
- * that has set a deadline and does not put it off, whatever keeps it, has its groups ended then. Children that have left
+ * that has set a deadline and does not put it off, for any reason, has its groups ended then. Children that have left
  * their group end with their run all the same. The argument is a random name of this launcher, for their marker.
  */
 import { constants } from 'node:os';

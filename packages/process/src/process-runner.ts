@@ -68,7 +68,7 @@ export interface ProcessResult {
 export interface ProcessRunner {
   /**
    * Runs one process to its end. The run ends at the exit of the process itself, with a short grace for its pipes;
-   * whatever is left of its group is killed then, and where the system allows it whatever has left the group. When the
+   * the rest of its group is killed then, and where the system allows it also processes that have left the group. When the
    * signal aborts, the group gets TERM, after the grace KILL, and the promise rejects with `signal.reason` once the
    * process is gone.
    *

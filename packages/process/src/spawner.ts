@@ -31,7 +31,7 @@ export class SpawnError extends Error {
 }
 
 /**
- * Starts `executable` for the request, with stdin from /dev/null. Whatever is left of the group when the run ends is
+ * Starts `executable` for the request, with stdin from /dev/null. What is left of the group when the run ends is
  * killed. Rejects with SpawnError when the process cannot be started.
  */
 export type Spawner = (

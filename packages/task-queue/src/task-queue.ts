@@ -94,13 +94,13 @@ export interface TaskQueueOptions<T> {
   readonly clock: Clock;
   /** A number in [0, 1), for the jitter of retry delays. */
   readonly random: () => number;
-  /** Told about every failed attempt, before the delay starts. */
+  /** Called for every failed attempt, before the delay starts. */
   readonly onFailure?: (entry: QueueEntry<T>, failure: TaskFailure) => void;
   /** Without it nothing is measured. */
   readonly measure?: MeasureAction;
   /** Tasks that come together, as they shall be queued; `follows` is the task whose outcome names them. */
   readonly admit?: (tasks: readonly T[], follows: T | undefined) => readonly T[];
-  /** Told about tasks as soon as they are queued. */
+  /** Called with tasks as soon as they are queued. */
   readonly onAdd?: (place: QueuePlace, entries: readonly QueueEntry<T>[]) => void;
   /**
    * Called after each change with the tasks that the queue holds no longer and those that it holds now, for counts that must
@@ -444,7 +444,7 @@ export class TaskQueue<T> {
   }
 
   #tellIfEmpty(): void {
-    if (this.#entries.length === 0) for (const tell of this.#emptied.splice(0)) tell();
+    if (this.#entries.length === 0) for (const resolve of this.#emptied.splice(0)) resolve();
   }
 
   #untilWoken(signal: AbortSignal): Promise<void> {

@@ -24,7 +24,7 @@ export function re2Pattern(pattern: string): Re2Pattern {
   }
 }
 
-/** Tells whether a document is a JSON schema. One is made for many documents: its own preparation costs most. */
+/** Checks whether a document is a JSON schema. Create one for many documents: its preparation costs most. */
 export class SchemaCheck {
   #ajv: Ajv | undefined;
 

@@ -185,7 +185,7 @@ interface NamespaceSinkOptions {
   readonly health: WatchHealth;
 }
 
-/** Tells which namespaces come and go; changes of a namespace that stays are ignored. */
+/** Reports which namespaces come and go; changes of a namespace that stays are ignored. */
 class NamespaceSink implements ReflectorSink {
   readonly #options: NamespaceSinkOptions;
   #staged: string[] = [];

@@ -70,13 +70,13 @@ export function causeInText(text: string): FailureCause {
  * ways that helm and the API server have, else by both somewhere; or all objects of a namespace that is missing.
  */
 export function namedObjects(text: string, objects: readonly KubeObject[]): readonly KubeObject[] {
-  const told = text.replace(RELEASE, '');
-  const missing = /namespaces "([^"]+)" not found/.exec(told)?.[1];
+  const shown = text.replace(RELEASE, '');
+  const missing = /namespaces "([^"]+)" not found/.exec(shown)?.[1];
   const inMissing = objects.filter(({ metadata }) => missing !== undefined && metadata.namespace === missing);
-  const together = objects.filter((object) => isNamedAs(PHRASES, told, object));
+  const together = objects.filter((object) => isNamedAs(PHRASES, shown, object));
   if (inMissing.length + together.length > 0)
     return objects.filter((object) => inMissing.includes(object) || together.includes(object));
-  return objects.filter((object) => isNamedAs(MENTIONS, told, object));
+  return objects.filter((object) => isNamedAs(MENTIONS, shown, object));
 }
 
 /** Patterns that have to be found, made from those of a kind and of a name. */

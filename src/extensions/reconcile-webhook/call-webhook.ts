@@ -20,7 +20,7 @@ import {
 export interface CallDeps extends ResolverDeps {
   readonly clock: SteadyClock;
   readonly hosts: AllowedHosts;
-  /** Stands in the User-Agent. */
+  /** Sent in the User-Agent header. */
   readonly version: string;
   /** Called before a request is sent; what it throws keeps that from being done. */
   readonly check: () => void;
@@ -91,7 +91,7 @@ interface ResolverDeps {
 /**
  * Where a module's server is now. A reference is looked up each time: what it leads to may move.
  *
- * @throws Error naming the object that is missing or leads nowhere; whatever the client throws
+ * @throws Error naming the object that is missing or leads nowhere; errors of the client
  */
 async function resolveAddress(
   deps: ResolverDeps,

@@ -223,7 +223,7 @@ export class ModuleDrift {
     const { module } = this.#options;
     const isOurs = (await revision(module, signal)) === this.#revision;
     if (!isOurs) {
-      // Somebody else upgraded the release: the next run of the module decides what is right, and watches anew.
+      // Another client upgraded the release: the next run of the module decides what is right, and watches anew.
       for (const watched of due) watched.compareAt(undefined);
       return;
     }
@@ -342,7 +342,7 @@ export class ModuleDrift {
       heal.end({ error: harmlessText(error, watched.desired) });
       signal.throwIfAborted();
       const nowMs = clock.steadyMs();
-      // Somebody changed it since it was compared.
+      // Another client changed it after it was compared.
       if (hasStatus(error, 409)) {
         watched.compareAt(nowMs + SETTLE_MS);
         return watched.dueMs;

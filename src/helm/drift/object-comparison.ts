@@ -32,7 +32,7 @@ interface Remedy {
  * Compares an object with what helm applied. A dry run of applying it again shows what would change:
  * so other spellings of quantities, defaults and what webhooks do to each object are no differences.
  *
- * @throws whatever the client throws; KubeApiError also when the server refuses what helm applied
+ * @throws errors of the client; KubeApiError also when the server refuses what helm applied
  */
 export async function compareObject(
   desired: DesiredObject,
@@ -57,7 +57,7 @@ export async function compareObject(
     type: 'drifted',
     fields,
     writers: writersOf(live, fields),
-    // Somebody who writes in between must not be overwritten unseen.
+    // A write of another client in between must not be overwritten unseen.
     remedy: { path, body: { ...body, metadata: { ...metadata, resourceVersion } } },
   };
 }

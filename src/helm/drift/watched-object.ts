@@ -5,7 +5,7 @@ import { canonicalJson } from '@addon-operator/json';
 import type { ObjectMeta } from '@addon-operator/kube-client/kube-object';
 import type { DriftedObject } from './drift-policy.ts';
 
-/** Somebody who edits by hand, or a controller, may not be done with the first write. */
+/** A user who edits by hand, or a controller, may not be done with the first write. */
 export const SETTLE_MS = 500;
 /** An object that others keep writing to, harmlessly or in a fight, is compared this often at most. */
 const REPEATED_INTERVAL_MS = 10_000;

@@ -36,7 +36,7 @@ export interface HttpHooksOptions {
   /** Limit for hooks that set none of their own, in milliseconds; undefined = 30 seconds. */
   readonly timeoutMs: number | undefined;
   readonly hosts: AllowedHosts;
-  /** Stands in the User-Agent. */
+  /** Sent in the User-Agent header. */
   readonly version: string;
   /** Called before a request is sent; what it throws keeps that from being done. */
   readonly check: (isAwaited?: boolean) => void;

@@ -28,7 +28,7 @@ function main(): void {
     workers: ledgers,
     clock: systemClock,
     usedBytes: () => process.memoryUsage.rss(),
-    onOverLimit: (usedBytes) => tell({ type: 'over-limit', usedBytes }, killGroup),
+    onOverLimit: (usedBytes) => report({ type: 'over-limit', usedBytes }, killGroup),
     mayStop: () => mayStopWatching(watched, ledgers()),
   });
   const deadline = new DeadlineWatch({
@@ -58,7 +58,7 @@ function main(): void {
   });
   const onReply = (reply: HostReply, passed?: () => void): void => {
     if (reply.type === 'exited') workers.delete(reply.worker);
-    tell(reply, passed);
+    report(reply, passed);
   };
   // The daemon is gone: end everything, also hooks in an endless loop and processes that hooks have started.
   process.on('disconnect', killGroup);
@@ -118,7 +118,7 @@ function isOutOfMemory(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }
 
-function tell(reply: HostReply, passed?: () => void): void {
+function report(reply: HostReply, passed?: () => void): void {
   process.send?.(reply, undefined, undefined, () => passed?.());
 }
 

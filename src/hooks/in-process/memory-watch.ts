@@ -119,7 +119,7 @@ export class WorkLedger {
   }
 }
 
-/** Whoever gets `true` has to see to it that the entries are looked at. */
+/** A caller that gets `true` must look at the entries. */
 function beginWatch(watched: Int32Array<SharedArrayBuffer>): boolean {
   return Atomics.compareExchange(watched, WATCHED, 0, 1) === 0;
 }

@@ -196,7 +196,7 @@ async function runHelmPhase(
     if (module.chart !== 'none') {
       const helmStartedMs = clock.steadyMs();
       operator.journal.enterPhase(queue.name, 'helm');
-      // Somebody may have deleted them since the module started.
+      // Another client may have deleted them after the module started.
       if (tracked.hasDeployFailed && crds.has(module.name)) await crds.ensure(module.name, signal);
       values.checkForHelm(module.name);
       const options = {
@@ -221,7 +221,7 @@ async function runHelmPhase(
       } finally {
         metrics.moduleHelm({ module: module.name, activation }, (clock.steadyMs() - helmStartedMs) / 1_000);
       }
-      // Somebody may have uninstalled the one that was noted on.
+      // Another client may have uninstalled the release that was recorded.
       const isNoted = tracked.release.isKept && deployed.revision > 1;
       if (module.manifest.deletionPolicy !== 'delete' && !isNoted) {
         await releases.keep(module.name, true, signal);

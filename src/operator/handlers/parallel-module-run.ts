@@ -32,7 +32,7 @@ export function handleParallelModuleRun(
   return { type: 'repeat', when: runs.whenDone() };
 }
 
-/** Tells the waiting task what an attempt of one of its runs came to. */
+/** Notifies the waiting task of the outcome of an attempt of one of its runs. */
 export function reportToGroup(
   operator: ParallelModuleRunParts,
   task: ModuleRun,

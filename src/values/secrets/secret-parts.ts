@@ -7,8 +7,8 @@ import type { ValuesSecrets, ValuesStore } from '../values-store.ts';
 import type { SecretReference } from './secret-reference.ts';
 import { SecretWatcher } from './secret-watcher.ts';
 
-/** Stands for all sections in `--secret-references`. */
-const EVERYBODY = '*';
+/** Means all sections in `--secret-references`. */
+const ALL_SECTIONS = '*';
 
 /** References to Secrets, followed for as long as values hold them. */
 interface SecretParts {
@@ -38,7 +38,7 @@ interface SecretPartsOptions {
 
 /** Whether references count in the values of `global`, or of a module. */
 export function isResolvedFor({ secretReferences }: SecretSettings, owner: string): boolean {
-  return secretReferences.includes(EVERYBODY) || secretReferences.includes(owner);
+  return secretReferences.includes(ALL_SECTIONS) || secretReferences.includes(owner);
 }
 
 export function createSecrets(options: SecretPartsOptions): SecretParts {

@@ -25,7 +25,7 @@ interface SecretWatcherDeps {
   /** A number in [0, 1). */
   readonly random: () => number;
   readonly log: Logger;
-  /** Told of each text that a followed reference leads to, again at every change, so that it can be kept out of logs. */
+  /** Called with each string that a followed reference resolves to, again at every change, so that it can be redacted. */
   readonly onText: (text: string) => void;
   /** Followed references lead to something else now than before, or to nothing. */
   readonly onChange: (references: readonly SecretReference[]) => void;

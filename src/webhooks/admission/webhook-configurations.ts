@@ -92,7 +92,7 @@ export class WebhookConfigurations {
       const object = await this.#options.kube.request({ method: 'GET', path }, signal);
       return isObject(object) ? object : undefined;
     } catch (error) {
-      // Whoever has no such hooks need not be allowed to look for what earlier ones left.
+      // An operator without such hooks needs no permission to look for what earlier ones left.
       if (hasStatus(error, 404) || (!isNeeded && hasStatus(error, 403))) return undefined;
       throw error;
     }

@@ -8,7 +8,7 @@ import { JqBinary } from './jq-binary.ts';
 import { JqBuiltin } from './jq-builtin.ts';
 import type { JqEngine } from './jq-engine.ts';
 
-/** Whoever filters tries twice, and a filter without end shall be reported within five seconds. */
+/** Callers try twice, and a filter without end shall be reported within five seconds. */
 const DEFAULT_TIME_LIMIT_MS = 2_200;
 const PROBE_TIME_LIMIT_MS = 10_000;
 const MAX_VERSION_BYTES = 1_024;

@@ -6,7 +6,7 @@ export interface LeaseTerm {
   readonly stopAtMs: number;
   /** Terminates everything that still runs, unless the holder has already done so. */
   readonly termAtMs: number;
-  /** Whatever still runs is killed. */
+  /** What still runs is killed. */
   readonly killAtMs: number;
   /** Another may start. */
   readonly expiresAtMs: number;

@@ -53,7 +53,7 @@ async function untilGone(
       if (hasStatus(error, 404)) return;
       throw error;
     }
-    // Somebody has created a new object of this name.
+    // Another client has created a new object of this name.
     if (uid !== undefined && uidOf(object) !== uid) return;
     finalizers =
       isObject(object) && isObject(object['metadata']) ? object['metadata']['finalizers'] : undefined;
