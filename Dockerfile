@@ -67,6 +67,7 @@ COPY packages/kube-sandbox/package.json ./packages/kube-sandbox/package.json
 COPY packages/process/package.json ./packages/process/package.json
 COPY packages/sdk/package.json ./packages/sdk/package.json
 COPY packages/task-queue/package.json ./packages/task-queue/package.json
+COPY packages/tracing/package.json ./packages/tracing/package.json
 COPY packages/value-schemas/package.json ./packages/value-schemas/package.json
 COPY packages/yaml/package.json ./packages/yaml/package.json
 RUN npm ci --include=dev --include=optional

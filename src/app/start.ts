@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { OperatorError } from '@addon-operator/base/errors';
+import { startTracing } from '@addon-operator/tracing';
 import { policyFiles } from '../extensions/authorization/create-authorization.ts';
 import { customizationsDir } from '../extensions/points/release-points.ts';
 import { bindingCount } from '../hooks/hook.ts';
@@ -21,7 +22,6 @@ import { ConfigMapEventLog } from '../settings/log-parameters.ts';
 import { refuseUnsupported } from '../settings/unsupported-settings.ts';
 import type { Settings } from '../settings.ts';
 import { runModuleObjects } from '../status/run-module-objects.ts';
-import { startTracing } from '../tracing/start-tracing.ts';
 import { createConfigMap, loadPatiently } from '../values/operator-config-map.ts';
 import { startAdmissionServer } from '../webhooks/admission-server.ts';
 import { webhookPorts } from '../webhooks/webhook-server.ts';
@@ -191,6 +191,7 @@ async function createTracing({
   const bootId = randomUUID();
   const tracer = await startTracing({
     ...host,
+    serviceName: 'addon-operator',
     bootId,
     redact: (text) => redactor.text(text),
     onDropped: (count) => metrics.droppedSpans(count),

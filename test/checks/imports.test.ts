@@ -70,11 +70,15 @@ test('the page is loaded only where it is wanted', () => {
 });
 
 test('libraries for traces are loaded by one file, which is loaded only when traces are wanted', () => {
-  const loaders = imports.filter(({ to, isTypeOnly }) => to.startsWith('@opentelemetry/') && !isTypeOnly);
-  expect([...new Set(loaders.map(({ from }) => from))]).toEqual(['tracing/otel-tracer.ts']);
-  const users = imports.filter(({ to, isTypeOnly }) => to === 'tracing/otel-tracer.ts' && !isTypeOnly);
-  expect(users.map(({ from }) => from)).toEqual(['tracing/start-tracing.ts']);
-  expect(files.get('tracing/start-tracing.ts')).toContain("await import('./otel-tracer.ts')");
+  const [library, start] = ['otel-tracer.ts', 'start-tracing.ts'].map(
+    (file) => `../packages/tracing/src/${file}`,
+  );
+  const sources = sourcesOfProject();
+  const loading = importsOfProject(sources).filter(({ isTypeOnly }) => !isTypeOnly);
+  const loaders = loading.filter(({ to }) => to.startsWith('@opentelemetry/'));
+  expect([...new Set(loaders.map(({ from }) => from))]).toEqual([library]);
+  expect(loading.filter(({ to }) => to === library).map(({ from }) => from)).toEqual([start]);
+  expect(sources.get(start ?? '')).toContain("await import('./otel-tracer.ts')");
 });
 
 test('every room of src/ is in the map', () => {
@@ -123,6 +127,16 @@ test.each([
     'values/a.ts',
     "import { TaskQueue } from '@addon-operator/task-queue';",
     '@addon-operator/task-queue may be imported only in app/, operator/',
+  ],
+  [
+    'metrics/a.ts',
+    "import { startTracing } from '@addon-operator/tracing';",
+    '@addon-operator/tracing may be imported only in app/',
+  ],
+  [
+    'app/a.ts',
+    "import { trace } from '@opentelemetry/api';",
+    '@opentelemetry/api may be imported only in packages/',
   ],
   ['hooks/a.ts', "import { block } from '../sdk/sdk.ts';", 'hooks/ may not import sdk/'],
   ['server/a.ts', "import { startUi } from '../ui/start-ui.ts';", 'imports point down the map'],

@@ -22,7 +22,6 @@ export const ROOMS: readonly Room[] = [
   { name: 'extensions', may: ['modules', 'hooks', 'helm', 'values'] },
   { name: 'status', may: ['modules'], mayTypesOf: ['journal'] },
   { name: 'journal', may: [] },
-  { name: 'tracing', may: [] },
   { name: 'events', may: [], mayTypesOf: ['hooks'] },
   { name: 'modules', may: ['hooks', 'helm', 'values'] },
   { name: 'hooks', may: ['values', 'metrics'] },
@@ -35,7 +34,10 @@ export const ROOMS: readonly Room[] = [
   { name: 'lib', may: [] },
 ];
 
-/** The rooms that may import a package: mostly one, so that the package can be replaced there. */
+/**
+ * The rooms that may import a package: mostly one, so that the package can be replaced there. None: it is imported in
+ * packages only.
+ */
 const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
   '@addon-operator/jq': ['app', 'operator', 'events', 'lib'],
   '@addon-operator/kube-client': [
@@ -74,11 +76,12 @@ const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
   '@addon-operator/helm': ['app', 'plan', 'operator', 'extensions', 'helm'],
   '@addon-operator/value-schemas': ['modules', 'values'],
   '@addon-operator/http-server': ['cli', 'webhooks', 'leader', 'ui', 'server'],
+  '@addon-operator/tracing': ['app'],
   '@addon-operator/sdk': ['hooks', 'extensions', 'operator', 'plan', 'sdk'],
   commander: ['cli'],
-  '@opentelemetry/api': ['tracing'],
-  '@opentelemetry/exporter-trace-otlp-http': ['tracing'],
-  '@opentelemetry/sdk-trace': ['tracing'],
+  '@opentelemetry/api': [],
+  '@opentelemetry/exporter-trace-otlp-http': [],
+  '@opentelemetry/sdk-trace': [],
   'prom-client': ['metrics'],
 };
 
@@ -132,6 +135,7 @@ function ownProblem({ from, to, isTypeOnly }: Import): string | undefined {
 function adapterProblem({ from, to }: Import): string | undefined {
   const entry = Object.entries(ADAPTERS).find(([name]) => to === name || to.startsWith(`${name}/`));
   if (entry === undefined || entry[1].includes(roomOf(from))) return undefined;
+  if (entry[1].length === 0) return `${entry[0]} may be imported only in packages/`;
   return `${entry[0]} may be imported only in ${entry[1].map((room) => `${room}/`).join(', ')}`;
 }
 

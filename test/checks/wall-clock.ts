@@ -25,7 +25,6 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'operator/pauses.ts': 'a pause begins and ends at times that are kept in the cluster',
   'operator/reconcile-module.ts': 'the last reconcile, for schedules of modules',
   'operator/requeues.ts': 'when a module is due, shown',
-  'tracing/otel-tracer.ts': 'the times of spans, shown',
   'settings/runtime-parameters.ts': 'when a temporary value expires, shown',
   'status/event-recorder.ts': 'the times of Events',
   'status/module-objects.ts': 'times in the status of a module',
@@ -42,6 +41,7 @@ export const PACKAGE_WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'kube-sandbox/src/resource-handlers.ts': 'the column AGE',
   'kube-sandbox/src/sandbox-clock.ts': 'the clock itself',
   'task-queue/src/task-queue.ts': 'when a task is tried again, shown',
+  'tracing/src/otel-tracer.ts': 'the times of spans, shown',
 };
 
 /** Files that are clocks. */

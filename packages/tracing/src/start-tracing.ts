@@ -9,8 +9,10 @@ export interface StartTracingOptions {
   /** For waits for the collector. */
   readonly steadyClock: SteadyClock;
   readonly log: Logger;
+  /** Name of the program, for the spans; the variables may name another service. */
+  readonly serviceName: string;
   readonly version: string;
-  /** Different after each start of the operator. */
+  /** Different after each start of the program. */
   readonly bootId: string;
   /** Masks secrets in errors. */
   readonly redact: (text: string) => string;
@@ -25,14 +27,14 @@ const WARN_MS = 60_000;
 /** The tracer that the variables of OpenTelemetry ask for; without them nothing is loaded. */
 export async function startTracing(options: StartTracingOptions): Promise<Tracer> {
   const { env, log, clock, running } = options;
-  const { settings, warnings } = readTraceSettings(env);
+  const { settings, warnings } = readTraceSettings(env, options.serviceName);
   for (const warning of warnings) log.warn({}, warning);
   if (settings === undefined) return NO_TRACER;
   const { createOtelTracer } = await import('./otel-tracer.ts');
   const onDropped = warnSometimes(clock, options.onDropped, (spans, reason) =>
     log.warn(
       { spans, reason, url: withoutUser(settings.url) },
-      'spans of traces are lost, the operator goes on',
+      'spans of traces are lost, the program goes on',
     ),
   );
   const { tracer, stop } = createOtelTracer({ ...options, settings, onDropped });

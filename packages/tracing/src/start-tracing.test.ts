@@ -1,9 +1,9 @@
 import { systemClock } from '@addon-operator/base/clock';
 import { traceparentOf } from '@addon-operator/base/trace';
 import { expect, test, vi } from 'vitest';
-import { CapturedLog } from '../../test/support/captured-log.ts';
-import { FakeClock } from '../../test/support/fake-clock.ts';
-import { attributeOf, OtlpReceiver } from '../../test/support/otlp-receiver.ts';
+import { CapturedLog } from '../../../test/support/captured-log.ts';
+import { FakeClock } from '../../../test/support/fake-clock.ts';
+import { attributeOf, OtlpReceiver } from '../../../test/support/otlp-receiver.ts';
 import { startTracing } from './start-tracing.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -18,6 +18,7 @@ async function tracing(env: Readonly<Record<string, string>>) {
     clock,
     steadyClock: systemClock,
     log: log.logger,
+    serviceName: 'addon-operator',
     version: '1.2.3',
     bootId: 'boot',
     redact: (text) => text.replaceAll('s3cret', '***'),

@@ -16,10 +16,15 @@ export interface TraceSettings {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-const SERVICE_NAME = 'addon-operator';
-
-/** The settings, and what of the variables has no effect; no settings if traces are not to be exported. */
-export function readTraceSettings(env: Env): {
+/**
+ * The settings, and what of the variables has no effect; no settings if traces are not to be exported.
+ *
+ * @param serviceName the attribute `service.name`, if no variable has one
+ */
+export function readTraceSettings(
+  env: Env,
+  serviceName: string,
+): {
   readonly settings: TraceSettings | undefined;
   readonly warnings: readonly string[];
 } {
@@ -51,7 +56,7 @@ export function readTraceSettings(env: Env): {
   };
   const settings: TraceSettings = {
     url,
-    resource: resourceOf(env),
+    resource: resourceOf(env, serviceName),
     sampler: samplerOf(env, warnings),
     maxQueueSize: number('OTEL_BSP_MAX_QUEUE_SIZE', 2_048),
     maxBatchSize: number('OTEL_BSP_MAX_EXPORT_BATCH_SIZE', 512),
@@ -64,14 +69,14 @@ function isTrue(text: string | undefined): boolean {
   return text?.toLowerCase() === 'true';
 }
 
-function resourceOf(env: Env): Readonly<Record<string, string>> {
+function resourceOf(env: Env, serviceName: string): Readonly<Record<string, string>> {
   const pairs = (env['OTEL_RESOURCE_ATTRIBUTES'] ?? '').split(',').flatMap((pair) => {
     const at = pair.indexOf('=');
     return at < 1 ? [] : [[pair.slice(0, at).trim(), decoded(pair.slice(at + 1).trim())] as const];
   });
   const given = Object.fromEntries(pairs);
   const name = env['OTEL_SERVICE_NAME'] ?? '';
-  return { 'service.name': SERVICE_NAME, ...given, ...(name !== '' && { 'service.name': name }) };
+  return { 'service.name': serviceName, ...given, ...(name !== '' && { 'service.name': name }) };
 }
 
 function decoded(text: string): string {

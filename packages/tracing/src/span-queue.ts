@@ -50,7 +50,7 @@ export class SpanQueue implements SpanProcessor {
     const { maxQueueSize, maxBatchSize, delayMs, onDropped } = this.#options;
     if ((span.spanContext().traceFlags & 1) === 0) return;
     if (this.#isStopped || this.#waiting.length >= maxQueueSize) {
-      onDropped(1, this.#isStopped ? 'the operator stops' : 'too many spans wait');
+      onDropped(1, this.#isStopped ? 'the program stops' : 'too many spans wait');
       return;
     }
     this.#waiting.push(span);
@@ -77,7 +77,7 @@ export class SpanQueue implements SpanProcessor {
     this.#timer?.abort();
     const lost = this.#waiting.length;
     this.#waiting = [];
-    if (lost > 0) this.#options.onDropped(lost, 'the operator stops');
+    if (lost > 0) this.#options.onDropped(lost, 'the program stops');
     // It waits for requests that hang.
     void this.#options.sink.shutdown().catch(() => undefined);
   }

@@ -1,6 +1,6 @@
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { expect, test } from 'vitest';
-import { FakeClock } from '../../test/support/fake-clock.ts';
+import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { SpanQueue } from './span-queue.ts';
 
 const FLUSH_MS = 5_000;
@@ -44,5 +44,5 @@ test('a collector that hangs delays the stop by the limit for the last spans, an
   expect(isStopped).toBe(false);
   await clock.advance(1);
   await stopped;
-  expect(lost).toEqual([{ count: 3, reason: 'the operator stops' }]);
+  expect(lost).toEqual([{ count: 3, reason: 'the program stops' }]);
 });

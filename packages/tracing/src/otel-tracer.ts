@@ -36,6 +36,7 @@ export interface OtelTracerOptions {
   readonly clock: Clock;
   /** For waits for the collector. */
   readonly steadyClock: SteadyClock;
+  readonly serviceName: string;
   readonly version: string;
   readonly bootId: string;
   /** Masks secrets in errors. */
@@ -45,7 +46,7 @@ export interface OtelTracerOptions {
   readonly sink?: SpanSink;
 }
 
-/** The stop of the operator waits no longer for the last spans. */
+/** The stop of the program waits no longer for the last spans. */
 const FLUSH_MS = 5_000;
 const MAX_ERROR_CHARACTERS = 1_024;
 const MS_PER_SECOND = 1_000;
@@ -89,7 +90,7 @@ export function createOtelTracer(options: OtelTracerOptions): {
     },
     spanProcessors: [queue],
   });
-  const tracer = provider.getTracer('addon-operator', version);
+  const tracer = provider.getTracer(options.serviceName, version);
   const parts = { tracer, nextIds, clock, redact: options.redact };
   return {
     tracer: {
