@@ -17,7 +17,7 @@ import { OWN_CODE } from './lib/own-code.ts';
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 
-test.skipIf(process.platform !== 'linux')('what stdout cannot take is told on stderr', () => {
+test.skipIf(process.platform !== 'linux')('what stdout cannot take is reported on stderr', () => {
   const full = openSync('/dev/full', 'w');
   try {
     const { stderr, signal } = spawnSync(process.execPath, [MAIN, 'version'], {

@@ -9,7 +9,7 @@ import { endOnUncaught, stopDaemon } from './stop.ts';
 
 const GRACE_MS = 30_000;
 
-/** A daemon whose only hook runs until it is let go, or until it is told to stop. */
+/** A daemon whose only hook runs until it is released or stopped. */
 async function runningHook() {
   const lab = await operatorLab(['web'], { 'web/a.sh': { beforeHelm: 1, afterHelm: 1 } });
   const gate = Promise.withResolvers<void>();
@@ -55,7 +55,7 @@ test('a hook that ends within the grace is let finish, and nothing new begins', 
   await lab[Symbol.asyncDispose]();
 });
 
-test('a hook that runs longer than the grace is told to stop', async () => {
+test('a hook that runs longer than the grace receives SIGTERM', async () => {
   const { lab } = await runningHook();
   const { host, stopped, isDisposed } = await stop(lab);
   await lab.clock.advance(GRACE_MS);

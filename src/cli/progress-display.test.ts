@@ -23,7 +23,7 @@ test('an output that is no terminal gets plain lines from the first event on', a
   expect(take()).toBe('TIME sandbox API at http://127.0.0.1:1\nTIME module web is ready\n');
 });
 
-test('a terminal gets a block that tells the time, notices above it, and lines once it has ended', async () => {
+test('a terminal gets a block that shows the time, notices above it, and lines once it has ended', async () => {
   const { clock, shown, take } = display(true);
   const running = shown.run();
   expect(take()).toContain('0 s  starting\u001b[K\n');

@@ -59,7 +59,7 @@ test('advance() keeps what it knows of modules that stay enabled', () => {
   ]);
 });
 
-test('advance() tells the phase: the global hook that runs, or the task that failed', () => {
+test('advance() shows the phase: the global hook that runs, or the task that failed', () => {
   const run = { module: '', hook: 'facts.sh', binding: 'beforeAll' };
   expect(after({ type: 'hook-started', run }).phase).toBe('global hook facts.sh (beforeAll)');
   const failed: FailedTask = { ...FAILED, task: 'GlobalHookRun', module: '', hook: 'facts.sh' };

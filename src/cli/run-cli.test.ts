@@ -186,7 +186,7 @@ test('render passes its options on', async () => {
   expect((await run('module render web --diff')).stdout).toBe('{"isDebug":false,"isDiff":true}\n');
 });
 
-test('a refused parameter is told and fails', async () => {
+test('a refused parameter is reported and fails', async () => {
   const set = () => {
     throw new Error(`'value' parameter is invalid: unknown log level "foo"`);
   };

@@ -6,7 +6,7 @@ import { sandboxFiles } from './sandbox-paths.ts';
 
 const files = sandboxFiles('/checkout/.sandbox', '/tmp');
 
-test('sandboxFlags() makes settings that suit a machine of somebody', () => {
+test('sandboxFlags() makes settings that suit the machine of a developer', () => {
   const settings = readSettings({ env: {}, flags: sandboxFlags({ env: {}, flags: {} }, files) });
   expect(settings).toMatchObject({
     namespace: 'addon-operator',

@@ -25,7 +25,7 @@ test.each([
     ['onStartup: lifecycle onStartup', 'kubernetes: synchronization pods + synchronization nodes'],
   ],
   [
-    'bindings of other queues, and those that nobody waits for, apart',
+    'bindings of other queues, and those without a waiting task, apart',
     {
       kubernetes: [
         { name: 'pods', kind: 'Pod' },

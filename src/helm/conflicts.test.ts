@@ -63,7 +63,7 @@ test.each([
   expect(await fieldConflicts([desired('a')], options, signal)).toEqual([]);
 });
 
-test('fieldConflicts() tells when the server cannot be reached, and ends when the signal aborts', async () => {
+test('fieldConflicts() reports when the server cannot be reached, and ends when the signal aborts', async () => {
   const down = new Error('down');
   await expect(fieldConflicts([desired('a')], server(() => down).options, signal)).rejects.toBe(down);
   const { options, requests } = server(() => ({}));

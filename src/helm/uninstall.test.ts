@@ -22,9 +22,12 @@ Error: failed to delete release: web
 `,
     'failed to delete release: web: services "a" is forbidden\nby a policy',
   ],
-])('uninstallError() tells the reason that %s only shows when it is debugged', (_version, stderr, error) => {
-  expect(uninstallError(stderr)).toBe(error);
-});
+])(
+  'uninstallError() reports the reason that %s only shows when it is debugged',
+  (_version, stderr, error) => {
+    expect(uninstallError(stderr)).toBe(error);
+  },
+);
 
 test('uninstallError() tells any other error as it is', () => {
   expect(

@@ -137,12 +137,12 @@ test.each(OUTPUT_VARIABLES)(
   },
 );
 
-test('readOutputs() replaces bytes that are no UTF-8 and tells of the file', () => {
+test('readOutputs() replaces bytes that are no UTF-8 and reports the file', () => {
   const files = create();
-  const told: string[] = [];
+  const reported: string[] = [];
   writeFileSync(pathIn(files, 'METRICS_PATH'), Buffer.from([0x22, 0xe4, 0x22]));
-  expect(files.readOutputs((variable) => told.push(variable)).metrics).toBe('"\u{FFFD}"');
-  expect(told).toEqual(['METRICS_PATH']);
+  expect(files.readOutputs((variable) => reported.push(variable)).metrics).toBe('"\u{FFFD}"');
+  expect(reported).toEqual(['METRICS_PATH']);
 });
 
 test('readOutputs() refuses a file that is too large', () => {

@@ -58,7 +58,7 @@ test('a field of the record beats one of the child, and each name is written onc
   expect(lines).toEqual(['{"level":"info","a":3,"msg":"m"}\n']);
 });
 
-test('at level debug a record tells the file and line that made it, also through other loggers', () => {
+test('at level debug a record has the file and line that made it, also through other loggers', () => {
   const { log, lines } = capture({ level: 'debug' });
   const redactor = new Redactor();
   redactor.add('secret');

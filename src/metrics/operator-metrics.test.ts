@@ -46,7 +46,7 @@ async function seriesOf(metrics: OperatorMetrics, name: string): Promise<string[
 const SNAPSHOT = { module: 'web', hook: 'hooks/a.sh', binding: 'pods', queue: 'main', kind: 'Pod' };
 const QUEUE_ACTIONS = ['AddFirst', 'AddLast', 'AddAfter', 'RemoveFirst', 'DeleteFunc', 'IterateSnapshot'];
 
-test('the prefix stands before every name of ours and before no name of the process', async () => {
+test('the prefix precedes every name of ours and before no name of the process', async () => {
   const text = await createMetrics({ prefix: 'dev_' }).scrape();
   expect(text).toContain('\ndev_live_ticks 0\n');
   expect(text).toContain('\nprocess_start_time_seconds ');

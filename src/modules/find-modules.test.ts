@@ -142,7 +142,7 @@ test('findModules() ignores dot names silently and files with a warning', async 
   expect(warnings.map(({ fields }) => fields['path'])).toStrictEqual([join(root, 'modules/README.md')]);
 });
 
-test('findModules() takes a script that is not executable for none, with a warning that tells the fix', async () => {
+test('findModules() takes a script that is not executable for none, with a warning that names the fix', async () => {
   await make({ 'modules/web/enabled': '#!/bin/sh', 'modules/db/enabled/': '' });
   const { modules } = await find();
   expect(modules.map(({ enabledScript }) => enabledScript)).toStrictEqual([undefined, undefined]);

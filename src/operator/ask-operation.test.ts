@@ -7,7 +7,7 @@ function tick(lab: OperatorLab): void {
   for (const binding of runtime.hook.config.schedule) lab.operator.router.onScheduleTick(runtime, binding);
 }
 
-test('an abort drops a hook for events that waits for another try, and what stands behind it goes on', async () => {
+test('an abort drops a hook for events that waits for another try, and the tasks behind it run', async () => {
   await using lab = await operatorLab(['web'], { 'web/a.sh': { schedule: [{ crontab: '* * * * *' }] } });
   await lab.converge();
   lab.behaviours.set('web/a.sh', failing);

@@ -41,7 +41,7 @@ test('hooks of a deploy run around the hooks of the module and helm, by number a
   ]);
 });
 
-test('a removal is told when the release is gone, before afterDeleteHelm hooks', async () => {
+test('a removal is reported when the release is gone, before afterDeleteHelm hooks', async () => {
   await using lab = await operatorLab(['web'], { 'global/a.sh': ALL, 'web/m.sh': MODULE_HOOK });
   await lab.converge();
   lab.takeCalls();
@@ -67,7 +67,7 @@ test('a removal is told when the release is gone, before afterDeleteHelm hooks',
   ]);
 });
 
-test('a removal that failed after the release was gone is told when it is repeated', async () => {
+test('a removal that failed after the release was gone is reported when it is repeated', async () => {
   await using lab = await operatorLab(['web'], { 'global/a.sh': ALL, 'web/m.sh': { afterDeleteHelm: 1 } });
   await lab.converge();
   lab.takeCalls();
@@ -128,7 +128,7 @@ test('a module without a chart has no deploy', async () => {
   expect(deployCalls(lab)).toEqual([]);
 });
 
-test('hooks that fail do not matter, and are told with the module', async () => {
+test('hooks that fail do not matter, and are reported with the module', async () => {
   await using lab = await operatorLab(['web'], { 'global/a.sh': ALL, 'global/b.sh': ALL });
   lab.behaviours.set('global/a.sh', failing);
   await lab.converge();
@@ -179,7 +179,7 @@ test('without hooks of a deploy nothing is asked', async () => {
   expect(lab.calls).toContain('uninstall web');
 });
 
-test('a refusal is told at once within a deploy', async () => {
+test('a refusal is reported at once within a deploy', async () => {
   await using lab = await operatorLab(['web'], { 'global/a.sh': ALL });
   const run = { activation: '', queue: 'main', task: {}, attempt: 1 };
   let contexts: unknown;
@@ -197,7 +197,7 @@ test('a refusal is told at once within a deploy', async () => {
   ]);
 });
 
-test('a refusal outside of a deploy is told as soon as queues run, whatever holds up main', async () => {
+test('a refusal outside of a deploy is reported as soon as queues run, whatever holds up main', async () => {
   await using lab = await operatorLab(['web'], { 'global/a.sh': ALL, 'global/b.sh': { onStartup: 1 } });
   lab.behaviours.set('global/a.sh', failing);
   lab.obstacles.set('discover', () => {

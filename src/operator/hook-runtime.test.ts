@@ -63,7 +63,7 @@ test('startMonitors() of several hooks does not wait for one before it starts th
   expect(runtimes.map((runtime) => runtime.isMonitored(0))).toEqual([true, false, false]);
 });
 
-test('a monitor that cannot start is told with its hook and binding', async () => {
+test('a monitor that cannot start is reported with its hook and binding', async () => {
   const { lab, runtime } = await harness();
   lab.obstacles.set('monitor global/a.sh/two', () => {
     throw new OperatorError('KUBE_KIND_UNKNOWN', 'no such kind');

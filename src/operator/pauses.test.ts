@@ -13,15 +13,15 @@ const { signal } = new AbortController();
 let server: ConfigMapServer;
 let client: HttpKubeClient;
 let clock: FakeClock;
-let told: (readonly [string, LogFields])[];
+let reported: (readonly [string, LogFields])[];
 const note = (fields: LogFields, message: string): void => {
-  told.push([message, fields]);
+  reported.push([message, fields]);
 };
 const log: Logger = { ...silentLogger, info: note, warn: note };
 
 beforeEach(async () => {
   server = await ConfigMapServer.start();
-  told = [];
+  reported = [];
   clock = new FakeClock(Date.parse('2026-05-31T17:00:00Z'));
   client = plainClient(server.url, clock);
 });
@@ -100,10 +100,10 @@ test('an entry that cannot be read is a pause all the same', async () => {
 test('an end that is null is none', async () => {
   server.edit({ web: '{"reason":"disks","until":null}' });
   expect((await loaded()).of('web')).toEqual({ reason: 'disks', sinceMs: 0, untilMs: undefined });
-  expect(told.map(([message]) => message)).toEqual(['paused']);
+  expect(reported.map(([message]) => message)).toEqual(['paused']);
 });
 
-test('watch() tells of changes and of the end of a pause, until the signal aborts', async () => {
+test('watch() reports changes and of the end of a pause, until the signal aborts', async () => {
   const pauses = await loaded();
   const stop = new AbortController();
   let changes = 0;
@@ -119,7 +119,7 @@ test('watch() tells of changes and of the end of a pause, until the signal abort
   await expect(watching).rejects.toBe(stop.signal.reason);
 });
 
-test('watch() does not miss a pause that ends while a change is told', async () => {
+test('watch() does not miss a pause that ends while a change is reported', async () => {
   const pauses = await loaded();
   const stop = new AbortController();
   let changes = 0;
@@ -168,7 +168,7 @@ async function until(isTrue: () => boolean): Promise<void> {
   expect(isTrue()).toBe(true);
 }
 
-test('follow() takes over what others write, and tells what changed', async () => {
+test('follow() takes over what others write, and reports what changed', async () => {
   const pauses = await loaded();
   const stop = new AbortController();
   await pauses.follow(stop.signal);
@@ -179,7 +179,7 @@ test('follow() takes over what others write, and tells what changed', async () =
   expect(pauses.of('dns')?.reason).toBe('do not touch');
   server.delete();
   await until(() => pauses.of('dns') === undefined);
-  expect(told.map(([message, { target }]) => [message, target])).toEqual([
+  expect(reported.map(([message, { target }]) => [message, target])).toEqual([
     ['paused', 'web'],
     ['paused', 'dns'],
     ['resumed', 'web'],
@@ -188,23 +188,23 @@ test('follow() takes over what others write, and tells what changed', async () =
   stop.abort();
 });
 
-test('an entry whose time is over is not told as a pause, and one that is set back to the past is over', async () => {
+test('an entry whose time is over is not reported as a pause, and one that is set back to the past is over', async () => {
   server.edit({ web: '{"reason":"disks","until":"2026-05-31T16:00:00Z"}', dns: '{"reason":"night"}' });
   const pauses = await loaded();
   server.edit({ dns: '{"reason":"night","until":"2026-05-31T16:59:59Z"}' });
   await pauses.load(signal);
   await pauses.load(signal);
   expect(pauses.of('dns')).toBeUndefined();
-  expect(told.map(([message, { target }]) => [message, target])).toEqual([
+  expect(reported.map(([message, { target }]) => [message, target])).toEqual([
     ['paused', 'dns'],
     ['resumed', 'dns'],
   ]);
 });
 
-test('a pause of a module that does not exist is told as one that does not count yet', async () => {
+test('a pause of a module that does not exist is reported as one that does not count yet', async () => {
   server.edit({ webb: 'disks', web: 'disks', ALL: 'night' });
   await loaded();
-  const unknown = told.filter(([message]) => message.startsWith('no module has the name of this pause'));
+  const unknown = reported.filter(([message]) => message.startsWith('no module has the name of this pause'));
   expect(unknown.map(([, { target }]) => target)).toEqual(['webb']);
 });
 
@@ -226,7 +226,7 @@ test.each([
   ['{"reason":', 'it is not a JSON object'],
   ['{"until":"2026-05-31T18:00:00Z"}', 'it has no "reason"'],
   ['{"reason":"x","until":"tomorrow"}', '"until" is not a time such as 2030-05-31T18:00:00Z'],
-])('an entry %s is told, and what was known before stays', async (text, problem) => {
+])('an entry %s is reported, and what was known before stays', async (text, problem) => {
   server.edit({ web: '{"reason":"disks","until":"2026-05-31T18:00:00Z"}' });
   const pauses = await loaded();
   server.edit({ web: text, dns: text });
@@ -234,7 +234,7 @@ test.each([
   await pauses.load(signal);
   expect(pauses.of('web')).toMatchObject({ reason: 'disks', untilMs: Date.parse('2026-05-31T18:00:00Z') });
   expect(pauses.of('dns')).toMatchObject({ untilMs: undefined });
-  const problems = told.filter(([, fields]) => fields['problem'] === problem);
+  const problems = reported.filter(([, fields]) => fields['problem'] === problem);
   expect(problems.map(([, { target }]) => target)).toEqual(['web', 'dns']);
 });
 
@@ -242,7 +242,7 @@ test('follow() says once that the role does not allow to watch, and goes on with
   const pauses = await loaded();
   server.intercept('LIST', () => ({ type: 'refuse', status: 403, reason: 'Forbidden' }));
   await pauses.follow(signal);
-  expect(told.map(([message]) => message)).toEqual([
+  expect(reported.map(([message]) => message)).toEqual([
     'cannot watch the ConfigMap of pauses: edits take effect after a restart; grant list and watch on it',
   ]);
 });

@@ -180,7 +180,7 @@ test('a forced run that a hook puts off is forced when it comes', async () => {
   expect(lab.takeCalls()).toEqual(['force web']);
 });
 
-test('End tells of a deletion that failed, too', async () => {
+test('End reports a deletion that failed, too', async () => {
   await using flow = await flowLab();
   const { lab } = flow;
   await lab.converge();

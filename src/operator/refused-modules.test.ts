@@ -13,7 +13,7 @@ const HOOKS = {
   'web/hook.sh': { beforeHelm: 1, afterHelm: 1 },
 };
 
-test('nothing of a module that is not authorized is run, and it is told once for each reason', async () => {
+test('nothing of a module that is not authorized is run, and it is reported once for each reason', async () => {
   await using lab = await operatorLab([evil, moduleFor('web', 2)], HOOKS, { authorization: allow });
   lab.withCrds.add('evil');
   const contexts: unknown[] = [];

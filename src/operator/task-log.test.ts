@@ -61,7 +61,7 @@ test('startMessage() says what a task is for and what it was caused by', async (
   );
 });
 
-test('endMessage() tells the result in the words of the contract', () => {
+test('endMessage() reports the result in the words of the contract', () => {
   expect((['success', 'retry', 'repeat'] as const).map((type) => endMessage(MODULE_RUN, type))).toEqual([
     "ModuleRun task done, result is 'Success'",
     "ModuleRun task done, result is 'Fail'",

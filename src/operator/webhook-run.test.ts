@@ -66,7 +66,7 @@ test('values the hook changes ask for a run of its module', async () => {
   expect(lab.calls).toContain('deploy web {"x":1}');
 });
 
-test('a failed run is told and not repeated', async () => {
+test('a failed run is reported and not repeated', async () => {
   await using lab = await started({ 'web/a.sh': HOOK });
   lab.behaviours.set('web/a.sh', failing);
   await expect(ask(lab, 'web/a.sh')).rejects.toMatchObject({ code: 'HOOK_FAILED' });

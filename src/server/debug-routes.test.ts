@@ -169,7 +169,7 @@ test('a runtime parameter is set by a form', async () => {
   });
 });
 
-test('a refused value is told', async () => {
+test('a refused value is reported', async () => {
   const set = () => {
     throw new Error('unknown runtime parameter "x"');
   };

@@ -62,7 +62,7 @@ Summary:
 `);
 });
 
-test('one task is told in the singular', () => {
+test('one task is reported in the singular', () => {
   expect(queueListText([queue('main', '', 't')], false)).toContain("- 'main' queue: 1 task.\n");
 });
 

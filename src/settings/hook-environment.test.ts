@@ -9,7 +9,7 @@ test('hooks get every variable that is set', () => {
   expect(hookEnvironment(ENV, { hookEnv: 'all', hookEnvAllowed: ALLOWED, authPolicy: 'none' })).toEqual(set);
 });
 
-test('hooks get only what is on the list, where a star stands for any rest', () => {
+test('hooks get only what is on the list, where a star means any rest', () => {
   expect(
     hookEnvironment(ENV, { hookEnv: 'allow-list', hookEnvAllowed: ALLOWED, authPolicy: 'none' }),
   ).toEqual({

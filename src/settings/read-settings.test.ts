@@ -122,7 +122,7 @@ test('a wrong flag is named with its variable', () => {
   );
 });
 
-test('all mistakes are told at once', () => {
+test('all mistakes are reported at once', () => {
   const problems = problemsOf({
     ADDON_OPERATOR_NAMESPACE: 'ns',
     HELM_TIMEOUT: 'x',

@@ -48,7 +48,7 @@ function lab() {
   return { clock, log, stop, said, requests, refusals, put, operations };
 }
 
-test('an annotation is told once, and taken off when it is handled', async () => {
+test('an annotation is reported once, and taken off when it is handled', async () => {
   const { put, said, operations, requests } = lab();
   put('force-reconcile');
   put('force-reconcile');

@@ -63,7 +63,7 @@ test('explanationText() names the code of the last error', () => {
   expect(explanationText({ ...WEB, failure })).toMatch(/^attempts +1 failed\nerror code +HOOK_FAILED\n/m);
 });
 
-test('explanationText() does not say that nothing was changed where that cannot be told', () => {
+test('explanationText() does not say that nothing was changed where that cannot be reported', () => {
   const uncompared = [{ resource: '/Secret/web', error: 'forbidden' }];
   const text = explanationText({ ...WEB, drift: { mode: 'heal', objects: [], uncompared } });
   expect(text).toMatch(/^drift +\/Secret\/web cannot be compared: forbidden$/m);

@@ -18,7 +18,7 @@ function recorded(store: ModuleObjectStore): string[] {
 
 const asked = (word: string) => ({ annotations: { 'addon-operator.io/operation': word } });
 
-test('the store tells of operations, finalizers and deletions, each change once', async () => {
+test('the store reports operations, finalizers and deletions, each change once', async () => {
   const store = new ModuleObjectStore();
   const said = recorded(store);
   await store.stage([module('1', { finalizers: ['a/b'] })]);

@@ -129,7 +129,7 @@ test('save() gives up when others are faster six times in a row', async () => {
   expect(lab.server.count('PUT')).toBe(6);
 });
 
-test('save() reads again when nobody knows whether the write arrived, and does not repeat one that did', async () => {
+test('save() reads again when it is unknown whether the write arrived, and does not repeat one that did', async () => {
   lab.server.edit({ web: 'l: [1]' });
   const { store, changes } = await lab.watched();
   lab.server.intercept('PUT', () => ({ type: 'carry-out-and-cut' }));

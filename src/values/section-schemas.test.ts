@@ -57,13 +57,13 @@ test.each<[string, string, Json, string]>([
     'web.a in body must be of type string: "number"',
   ],
 ])(
-  'a value that breaks the schema is told by path and expectation, not by value: %s',
+  'a value that breaks the schema is reported by path and expectation, not by value: %s',
   (_case, schema, value, problem) => {
     expect(problemsOfA(schema, value)).toEqual([problem]);
   },
 );
 
-test('all problems are told at once', () => {
+test('all problems are reported at once', () => {
   expect(
     problems('required: [size]\nproperties: {size: {}, replicas: {type: integer}}', {
       replicas: 'x',
@@ -76,7 +76,7 @@ test('all problems are told at once', () => {
   ]);
 });
 
-test('a property that is nearly one of the schema is told', () => {
+test('a property that is nearly one of the schema is reported', () => {
   expect(problems('properties: {replicas: {type: integer}}', { replcias: 1 })).toEqual([
     'web.replcias in body is a forbidden property (did you mean "replicas"?)',
   ]);
@@ -214,7 +214,7 @@ test.each([
   expect(() => schemasOf(text)).toThrow(reason);
 });
 
-test('broken YAML is told with its file and line, once', () => {
+test('broken YAML is reported with its file and line, once', () => {
   expect(() => schemasOf('a: [1')).toThrow(/^load 'values' schema: openapi\/values\.yaml:1: (?!.*openapi)/);
 });
 

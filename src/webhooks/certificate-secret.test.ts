@@ -41,7 +41,7 @@ test('a due certificate is replaced in the Secret, and what others keep there st
   expect(kube.objects.get(PATH)?.['data']).toHaveProperty('note');
 });
 
-test('a refusal is told', async () => {
+test('a refusal is reported', async () => {
   const { kube, load } = startLab();
   kube.obstacles.push(() => {
     throw refused(403, 'Forbidden');

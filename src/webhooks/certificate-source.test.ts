@@ -5,7 +5,7 @@ import { openCertificateSource } from './certificate-source.ts';
 
 const certificate = (cert: string) => ({ cert, key: 'k', ca: 'a', expiresMs: 0 });
 
-test('it looks every 30 s, tells of changes only, and keeps the last one through failures', async () => {
+test('it looks every 30 s, reports changes only, and keeps the last one through failures', async () => {
   const clock = new FakeClock();
   const stop = new AbortController();
   const answers: (string | Error)[] = ['one', 'one', new Error('away'), 'two'];
@@ -21,13 +21,13 @@ test('it looks every 30 s, tells of changes only, and keeps the last one through
     },
     stop.signal,
   );
-  const told: string[] = [];
-  const unsubscribe = source.certificates.onChange(({ cert }) => told.push(cert));
+  const reported: string[] = [];
+  const unsubscribe = source.certificates.onChange(({ cert }) => reported.push(cert));
   const ended = source.run(stop.signal);
   await clock.advance(60_000);
-  expect([source.certificates.current.cert, told]).toEqual(['one', []]);
+  expect([source.certificates.current.cert, reported]).toEqual(['one', []]);
   await clock.advance(30_000);
-  expect([source.certificates.current.cert, told]).toEqual(['two', ['two']]);
+  expect([source.certificates.current.cert, reported]).toEqual(['two', ['two']]);
   unsubscribe();
   stop.abort();
   await ended;

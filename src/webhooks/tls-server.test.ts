@@ -257,7 +257,7 @@ test.skipIf(!hasOpenssl)('with client authorities only their clients are served'
   expect(await send({ client })).toMatchObject({ status: 200 });
 });
 
-test('clients that say nothing keep nobody from being served', async () => {
+test('clients that say nothing keep no other client from being served', async () => {
   const { server, send } = await startLab(echo);
   const silent = await Promise.all(
     Array.from({ length: 500 }, async () => {

@@ -17,7 +17,7 @@ export interface Copy {
   readonly target: string;
 }
 
-/** The stages of a Dockerfile; what stands before the first FROM is left out. */
+/** The stages of a Dockerfile; what is before the first FROM is left out. */
 export function stagesOf(dockerfile: string): Stage[] {
   const lines = dockerfile
     .split('\n')

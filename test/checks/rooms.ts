@@ -2,7 +2,7 @@ import { type Import, loadedBy } from './import-graph.ts';
 
 interface Room {
   readonly name: string;
-  /** Rooms it may import besides `lib`; `*` stands for every room after it in the table. */
+  /** Rooms it may import besides `lib`; `*` means every room after it in the table. */
   readonly may: readonly string[] | '*';
   /** Rooms of which it may import types, so that nothing of them is loaded. */
   readonly mayTypesOf?: readonly string[];

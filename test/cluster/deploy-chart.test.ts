@@ -110,8 +110,8 @@ describeCluster('the chart of the operator', (cluster) => {
       }, 60_000);
       await backend.request({ method: 'DELETE', ...module });
       await vi.waitFor(async () => {
-        const told = await backend.request({ path: '/api/v1/namespaces/default/events' });
-        expect(JSON.stringify(told.body)).toContain('Revision 1 of release web is deployed');
+        const reported = await backend.request({ path: '/api/v1/namespaces/default/events' });
+        expect(JSON.stringify(reported.body)).toContain('Revision 1 of release web is deployed');
       }, 60_000);
       const path = `/api/v1/namespaces/${world.namespace}`;
       expect((await backend.request({ path: `${path}/configmaps/by-hook` })).status).toBe(200);
@@ -248,7 +248,7 @@ async function isAllowed(world: World, account: string, resourceAttributes: Aske
   return status.allowed;
 }
 
-/** Waits until the API server, which decides by what it was told a moment ago, knows of the roles of an account. */
+/** Waits until the API server, which decides by what it learned a moment ago, knows of the roles of an account. */
 async function untilAuthorized(world: World, account: string): Promise<void> {
   const asked = { verb: 'get', resource: 'secrets', namespace: world.namespace, name: '' };
   await vi.waitFor(async () => expect(await isAllowed(world, account, asked)).toBe(true), 60_000);

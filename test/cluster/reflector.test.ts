@@ -102,8 +102,8 @@ class Scene {
     return new Map(items.map((item) => [keyOf(item), { apiVersion: 'v1', kind: 'ConfigMap', ...item }]));
   }
 
-  /** What was told about objects that the test made. */
-  get told(): readonly string[] {
+  /** What was reported about objects that the test made. */
+  get reported(): readonly string[] {
     return this.sink.log
       .filter((line) => !line.includes('kube-root-ca'))
       .map((line) => line.replace(/@.*/, ''));
@@ -140,7 +140,7 @@ describeCluster('the reflector', (cluster) => {
     await scene.delete('config-0002');
     await scene.create('new');
     await expectTruth(scene);
-    expect(scene.told).toEqual([
+    expect(scene.reported).toEqual([
       `Modified ${scene.namespace}/config-0001`,
       `Deleted ${scene.namespace}/config-0002`,
       `Added ${scene.namespace}/new`,
@@ -161,8 +161,8 @@ describeCluster('the reflector', (cluster) => {
     await inBatches(names.slice(25), (name) => scene.change(name));
     await scene.proxy.connect();
     await expectTruth(scene);
-    expect(scene.told.filter((line) => line.startsWith('Deleted'))).toHaveLength(25);
-    expect(scene.told).toHaveLength(50);
+    expect(scene.reported.filter((line) => line.startsWith('Deleted'))).toHaveLength(25);
+    expect(scene.reported).toHaveLength(50);
   });
 
   test('FAULT-A12: requests that fail with 503 do not leave it out of date', async () => {
@@ -172,7 +172,7 @@ describeCluster('the reflector', (cluster) => {
     scene.proxy.resetConnections();
     await scene.create('one');
     await expectTruth(scene);
-    expect(scene.told).toEqual([`Added ${scene.namespace}/one`]);
+    expect(scene.reported).toEqual([`Added ${scene.namespace}/one`]);
   });
 
   test('FAULT-A17: a watch uses another served version when its own is removed, and returns when that is restored', async () => {
@@ -209,7 +209,7 @@ describeCluster('the reflector', (cluster) => {
     await probe.expect({ method: 'DELETE', path: `${things}/one` });
     await vi.waitFor(() => expect([...scene.sink.state.keys()]).toEqual(['default/two']), PATIENCE);
     expect(scene.sink.problems).toEqual([]);
-    expect(scene.told.filter((event) => event.startsWith('Deleted'))).toEqual(['Deleted default/one']);
+    expect(scene.reported.filter((event) => event.startsWith('Deleted'))).toEqual(['Deleted default/one']);
     await probe.expect({ method: 'DELETE', path: definition });
   });
 
@@ -222,11 +222,11 @@ describeCluster('the reflector', (cluster) => {
     scene.proxy.resetConnections();
     await lists.untilHit(3);
     await scene.create('two');
-    expect(scene.told).toEqual([]);
+    expect(scene.reported).toEqual([]);
     scene.proxy.remove(lists);
     scene.proxy.remove(watches);
     await expectTruth(scene);
-    expect(scene.told).toEqual([`Added ${scene.namespace}/two`]);
+    expect(scene.reported).toEqual([`Added ${scene.namespace}/two`]);
   });
 
   test('FAULT-A17: a custom kind that is removed has its objects Deleted, and Added when it is back', async () => {
@@ -260,12 +260,12 @@ describeCluster('the reflector', (cluster) => {
     await scene.follow({ resource });
     expect([...scene.sink.state.keys()]).toEqual(['default/one']);
     await probe.expect({ method: 'DELETE', path: `${definitions}/things.${group}` });
-    await vi.waitFor(() => expect(scene.told).toEqual(['Deleted default/one']), PATIENCE);
+    await vi.waitFor(() => expect(scene.reported).toEqual(['Deleted default/one']), PATIENCE);
     await vi.waitFor(() => expect(scene.ended).toContain('gone'), PATIENCE);
     await vi.waitFor(define, PATIENCE);
     await createThing();
     await vi.waitFor(
-      () => expect(scene.told).toEqual(['Deleted default/one', 'Added default/one']),
+      () => expect(scene.reported).toEqual(['Deleted default/one', 'Added default/one']),
       PATIENCE,
     );
     expect(scene.sink.problems).toEqual([]);
@@ -281,7 +281,7 @@ describeCluster('the reflector', (cluster) => {
     await plane.restartApiserver(never);
     await scene.create('after-restart');
     await expectTruth(scene);
-    const toldBefore = scene.told.length;
+    const reportedBefore = scene.reported.length;
 
     await scene.proxy.disconnect();
     await scene.delete('gone');
@@ -292,7 +292,7 @@ describeCluster('the reflector', (cluster) => {
     await plane.restartApiserver(never);
     await scene.proxy.connect();
     await expectTruth(scene);
-    expect(scene.told.slice(toldBefore).toSorted()).toEqual(
+    expect(scene.reported.slice(reportedBefore).toSorted()).toEqual(
       ['Added again', 'Deleted again', 'Deleted gone', 'Modified changed'].map((line) =>
         line.replace(' ', ` ${scene.namespace}/`),
       ),

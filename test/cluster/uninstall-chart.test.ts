@@ -116,7 +116,7 @@ describeCluster('uninstalling the chart of the operator', (cluster) => {
       flags: { ...world.flags, 'kube-config': kubeconfig },
     };
     const args = template?.spec.containers[0]?.args ?? [];
-    // The API server decides by what it was told a moment ago.
+    // The API server decides by what it learned a moment ago.
     const run = await vi.waitFor(async () => {
       const attempt = await runInWorld(account, ...args);
       expect(attempt).toMatchObject({ exitCode: 0, stderr: '' });

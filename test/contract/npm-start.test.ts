@@ -101,7 +101,7 @@ test(
 
     const metricsUrl = /metrics +(http:\S+)/.exec(output)?.[1] ?? '';
     expect(lineWith(output, 'curl')).toContain(metricsUrl);
-    // A module is ready before its converge has ended, and a change of files is told in several pieces.
+    // A module is ready before its converge has ended, and a change of files is reported in several pieces.
     await vi.waitFor(
       async () =>
         expect(await (await fetch(metricsUrl)).text()).toContain(

@@ -12,7 +12,7 @@ import { configMapChart, under } from '../support/world-files.ts';
 
 const PATIENCE = { timeout: 60_000, interval: 20 };
 const ITEMS_WATCH = { verb: 'watch', path: /configmaps$/, query: /item/, times: 1 } as const;
-/** After this nobody believes in a watch that says nothing. */
+/** After this a silent watch counts as broken. */
 const SILENCE_MS = 70_000;
 
 async function watchErrors(world: World): Promise<readonly string[]> {

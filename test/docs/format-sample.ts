@@ -1,6 +1,6 @@
 const WIDTH = 110;
 
-/** JSON as the pages show it: everything that fits into a line stands in one. */
+/** JSON as the pages show it: everything that fits into a line is in one. */
 export function formatSample(value: unknown): string {
   return format(value, '', 0);
 }

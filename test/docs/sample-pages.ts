@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../checks/checkout.ts';
 
-/** One fenced block of a page; one with a name stands below the comment `<!-- sample: name -->`. */
+/** One fenced block of a page; one with a name is below the comment `<!-- sample: name -->`. */
 export interface PageSample {
   readonly page: string;
   readonly name: string | undefined;
@@ -34,7 +34,7 @@ export function samplesOf(page: string): readonly PageSample[] {
   }));
 }
 
-/** The text of the sample of that name, wherever it stands. */
+/** The text of the sample of that name, wherever it is. */
 export function sampleNamed(name: string): string {
   const sample = SAMPLE_PAGES.flatMap(samplesOf).find((candidate) => candidate.name === name);
   if (sample === undefined) throw new Error(`no page has a sample ${name}`);

@@ -85,7 +85,7 @@ export class Terminal {
   }
 
   /**
-   * Runs the commands of a page to their end. What stands behind the last `sleep` looks at what the commands before it
+   * Runs the commands of a page to their end. What is behind the last `sleep` looks at what the commands before it
    * brought about: it is repeated, in place of the sleep, until it prints what the page shows, or what `shows` demands.
    */
   async paste(name: string, shows = /[^]*/, exitCode = 0): Promise<void> {
@@ -98,7 +98,7 @@ export class Terminal {
   }
 
   /**
-   * Runs the commands of a page that only look, until they print what the page shows: a change of files is told in several
+   * Runs the commands of a page that only look, until they print what the page shows: a change of files is reported in several
    * pieces, and each of them may bring a converge in which nothing changes.
    */
   async look(name: string): Promise<void> {

@@ -63,7 +63,7 @@ else {
 `;
 }
 
-/** The items that exist as far as the hook was told. */
+/** The items that exist as far as the hook was notified. */
 function itemsKnown(world: World): readonly string[] {
   const known = new Set<string>();
   for (const line of itemsSeen(world.log)) {

@@ -13,7 +13,7 @@ import { makeGate, openGate, processesOf, untilNoProcesses } from '../support/wo
 
 const STOPPING = 'stopping: waiting for running hooks and helm';
 
-describeCluster('a daemon that is told to stop', (cluster) => {
+describeCluster('a daemon that receives SIGTERM', (cluster) => {
   let backend: Backend;
   beforeAll(async () => {
     backend = await controlPlaneBackend(cluster());

@@ -133,9 +133,10 @@ describeCluster('a daemon whose temporary files cannot be written', (cluster) =>
     await using daemon = await start(world);
     await fill(diskOf(daemon, world));
     await world.putConfig({ global: 'a: 1' });
-    const told = (): string | undefined => errors(daemon).find((error) => error.includes('enabled script'));
-    await daemon.log.until(() => told() !== undefined);
-    expect(told()).toContain(`Cannot write its files in ${join(world.directory, 'tmp')}: ENOSPC`);
+    const reported = (): string | undefined =>
+      errors(daemon).find((error) => error.includes('enabled script'));
+    await daemon.log.until(() => reported() !== undefined);
+    expect(reported()).toContain(`Cannot write its files in ${join(world.directory, 'tmp')}: ENOSPC`);
     await rm(join(diskOf(daemon, world), 'ballast'));
     await daemon.log.untilMessage(READY, 4);
   });

@@ -6,7 +6,7 @@ import { type Backend, World } from '../support/world.ts';
 import { shHook } from '../support/world-files.ts';
 import { untilNoProcesses } from '../support/world-processes.ts';
 
-describeCluster('a daemon in which an error reaches nobody', (cluster) => {
+describeCluster('a daemon with an uncaught error', (cluster) => {
   let backend: Backend;
   beforeAll(async () => {
     backend = await controlPlaneBackend(cluster());

@@ -22,7 +22,7 @@ import { configMapChart, type FileTree, shHook, under } from '../support/world-f
 const WAIT = { timeout: 60_000, interval: 100 };
 const READY = 'ModuleRun success, module is ready';
 const ENDED = 'ConvergeModules task done';
-/** Tells where a module was refused, for which policy and why. */
+/** Lists where a module was refused, for which policy and why. */
 const WATCHER = shHook(
   'afterAuthFail: 1',
   `tr -d '\\n' < "$BINDING_CONTEXT_PATH" | sed -E 's/.*"place": *"([a-z]+)".*/refused \\1/'; echo`,

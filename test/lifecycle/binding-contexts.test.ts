@@ -19,7 +19,7 @@ async function untilAdded(world: World, bindingIndex: number, count: number): Pr
   await vi.waitFor(() => expect(hook?.operations(bindingIndex).sinceStart.added).toBe(count), 60_000);
 }
 
-/** What hooks are told; corner cases 32 to 47 of the hook contract. */
+/** What hooks receive; corner cases 32 to 47 of the hook contract. */
 describeLifecycle((backend) => {
   describe('binding contexts', () => {
     test('Synchronizations of one queue are one run; empty bindings, dropped objects and filter results have their forms', async () => {

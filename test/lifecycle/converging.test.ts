@@ -35,7 +35,7 @@ echo "{\\"op\\":\\"add\\",\\"path\\":\\"${pointer}\\",\\"value\\":\\"$n\\"}" > "
 const set = (pointer: string, value: string) =>
   `echo '{"op":"add","path":"${pointer}","value":"${value}"}' > "$VALUES_JSON_PATCH_PATH"`;
 
-/** For what no log record tells. */
+/** For what no log record shows. */
 async function eventually(isTrue: () => boolean): Promise<void> {
   await vi.waitFor(() => expect(isTrue()).toBe(true), 60_000);
 }

@@ -319,14 +319,14 @@ describeApiIndependent((backend) => {
       expect(world.log.records.some(({ msg }) => msg === 'attempt failed, will retry')).toBe(false);
       await world.putConfig({ webEnabled: 'false' });
       await world.log.untilMessage('ModuleDelete success, module is deleted');
-      const told = world.log.records.filter(({ msg }) => msg === FAILED);
-      expect(told.map(({ hook, binding }) => `${String(hook)} ${String(binding)}`)).toEqual(
+      const reported = world.log.records.filter(({ msg }) => msg === FAILED);
+      expect(reported.map(({ hook, binding }) => `${String(hook)} ${String(binding)}`)).toEqual(
         DEPLOY_BINDINGS.filter((binding) => binding !== 'afterAuthFail').flatMap((binding) => [
           `a.sh ${binding}`,
           `b.sh ${binding}`,
         ]),
       );
-      expect(told[0]).toMatchObject({ level: 'error', module: 'web', exitCode: 1 });
+      expect(reported[0]).toMatchObject({ level: 'error', module: 'web', exitCode: 1 });
       expect(await operatorMetrics(world)).toMatch(
         /global_hook_allowed_errors_total\{[^}]*hook="a.sh"[^}]*binding="afterLaunch"[^}]*\} 1/,
       );

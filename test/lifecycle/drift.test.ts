@@ -53,7 +53,7 @@ async function deployment(world: World): Promise<Live> {
   return (await world.expect({ path: path(world) })) as Live;
 }
 
-/** Somebody changes the Deployment. */
+/** Another client changes the Deployment. */
 async function edit(world: World, patch: object, manager = 'somebody'): Promise<void> {
   await world.expect({
     method: 'PATCH',

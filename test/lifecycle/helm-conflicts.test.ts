@@ -48,7 +48,7 @@ function path(world: World): string {
   return `/apis/apps/v1/namespaces/${world.namespace}/deployments/web`;
 }
 
-/** Somebody scales the Deployment. */
+/** Another client scales the Deployment. */
 async function scale(world: World, replicas: number): Promise<void> {
   await world.expect({
     method: 'PATCH',
@@ -81,8 +81,8 @@ describeLifecycle((backend) => {
     expect(await replicas(world)).toBe(2);
     await world.putConfig({ web: 'tag: "3"' });
     await world.log.untilMessage('ModuleRun success, module is ready', 3);
-    const told = world.log.records.filter(({ msg }) => msg === OVERWRITTEN);
-    expect(told).toMatchObject([{ release: 'web', resource: '/Deployment/web', conflicts: [CONFLICT] }]);
+    const reported = world.log.records.filter(({ msg }) => msg === OVERWRITTEN);
+    expect(reported).toMatchObject([{ release: 'web', resource: '/Deployment/web', conflicts: [CONFLICT] }]);
   });
 
   test.each([4, 3] as const)(

@@ -9,7 +9,7 @@ import { runInWorld } from '../support/world-command.ts';
 
 const NOTHING = (): object => ({});
 
-/** Nothing tells when a Secret was seen: lets the delays of the attempts before that pass until the server is asked. */
+/** No record shows when a Secret was seen: lets the delays of the attempts before that pass until the server is asked. */
 async function untilAsked(world: World, requests: readonly unknown[]): Promise<void> {
   await vi.waitFor(
     () => {

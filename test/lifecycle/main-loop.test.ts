@@ -147,7 +147,7 @@ describeApiIndependent((backend) => {
     await world.start();
     await world.log.untilPrinted('held');
     world.clock.jump(5_000);
-    // The ticks that went by meanwhile are told in the same breath in which the one that is due fires.
+    // The ticks that went by meanwhile are reported in the same turn in which the one that is due fires.
     await world.log.untilMessage('ticks missed');
     const { queues } = world.daemon.operator;
     expect(['global ticks', 'one ticks'].map((name) => queues.get(name).length)).toEqual([0, 0]);

@@ -106,8 +106,8 @@ describeApiIndependent((backend) => {
       await run(world, 'a', { name: 'gauge', set: 1 });
       await run(world, 'b', { name: 'both', set: 1, add: 2 }, { name: 'gauge', add: 5 });
       expect(await scrape(world)).toEqual(['gauge{hook="a.sh"} 1']);
-      const told = world.log.records.filter(({ level }) => level === 'warn' || level === 'error');
-      expect(told).toMatchObject([
+      const reported = world.log.records.filter(({ level }) => level === 'warn' || level === 'error');
+      expect(reported).toMatchObject([
         { level: 'warn', msg: 'metric operation is skipped' },
         { level: 'error', msg: 'metric already has another type; the operation is dropped', metric: 'gauge' },
       ]);

@@ -127,8 +127,8 @@ describeLifecycle((backend) => {
     });
     const since = (object: ModuleInCluster | undefined) =>
       object?.status?.conditions?.find(({ type }) => type === 'Enabled')?.lastTransitionTime;
-    const told = (await eventsOf(world, name)).map(({ reason, count }) => `${reason} ${count}`);
-    expect(told.toSorted()).toEqual(['Deployed 1', 'Enabled 1']);
+    const reported = (await eventsOf(world, name)).map(({ reason, count }) => `${reason} ${count}`);
+    expect(reported.toSorted()).toEqual(['Deployed 1', 'Enabled 1']);
     expect(since(await readModule(world, name))).toBe(since(before));
   });
 

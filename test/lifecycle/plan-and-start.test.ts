@@ -16,7 +16,7 @@ const HOOK = shHook(
 echo '{"op":"add","path":"/oneEnabled","value":true}' >> "$VALUES_JSON_PATCH_PATH"`,
 );
 
-/** What people may have changed before a start; the empty text stands for nothing. */
+/** What people may have changed before a start; the empty text means nothing. */
 const situation = record({
   global: constantFrom('', 'size: 1\n', 'size: 2\n'),
   one: constantFrom('', 'color: red\n', 'unused: 1\n', 'unused: 2\n'),

@@ -16,7 +16,7 @@ const WEB: FileTree = {
   ...under('001-web', configMapChart('web', 'web')),
 };
 
-/** A file of flow hooks. What `said` is told stands in a file, a line each. */
+/** A file of flow hooks. Each argument of `said` is a line of a file. */
 function flowFile(registrations: string): string {
   return `import { appendFileSync, existsSync } from 'node:fs';
 import { defineFlowHooks } from 'addon-operator/sdk';
@@ -211,9 +211,9 @@ describeApiIndependent((backend) => {
       ['registers later', flowFile('return Promise.resolve();'), /not by an async function/],
     ])('%s stops the start, named', async (_name, text, message) => {
       await using world = await worldOf(backend(), { 'bad.ts': text });
-      const told = await rejection(world.start());
-      expect(told).toMatch(message);
-      expect(told).toContain(join(world.directory, 'flow-hooks/bad.ts'));
+      const reported = await rejection(world.start());
+      expect(reported).toMatch(message);
+      expect(reported).toContain(join(world.directory, 'flow-hooks/bad.ts'));
     });
 
     test.each([

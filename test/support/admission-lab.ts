@@ -57,7 +57,7 @@ export const create = (
     body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, labels }, data: { number: '1' } },
   });
 
-/** The API server takes up to a second to use what it was told. */
+/** The API server takes up to a second to use what it was sent. */
 export async function eventually<T>(ask: () => Promise<T>, isFine: (answer: T) => boolean): Promise<T> {
   for (let attempt = 0; ; attempt += 1) {
     const answer = await ask();

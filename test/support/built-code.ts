@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 
-// Stands for `own-code.ts` in tests (see `vitest.config.ts`): they run from sources, and what they start as processes and
+// Replaces `own-code.ts` in tests (see `vitest.config.ts`): they run from sources, and what they start as processes and
 // threads of their own runs from `dist/`, which `build-program.ts` has built. From sources each would start five times as long.
 
 export const OWN_CODE = new URL('../../dist/', import.meta.url);

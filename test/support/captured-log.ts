@@ -17,7 +17,7 @@ export class LogRecords {
     for (const notify of this.#watchers.splice(0)) notify();
   }
 
-  /** Nothing more will come: whoever still waits gets an error with the reason and the last records. */
+  /** Nothing more will come: callers that still wait get an error with the reason and the last records. */
   end(reason: string): void {
     this.#end = reason;
     for (const notify of this.#watchers.splice(0)) notify();

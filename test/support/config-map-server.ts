@@ -69,7 +69,7 @@ export class ConfigMapServer {
     return (this.#server?.requests ?? []).filter((request) => verbOf(request) === verb).length;
   }
 
-  /** Somebody writes the ConfigMap. */
+  /** Another client writes the ConfigMap. */
   edit(data: Data, fields: Readonly<Record<string, unknown>> = {}): void {
     this.#store({ ...this.#object, ...fields, data });
   }

@@ -7,7 +7,7 @@ export interface TestHost extends DaemonHost {
   readonly captured: CapturedLog;
 }
 
-/** A host without an environment, whose clock stands still and whose log is kept. */
+/** A host without an environment, whose clock is stopped and whose log is kept. */
 export function daemonHost(clock = new FakeClock()): TestHost {
   const captured = new CapturedLog(clock);
   return {

@@ -30,7 +30,7 @@ export class DaemonProcess {
    * @param flags in place of those of the world
    * @param env besides that of the world
    * @param within a program, and its first arguments, that ends by becoming the program its further arguments name
-   * @param operator the program and what stands before its first argument; default: what is built of the sources
+   * @param operator the program and what is before its first argument; default: what is built of the sources
    */
   static start(
     world: World,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { TestProject } from 'vitest/node';
 import { EndedProjectsReporter, whenProjectEnds } from './ended-projects.ts';
 
-test('the end of the last test file of a project is told, each time its tests run', () => {
+test('the end of the last test file of a project is reported, each time its tests run', () => {
   const ended: string[] = [];
   const names = ['one', 'other'].map((name) => `ended-projects-test-${name}`);
   const [one, other] = names.map((name) => ({ project: { name } as TestProject }));

@@ -4,7 +4,7 @@ import type { Reporter, TestModule, TestSpecification } from 'vitest/node';
 /** Gets the name of each project whose last test file has ended. Set-up files are loaded apart from reporters. */
 const ENDED = channel('addon-operator:ended-project');
 
-/** Tells the set-up of a project that its tests have ended, while those of others go on. */
+/** Notifies the set-up of a project that its tests have ended, while those of others go on. */
 export class EndedProjectsReporter implements Reporter {
   readonly #left = new Map<string, number>();
 

@@ -5,7 +5,7 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** A clock that stands still until a test advances it. */
+/** A clock that is stopped until a test advances it. */
 export class FakeClock implements Clock {
   /** Of the steady clock. It differs from the wall clock wherever a test sets a start. */
   #nowMs: number;

@@ -59,7 +59,7 @@ export class FaultRule {
     return this.#hits;
   }
 
-  /** Counts the request if it matches, and tells whether it is hit. */
+  /** Counts the request if it matches, and returns whether it is hit. */
   hit({ verb, path, query }: ProxiedRequest): boolean {
     const match = this.#match;
     if (match.verb !== undefined && match.verb !== verb) return false;

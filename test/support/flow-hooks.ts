@@ -2,5 +2,5 @@ import type { HookLog } from '@addon-operator/sdk';
 
 const ignore = (): void => undefined;
 
-/** A log that nobody reads. */
+/** A log without a reader. */
 export const silentHookLog: HookLog = { debug: ignore, info: ignore, warn: ignore, error: ignore };

@@ -19,7 +19,7 @@ export type HookAnswer = (
   response: ServerResponse,
 ) => object | 'answered';
 
-/** A server of HTTP hooks on a free loopback port; whoever uses it may change how it answers. */
+/** A server of HTTP hooks on a free loopback port; its user may change how it answers. */
 export async function startHookServer(answer: HookAnswer, tls?: ServerOptions) {
   const bodies: HookRequest[] = [];
   const state = { answer };

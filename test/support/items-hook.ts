@@ -29,7 +29,7 @@ export function item(name: string): { readonly metadata: { readonly name: string
   return { metadata };
 }
 
-/** What the hook was told, in order: `Synchronization a,b`, `Added c`, and the like. */
+/** What the hook received, in order: `Synchronization a,b`, `Added c`, and the like. */
 export function itemsSeen(log: LogRecords, name = 'items'): readonly string[] {
   return log.printed
     .filter((line) => line.startsWith(`${name} [`))
@@ -45,7 +45,7 @@ type Context =
   | { readonly objects: readonly { readonly filterResult: string }[] }
   | { readonly watchEvent: string; readonly filterResult: string };
 
-/** Waits until the hook was told this. */
+/** Waits until the hook has received this. */
 export async function untilSeen(log: LogRecords, what: string): Promise<void> {
   await log.until(() => itemsSeen(log).includes(what));
 }

@@ -12,7 +12,7 @@ const LONG_MS = 5_000;
 const PATIENCE_MS = 30_000;
 
 /**
- * The real clock, which a test may move forward: whoever sleeps past the new time wakes at once. So a daemon under test
+ * The real clock, which a test may move forward: sleepers due by the new time wake at once. So a daemon under test
  * runs at full speed, and waits of seconds or minutes cost nothing. A sleep of 5 s or more lasts at least 30 s without a
  * jump: on a busy machine delays and time limits would end while a test looks at what is before their end.
  */
@@ -55,7 +55,7 @@ export class JumpClock implements Clock {
     }
   }
 
-  /** Waits until somebody sleeps who set out to sleep for exactly `ms`, then lets that time pass. */
+  /** Waits until a sleeper has begun to sleep for exactly `ms`, then lets that time pass. */
   async passSleep(ms: number): Promise<void> {
     while (![...this.#sleepers].some((sleeper) => sleeper.ms === ms)) {
       const { promise, resolve } = Promise.withResolvers<void>();

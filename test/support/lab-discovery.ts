@@ -20,7 +20,7 @@ export function labDiscovery(known: readonly Module[], enabled: ReadonlySet<stri
   };
 }
 
-/** What there is to discover in a lab, and what stands in the way. */
+/** What there is to discover in a lab, and what is in the way. */
 interface DiscoveredLab {
   readonly enabled: ReadonlySet<string>;
   readonly directories: readonly ModulesDirectory[];
@@ -30,7 +30,7 @@ interface DiscoveredLab {
 /**
  * Discovery and loading of hooks in a lab.
  *
- * @param call notes what was requested, and does what stands in its way
+ * @param call notes what was requested, and throws what the test planned for it
  */
 export function labSources(
   lab: DiscoveredLab,

@@ -3,7 +3,7 @@ import type { Module } from '../../src/modules/module.ts';
 import { DeployHooks, type DeployHooksParts } from '../../src/operator/deploy-hooks.ts';
 import type { Releases } from '../../src/operator/releases.ts';
 
-/** What is known of the releases in a lab, and what stands in their way. */
+/** What is known of the releases in a lab, and what is in their way. */
 interface ReleasesInLab {
   readonly releases: Set<string>;
   readonly foreignReleases: Set<string>;
@@ -15,7 +15,7 @@ interface ReleasesInLab {
 /**
  * Releases that are names in a set.
  *
- * @param call notes what was asked for, and does what stands in its way
+ * @param call notes what was asked for, and throws what the test planned for it
  */
 export function labReleases(
   lab: ReleasesInLab,
@@ -86,7 +86,7 @@ export function labReleases(
   };
 }
 
-/** As helm does: it is told to end, and that is what the caller hears. */
+/** As helm does: it is stopped, and the caller gets that error. */
 async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   const onAbort = (): void => aborted.reject(signal.reason);

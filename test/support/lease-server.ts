@@ -28,7 +28,7 @@ export class LeaseServer {
     this.#notify({ type: 'DELETED', object: withVersion(deleted, this.#version) });
   }
 
-  /** Tells all watches that nothing has changed. */
+  /** Sends all watches a bookmark. */
   bookmark(): void {
     this.#notify({ type: 'BOOKMARK', object: withVersion({}, this.#version) });
   }

@@ -22,7 +22,7 @@ export type ModuleHookBehaviour = (
   response: ServerResponse,
 ) => object | undefined | Promise<object | undefined>;
 
-/** A server of a module on a loopback port; whoever uses it may change how it answers. @param port default: any free one */
+/** A server of a module on a loopback port; its user may change how it answers. @param port default: any free one */
 export async function startModuleHookServer(behaviour: ModuleHookBehaviour, port = 0) {
   const bodies: ModuleHookBody[] = [];
   const state = { behaviour };

@@ -91,7 +91,7 @@ interface Parts {
 
 /**
  * An operator with real queues, values, hooks and handlers. Processes, helm, monitors and discovery are a few lines
- * each; what they were asked for stands in `calls`, in order.
+ * each; what they were asked for is in `calls`, in order.
  */
 export class OperatorLab {
   readonly clock = new FakeClock();

@@ -106,7 +106,7 @@ export async function patchLab(intercept: Intercept = () => false) {
   return { apply, calls, clock, objects, seed, server, warnings };
 }
 
-/** Stands in for jq: each word is a result with that text as data. */
+/** Replaces jq: each word is a result with that text as data. */
 function applyProgram(program: string, input: unknown): readonly unknown[] {
   if (program === '.') return [input];
   return program

@@ -1,7 +1,7 @@
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { keyOf, type ReflectorEvent, type ReflectorSink } from '@addon-operator/kube-client/reflector-sink';
 
-/** Keeps the state a reflector tells, notes every event, and fails on one that cannot be. */
+/** Keeps the state a reflector reports, notes every event, and fails on one that cannot be. */
 export class RecordingSink implements ReflectorSink {
   readonly state = new Map<string, KubeObject>();
   /** `Added a/b@7`; a deletion known only from a list has no version. */

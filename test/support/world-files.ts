@@ -14,7 +14,7 @@ export async function writeTree(root: string, tree: FileTree): Promise<void> {
   }
 }
 
-/** Replaces a file in one step, so that nobody can run half of it. */
+/** Replaces a file in one step, so that no process can run half of it. */
 async function writeWhole(path: string, content: string): Promise<void> {
   const draft = join(dirname(path), `.draft-${Math.random().toString(36).slice(2)}`);
   await rm(draft, { force: true });

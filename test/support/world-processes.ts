@@ -28,7 +28,7 @@ export async function childrenOf(parent: number): Promise<readonly number[]> {
     .flatMap(([pid = 0, parentPid]) => (parentPid === parent ? [pid] : []));
 }
 
-/** Makes `$WORLD/gate`: a hook that reads from it stands still until {@link openGate}. */
+/** Makes `$WORLD/gate`: a hook that reads from it blocks until {@link openGate}. */
 export async function makeGate(world: World): Promise<void> {
   await execa('mkfifo', [join(world.directory, 'gate')]);
 }

@@ -16,7 +16,7 @@ const module: FlowModule = {
   release: { revision: 1, digest: null },
 };
 
-async function told(error: string | undefined): Promise<readonly string[]> {
+async function reported(error: string | undefined): Promise<readonly string[]> {
   const lines: string[] = [];
   const say = (line: string): void => void lines.push(line);
   const log: HookLog = { debug: say, info: say, warn: say, error: say };
@@ -26,10 +26,10 @@ async function told(error: string | undefined): Promise<readonly string[]> {
   return lines;
 }
 
-await test('a success is told with the phase', async () => {
-  assert.deepEqual(await told(undefined), ['logging: Succeeded']);
+await test('a success is reported with the phase', async () => {
+  assert.deepEqual(await reported(undefined), ['logging: Succeeded']);
 });
 
-await test('a failure is told with its reason', async () => {
-  assert.deepEqual(await told('no disk'), ['logging: no disk']);
+await test('a failure is reported with its reason', async () => {
+  assert.deepEqual(await reported('no disk'), ['logging: no disk']);
 });

@@ -9,7 +9,7 @@ function redactorOf(...secrets: readonly string[]): Redactor {
   return redactor;
 }
 
-test('a secret is hidden wherever it stands, in base64 and in JSON too', () => {
+test('a secret is hidden wherever it is, in base64 and in JSON too', () => {
   const redactor = redactorOf('pa"ss');
   const base64 = Buffer.from('pa"ss').toString('base64');
   expect(redactor.text(`a pa"ss b ${JSON.stringify('pa"ss')} ${base64}`)).toBe('a *** b "***" ***');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { refuseUnknown } from './unknown-keys.ts';
 
-test('unknown keys are told with their place and the known ones', () => {
+test('unknown keys are reported with their place and the known ones', () => {
   const problems: string[] = [];
   refuseUnknown({ a: 1, c: 2 }, ['a', 'b'], '', problems);
   refuseUnknown({ d: 1 }, ['a', 'b'], 'hook.address', problems);

@@ -26,30 +26,30 @@ afterEach(() => stop.abort());
 
 const LABELS = { labels: { of: 'us' } };
 
-/** What is told about objects: those that exist, those that do not with a minus, and why nothing can be told. */
+/** What is reported about objects: those that exist, those that do not with a minus, and why nothing can be reported. */
 function follow(names: readonly string[], signal = stop.signal): string[] {
-  const told: string[] = [];
+  const reported: string[] = [];
   const onChange = (name: string, metadata: unknown): void => {
-    told.push(metadata === undefined ? `-${name}` : name);
+    reported.push(metadata === undefined ? `-${name}` : name);
   };
   const onUnwatched = (error: unknown): void => {
-    told.push(messageOf(error));
+    reported.push(messageOf(error));
   };
   watch.follow(CONFIG_MAPS, 'ns', { names: new Set(names), onChange, onUnwatched }, signal);
-  return told;
+  return reported;
 }
 
 test('followers hear of their objects, first the state, then changes', async () => {
   lab.api.put('ns/a', LABELS);
   lab.api.put('ns/other', LABELS);
-  const told = follow(['a', 'b']);
+  const reported = follow(['a', 'b']);
   await settle();
-  expect(told.toSorted()).toEqual(['-b', 'a']);
+  expect(reported.toSorted()).toEqual(['-b', 'a']);
   lab.api.put('ns/b', LABELS);
   lab.api.put('ns/other', { ...LABELS, data: {} });
   lab.api.delete('ns/a');
   await settle();
-  expect(told.slice(2)).toEqual(['b', '-a']);
+  expect(reported.slice(2)).toEqual(['b', '-a']);
 });
 
 test('all who follow in one place share one list and one watch of metadata, and the last one ends it', async () => {
@@ -72,13 +72,13 @@ test('all who follow in one place share one list and one watch of metadata, and 
 test('a watch that cannot be begun is told to all who follow, and tried again later', async () => {
   lab.api.put('ns/a', LABELS);
   lab.api.refuseNext('list', refusal(403, 'Forbidden'));
-  const told = follow(['a']);
+  const reported = follow(['a']);
   await settle();
   const late = follow(['a']);
-  expect(told).toEqual([expect.stringContaining('Forbidden')]);
-  expect(late).toEqual(told);
+  expect(reported).toEqual([expect.stringContaining('Forbidden')]);
+  expect(late).toEqual(reported);
   expect(lab.clock.pendingDelaysMs).toEqual([5_000]);
   await lab.clock.advance(5_000);
-  expect(told.slice(1)).toEqual(['a']);
+  expect(reported.slice(1)).toEqual(['a']);
   expect(late.slice(1)).toEqual(['a']);
 });

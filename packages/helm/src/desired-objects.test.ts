@@ -55,14 +55,14 @@ test('desiredObjects() writes the texts of a Secret as its data', () => {
   expect(desired(secret).objects[0]?.fields).not.toHaveProperty('stringData');
 });
 
-test('desiredObjects() tells what cannot be read and goes on', () => {
+test('desiredObjects() reports what cannot be read and goes on', () => {
   const read = (text: string): unknown => {
-    if (text === 'bad') throw new Error('line 1: a key stands twice');
+    if (text === 'bad') throw new Error('line 1: a key occurs twice');
     return JSON.parse(text) as unknown;
   };
   const { objects, problems } = desiredObjects(['bad', JSON.stringify(map('a'))], read, IDENTITY);
   expect(objects).toHaveLength(1);
-  expect(problems).toEqual(['line 1: a key stands twice']);
+  expect(problems).toEqual(['line 1: a key occurs twice']);
 });
 
 test('desiredObjects() leaves the rules of an aggregated ClusterRole to the controller that fills them', () => {

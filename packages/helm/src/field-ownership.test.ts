@@ -29,7 +29,7 @@ test('helmsShare() adds up what helm 3 and helm 4 own, and nothing else', () => 
   expect(helmsShare(desired, {})).toBe('some');
 });
 
-test('helmsFields() is the same whoever else writes', () => {
+test('helmsFields() is the same when other clients write', () => {
   const own = entry('helm', { 'f:a': {} });
   expect(helmsFields(managed(own))).toBe(helmsFields(managed(entry('kubectl', { 'f:b': {} }), own)));
   expect(helmsFields(managed(own))).not.toBe(helmsFields(managed(entry('helm', {}))));

@@ -20,7 +20,7 @@ async function executable(path: string): Promise<string> {
   return join(root, path);
 }
 
-/** Tells `version` for every file it is asked to run. */
+/** Returns `version` for every file it is asked to run. */
 function telling(version: string, exitCode = 0): ProcessRunner {
   const result: ProcessResult = {
     outcome: { type: 'exited', exitCode },
@@ -94,7 +94,7 @@ test('findHelm() refuses a version it cannot drive', async () => {
   });
 });
 
-test('findHelm() reports a helm that cannot tell its version', async () => {
+test('findHelm() reports a helm whose version cannot be read', async () => {
   await expect(find({ pinned: '/cache/helm' }, telling('', 1))).rejects.toMatchObject({
     code: 'HELM_NOT_FOUND',
     message: expect.stringContaining('cannot start'),

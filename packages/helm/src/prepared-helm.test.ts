@@ -64,7 +64,7 @@ test('PreparedHelm stops the helm started ahead when another release needs its p
   expect(helm.isStopped).toBe(true);
 });
 
-test('PreparedHelm stops a helm that nobody takes, after ten seconds', async () => {
+test('PreparedHelm stops a helm that stays unused, after ten seconds', async () => {
   const { prepared, clock } = lab(2);
   const helm = new FakeHelm();
   prepared.prepare('web', 'key', helm.start);

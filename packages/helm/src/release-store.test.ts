@@ -143,7 +143,7 @@ test('markFailed() changes label and record of what it has seen, and keeps the r
   expect(failed?.status).toBe('failed');
 });
 
-test('setMetadata() tells when there is no such record', async () => {
+test('setMetadata() returns undefined without such a record', async () => {
   expect(
     await storeOf(new SecretServer()).setMetadata('web', 1, { labels: { a: 'b' } }, signal),
   ).toBeUndefined();

@@ -150,7 +150,7 @@ test('a server of this process hears all that was said to a host that has not an
   const { port, forwarder } = await forward(targetPort, () => '127.0.0.1');
   const client = connect({ port, host: '127.0.0.1' });
   client.write('hello');
-  const told = await next();
+  const reported = await next();
   const own = createServer((socket) => {
     socket.write('own ');
     socket.pipe(socket);
@@ -159,9 +159,9 @@ test('a server of this process hears all that was said to a host that has not an
   forwarder.hold();
   const taken = forwarder.take('127.0.0.1', port);
   own.listen(taken?.handle);
-  const isForgotten = new Promise((resolve) => told.once('close', resolve));
+  const isForgotten = new Promise((resolve) => reported.once('close', resolve));
   for (const socket of taken?.waiting ?? []) own.emit('connection', socket);
-  told.end('other answer');
+  reported.end('other answer');
   await isForgotten;
   client.end(' and more');
   expect(await text(client)).toBe('own hello and more');

@@ -36,7 +36,7 @@ test.each(['', 'a/b', '/a~2', '/a~'])('parsePointer() refuses %j', (pointer) => 
   expect(parsePointer(pointer)).toBeUndefined();
 });
 
-test('valueAt() finds what stands at a pointer, and nothing that is inherited', () => {
+test('valueAt() finds what is at a pointer, and nothing that is inherited', () => {
   const document = { web: { list: [{ 'a/b': 1 }], none: null } };
   expect(valueAt(document, '/web/list/0/a~1b')).toBe(1);
   expect(valueAt(document, '/web/none')).toBeNull();

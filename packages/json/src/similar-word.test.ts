@@ -13,7 +13,7 @@ test.each([
   ['frobnicate', undefined],
   ['x', undefined],
   ['', undefined],
-])('for %s somebody means %s', (word, meant) => {
+])('for %s a user means %s', (word, meant) => {
   expect(similarWord(word, WORDS)).toBe(meant);
 });
 

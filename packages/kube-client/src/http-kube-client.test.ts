@@ -126,7 +126,7 @@ test('request() throws what the server answered as a KubeApiError', async () => 
   });
 });
 
-test('request() throws KUBE_UNREACHABLE when nobody listens, the answer is cut or is no JSON', async () => {
+test('request() throws KUBE_UNREACHABLE when no server listens, the answer is cut or is no JSON', async () => {
   const { client: nobody } = clientOf({ url: 'http://127.0.0.1:9' });
   await expect(nobody.request(get, never)).rejects.toMatchObject({ code: 'KUBE_UNREACHABLE' });
 

@@ -11,7 +11,7 @@ beforeEach(() => {
 
 afterEach(() => lab.stop.abort());
 
-/** The sink knows exactly what the server has, and was told nothing impossible. */
+/** The sink knows exactly what the server has, and received nothing impossible. */
 function expectTruth(sink: RecordingSink): void {
   expect(sink.state).toEqual(lab.api.truth());
   expect(sink.problems).toEqual([]);

@@ -13,7 +13,7 @@ beforeEach(() => {
 
 afterEach(() => lab.stop.abort());
 
-/** The sink knows exactly what the server has, and was told nothing impossible. */
+/** The sink knows exactly what the server has, and received nothing impossible. */
 function expectTruth(sink: RecordingSink): void {
   expect(sink.state).toEqual(lab.api.truth());
   expect(sink.problems).toEqual([]);
@@ -125,7 +125,7 @@ test('a late subscriber gets its own whole state while the watch of the others s
   await settle();
   api.put('a/two');
   await settle();
-  // Changes in the moment of joining: listed for the newcomer before the watch tells them.
+  // Changes in the moment of joining: listed for the newcomer before the watch reports them.
   const joining = lab.follow();
   api.put('a/three');
   api.put('a/one', { data: {} });

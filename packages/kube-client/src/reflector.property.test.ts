@@ -51,7 +51,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** A server that goes through a script, with everybody who subscribed to it. */
+/** A server that goes through a script, with all subscribers. */
 class Play {
   readonly api = new FakeKubeApi();
   readonly clock = new FakeClock();

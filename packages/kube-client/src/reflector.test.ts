@@ -13,7 +13,7 @@ beforeEach(() => {
 
 afterEach(() => lab.stop.abort());
 
-/** The sink knows exactly what the server has, and was told nothing impossible. */
+/** The sink knows exactly what the server has, and received nothing impossible. */
 function expectTruth(sink: RecordingSink): void {
   expect(sink.state).toEqual(lab.api.truth());
   expect(sink.problems).toEqual([]);
@@ -84,7 +84,7 @@ test('a server that closes every watch at once is asked with growing pauses', as
   expect(pauses).toEqual([800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000, 30_000]);
 });
 
-test('FAULT-A5: an expired watch leads to a list, and the differences are told', async () => {
+test('FAULT-A5: an expired watch leads to a list, and the differences are reported', async () => {
   const { api, clock, ended } = lab;
   for (const key of ['a/gone', 'a/same', 'a/changed', 'a/again']) api.put(key);
   const sink = await lab.follow();
@@ -224,7 +224,7 @@ test('bookmarks keep a quiet watch open', async () => {
   expect([api.count('list'), api.count('watch')]).toEqual([1, 1]);
 });
 
-test('FAULT-A10: an event that is older than what is known is not told', async () => {
+test('FAULT-A10: an event that is older than what is known is not reported', async () => {
   const { api } = lab;
   const sink = await lab.follow();
   await settle();
@@ -232,15 +232,15 @@ test('FAULT-A10: an event that is older than what is known is not told', async (
   api.delete('a/one');
   const known = api.put('a/one');
   await settle();
-  const told = sink.log.length;
+  const reported = sink.log.length;
   for (const type of ['ADDED', 'MODIFIED', 'DELETED']) api.sendLine(JSON.stringify({ type, object: old }));
   api.sendLine(JSON.stringify({ type: 'MODIFIED', object: known }));
   await settle();
-  expect(sink.log.slice(told)).toEqual([]);
+  expect(sink.log.slice(reported)).toEqual([]);
   expectTruth(sink);
 });
 
-test('FAULT-A10: another object under a known name is told as Deleted and Added', async () => {
+test('FAULT-A10: another object under a known name is reported as Deleted and Added', async () => {
   const { api } = lab;
   const sink = await lab.follow();
   await settle();

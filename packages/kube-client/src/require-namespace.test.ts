@@ -29,7 +29,7 @@ test('a namespace that exists is enough', async () => {
   expect(paths).toEqual(['/api/v1/namespaces/shop']);
 });
 
-test('a missing one is told at once, with what to do', async () => {
+test('a missing one is reported at once, with what to do', async () => {
   const { asked } = harness(new KubeApiError('not found', { status: 404, reason: 'NotFound' }));
   await expect(asked).rejects.toMatchObject({
     code: 'CONFIG_INVALID',

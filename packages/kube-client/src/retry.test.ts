@@ -7,14 +7,14 @@ const deps = { clock: new FakeClock(), random: () => 0 };
 test('untilDone() tries again, later and later, until it succeeds', async () => {
   const clock = new FakeClock();
   const outcomes = ['first', 'second'];
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   const done = untilDone(
     async () => {
       const failure = outcomes.shift();
       if (failure !== undefined) throw new Error(failure);
       return 'done';
     },
-    (error, delayMs) => told.push([(error as Error).message, delayMs]),
+    (error, delayMs) => reported.push([(error as Error).message, delayMs]),
     { clock, random: () => 0 },
     new AbortController().signal,
   );
@@ -24,7 +24,7 @@ test('untilDone() tries again, later and later, until it succeeds', async () => 
   await clock.advance(1_600);
 
   await expect(done).resolves.toBe('done');
-  expect(told).toEqual([
+  expect(reported).toEqual([
     ['first', 800],
     ['second', 1_600],
   ]);
@@ -43,16 +43,18 @@ test('untilDone() gives up with what is thrown for a failure', async () => {
   );
 });
 
-test('untilDone() ends with the reason of the abort, and tells of no failure then', async () => {
+test('untilDone() ends with the reason of the abort, and reports no failure then', async () => {
   const stop = new AbortController();
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   const attempt = async (): Promise<void> => {
     stop.abort(new Error('stopped'));
     throw new Error('in the middle');
   };
 
-  await expect(untilDone(attempt, (error) => told.push(error), deps, stop.signal)).rejects.toThrow('stopped');
-  expect(told).toEqual([]);
+  await expect(untilDone(attempt, (error) => reported.push(error), deps, stop.signal)).rejects.toThrow(
+    'stopped',
+  );
+  expect(reported).toEqual([]);
 });
 
 test.each([

@@ -70,7 +70,7 @@ test('what needs a node answers 501 for what exists, 404 for what does not', () 
   expect(lab.get('/api/v1/namespaces/default/pods/b/log').status).toBe(404);
 });
 
-test('nobody is refused anything', () => {
+test('no user is refused anything', () => {
   const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
   const review = { spec: { resourceAttributes: { verb: 'get', resource: 'pods' } } };
   expect(lab.create(path, review)).toMatchObject({
@@ -82,7 +82,7 @@ test('nobody is refused anything', () => {
   });
 });
 
-test('an answer nobody can read is refused', () => {
+test('an unreadable response is refused', () => {
   expect(lab.get('/api/v1/nodes', 'application/vnd.kubernetes.protobuf')).toMatchObject({
     status: 406,
     body: { reason: 'NotAcceptable' },

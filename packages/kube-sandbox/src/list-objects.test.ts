@@ -28,7 +28,7 @@ test('a list has kind, revision and items without type', () => {
   expect(listAt(body, 'items')[0]).not.toHaveProperty('kind');
 });
 
-test('pages follow one another, and tell what remains', () => {
+test('pages follow one another, and show what remains', () => {
   const first = lab.get(`${CONFIG_MAPS}?limit=2`);
   expect(names(first)).toEqual(['a', 'b']);
   expect(first.body).toMatchObject({ metadata: { remainingItemCount: 3 } });

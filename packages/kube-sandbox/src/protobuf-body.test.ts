@@ -101,7 +101,7 @@ test('decodes DeleteOptions', () => {
   });
 });
 
-test('refuses kinds that nobody was seen to send, with 415', () => {
+test('refuses kinds that no client was seen to send, with 415', () => {
   expect(() => decodeProtobufBody(body('v1', 'Pod', []))).toThrow(
     expect.objectContaining({ status: expect.objectContaining({ code: 415 }) }),
   );

@@ -41,7 +41,7 @@ async function create(sandbox: Sandbox, name: string): Promise<unknown> {
   ).json();
 }
 
-test('a new cluster has its namespaces, and what stands in each', async () => {
+test('a new cluster has its namespaces, and what is in each', async () => {
   const sandbox = await start();
   const namespaces = listAt(await get(sandbox, '/api/v1/namespaces'), 'items').map((item) =>
     stringAt(item, 'metadata', 'name'),

@@ -26,7 +26,7 @@ test('details hold what clients look at, and no empty fields', () => {
   expect(notFound(DEPLOYMENTS, '').status.details).toEqual({ group: 'apps', kind: 'deployments' });
 });
 
-test('one cause stands alone, several in brackets', () => {
+test('one cause is shown alone, several in brackets', () => {
   const subject = { group: 'apps', kind: 'Deployment', name: 'a' };
   const causes = [forbiddenField('spec.x', 'no'), forbiddenField('spec.y', 'neither')];
   expect(invalid(subject, causes.slice(0, 1)).message).toBe(

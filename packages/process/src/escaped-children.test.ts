@@ -201,7 +201,7 @@ describe.runIf(process.platform === 'linux')('a child that left the group', () =
     const released = readFile(alive);
     await readFile(ready);
     launcher.setDeadline({ termAtMs: 0, killAtMs: 0 });
-    // The clock of this process stands still: nothing here asks for the end of the pipes.
+    // The clock of this process is stopped: nothing here asks for the end of the pipes.
     expect((await run).outcome).toMatchObject({ type: 'signalled' });
     await released;
   });

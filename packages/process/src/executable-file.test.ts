@@ -39,7 +39,7 @@ test.each<[string, string, RegExp]>([
 });
 
 test.skipIf(process.platform !== 'linux')(
-  'inspectExecutable() tells a whole ELF program from one cut short',
+  'inspectExecutable() distinguishes a whole ELF program from one cut short',
   () => {
     const whole = readFileSync('/bin/sh');
     expect(inspectExecutable(write('whole', whole))).toEqual({ type: 'binary' });

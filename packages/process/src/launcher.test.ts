@@ -167,16 +167,16 @@ test('run() keeps the last 64 KiB of stderr', async () => {
 
 test('run() drops lines beyond the limit of both streams together, and counts their bytes', async () => {
   const lines: string[] = [];
-  const told = Promise.withResolvers<void>();
+  const reported = Promise.withResolvers<void>();
   const onLine = (_stream: unknown, line: string): void => {
     lines.push(line);
-    told.resolve();
+    reported.resolve();
   };
   const go = fifo('drops-go');
-  // Both lines in one write: who has told of the first one has read the second.
+  // Both lines in one write: a reader that reported the first one has read the second.
   const script = `printf '12345\\n1234567890\\n'; read x < ${go}; echo late >&2`;
   const running = launcher.run(shell(script, { onLine, maxLineBytes: 9 }), never);
-  await told.promise;
+  await reported.promise;
   await writeFile(go, 'go\n');
   const result = await running;
   expect(lines).toEqual(['12345', '123']);
@@ -373,7 +373,7 @@ test('run() fails when the launcher dies, its groups die too, and the next run s
   expect(launcher.pid).not.toBe(pid);
 });
 
-test('run() ends although somebody stops the launcher: it is continued', async () => {
+test('run() ends although the launcher is stopped by SIGSTOP: it is continued', async () => {
   const answerClock = new FakeClock();
   const log = new CapturedLog(clock);
   const other = await startLauncher({ log: log.logger, clock, answerClock });

@@ -66,7 +66,7 @@ test('waits for ever without anything to do at a time, else until the earliest',
   await late;
 });
 
-test('a sleep that was aborted wakes nobody', async () => {
+test('a sleep that was aborted wakes no sleeper', async () => {
   const { loop, waitsMs } = loopOf();
   const abort = new AbortController();
   const sleep = loop.sleep(500, abort.signal).catch(() => undefined);

@@ -13,7 +13,7 @@ test('a definition says at which places its hooks are called', () => {
   expect(Object.keys(methods)).toEqual(['0', '1']);
 });
 
-test('who keeps the registry cannot register later, and nobody can register after a wait', () => {
+test('who keeps the registry cannot register later, and no hook can register after a wait', () => {
   const kept: FlowHooks[] = [];
   defineFlowHooks((hooks) => kept.push(hooks));
   expect(() => kept[0]?.registerHook(() => undefined, 'Start')).toThrow(/only while their file is loaded/);

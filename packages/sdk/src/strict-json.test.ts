@@ -30,6 +30,6 @@ test.each([
   ['a bigint', 1n, 'the answer is not JSON: it is a bigint'],
   ['a symbol', Symbol('x'), 'the answer is not JSON: it is a symbol'],
   ['too much', 'x'.repeat(11e6), 'the answer has 11000002 characters, more than the limit of 10485760'],
-])('strictJson() says where %s stands', (_case, value, message) => {
+])('strictJson() says where %s is', (_case, value, message) => {
   expect(() => strictJson('the answer', value)).toThrow(message);
 });

@@ -368,7 +368,7 @@ test('what is done to a queue is measured by name', async () => {
   await ended;
 });
 
-test('tasks are queued as they are admitted, and told with their place and what they follow', async () => {
+test('tasks are queued as they are admitted, and reported with their place and what they follow', async () => {
   const added: string[] = [];
   const queue = new TaskQueue<string>({
     name: 'main',

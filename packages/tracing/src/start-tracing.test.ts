@@ -83,7 +83,7 @@ test('the span of another program is the parent of a request', async () => {
   expect(receiver.spans).toMatchObject([{ traceId: TRACE, parentSpanId: parent.spanId }]);
 });
 
-test('what is not sampled is not sent, and programs are told so', async () => {
+test('what is not sampled is not sent, and programs receive the same decision', async () => {
   await using receiver = await OtlpReceiver.start();
   const { tracer, stop } = await tracing({
     OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,

@@ -42,7 +42,7 @@ test.each<readonly [string, JsonObject, boolean]>([
   expect(problems(rulesOf(rule(expression)), value)).toEqual(isValid ? [] : ['broken']);
 });
 
-test('every broken rule is told, each text once', () => {
+test('every broken rule is reported, each text once', () => {
   const schema = rulesOf(
     rule('false', 'one'),
     rule('true', 'two'),
@@ -98,7 +98,7 @@ test.each([
   ['duration(self.b) > duration("1s")', 'invalid duration'],
   ['"text".matches(self.b)', 'invalid regular expression'],
   ['dyn(1).matches(self.b)', "found no matching overload for 'int.matches(string)'"],
-])('a rule that cannot be judged does not tell the value: %s', (expression, why) => {
+])('a rule that cannot be judged does not show the value: %s', (expression, why) => {
   expect(problems(rulesOf(rule(expression)), { b: '(hunter2' })).toEqual([
     `evaluate the '${expression}' rule: ${why}`,
   ]);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { cpuTimeMs } from '../../../test/support/cpu-time.ts';
 import { applyDefaults, SCHEMA_FORMATS } from './values-schema.ts';
 
-test('a default stands where a property is missing, and nowhere else', () => {
+test('a default applies where a property is missing, and nowhere else', () => {
   const schema = { properties: { a: { default: 1 }, b: { default: 2 }, c: { default: 3 }, d: {} } };
   const value = { b: 5, c: null };
   expect(applyDefaults(schema, value)).toStrictEqual({ a: 1, b: 5, c: null });

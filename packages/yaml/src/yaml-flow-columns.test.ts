@@ -35,10 +35,10 @@ test('a text that is as YAML has it is parsed once', () => {
 });
 
 test.each([
-  ['a quote that nobody closes', 'a: "b\nc: d\ne: f\n', /deficient indentation \(2:1\)/],
+  ['a quote without its end', 'a: "b\nc: d\ne: f\n', /deficient indentation \(2:1\)/],
   ['another mistake behind', 'a: [\n]\nb: c\n d: e\n', /bad indentation of a mapping entry \(4:/],
   ['the mark of a document between brackets', 'a: [\n---\n]\n', /deficient indentation \(2:1\)/],
-])('a mistake is told with its line: %s', (_title, text, message) => {
+])('a mistake is reported with its line: %s', (_title, text, message) => {
   expect(() => read(text)).toThrow(message);
 });
 

@@ -22,7 +22,7 @@ test.each<[string, Json]>([
   expect(parse(text)).toStrictEqual(value);
 });
 
-test('parseYaml() reads brackets and braces at any column, and tells mistakes behind them by their line', () => {
+test('parseYaml() reads brackets and braces at any column, and reports mistakes behind them by their line', () => {
   const text = 'ports: [\n  80\n]\nlabels: {\n"a": "b"\n}\n';
   const options = { source: 'values.yaml', booleans: 'yaml-1.1' } as const;
   expect(parseYaml(text, options).value).toEqual({ ports: [80], labels: { a: 'b' } });

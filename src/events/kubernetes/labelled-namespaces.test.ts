@@ -69,7 +69,7 @@ test('a deleted namespace takes its objects along, once each', async () => {
   expect(monitor.snapshot()).toEqual([]);
 });
 
-test('while locked, what a new namespace brings is in the next snapshot and not told again', async () => {
+test('while locked, what a new namespace brings is in the next snapshot and not reported again', async () => {
   const monitor = await lab.started(WATCHED);
   await settle();
   lab.api.put('/b', YES, 'namespaces');

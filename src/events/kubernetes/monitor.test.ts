@@ -255,7 +255,7 @@ describe('events', () => {
     expect(lab.api.openWatches).toBe(0);
   });
 
-  test('metrics tell the number of objects and the time that filter and events took', async () => {
+  test('metrics report the number of objects and the time that filter and events took', async () => {
     const seen: string[] = [];
     lab.api.put('a/one');
     const metrics = {

@@ -67,7 +67,7 @@ test.each([
   expect(() => checkManifest(text, content)).toThrow(reason);
 });
 
-test('contentDigest() tells names and contents apart', () => {
+test('contentDigest() distinguishes names and contents', () => {
   const digests = [
     contentDigest(WEB),
     contentDigest({ ...WEB, name: 'db' }),

@@ -257,7 +257,7 @@ test('a module whose directory gets another number keeps a copy to run from', as
   expect(existsSync(first)).toBe(false);
 });
 
-test('the content of a module that nobody stands up for is not even read', async () => {
+test('the content of an unsigned module is not even read', async () => {
   execFileSync('mkfifo', [join(web, 'pipe')]);
   expect(await reasonOf(byKey())).toContain('it is not signed');
   await writeFile(join(root, 'lock.json'), lockText(new Map()));

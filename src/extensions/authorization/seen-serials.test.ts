@@ -3,7 +3,7 @@ import { SeenSerials } from './seen-serials.ts';
 
 const never = new AbortController().signal;
 
-/** A store in memory; returns what stands there too. */
+/** A store in memory; returns what is there too. */
 function store(data: Record<string, string> = {}) {
   const kept: { data: Record<string, string> | undefined; writes: number } = { data, writes: 0 };
   const serials = (): SeenSerials =>

@@ -114,7 +114,7 @@ test('a script that exports extensions but is no host is warned about, however i
   ]);
 });
 
-test('a file that exports extensions where it cannot be a host is told of once', async () => {
+test('a file that exports extensions where it cannot be a host is reported once', async () => {
   const text = `import { defineExtensions } from 'addon-operator/sdk';\nexport default defineExtensions({});\n`;
   await writeTree(root, { 'customizations/deployment.ts': text, 'customizations/a.test.ts': text });
   const { logger, records } = new CapturedLog(systemClock);
@@ -200,7 +200,7 @@ test('of() finds hosts by group and kind, for all versions of a kind', async () 
   expect(set?.find('apps/v1', 'StatefulSet')).toEqual([]);
 });
 
-test('of() tells which points are extended by the methods that hosts have', async () => {
+test('of() returns which points are extended by the methods that hosts have', async () => {
   const set = await hosts({ 'customizations/apps/deployment.ts': marking('a') });
   expect(set?.has('modifyManifest')).toBe(true);
   expect(set?.has('classifyError')).toBe(false);

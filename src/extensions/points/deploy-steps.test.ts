@@ -99,7 +99,7 @@ test('beforeApply() lets everything proceed that no extension blocks', async () 
   expect(await Promise.all(runs)).toEqual([undefined, undefined]);
 });
 
-test('onFailure() lets everything be tried again when nobody says otherwise', async () => {
+test('onFailure() retries everything by default', async () => {
   const own = steps(hostSet({}));
   await own.transform([DISK], signal);
   expect(await own.onFailure(REFUSED, signal)).toBe(REFUSED);
@@ -134,7 +134,7 @@ test('onFailure() makes an error retryable that is fatal by default, for one kin
   expect((await own.onFailure(other, signal)).isPermanent).toBe(true);
 });
 
-test('onFailure() tells an extension what is known, and tells its words', async () => {
+test('onFailure() passes an extension what is known, and reports its words', async () => {
   const seen: unknown[] = [];
   const classifyError: HostMethod = (error) => {
     seen.push(error);

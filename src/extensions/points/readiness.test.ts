@@ -47,7 +47,7 @@ test.each<[string, KubeObject, string | undefined]>([
     object('v1', 'ConfigMap', {}, {}, { deletionTimestamp: 'x' }),
     'being deleted',
   ],
-  ['a kind that nobody knows, without status', object('a.b/v1', 'Gadget'), undefined],
+  ['an unknown kind, without status', object('a.b/v1', 'Gadget'), undefined],
   [
     'one whose controller is behind',
     object('a.b/v1', 'Gadget', { observedGeneration: 1 }),
@@ -64,12 +64,12 @@ test.each<[string, KubeObject, string | undefined]>([
   ['Reconciling', object('a.b/v1', 'Gadget', condition('Reconciling', 'True')), 'Reconciling is True'],
   ['a whole Deployment', deployment(full), undefined],
   [
-    'a Deployment nobody has seen',
+    'a Deployment that no controller has seen',
     object('apps/v1', 'Deployment', undefined, { replicas: 1 }),
     '0 of 1 replicas',
   ],
   [
-    'a Deployment of none nobody has seen',
+    'a Deployment of none that no controller has seen',
     object('apps/v1', 'Deployment', undefined, { replicas: 0 }),
     'not observed it',
   ],
@@ -113,7 +113,7 @@ test.each<[string, KubeObject, string | undefined]>([
     undefined,
   ],
   ['a DaemonSet', object('apps/v1', 'DaemonSet', daemon), undefined],
-  ['a DaemonSet nobody has seen', object('apps/v1', 'DaemonSet', {}), 'not observed it'],
+  ['a DaemonSet that no controller has seen', object('apps/v1', 'DaemonSet', {}), 'not observed it'],
   ['a DaemonSet that starts', object('apps/v1', 'DaemonSet', { ...daemon, numberReady: 1 }), '1 of 2'],
   [
     'a ReplicaSet',
@@ -126,7 +126,7 @@ test.each<[string, KubeObject, string | undefined]>([
   ['a Pod that starts', object('v1', 'Pod', { phase: 'Pending' }), 'Pending'],
   ['a Pod that is done', object('v1', 'Pod', { phase: 'Succeeded' }), undefined],
   ['a Job that runs', object('batch/v1', 'Job', { startTime: 'x' }), undefined],
-  ['a Job that nobody started', object('batch/v1', 'Job', {}), 'not started'],
+  ['a Job that did not start', object('batch/v1', 'Job', {}), 'not started'],
   [
     'a Job that failed',
     object('batch/v1', 'Job', condition('Failed', 'True', { message: 'too often' })),
@@ -150,6 +150,6 @@ test.each<[string, KubeObject, string | undefined]>([
   ],
   ['a new definition', object('apiextensions.k8s.io/v1', 'CustomResourceDefinition', {}), 'not established'],
 ])('whyNotReady() of %s', (_case, one, expected) => {
-  // A reason is told by a part of it, which is all that the table names.
+  // A reason is matched by a part of it, which is all that the table names.
   expect(whyNotReady(one) ?? 'ready').toContain(expected ?? 'ready');
 });

@@ -69,7 +69,7 @@ test.each([
       socket.write(beginning);
       arrived.resolve(socket);
     });
-    const told = rejection(ask(uri, clock));
+    const reported = rejection(ask(uri, clock));
     const socket = await arrived.promise;
     const closed = new Promise((resolve) => {
       socket.once('close', resolve);
@@ -78,7 +78,7 @@ test.each([
       if (beginning.includes('{')) socket.write(' ');
       await clock.advance(1_000);
     }
-    expect(await told).toBe(`Test got no response within 5 s: POST ${uri}/`);
+    expect(await reported).toBe(`Test got no response within 5 s: POST ${uri}/`);
     await closed;
   },
 );

@@ -121,10 +121,10 @@ test('an abort ends the wait for a server, and its module stays', async () => {
   const lab = new Lab();
   const stop = new AbortController();
   lab.isHanging = true;
-  const told = rejection(lab.finalizers.finalize(moduleWith(), stop.signal));
+  const reported = rejection(lab.finalizers.finalize(moduleWith(), stop.signal));
   await lab.isAsked.promise;
   stop.abort(new Error('stopping'));
-  expect(await told).toBe('stopping');
+  expect(await reported).toBe('stopping');
   expect(lab.calls).toEqual(['finalize web at url with 1']);
 });
 

@@ -15,7 +15,7 @@ test.each([
   [SERVICE, 'Service/a/web'],
   [KNATIVE, 'Service.serving.knative.dev/a/web'],
   [ROLE, 'ClusterRole.rbac.authorization.k8s.io/web'],
-])('childKey() tells kinds and places apart: %j', (object, key) => {
+])('childKey() distinguishes kinds and places: %j', (object, key) => {
   expect(childKey(object)).toBe(key);
 });
 

@@ -119,7 +119,7 @@ test('readResponse() takes keys of prototypes for data, and of a key that is the
   expect(JSON.stringify(answer)).toContain(`"status":${status.replaceAll(' ', '')}`);
 });
 
-test('readResponse() tells objects apart that have the same name in other namespaces or groups', () => {
+test('readResponse() distinguishes objects that have the same name in other namespaces or groups', () => {
   const children = {
     a: MAP,
     b: { ...MAP, metadata: { name: 'a', namespace: 'other' } },

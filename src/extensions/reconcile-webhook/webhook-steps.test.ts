@@ -152,7 +152,7 @@ test('a refusal that lets the module continue leaves the objects as they are, an
   expect(lab.warned).toEqual(['web: pre-reconcile: it responded with status 500: no']);
 });
 
-test('a server that nobody we trust vouches for is not told anything', async () => {
+test('a server with an untrusted certificate receives no request', async () => {
   const nowMs = systemClock.wallMs();
   const period = { notBeforeMs: nowMs - 3_600_000, notAfterMs: nowMs + 3_600_000 };
   const authority = createAuthority({ commonName: 'tests', ...period });

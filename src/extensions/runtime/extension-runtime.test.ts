@@ -184,7 +184,7 @@ describe('next()', () => {
     expect(await failure(call(path, next === undefined ? rest : { ...rest, next }))).toMatch(expected);
   });
 
-  test('is told by its signal when the call has ended, and call() waits for it', async () => {
+  test('is notified by its signal when the call has ended, and call() waits for it', async () => {
     const path = await withMethod(
       "void next().catch(() => {}); await new Promise((r) => setTimeout(r, 50)); throw new Error('mine');",
     );
@@ -299,7 +299,7 @@ describe('a method that does wrong', () => {
   });
 });
 
-test('call() that is aborted tells the extension, and rejects with the reason', async () => {
+test('call() that is aborted reports the extension, and rejects with the reason', async () => {
   const path = await withMethod(
     "console.log('waits'); await new Promise((resolve) => { const t = setInterval(() => {}, 1e6); signal.addEventListener('abort', () => { clearInterval(t); console.log('told'); resolve(0); }); });",
   );

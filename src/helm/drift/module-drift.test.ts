@@ -79,7 +79,7 @@ class Lab {
     return drift;
   }
 
-  /** The watch tells what others made of the object. */
+  /** The watch reports what others made of the object. */
   async change(live: Record<string, unknown> | undefined): Promise<void> {
     this.live = live;
     this.version += 1;
@@ -139,7 +139,7 @@ test('a changed object is compared half a second later, and changed back', async
   expect(drift.drifted).toEqual([]);
 });
 
-test('with mode warn the same change is told once', async () => {
+test('with mode warn the same change is reported once', async () => {
   const drift = await lab.start('warn');
   await lab.change({ x: '2' });
   await lab.change({ x: '2', y: '3' });
@@ -243,7 +243,7 @@ test('an object that cannot be watched is named until it can', async () => {
   expect(drift.uncompared).toEqual([]);
 });
 
-test('what a server quotes of a Secret is not told', async () => {
+test('what a server quotes of a Secret is not reported', async () => {
   const fields = { ...MAP.fields, kind: 'Secret', data: { x: 'c2VjcmV0LXdvcmQ=' } };
   lab.release = { revision: 1, objects: [{ ...MAP, kind: 'Secret', fields }], problems: [] };
   await lab.start('heal');

@@ -182,7 +182,7 @@ test('run() sends no request beyond its limit, and says how to make it smaller',
   expect(server.requests).toEqual([]);
 });
 
-test('run() says so when nobody listens', async () => {
+test('run() says so when no server listens', async () => {
   const server = await serve((_request, response) => response.end());
   await server.stop();
   await expect(run(`address: ${server.url}/`)).rejects.toThrow(/failed: POST .*: connect ECONNREFUSED/);

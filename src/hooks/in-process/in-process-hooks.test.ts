@@ -303,7 +303,7 @@ describe('a hook that does wrong', () => {
     );
   });
 
-  test('by running on is told by its signal when it is to end, and rejects with the reason', async () => {
+  test('by running on is notified by its signal when it is to end, and rejects with the reason', async () => {
     const hook = await hookWith(
       "console.log('waits'); await new Promise((resolve) => { const t = setInterval(() => {}, 1e6); input.signal.addEventListener('abort', () => { clearInterval(t); console.log('told'); resolve(0); }); });",
     );

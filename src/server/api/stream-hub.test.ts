@@ -58,7 +58,7 @@ class Daemon {
   }
 }
 
-/** A client that keeps what it was told over cuts, as a page does. */
+/** A client that keeps what it received over cuts, as a page does. */
 class Client implements StreamSink {
   unsentBytes = 0;
   isDropped = false;

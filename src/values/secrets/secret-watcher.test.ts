@@ -63,7 +63,7 @@ test('follow() reads the Secret once for all its keys, and tells their texts', a
   expect(changes).toEqual([]);
 });
 
-test('a change of a followed key is told, any other is not', async () => {
+test('a change of a followed key is reported, any other is not', async () => {
   const { watcher, changes, apply } = lab(secret({ pw: 'one' }));
   await watcher.follow([pw]);
   await apply(secret({ pw: 'one', other: 'new' }));

@@ -130,7 +130,7 @@ test('somebody who changes it back is corrected, once a second at most', async (
   expect(requests).toHaveLength(2);
 });
 
-test('a new authority is told at once', async () => {
+test('a new authority is reported at once', async () => {
   const lab = new ReflectorLab();
   lab.api.put(KEY, { spec: NONE }, PLURAL);
   const { requests, certificates, tried, advance } = start(lab);

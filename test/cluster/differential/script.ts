@@ -1,7 +1,7 @@
 /** One request of a script, and how closely its answers are compared. */
 export interface ScriptStep {
   readonly method: string;
-  /** Path and query; `{ns}` stands for the namespace of the script. */
+  /** Path and query; `{ns}` means the namespace of the script. */
   readonly path: string;
   readonly accept?: string;
   readonly contentType?: string;

@@ -5,7 +5,7 @@ import { configMapChart, shHook, under } from '../../support/world-files.ts';
 import { makeGate, openGate } from '../../support/world-processes.ts';
 import type { Scenario } from '../scenario.ts';
 
-/** A hook that stands still, when there is a gate, until it is opened. */
+/** A hook that blocks, when there is a gate, until it is opened. */
 function gated(name: string, config: string): string {
   return shHook(
     config,

@@ -97,7 +97,7 @@ async function post(port: number, path: string, body: string): Promise<string> {
       path,
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      // The certificate is of the daemon's own authority, which only the API server is told of.
+      // The certificate is of the daemon's own authority, which only the API server knows.
       rejectUnauthorized: false,
     },
     (response) => void text(response).then(resolve, reject),

@@ -23,7 +23,7 @@ export interface PageRequest {
 }
 
 /**
- * What stands between a browser and the page: a port-forward, an ingress with a prefix, a network that cuts connections.
+ * What is between a browser and the page: a port-forward, an ingress with a prefix, a network that cuts connections.
  * Requests outside of the prefix are refused, so that an absolute URL of the page shows.
  */
 export class PageProxy implements AsyncDisposable {

@@ -5,7 +5,7 @@ const POLL_MS = 500;
 
 export interface BuildLockOptions {
   readonly clock: Clock;
-  /** Called once, when somebody else holds the lock. */
+  /** Called once, when another process holds the lock. */
   readonly onWait?: (holderPid: number) => void;
 }
 

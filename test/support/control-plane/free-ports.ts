@@ -10,7 +10,7 @@ const MARK_ADDRESS = '127.255.255.254';
 
 /**
  * Ports on 127.0.0.1, all different, that were free a moment ago. No other test process is given them, however long it
- * takes until somebody listens there.
+ * takes until a server listens there.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const held: { readonly port: number; readonly server: Server }[] = [];

@@ -12,7 +12,7 @@ export const CHART = join(import.meta.dirname, '../../../deploy/addon-operator')
 /** The only value that it cannot do without. */
 export const IMAGE = ['--set', 'image.repository=registry.example.com/operator'];
 
-/** What of a Deployment tells the variables of its container. */
+/** The part of a Deployment that sets the variables of its container. */
 export interface DeploymentObject {
   readonly spec: {
     readonly template: {

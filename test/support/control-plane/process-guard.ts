@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 /**
  * Reads `add PID` and `drop PID` lines; at the end of its input, which comes however the writer dies, it kills the
- * process groups it was told of, runs the clean-up and removes the directory.
+ * process groups it was given, runs the clean-up and removes the directory.
  */
 const GUARD_SCRIPT = `
 trap '' INT TERM HUP

@@ -213,7 +213,7 @@ test('a renewal whose answer was lost is recognised as ours', async () => {
   expect(one.client.methods.slice(2)).toEqual(['PUT', 'GET', 'PUT']);
 });
 
-test('a label that somebody sets on the Lease disturbs neither holder nor candidate', async () => {
+test('a label that another client sets on the Lease disturbs neither holder nor candidate', async () => {
   const { server, clock, replica } = lab();
   const one = replica('one');
   const two = replica('two');
@@ -341,7 +341,7 @@ test('whatever the network, stops and deletions of the Lease do: no two act at t
     asyncProperty(array(event, { maxLength: 25 }), async (events) => {
       const { server, clock, replica } = lab();
       const all = [replica('a'), replica('b'), replica('c')];
-      // Whoever died may have had its last hook killed only when its term ended.
+      // A dead leader may have had its last hook killed only when its term ended.
       const isActing = ({ isLeader, terms }: Replica): boolean =>
         isLeader && clock.steadyMs() < (terms.at(-1)?.killAtMs ?? 0);
       await Promise.all(all.map((one) => one.run()));

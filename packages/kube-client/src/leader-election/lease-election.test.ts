@@ -21,7 +21,7 @@ const held = (renewTime: string, more: object = {}) => ({
 test.each<[string, unknown, number, CandidateAction]>([
   ['there is no Lease', undefined, 0, { type: 'claim' }],
   ['the Lease is empty', {}, 0, { type: 'claim' }],
-  ['nobody holds it', held('a', { holderIdentity: '' }), 0, { type: 'claim' }],
+  ['it has no holder', held('a', { holderIdentity: '' }), 0, { type: 'claim' }],
   ['our own identity holds it', held('a', { holderIdentity: 'me' }), 0, { type: 'claim' }],
   ['another holds it', held('a'), 0, { type: 'wait', untilMs: 35_000 }],
   ['it was just seen alive', held('a'), 34_999, { type: 'wait', untilMs: 35_000 }],

@@ -96,7 +96,7 @@ test.each(['Create', 'CreateIfNotExists', 'CreateOrUpdate'])(
   },
 );
 
-test("Create does not take somebody else's object for its own after a time-out", async () => {
+test('Create does not take an object of another client for its own after a time-out', async () => {
   const { apply, seed } = await patchLab(timeOutFirst('POST'));
   seed('a', { data: { n: 'theirs' } });
   expect(
