@@ -64,6 +64,7 @@ COPY packages/jq/package.json ./packages/jq/package.json
 COPY packages/json/package.json ./packages/json/package.json
 COPY packages/kube-client/package.json ./packages/kube-client/package.json
 COPY packages/kube-sandbox/package.json ./packages/kube-sandbox/package.json
+COPY packages/logging/package.json ./packages/logging/package.json
 COPY packages/process/package.json ./packages/process/package.json
 COPY packages/sdk/package.json ./packages/sdk/package.json
 COPY packages/task-queue/package.json ./packages/task-queue/package.json

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { isoTime } from '@addon-operator/base/bounded-time';
 import type { Redactor } from '@addon-operator/base/redactor';
+import type { LogTail } from '@addon-operator/logging/log-tail';
 import { peerUid } from '@addon-operator/process/peer-uid';
 import type { HelmDriver } from '../helm/helm-driver.ts';
-import type { LogTail } from '../lib/log-tail.ts';
 import { OWN_CODE } from '../lib/own-code.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { debugCommands } from '../operator/debug-commands.ts';

@@ -1,6 +1,6 @@
 import type { Clock, SteadyClock } from '@addon-operator/base/clock';
 import type { ProcessMemory } from '@addon-operator/base/free-memory';
-import type { RootLogger } from '../lib/json-logger.ts';
+import type { RootLogger } from '@addon-operator/logging/json-logger';
 import type { FailedTask } from '../operator/failed-task.ts';
 
 /** The part of `process` that reports uncaught errors. */

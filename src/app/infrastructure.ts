@@ -11,6 +11,7 @@ import { PlainFilters } from '@addon-operator/jq/engines/plain-filters';
 import { selectJqEngine } from '@addon-operator/jq/engines/select-jq-engine';
 import { createSharedReflectors } from '@addon-operator/kube-client/reflector-shared';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
+import { sourcePlaces } from '@addon-operator/logging/source-places';
 import { guardedRunner } from '@addon-operator/process/guarded-runner';
 import { type Launcher, startLauncher } from '@addon-operator/process/launcher';
 import type { ProcessRunner } from '@addon-operator/process/process-runner';
@@ -23,8 +24,7 @@ import { InProcessHooks } from '../hooks/in-process/in-process-hooks.ts';
 import { WorkerPools } from '../hooks/in-process/worker-pools.ts';
 import { prepareTemporaryDirectory } from '../hooks/temporary-directory.ts';
 import type { Lead } from '../leader/take-lead.ts';
-import { COMPILE_CACHE, ownProgram } from '../lib/own-code.ts';
-import { sourcePlaces } from '../lib/source-places.ts';
+import { BUILT_CODE, COMPILE_CACHE, ownProgram } from '../lib/own-code.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { hookEnvironment } from '../settings/hook-environment.ts';
 import { hookLimits } from '../settings/hook-limits.ts';
@@ -180,7 +180,7 @@ async function startTools(
     program: {
       file: fileURLToPath(ownProgram('lib/launcher-main')),
       compileCache: COMPILE_CACHE,
-      sourcePlaces,
+      sourcePlaces: (stack) => sourcePlaces(stack, BUILT_CODE),
     },
   });
   const launched = launching.catch(() => undefined);

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { OperatorError } from '@addon-operator/base/errors';
+import { LogTail } from '@addon-operator/logging/log-tail';
+import { observeLog } from '@addon-operator/logging/observe-log';
+import { withRedactedLog } from '@addon-operator/logging/redacted-log';
 import { startTracing } from '@addon-operator/tracing';
 import { policyFiles } from '../extensions/authorization/create-authorization.ts';
 import { customizationsDir } from '../extensions/points/release-points.ts';
 import { bindingCount } from '../hooks/hook.ts';
 import { takeLead } from '../leader/take-lead.ts';
-import { LogTail } from '../lib/log-tail.ts';
-import { observeLog } from '../lib/observe-log.ts';
-import { withRedactedLog } from '../lib/redacted-log.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { createModuleObjects, moduleSource } from '../operator/create-module-objects.ts';

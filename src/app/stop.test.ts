@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events';
+import { withRedactedLog } from '@addon-operator/logging/redacted-log';
 import { expect, test } from 'vitest';
 import { daemonHost } from '../../test/support/daemon-host.ts';
 import { settle } from '../../test/support/fake-clock.ts';
 import { type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
-import { withRedactedLog } from '../lib/redacted-log.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import { endOnUncaught, stopDaemon } from './stop.ts';
 

@@ -1,8 +1,9 @@
 import { systemClock } from '@addon-operator/base/clock';
 import { processMemory } from '@addon-operator/base/free-memory';
+import { createLogger, type LogOutput, type RootLogger } from '@addon-operator/logging/json-logger';
 import { returnIdleCode } from '@addon-operator/process/idle-code';
 import type { DaemonHost } from '../app/host.ts';
-import { createLogger, type LogOutput, type RootLogger } from '../lib/json-logger.ts';
+import { BUILT_CODE } from '../lib/own-code.ts';
 import type { Settings } from '../settings.ts';
 import type { CliHost } from './cli-host.ts';
 import { readVersion } from './version.ts';
@@ -28,5 +29,12 @@ export function daemonLog(
   { clock }: CliHost,
   output: LogOutput,
 ): RootLogger {
-  return createLogger({ level: logLevel, type: logType, hasTime: !logsWithoutTime, clock, output });
+  return createLogger({
+    level: logLevel,
+    type: logType,
+    hasTime: !logsWithoutTime,
+    clock,
+    output,
+    builtCode: BUILT_CODE,
+  });
 }

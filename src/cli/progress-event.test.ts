@@ -1,6 +1,6 @@
 import type { LogFields } from '@addon-operator/base/log';
+import type { LogRecord } from '@addon-operator/logging/observe-log';
 import { expect, test } from 'vitest';
-import type { LogRecord } from '../lib/observe-log.ts';
 import { type ProgressEvent, progressOf } from './progress-event.ts';
 
 const RUN = { module: 'web', hook: 'hooks/a.sh', binding: 'beforeHelm' };

@@ -1,7 +1,7 @@
 import { errorText } from '@addon-operator/base/error-text';
 import type { LogFields } from '@addon-operator/base/log';
 import { textOf } from '@addon-operator/json';
-import type { LogRecord } from '../lib/observe-log.ts';
+import type { LogRecord } from '@addon-operator/logging/observe-log';
 import type { FailedTask } from '../operator/failed-task.ts';
 
 /** The module a hook belongs to (empty for global hooks), the hook, and why it runs. */

@@ -1,5 +1,6 @@
+import { createLogger } from '@addon-operator/logging/json-logger';
 import type { DaemonHost } from '../app/host.ts';
-import { createLogger } from '../lib/json-logger.ts';
+import { BUILT_CODE } from '../lib/own-code.ts';
 import type { CliHost } from './cli-host.ts';
 import { daemonHost } from './daemon-host.ts';
 
@@ -8,6 +9,13 @@ export function quietHost(host: CliHost): DaemonHost {
   const { clock, stderr } = host;
   return daemonHost(
     host,
-    createLogger({ level: 'warn', type: 'text', hasTime: false, clock, output: stderr }),
+    createLogger({
+      level: 'warn',
+      type: 'text',
+      hasTime: false,
+      clock,
+      output: stderr,
+      builtCode: BUILT_CODE,
+    }),
   );
 }

@@ -1,6 +1,6 @@
 import { messageOf } from '@addon-operator/base/errors';
-import type { LogOutput, RootLogger } from '../lib/json-logger.ts';
-import { stdoutLogOutput } from '../lib/stdout-log-output.ts';
+import type { LogOutput, RootLogger } from '@addon-operator/logging/json-logger';
+import { stdoutLogOutput } from '@addon-operator/logging/stdout-log-output';
 import { readSettings } from '../settings/read-settings.ts';
 import type { Settings } from '../settings.ts';
 import type { CliHost } from './cli-host.ts';

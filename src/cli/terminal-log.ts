@@ -1,6 +1,6 @@
 import { escapeControls, readableLine } from '@addon-operator/base/escape-controls';
 import { isObject, parseJson, textOf } from '@addon-operator/json';
-import type { LogOutput } from '../lib/json-logger.ts';
+import type { LogOutput } from '@addon-operator/logging/json-logger';
 import { type Paint, paintFor, type Style } from './paint.ts';
 
 const LEVEL_STYLES: Readonly<Record<string, Style>> = {

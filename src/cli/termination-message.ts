@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { errorText } from '@addon-operator/base/error-text';
-import type { RootLogger } from '../lib/json-logger.ts';
-import { observeLog } from '../lib/observe-log.ts';
+import type { RootLogger } from '@addon-operator/logging/json-logger';
+import { observeLog } from '@addon-operator/logging/observe-log';
 
 /** Where the kubelet reads why a container ended; there is such a file only in pods. */
 const TERMINATION_LOG = '/dev/termination-log';

@@ -7,6 +7,9 @@ export const OWN_CODE = new URL('../', import.meta.url);
 /** Whether it was built: bundled, with the programs that are started on their own beside each other in `dist/`. */
 export const IS_BUILT = path.extname(import.meta.url) === '.js';
 
+/** The directory of built code, whose stack traces are shown as those of its sources; undefined when it runs from sources. */
+export const BUILT_CODE = IS_BUILT ? fileURLToPath(OWN_CODE) : undefined;
+
 /** Where Node keeps what V8 has compiled of it; undefined when it runs from sources. */
 export const COMPILE_CACHE = IS_BUILT ? fileURLToPath(new URL('.compile-cache', OWN_CODE)) : undefined;
 

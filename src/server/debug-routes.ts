@@ -16,7 +16,7 @@ import {
 } from '@addon-operator/http-server/answer';
 import type { ServerRequest } from '@addon-operator/http-server/serve';
 import { canonicalJson, parseJson } from '@addon-operator/json';
-import type { LogTail } from '../lib/log-tail.ts';
+import type { LogTail } from '@addon-operator/logging/log-tail';
 import type { RuntimeParameterView } from '../settings/runtime-parameters.ts';
 import type { DaemonView, ModuleView, SectionView } from '../status/daemon-view.ts';
 import type { AbortHook } from '../status/hook-abort.ts';

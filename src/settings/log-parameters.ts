@@ -1,4 +1,4 @@
-import type { LogLevel, RootLogger } from '../lib/json-logger.ts';
+import type { LogLevel, RootLogger } from '@addon-operator/logging/json-logger';
 import { LOG_LEVELS } from '../settings.ts';
 import type { RuntimeParameter } from './runtime-parameters.ts';
 import { booleanType } from './setting-type.ts';

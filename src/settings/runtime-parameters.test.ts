@@ -1,6 +1,6 @@
+import { createLogger, type RootLogger } from '@addon-operator/logging/json-logger';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { createLogger, type RootLogger } from '../lib/json-logger.ts';
 import { logLevelParameter } from './log-parameters.ts';
 import { type RuntimeParameter, RuntimeParameters } from './runtime-parameters.ts';
 

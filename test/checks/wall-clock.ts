@@ -17,8 +17,6 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'helm/drift/module-drift.ts': 'since when an object differs, shown',
   'journal/journal.ts': 'when a run began, shown',
   'leader/presence.ts': 'the times in a Lease, for people: nothing is decided by them',
-  'lib/log-tail.ts': 'the time of a log record',
-  'lib/json-logger.ts': 'the time of a log record',
   'operator/hook-execution.ts': 'when a hook was started, shown',
   'operator/next-items.ts': 'times of crontabs and pauses',
   'operator/module-details.ts': 'times of crontabs',
@@ -40,6 +38,8 @@ export const PACKAGE_WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'kube-sandbox/src/event-controller.ts': 'Events expire by the times in them',
   'kube-sandbox/src/resource-handlers.ts': 'the column AGE',
   'kube-sandbox/src/sandbox-clock.ts': 'the clock itself',
+  'logging/src/json-logger.ts': 'the time of a log record',
+  'logging/src/log-tail.ts': 'the time of a log record',
   'task-queue/src/task-queue.ts': 'when a task is tried again, shown',
   'tracing/src/otel-tracer.ts': 'the times of spans, shown',
 };

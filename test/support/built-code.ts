@@ -7,6 +7,8 @@ export const OWN_CODE = new URL('../../dist/', import.meta.url);
 
 export const IS_BUILT = true;
 
+export const BUILT_CODE = fileURLToPath(OWN_CODE);
+
 export const COMPILE_CACHE = fileURLToPath(new URL('.compile-cache', OWN_CODE));
 
 export function ownProgram(name: string): URL {

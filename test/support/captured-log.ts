@@ -1,5 +1,5 @@
 import type { Clock } from '@addon-operator/base/clock';
-import { createLogger, type RootLogger } from '../../src/lib/json-logger.ts';
+import { createLogger, type RootLogger } from '@addon-operator/logging/json-logger';
 
 export type LogRecord = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { ErrorCode } from '@addon-operator/base/errors';
-import type { LogTail } from '../../lib/log-tail.ts';
+import type { LogTail } from '@addon-operator/logging/log-tail';
 import type { RuntimeParameterView } from '../../settings/runtime-parameters.ts';
 import type { DaemonView } from '../../status/daemon-view.ts';
 

@@ -1,4 +1,4 @@
-import type { LogLine, LogTail } from '../../lib/log-tail.ts';
+import type { LogLine, LogTail } from '@addon-operator/logging/log-tail';
 import type { DaemonView } from '../../status/daemon-view.ts';
 
 /** What was logged and printed since the last look. */

@@ -1,11 +1,11 @@
 import { Redactor } from '@addon-operator/base/redactor';
 import type { StreamSink } from '@addon-operator/http-server/answer';
+import { LogTail } from '@addon-operator/logging/log-tail';
 import { array, assert, asyncProperty, constant, nat, oneof, record } from 'fast-check';
 import { expect, test } from 'vitest';
 import { daemonView, NO_COMMANDS } from '../../../test/support/daemon-view-stub.ts';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import { Journal } from '../../journal/journal.ts';
-import { LogTail } from '../../lib/log-tail.ts';
 import type { TaskQueueView } from '../../status/task-queues.ts';
 import { HEARTBEAT_MS, MAX_STREAMS, StreamHub, TOPICS } from './stream-hub.ts';
 

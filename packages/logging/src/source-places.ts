@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { IS_BUILT, OWN_CODE } from './own-code.ts';
 
 /** A place in a stack trace: `/app/dist/chunks/daemon-abc.js:12:34`, with or without `file://`. */
 const PLACE = /(?:file:\/\/)?(\/[^\s():]+\.js):(\d+):(\d+)/g;
@@ -13,12 +11,10 @@ const maps = new Map<string, SourceMap | undefined>();
  * A stack trace of built code as that of its sources. Node could do so itself (`--enable-source-maps`), but reads the maps
  * of all files at start for it, 30 MB; here one is read when the first trace leads into its file.
  *
- * @param directory below which files are ours; what lies elsewhere stays as it is, as does a file without a map
+ * @param directory below which files are ours; what lies elsewhere stays as it is, as does a file without a map. Undefined where
+ *   nothing is built
  */
-export function sourcePlaces(
-  stack: string,
-  directory: string | undefined = IS_BUILT ? fileURLToPath(OWN_CODE) : undefined,
-): string {
+export function sourcePlaces(stack: string, directory: string | undefined): string {
   if (directory === undefined) return stack;
   return stack.replaceAll(PLACE, (place: string, file: string, line: string, column: string) =>
     file.startsWith(directory) ? (originOf(file, Number(line), Number(column)) ?? place) : place,

@@ -22,6 +22,8 @@ export interface LoggerOptions {
   readonly hasTime: boolean;
   readonly clock: Clock;
   readonly output: LogOutput;
+  /** Where built code lies, whose places in stack traces are shown as those in its sources. Default: none is built. */
+  readonly builtCode?: string | undefined;
 }
 
 /** The root logger of the process. */
@@ -62,6 +64,9 @@ interface Target {
   readonly write: (line: string) => void;
   /** The member of a record with its time, from a comma on; empty where records have none. */
   readonly time: () => string;
+  readonly builtCode: string | undefined;
+  /** What each frame met so far says: as many as there are calls that log. */
+  readonly callers: Map<string, string | undefined>;
 }
 
 const SEVERITY: Readonly<Record<LogLevel, number>> = {
@@ -79,11 +84,13 @@ const SEVERITY: Readonly<Record<LogLevel, number>> = {
  * and those of its causes; under `error`, an OperatorError also gives its `code`, any other its `stacktrace`. A value that
  * JSON cannot hold is written as `cannot be shown`.
  */
-export function createLogger({ level, type, hasTime, clock, output }: LoggerOptions): RootLogger {
+export function createLogger({ level, type, hasTime, clock, output, builtCode }: LoggerOptions): RootLogger {
   const target: Target = {
     level,
     write: (line) => output.write(type === 'json' ? line : formatLogLine(line, type === 'color')),
     time: hasTime ? timesOf(clock) : () => '',
+    builtCode,
+    callers: new Map(),
   };
   return rootOf(childOf(target, {}), {
     get level() {
@@ -119,7 +126,7 @@ function childOf(target: Target, bound: LogFields): Logger {
       let members: string;
       if (isDetailed || 'error' in bound || 'error' in fields || overlap(bound, fields)) {
         const all = { ...bound, ...fields };
-        members = membersOf(all) + derivedMembers(all, isDetailed);
+        members = membersOf(all) + derivedMembers(all, isDetailed, target);
       } else {
         boundMembers ??= membersOf(bound);
         members = boundMembers + membersOf(fields);
@@ -161,27 +168,24 @@ function jsonOf(value: unknown): string | undefined {
 }
 
 /** What follows from an error, and from where the record is made; a field of the same name wins. */
-function derivedMembers(fields: LogFields, hasSource: boolean): string {
+function derivedMembers(fields: LogFields, hasSource: boolean, target: Target): string {
   const { error } = fields;
   let members = '';
   if (error instanceof OperatorError) {
     if (fields['code'] === undefined) members += `,"code":${JSON.stringify(error.code)}`;
-  } else if (error instanceof Error) members += `,"stacktrace":${JSON.stringify(framesOf(error))}`;
+  } else if (error instanceof Error) members += `,"stacktrace":${JSON.stringify(framesOf(error, target))}`;
   if (hasSource && fields['source'] === undefined)
-    members += `,"source":${JSON.stringify(callerOf(new Error().stack ?? ''))}`;
+    members += `,"source":${JSON.stringify(callerOf(new Error().stack ?? '', target))}`;
   return members;
 }
 
 /** The files that a record passes on its way from who makes it. */
 const LOG_FILE = /(?:^|\/)(?:log|json-logger|redacted-log|observe-log)\.[jt]s:/;
 
-/** What each frame met so far says: as many as there are calls that log. */
-const callers = new Map<string, string | undefined>();
-
 /** Where a record was made: folder, file and line of the first frame outside of these files; empty where there is none. */
-function callerOf(stack: string): string {
+function callerOf(stack: string, { callers, builtCode }: Target): string {
   for (const frame of stack.split('\n').slice(1)) {
-    if (!callers.has(frame)) callers.set(frame, callerIn(sourcePlaces(frame)));
+    if (!callers.has(frame)) callers.set(frame, callerIn(sourcePlaces(frame, builtCode)));
     const caller = callers.get(frame);
     if (caller !== undefined) return caller;
   }
@@ -192,8 +196,8 @@ function callerIn(frame: string): string | undefined {
   return LOG_FILE.test(frame) ? undefined : /([^/\s(]+\/)?[^/\s(]+:\d+(?=:\d+\)?$)/.exec(frame)?.[0];
 }
 
-function framesOf(error: Error): string[] {
-  const lines = sourcePlaces(error.stack ?? '')
+function framesOf(error: Error, { builtCode }: Target): string[] {
+  const lines = sourcePlaces(error.stack ?? '', builtCode)
     .split('\n')
     .map((line) => line.trim());
   return lines.filter((line) => line.startsWith('at '));

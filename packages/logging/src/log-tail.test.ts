@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FakeClock } from '../../test/support/fake-clock.ts';
+import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { LogTail } from './log-tail.ts';
 
 test('the last lines are kept as texts, long ones cut', () => {

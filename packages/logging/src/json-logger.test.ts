@@ -2,7 +2,7 @@ import { OperatorError } from '@addon-operator/base/errors';
 import { Redactor } from '@addon-operator/base/redactor';
 import { anything, assert, dictionary, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
-import { FakeClock } from '../../test/support/fake-clock.ts';
+import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { createLogger, type LoggerOptions, type RootLogger } from './json-logger.ts';
 import { observeLog } from './observe-log.ts';
 import { redactedLog } from './redacted-log.ts';
@@ -73,7 +73,7 @@ test('at level debug a record has the file and line that made it, also through o
   log.info({}, 'm');
   const sources = lines.map((line) => (JSON.parse(line) as { readonly source?: string }).source);
   expect(sources).toEqual([
-    ...Array.from({ length: 3 }, () => expect.stringMatching(/^lib\/json-logger\.test\.ts:\d+$/)),
+    ...Array.from({ length: 3 }, () => expect.stringMatching(/^src\/json-logger\.test\.ts:\d+$/)),
     'own',
     undefined,
   ]);

@@ -53,5 +53,5 @@ test.each([
 test('a stack stays as it is in files of others, and where nothing was built', async () => {
   const stack = await stackOfBundle();
   expect(sourcePlaces(stack, `${root}/elsewhere/`)).toBe(stack);
-  expect(sourcePlaces(stack)).toBe(stack);
+  expect(sourcePlaces(stack, undefined)).toBe(stack);
 });

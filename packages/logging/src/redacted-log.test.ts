@@ -1,7 +1,7 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import { Redactor } from '@addon-operator/base/redactor';
 import { expect, test } from 'vitest';
-import { JumpClock } from '../../test/support/jump-clock.ts';
+import { JumpClock } from '../../../test/support/jump-clock.ts';
 import { createLogger } from './json-logger.ts';
 import { redactedLog } from './redacted-log.ts';
 

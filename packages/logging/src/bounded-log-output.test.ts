@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FakeClock } from '../../test/support/fake-clock.ts';
+import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { BoundedLogOutput } from './bounded-log-output.ts';
 
 const MIB = 1024 * 1024;
