@@ -1,7 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { link, linkProblem, live } from './lib/live.ts';
+import { link, linkProblem, live, standby } from './lib/live.ts';
 import type { Place } from './lib/places.ts';
 import { location, token } from './lib/site.ts';
 import { nextTheme, theme } from './lib/theme.ts';
@@ -15,6 +15,7 @@ import { NowPage } from './pages/now.tsx';
 import { QueuePage, QueuesPage } from './pages/queues.tsx';
 import { RunPage } from './pages/run.tsx';
 import { RunsPage } from './pages/runs.tsx';
+import { StandbyPage } from './pages/standby.tsx';
 import { Empty, Link, Title } from './parts/text.tsx';
 
 /** Pages in the order of the navigation: path, name, key after `g`. */
@@ -32,6 +33,7 @@ export const PAGES = [
 export const isHelpOpen = signal(false);
 
 export function App(): VNode {
+  if (standby.value !== undefined) return <StandbyPage standby={standby.value} />;
   if (token.value === '' || link.value === 'refused') return <NoTokenPage />;
   return (
     <>

@@ -1,10 +1,8 @@
-import { fileURLToPath } from 'node:url';
 import { isoTime } from '@addon-operator/base/bounded-time';
 import type { Redactor } from '@addon-operator/base/redactor';
 import type { LogTail } from '@addon-operator/logging/log-tail';
 import { peerUid } from '@addon-operator/process/peer-uid';
 import type { HelmDriver } from '../helm/helm-driver.ts';
-import { OWN_CODE } from '../lib/own-code.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { debugCommands } from '../operator/debug-commands.ts';
 import type { Operator } from '../operator/operator.ts';
@@ -12,7 +10,7 @@ import { createView, type ViewDeps } from '../operator/operator-view.ts';
 import type { Pauses } from '../operator/pauses.ts';
 import { liveDiff } from '../plan/live-changes.ts';
 import { changeText, manifestChanges } from '../plan/manifest-changes.ts';
-import { createApi } from '../server/api/api.ts';
+import { type Api, createApi } from '../server/api/api.ts';
 import type { OperatorIdentity } from '../server/api/api-route.ts';
 import type { ModuleAction } from '../server/api/module-action.ts';
 import { startDebug } from '../server/start-debug.ts';
@@ -71,8 +69,8 @@ export interface DebugParts {
   readonly running: AsyncDisposableStack;
 }
 
-/** Starts the debug endpoint, which shows the view and passes requests to the operator, and the page if it is wanted. */
-export async function startDebugEndpoint(parts: DebugParts): Promise<void> {
+/** Starts the debug endpoint, which shows the view and passes requests to the operator, and returns its API. */
+export async function startDebugEndpoint(parts: DebugParts): Promise<Api> {
   const { settings, host, metrics, operator, pauses, view, redactor, logs, running, bootId } = parts;
   const { clock } = host;
   const adjustable = [logLevelParameter(host.log), logs.configMapEvents.parameter];
@@ -88,12 +86,7 @@ export async function startDebugEndpoint(parts: DebugParts): Promise<void> {
   };
   const api = createApi({ ...endpoint, onAction: (action) => noteAction(parts, action) });
   await startDebug({ settings, endpoint, api, peerUid, log: host.log, running });
-  if (settings.ui === 'off') return;
-  // Not loaded where the page is off.
-  const { startUi } = await import('../ui/start-ui.ts');
-  const directory = fileURLToPath(new URL('../dist/ui', OWN_CODE));
-  const address = await startUi({ settings, api, directory, log: host.log, running });
-  host.onUi?.(address);
+  return api;
 }
 
 /** Who asks for something should be found in the log and at the module. */

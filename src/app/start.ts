@@ -7,7 +7,8 @@ import { startTracing } from '@addon-operator/tracing';
 import { policyFiles } from '../extensions/authorization/create-authorization.ts';
 import { customizationsDir } from '../extensions/points/release-points.ts';
 import { bindingCount } from '../hooks/hook.ts';
-import { takeLead } from '../leader/take-lead.ts';
+import { leaderPod } from '../leader/leader-host.ts';
+import { type TakeLeadOptions, takeLead } from '../leader/take-lead.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { createModuleObjects, moduleSource } from '../operator/create-module-objects.ts';
@@ -17,20 +18,22 @@ import { shutDown, startUp } from '../operator/lifecycle.ts';
 import type { Operator } from '../operator/operator.ts';
 import { STARTING_VIEW } from '../operator/operator-view.ts';
 import { watchFiles } from '../operator/watch-files.ts';
-import { startProbes } from '../server/start-probes.ts';
+import { type Probes, startProbes } from '../server/start-probes.ts';
 import { ConfigMapEventLog } from '../settings/log-parameters.ts';
 import { refuseUnsupported } from '../settings/unsupported-settings.ts';
 import type { Settings } from '../settings.ts';
 import { runModuleObjects } from '../status/run-module-objects.ts';
+import { type Standby, standbyStatus } from '../status/standby.ts';
 import { createConfigMap, loadPatiently } from '../values/operator-config-map.ts';
 import { startAdmissionServer } from '../webhooks/admission-server.ts';
 import { webhookPorts } from '../webhooks/webhook-server.ts';
 import { buildOperator } from './build-operator.ts';
-import { connectCluster } from './connect-cluster.ts';
+import { type Cluster, connectCluster } from './connect-cluster.ts';
 import { startDebugEndpoint, viewOf } from './endpoints.ts';
 import type { DaemonHost } from './host.ts';
 import { type BaseOptions, startBase, type Tracing } from './infrastructure.ts';
 import { startLoops } from './loops.ts';
+import { Page } from './page.ts';
 import { endOnUncaught, stopDaemon } from './stop.ts';
 
 /** A running operator. */
@@ -123,12 +126,13 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   const tracing = await createTracing(common);
   const probes = await startProbes(common, STARTING_VIEW);
   await startAdmissionServer(settings, host, stop, running);
+  const page = new Page(common);
   const { cluster, lead } = await takeLead({
     ...common,
     connect: (beforeWrite) => connectCluster(settings, host, metrics, beforeWrite),
     webhookPorts: webhookPorts(settings),
     httpPort: probes.port,
-    onStandby: (readiness) => probes.show({ ...STARTING_VIEW, readiness }),
+    onStandby: showsStandby(settings, probes, page),
     onLost,
   });
   probes.show(STARTING_VIEW);
@@ -167,7 +171,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   await operator.bindings.setWebhooks(operator.globalHooks.runtimes, true, stop);
   const view = viewOf(settings, host, base, { ...parts, redactor });
   probes.show(view);
-  await startDebugEndpoint({
+  const api = await startDebugEndpoint({
     ...common,
     ...tracing,
     ...parts,
@@ -175,11 +179,25 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     objects,
     logs: { configMapEvents, tail: logTail },
   });
+  await page.show({ api });
   startUp(operator, parts.handle, { stop, abort });
   startLoops(host, { ...parts, configMap, metrics, stop, running });
   runModuleObjects(objects, moduleSource(operator, redactor), settings, host, running);
   if (settings.watchesFiles) running.defer(watchFiles(watchedPaths(settings), host, operator, stop));
   return { operator, httpPort: probes.port };
+}
+
+/** What a replica shows while it waits until it leads. */
+function showsStandby(
+  { podName: replica, namespace }: Settings,
+  probes: Probes,
+  page: Page,
+): TakeLeadOptions<Cluster>['onStandby'] {
+  return async (readiness, leader) => {
+    const standby = (): Standby => ({ replica, namespace, leader: leaderPod(leader()) });
+    probes.show({ ...STARTING_VIEW, readiness, status: () => standbyStatus(standby()) });
+    await page.show({ standby });
+  };
 }
 
 async function createTracing({

@@ -69,8 +69,11 @@ export interface TakeLeadOptions<Cluster extends LeadClients> extends ConnectOpt
   /** Port of our HTTP server, and of the leader's if the settings name none. */
   readonly httpPort: number;
   readonly stop: AbortSignal;
-  /** Called when this replica waits, with what its readiness probe is to say. */
-  readonly onStandby: (readiness: (signal: AbortSignal) => Promise<Readiness>) => void;
+  /** Called when this replica waits, with what its readiness probe is to say and the identity of the leader, empty without one. */
+  readonly onStandby: (
+    readiness: (signal: AbortSignal) => Promise<Readiness>,
+    leader: () => string,
+  ) => Promise<void>;
   /** Called when this replica must not act any more: all processes must be terminated at once. */
   readonly onLost: (error: OperatorError) => void;
 }
@@ -125,7 +128,10 @@ async function waitForLead<Cluster extends LeadClients>(
     clock: host.steadyClock,
     log: componentLog(host, 'leader'),
   });
-  onStandby(async (signal) => ({ type: 'standby', leader: await readiness(signal) }));
+  await onStandby(
+    async (signal) => ({ type: 'standby', leader: await readiness(signal) }),
+    () => leadership.leader,
+  );
   running.defer(() => leadership.release());
   // A Service sends webhooks to every pod, a standby or not.
   const heldPorts = await ConnectionForwarder.start({

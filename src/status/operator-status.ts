@@ -68,11 +68,11 @@ export interface OperatorStatus {
   readonly tasks: number;
 }
 
-/** Before the parts of the operator exist, and on a standby. */
+/** Before the parts of the operator exist. */
 export const STARTING_STATUS: OperatorStatus = {
   level: 'waiting',
-  text: 'the operator starts, or waits for its turn to lead',
-  problems: ['the operator starts, or waits for its turn to lead'],
+  text: 'the operator is starting',
+  problems: ['the operator is starting'],
   modules: {},
   tasks: 0,
 };

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { pageFor } from './page-base.ts';
 
+const NO_MARKS = { actions: false, standby: false };
+
 test.each([
   ['', './'],
   ['queues', './'],
@@ -9,7 +11,7 @@ test.each([
   ['queues/a%2Fb', '../'],
   ['modules/', '../'],
 ])('the base of %j is %s, so that addresses of the page are relative to its directory', (path, base) => {
-  expect(pageFor('<html><head lang="en"><title>x</title>', path, false)).toBe(
+  expect(pageFor('<html><head lang="en"><title>x</title>', path, NO_MARKS)).toBe(
     `<html><head lang="en"><base href="${base}"><title>x</title>`,
   );
   const prefix = 'https://proxy.example/any/prefix/ui/';
@@ -17,9 +19,15 @@ test.each([
 });
 
 test('a base that the build wrote is replaced', () => {
-  expect(pageFor('<head><base href="/">', 'a/b', false)).toBe('<head><base href="../">');
+  expect(pageFor('<head><base href="/">', 'a/b', NO_MARKS)).toBe('<head><base href="../">');
 });
 
-test('the page learns from its head whether it may offer actions', () => {
-  expect(pageFor('<head>', '', true)).toBe('<head><base href="./"><meta name="actions" content="on">');
+test('the page learns from its head whether it may offer actions, and whether the replica is a standby', () => {
+  const head = '<head><base href="./">';
+  expect(pageFor('<head>', '', { actions: true, standby: false })).toBe(
+    `${head}<meta name="actions" content="on">`,
+  );
+  expect(pageFor('<head>', '', { actions: false, standby: true })).toBe(
+    `${head}<meta name="standby" content="on">`,
+  );
 });

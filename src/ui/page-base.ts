@@ -4,10 +4,16 @@
  *
  * @param html `index.html` as it was built
  * @param rawPath below the directory of the page, with percent escapes: an escaped slash is part of a name
- * @param hasActions whether the page may offer actions; it reads that from `<meta name="actions">`
+ * @param marks what the page reads from a `<meta>` of that name: whether it may offer `actions`, and whether the replica is
+ *   a `standby`
  */
-export function pageFor(html: string, rawPath: string, hasActions: boolean): string {
+export function pageFor(
+  html: string,
+  rawPath: string,
+  { actions, standby }: { readonly actions: boolean; readonly standby: boolean },
+): string {
   const base = `<base href="${'../'.repeat(rawPath.split('/').length - 1) || './'}">`;
-  const actions = hasActions ? '<meta name="actions" content="on">' : '';
-  return html.replace(/<base\b[^>]*>/gi, '').replace(/<head\b[^>]*>/i, (head) => `${head}${base}${actions}`);
+  const marks = [actions ? 'actions' : [], standby ? 'standby' : []].flat();
+  const metas = marks.map((name) => `<meta name="${name}" content="on">`).join('');
+  return html.replace(/<base\b[^>]*>/gi, '').replace(/<head\b[^>]*>/i, (head) => `${head}${base}${metas}`);
 }

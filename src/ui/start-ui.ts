@@ -4,15 +4,15 @@ import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { componentLog, type Logger } from '@addon-operator/base/log';
 import { serve } from '@addon-operator/http-server/serve';
 import { StaticFiles } from '@addon-operator/http-server/static-files';
-import type { Api } from '../server/api/api.ts';
 import type { Settings } from '../settings.ts';
 import { addressFileOf, readKeptToken, writeAddressFile } from './address-file.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
-import { uiHandler } from './ui-handler.ts';
+import { type UiContent, uiHandler } from './ui-handler.ts';
 
 export interface UiOptions {
   readonly settings: Pick<Settings, 'uiPort' | 'uiAllowedHosts' | 'hasUiActions' | 'debugUnixSocket'>;
-  readonly api: Api;
+  /** What it is about at first. */
+  readonly content: UiContent;
   /** Where the built page lies, absolute. */
   readonly directory: string;
   readonly log: Logger;
@@ -20,36 +20,52 @@ export interface UiOptions {
   readonly running: AsyncDisposableStack;
 }
 
+export interface UiServer {
+  /** With the token. */
+  readonly address: string;
+  /** From now on the page is about this. */
+  readonly show: (content: UiContent) => void;
+  readonly stop: () => Promise<void>;
+}
+
 const HOST = '127.0.0.1';
 const TOKEN_BYTES = 32;
 
 /**
- * Serves the page and its API to this machine, and returns its address with the token: a client that knows it may read
- * everything. The address is also in a file beside the debug socket, which our user alone can read.
+ * Serves the page and its API to this machine. A client that knows the token in its address may read everything. The
+ * address is also in a file beside the debug socket, which our user alone can read.
  *
  * @throws OperatorError HTTP_LISTEN when the port is in use or the file cannot be written
  */
 export async function startUi({
   settings,
-  api,
+  content: first,
   directory,
   log: parent,
   running,
-}: UiOptions): Promise<string> {
+}: UiOptions): Promise<UiServer> {
   const { uiPort, uiAllowedHosts: allowedHosts, hasUiActions: hasActions, debugUnixSocket } = settings;
   const log = componentLog({ log: parent }, 'ui');
   const file = addressFileOf(debugUnixSocket);
   // Pages that are open go on after a crash.
   const token = (await readKeptToken(file)) ?? randomBytes(TOKEN_BYTES).toString('base64url');
   try {
-    const handler = uiHandler({ api, files: new StaticFiles(directory), token, allowedHosts, hasActions });
+    let content = first;
+    const gate = { allowedHosts, hasActions, token };
+    const handler = uiHandler({ ...gate, content: () => content, files: new StaticFiles(directory) });
     const server = await serve({ host: HOST, port: uiPort }, handler, log, SECURITY_HEADERS);
     running.defer(() => server.stop());
     const address = `http://${HOST}:${server.port}/ui/`;
     running.defer(() => rm(file, { force: true }));
     await writeAddressFile(file, `${address}#token=${token}`);
     log.info({ address }, 'the page is served, `addon-operator ui` prints its address with the token');
-    return `${address}#token=${token}`;
+    return {
+      address: `${address}#token=${token}`,
+      show: (next) => {
+        content = next;
+      },
+      stop: () => server.stop(),
+    };
   } catch (error) {
     throw new OperatorError(
       'HTTP_LISTEN',

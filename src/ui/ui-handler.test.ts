@@ -11,6 +11,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { daemonView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts';
 import { createApi } from '../server/api/api.ts';
 import type { DaemonView } from '../status/daemon-view.ts';
+import type { Standby } from '../status/standby.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 import { UI_ROUTES, uiHandler } from './ui-handler.ts';
 
@@ -21,9 +22,15 @@ interface StartOptions {
   readonly view?: Partial<DaemonView>;
   readonly isBuilt?: boolean;
   readonly hasActions?: boolean;
+  readonly standby?: Standby;
 }
 
-async function start({ view, isBuilt = true, hasActions = false }: StartOptions = {}): Promise<number> {
+async function start({
+  view,
+  isBuilt = true,
+  hasActions = false,
+  standby,
+}: StartOptions = {}): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'ui-'));
   onTestFinished(() => rm(directory, { recursive: true }));
   if (isBuilt) {
@@ -35,14 +42,15 @@ async function start({ view, isBuilt = true, hasActions = false }: StartOptions 
   }
   const redactor = new Redactor();
   redactor.add('s3cret-value');
+  const api = createApi({
+    view: daemonView(view),
+    ...NO_COMMANDS,
+    askOperation: () => 'asked',
+    parameters: { list: () => [] },
+    redactor,
+  });
   const handler = uiHandler({
-    api: createApi({
-      view: daemonView(view),
-      ...NO_COMMANDS,
-      askOperation: () => 'asked',
-      parameters: { list: () => [] },
-      redactor,
-    }),
+    content: () => (standby === undefined ? { api } : { standby: () => standby }),
     files: new StaticFiles(directory),
     token: TOKEN,
     allowedHosts: [],
@@ -219,6 +227,24 @@ test('unknown paths of the API say nothing without the token', async () => {
   const port = await start();
   expect(await ask(port, '/api/v1/nothing', RIGHT)).toMatchObject({ status: 404 });
   expect(await ask(port, '/api/v2/now', RIGHT)).toMatchObject({ status: 404 });
+});
+
+test.each(PRIVATE)('%s %s of a standby names the leader, to this machine alone', async (method, path) => {
+  const standby = { replica: 'operator-b', namespace: 'ns', leader: 'operator-a' };
+  const port = await start({ standby });
+  for (const headers of [RIGHT, {}]) {
+    const { status, body } = await ask(port, pathOf(path), headers, method);
+    expect([status, JSON.parse(body)]).toEqual([
+      503,
+      { error: { code: 'STANDBY', message: expect.stringContaining('operator-a leads') }, standby },
+    ]);
+  }
+  expect(await ask(port, pathOf(path), { host: 'evil.example' }, method)).toMatchObject({ status: 403 });
+});
+
+test('the page of a standby says that it is one', async () => {
+  const standby = { replica: 'operator-b', namespace: 'ns', leader: '' };
+  expect((await ask(await start({ standby }), '/ui/')).body).toContain('<meta name="standby" content="on">');
 });
 
 test.each([

@@ -4,12 +4,18 @@ import type { StaticFiles } from '@addon-operator/http-server/static-files';
 import { API_ROUTES, type Api } from '../server/api/api.ts';
 import { apiError } from '../server/api/api-answer.ts';
 import { API_PREFIX } from '../server/api/api-handler.ts';
+import { standbyAnswer } from '../server/api/standby-answer.ts';
 import { bearerToken, isSameToken } from '../server/debug-access.ts';
+import type { Standby } from '../status/standby.ts';
 import { pageFor } from './page-base.ts';
 import { type RequestGate, refusalOf } from './request-gate.ts';
 
+/** What the page is about. */
+export type UiContent = { readonly api: Api } | { readonly standby: () => Standby };
+
 export interface UiHandlerOptions extends RequestGate {
-  readonly api: Api;
+  /** Called for each request. */
+  readonly content: () => UiContent;
   readonly files: StaticFiles;
   readonly token: string;
   /** Whether the page may run, stop, pause and resume modules. */
@@ -53,6 +59,9 @@ export function uiHandler(options: UiHandlerOptions): RequestHandler {
       isApi ? apiError(status, 'REQUEST_REFUSED', reason) : errorAnswer(status, 'REQUEST_REFUSED', reason);
     const refusal = refusalOf(origin.headers, !isApi, options);
     if (refusal !== undefined) return refuse(403, refusal);
+    const content = options.content();
+    // Needs no token: it is in `/status` as well, and a user who comes with the token of the leader has to learn it.
+    if (isApi && 'standby' in content) return standbyAnswer(content.standby());
     const matching = COMPILED.filter(({ pattern }) => pattern.test(request.path)).map(({ route }) => route);
     if (!matching.some(({ isPublic }) => isPublic)) {
       if (!isApi) return NOT_FOUND;
@@ -62,7 +71,8 @@ export function uiHandler(options: UiHandlerOptions): RequestHandler {
       const isAction = matching.some(({ method }) => method === 'POST');
       if (isAction && request.method === 'POST' && !isJson(origin.headers['content-type']))
         return refuse(415, 'send the header "Content-Type: application/json"');
-      return await options.api(request, signal, options.hasActions ? 'page' : undefined);
+      if ('standby' in content) return NOT_FOUND;
+      return await content.api(request, signal, options.hasActions ? 'page' : undefined);
     }
     if (request.method !== 'GET' && request.method !== 'HEAD') return METHOD_NOT_ALLOWED;
     return await pageAnswer(options, request, origin);
@@ -80,7 +90,7 @@ function isJson(contentType: string | undefined): boolean {
 }
 
 async function pageAnswer(
-  { files, hasActions }: UiHandlerOptions,
+  { files, hasActions, content }: UiHandlerOptions,
   { path }: ServerRequest,
   { rawPath, headers }: RequestOrigin,
 ): Promise<Answer> {
@@ -110,7 +120,10 @@ async function pageAnswer(
   return {
     status: 200,
     contentType: 'text/html; charset=utf-8',
-    body: pageFor(html, rawPath.slice('/ui/'.length), hasActions),
+    body: pageFor(html, rawPath.slice('/ui/'.length), {
+      actions: hasActions,
+      standby: 'standby' in content(),
+    }),
   };
 }
 

@@ -17,8 +17,9 @@ const TICKS = 200;
 /** Serves the API as the page has it, and returns the port. */
 async function start(view = daemonView(), clock: SteadyClock = systemClock): Promise<number> {
   const identity = { ...NO_COMMANDS.identity, clock };
+  const api = createApi({ view, ...NO_COMMANDS, identity, parameters: { list: () => [] } });
   const handler = uiHandler({
-    api: createApi({ view, ...NO_COMMANDS, identity, parameters: { list: () => [] } }),
+    content: () => ({ api }),
     files: new StaticFiles('/nonexistent'),
     token: TOKEN,
     allowedHosts: [],

@@ -58,15 +58,14 @@ test('the built-in jq engine is loaded by its own process and not by the daemon'
 });
 
 test('the page is loaded only where it is wanted', () => {
-  const loaders = imports.filter(({ from, to }) => to.startsWith('ui/') && !from.startsWith('ui/'));
+  const loaders = imports.filter(
+    ({ from, to, isTypeOnly }) => to.startsWith('ui/') && !from.startsWith('ui/') && !isTypeOnly,
+  );
   expect(loaders.map(({ from, to }) => `${from} > ${to}`)).toEqual([
-    'app/endpoints.ts > ui/start-ui.ts',
+    'app/page.ts > ui/start-ui.ts',
     'cli/print-page-address.ts > ui/address-file.ts',
   ]);
-  expect(files.get('app/endpoints.ts')).toMatch(
-    /'off'\) return;[^]*await import\('\.\.\/ui\/start-ui\.ts'\)/,
-  );
-  expect(files.get('app/endpoints.ts')).not.toMatch(/from '\.\.\/ui\//);
+  expect(files.get('app/page.ts')).toMatch(/'off'\) return;[^]*await import\('\.\.\/ui\/start-ui\.ts'\)/);
 });
 
 test('libraries for traces are loaded by one file, which is loaded only when traces are wanted', () => {

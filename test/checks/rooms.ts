@@ -16,7 +16,7 @@ export const ROOMS: readonly Room[] = [
   { name: 'plan', may: '*' },
   { name: 'webhooks', may: '*' },
   { name: 'leader', may: [], mayTypesOf: ['status', 'metrics', 'settings'] },
-  { name: 'ui', may: ['server'], mayTypesOf: ['settings'] },
+  { name: 'ui', may: ['server'], mayTypesOf: ['settings', 'status'] },
   { name: 'server', may: ['status', 'metrics'], mayTypesOf: ['settings', 'journal'] },
   { name: 'operator', may: '*' },
   { name: 'extensions', may: ['modules', 'hooks', 'helm', 'values'] },

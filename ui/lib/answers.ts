@@ -15,6 +15,7 @@ import type { ModuleDrift, ModuleExplanation, ModuleStatus } from '../../src/sta
 import type { ModuleRow } from '../../src/status/module-row.ts';
 import type { NextItem } from '../../src/status/next-items.ts';
 import type { OperatorStatus } from '../../src/status/operator-status.ts';
+import type { Standby } from '../../src/status/standby.ts';
 import type { TaskQueueView, TaskView } from '../../src/status/task-queues.ts';
 
 export type { WhyNode } from '../../src/status/cause.ts';
@@ -44,8 +45,13 @@ export interface HeadlineAnswer extends Pick<OperatorStatus, 'level' | 'text' | 
   readonly more: number;
 }
 
+/** A replica that waits until it leads. */
+export type StandbyAnswer = Standby;
+
 export interface ErrorAnswer {
   readonly error: { readonly code: string; readonly message: string };
+  /** With the code `STANDBY`. */
+  readonly standby?: StandbyAnswer;
 }
 
 export interface ValuesAnswer {

@@ -1,4 +1,4 @@
-import type { ErrorAnswer } from './answers.ts';
+import type { ErrorAnswer, StandbyAnswer } from './answers.ts';
 import { apiUrl, token } from './site.ts';
 
 /** An answer that is no data. */
@@ -7,11 +7,14 @@ export class ApiError extends Error {
   readonly status: number;
   /** One of docs/errors.md; empty without one. */
   readonly code: string;
+  /** Where a standby answers. */
+  readonly standby: StandbyAnswer | undefined;
 
-  constructor(status: number, code: string, message: string) {
+  constructor(status: number, code: string, message: string, standby?: StandbyAnswer) {
     super(message);
     this.status = status;
     this.code = code;
+    this.standby = standby;
   }
 }
 
@@ -38,8 +41,8 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
 async function errorOf(response: Response): Promise<ApiError> {
   const text = await response.text();
   try {
-    const { error } = JSON.parse(text) as ErrorAnswer;
-    return new ApiError(response.status, error.code, error.message);
+    const { error, standby } = JSON.parse(text) as ErrorAnswer;
+    return new ApiError(response.status, error.code, error.message, standby);
   } catch {
     return new ApiError(response.status, '', text.slice(0, 300) || `status ${response.status}`);
   }

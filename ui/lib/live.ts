@@ -1,17 +1,23 @@
 import { EventStreamParser, type StreamEvent } from '@addon-operator/base/event-stream';
 import { computed, signal } from '@preact/signals';
+import type { StandbyAnswer } from './answers.ts';
 import { ApiError, request } from './api.ts';
 import { noteServerTime } from './clock.ts';
 import { afterEvents, EMPTY_STATE } from './live-state.ts';
-import { token } from './site.ts';
+import { isOfStandby, token } from './site.ts';
 
-/** `hidden`: the tab is in the background, so nothing is sent to it. `refused`: the token is missing or wrong. */
-export type LinkState = 'connecting' | 'live' | 'away' | 'hidden' | 'refused';
+/**
+ * `hidden`: the tab is in the background, so nothing is sent to it. `refused`: the token is missing or wrong. `standby`: the
+ * replica does not lead.
+ */
+export type LinkState = 'connecting' | 'live' | 'away' | 'hidden' | 'refused' | 'standby';
 
 export const live = signal(EMPTY_STATE);
 export const link = signal<LinkState>('connecting');
 /** Why there is no connection. */
 export const linkProblem = signal('');
+/** The replica, while it is a standby. */
+export const standby = signal<StandbyAnswer | undefined>(undefined);
 /** Different after each change; what is not in the stream is read again then. */
 export const changes = signal(0);
 
@@ -19,6 +25,8 @@ export const isReady = computed(() => live.value.isReady);
 
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 10_000;
+/** Between two questions to a standby whether it leads. */
+const STANDBY_DELAY_MS = 3_000;
 /** Heartbeats that may be missing before the connection counts as dead. */
 const MISSED_BEATS = 2.5;
 const DEFAULT_BEAT_MS = 15_000;
@@ -47,6 +55,7 @@ export async function followOperator(): Promise<never> {
     }
     document.removeEventListener('visibilitychange', hide);
     if (isAnswered) delayMs = FIRST_DELAY_MS;
+    if (link.value === 'standby') delayMs = STANDBY_DELAY_MS;
     if (link.value === 'refused') await tokenChange();
     else if (!document.hidden) await pause(delayMs * (0.75 + Math.random() / 2));
     unsubscribe();
@@ -55,7 +64,7 @@ export async function followOperator(): Promise<never> {
 }
 
 async function readStream(ended: AbortController, onAnswer: () => void): Promise<void> {
-  if (token.value === '') throw new ApiError(401, '', '');
+  if (token.value === '' && !isOfStandby) throw new ApiError(401, '', '');
   const headers: Record<string, string> = lastEventId === '' ? {} : { 'Last-Event-ID': lastEventId };
   const response = await request('stream', { headers, signal: ended.signal });
   if (response.body === null) return;
@@ -95,6 +104,7 @@ function take(events: readonly StreamEvent[]): void {
   }
   live.value = afterEvents(live.value, events);
   lastEventId = events.at(-1)?.id || lastEventId;
+  standby.value = undefined;
   if (live.value.isReady) link.value = 'live';
   linkProblem.value = '';
   changes.value += 1;
@@ -105,8 +115,11 @@ function note(error: unknown, isHidden: boolean): void {
     link.value = 'hidden';
     return;
   }
-  const isRefused = error instanceof ApiError && (error.status === 401 || error.status === 403);
-  link.value = isRefused ? 'refused' : 'away';
+  const { status, standby: found } = error instanceof ApiError ? error : new ApiError(0, '', '');
+  // A standby that ends is still what the page was about.
+  if (status !== 0) standby.value = found;
+  if (found !== undefined) link.value = 'standby';
+  else link.value = status === 401 || status === 403 ? 'refused' : 'away';
   linkProblem.value = error instanceof ApiError ? error.message : 'the operator sends nothing';
 }
 

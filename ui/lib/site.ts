@@ -17,6 +17,9 @@ export const location = signal<Location>(here());
 /** Whether modules can be run and paused from here; the server writes it into the page. */
 export const allowsActions = document.querySelector('meta[name=actions][content=on]') !== null;
 
+/** Whether the server was no leader when it sent the page: such a replica answers without a token. */
+export const isOfStandby = document.querySelector('meta[name=standby]') !== null;
+
 /** Empty where there is none. */
 export const token = signal(takeToken());
 

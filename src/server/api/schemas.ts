@@ -182,12 +182,24 @@ const OPERATION = object({
   ),
 });
 
-const ERROR = object({
+const STANDBY = object(
+  {
+    replica: text('Name of the pod that responds.'),
+    namespace: text('Namespace of the operator.'),
+    leader: text('Pod of the leader; empty without one. The same as replica: it leads, and still starts.'),
+  },
+  'Only with the code STANDBY: the replica is not the leader.',
+);
+const ERROR_PROPERTIES = object({
   error: object(
     { code: text('One of the codes in docs/errors.md.'), message: text('For people.') },
     'What went wrong.',
   ),
 });
+const ERROR = {
+  ...ERROR_PROPERTIES,
+  properties: { ...(ERROR_PROPERTIES['properties'] as Readonly<Record<string, Schema>>), standby: STANDBY },
+};
 
 /** By the name of the file in docs/schema/api. */
 export const API_SCHEMAS: Readonly<Record<string, Schema>> = Object.fromEntries(

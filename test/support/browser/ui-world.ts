@@ -57,7 +57,7 @@ export class UiWorld implements AsyncDisposable {
 }
 
 /** The address of the page that the daemon of a world serves: `addon-operator ui` prints the same. */
-export async function uiAddress(world: World): Promise<UiAddress> {
+export async function uiAddress(world: Pick<World, 'flags'>): Promise<UiAddress> {
   const file = `${world.flags['debug-unix-socket'] ?? ''}.ui`;
   const url = new URL((await readFile(file, 'utf8')).trim());
   return { origin: url.origin, token: new URLSearchParams(url.hash.slice(1)).get('token') ?? '' };

@@ -1,0 +1,44 @@
+import { fileURLToPath } from 'node:url';
+import { OWN_CODE } from '../lib/own-code.ts';
+import type { Settings } from '../settings.ts';
+import type { UiServer } from '../ui/start-ui.ts';
+import type { UiContent } from '../ui/ui-handler.ts';
+import type { DaemonHost } from './host.ts';
+
+interface PageParts {
+  readonly settings: Settings;
+  readonly host: DaemonHost;
+  readonly running: AsyncDisposableStack;
+}
+
+/** The page, if the settings want it: first of a standby, with high availability, then of the operator. */
+export class Page {
+  readonly #parts: PageParts;
+  #server: UiServer | undefined;
+
+  constructor(parts: PageParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * From now on the page is about this.
+   *
+   * @throws OperatorError HTTP_LISTEN when it cannot be served
+   */
+  async show(content: UiContent): Promise<void> {
+    const { settings, host, running } = this.#parts;
+    if (settings.ui === 'off') return;
+    if (this.#server === undefined) {
+      // Not loaded where the page is off.
+      const { startUi } = await import('../ui/start-ui.ts');
+      const directory = fileURLToPath(new URL('../dist/ui', OWN_CODE));
+      this.#server = await startUi({ settings, content, directory, log: host.log, running });
+    } else {
+      this.#server.show(content);
+      // What the API reads ends before what a standby needs.
+      const { stop } = this.#server;
+      running.defer(stop);
+    }
+    if ('api' in content) host.onUi?.(this.#server.address);
+  }
+}

@@ -1,0 +1,47 @@
+import type { VNode } from 'preact';
+import type { StandbyAnswer } from '../lib/answers.ts';
+import { visibleText } from '../lib/visible-text.ts';
+
+/** What a replica shows that waits until it leads. */
+export function StandbyPage({ standby }: { standby: StandbyAnswer }): VNode {
+  const { replica, namespace, leader } = standby;
+  if (leader === replica)
+    return (
+      <Gate title="This replica is starting">
+        <p role="status">
+          <strong>{visibleText(replica)}</strong> leads since a moment ago. This page follows by itself.
+        </p>
+      </Gate>
+    );
+  return (
+    <Gate title="This replica is a standby">
+      {leader === '' ? (
+        <p role="status">No replica leads at the moment: one of them will within a minute.</p>
+      ) : (
+        <>
+          <p role="status">
+            <strong>{visibleText(leader)}</strong> leads: it alone runs hooks and modules. Its page is reached
+            with
+          </p>
+          <pre class="output">
+            <code>
+              {`kubectl -n ${visibleText(namespace)} exec ${visibleText(leader)} -- addon-operator ui\n`}
+              {`kubectl -n ${visibleText(namespace)} port-forward pod/${visibleText(leader)} 9652`}
+            </code>
+          </pre>
+          <p>Nothing is wrong here: {visibleText(replica)} takes over when the leader ends.</p>
+        </>
+      )}
+      <p>As soon as this replica leads, this page shows the operator.</p>
+    </Gate>
+  );
+}
+
+function Gate({ title, children }: { title: string; children: preact.ComponentChildren }): VNode {
+  return (
+    <main class="gate" id="main">
+      <h1 tabIndex={-1}>{title}</h1>
+      {children}
+    </main>
+  );
+}
