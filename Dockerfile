@@ -66,6 +66,7 @@ COPY packages/kube-client/package.json ./packages/kube-client/package.json
 COPY packages/kube-sandbox/package.json ./packages/kube-sandbox/package.json
 COPY packages/logging/package.json ./packages/logging/package.json
 COPY packages/process/package.json ./packages/process/package.json
+COPY packages/script-threads/package.json ./packages/script-threads/package.json
 COPY packages/sdk/package.json ./packages/sdk/package.json
 COPY packages/task-queue/package.json ./packages/task-queue/package.json
 COPY packages/tracing/package.json ./packages/tracing/package.json

@@ -20,8 +20,8 @@ import { type HelmSearch, locateHelm } from '../helm/start-helm.ts';
 import { AllowedHosts } from '../hooks/http/allowed-hosts.ts';
 import type { HttpHooks } from '../hooks/http/http-hooks.ts';
 import { startHttpHooks } from '../hooks/http/start-http-hooks.ts';
+import { createWorkerPools } from '../hooks/in-process/create-worker-pools.ts';
 import { InProcessHooks } from '../hooks/in-process/in-process-hooks.ts';
-import { WorkerPools } from '../hooks/in-process/worker-pools.ts';
 import { prepareTemporaryDirectory } from '../hooks/temporary-directory.ts';
 import type { Lead } from '../leader/take-lead.ts';
 import { BUILT_CODE, COMPILE_CACHE, ownProgram } from '../lib/own-code.ts';
@@ -114,14 +114,14 @@ export async function startHookBase(options: BaseOptions): Promise<HookBase> {
       throw new OperatorError('ABORTED', 'the hook is not started: the daemon is stopping');
     lead.check();
   };
-  const pools = new WorkerPools({
+  const pools = createWorkerPools({
     clock,
     log: componentLog(host, 'hooks'),
     env: hookEnv,
     cwd: host.cwd,
     heapLimitBytes: settings.hookMemoryLimitMib * 1024 * 1024,
   });
-  running.defer(() => pools.stop());
+  running.defer(() => pools.stop('the daemon is stopping'));
   const { timeoutMs, maxOutputBytes } = hookLimits(settings);
   const inProcess = new InProcessHooks({
     pools,

@@ -142,6 +142,11 @@ test.each([
     "import { createLogger } from '@addon-operator/logging/json-logger';",
     '@addon-operator/logging may be imported only in cli/',
   ],
+  [
+    'server/a.ts',
+    "import { WorkerPools } from '@addon-operator/script-threads/worker-pools';",
+    '@addon-operator/script-threads may be imported only in extensions/',
+  ],
   ['hooks/a.ts', "import { block } from '../sdk/sdk.ts';", 'hooks/ may not import sdk/'],
   ['server/a.ts', "import { startUi } from '../ui/start-ui.ts';", 'imports point down the map'],
   ['ui/a.ts', "import type { Task } from '../operator/tasks.ts';", 'ui/ may not import operator/'],

@@ -77,6 +77,7 @@ const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
   '@addon-operator/value-schemas': ['modules', 'values'],
   '@addon-operator/http-server': ['cli', 'webhooks', 'leader', 'ui', 'server'],
   '@addon-operator/tracing': ['app'],
+  '@addon-operator/script-threads': ['extensions', 'hooks'],
   '@addon-operator/logging': ['cli', 'app', 'devkit', 'server', 'settings'],
   '@addon-operator/sdk': ['hooks', 'extensions', 'operator', 'plan', 'sdk'],
   commander: ['cli'],

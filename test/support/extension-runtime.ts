@@ -2,11 +2,13 @@ import {
   ExtensionRuntime,
   type ExtensionRuntimeOptions,
 } from '../../src/extensions/runtime/extension-runtime.ts';
-import type { WorkerPoolsOptions } from '../../src/hooks/in-process/worker-pools.ts';
+import type { CreateWorkerPoolsOptions } from '../../src/hooks/in-process/create-worker-pools.ts';
 import { startWorkerPools } from './in-process-hooks.ts';
 
 /** Extensions with their real processes; to be stopped at the end. */
-export function startExtensionRuntime(options: Partial<ExtensionRuntimeOptions & WorkerPoolsOptions> = {}): {
+export function startExtensionRuntime(
+  options: Partial<ExtensionRuntimeOptions & CreateWorkerPoolsOptions> = {},
+): {
   readonly runtime: ExtensionRuntime;
   stop(): Promise<void>;
 } {
@@ -18,5 +20,5 @@ export function startExtensionRuntime(options: Partial<ExtensionRuntimeOptions &
     check: () => undefined,
     ...options,
   });
-  return { runtime, stop: () => pools.stop() };
+  return { runtime, stop: () => pools.stop('the test ends') };
 }

@@ -1,11 +1,15 @@
 import { systemClock } from '@addon-operator/base/clock';
 import { silentLogger } from '@addon-operator/base/log';
+import type { WorkerPools } from '@addon-operator/script-threads/worker-pools';
+import {
+  type CreateWorkerPoolsOptions,
+  createWorkerPools,
+} from '../../src/hooks/in-process/create-worker-pools.ts';
 import { InProcessHooks, type InProcessHooksOptions } from '../../src/hooks/in-process/in-process-hooks.ts';
-import { WorkerPools, type WorkerPoolsOptions } from '../../src/hooks/in-process/worker-pools.ts';
 
 /** Threads in their real process; to be stopped at the end. */
-export function startWorkerPools(options: Partial<WorkerPoolsOptions> = {}): WorkerPools {
-  return new WorkerPools({
+export function startWorkerPools(options: Partial<CreateWorkerPoolsOptions> = {}): WorkerPools {
+  return createWorkerPools({
     clock: systemClock,
     log: silentLogger,
     env: { PATH: process.env['PATH'] ?? '' },
@@ -17,7 +21,7 @@ export function startWorkerPools(options: Partial<WorkerPoolsOptions> = {}): Wor
 
 /** In-process hooks with their real processes; to be stopped at the end. */
 export function startInProcessHooks(
-  options: Partial<InProcessHooksOptions & WorkerPoolsOptions> = {},
+  options: Partial<InProcessHooksOptions & CreateWorkerPoolsOptions> = {},
 ): InProcessHooks & { stop(): Promise<void> } {
   const pools = startWorkerPools(options);
   const hooks = new InProcessHooks({
@@ -27,5 +31,5 @@ export function startInProcessHooks(
     check: () => undefined,
     ...options,
   });
-  return Object.assign(hooks, { stop: () => pools.stop() });
+  return Object.assign(hooks, { stop: () => pools.stop('the test ends') });
 }

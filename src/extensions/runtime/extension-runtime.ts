@@ -1,9 +1,10 @@
 import { isPermanent, messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { type Json, parseJson } from '@addon-operator/json';
-import type { Ask, AskAnswer, AskFailure } from '../../hooks/in-process/host-protocol.ts';
-import { outputTo, type WorkerAnswer, whyNot } from '../../hooks/in-process/script-worker.ts';
-import type { WorkerPools } from '../../hooks/in-process/worker-pools.ts';
+import type { Ask, AskAnswer, AskFailure } from '@addon-operator/script-threads/host-protocol';
+import { type WorkerAnswer, whyNot } from '@addon-operator/script-threads/script-worker';
+import type { WorkerPools } from '@addon-operator/script-threads/worker-pools';
+import { outputTo } from '../../hooks/in-process/script-output.ts';
 import { ownProgram } from '../../lib/own-code.ts';
 
 const PROGRAM = ownProgram('extensions/runtime/extension-worker-main').href;

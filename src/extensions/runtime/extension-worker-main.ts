@@ -1,14 +1,14 @@
-import { callExtension, type ExtensionDefinition, isExtensionDefinition } from '@addon-operator/sdk/host';
-import { failureText } from '../../hooks/in-process/failure-text.ts';
 import type {
   Ask,
   AskAnswer,
   AskFailure,
   CallRequest,
-  SentRequest,
   WorkEnd,
-} from '../../hooks/in-process/host-protocol.ts';
-import { runProgram, type WorkTools } from '../../hooks/in-process/worker-thread.ts';
+  WorkRequest,
+} from '@addon-operator/script-threads/host-protocol';
+import { runProgram, type WorkTools } from '@addon-operator/script-threads/worker-thread';
+import { callExtension, type ExtensionDefinition, isExtensionDefinition } from '@addon-operator/sdk/host';
+import { SDK_MODULES } from '../../hooks/in-process/sdk-modules.ts';
 
 /** How far the causes of an error are looked through. */
 const MAX_CAUSES = 8;
@@ -44,9 +44,8 @@ class Asks {
     this.#open.clear();
   }
 
-  /** How a call ended that threw: with its own error, or with one of the daemon that it passed on. */
-  endOf(thrown: unknown): WorkEnd {
-    const reason = failureText(thrown);
+  /** How a call ended that threw: with its own error, or with one of the daemon that it passed on. `reason`: the text of the error. */
+  endOf(thrown: unknown, reason: string): WorkEnd {
     let error = thrown;
     for (let depth = 0; depth < MAX_CAUSES && error instanceof Error; depth += 1, error = error.cause) {
       const number = this.#askOf.get(error);
@@ -65,6 +64,7 @@ function errorOf({ name, message, ...rest }: AskFailure): Error {
 function main(): void {
   const asks = new Asks();
   runProgram<ExtensionDefinition>({
+    modules: SDK_MODULES,
     definitionOf: (exported) => {
       if (isExtensionDefinition(exported)) return exported;
       const found = exported === undefined ? 'it has none' : `this one is of type ${typeof exported}`;
@@ -79,7 +79,7 @@ function main(): void {
   });
 }
 
-function callOf(request: SentRequest): CallRequest {
+function callOf(request: WorkRequest): CallRequest {
   if (request.type === 'call') return request;
   throw new Error('an extension is called, not run');
 }
@@ -87,7 +87,7 @@ function callOf(request: SentRequest): CallRequest {
 async function call(
   { methods }: ExtensionDefinition,
   { method: name, args }: CallRequest,
-  { print, reply, signal }: WorkTools,
+  { print, reply, failureText, signal }: WorkTools,
   asks: Asks,
 ): Promise<WorkEnd> {
   const method = methods[name];
@@ -98,7 +98,7 @@ async function call(
     const value = await callExtension(method, { args, next, print, signal });
     return { type: 'returned', ...(value === undefined ? {} : { value }) };
   } catch (error) {
-    return asks.endOf(error);
+    return asks.endOf(error, failureText(error));
   } finally {
     asks.forgetOpen();
   }

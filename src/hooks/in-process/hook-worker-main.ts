@@ -1,12 +1,14 @@
+import type { Texts, WorkEnd } from '@addon-operator/script-threads/host-protocol';
+import { runProgram } from '@addon-operator/script-threads/worker-thread';
 import {
   callHandler,
   FrozenDocuments,
   type HookOutputTexts,
+  type HookRunTexts,
   isHookDefinition,
   recordHookRun,
 } from '@addon-operator/sdk/host';
-import { ReceivedTexts, type WorkEnd } from './host-protocol.ts';
-import { runProgram } from './worker-thread.ts';
+import { SDK_MODULES } from './sdk-modules.ts';
 
 /** One output of a hook may be as large as that of an executable. */
 const MAX_OUTPUT_CHARACTERS = 10 * 1024 * 1024;
@@ -20,19 +22,23 @@ main();
 
 /** The program of the threads of hooks. */
 function main(): void {
-  const received = new ReceivedTexts();
   const documents = new FrozenDocuments();
   runProgram<Definition>({
+    modules: SDK_MODULES,
     definitionOf,
     describe: ({ config }) => JSON.stringify(withVersion(config)),
     work: async ({ handler }, request, { print, signal }): Promise<WorkEnd> => {
       if (request.type !== 'run') throw new Error(`a hook has no method ${request.method}`);
-      const texts = received.next(request.texts);
+      const texts = inputsOf({ ...request.texts, ...request.keptTexts });
       const recorded = recordHookRun(texts, print, signal, (text) => documents.of(text));
       await callHandler(handler, recorded.input);
-      return { type: 'done', outputs: checked(recorded.outputs()) };
+      return { type: 'done', outputs: { ...checked(recorded.outputs()) } };
     },
   });
+}
+
+function inputsOf({ bindingContext = '', values = '', configValues = '', traceparent }: Texts): HookRunTexts {
+  return { bindingContext, values, configValues, ...(traceparent !== undefined && { traceparent }) };
 }
 
 function definitionOf(exported: unknown): Definition {

@@ -1,12 +1,14 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import type { RunFacts, Texts } from '@addon-operator/script-threads/host-protocol';
+import { type WorkerAnswer, whyNot } from '@addon-operator/script-threads/script-worker';
+import type { WorkerPools } from '@addon-operator/script-threads/worker-pools';
+import type { HookOutputTexts } from '@addon-operator/sdk/host';
 import { ownProgram } from '../../lib/own-code.ts';
 import { contextText } from '../context-document.ts';
 import { type Hook, title } from '../hook.ts';
 import type { HookFileInputs, HookRunResult } from '../run-hook.ts';
-import type { RunFacts } from './host-protocol.ts';
-import { outputTo, type WorkerAnswer, whyNot } from './script-worker.ts';
-import type { WorkerPools } from './worker-pools.ts';
+import { outputTo } from './script-output.ts';
 
 const PROGRAM = ownProgram('hooks/in-process/hook-worker-main').href;
 
@@ -55,7 +57,10 @@ export class InProcessHooks {
    * @throws `signal.reason` on abort, once the hook has come to its end
    */
   async run(hook: Hook, inputs: HookFileInputs, log: Logger, signal: AbortSignal): Promise<HookRunResult> {
-    const texts = { ...inputs, bindingContext: await contextText(inputs.bindingContext) };
+    const { values, configValues, traceparent } = inputs;
+    const bindingContext = await contextText(inputs.bindingContext);
+    const texts = { bindingContext, ...(traceparent !== undefined && { traceparent }) };
+    const keptTexts = { values, configValues };
     const { check, pools, maxOutputBytes } = this.#options;
     check(inputs.isAwaited);
     const timeoutMs = hook.config.settings.timeoutMs ?? this.#options.timeoutMs;
@@ -63,7 +68,7 @@ export class InProcessHooks {
     const answer = await pools
       .do(
         hook.path,
-        { type: 'run', texts, ...(maxOutputBytes === undefined ? {} : { maxOutputBytes }) },
+        { type: 'run', texts, keptTexts, ...(maxOutputBytes === undefined ? {} : { maxOutputBytes }) },
         { timeoutMs, onOutput: output.push },
         signal,
       )
@@ -84,7 +89,7 @@ function resultOf(hook: Hook, answer: WorkerAnswer, timeoutMs: number | undefine
   switch (answer.type) {
     case 'done': {
       const { userCpuMs, systemCpuMs, memoryBytes: maxRssBytes } = answer;
-      return { outputs: answer.outputs, usage: { userCpuMs, systemCpuMs, maxRssBytes } };
+      return { outputs: outputsOf(answer.outputs), usage: { userCpuMs, systemCpuMs, maxRssBytes } };
     }
     case 'timed-out':
       throw new OperatorError('HOOK_TIMEOUT', `${title(hook)} was stopped: ${whyNot(answer, timeoutMs)}`);
@@ -96,4 +101,17 @@ function resultOf(hook: Hook, answer: WorkerAnswer, timeoutMs: number | undefine
     case 'host-gone':
       throw new OperatorError('HOOK_FAILED', `${title(hook)} failed: ${whyNot(answer, timeoutMs)}`);
   }
+}
+
+/** `hook-worker-main.ts` returns all of them. */
+function outputsOf(texts: Texts): HookOutputTexts {
+  const text = (name: keyof HookOutputTexts): string => texts[name] ?? '';
+  return {
+    configValuesPatch: text('configValuesPatch'),
+    valuesPatch: text('valuesPatch'),
+    metrics: text('metrics'),
+    kubernetesPatch: text('kubernetesPatch'),
+    admissionResponse: text('admissionResponse'),
+    conversionResponse: text('conversionResponse'),
+  };
 }

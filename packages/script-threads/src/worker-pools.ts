@@ -1,9 +1,8 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
-import type { Logger } from '@addon-operator/base/log';
 import { Semaphore } from '@addon-operator/base/semaphore';
 import type { RunDeadline } from '@addon-operator/process/run-deadline';
-import { HostProcess } from './host-process.ts';
+import { HostProcess, type HostProcessOptions } from './host-process.ts';
 import type { WorkRequest } from './host-protocol.ts';
 import {
   type Script,
@@ -20,14 +19,14 @@ const GRACE_MS = 1_000;
 /** A worker that has nothing to do for this long is ended; the next piece of work starts another one. */
 const IDLE_MS = 600_000;
 
-export interface WorkerPoolsOptions {
+/** Of the limit of the heap, which is that of one thread, buffers may use as much again. */
+export interface WorkerPoolsOptions extends HostProcessOptions {
   readonly clock: SteadyClock;
-  readonly log: Logger;
-  /** Environment of the scripts. */
-  readonly env: Readonly<Record<string, string>>;
-  readonly cwd: string;
-  /** How large the heap of one thread may get; buffers may use as much again. */
-  readonly heapLimitBytes: number;
+  /**
+   * Called when the process of all scripts is gone while several worked, for each of them: it is repeated in a process of its
+   * own then.
+   */
+  readonly onSharedFailure: (path: string, reason: string) => void;
 }
 
 /** What belongs to loading a file, or to a piece of work. */
@@ -38,7 +37,7 @@ interface Work extends WorkEvents {
   readonly canRepeat?: () => boolean;
 }
 
-/** What the daemon knows of one file. */
+/** What the main process knows of one file. */
 interface Pool {
   readonly script: Script;
   readonly turns: Semaphore;
@@ -102,11 +101,15 @@ export class WorkerPools {
     for (const host of this.#hosts) host.send({ type: 'deadline', deadline });
   }
 
-  /** Ends all workers; resolves when they are gone. */
-  async stop(): Promise<void> {
+  /**
+   * Ends all workers; resolves when they are gone.
+   *
+   * @param reason what work under way fails with
+   */
+  async stop(reason: string): Promise<void> {
     this.#stopped.abort();
     await this.#sweeping;
-    await Promise.all([...this.#hosts].map((host) => host.kill('the daemon is stopping')));
+    await Promise.all([...this.#hosts].map((host) => host.kill(reason)));
   }
 
   async #doOn(
@@ -152,10 +155,7 @@ export class WorkerPools {
       if (answer.type !== 'host-gone') return answer;
       pool.isIsolated = true;
       if (answer.wasAlone || this.#stopped.signal.aborted || canRepeat?.() === false) return answer;
-      this.#options.log.warn(
-        { path: pool.script.path, reason: answer.reason },
-        'the process of in-process hooks exited while several hooks were running; each is retried in a separate process',
-      );
+      this.#options.onSharedFailure(pool.script.path, answer.reason);
     }
     const host = this.#startHost();
     try {

@@ -1,7 +1,7 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 
 const CHECK_INTERVAL_MS = 50;
-/** What a worker needs before its hook has done anything, with a margin. */
+/** What a worker needs before its script has done anything, with a margin. */
 const WORKER_BASE_BYTES = 16 * 1024 * 1024;
 
 /** What is known of a worker. */

@@ -1,13 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { Logger } from '@addon-operator/base/log';
 import { LineSplitter } from '@addon-operator/process/line-splitter';
 import { OutputTail } from '@addon-operator/process/output-buffer';
-import { ownProgram } from '../../lib/own-code.ts';
 import type { HostReply, HostRequest, StartRequest, WorkerReply } from './host-protocol.ts';
 import { WorkerLines } from './worker-lines.ts';
 
-const MAIN_FILE = fileURLToPath(ownProgram('hooks/in-process/host-main'));
+const SOURCE_PROGRAM = new URL('./host-main.ts', import.meta.url);
 const NODE_FLAGS = [
   '--disable-warning=ExperimentalWarning',
   '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON',
@@ -15,16 +13,21 @@ const NODE_FLAGS = [
 const STDERR_TAIL_BYTES = 16 * 1024;
 const MIB = 1024 * 1024;
 
-interface HostProcessOptions {
+export interface HostProcessOptions {
   /** Environment of the scripts. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   /** How large the heap of one worker may get. */
   readonly heapLimitBytes: number;
-  readonly log: Logger;
+  /** The file of `host-main`, where it is built. Default: its source. */
+  readonly program?: URL;
+  /** Code of these directories is no place of a failure: it does not help an author. Each ends with a slash. */
+  readonly ownDirectories: readonly string[];
+  /** Called with each line that a script writes past its thread, such as by a descriptor. */
+  readonly onStrayLine: (line: string) => void;
 }
 
-/** What happens to a worker, seen from the daemon. */
+/** What happens to a worker, seen from the main process. */
 export type WorkerEvent =
   | WorkerReply
   | { readonly type: 'exited'; readonly reason: string }
@@ -44,7 +47,7 @@ interface HostWorker extends WorkerEntry {
 }
 
 /**
- * One process that runs workers. Not the daemon itself: V8 aborts the whole process when a single allocation of a worker
+ * One process that runs workers. Not the main process itself: V8 aborts the whole process when a single allocation of a worker
  * exceeds its heap limit, and a growing Map is enough for that.
  */
 export class HostProcess {
@@ -57,23 +60,25 @@ export class HostProcess {
   #isGone = false;
   #reason: string | undefined;
 
-  constructor({ env, cwd, heapLimitBytes, log }: HostProcessOptions) {
+  constructor({ env, cwd, heapLimitBytes, program, ownDirectories, onStrayLine }: HostProcessOptions) {
     this.#heapLimitBytes = heapLimitBytes;
     this.#lines = new WorkerLines({
       onReply: (worker, reply) => this.#workers.get(worker)?.onEvent(reply),
       onClosed: (worker) => this.#onLineClosed(worker),
     });
-    // A group of its own: a Ctrl-C in the terminal reaches the daemon alone, and what hooks start ends with them.
-    this.#child = fork(MAIN_FILE, [String(heapLimitBytes)], {
-      env,
-      cwd,
-      detached: true,
-      execArgv: NODE_FLAGS,
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    });
-    const lines = new LineSplitter((line) =>
-      log.info({ line }, 'a hook or extension wrote directly to standard output'),
+    // A group of its own: a Ctrl-C in the terminal reaches the main process alone, and what scripts start ends with them.
+    this.#child = fork(
+      fileURLToPath(program ?? SOURCE_PROGRAM),
+      [String(heapLimitBytes), ...ownDirectories],
+      {
+        env,
+        cwd,
+        detached: true,
+        execArgv: NODE_FLAGS,
+        stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      },
     );
+    const lines = new LineSplitter(onStrayLine);
     const errors = new OutputTail(STDERR_TAIL_BYTES);
     this.#child.stdout?.on('data', (chunk: Buffer) => lines.push(chunk));
     this.#child.stderr?.on('data', (chunk: Buffer) => errors.push(chunk));
@@ -83,7 +88,7 @@ export class HostProcess {
       // If no process or file can be created there is no process, and no other event reports it.
       if (this.#child.pid === undefined) this.#onGone(this.#reason);
     });
-    // What hooks have started holds the pipes open.
+    // What scripts have started holds the pipes open.
     this.#child.on('exit', () => this.#killGroup());
     this.#child.on('close', (code, signal) => {
       const end = signal === null ? `exit code ${code}` : signal;

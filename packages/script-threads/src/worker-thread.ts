@@ -9,20 +9,16 @@ import {
   type LineAddress,
   MessageReader,
   messageLine,
+  ReceivedTexts,
   type RunFacts,
-  type SentRequest,
   type WatchRequest,
   type WorkEnd,
   type WorkerReply,
+  type WorkRequest,
 } from './host-protocol.ts';
 import { type LedgerBuffers, WorkLedger } from './memory-watch.ts';
 import { type StripperClient, strippingLoad } from './type-stripper.ts';
 import { WorkerOutput } from './worker-output.ts';
-
-const SDK: Readonly<Record<string, string>> = {
-  'addon-operator/sdk': import.meta.resolve('@addon-operator/sdk'),
-  'addon-operator/sdk/testing': import.meta.resolve('@addon-operator/sdk/testing'),
-};
 
 /** Data from the thread that starts a worker. */
 export interface WorkerData {
@@ -31,18 +27,21 @@ export interface WorkerData {
   readonly inFlight: SharedArrayBuffer;
   readonly stripper: StripperClient;
   readonly ledger: LedgerBuffers;
+  readonly ownDirectories: readonly string[];
   readonly line?: LineAddress;
 }
 
 /** What a worker does with the file it has loaded. */
-interface Program<D> {
+export interface Program<D> {
+  /** Modules that such files can import wherever they lie: name to URL. */
+  readonly modules?: Readonly<Record<string, string>>;
   /** What the default export is. Throws when it is none of this program's. */
   readonly definitionOf: (exported: unknown) => D;
-  /** What the daemon is to know of it, as JSON. */
+  /** What the main process is to know of it, as JSON. */
   readonly describe: (definition: D) => string;
   /** Does one piece of work; it fails with what this throws. */
-  readonly work: (definition: D, request: SentRequest, tools: WorkTools) => Promise<WorkEnd>;
-  /** Takes the daemon's response to a request of the worker. */
+  readonly work: (definition: D, request: WorkRequest, tools: WorkTools) => Promise<WorkEnd>;
+  /** Takes the response of the main process to a request of the worker. */
   readonly onAnswer?: (answer: AskAnswer) => void;
 }
 
@@ -50,13 +49,15 @@ export interface WorkTools {
   /** Prints a line, as the file could itself. */
   readonly print: (line: string) => void;
   readonly reply: (reply: WorkerReply) => void;
+  /** What was thrown, as text for a message. */
+  readonly failureText: (thrown: unknown) => string;
   /** Aborts when the work is to end. */
   readonly signal: AbortSignal;
 }
 
 /** The thread of one file: loads it, then does one piece of work after the other. */
 export function runProgram<D>(program: Program<D>): void {
-  const { number, path: file, inFlight, stripper, ledger, line } = workerData as WorkerData;
+  const { number, path: file, inFlight, stripper, ledger, line, ownDirectories } = workerData as WorkerData;
   let onMessage = (_message: Incoming): void => undefined;
   const thread: Thread = {
     channel: new WorkerChannel(number, line, (message) => onMessage(message)),
@@ -64,13 +65,15 @@ export function runProgram<D>(program: Program<D>): void {
       thread.channel.reply({ type: 'output', stream, text }),
     ),
     ledger: new WorkLedger(ledger),
+    failureText: (thrown) => failureText(thrown, ownDirectories),
   };
   catchOutput(process.stdout, (bytes) => thread.output.write('stdout', bytes));
   catchOutput(process.stderr, (bytes) => thread.output.write('stderr', bytes));
-  // Such files can be in any directory, and none of these has our package.
+  const { modules = {} } = program;
+  // Such files can be in any directory, and none of these has the package of the program.
   registerHooks({
     resolve: (specifier, context, next) => {
-      const url = SDK[specifier];
+      const url = modules[specifier];
       return url === undefined ? next(specifier, context) : { url, shortCircuit: true };
     },
     load: strippingLoad(stripper),
@@ -83,7 +86,7 @@ export function runProgram<D>(program: Program<D>): void {
     return { type: 'ready', description };
   };
   void load()
-    .catch((error: unknown): WorkerReply => ({ type: 'load-failed', reason: failureText(error) }))
+    .catch((error: unknown): WorkerReply => ({ type: 'load-failed', reason: thread.failureText(error) }))
     .then((reply) => {
       thread.ledger.end(0);
       thread.channel.reply(reply);
@@ -94,6 +97,7 @@ interface Thread {
   readonly channel: WorkerChannel;
   readonly output: WorkerOutput;
   readonly ledger: WorkLedger;
+  readonly failureText: (thrown: unknown) => string;
 }
 
 async function defaultExportOf(file: string): Promise<unknown> {
@@ -105,11 +109,12 @@ async function defaultExportOf(file: string): Promise<unknown> {
 function server<D>(
   program: Program<D>,
   definition: D,
-  { channel, output, ledger }: Thread,
+  { channel, output, ledger, failureText }: Thread,
 ): (message: Incoming) => void {
   const timersAtStart = setTimers();
   const print = (line: string): void => output.write('stdout', Buffer.from(`${line}\n`));
   const reply = (message: WorkerReply): void => channel.reply(message);
+  const received = new ReceivedTexts();
   let abort = new AbortController();
   const factsSince = (cpu: NodeJS.CpuUsage): RunFacts => {
     const used = process.threadCpuUsage(cpu);
@@ -131,7 +136,7 @@ function server<D>(
     output.begin(request.maxOutputBytes);
     const cpu = process.threadCpuUsage();
     void program
-      .work(definition, request, { print, reply, signal: abort.signal })
+      .work(definition, workOf(request, received), { print, reply, failureText, signal: abort.signal })
       .catch((error: unknown): WorkEnd => ({ type: 'failed', reason: failureText(error) }))
       .then((end) => {
         const facts = factsSince(cpu);
@@ -139,6 +144,10 @@ function server<D>(
         reply({ ...end, ...facts });
       });
   };
+}
+
+function workOf(request: WorkRequest, received: ReceivedTexts): WorkRequest {
+  return request.type === 'call' ? request : { ...request, keptTexts: received.next(request.keptTexts) };
 }
 
 function setTimers(): number {
@@ -163,18 +172,18 @@ function catchOutput(stream: NodeJS.WriteStream, write: (bytes: Buffer) => void)
   };
 }
 
-/** What comes from the daemon. */
-type Incoming = SentRequest | AskAnswer | { readonly type: 'abort' };
+/** What comes from the main process. */
+type Incoming = WorkRequest | AskAnswer | { readonly type: 'abort' };
 
 /**
- * The two ways between a worker and the daemon: over its own line, or through the main thread of its process, which is
+ * The two ways between a worker and the main process: over its own line, or through the main thread of its process, which is
  * slower, but holds back who prints too much, and is always there.
  */
 class WorkerChannel {
   #line: Socket | undefined;
   #hasPrinted = false;
 
-  /** @param worker the number by which the daemon knows it */
+  /** @param worker the number by which the main process knows it */
   constructor(worker: number, address: LineAddress | undefined, onMessage: (message: Incoming) => void) {
     parentPort?.on('message', onMessage);
     // Until its file is loaded, a worker that waits for nothing has come to its end.
@@ -217,8 +226,8 @@ class WorkerChannel {
     socket.on('close', () => {
       if (this.#line === undefined) return;
       this.#line = undefined;
-      // Messages of either side may be lost in the meantime: only the end of the thread is certain to reach the daemon.
-      throw new Error('the line to the operator was closed');
+      // Messages of either side may be lost in the meantime: only the end of the thread is certain to reach the other side.
+      throw new Error('the line to the main process was closed');
     });
   }
 }

@@ -1,6 +1,6 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 
-/** Limits the duration of work, not counting the times in which it waits for the daemon. */
+/** Limits the duration of work, not counting the times in which it waits for the main process. */
 export class TimeLimit {
   readonly #clock: SteadyClock;
   readonly #onOver: () => void;

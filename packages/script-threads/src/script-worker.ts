@@ -1,7 +1,4 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
-import type { Logger } from '@addon-operator/base/log';
-import { LineSplitter } from '@addon-operator/process/line-splitter';
-import { createHookOutputLog, type HookOutputLog } from '../hook-output-log.ts';
 import type { HostProcess, WorkerEvent } from './host-process.ts';
 import {
   type Ask,
@@ -19,7 +16,8 @@ export interface Script {
   readonly program: string;
 }
 
-type Output = Extract<WorkerEvent, { readonly type: 'output' }>;
+/** A part of what a script prints. */
+export type Output = Extract<WorkerEvent, { readonly type: 'output' }>;
 
 /** How a piece of work of a worker ended. */
 export type WorkerAnswer = Exclude<WorkerEvent, Output | Ask> | { readonly type: 'timed-out' };
@@ -86,8 +84,9 @@ export class ScriptWorker {
   ): Promise<WorkerAnswer> {
     const worker = this.#number;
     if (request.type === 'call') return this.#do(() => ({ ...request, worker }), limits, events, signal);
-    const { texts } = request;
-    return this.#do(() => ({ ...request, worker, texts: this.#texts.next(texts) }), limits, events, signal);
+    const { keptTexts } = request;
+    const sent = () => ({ ...request, worker, keptTexts: this.#texts.next(keptTexts) });
+    return this.#do(sent, limits, events, signal);
   }
 
   end(): void {
@@ -173,41 +172,4 @@ export function whyNot(answer: WorkerAnswer, timeoutMs: number | undefined): str
     case 'host-gone':
       return answer.reason;
   }
-}
-
-/** Where to what a script prints goes; `end` is to be called when its work has ended. */
-interface ScriptOutput {
-  readonly push: WorkEvents['onOutput'];
-  readonly end: () => void;
-}
-
-interface OpenOutput {
-  readonly output: HookOutputLog;
-  readonly stdout: LineSplitter;
-  readonly stderr: LineSplitter;
-}
-
-/** Cuts what a script prints into lines for its log. Most print nothing, and cost nothing here. */
-export function outputTo(log: Logger): ScriptOutput {
-  let open: OpenOutput | undefined;
-  return {
-    push: ({ stream, text }) => {
-      open ??= openOutput(log);
-      open[stream].push(Buffer.from(text));
-    },
-    end: () => {
-      open?.stdout.end();
-      open?.stderr.end();
-      open?.output.end();
-    },
-  };
-}
-
-function openOutput(log: Logger): OpenOutput {
-  const output = createHookOutputLog(log);
-  return {
-    output,
-    stdout: new LineSplitter((line) => output.line('stdout', line)),
-    stderr: new LineSplitter((line) => output.line('stderr', line)),
-  };
 }

@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 
-/** Bytes that may be on their way to the daemon; a hook that prints more has to wait. */
+/** Bytes that may be on their way to the main process; a script that prints more has to wait. */
 const MAX_IN_FLIGHT_BYTES = 1024 * 1024;
 
 /** Counts bytes on their way, shared by a worker and the thread that passes its output on. */
@@ -15,7 +15,7 @@ export function acknowledge(counter: SharedArrayBuffer, countBytes: number): voi
   Atomics.notify(view, 0);
 }
 
-/** What a hook prints in one run: goes out up to a limit, the rest is counted. Blocks the thread while too much is on its way. */
+/** What a script prints in one run: goes out up to a limit, the rest is counted. Blocks the thread while too much is on its way. */
 export class WorkerOutput {
   readonly #view: Int32Array<SharedArrayBuffer>;
   readonly #send: (stream: 'stdout' | 'stderr', text: string) => void;
@@ -43,7 +43,7 @@ export class WorkerOutput {
     const kept = bytes.subarray(0, this.#leftBytes);
     this.#droppedBytes += bytes.length - kept.length;
     this.#leftBytes -= kept.length;
-    // In pieces, so that a hook which prints very much at once is held back like one that does so bit by bit.
+    // In pieces, so that a script which prints very much at once is held back like one that does so bit by bit.
     for (let at = 0; at < kept.length; at += MAX_IN_FLIGHT_BYTES) {
       const text = this.#decoders[stream].write(kept.subarray(at, at + MAX_IN_FLIGHT_BYTES));
       if (text === '') continue;

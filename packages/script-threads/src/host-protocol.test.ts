@@ -25,16 +25,16 @@ test('a message that has begun waits for its end', () => {
 });
 
 const RUNS = [
-  { bindingContext: '[1]', values: '{"a":1}', configValues: 'null' },
-  { bindingContext: '[2]', values: '{"a":1}', configValues: 'null' },
-  { bindingContext: '[2]', values: '{"a":2}', configValues: 'null' },
-  { bindingContext: '[2]', values: '{"a":2}', configValues: '{}' },
-  { bindingContext: '[2]', values: '', configValues: '' },
+  { values: '{"a":1}', settings: 'null' },
+  { values: '{"a":1}', settings: 'null' },
+  { values: '{"a":2}', settings: 'null' },
+  { values: '{"a":2}', settings: '{}' },
+  { values: '', settings: '' },
 ];
 
-test('each run gets its texts, and values are sent only when they have changed', () => {
+test('each run gets its kept texts, and they are sent only when they have changed', () => {
   const [sender, receiver] = [new TextsToSend(), new ReceivedTexts()];
   const sent = RUNS.map((texts) => sender.next(texts));
-  expect(sent.map((texts) => Object.keys(texts).length)).toEqual([3, 1, 2, 2, 3]);
+  expect(sent.map((texts) => Object.keys(texts).length)).toEqual([2, 0, 1, 1, 2]);
   expect(sent.map((texts) => receiver.next(texts))).toEqual(RUNS);
 });

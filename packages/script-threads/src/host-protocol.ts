@@ -1,14 +1,16 @@
 import type { RunDeadline } from '@addon-operator/process/run-deadline';
-import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
 
-/** Messages of the daemon to the process of the workers; the daemon numbers the workers. */
+/** Texts by name. */
+export type Texts = Readonly<Record<string, string>>;
+
+/** Messages of the main process to the process of the workers; the main process numbers the workers. */
 export type HostRequest =
   | StartRequest
-  | ({ readonly worker: number } & SentRequest)
+  | ({ readonly worker: number } & WorkRequest)
   | ({ readonly worker: number } & AskAnswer)
   | { readonly type: 'abort'; readonly worker: number }
   | { readonly type: 'end'; readonly worker: number }
-  /** No work may continue after it, even if the daemon is gone. */
+  /** No work may continue after it, even if the main process is gone. */
   | { readonly type: 'deadline'; readonly deadline: RunDeadline };
 
 /** A new thread; `program` is the URL of the module that it runs, which loads the file at `path`. */
@@ -17,11 +19,11 @@ export interface StartRequest {
   readonly worker: number;
   readonly program: string;
   readonly path: string;
-  /** Where the worker reaches the daemon without its main thread. */
+  /** Where the worker reaches the main process without its main thread. */
   readonly line?: LineAddress;
 }
 
-/** `path`: of a socket; the token lets the daemon know who connects. */
+/** `path`: of a socket; the token lets the main process know who connects. */
 export interface LineAddress {
   readonly path: string;
   readonly token: string;
@@ -30,18 +32,17 @@ export interface LineAddress {
 /** A piece of work. */
 export type WorkRequest = RunRequest | CallRequest;
 
-/** A piece of work, as it goes to a worker. */
-export type SentRequest = (Omit<RunRequest, 'texts'> & { readonly texts: SentTexts }) | CallRequest;
-
-/** One run of a hook. */
-interface RunRequest {
+/** One run of a script. */
+export interface RunRequest {
   readonly type: 'run';
-  readonly texts: HookRunTexts;
+  readonly texts: Texts;
+  /** Texts that seldom differ from those of the run before: each worker keeps them, and only what has changed is sent. */
+  readonly keptTexts: Texts;
   /** Output beyond this is dropped and counted. */
   readonly maxOutputBytes?: number;
 }
 
-/** One call of a method of an extension; `args` is a list as JSON. */
+/** One call of a method of a script; `args` is a list as JSON. */
 export interface CallRequest {
   readonly type: 'call';
   readonly method: string;
@@ -49,7 +50,7 @@ export interface CallRequest {
   readonly maxOutputBytes?: number;
 }
 
-/** A request of a worker to the daemon, whose response it waits for; `args` is a list as JSON. */
+/** A request of a worker to the main process, whose response it waits for; `args` is a list as JSON. */
 export interface Ask {
   readonly type: 'ask';
   /** No other one of this worker has it. */
@@ -62,7 +63,7 @@ export type AskAnswer =
   | { readonly type: 'answer'; readonly ask: number; readonly value?: string }
   | { readonly type: 'answer'; readonly ask: number; readonly failure: AskFailure };
 
-/** An error of the daemon as a worker gets it. */
+/** An error of the main process as a worker gets it. */
 export interface AskFailure {
   readonly name: string;
   readonly message: string;
@@ -73,7 +74,7 @@ export interface AskFailure {
 
 /** How a piece of work ended, in the eyes of the worker. */
 export type WorkEnd =
-  | { readonly type: 'done'; readonly outputs: HookOutputTexts }
+  | { readonly type: 'done'; readonly outputs: Texts }
   /** A method returned; `value` is JSON, without it there is none. */
   | { readonly type: 'returned'; readonly value?: string }
   /** `ask`: it is, or was caused by, the failure of that request. */
@@ -107,7 +108,7 @@ export interface RunFacts {
   readonly memoryBytes: number;
 }
 
-/** What the daemon hears: of a worker, that a worker is gone, or of the process itself. */
+/** What the main process hears: of a worker, that a worker is gone, or of the process itself. */
 export type HostReply =
   | { readonly type: 'worker'; readonly worker: number; readonly reply: WorkerReply }
   | { readonly type: 'exited'; readonly worker: number; readonly reason: string }
@@ -144,35 +145,24 @@ export class MessageReader {
   }
 }
 
-/** Texts of a run as they are sent to a worker: one that is left out is the same as in the run before. */
-type SentTexts = Pick<HookRunTexts, 'bindingContext'> & Partial<HookRunTexts>;
-
-/** The sending side: leaves out what has not changed. */
+/** The sending side of texts that are kept: leaves out what has not changed. */
 export class TextsToSend {
-  #values: string | undefined;
-  #configValues: string | undefined;
+  readonly #last = new Map<string, string>();
 
   /** What is to be sent; it must be sent, and nothing else to the same worker before it. */
-  next({ bindingContext, values, configValues, traceparent }: HookRunTexts): SentTexts {
-    const sent = {
-      bindingContext,
-      ...(traceparent !== undefined && { traceparent }),
-      ...(values === this.#values ? {} : { values }),
-      ...(configValues === this.#configValues ? {} : { configValues }),
-    };
-    this.#values = values;
-    this.#configValues = configValues;
-    return sent;
+  next(texts: Texts): Texts {
+    const changed = Object.entries(texts).filter(([name, text]) => this.#last.get(name) !== text);
+    for (const [name, text] of changed) this.#last.set(name, text);
+    return Object.fromEntries(changed);
   }
 }
 
 /** The receiving side: puts in what was left out. */
 export class ReceivedTexts {
-  #last: Pick<HookRunTexts, 'values' | 'configValues'> = { values: '', configValues: '' };
+  #last: Texts = {};
 
-  next({ bindingContext, values, configValues, traceparent }: SentTexts): HookRunTexts {
-    const { values: lastValues, configValues: lastConfigValues } = this.#last;
-    this.#last = { values: values ?? lastValues, configValues: configValues ?? lastConfigValues };
-    return { bindingContext, ...this.#last, ...(traceparent !== undefined && { traceparent }) };
+  next(changed: Texts): Texts {
+    this.#last = { ...this.#last, ...changed };
+    return this.#last;
   }
 }

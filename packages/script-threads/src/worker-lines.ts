@@ -18,7 +18,7 @@ interface WorkerLinesOptions {
 }
 
 /**
- * Lines that lead from the daemon straight to the threads of workers. A message through the main thread of their process
+ * Lines that lead from the main process straight to the threads of workers. A message through the main thread of their process
  * takes more than twice the time, which is most of what a short run takes.
  */
 export class WorkerLines {
@@ -35,7 +35,7 @@ export class WorkerLines {
     // Without a server there are no lines, and messages take the longer way.
     this.#server.on('error', () => undefined);
     if (process.platform !== 'linux') return;
-    this.address = { path: `\0addon-operator-${randomUUID()}`, token: randomUUID() };
+    this.address = { path: `\0script-threads-${randomUUID()}`, token: randomUUID() };
     this.#server.listen(this.address.path);
   }
 
