@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { roundedMs } from '@addon-operator/base/clock';
+import { roundedMs, type SteadyClock } from '@addon-operator/base/clock';
 import { TokenBucket } from '@addon-operator/base/token-bucket';
 import type { ClusterAccess } from '@addon-operator/kube-client/cluster-access';
+import { ConnectionPool } from '@addon-operator/kube-client/connection-pool';
 import { CredentialStore } from '@addon-operator/kube-client/credentials';
 import { Discovery } from '@addon-operator/kube-client/discovery';
 import { HttpKubeClient } from '@addon-operator/kube-client/http-kube-client';
@@ -61,6 +62,8 @@ export async function connectCluster(
   });
   const apiHost = new URL(access.server).host;
   const asked = new SeenAccess();
+  // Opening a connection costs more than several requests, above all its TLS handshake. The lease keeps its own.
+  const pool = new ConnectionPool(access);
   const client = (
     qps: number,
     burst: number,
@@ -70,13 +73,12 @@ export async function connectCluster(
     new HttpKubeClient({
       access,
       credentials,
+      pool,
       clock,
       random,
       version,
       beforeWrite,
-      ...(qps > 0
-        ? { limiter: new TokenBucket({ intervalMs: 1_000 / qps, burst: Math.max(1, burst) }, clock) }
-        : {}),
+      ...(qps > 0 && { limiter: limiterOf(qps, burst, clock) }),
       ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
       onRequest: ({ verb, status, durationMs, path, pathTemplate }) => {
         metrics.kubeRequestResult({ status, verb, host: apiHost });
@@ -112,7 +114,11 @@ export async function connectCluster(
     discovery: new Discovery({ kube: main, clock, log: host.log }),
     patcherAccess: () => asked.all,
     close: () => {
-      for (const each of [main, patcher, helm, lease, monitor, status]) each.close();
+      for (const each of [pool, lease]) each.close();
     },
   };
+}
+
+function limiterOf(qps: number, burst: number, clock: SteadyClock): TokenBucket {
+  return new TokenBucket({ intervalMs: 1_000 / qps, burst: Math.max(1, burst) }, clock);
 }

@@ -31,6 +31,11 @@ export interface RequestObservation {
 export interface HttpKubeClientOptions {
   readonly access: ClusterAccess;
   readonly credentials: Pick<CredentialStore, 'current' | 'refresh'>;
+  /**
+   * Connections that are shared with other clients of the same `access` and `credentials`: an idle one serves whichever
+   * client needs it next. {@link HttpKubeClient.close} closes them for all of these clients. Default: connections of its own.
+   */
+  readonly pool?: ConnectionPool;
   readonly clock: SteadyClock;
   /** Numbers in [0, 1), for jitter. */
   readonly random: () => number;
@@ -74,7 +79,7 @@ export class HttpKubeClient implements KubeClient {
 
   constructor(options: HttpKubeClientOptions) {
     this.#options = options;
-    this.#pool = new ConnectionPool(options.access);
+    this.#pool = options.pool ?? new ConnectionPool(options.access);
   }
 
   async request(request: KubeRequest, signal: AbortSignal): Promise<unknown> {
@@ -102,7 +107,7 @@ export class HttpKubeClient implements KubeClient {
     return this.#lines(request, response, signal);
   }
 
-  /** Closes all connections; running requests fail. */
+  /** Closes all connections, those of a shared pool included; running requests fail. */
   close(): void {
     this.#pool.close();
   }
