@@ -5,10 +5,11 @@ import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sin
 import { expect, test } from 'vitest';
 import { CapturedLog } from '../../test/support/captured-log.ts';
 import { FakeClock, settle } from '../../test/support/fake-clock.ts';
-import { MODULE_CRD } from './module-crd.ts';
+import { MODULE_API_VERSION, MODULE_CRD } from './module-crd.ts';
 import type { ModuleFacts } from './module-facts.ts';
 import { HOOK_FINALIZER, OPERATOR_ANNOTATION } from './module-object.ts';
 import { ModuleObjects, type ModuleSource } from './module-objects.ts';
+import { moduleStatus } from './module-status.ts';
 
 const MODULES = '/apis/addon-operator.io/v1alpha1/modules';
 const MINUTE_MS = 60_000;
@@ -294,6 +295,22 @@ test('while a new daemon has decided nothing, what was written before stays', as
   lab.objects.changed();
   await lab.pass(2_000);
   expect(lab.sent('/status')).toBe(1);
+});
+
+test('ModuleObjects writes after half a minute, when only times of runs are new since the last operator', async () => {
+  await using lab = new Lab();
+  const [before] = lab.facts;
+  const status =
+    before && moduleStatus(before, { nowMs: 0, operator: 'ns/cm', generation: 1, before: undefined });
+  const metadata = { name: 'web', annotations: { [OPERATOR_ANNOTATION]: 'ns/cm' } };
+  lab.staged = [{ apiVersion: MODULE_API_VERSION, kind: 'Module', metadata, status }];
+  const hookRun = { hook: 'a', binding: 'onStartup', startedAtMs: 1, durationMs: 1, error: undefined };
+  lab.facts = lab.facts.map((facts) => ({ ...facts, hookRuns: [hookRun] }));
+  await lab.pass(25_000);
+  expect(lab.requests).toHaveLength(2);
+  await lab.pass(MINUTE_MS);
+  expect(lab.requests).toHaveLength(3);
+  expect(lab.sent(`PATCH ${MODULES}/web/status`)).toBe(1);
 });
 
 test('the object of a module that is gone is removed, that very one', async () => {

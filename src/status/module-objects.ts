@@ -73,12 +73,14 @@ const NO_MODULES: ModuleSource = {
 const COALESCE_MS = 1_000;
 /** How often modules are looked at although no task began or ended. */
 const LOOK_MS = 10_000;
-/** Minimum delay of a write that only updates times of runs. */
+/** Minimum delay of a write that only updates times of runs, after the last write or the start. */
 const CHATTER_MS = 30_000;
 /** After a refusal. */
 const PAUSE_MS = 5 * 60_000;
 /** Modules whose objects are written at the same time: the client has no limit on the rate of its requests. */
 const WRITES_AT_ONCE = 16;
+/** Each write under way has a connection: few modules are not worth opening many. */
+const WRITES_PER_CONNECTION = 6;
 /** Without a reason each abort makes an error with a stack, and there is one for each write. */
 const CHANGED = 'changed';
 const SERVED_TRIES = 100;
@@ -105,6 +107,7 @@ export class ModuleObjects {
   #wake = new AbortController();
   #isTold = false;
   #source = NO_MODULES;
+  #startedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: ModuleObjectsOptions) {
     this.#options = options;
@@ -152,6 +155,7 @@ export class ModuleObjects {
   async run(source: ModuleSource, ending: AbortSignal, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     this.#source = source;
+    this.#startedAtMs = clock.steadyMs();
     this.#store.onChange(() => this.changed());
     for (;;) {
       try {
@@ -207,7 +211,8 @@ export class ModuleObjects {
     const latest = new LatestFacts({ clock, maxAgeMs: COALESCE_MS, hasChanged, read });
     const facts = latest.all;
     const chatterMs = isLast ? 0 : CHATTER_MS;
-    const written = await mapParallel(facts, WRITES_AT_ONCE, (one) =>
+    const atOnce = Math.min(WRITES_AT_ONCE, Math.ceil(facts.length / WRITES_PER_CONNECTION));
+    const written = await mapParallel(facts, atOnce, (one) =>
       this.#syncOne(latest.of(one), chatterMs, signal),
     );
     const refused = written.filter((one) => one !== undefined && 'error' in one);
@@ -251,10 +256,7 @@ export class ModuleObjects {
       if (status === undefined) return undefined;
       const change = statusChange(status, before);
       if (change === 'none') return undefined;
-      if (
-        change === 'chatter' &&
-        nowMs - (this.#writtenAtMs.get(module) ?? Number.NEGATIVE_INFINITY) < chatterMs
-      )
+      if (change === 'chatter' && nowMs - (this.#writtenAtMs.get(module) ?? this.#startedAtMs) < chatterMs)
         return undefined;
       this.#writtenAtMs.set(module, nowMs);
       const metadata = { name: module, uid: object.uid };
