@@ -65,6 +65,7 @@ COPY packages/json/package.json ./packages/json/package.json
 COPY packages/kube-client/package.json ./packages/kube-client/package.json
 COPY packages/kube-sandbox/package.json ./packages/kube-sandbox/package.json
 COPY packages/logging/package.json ./packages/logging/package.json
+COPY packages/pinned-tools/package.json ./packages/pinned-tools/package.json
 COPY packages/process/package.json ./packages/process/package.json
 COPY packages/script-threads/package.json ./packages/script-threads/package.json
 COPY packages/sdk/package.json ./packages/sdk/package.json
@@ -76,7 +77,7 @@ RUN npm ci --include=dev --include=optional
 # Tools before the sources, which change more often.
 COPY release/image ./release/image
 COPY packages/base ./packages/base
-COPY src/tools ./src/tools
+COPY packages/pinned-tools ./packages/pinned-tools
 RUN node release/image/fetch-tools.ts "${HELM_MAJOR}" /out/bin && strip /out/bin/node
 COPY tsconfig.json tsconfig.build.json ./
 COPY bin ./bin

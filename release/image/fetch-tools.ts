@@ -5,13 +5,13 @@ import { chmod, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { tarEntry } from '../../src/tools/archive-entry.ts';
 import {
   PINNED_HELM_VERSIONS,
   PINNED_KUBECTL_VERSION,
   pinnedHelm,
   pinnedKubectl,
-} from '../../src/tools/pinned-tools.ts';
+} from '@addon-operator/pinned-tools';
+import { tarEntry } from '@addon-operator/pinned-tools/archive-entry';
 
 const TIME_LIMIT_MS = 600_000;
 

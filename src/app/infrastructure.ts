@@ -12,6 +12,8 @@ import { selectJqEngine } from '@addon-operator/jq/engines/select-jq-engine';
 import { createSharedReflectors } from '@addon-operator/kube-client/reflector-shared';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import { sourcePlaces } from '@addon-operator/logging/source-places';
+import { pinnedHelm } from '@addon-operator/pinned-tools';
+import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
 import { guardedRunner } from '@addon-operator/process/guarded-runner';
 import { type Launcher, startLauncher } from '@addon-operator/process/launcher';
 import type { ProcessRunner } from '@addon-operator/process/process-runner';
@@ -29,8 +31,6 @@ import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { hookEnvironment } from '../settings/hook-environment.ts';
 import { hookLimits } from '../settings/hook-limits.ts';
 import type { Settings } from '../settings.ts';
-import { cacheDirectory } from '../tools/cache-directory.ts';
-import { pinnedHelm } from '../tools/pinned-tools.ts';
 import type { Cluster } from './connect-cluster.ts';
 import type { DaemonHost } from './host.ts';
 

@@ -1,11 +1,11 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { pinnedKubectl } from '@addon-operator/pinned-tools';
+import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
 import { execa } from 'execa';
 import { beforeAll, expect, test, vi } from 'vitest';
 import type { ModuleExplanation, ModuleStatus } from '../../src/status/module-explanation.ts';
-import { cacheDirectory } from '../../src/tools/cache-directory.ts';
-import { pinnedKubectl } from '../../src/tools/pinned-tools.ts';
 import { describeBrowser } from '../support/browser/browser-suite.ts';
 import { goTo, settled } from '../support/browser/pages.ts';
 import { apiOf, pageUrl, UI_FLAGS, uiAddress } from '../support/browser/ui-world.ts';

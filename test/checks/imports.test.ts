@@ -147,6 +147,11 @@ test.each([
     "import { WorkerPools } from '@addon-operator/script-threads/worker-pools';",
     '@addon-operator/script-threads may be imported only in extensions/',
   ],
+  [
+    'helm/a.ts',
+    "import { pinnedHelm } from '@addon-operator/pinned-tools';",
+    '@addon-operator/pinned-tools may be imported only in cli/',
+  ],
   ['hooks/a.ts', "import { block } from '../sdk/sdk.ts';", 'hooks/ may not import sdk/'],
   ['server/a.ts', "import { startUi } from '../ui/start-ui.ts';", 'imports point down the map'],
   ['ui/a.ts', "import type { Task } from '../operator/tasks.ts';", 'ui/ may not import operator/'],
@@ -158,7 +163,7 @@ test('imports that the map allows are not reported', () => {
   const allowed = new Map([
     ['main.ts', "import { start } from './cli/start.ts';\n// import { a } from '../rubbish/a.ts';"],
     ['events/a.ts', "import type { Hook } from '../hooks/hook.ts';\nimport { b } from './b.ts';"],
-    ['tools/a.ts', "import { ownProgram } from '../lib/own-code.ts';\nimport pLimit from 'p-limit';"],
+    ['settings/a.ts', "import { ownProgram } from '../lib/own-code.ts';\nimport pLimit from 'p-limit';"],
     ['metrics/a.ts', "import { Registry } from 'prom-client';"],
   ]);
   expect(roomViolations(importsOf(allowed))).toEqual([]);

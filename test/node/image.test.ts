@@ -1,11 +1,11 @@
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PINNED_HELM_VERSIONS, PINNED_KUBECTL_VERSION } from '@addon-operator/pinned-tools';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BuiltImage, buildImage, saveImage } from '../../release/build-image.ts';
 import { runEngine } from '../../release/engine.ts';
-import { PINNED_HELM_VERSIONS, PINNED_KUBECTL_VERSION } from '../../src/tools/pinned-tools.ts';
 import { ImageContainer } from '../support/image/image-container.ts';
 import { describeImage } from '../support/image/image-suite.ts';
 import { JQ_VERSION } from '../support/jq/jq-program.ts';

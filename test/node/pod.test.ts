@@ -1,8 +1,8 @@
 import { homedir } from 'node:os';
+import { pinnedKubectl } from '@addon-operator/pinned-tools';
+import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { cacheDirectory } from '../../src/tools/cache-directory.ts';
-import { pinnedKubectl } from '../../src/tools/pinned-tools.ts';
 import { describeNode, type SharedNode } from '../support/node/node-suite.ts';
 import { type PodObject, PodOperator, RELEASE } from '../support/node/pod-operator.ts';
 

@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { cacheDirectory } from '../../../src/tools/cache-directory.ts';
+import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
 import { isPresent, KUBERNETES_VERSION, NODE_PROGRAMS } from '../control-plane/go-programs.ts';
 import {
   type ControlPlanePrograms,

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { tarArchive } from '../../test/support/archives.ts';
+import { tarArchive } from '../../../test/support/archives.ts';
 import { npmPackageFile } from './npm-package.ts';
 
 const tarball = gzipSync(

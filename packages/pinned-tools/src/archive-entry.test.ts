@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { tarArchive, zipArchive } from '../../test/support/archives.ts';
+import { tarArchive, zipArchive } from '../../../test/support/archives.ts';
 import { tarEntry, zipEntry } from './archive-entry.ts';
 
 const archive = zipArchive(
