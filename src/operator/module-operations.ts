@@ -20,8 +20,15 @@ export class ModuleOperations {
     this.#source = source;
   }
 
-  /** The newest request counts, but a plain reconcile does not replace a forced one that was not taken over yet. */
+  /**
+   * The newest request counts, but a plain reconcile does not replace a forced one that was not taken over yet. An abort
+   * that an annotation requests is older than the run that is requested now, and would end it.
+   */
   ask(module: ModuleName, operation: ModuleOperation): void {
+    if (operation !== 'abort' && this.#source?.of(module) === 'abort') {
+      this.#source.claim(module);
+      this.#source.taken(module);
+    }
     if (operation === 'reconcile' && this.#asked.get(module) === 'force-reconcile') return;
     this.#asked.set(module, operation);
   }

@@ -76,9 +76,6 @@ export async function reconcileModule(
       return await act(operator, tracked, tracked.ongoing, { task, queue }, signal);
     return await pass(operator, { task, queue }, signal);
   } catch (error) {
-    // Without it the next attempt would be a run.
-    if (asked === 'abort' && operator.operations.of(task.module) === undefined)
-      operator.operations.ask(task.module, 'abort');
     return failedReconcile(operator, task, { error, startedMs, count: attemptOf(queue, task) }, signal);
   }
 }
@@ -108,6 +105,31 @@ async function pass(
   if (await flow.aborts('AfterResponsibilityCheck', subject, signal)) return ended();
 
   operation = operator.operations.take(task.module);
+  try {
+    return await reconcileFor(operator, { tracked, flow, operation, subject }, { task, queue }, signal);
+  } catch (error) {
+    // Without it the next attempt would be a run. A request that has replaced it counts instead.
+    if (operation === 'abort' && operator.operations.of(task.module) === undefined)
+      operator.operations.ask(task.module, 'abort');
+    throw error;
+  }
+}
+
+/** What one reconcile is about after its operation was taken over. */
+interface Taken {
+  readonly tracked: TrackedModule;
+  readonly flow: FlowPass;
+  readonly operation: ModuleOperation | undefined;
+  readonly subject: () => FlowSubject;
+}
+
+async function reconcileFor(
+  operator: ReconcileModuleParts,
+  { tracked, flow, operation, subject }: Taken,
+  { task, queue }: Reconcile,
+  signal: AbortSignal,
+): Promise<TaskOutcome<Task>> {
+  const ended = (): TaskOutcome<Task> => end(operator, task, flow);
   tracked.apply(requestOf(task));
   const isNecessary = operation !== undefined || tracked.isUnfinished;
   if (isNecessary) tracked.history.noteReconcile(operator.clock.wallMs());

@@ -64,6 +64,28 @@ test('an abort is not forgotten because a hook fails at it', async () => {
   expect(lab.operator.registry.tracked.get(WEB)?.stall).toBeDefined();
 });
 
+test('a run that replaces an abort while a reconcile begins is done, also when a hook fails then', async () => {
+  await using flow = await flowLab();
+  const { lab } = flow;
+  await lab.converge();
+  lab.takeCalls();
+  flow.answers = {
+    Start: () => {
+      askOperation(lab.operator, WEB, 'reconcile');
+      return undefined;
+    },
+    BeforeAnyReconcile: () => {
+      throw new Error('not now');
+    },
+  };
+  askOperation(lab.operator, WEB, 'abort');
+  await lab.settle();
+  flow.answers = {};
+  await lab.pass(5_000, 1);
+  expect(deploysOf(lab)).toEqual(['deploy web']);
+  expect(lab.operator.registry.tracked.get(WEB)?.stall).toBeUndefined();
+});
+
 test('values that an afterHelm hook changed are applied, also when nothing had changed before', async () => {
   await using lab = await operatorLab(['web'], { 'web/a.sh': { afterHelm: 1 } });
   await lab.converge();
