@@ -21,6 +21,17 @@ const shared = {
     { find: /^.*\/own-code(?:\.ts)?$/, replacement: join(import.meta.dirname, 'test/support/built-code.ts') },
   ],
 };
+/** Of projects whose tests run daemons in their own process: see `shared-launcher.ts`. */
+const withDaemons = {
+  ...shared,
+  alias: [
+    ...shared.alias,
+    {
+      find: /^\.\/launcher-process\.ts$/,
+      replacement: join(import.meta.dirname, 'test/support/shared-launcher.ts'),
+    },
+  ],
+};
 const API_INDEPENDENT = {
   name: API_INDEPENDENT_TAG,
   description: 'No API server can influence it: in the gate on the sandbox only',
@@ -80,7 +91,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...shared,
+          ...withDaemons,
           name: 'contract',
           include: ['test/contract/**/*.test.ts', 'test/docs/**/*.test.ts', LIFECYCLE],
           tags: [API_INDEPENDENT],
@@ -105,7 +116,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...shared,
+          ...withDaemons,
           name: 'cluster',
           include: ['test/cluster/**/*.test.ts', 'test/fault/**/*.test.ts', LIFECYCLE],
           tags: [API_INDEPENDENT, FURTHER_HELM].map((tag) => ({ ...tag, skip: !runsAllTests(process.env) })),
