@@ -232,8 +232,12 @@ describeApiIndependent((backend) => {
     await world.log.untilPrinted('held');
     await world.expect({ method: 'DELETE', path: world.path('configmaps', 'db') });
     const before = upgrades(await world.helmCalls());
+    // A delay that began after the jump would pass in real time.
+    await world.untilDelayed();
     world.clock.jump(MONITOR_TICK_MS + 60_000);
+    await world.log.untilPrinted('held', 2);
     await world.expel('gate');
+    await world.passDelay();
     await world.log.untilMessage('ModuleRun success, module is ready', 4);
     expect(await world.get('configmaps', 'db')).toBeDefined();
     // web and db got the changed global values; no monitor asked for a further run.
