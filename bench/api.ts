@@ -1,7 +1,7 @@
 import { Redactor } from '@addon-operator/base/redactor';
-import { redactedAnswer } from '@addon-operator/http-server/answer';
+import { redactedResponse } from '@addon-operator/http-server/response';
 import { createView, type ViewDeps } from '../src/operator/operator-view.ts';
-import { apiAnswer } from '../src/server/api/api-handler.ts';
+import { apiResponse } from '../src/server/api/api-handler.ts';
 import { NO_COMMANDS } from '../test/support/daemon-view-stub.ts';
 import { name, type OperatorLab, operatorLab } from '../test/support/operator-lab.ts';
 import { percentile, report } from './figures.ts';
@@ -14,7 +14,7 @@ const WARM_UPS = 10;
 const ROUNDS = 31;
 /** Nothing waits for longer than a frame of a page. */
 const AIM_MS = 10;
-/** Bytes of an answer. */
+/** Bytes of a response. */
 const AIMS: readonly (readonly [path: string, maxBytes: number])[] = [
   ['/now', 60_000],
   ['/modules', 150_000],
@@ -23,7 +23,7 @@ const AIMS: readonly (readonly [path: string, maxBytes: number])[] = [
   ['/runs', 60_000],
 ];
 
-/** Answers of the API with 500 modules behind a task that fails, against serializing the same answers. */
+/** Answers of the API with 500 modules behind a task that fails, against serializing the same responses. */
 export async function benchApi(): Promise<void> {
   const modules = Array.from({ length: MODULES }, (_, index) => `module${String(index).padStart(3, '0')}`);
   const hook = { beforeHelm: 1, schedule: [{ name: 'hourly', crontab: '0 * * * *', queue: 'hourly' }] };
@@ -45,24 +45,24 @@ export async function benchApi(): Promise<void> {
   const never = new AbortController().signal;
   const body = async (path: string): Promise<string> => {
     const request = { method: 'GET', path: `/api/v1${path}`, query: new URLSearchParams() };
-    return redactedAnswer(await apiAnswer(parts, request, never), redactor).body;
+    return redactedResponse(await apiResponse(parts, request, never), redactor).body;
   };
   for (const [path, maxBytes] of AIMS) {
     const data: unknown = JSON.parse(await body(path));
-    const answers: number[] = [];
+    const responses: number[] = [];
     const references: number[] = [];
     for (let round = 0; round < WARM_UPS + ROUNDS; round += 1) {
-      answers.push(await tookMs(() => body(path)));
+      responses.push(await tookMs(() => body(path)));
       references.push(await tookMs(() => JSON.stringify(data)));
     }
-    const [answer, reference] = [answers, references].map((all) => percentile(all.slice(WARM_UPS), 0.5));
-    if (answer === undefined || reference === undefined) continue;
+    const [response, reference] = [responses, references].map((all) => percentile(all.slice(WARM_UPS), 0.5));
+    if (response === undefined || reference === undefined) continue;
     const bytes = Buffer.byteLength(await body(path));
     report(
       `api: ${path}, ${Math.round(bytes / 1_000)} kB (at most ${maxBytes / 1_000})`,
-      `${answer.toFixed(2)} ms`,
+      `${response.toFixed(2)} ms`,
       `${reference.toFixed(2)} ms`,
-      answer / reference,
+      response / reference,
       `<= ${AIM_MS} ms`,
     );
   }

@@ -22,7 +22,7 @@ export const CHART_COLLECTIONS: readonly (readonly [path: string, plural: string
 ];
 
 /**
- * What an answer of a hook or script costs: `usual` is written as most are, through `env`, the configuration of the hook
+ * What a response of a hook or script costs: `usual` is written as most are, through `env`, the configuration of the hook
  * with `cat`; `least` does with what bash has built in.
  */
 export type Cost = 'usual' | 'least';

@@ -29,8 +29,8 @@ export async function startSandboxProcess(): Promise<SandboxProcess> {
       headers: { 'content-type': contentType ?? 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    const answer: unknown = await response.json();
-    return { status: response.status, body: answer };
+    const reply: unknown = await response.json();
+    return { status: response.status, body: reply };
   };
   return {
     url,

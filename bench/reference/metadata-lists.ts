@@ -6,9 +6,9 @@ const ACCEPT = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1
 export async function listsMs(urls: readonly string[]): Promise<number> {
   const startMs = performance.now();
   for (const url of urls) {
-    const answer = await fetch(url, { headers: { accept: ACCEPT } });
-    if (!answer.ok) throw new Error(`${url} answered ${answer.status}`);
-    await answer.json();
+    const response = await fetch(url, { headers: { accept: ACCEPT } });
+    if (!response.ok) throw new Error(`${url} answered ${response.status}`);
+    await response.json();
   }
   return performance.now() - startMs;
 }

@@ -15,7 +15,7 @@ const LEAST_PAUSE_MS = 250;
 const QUIET_MS = 10_000;
 const RECONNECT_MS = 1_000;
 
-/** Says when an answer of the operator may be another one: by the stream, and by time where there is no stream. */
+/** Says when a response of the operator may be another one: by the stream, and by time where there is no stream. */
 export class ChangeFeed {
   readonly #clock: SteadyClock;
   readonly #signal: AbortSignal;
@@ -29,7 +29,7 @@ export class ChangeFeed {
     this.#lookedMs = clock.steadyMs();
   }
 
-  /** Follows what the answer for a path depends on until the signal aborts, over all restarts of the operator. Never rejects. */
+  /** Follows what the response for a path depends on until the signal aborts, over all restarts of the operator. Never rejects. */
   async follow(socketPath: string, watched: string): Promise<void> {
     const topics = TOPICS.find(([path]) => watched.startsWith(path))?.[1] ?? OTHER_TOPICS;
     const path = `/api/v1/stream?topics=${topics}`;
@@ -45,10 +45,10 @@ export class ChangeFeed {
   }
 
   /**
-   * Resolves after the interval, at a change before that, or when the signal aborts. Returns whether the answer may be another
+   * Resolves after the interval, at a change before that, or when the signal aborts. Returns whether the response may be another
    * one.
    *
-   * @param countsSeconds whether the answer changes with the time
+   * @param countsSeconds whether the response changes with the time
    */
   async next(intervalMs: number, countsSeconds: boolean): Promise<boolean> {
     await this.#sleep(Math.min(LEAST_PAUSE_MS, intervalMs), this.#signal);

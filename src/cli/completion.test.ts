@@ -29,15 +29,15 @@ const CASES: readonly [string, readonly string[], readonly string[]][] = [
 ];
 
 test.for(CASES)('offers %s', async ([, words, expected]) => {
-  const answers = (await run('__complete', '--', ...words)).split('\n').filter((line) => line !== '');
-  expect(answers).toEqual(expected);
+  const responses = (await run('__complete', '--', ...words)).split('\n').filter((line) => line !== '');
+  expect(responses).toEqual(expected);
 });
 
 test('hidden commands are not offered', async () => {
-  const answers = await run('__complete', '--', '');
-  expect(answers).toContain('start\n');
-  expect(answers).not.toContain('__complete');
-  expect(answers).not.toContain('debug-options');
+  const responses = await run('__complete', '--', '');
+  expect(responses).toContain('start\n');
+  expect(responses).not.toContain('__complete');
+  expect(responses).not.toContain('debug-options');
 });
 
 // The first start of bin/addon-operator in a checkout compiles the sources.

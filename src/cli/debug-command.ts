@@ -63,11 +63,11 @@ export function addDebugCommand(
       const options: Readonly<Record<string, unknown>> = command.opts();
       const { call, toText } = await requested(command, spec.output, toCall, host);
       if (options['watch'] === true) {
-        const { watchAnswer } = await import('./watch-answer.ts');
-        return await watchAnswer(socketPath, call.path, String(options['watchInterval']), host, toText);
+        const { watchResponse } = await import('./watch-response.ts');
+        return await watchResponse(socketPath, call.path, String(options['watchInterval']), host, toText);
       }
-      const { printAnswer } = await import('./print-answer.ts');
-      return await printAnswer(socketPath, call, host, toText);
+      const { printResponse } = await import('./print-response.ts');
+      return await printResponse(socketPath, call, host, toText);
     }),
   );
 }

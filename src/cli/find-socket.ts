@@ -23,7 +23,7 @@ export async function findDebugSocket(
   const path = readSetting('debugUnixSocket', given);
   if (isGiven(SETTINGS.debugUnixSocket.flag ?? '', given)) return path;
   for (const socket of sandboxSockets(cwd)) {
-    if (isOurs(socket) && (await isAnswered(socket))) return socket;
+    if (isOurs(socket) && (await isResponded(socket))) return socket;
   }
   return path;
 }
@@ -42,7 +42,7 @@ function* sandboxSockets(cwd: string): Generator<string> {
   }
 }
 
-async function isAnswered(path: string): Promise<boolean> {
+async function isResponded(path: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const socket = connect(path, () => resolve(true));
   socket.on('error', () => resolve(false));

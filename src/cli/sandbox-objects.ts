@@ -39,8 +39,8 @@ async function create(url: string, body: object, signal: AbortSignal): Promise<v
   try {
     const headers = { 'Content-Type': 'application/json' };
     const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body), signal });
-    const answer = await response.text();
-    if (response.status !== CREATED && response.status !== CONFLICT) throw new Error(answer);
+    const reply = await response.text();
+    if (response.status !== CREATED && response.status !== CONFLICT) throw new Error(reply);
   } catch (cause) {
     signal.throwIfAborted();
     throw new OperatorError(

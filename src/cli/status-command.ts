@@ -24,8 +24,8 @@ export function addStatusCommand(program: Command, host: CliHost, runner: Comman
       const options: Readonly<Record<string, unknown>> = status.opts();
       const socketPath = await socketPathOf(status, host);
       if (options['watch'] === true) {
-        const { watchAnswer } = await import('./watch-answer.ts');
-        return await watchAnswer(socketPath, '/status.text', String(options['watchInterval']), host);
+        const { watchResponse } = await import('./watch-response.ts');
+        return await watchResponse(socketPath, '/status.text', String(options['watchInterval']), host);
       }
       const { printStatus } = await import('./print-status.ts');
       return await printStatus(socketPath, chosenFormat(options, FORMAT), host);

@@ -7,9 +7,9 @@ const ERASE_REST_OF_LINE = '\u001b[K';
 const ERASE_BELOW = '\u001b[J';
 const DEFAULT_SIZE = { columns: 80, rows: 24 };
 
-/** Where an answer is shown that changes. */
+/** Where a response is shown that changes. */
 export interface WatchOutput {
-  /** @param title changes with each look; @param text the answer */
+  /** @param title changes with each look; @param text the response */
   show(title: string, text: string): void;
   end(): void;
 }
@@ -19,7 +19,7 @@ export function watchOutput(output: TextOutput): WatchOutput {
   return output.isTTY === true ? new WatchScreen(output) : new WatchLines(output);
 }
 
-/** Draws an answer over the one before; only lines that differ are written, so that nothing flickers. */
+/** Draws a response over the one before; only lines that differ are written, so that nothing flickers. */
 class WatchScreen implements WatchOutput {
   readonly #output: TextOutput;
   readonly #redraw = (): void => this.#draw();
@@ -67,7 +67,7 @@ function fitting(lines: readonly string[], columns: number, rows: number): reado
   return kept.map((line) => (line.length <= columns ? line : `${line.slice(0, Math.max(0, columns - 1))}…`));
 }
 
-/** Writes the first answer, and then the lines that the answer before did not have. */
+/** Writes the first response, and then the lines that the response before did not have. */
 class WatchLines implements WatchOutput {
   readonly #output: TextOutput;
   #shown: ReadonlySet<string> = new Set();

@@ -27,16 +27,16 @@ function refusal(causes: readonly ApiCause[]): KubeApiError {
   return new KubeApiError('no', { status: 409, reason: 'Conflict', causes });
 }
 
-function server(answer: (name: string) => unknown): {
+function server(response: (name: string) => unknown): {
   readonly options: LookupOptions;
   readonly requests: KubeRequest[];
 } {
   const requests: KubeRequest[] = [];
   const request = async (sent: KubeRequest): Promise<unknown> => {
     requests.push(sent);
-    const answered = await Promise.resolve(answer(sent.path.split('/').at(-1) ?? ''));
-    if (answered instanceof Error) throw answered;
-    return answered;
+    const responded = await Promise.resolve(response(sent.path.split('/').at(-1) ?? ''));
+    if (responded instanceof Error) throw responded;
+    return responded;
   };
   const kube = { request, stream: () => Promise.reject(new Error('not used')) };
   return { requests, options: { kube, namespace: 'ops', find: () => Promise.resolve(CONFIG_MAPS) } };
@@ -58,8 +58,8 @@ test.each([
   ['what helm wrote itself', refusal([cause('conflict with "helm" using v1')])],
   ['a refusal for another reason', refusal([cause('it is bad', 'FieldValueInvalid')])],
   ['an object of a namespace that is not there', new KubeApiError('no', { status: 404, reason: 'NotFound' })],
-])('fieldConflicts() takes %s for no conflict', async (_what, answer) => {
-  const { options } = server(() => answer);
+])('fieldConflicts() takes %s for no conflict', async (_what, response) => {
+  const { options } = server(() => response);
   expect(await fieldConflicts([desired('a')], options, signal)).toEqual([]);
 });
 

@@ -14,7 +14,7 @@ afterEach(() => {
   }
 });
 
-/** A leader that answers so, or not at all; returns its port. */
+/** A leader that responds so, or not at all; returns its port. */
 async function leader(status: number | undefined, onRequest?: () => void): Promise<number> {
   const server = createServer((request, response) => {
     onRequest?.();

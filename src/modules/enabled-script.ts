@@ -9,7 +9,7 @@ import type {
 import type { ModuleName } from '../values/module-key.ts';
 import type { VisibleValues } from '../values/visible-values.ts';
 import type { EnabledScript, ScriptVerdict } from './module-discovery.ts';
-import { readAnswer, ScriptFiles, type ScriptPaths } from './script-files.ts';
+import { readResponse, ScriptFiles, type ScriptPaths } from './script-files.ts';
 
 export interface EnabledScriptOptions {
   readonly processes: ProcessRunner;
@@ -126,9 +126,9 @@ function checkOutcome({ outcome, stderr }: ProcessResult): void {
 }
 
 function readVerdict({ result, reason }: ScriptPaths): ScriptVerdict {
-  const word = readAnswer(result);
+  const word = readResponse(result);
   if (word === 'true') return { isEnabled: true, reason: '' };
-  if (word === 'false') return { isEnabled: false, reason: readAnswer(reason) };
+  if (word === 'false') return { isEnabled: false, reason: readResponse(reason) };
   throw failed(`bad enabled result: expected 'true' or 'false', got '${word.slice(0, 100)}'`);
 }
 

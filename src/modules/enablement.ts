@@ -47,7 +47,7 @@ export const DISABLED_BY_DEFAULT: Decision = {
 };
 
 /** What one source said about the flag of a module. */
-export interface SourceAnswer {
+export interface SourceResponse {
   readonly extender: Extender;
   /** Where it says it; null for sources that are no files, and where there is no file. */
   readonly file: string | null;

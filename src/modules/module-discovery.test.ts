@@ -93,8 +93,12 @@ test('discoverModules() gives the reason of the script, or says that it has none
 
 test('discoverModules() keeps what each source said, in the order in which they count', async () => {
   const script: EnabledScript = async () => ({ isEnabled: false, reason: 'not enough nodes' });
-  const { answers } = await discoverModules(inputFor({ common: T, configMap: T, script: F }), script, NEVER);
-  const said = answers?.get('web' as ModuleName) ?? [];
+  const { responses } = await discoverModules(
+    inputFor({ common: T, configMap: T, script: F }),
+    script,
+    NEVER,
+  );
+  const said = responses?.get('web' as ModuleName) ?? [];
   expect(said.map(({ extender, isEnabled }) => [extender, isEnabled])).toStrictEqual([
     ['Static', true],
     ['DynamicallyEnabled', null],

@@ -7,7 +7,7 @@ import {
   fileOf,
   type ModuleFlags,
   opinionOf,
-  type SourceAnswer,
+  type SourceResponse,
 } from './enablement.ts';
 import type { Module } from './module.ts';
 import { unmetRequirement } from './requirements.ts';
@@ -48,7 +48,7 @@ export interface Discovery {
   /** One for every known module. */
   readonly decisions: ReadonlyMap<ModuleName, Decision>;
   /** What each source said about the flag of a module, in the order in which they count; absent where it is not kept. */
-  readonly answers?: ReadonlyMap<ModuleName, readonly SourceAnswer[]>;
+  readonly responses?: ReadonlyMap<ModuleName, readonly SourceResponse[]>;
 }
 
 /**
@@ -65,7 +65,7 @@ export async function discoverModules(
 ): Promise<Discovery> {
   const enabled = new Set<ModuleName>();
   const decisions = new Map<ModuleName, Decision>();
-  const answers = new Map<ModuleName, readonly SourceAnswer[]>();
+  const responses = new Map<ModuleName, readonly SourceResponse[]>();
   const modules = new Map(input.modules.map((module) => [module.name, module]));
   for (const module of input.modules) {
     const facts = { modules, enabled, deployed: input.deployed };
@@ -73,7 +73,7 @@ export async function discoverModules(
     const ask = (): Promise<ScriptVerdict> => askScript(module, [...enabled], runScript, signal);
     // A module that cannot run anyway needs no opinion of its script.
     const wanted = await decide(module, input, unmet === undefined ? ask : undefined);
-    answers.set(module.name, wanted.answers);
+    responses.set(module.name, wanted.responses);
     const permitted = protect(module, restrict(wanted.decision, unmet), input.deployed);
     const decision = refuse(module, permitted, input.deployed);
     decisions.set(module.name, decision);
@@ -81,7 +81,7 @@ export async function discoverModules(
     enabled.add(module.name);
     if (module.refusal === undefined) input.onEnabled?.(module);
   }
-  return { enabled: [...enabled], decisions, answers };
+  return { enabled: [...enabled], decisions, responses };
 }
 
 /** @param ask undefined if the script is not to be run */
@@ -89,30 +89,30 @@ async function decide(
   module: Module,
   { flags, extenders }: DiscoveryInput,
   ask: (() => Promise<ScriptVerdict>) | undefined,
-): Promise<{ readonly decision: Decision; readonly answers: readonly SourceAnswer[] }> {
+): Promise<{ readonly decision: Decision; readonly responses: readonly SourceResponse[] }> {
   let decision = DISABLED_BY_DEFAULT;
-  const answers: SourceAnswer[] = [];
+  const responses: SourceResponse[] = [];
   for (const extender of extenders) {
     const opinion = opinionOf(extender, module, flags, decision);
     const file = fileOf(extender, module, flags);
     switch (opinion.type) {
       case 'none':
-        answers.push({ extender, file, isEnabled: null, reason: '' });
+        responses.push({ extender, file, isEnabled: null, reason: '' });
         break;
       case 'flag':
         decision = opinion.decision;
-        answers.push({ extender, file, isEnabled: decision.isEnabled, reason: decision.reason });
+        responses.push({ extender, file, isEnabled: decision.isEnabled, reason: decision.reason });
         break;
       case 'ask-script': {
         const verdict = await ask?.();
         if (verdict?.isEnabled === false) decision = disabledByScript(verdict);
         const reason = verdict?.isEnabled === false ? decision.reason : '';
-        answers.push({ extender, file, isEnabled: verdict?.isEnabled ?? null, reason });
+        responses.push({ extender, file, isEnabled: verdict?.isEnabled ?? null, reason });
         break;
       }
     }
   }
-  return { decision, answers };
+  return { decision, responses };
 }
 
 function restrict(decision: Decision, unmet: string | undefined): Decision {

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ModuleName } from '../values/module-key.ts';
-import { readAnswer, ScriptFiles, type ScriptPaths } from './script-files.ts';
+import { readResponse, ScriptFiles, type ScriptPaths } from './script-files.ts';
 
 const WEB = 'web' as ModuleName;
 const DB = 'db' as ModuleName;
@@ -180,9 +180,9 @@ test('hand() leaves nothing behind when files cannot be made', async () => {
   expect(readdirSync(tmpDir)).toEqual([]);
 });
 
-test('readAnswer() reads what is there, trimmed, and nothing from a file that is gone', async () => {
+test('readResponse() reads what is there, trimmed, and nothing from a file that is gone', async () => {
   const path = join(tmpDir, 'answer');
   writeFileSync(path, ' true\n');
-  expect(readAnswer(path)).toBe('true');
-  expect(readAnswer(join(tmpDir, 'none'))).toBe('');
+  expect(readResponse(path)).toBe('true');
+  expect(readResponse(join(tmpDir, 'none'))).toBe('');
 });

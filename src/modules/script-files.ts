@@ -24,8 +24,8 @@ import type { VisibleValues } from '../values/visible-values.ts';
 export type ScriptPaths = Readonly<Record<Kind, string>>;
 
 /** Written by scripts; the other files are written anew for each. */
-type AnswerKind = 'result' | 'reason';
-type Kind = 'values' | 'configValues' | AnswerKind;
+type ResponseKind = 'result' | 'reason';
+type Kind = 'values' | 'configValues' | ResponseKind;
 
 /** Names behind that of the module. */
 const SUFFIXES: Readonly<Record<Kind, string>> = {
@@ -59,7 +59,7 @@ export class ScriptFiles {
   /** What the last script was given; after {@link takeBack}, what the next one can have as it is. */
   readonly #files = new Map<Kind, MadeFile>();
   /** Answers that were written and are empty again, by kind. */
-  #emptied: Readonly<Record<AnswerKind, MadeFile[]>> = { result: [], reason: [] };
+  #emptied: Readonly<Record<ResponseKind, MadeFile[]>> = { result: [], reason: [] };
 
   /**
    * @param tmpDir where the files are made; it exists
@@ -91,7 +91,7 @@ export class ScriptFiles {
     const directory = this.#inDirectory();
     const file = (kind: Kind, content: string): string => {
       const path = join(directory, `${name}.${SUFFIXES[kind]}`);
-      const spare = this.#files.get(kind) ?? (isAnswer(kind) ? this.#takeEmptied(kind) : undefined);
+      const spare = this.#files.get(kind) ?? (isResponse(kind) ? this.#takeEmptied(kind) : undefined);
       if (spare === undefined) return this.#make(kind, path, content);
       renameSync(spare.path, path);
       this.#files.set(kind, { ...spare, path });
@@ -115,9 +115,9 @@ export class ScriptFiles {
     const written: Promise<void>[] = [];
     for (const [kind, file] of this.#files) {
       const sizeBytes = ownSizeBytes(file);
-      if (sizeBytes === 0 || (sizeBytes !== undefined && !isAnswer(kind))) continue;
+      if (sizeBytes === 0 || (sizeBytes !== undefined && !isResponse(kind))) continue;
       this.#files.delete(kind);
-      if (sizeBytes !== undefined && isAnswer(kind)) written.push(empty(file, this.#emptied[kind]));
+      if (sizeBytes !== undefined && isResponse(kind)) written.push(empty(file, this.#emptied[kind]));
     }
     await Promise.all(written);
   }
@@ -136,7 +136,7 @@ export class ScriptFiles {
     this.#emptied = { result: [], reason: [] };
   }
 
-  #takeEmptied(kind: AnswerKind): MadeFile | undefined {
+  #takeEmptied(kind: ResponseKind): MadeFile | undefined {
     const file = this.#emptied[kind].shift();
     return file !== undefined && ownSizeBytes(file) === 0 ? file : undefined;
   }
@@ -166,7 +166,7 @@ export class ScriptFiles {
  *
  * @throws OperatorError ENABLED_SCRIPT_FAILED when something else is in its place
  */
-export function readAnswer(path: string): string {
+export function readResponse(path: string): string {
   let descriptor: number;
   try {
     // A pipe in its place must not hold up the discovery.
@@ -206,7 +206,7 @@ function statOf({ path, inode, mode }: MadeFile): Stats | undefined {
   }
 }
 
-function isAnswer(kind: Kind): kind is AnswerKind {
+function isResponse(kind: Kind): kind is ResponseKind {
   return kind === 'result' || kind === 'reason';
 }
 

@@ -22,7 +22,7 @@ export function explainWhy(
 function treeOf({ registry }: Explained, module: Module | undefined, explanation: ModuleExplanation) {
   return whyTree(explanation, {
     flag: `${module?.key ?? explanation.module}Enabled`,
-    answers: (module && registry.discovery?.answers?.get(module.name)) ?? [],
+    responses: (module && registry.discovery?.responses?.get(module.name)) ?? [],
     hasChart: module?.chart !== 'none',
   });
 }

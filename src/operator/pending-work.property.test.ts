@@ -176,13 +176,13 @@ async function world(failurePolicy: 'block' | 'isolate') {
         return;
       case 'hook': {
         let left = what.times + 1;
-        const answer = (): HookResult | undefined => {
+        const response = (): HookResult | undefined => {
           left -= 1;
           if (left < 0) return undefined;
           if (what.result === undefined) throw new Error('the hook fails');
           return what.result;
         };
-        flow.answers = { ...flow.answers, [what.type satisfies FlowHookType]: answer };
+        flow.responses = { ...flow.responses, [what.type satisfies FlowHookType]: response };
         return;
       }
       case 'deploy':
@@ -194,7 +194,7 @@ async function world(failurePolicy: 'block' | 'isolate') {
   };
   const mend = (): void => {
     outcome = 'well';
-    flow.answers = {};
+    flow.responses = {};
     for (const end of hanging) end();
   };
   const phase = (): string | undefined => {

@@ -58,7 +58,7 @@ test.each(CASES)(
     await lab.converge();
     await STATES[state]?.(lab);
     lab.takeCalls();
-    flow.answers = { [type]: putOffOnce(3_000) };
+    flow.responses = { [type]: putOffOnce(3_000) };
     await changed(lab);
     expect([lab.takeCalls(), phaseOf(lab)]).toEqual([[], 'Init']);
     await lab.clock.advance(3_000);
@@ -75,7 +75,7 @@ test.each(CASES)(
     await lab.converge();
     await STATES[state]?.(lab);
     lab.takeCalls();
-    flow.answers = { [type]: putOffOnce(3_000) };
+    flow.responses = { [type]: putOffOnce(3_000) };
     askOperation(lab.operator, WEB, 'reconcile');
     await lab.settle();
     expect([lab.takeCalls(), phaseOf(lab)]).toEqual([[], 'Init']);
@@ -89,7 +89,7 @@ test('a change that no look follows is visible, with the reason', async () => {
   await using flow = await flowLab();
   const { lab } = flow;
   await lab.converge();
-  flow.answers = { Start: putOffOnce() };
+  flow.responses = { Start: putOffOnce() };
   await changed(lab);
   expect(moduleFacts(lab.operator)[0]?.explanation.waitsFor).toEqual([
     'another reconcile: a flow hook ended the last one before all changes and requests were handled',
@@ -102,7 +102,7 @@ test('a module that failed for good is Init for hooks, when it was changed', asy
   await lab.converge();
   await STATES['failed for good']?.(lab);
   const phases: unknown[] = [];
-  flow.answers = {
+  flow.responses = {
     BeforeAnyReconcile: ({ module }) => {
       phases.push(module?.phase);
       return undefined;
@@ -116,7 +116,7 @@ test('a deletion that a hook puts off is visible and goes on later', async () =>
   await using flow = await flowLab();
   const { lab } = flow;
   await lab.converge();
-  flow.answers = { BeforeDelete: putOffOnce(3_000) };
+  flow.responses = { BeforeDelete: putOffOnce(3_000) };
   await disable(lab, 'web');
   expect([lab.releases.has('web'), phaseOf(lab)]).toEqual([true, 'Deleting']);
   await lab.clock.advance(3_000);
@@ -129,7 +129,7 @@ test('the deletion of a module that never ran here is visible and goes on, when 
   const { lab } = flow;
   lab.releases.add('web');
   lab.enabled.delete('web');
-  flow.answers = { Start: putOffOnce(3_000) };
+  flow.responses = { Start: putOffOnce(3_000) };
   await lab.converge();
   expect([lab.releases.has('web'), phaseOf(lab)]).toEqual([true, 'Deleting']);
   await lab.clock.advance(3_000);
@@ -145,7 +145,7 @@ test('an abort that a hook puts off is done later, and not as a run', async () =
   await changed(lab);
   lab.obstacles.clear();
   lab.takeCalls();
-  flow.answers = { BeforeAbort: putOffOnce(3_000) };
+  flow.responses = { BeforeAbort: putOffOnce(3_000) };
   askOperation(lab.operator, WEB, 'abort');
   await lab.settle();
   await lab.clock.advance(3_000);
@@ -161,7 +161,7 @@ test('a change that comes while an abort is being done is applied after it', asy
   await changed(lab);
   lab.obstacles.clear();
   lab.takeCalls();
-  flow.answers = {
+  flow.responses = {
     BeforeAbort: () => {
       lab.operator.router.queueModuleRun(WEB, 'later change');
       return undefined;
@@ -177,7 +177,7 @@ test('a command survives a hook that denies the responsibility for a moment', as
   const { lab } = flow;
   await lab.converge();
   lab.takeCalls();
-  flow.answers = { DuringResponsibilityCheck: putOffOnce(3_000) };
+  flow.responses = { DuringResponsibilityCheck: putOffOnce(3_000) };
   askOperation(lab.operator, WEB, 'force-reconcile');
   await lab.settle();
   await lab.clock.advance(3_000);
@@ -190,7 +190,7 @@ test.each([[Number.MAX_SAFE_INTEGER], [Number.POSITIVE_INFINITY]])(
   async (requeueAfterMs) => {
     await using flow = await flowLab(['web', 'z']);
     const { lab } = flow;
-    flow.answers = { End: () => ({ requeueAfterMs }) };
+    flow.responses = { End: () => ({ requeueAfterMs }) };
     await lab.converge();
     expect(moduleFacts(lab.operator).map(({ explanation }) => explanation.nextReconcileAt)).toEqual([
       '1971-01-01T00:00:00.000Z',

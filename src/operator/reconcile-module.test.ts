@@ -36,13 +36,13 @@ test.each(
   } as const;
   flow.said.splice(0);
   lab.takeCalls();
-  flow.answers = { [type]: () => ({ abortReconcile: true, requeueAfterMs: 9_000 }) };
+  flow.responses = { [type]: () => ({ abortReconcile: true, requeueAfterMs: 9_000 }) };
   if (type in places) places[type as keyof typeof places]();
   else lab.operator.router.queueModuleRun(WEB, 'test');
   await lab.settle();
   expect(flow.said.at(-1)).toBe(`${type} ${type === 'Start' ? '-' : 'web'}`);
   expect(lab.takeCalls().filter((call) => /deploy|force|uninstall/.test(call))).toEqual([]);
-  flow.answers = {};
+  flow.responses = {};
   flow.said.splice(0);
   await lab.clock.advance(9_000);
   await lab.settle();
@@ -55,17 +55,17 @@ test('without a change a hook can enforce a reconcile, and only then it is one',
   await lab.converge();
   lab.takeCalls();
   await recheck(lab);
-  flow.answers = { ShouldReconcile: () => ({ abortReconcile: true }) };
+  flow.responses = { ShouldReconcile: () => ({ abortReconcile: true }) };
   await recheck(lab);
   expect(lab.takeCalls()).toEqual([]);
-  flow.answers = { ShouldReconcile: () => ({ abortReconcile: false }) };
+  flow.responses = { ShouldReconcile: () => ({ abortReconcile: false }) };
   await recheck(lab);
   expect(lab.takeCalls()).toEqual(['force web']);
 });
 
 test('what is necessary cannot be stopped by ShouldReconcile', async () => {
   await using flow = await flowLab();
-  flow.answers = { ShouldReconcile: () => ({ abortReconcile: true }) };
+  flow.responses = { ShouldReconcile: () => ({ abortReconcile: true }) };
   await flow.lab.converge();
   expect(flow.lab.takeCalls()).toContain('deploy web');
   expect(flow.said.at(-1)).toBe('End web');
@@ -76,10 +76,10 @@ test('a change that a hook has put off is applied by the look that it asked for'
   const { lab } = flow;
   await lab.converge();
   lab.takeCalls();
-  flow.answers = { BeforeReconcile: () => ({ abortReconcile: true, requeueAfterMs: 9_000 }) };
+  flow.responses = { BeforeReconcile: () => ({ abortReconcile: true, requeueAfterMs: 9_000 }) };
   await changed(lab);
   expect(lab.takeCalls()).toEqual([]);
-  flow.answers = {};
+  flow.responses = {};
   await lab.clock.advance(9_000);
   await lab.settle();
   expect(lab.takeCalls()).toEqual(['deploy web']);
@@ -95,7 +95,7 @@ test('DuringResponsibilityCheck says who is responsible, whatever was decided', 
   lab.flaggedOff.add('web');
   await changed(lab);
   expect(lab.takeCalls()).toEqual([]);
-  flow.answers = { DuringResponsibilityCheck: () => ({ abortReconcile: false }) };
+  flow.responses = { DuringResponsibilityCheck: () => ({ abortReconcile: false }) };
   await changed(lab);
   expect(lab.takeCalls()).toEqual(['deploy web']);
 });
@@ -103,7 +103,7 @@ test('DuringResponsibilityCheck says who is responsible, whatever was decided', 
 test('a hook that fails ends the reconcile with its error, which is tried again, and nothing is requeued', async () => {
   await using flow = await flowLab();
   const { lab } = flow;
-  flow.answers = {
+  flow.responses = {
     Start: () => ({ requeueAfterMs: 1 }),
     BeforeReconcile: () => {
       throw new Error('no thanks');
@@ -129,7 +129,7 @@ test('a requeue at once reconciles again, without a change', async () => {
   await using flow = await flowLab();
   const { lab } = flow;
   let times = 0;
-  flow.answers = { End: () => ({ requeue: (times += 1) === 1 }), ShouldReconcile: () => ({}) };
+  flow.responses = { End: () => ({ requeue: (times += 1) === 1 }), ShouldReconcile: () => ({}) };
   await lab.converge();
   await lab.clock.advance(0);
   await lab.settle();
@@ -139,9 +139,9 @@ test('a requeue at once reconciles again, without a change', async () => {
 test('the requeue of a module that is disabled is forgotten', async () => {
   await using flow = await flowLab();
   const { lab } = flow;
-  flow.answers = { End: () => ({ requeueAfterMs: 60_000 }) };
+  flow.responses = { End: () => ({ requeueAfterMs: 60_000 }) };
   await lab.converge();
-  flow.answers = {};
+  flow.responses = {};
   await disable(lab, 'web');
   flow.said.splice(0);
   await lab.clock.advance(60_000);
@@ -171,10 +171,10 @@ test('a forced run that a hook puts off is forced when it comes', async () => {
   const { lab } = flow;
   await lab.converge();
   lab.takeCalls();
-  flow.answers = { BeforeForceReconcile: () => ({ abortReconcile: true, requeueAfterMs: 9_000 }) };
+  flow.responses = { BeforeForceReconcile: () => ({ abortReconcile: true, requeueAfterMs: 9_000 }) };
   askOperation(lab.operator, WEB, 'force-reconcile');
   await lab.settle();
-  flow.answers = {};
+  flow.responses = {};
   await lab.clock.advance(9_000);
   await lab.settle();
   expect(lab.takeCalls()).toEqual(['force web']);

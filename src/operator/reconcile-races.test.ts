@@ -15,9 +15,9 @@ function deploysOf(lab: OperatorLab): readonly string[] {
 test('an abort that comes when a run has just come to its end ends no later one', async () => {
   await using flow = await flowLab();
   const { lab } = flow;
-  flow.answers = {
+  flow.responses = {
     End: () => {
-      flow.answers = {};
+      flow.responses = {};
       askOperation(lab.operator, WEB, 'abort');
       return undefined;
     },
@@ -49,14 +49,14 @@ test('an abort is not forgotten because a hook fails at it', async () => {
   lab.obstacles.set('deploy web', () => new Promise(() => undefined));
   await lab.converge();
   lab.obstacles.clear();
-  flow.answers = {
+  flow.responses = {
     BeforeAbort: () => {
       throw new Error('not now');
     },
   };
   askOperation(lab.operator, WEB, 'abort');
   await lab.settle();
-  flow.answers = {};
+  flow.responses = {};
   lab.takeCalls();
   await lab.clock.advance(5_000);
   await lab.settle();
@@ -69,7 +69,7 @@ test('a run that replaces an abort while a reconcile begins is done, also when a
   const { lab } = flow;
   await lab.converge();
   lab.takeCalls();
-  flow.answers = {
+  flow.replies = {
     Start: () => {
       askOperation(lab.operator, WEB, 'reconcile');
       return undefined;
@@ -80,7 +80,7 @@ test('a run that replaces an abort while a reconcile begins is done, also when a
   };
   askOperation(lab.operator, WEB, 'abort');
   await lab.settle();
-  flow.answers = {};
+  flow.replies = {};
   await lab.pass(5_000, 1);
   expect(deploysOf(lab)).toEqual(['deploy web']);
   expect(lab.operator.registry.tracked.get(WEB)?.stall).toBeUndefined();
@@ -159,7 +159,7 @@ test('a deletion outside of a converge does not keep its module from being enabl
 test('a module that a hook wants to look at is not deleted twice', async () => {
   await using flow = await flowLab(['web'], { 'web/a.sh': { afterDeleteHelm: 1 } });
   const { lab } = flow;
-  flow.answers = { End: () => ({ requeueAfterMs: 1_000 }) };
+  flow.responses = { End: () => ({ requeueAfterMs: 1_000 }) };
   await lab.converge();
   lab.behaviours.set('web/a.sh', failing);
   await disable(lab, 'web');

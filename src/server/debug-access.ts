@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Logger } from '@addon-operator/base/log';
-import { errorAnswer } from '@addon-operator/http-server/answer';
+import { errorResponse } from '@addon-operator/http-server/response';
 import type { RequestHandler, RequestOrigin } from '@addon-operator/http-server/serve';
 
 /** The user at the other end of a connection; undefined where the system does not say. */
@@ -24,10 +24,10 @@ export function withAudit(handler: RequestHandler, peerUid: PeerUid, log: Logger
     );
     const record = { 'peer.uid': uid, method, path, form: Object.fromEntries(form) };
     log.info(record, 'change requested over the debug socket');
-    const answer = await handler(request, signal, origin);
-    if (answer.status >= 400)
-      log.info({ ...record, status: answer.status }, 'change over the debug socket failed');
-    return answer;
+    const response = await handler(request, signal, origin);
+    if (response.status >= 400)
+      log.info({ ...record, status: response.status }, 'change over the debug socket failed');
+    return response;
   };
 }
 
@@ -44,7 +44,7 @@ export function withToken(
     });
     const given = bearerToken(origin.headers.authorization);
     if (expected === undefined || given === undefined || !isSameToken(given, expected))
-      return errorAnswer(
+      return errorResponse(
         401,
         'REQUEST_REFUSED',
         '401 unauthorized: send the header "Authorization: Bearer TOKEN"',

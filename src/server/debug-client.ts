@@ -59,8 +59,8 @@ export async function requestDebug(
   outgoing.end(form && new URLSearchParams(form).toString());
   const stop = (): void => reject(signal?.reason);
   signal?.addEventListener('abort', stop, { once: true });
-  const answered = new AbortController();
-  clock.sleep(LIMIT_MS, answered.signal).then(
+  const responded = new AbortController();
+  clock.sleep(LIMIT_MS, responded.signal).then(
     () => reject(new OperatorError('DEBUG_SOCKET', silence(socketPath))),
     () => undefined,
   );
@@ -71,7 +71,7 @@ export async function requestDebug(
     if (error instanceof OperatorError) throw error;
     throw new OperatorError('DEBUG_SOCKET', whyNot(socketPath, error), { cause: error });
   } finally {
-    answered.abort();
+    responded.abort();
     signal?.removeEventListener('abort', stop);
     outgoing.destroy();
   }

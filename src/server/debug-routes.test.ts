@@ -1,4 +1,4 @@
-import type { Answer } from '@addon-operator/http-server/answer';
+import type { RouteResponse } from '@addon-operator/http-server/response';
 import { expect, test } from 'vitest';
 import { daemonView, moduleView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts';
 import type { DaemonView } from '../status/daemon-view.ts';
@@ -11,7 +11,7 @@ async function ask(
   view?: Partial<DaemonView>,
   parameters = PARAMETERS,
   post?: { readonly body: string; readonly isReadOnly?: boolean },
-): Promise<Answer> {
+): Promise<RouteResponse> {
   const handler = debugHandler(
     { view: daemonView(view), parameters, ...NO_COMMANDS },
     post?.isReadOnly ?? false,
@@ -117,10 +117,10 @@ test('patches are null before the first one', async () => {
 test('render passes its options and may be empty', async () => {
   expect(await ask('/module/web/render')).toMatchObject({ status: 200, body: '' });
   const render = (options: object) => Promise.resolve(JSON.stringify(options));
-  const answer = await ask('/module/web/render?debug=true&diff=true', {
+  const response = await ask('/module/web/render?debug=true&diff=true', {
     module: () => moduleView({ render }),
   });
-  expect(answer.body).toBe('{"isDebug":true,"isDiff":true}');
+  expect(response.body).toBe('{"isDebug":true,"isDiff":true}');
 });
 
 test('the resource monitor lists objects, or says that it does not run', async () => {
@@ -160,8 +160,10 @@ test('runtime parameters come as a table or as data', async () => {
 test('a runtime parameter is set by a form', async () => {
   const calls: string[][] = [];
   const parameters = { ...PARAMETERS, set: (...values: string[]) => void calls.push(values) };
-  const answer = await ask('/config/set', {}, parameters, { body: 'name=log.level&value=debug&duration=5m' });
-  expect(answer).toMatchObject({ status: 200, body: '' });
+  const response = await ask('/config/set', {}, parameters, {
+    body: 'name=log.level&value=debug&duration=5m',
+  });
+  expect(response).toMatchObject({ status: 200, body: '' });
   expect(calls).toEqual([['log.level', 'debug', '5m']]);
   expect(await ask('/config/set', {}, parameters, { body: 'value=debug' })).toMatchObject({
     status: 400,

@@ -4,16 +4,16 @@ import { oneLine } from '@addon-operator/base/escape-controls';
 import type { Redactor } from '@addon-operator/base/redactor';
 import { rfc3339 } from '@addon-operator/base/rfc3339';
 import {
-  type Answer,
-  dataAnswer,
-  errorAnswer,
+  dataResponse,
+  errorResponse,
   type Format,
-  failureAnswer,
+  failureResponse,
   METHOD_NOT_ALLOWED,
   NOT_FOUND,
-  redactedAnswer,
-  textAnswer,
-} from '@addon-operator/http-server/answer';
+  type RouteResponse,
+  redactedResponse,
+  textResponse,
+} from '@addon-operator/http-server/response';
 import type { ServerRequest } from '@addon-operator/http-server/serve';
 import { canonicalJson, parseJson } from '@addon-operator/json';
 import type { LogTail } from '@addon-operator/logging/log-tail';
@@ -23,22 +23,22 @@ import type { AbortHook } from '../status/hook-abort.ts';
 import { type Api, createApi } from './api/api.ts';
 import { API_PREFIX } from './api/api-handler.ts';
 import type { OperatorIdentity } from './api/api-route.ts';
-import { hookAbortAnswer } from './hook-answers.ts';
-import {
-  explainAnswer,
-  listAnswer,
-  noModuleAnswer,
-  type PauseCommands,
-  pauseAnswer,
-  type ReleaseFinalizer,
-  releaseFinalizerAnswer,
-  resumeAnswer,
-} from './module-answers.ts';
+import { hookAbortResponse } from './hook-responses.ts';
 import { moduleGraph } from './module-graph.ts';
-import { type AskOperation, operationAnswer } from './operation-answer.ts';
-import { statusAnswer } from './probe-answers.ts';
+import {
+  explainResponse,
+  listResponse,
+  noModuleResponse,
+  type PauseCommands,
+  pauseResponse,
+  type ReleaseFinalizer,
+  releaseFinalizerResponse,
+  resumeResponse,
+} from './module-responses.ts';
+import { type AskOperation, operationResponse } from './operation-response.ts';
+import { statusResponse } from './probe-responses.ts';
 import { queueData, queueListData, queueListText, queueText } from './queue-dump.ts';
-import { confirmPurgeAnswer, type ReleaseCommands, releaseUnlockAnswer } from './release-answers.ts';
+import { confirmPurgeResponse, type ReleaseCommands, releaseUnlockResponse } from './release-responses.ts';
 
 /** What the debug endpoint shows, and what it has changed and done on request. */
 export interface DebugEndpoint {
@@ -60,13 +60,17 @@ export interface DebugEndpoint {
   readonly redactor?: Pick<Redactor, 'data' | 'text'>;
 }
 
-const NO_GRAPH_PICTURE = errorAnswer(
+const NO_GRAPH_PICTURE = errorResponse(
   501,
   'REQUEST_INVALID',
   'rendering pictures is not supported: request /graph?format=text and pipe it to "dot -Tpng"',
 );
 
-type Handler = (request: ServerRequest, groups: Groups, signal: AbortSignal) => Answer | Promise<Answer>;
+type Handler = (
+  request: ServerRequest,
+  groups: Groups,
+  signal: AbortSignal,
+) => RouteResponse | Promise<RouteResponse>;
 
 /** What the pattern of a route found in the path. */
 interface Groups {
@@ -91,7 +95,7 @@ export function debugHandler(
   endpoint: DebugEndpoint,
   isReadOnly: boolean,
   api: Api = createApi(endpoint),
-): (request: ServerRequest, signal: AbortSignal) => Promise<Answer> {
+): (request: ServerRequest, signal: AbortSignal) => Promise<RouteResponse> {
   const routes = [
     ...daemonRoutes(endpoint),
     ...globalRoutes(endpoint),
@@ -99,13 +103,13 @@ export function debugHandler(
     ...pauseRoutes(endpoint),
     releaseFinalizerRoute(endpoint),
     operationRoute(endpoint),
-    post('/hook/abort', ({ body }) => hookAbortAnswer(endpoint.abortHook, new URLSearchParams(body))),
+    post('/hook/abort', ({ body }) => hookAbortResponse(endpoint.abortHook, new URLSearchParams(body))),
     ...releaseRoutes(endpoint),
   ];
   routes.push(discoveryRoute(routes));
   const { redactor } = endpoint;
-  const shown = (answer: Answer): Answer =>
-    redactor === undefined ? answer : redactedAnswer(answer, redactor);
+  const shown = (response: RouteResponse): RouteResponse =>
+    redactor === undefined ? response : redactedResponse(response, redactor);
   return async (request, signal) => {
     if (request.path.startsWith(`${API_PREFIX}/`))
       return await api(request, signal, isReadOnly ? undefined : 'debug socket');
@@ -115,22 +119,22 @@ export function debugHandler(
     if (route === undefined || (isReadOnly && route.method !== 'GET')) return METHOD_NOT_ALLOWED;
     const groups = route.pattern.exec(request.path)?.groups;
     try {
-      const answer = await route.handle(
+      const response = await route.handle(
         request,
         { format: formatOf(groups?.['format']), module: groups?.['module'] ?? '' },
         signal,
       );
-      return shown(answer);
+      return shown(response);
     } catch (error) {
-      return shown(failureAnswer(500, error));
+      return shown(failureResponse(500, error));
     }
   };
 }
 
 function daemonRoutes({ view, parameters }: DebugEndpoint): Route[] {
   return [
-    get('/', () => textAnswer('debug endpoint is alive\n')),
-    get('/status.{format}', (_request, { format }) => statusAnswer(view.status(), format)),
+    get('/', () => textResponse('debug endpoint is alive\n')),
+    get('/status.{format}', (_request, { format }) => statusResponse(view.status(), format)),
     get('/queue/main.{format}', (_request, { format }) => {
       const main = view.queues().find(({ name }) => name === 'main') ?? {
         name: 'main',
@@ -138,47 +142,47 @@ function daemonRoutes({ view, parameters }: DebugEndpoint): Route[] {
         tasks: [],
       };
       return format === 'text'
-        ? textAnswer(queueText(main, view.runningHooks()))
-        : dataAnswer(format, queueData(main));
+        ? textResponse(queueText(main, view.runningHooks()))
+        : dataResponse(format, queueData(main));
     }),
     get('/queue/list.{format}', ({ query }, { format }) => {
       const showEmpty = isYes(query.get('showEmpty'));
       const names = query.getAll('queue');
       const queues = view.queues().filter(({ name }) => names.length === 0 || names.includes(name));
-      if (format === 'text') return textAnswer(queueListText(queues, showEmpty, view.runningHooks()));
-      return dataAnswer(format, queueListData(queues, showEmpty));
+      if (format === 'text') return textResponse(queueListText(queues, showEmpty, view.runningHooks()));
+      return dataResponse(format, queueListData(queues, showEmpty));
     }),
     get('/graph', ({ query }) =>
-      query.get('format') === 'text' ? textAnswer(moduleGraph(view.moduleGraph())) : NO_GRAPH_PICTURE,
+      query.get('format') === 'text' ? textResponse(moduleGraph(view.moduleGraph())) : NO_GRAPH_PICTURE,
     ),
     get('/access/patches.{format}', (_request, { format }) =>
-      dataAnswer(dataFormat(format), view.patchAccess()),
+      dataResponse(dataFormat(format), view.patchAccess()),
     ),
     get('/config/list.{format}', (_request, { format }) => {
       const list = parameters.list();
       return format === 'text'
-        ? textAnswer(parameterTable(list))
-        : dataAnswer(format, list.map(parameterData));
+        ? textResponse(parameterTable(list))
+        : dataResponse(format, list.map(parameterData));
     }),
     post('/config/set', ({ body }) => setParameter(parameters, new URLSearchParams(body))),
   ];
 }
 
-function setParameter(parameters: DebugEndpoint['parameters'], form: URLSearchParams): Answer {
+function setParameter(parameters: DebugEndpoint['parameters'], form: URLSearchParams): RouteResponse {
   const name = form.get('name') ?? '';
-  if (name === '') return errorAnswer(400, 'REQUEST_INVALID', "'name' parameter is required");
+  if (name === '') return errorResponse(400, 'REQUEST_INVALID', "'name' parameter is required");
   try {
     parameters.set(name, form.get('value') ?? '', form.get('duration') ?? '');
-    return textAnswer('');
+    return textResponse('');
   } catch (error) {
-    return errorAnswer(400, 'REQUEST_INVALID', errorText(error));
+    return errorResponse(400, 'REQUEST_INVALID', errorText(error));
   }
 }
 
 function globalRoutes({ view }: DebugEndpoint): Route[] {
   return [
     get('/global/list.{format}', (_request, { format }) =>
-      dataAnswer(dataFormat(format), { globalHooks: view.globalHooks().toSorted() }),
+      dataResponse(dataFormat(format), { globalHooks: view.globalHooks().toSorted() }),
     ),
     ...sectionRoutes(
       '/global',
@@ -203,23 +207,23 @@ function moduleRoutes({ view }: DebugEndpoint): Route[] {
   ): object => (isYes(request.query.get('global')) ? { global: global(), [module.valuesKey]: own } : own);
   return [
     get('/module/list.{format}', ({ query }, { format }) => {
-      if (isYes(query.get('all'))) return listAnswer(view, format);
+      if (isYes(query.get('all'))) return listResponse(view, format);
       const enabledModules = view.enabledModules().toSorted();
-      return dataAnswer(dataFormat(format), { enabledModules });
+      return dataResponse(dataFormat(format), { enabledModules });
     }),
     get('/module/resource-monitor.{format}', async (_request, { format }, signal) => {
       const resources = Object.entries(await view.monitoredResources(signal)).map(([name, objects]) => [
         name,
         objects?.toSorted() ?? 'No monitor',
       ]);
-      return sortedAnswer(dataFormat(format), Object.fromEntries(resources));
+      return sortedResponse(dataFormat(format), Object.fromEntries(resources));
     }),
     get('/module/{module}/explain.{format}', (_request, { module, format }, signal) =>
-      explainAnswer(view, module, format, signal),
+      explainResponse(view, module, format, signal),
     ),
     get('/module/{module}/render', async ({ query }, groups, signal) => {
       const options = { isDebug: isYes(query.get('debug')), isDiff: isYes(query.get('diff')) };
-      return textAnswer(await moduleOf(groups).render(options, signal));
+      return textResponse(await moduleOf(groups).render(options, signal));
     }),
     ...sectionRoutes(
       '/module/{module}',
@@ -234,16 +238,16 @@ function moduleRoutes({ view }: DebugEndpoint): Route[] {
 function pauseRoutes({ view, pauses }: DebugEndpoint): Route[] {
   return [
     post('/pause', ({ body }, _groups, signal) =>
-      pauseAnswer(pauses, undefined, new URLSearchParams(body), signal),
+      pauseResponse(pauses, undefined, new URLSearchParams(body), signal),
     ),
-    post('/resume', (_request, _groups, signal) => resumeAnswer({ view, pauses }, undefined, signal)),
+    post('/resume', (_request, _groups, signal) => resumeResponse({ view, pauses }, undefined, signal)),
     post('/module/{module}/pause', ({ body }, { module }, signal) =>
       view.module(module) === undefined
-        ? noModuleAnswer(module)
-        : pauseAnswer(pauses, module, new URLSearchParams(body), signal),
+        ? noModuleResponse(module)
+        : pauseResponse(pauses, module, new URLSearchParams(body), signal),
     ),
     post('/module/{module}/resume', (_request, { module }, signal) =>
-      resumeAnswer({ view, pauses }, module, signal),
+      resumeResponse({ view, pauses }, module, signal),
     ),
   ];
 }
@@ -251,24 +255,24 @@ function pauseRoutes({ view, pauses }: DebugEndpoint): Route[] {
 function operationRoute({ view, askOperation }: DebugEndpoint): Route {
   return post('/module/{module}/operation', ({ body }, { module }) =>
     view.module(module) === undefined
-      ? noModuleAnswer(module)
-      : operationAnswer(askOperation, module, new URLSearchParams(body)),
+      ? noModuleResponse(module)
+      : operationResponse(askOperation, module, new URLSearchParams(body)),
   );
 }
 
 /** Also for a module that has no directory any more. */
 function releaseFinalizerRoute({ releaseFinalizer }: DebugEndpoint): Route {
   return post('/module/{module}/release-finalizer', (_request, { module }, signal) =>
-    releaseFinalizerAnswer(releaseFinalizer, module, signal),
+    releaseFinalizerResponse(releaseFinalizer, module, signal),
   );
 }
 
 /** Also for releases of modules that have no directory any more. */
 function releaseRoutes({ releases }: DebugEndpoint): Route[] {
   return [
-    post('/module/confirm-purge', (_request, _groups, signal) => confirmPurgeAnswer(releases, signal)),
+    post('/module/confirm-purge', (_request, _groups, signal) => confirmPurgeResponse(releases, signal)),
     post('/module/{module}/release-unlock', (_request, { module }, signal) =>
-      releaseUnlockAnswer(releases, module, signal),
+      releaseUnlockResponse(releases, module, signal),
     ),
   ];
 }
@@ -282,19 +286,19 @@ function sectionRoutes<S extends SectionView>(
 ): Route[] {
   return [
     get(`${prefix}/values.{format}`, (request, groups) =>
-      sortedAnswer(dataFormat(groups.format), valuesOf(sectionOf(groups), request)),
+      sortedResponse(dataFormat(groups.format), valuesOf(sectionOf(groups), request)),
     ),
     get(`${prefix}/config.{format}`, (request, groups) =>
-      sortedAnswer(dataFormat(groups.format), configValuesOf(sectionOf(groups), request)),
+      sortedResponse(dataFormat(groups.format), configValuesOf(sectionOf(groups), request)),
     ),
     get(`${prefix}/patches.{format}`, (_request, groups) =>
-      dataAnswer(
+      dataResponse(
         dataFormat(groups.format),
         sectionOf(groups, `unknown module ${groups.module}`).patches() ?? null,
       ),
     ),
     get(`${prefix}/snapshots.{format}`, (_request, groups) =>
-      sortedAnswer(dataFormat(groups.format), sectionOf(groups).snapshots()),
+      sortedResponse(dataFormat(groups.format), sectionOf(groups).snapshots()),
     ),
   ];
 }
@@ -303,7 +307,7 @@ function discoveryRoute(routes: readonly Route[]): Route {
   const lines = routes
     .filter(({ path }) => path.startsWith('/global/') || path.startsWith('/module/'))
     .map(({ method, path }) => `${method} ${path}\n`);
-  return get('/discovery', () => textAnswer(lines.join('')));
+  return get('/discovery', () => textResponse(lines.join('')));
 }
 
 function get(path: string, handle: Handler): Route {
@@ -326,8 +330,8 @@ function dataFormat(format: Format): 'json' | 'yaml' {
   return format === 'text' ? 'json' : format;
 }
 
-function sortedAnswer(format: 'json' | 'yaml', data: object): Answer {
-  return dataAnswer(format, parseJson(canonicalJson(data)));
+function sortedResponse(format: 'json' | 'yaml', data: object): RouteResponse {
+  return dataResponse(format, parseJson(canonicalJson(data)));
 }
 
 function isYes(word: string | null): boolean {

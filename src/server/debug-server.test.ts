@@ -54,8 +54,8 @@ test('the socket is 0600 in a directory of 0700 and gone after the stop', async 
 test('requests are answered over the socket', async () => {
   const path = join(directory, 's');
   await start(path);
-  const answer = await requestDebug({ socketPath: path, path: '/module/list.json' }, systemClock);
-  expect(answer).toEqual({ status: 200, body: '{"enabledModules":["web"]}\n' });
+  const reply = await requestDebug({ socketPath: path, path: '/module/list.json' }, systemClock);
+  expect(reply).toEqual({ status: 200, body: '{"enabledModules":["web"]}\n' });
   const form = { name: 'log.level', value: 'debug', duration: '' };
   expect(await requestDebug({ socketPath: path, path: '/config/set', form }, systemClock)).toEqual({
     status: 200,

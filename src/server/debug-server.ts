@@ -96,11 +96,11 @@ async function removeStaleSocket(path: string): Promise<void> {
   if (stats === undefined) return;
   if (!stats.isSocket())
     throw new Error('the path exists and is not a socket: remove it or choose another path');
-  if (await isAnswered(path)) throw new Error('another running process uses it');
+  if (await isResponded(path)) throw new Error('another running process uses it');
   await rm(path, { force: true });
 }
 
-async function isAnswered(path: string): Promise<boolean> {
+async function isResponded(path: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const connection = createConnection(path);
   connection.once('connect', () => resolve(true));

@@ -105,10 +105,10 @@ test.each([
   socket.once('close', () => resolve());
   socket.write(`POST /metrics HTTP/1.1\r\nHost: x\r\n${rest}GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`);
   await promise;
-  const answers = Buffer.concat(chunks)
+  const responses = Buffer.concat(chunks)
     .toString('latin1')
     .match(/^HTTP\/1\.1 \d+/gm);
-  expect(answers).toEqual(['HTTP/1.1 400']);
+  expect(responses).toEqual(['HTTP/1.1 400']);
 });
 
 test('a failing part gives a 500 without telling why', async () => {

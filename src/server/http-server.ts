@@ -1,6 +1,11 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import { type Answer, METHOD_NOT_ALLOWED, NOT_FOUND, textAnswer } from '@addon-operator/http-server/answer';
+import {
+  METHOD_NOT_ALLOWED,
+  NOT_FOUND,
+  type RouteResponse,
+  textResponse,
+} from '@addon-operator/http-server/response';
 import {
   type RequestHandler,
   type RunningServer,
@@ -8,7 +13,7 @@ import {
   serve,
 } from '@addon-operator/http-server/serve';
 import type { DaemonView } from '../status/daemon-view.ts';
-import { convergeAnswer, readinessAnswer, statusAnswer } from './probe-answers.ts';
+import { convergeResponse, readinessResponse, statusResponse } from './probe-responses.ts';
 
 export interface HttpServerOptions {
   readonly address: string;
@@ -42,7 +47,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
   }
 }
 
-type Route = (request: ServerRequest, signal: AbortSignal) => Answer | Promise<Answer>;
+type Route = (request: ServerRequest, signal: AbortSignal) => RouteResponse | Promise<RouteResponse>;
 
 function createHandler({ view, operatorMetrics, hookMetrics }: HttpServerOptions): RequestHandler {
   const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
@@ -52,18 +57,22 @@ function createHandler({ view, operatorMetrics, hookMetrics }: HttpServerOptions
     ],
     ['/metrics', async () => ({ status: 200, contentType: METRICS_TYPE, body: await operatorMetrics() })],
     ['/metrics/hooks', () => ({ status: 200, contentType: METRICS_TYPE, body: hookMetrics() })],
-    ['/healthz', () => textAnswer('')],
+    ['/healthz', () => textResponse('')],
     [
       '/readyz',
       async ({ query }, signal) =>
-        readinessAnswer(await view.readiness(signal), query.has('verbose') ? view.status() : undefined),
+        readinessResponse(await view.readiness(signal), query.has('verbose') ? view.status() : undefined),
     ],
-    ['/status', ({ query }) => statusAnswer(view.status(), query.get('output') === 'json' ? 'json' : 'text')],
+    [
+      '/status',
+      ({ query }) => statusResponse(view.status(), query.get('output') === 'json' ? 'json' : 'text'),
+    ],
     [
       '/status/converge',
-      ({ query }) => convergeAnswer(view.convergeStatus(), query.get('output') === 'json' ? 'json' : 'text'),
+      ({ query }) =>
+        convergeResponse(view.convergeStatus(), query.get('output') === 'json' ? 'json' : 'text'),
     ],
-    ['/discovery', () => textAnswer([...routes.keys()].map((path) => `GET ${path}\n`).join(''))],
+    ['/discovery', () => textResponse([...routes.keys()].map((path) => `GET ${path}\n`).join(''))],
   ]);
   return (request, signal) => {
     const route = routes.get(request.path);

@@ -27,7 +27,7 @@ class Lab {
   constructor(object?: Stored, options: Partial<HookedModulesOptions> = {}) {
     this.object = object;
     this.modules = new HookedModules({
-      kube: { request: async (request) => this.#answer(request) },
+      kube: { request: async (request) => this.#response(request) },
       log: this.log.logger,
       namespace: 'ns',
       operator: 'ns/cm',
@@ -38,7 +38,7 @@ class Lab {
     });
   }
 
-  #answer({ method, path, body }: KubeRequest): unknown {
+  #response({ method, path, body }: KubeRequest): unknown {
     this.requests.push(`${method} ${path.replace('/apis/addon-operator.io/v1alpha1/', '')}`);
     const refusal = this.refusals.find((one) => one.method === method);
     if (refusal !== undefined) {

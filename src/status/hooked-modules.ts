@@ -10,12 +10,12 @@ import { type KubeObject, resourcePath } from '@addon-operator/kube-client/kube-
 import { HOOK_FIELD_MANAGER, hookStatus } from './hook-status.ts';
 import { MODULE_API_VERSION, MODULES } from './module-crd.ts';
 import {
-  answeredObject,
   FIELD_MANAGER,
   HOOK_ANNOTATION,
   HOOK_FINALIZER,
   newModuleObject,
   readModuleObject,
+  respondedObject,
 } from './module-object.ts';
 
 export interface HookedModulesOptions {
@@ -171,7 +171,7 @@ export class HookedModules {
     const body = newModuleObject(module, namespace, operator);
     const query = { fieldManager: FIELD_MANAGER };
     try {
-      return answeredObject(
+      return respondedObject(
         await kube.request({ method: 'POST', path: resourcePath(MODULES), query, body }, signal),
         module,
       );
@@ -193,8 +193,8 @@ export class HookedModules {
 
   async #get(module: string, signal: AbortSignal): Promise<KubeObject | undefined> {
     const path = resourcePath(MODULES, undefined, module);
-    const answer = await requestIfPresent(this.#options.kube, { method: 'GET', path }, signal);
-    return answer === undefined ? undefined : answeredObject(answer, module);
+    const response = await requestIfPresent(this.#options.kube, { method: 'GET', path }, signal);
+    return response === undefined ? undefined : respondedObject(response, module);
   }
 
   /** A list of finalizers is replaced as a whole: nothing of others may be lost. */

@@ -43,8 +43,8 @@ async function readOrNone(
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, unknown>> | 'forbidden' | undefined> {
   try {
-    const answer = await kube.request({ method: 'GET', path }, signal);
-    return fieldsOf(answer);
+    const response = await kube.request({ method: 'GET', path }, signal);
+    return fieldsOf(response);
   } catch (error) {
     if (hasStatus(error, 404)) return undefined;
     if (hasStatus(error, 403)) return 'forbidden';

@@ -53,8 +53,8 @@ export function newModuleObject(module: string, namespace: string, operator: str
 }
 
 /** Reads the object of a module from a response of the API server, which may have any shape. */
-export function answeredObject(answer: unknown, module: string): KubeObject {
-  const object = fieldsOf(answer);
+export function respondedObject(reply: unknown, module: string): KubeObject {
+  const object = fieldsOf(reply);
   const metadata = fieldsOf(object['metadata']);
   return { ...object, metadata: { name: module, ...metadata } };
 }

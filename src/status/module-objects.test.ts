@@ -67,15 +67,15 @@ class Lab implements AsyncDisposable {
     this.refuse = refuse;
     const kube: KubeClient = {
       request: async (request) => {
-        const answer = this.#answer(request);
+        const response = this.#response(request);
         await this.responding(request);
-        return answer;
+        return response;
       },
       stream: () => Promise.reject(new Error('the reflector watches')),
     };
     const reflectors: SharedReflectors = {
       subscribe: async (_selection, sink) => {
-        this.#answer({ method: 'GET', path: MODULES });
+        this.#response({ method: 'GET', path: MODULES });
         await sink.stage(this.staged);
         sink.commit();
       },
@@ -101,7 +101,7 @@ class Lab implements AsyncDisposable {
     this.#ended = this.objects.run(source, this.#ending.signal, this.#stop.signal).catch(() => undefined);
   }
 
-  #answer(request: KubeRequest): unknown {
+  #response(request: KubeRequest): unknown {
     const { method, path, body } = request;
     this.requests.push(`${method} ${path}`);
     const status = this.refuse(request);
@@ -188,13 +188,13 @@ test('statuses of several modules are written at the same time, and their Events
   expect(lab.sent('/status')).toBe(100);
   const statuses = lab.requests.findLastIndex((request) => request.endsWith('/status'));
   expect(lab.requests.findIndex((request) => request.endsWith('/events'))).toBeGreaterThan(statuses);
-  const answered = Promise.withResolvers<void>();
-  lab.responding = () => answered.promise;
+  const responded = Promise.withResolvers<void>();
+  lab.responding = () => responded.promise;
   lab.facts = withReason(lab.facts, 'another');
   lab.objects.changed();
   await lab.pass(2_000);
   expect(lab.sent('/status')).toBe(116);
-  answered.resolve();
+  responded.resolve();
   await lab.pass(1_000);
   expect(lab.sent('/status')).toBe(200);
 });

@@ -19,13 +19,13 @@ import { MODULE_API_VERSION, MODULES } from './module-crd.ts';
 import { eventsBetween, type ModuleEvent } from './module-events.ts';
 import type { ModuleFacts } from './module-facts.ts';
 import {
-  answeredObject,
   FIELD_MANAGER,
   HOOK_FINALIZER,
   type ModuleObject,
   newModuleObject,
   OPERATOR_ANNOTATION,
   ownerMarks,
+  respondedObject,
 } from './module-object.ts';
 import { ModuleObjectStore, type ModuleObjectsView } from './module-object-store.ts';
 import { moduleStatus, statusUntilDecided } from './module-status.ts';
@@ -367,7 +367,7 @@ export class ModuleObjects {
   }
 
   async #request(request: KubeRequest, module: string, signal: AbortSignal): Promise<ModuleObject> {
-    return this.#store.put(answeredObject(await this.#options.kube.request(request, signal), module));
+    return this.#store.put(respondedObject(await this.#options.kube.request(request, signal), module));
   }
 
   #refuse(module: string, error: unknown): void {

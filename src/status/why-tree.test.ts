@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { firstFalse, WHY_IDS, type WhyNode } from './cause.ts';
 import { causesOf, NO_OBSTACLES, type Obstacles } from './module-causes.ts';
 import { explanationText, type ModuleExplanation } from './module-explanation.ts';
-import { type FlagAnswer, whyTree } from './why-tree.ts';
+import { type FlagResponse, whyTree } from './why-tree.ts';
 
 const READY: ModuleExplanation = {
   module: 'web',
@@ -26,7 +26,7 @@ const READY: ModuleExplanation = {
   drift: null,
 };
 const NOTHING = { file: null, isEnabled: null, reason: '' };
-const ANSWERS: readonly FlagAnswer[] = [
+const ANSWERS: readonly FlagResponse[] = [
   {
     extender: 'Static',
     file: '/modules/values.yaml',
@@ -59,14 +59,14 @@ const DB = { name: 'db', range: '>=2', isOptional: false, status: null };
 function treeOf(
   explanation: Partial<ModuleExplanation>,
   obstacles: Partial<Obstacles> = {},
-  answers: readonly FlagAnswer[] = ANSWERS,
+  responses: readonly FlagResponse[] = ANSWERS,
 ): WhyNode {
   const facts = { ...READY, ...explanation };
   const causes = causesOf(facts, { ...NO_OBSTACLES, ...obstacles });
-  return whyTree({ ...facts, causes }, { flag: 'webEnabled', answers, hasChart: true });
+  return whyTree({ ...facts, causes }, { flag: 'webEnabled', responses, hasChart: true });
 }
 
-function answer(extender: string, file: string | null): readonly FlagAnswer[] {
+function response(extender: string, file: string | null): readonly FlagResponse[] {
   return [
     ...ANSWERS.filter((one) => one.extender !== extender),
     { extender, file, isEnabled: false, reason: '' },
@@ -113,7 +113,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     'disabled by values.yaml',
-    treeOf({ ...OFF, source: 'common-values' }, {}, answer('Static', '/modules/values.yaml')),
+    treeOf({ ...OFF, source: 'common-values' }, {}, response('Static', '/modules/values.yaml')),
     'yes yes yes no yes yes - - - - -',
     {
       id: 'enabled',
@@ -122,13 +122,13 @@ const ROWS: readonly Row[] = [
   ],
   [
     'disabled by the ConfigMap',
-    treeOf({ ...OFF, source: 'config-map' }, {}, answer('KubeConfig', null)),
+    treeOf({ ...OFF, source: 'config-map' }, {}, response('KubeConfig', null)),
     'yes yes yes no yes yes - - - - -',
     { id: 'enabled', remedy: 'set `webEnabled: "true"` in the ConfigMap' },
   ],
   [
     'disabled by a global hook',
-    treeOf({ ...OFF, source: 'global-hook' }, {}, answer('DynamicallyEnabled', 'a.sh')),
+    treeOf({ ...OFF, source: 'global-hook' }, {}, response('DynamicallyEnabled', 'a.sh')),
     'yes yes yes no yes yes - - - - -',
     {
       id: 'enabled',
@@ -137,7 +137,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     'disabled by its script',
-    treeOf({ ...OFF, source: 'enabled-script' }, {}, answer('ScriptEnabled', '/modules/001-web/enabled')),
+    treeOf({ ...OFF, source: 'enabled-script' }, {}, response('ScriptEnabled', '/modules/001-web/enabled')),
     'yes yes yes no yes yes - - - - -',
     { id: 'enabled', remedy: '/modules/001-web/enabled decides: change the script, or what it looks at' },
   ],
@@ -244,7 +244,7 @@ test('a condition with several causes names all of them', () => {
 
 test('explain shows the tree, the first condition that is not true and what mends it', () => {
   const off = { ...READY, ...OFF, source: 'config-map', reason: 'webEnabled in the ConfigMap is false' };
-  const why = whyTree(off, { flag: 'webEnabled', answers: answer('KubeConfig', null), hasChart: true });
+  const why = whyTree(off, { flag: 'webEnabled', responses: response('KubeConfig', null), hasChart: true });
   const text = explanationText({ ...off, why });
   expect(text).toContain('held up by   webEnabled in the ConfigMap is false\n');
   expect(text).toContain('to mend it   set `webEnabled: "true"` in the ConfigMap\n');

@@ -4,7 +4,7 @@ import { resumeCommand } from './module-causes.ts';
 import type { ModuleExplanation, ModuleStatus, RequiredModule } from './module-explanation.ts';
 
 /** What one source said about the flag of a module. */
-export interface FlagAnswer {
+export interface FlagResponse {
   /** Such as `KubeConfig`. */
   readonly extender: string;
   readonly file: string | null;
@@ -18,7 +18,7 @@ export interface WhyDetails {
   /** Such as `webEnabled`. */
   readonly flag: string;
   /** In the order in which they count, the last one most. */
-  readonly answers: readonly FlagAnswer[];
+  readonly responses: readonly FlagResponse[];
   readonly hasChart: boolean;
 }
 
@@ -104,10 +104,10 @@ function leafOf(id: WhyId, explanation: Omit<ModuleExplanation, 'why'>, details:
   }
 }
 
-function enabledLeaf(explanation: Omit<ModuleExplanation, 'why'>, { answers, flag }: WhyDetails): Leaf {
+function enabledLeaf(explanation: Omit<ModuleExplanation, 'why'>, { responses, flag }: WhyDetails): Leaf {
   const { status, isEnabled, reason, source } = explanation;
-  const children = answers.map(({ extender, file, isEnabled: ok, reason: why }) =>
-    node(extender, { ok, text: why === '' ? answerText(ok) : why, source: extender, ref: file }),
+  const children = responses.map(({ extender, file, isEnabled: ok, reason: why }) =>
+    node(extender, { ok, text: why === '' ? responseText(ok) : why, source: extender, ref: file }),
   );
   if (UNDECIDED.has(status)) return { ok: null, text: reason, children };
   // What a module requires is a condition of its own.
@@ -115,25 +115,25 @@ function enabledLeaf(explanation: Omit<ModuleExplanation, 'why'>, { answers, fla
     return {
       ok: true,
       text: `${flag} is true`,
-      source: answers.findLast((one) => one.isEnabled)?.extender ?? null,
+      source: responses.findLast((one) => one.isEnabled)?.extender ?? null,
       children,
     };
   return {
     ok: isEnabled,
     text: reason,
     source,
-    remedy: isEnabled ? null : enableRemedy(source, flag, answers),
+    remedy: isEnabled ? null : enableRemedy(source, flag, responses),
     children,
   };
 }
 
-function answerText(isEnabled: boolean | null): string {
+function responseText(isEnabled: boolean | null): string {
   if (isEnabled === null) return 'says nothing';
   return isEnabled ? 'enables it' : 'disables it';
 }
 
-function enableRemedy(source: string | null, flag: string, answers: readonly FlagAnswer[]): string {
-  const last = answers.findLast(({ isEnabled }) => isEnabled === false);
+function enableRemedy(source: string | null, flag: string, responses: readonly FlagResponse[]): string {
+  const last = responses.findLast(({ isEnabled }) => isEnabled === false);
   if (source === 'enabled-script')
     return `${last?.file ?? 'its enabled script'} decides: change the script, or what it looks at`;
   if (source === 'config-map') return `set \`${flag}: "true"\` in the ConfigMap`;

@@ -1,10 +1,15 @@
-import { type Answer, errorAnswer, METHOD_NOT_ALLOWED, NOT_FOUND } from '@addon-operator/http-server/answer';
+import {
+  errorResponse,
+  METHOD_NOT_ALLOWED,
+  NOT_FOUND,
+  type RouteResponse,
+} from '@addon-operator/http-server/response';
 import type { RequestHandler, RequestOrigin, ServerRequest } from '@addon-operator/http-server/serve';
 import type { StaticFiles } from '@addon-operator/http-server/static-files';
 import { API_ROUTES, type Api } from '../server/api/api.ts';
-import { apiError } from '../server/api/api-answer.ts';
 import { API_PREFIX } from '../server/api/api-handler.ts';
-import { standbyAnswer } from '../server/api/standby-answer.ts';
+import { apiError } from '../server/api/api-response.ts';
+import { standbyResponse } from '../server/api/standby-response.ts';
 import { bearerToken, isSameToken } from '../server/debug-access.ts';
 import type { Standby } from '../status/standby.ts';
 import { pageFor } from './page-base.ts';
@@ -45,7 +50,7 @@ const COMPILED = UI_ROUTES.map((route) => ({
 
 const TOKEN_HEADER = 'x-addon-operator-token';
 
-const NOT_BUILT = errorAnswer(
+const NOT_BUILT = errorResponse(
   503,
   'REQUEST_REFUSED',
   'The page was not built: run `npm run build` in the checkout of the operator, then load this again. Its API responds.',
@@ -55,13 +60,13 @@ const NOT_BUILT = errorAnswer(
 export function uiHandler(options: UiHandlerOptions): RequestHandler {
   return async (request, signal, origin) => {
     const isApi = request.path.startsWith('/api/');
-    const refuse = (status: number, reason: string): Answer =>
-      isApi ? apiError(status, 'REQUEST_REFUSED', reason) : errorAnswer(status, 'REQUEST_REFUSED', reason);
+    const refuse = (status: number, reason: string): RouteResponse =>
+      isApi ? apiError(status, 'REQUEST_REFUSED', reason) : errorResponse(status, 'REQUEST_REFUSED', reason);
     const refusal = refusalOf(origin.headers, !isApi, options);
     if (refusal !== undefined) return refuse(403, refusal);
     const content = options.content();
     // Needs no token: it is in `/status` as well, and a user who comes with the token of the leader has to learn it.
-    if (isApi && 'standby' in content) return standbyAnswer(content.standby());
+    if (isApi && 'standby' in content) return standbyResponse(content.standby());
     const matching = COMPILED.filter(({ pattern }) => pattern.test(request.path)).map(({ route }) => route);
     if (!matching.some(({ isPublic }) => isPublic)) {
       if (!isApi) return NOT_FOUND;
@@ -75,7 +80,7 @@ export function uiHandler(options: UiHandlerOptions): RequestHandler {
       return await content.api(request, signal, options.hasActions ? 'page' : undefined);
     }
     if (request.method !== 'GET' && request.method !== 'HEAD') return METHOD_NOT_ALLOWED;
-    return await pageAnswer(options, request, origin);
+    return await pageResponse(options, request, origin);
   };
 }
 
@@ -89,13 +94,13 @@ function isJson(contentType: string | undefined): boolean {
   return /^application\/json(?:;|$)/i.test(contentType ?? '');
 }
 
-async function pageAnswer(
+async function pageResponse(
   { files, hasActions, content }: UiHandlerOptions,
   { path }: ServerRequest,
   { rawPath, headers }: RequestOrigin,
-): Promise<Answer> {
+): Promise<RouteResponse> {
   // Relative, so that a prefix of a proxy stays.
-  if (path === '/' || path === '/ui') return redirectAnswer(path === '/ui' ? 'ui/' : './ui/');
+  if (path === '/' || path === '/ui') return redirectResponse(path === '/ui' ? 'ui/' : './ui/');
   const name = path.slice('/ui/'.length);
   if (name.split('/').some((part) => part === '.' || part === '..')) return NOT_FOUND;
   const file = await files.file(name, headers['accept-encoding'] ?? '');
@@ -127,7 +132,7 @@ async function pageAnswer(
   };
 }
 
-function redirectAnswer(location: string): Answer {
+function redirectResponse(location: string): RouteResponse {
   return {
     status: 302,
     contentType: 'text/plain; charset=utf-8',

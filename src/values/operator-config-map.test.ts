@@ -7,15 +7,15 @@ import { settle } from '../../test/support/fake-clock.ts';
 import { ConfigMapStore } from './config-map-store.ts';
 import { loadPatiently } from './operator-config-map.ts';
 
-/** A ConfigMap store over a server that answers one request after another with these. */
-function harness(answers: readonly (Error | object)[]) {
+/** A ConfigMap store over a server that responds one request after another with these. */
+function harness(responses: readonly (Error | object)[]) {
   const host = daemonHost();
-  const left = [...answers];
+  const left = [...responses];
   const kube: KubeClient = {
     request: async () => {
-      const answer = left.shift() ?? new Error('asked too often');
-      if (answer instanceof Error) throw answer;
-      return answer;
+      const response = left.shift() ?? new Error('asked too often');
+      if (response instanceof Error) throw response;
+      return response;
     },
     stream: () => Promise.reject(new Error('no watch')),
   };

@@ -31,12 +31,12 @@ export async function askInTime<T>(
     .then((): InTime<T> => ({ type: 'late' }));
   // A result ends the wait; its abort is no error then.
   late.catch(() => undefined);
-  const answered = ask(AbortSignal.any([signal, work.signal])).then(
+  const responded = ask(AbortSignal.any([signal, work.signal])).then(
     (value): InTime<T> => ({ type: 'answered', value }),
   );
-  answered.catch(() => undefined);
+  responded.catch(() => undefined);
   try {
-    return await Promise.race([answered, late]);
+    return await Promise.race([responded, late]);
   } finally {
     timer.abort();
     work.abort();

@@ -8,15 +8,15 @@ const certificate = (cert: string) => ({ cert, key: 'k', ca: 'a', expiresMs: 0 }
 test('it looks every 30 s, reports changes only, and keeps the last one through failures', async () => {
   const clock = new FakeClock();
   const stop = new AbortController();
-  const answers: (string | Error)[] = ['one', 'one', new Error('away'), 'two'];
+  const responses: (string | Error)[] = ['one', 'one', new Error('away'), 'two'];
   const source = await openCertificateSource(
     {
       clock,
       log: silentLogger,
       load: async () => {
-        const answer = answers.shift() ?? 'two';
-        if (answer instanceof Error) throw answer;
-        return certificate(answer);
+        const response = responses.shift() ?? 'two';
+        if (response instanceof Error) throw response;
+        return certificate(response);
       },
     },
     stop.signal,

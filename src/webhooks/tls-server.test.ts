@@ -97,17 +97,17 @@ const echo: WebhookHandler = async ({ path, body }) => ({
 
 test('a server that stops finishes the requests that it is answering', async () => {
   const asked = Promise.withResolvers<void>();
-  const answer = Promise.withResolvers<void>();
+  const response = Promise.withResolvers<void>();
   const { server, send } = await startLab(async (request, signal) => {
     asked.resolve();
-    await answer.promise;
+    await response.promise;
     return await echo(request, signal);
   });
   const sent = send({ body: '{"a":1}' });
   await asked.promise;
   const stopped = server.stop();
   await expect(send({})).rejects.toMatchObject({ code: 'ECONNREFUSED' });
-  answer.resolve();
+  response.resolve();
   expect(await sent).toMatchObject({ status: 200 });
   await stopped;
 });
@@ -184,8 +184,8 @@ test('the time for which the API server waits reaches the handler', async () => 
     body: String(timeoutMs),
   }));
   const timeouts = ['?timeout=10s', '?a=b&timeout=1.5s', '?timeout=-1s', '?timeout=soon', ''];
-  const answers = await Promise.all(timeouts.map((query) => send({ path: `/hooks/a${query}` })));
-  expect(answers.map(({ text }) => text)).toEqual(['10000', '1500', 'undefined', 'undefined', 'undefined']);
+  const responses = await Promise.all(timeouts.map((query) => send({ path: `/hooks/a${query}` })));
+  expect(responses.map(({ text }) => text)).toEqual(['10000', '1500', 'undefined', 'undefined', 'undefined']);
 });
 
 test('health is answered, everything else is refused', async () => {

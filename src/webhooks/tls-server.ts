@@ -22,7 +22,7 @@ export interface WebhookRequest {
   readonly traceparent?: string;
 }
 
-export interface WebhookAnswer {
+export interface WebhookResponse {
   readonly status: number;
   /** `json` or `text`. */
   readonly type: 'json' | 'text';
@@ -30,7 +30,7 @@ export interface WebhookAnswer {
 }
 
 /** Returns the response to a request; the signal aborts when the client goes away. An error that it throws becomes a 500. */
-export type WebhookHandler = (request: WebhookRequest, signal: AbortSignal) => Promise<WebhookAnswer>;
+export type WebhookHandler = (request: WebhookRequest, signal: AbortSignal) => Promise<WebhookResponse>;
 
 export interface WebhookServer {
   readonly port: number;
@@ -83,7 +83,7 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
     ...(clientCas.length === 0 ? {} : { ca: [...clientCas] }),
   });
   let isStopping = false;
-  const answering = new Set<ServerResponse>();
+  const responding = new Set<ServerResponse>();
   const server = createServer(
     {
       ...context(),
@@ -97,11 +97,11 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
       maxHeaderSize: 16 * 1024,
     },
     (request, response) => {
-      answering.add(response);
-      response.once('close', () => answering.delete(response));
+      responding.add(response);
+      response.once('close', () => responding.delete(response));
       void respond(request, response, async (gone) => {
-        const answer = await answerTo(request, options, gone);
-        return sent(answer, isStopping);
+        const reply = await responseTo(request, options, gone);
+        return sent(reply, isStopping);
       });
     },
   );
@@ -134,7 +134,7 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
       if (taken !== undefined) await emptied(sockets, LEAVE_MS, clock);
       const { promise, resolve } = Promise.withResolvers<void>();
       server.close(() => resolve());
-      await emptied(answering, FINISH_MS, clock);
+      await emptied(responding, FINISH_MS, clock);
       for (const socket of sockets) socket.destroy();
       await promise;
     },
@@ -152,16 +152,16 @@ async function emptied(open: ReadonlySet<EventEmitter>, limitMs: number, clock: 
   done.abort();
 }
 
-function sent({ status, type, body }: WebhookAnswer, isLast: boolean): HttpResponse {
+function sent({ status, type, body }: WebhookResponse, isLast: boolean): HttpResponse {
   const connection = isLast ? { Connection: 'close' } : {};
   return { status, headers: { 'Content-Type': MEDIA_TYPES[type], ...connection }, body };
 }
 
-async function answerTo(
+async function responseTo(
   request: IncomingMessage,
   { handler, log }: WebhookServerOptions,
   signal: AbortSignal,
-): Promise<WebhookAnswer> {
+): Promise<WebhookResponse> {
   const { method = 'GET', url = '/', headers } = request;
   const path = url.split('?', 1)[0] ?? '/';
   try {
@@ -195,6 +195,6 @@ function timeoutOf(url: string): number | undefined {
   return timeoutMs !== undefined && timeoutMs > 0 ? timeoutMs : undefined;
 }
 
-function text(status: number, body: string): WebhookAnswer {
+function text(status: number, body: string): WebhookResponse {
   return { status, type: 'text', body };
 }

@@ -24,7 +24,7 @@ const PURE_FILES = [
   'modules/enablement.ts',
   'operator/converge.ts',
   'operator/tasks.ts',
-  'server/probe-answers.ts',
+  'server/probe-responses.ts',
   'values/apply-patch.ts',
   'values/config-map-content.ts',
 ];

@@ -42,9 +42,9 @@ test('bin/addon-operator builds dist/ and runs it with Node 24, however it is ca
   mkdirSync(links);
   symlinkSync('../bin/addon-operator', join(links, 'direct'));
   symlinkSync('direct', join(links, 'addon-operator'));
-  const answer = await launch(join(root, 'bin/addon-operator'));
-  expect(answer).toEqual(expected);
-  expect((answer as { major: number }).major).toBeGreaterThanOrEqual(24);
+  const response = await launch(join(root, 'bin/addon-operator'));
+  expect(response).toEqual(expected);
+  expect((response as { major: number }).major).toBeGreaterThanOrEqual(24);
   expect(await launch('./addon-operator', { cwd: join(root, 'bin') })).toEqual(expected);
   expect(await launch('addon-operator', { env: { PATH: `${links}:${process.env['PATH']}` } })).toEqual(
     expected,

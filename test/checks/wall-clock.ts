@@ -6,7 +6,7 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'app/endpoints.ts': 'the time of a response',
   'cli/module-sign.ts': 'a serial number that grows with the time of signing',
   'cli/progress-display.ts': 'the time of day in front of each line',
-  'cli/watch-answer.ts': 'the time above each refreshed answer',
+  'cli/watch-response.ts': 'the time above each refreshed answer',
   'operator/debug-commands.ts': 'a pause begins and ends at times that are kept in the cluster',
   'extensions/flow/create-flow-hooks.ts': 'schedules of modules (`reconcileEvery`)',
   'operator/reconcile-webhooks.ts': 'times in the status of a module',

@@ -112,14 +112,14 @@ describeCluster('a control plane of its own', (cluster) => {
 
   test('does not respond while the API server is paused, and responds to everything afterwards', async () => {
     plane.pauseApiserver();
-    let isAnswered = false;
-    const answer = plane.probe.request({ path: '/version' }).then((result) => {
-      isAnswered = true;
+    let isResponded = false;
+    const response = plane.probe.request({ path: '/version' }).then((result) => {
+      isResponded = true;
       return result;
     });
     await new ApiProbe(cluster().access).request({ path: '/version' });
-    expect(isAnswered).toBe(false);
+    expect(isResponded).toBe(false);
     plane.resumeApiserver();
-    expect((await answer).status).toBe(200);
+    expect((await response).status).toBe(200);
   });
 });

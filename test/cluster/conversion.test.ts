@@ -43,8 +43,8 @@ describeCluster('conversion webhooks on the control plane', (cluster) => {
     await lab.createBox('a');
     await lab.world.start();
     await lab.world.untilDelayed();
-    await lab.untilBox('v2', 'a', (answer) =>
-      expect(answer).toMatchObject({
+    await lab.untilBox('v2', 'a', (response) =>
+      expect(response).toMatchObject({
         status: 200,
         body: { apiVersion: `${lab.group}/v2`, metadata: { name: 'a' }, spec: { path: ['v1', 'v2'] } },
       }),
@@ -71,8 +71,8 @@ describeCluster('conversion webhooks on the control plane', (cluster) => {
     await lab.createDefinition();
     await lab.createBox('a');
     await lab.world.converge();
-    await lab.untilBox('v3', 'a', (answer) =>
-      expect(answer).toMatchObject({ status: 200, body: { spec: { path: ['v1', 'v2', 'v3'] } } }),
+    await lab.untilBox('v3', 'a', (response) =>
+      expect(response).toMatchObject({ status: 200, body: { spec: { path: ['v1', 'v2', 'v3'] } } }),
     );
     // The API server asks for reasons of its own, too: the steps of one request belong together.
     const seen = lab.world.log.printed
@@ -111,7 +111,7 @@ describeCluster('conversion webhooks on the control plane', (cluster) => {
 
   test('kubectl shows the message of a hook that cannot convert', async () => {
     await using lab = await singleHook(backend, "() => ({ failedMessage: 'boxes of v1 are too old' })");
-    await lab.untilBox('v2', 'a', (answer) => expect(answer.status).toBe(500));
+    await lab.untilBox('v2', 'a', (response) => expect(response.status).toBe(500));
     const kubectl = await pinnedKubectl({ cacheDir: cacheDirectory(process.env, homedir()) }, never);
     const { stderr, exitCode } = await execa(
       kubectl,
@@ -151,8 +151,8 @@ describeCluster('conversion webhooks on the control plane', (cluster) => {
   ])('a hook that %s is named by the API server', async (_what, body, message) => {
     await using lab = await singleHook(backend, body);
     const expected = message.replace('GROUP', lab.group).replace('CRD', lab.crdName);
-    await lab.untilBox('v2', 'a', (answer) =>
-      expect(answer).toMatchObject({ status: 500, body: { message: expect.stringContaining(expected) } }),
+    await lab.untilBox('v2', 'a', (response) =>
+      expect(response).toMatchObject({ status: 500, body: { message: expect.stringContaining(expected) } }),
     );
   });
 
@@ -163,7 +163,7 @@ describeCluster('conversion webhooks on the control plane', (cluster) => {
     await lab.world.converge();
     await lab.createDefinition();
     await lab.createBox('a');
-    await lab.untilBox('v2', 'a', (answer) => expect(answer.status).toBe(200));
+    await lab.untilBox('v2', 'a', (response) => expect(response.status).toBe(200));
   });
 
   test('the hook of a disabled module no longer converts, and the CRD stays as it is', async () => {
@@ -176,12 +176,12 @@ describeCluster('conversion webhooks on the control plane', (cluster) => {
     await lab.createDefinition();
     await lab.createBox('a');
     await lab.world.converge();
-    await lab.untilBox('v2', 'a', (answer) => expect(answer.status).toBe(200));
+    await lab.untilBox('v2', 'a', (response) => expect(response.status).toBe(200));
     const before = await lab.conversion();
     await lab.world.putConfig({ webEnabled: 'false' });
     await lab.world.log.untilMessage('ModuleDelete success, module is deleted');
-    await lab.untilBox('v2', 'a', (answer) =>
-      expect(answer).toMatchObject({
+    await lab.untilBox('v2', 'a', (response) =>
+      expect(response).toMatchObject({
         status: 500,
         body: {
           message: expect.stringContaining(`Conversion ${lab.crdName} to ${lab.group}/v2 was not successful`),

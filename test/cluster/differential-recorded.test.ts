@@ -9,7 +9,7 @@ import { writeWebChart } from '../contract/sandbox/web-chart.ts';
 import { describeCluster } from '../support/control-plane/cluster-suite.ts';
 import { COMMAND_FILES } from './differential/commands.ts';
 import { normalise } from './differential/normalise.ts';
-import { type RawAnswer, type RawClient, type RawRequest, rawClient } from './differential/raw-client.ts';
+import { type RawClient, type RawRequest, type RawResponse, rawClient } from './differential/raw-client.ts';
 import { type RecordingProxy, startRecordingProxy } from './differential/recording-proxy.ts';
 
 const never = new AbortController().signal;
@@ -114,17 +114,17 @@ function isRepeatable({ path, body }: RawRequest): boolean {
 }
 
 async function replay(client: RawClient, requests: readonly RawRequest[]): Promise<readonly object[]> {
-  const answers: object[] = [];
+  const replies: object[] = [];
   for (const request of requests) {
     // The sandbox answers JSON to those who would rather have protobuf.
     const accept = (request.accept ?? '').replace('application/vnd.kubernetes.protobuf,', '');
-    answers.push(comparedPart(await client({ ...request, accept }), request));
+    replies.push(comparedPart(await client({ ...request, accept }), request));
   }
-  return answers;
+  return replies;
 }
 
 /** Objects and failures are compared whole, documents about the server and tables by their status. */
-function comparedPart({ status, body }: RawAnswer, { path, accept = '' }: RawRequest): object {
+function comparedPart({ status, body }: RawResponse, { path, accept = '' }: RawRequest): object {
   const isAboutServer = /^\/(?:api|apis|version|openapi\/.*)(?:\/v1)?(?:\?|$)/.test(path);
   if (isAboutServer || accept.includes('as=Table') || !isObject(body)) return { status };
   return { status, body: normalise(body) };

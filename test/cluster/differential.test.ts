@@ -7,7 +7,7 @@ import { describeCluster } from '../support/control-plane/cluster-suite.ts';
 import { APPLY_SCRIPTS } from './differential/apply-scripts.ts';
 import { KIND_SCRIPTS } from './differential/kind-scripts.ts';
 import { normalise } from './differential/normalise.ts';
-import { type RawAnswer, type RawClient, rawClient } from './differential/raw-client.ts';
+import { type RawClient, type RawResponse, rawClient } from './differential/raw-client.ts';
 import { REQUEST_SCRIPTS } from './differential/request-scripts.ts';
 import type { Script, ScriptStep } from './differential/script.ts';
 import { WRITE_SCRIPTS } from './differential/write-scripts.ts';
@@ -51,22 +51,22 @@ async function play(client: RawClient, script: Script, namespace: string): Promi
     contentType: 'application/json',
     body: JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }),
   });
-  const answers: object[] = [];
+  const replies: object[] = [];
   for (const step of script.steps) {
     const body = typeof step.body === 'string' ? step.body : JSON.stringify(step.body);
-    const answer = await client({
+    const response = await client({
       method: step.method,
       path: fill(step.path),
       ...(step.accept === undefined ? {} : { accept: step.accept }),
       ...(step.contentType === undefined ? {} : { contentType: step.contentType }),
       ...(body === undefined ? {} : { body: fill(body) }),
     });
-    answers.push(comparedPart(answer, step));
+    replies.push(comparedPart(response, step));
   }
-  return answers;
+  return replies;
 }
 
-function comparedPart({ status, warnings, body }: RawAnswer, { compare = 'all' }: ScriptStep): object {
+function comparedPart({ status, warnings, body }: RawResponse, { compare = 'all' }: ScriptStep): object {
   if (compare === 'status') return { status };
   if (compare === 'reason') return { status, reason: isObject(body) ? (body['reason'] ?? '') : '' };
   return { status, warnings: warnings.join(), body: normalise(body) };

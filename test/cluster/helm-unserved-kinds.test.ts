@@ -103,9 +103,9 @@ describeHelm('a release with a kind that the cluster does not serve any more', (
       const { status, body } = await lab.world.probe.request({ path: `/apis/${group}/${version}` });
       expect([status, JSON.stringify(body)]).toEqual([200, expect.stringContaining('boxes')]);
       const path = `/apis/${group}/${version}/namespaces/${lab.world.namespace}/boxes/box`;
-      const answer = await lab.world.probe.request({ path });
-      expect([200, 404]).toContain(answer.status);
-      return answer.status === 404 ? {} : (answer.body as { metadata: { uid: string } }).metadata;
+      const response = await lab.world.probe.request({ path });
+      expect([200, 404]).toContain(response.status);
+      return response.status === 404 ? {} : (response.body as { metadata: { uid: string } }).metadata;
     }, WAIT_MS);
   }
 });

@@ -4,16 +4,16 @@ import { create, createWorld, eventually, isDenied, webhook } from '../support/a
 import { controlPlaneBackend } from '../support/backends.ts';
 import { describeCluster } from '../support/control-plane/cluster-suite.ts';
 import { ConversionLab } from '../support/conversion-lab.ts';
-import { type HookAnswer, startHookServer } from '../support/hook-server.ts';
+import { type HookResponse, startHookServer } from '../support/hook-server.ts';
 import type { Backend } from '../support/world.ts';
 
 /** What is at a path of keys in the first context. */
-function at([context]: Parameters<HookAnswer>[0]['contexts'], ...path: readonly string[]): unknown {
+function at([context]: Parameters<HookResponse>[0]['contexts'], ...path: readonly string[]): unknown {
   return path.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), context);
 }
 
 /** Denies names that begin with `bad`, allows the others with a warning, and adds an entry to them. */
-const decide: HookAnswer = ({ contexts }) => {
+const decide: HookResponse = ({ contexts }) => {
   const name = String(at(contexts, 'review', 'request', 'name'));
   if (at(contexts, 'type') === 'Validating')
     return name.startsWith('bad')
@@ -80,8 +80,8 @@ kubernetesCustomResourceConversion:
     await lab.createDefinition();
     await lab.createBox('a');
     await lab.world.converge();
-    await lab.untilBox('v2', 'a', (answer) =>
-      expect(answer).toMatchObject({
+    await lab.untilBox('v2', 'a', (response) =>
+      expect(response).toMatchObject({
         status: 200,
         body: { apiVersion: `${lab.group}/v2`, spec: { path: ['by server'] } },
       }),

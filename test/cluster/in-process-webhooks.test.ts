@@ -93,8 +93,8 @@ describeCluster('in-process hooks asked by a real API server', (cluster) => {
     await lab.createDefinition();
     await lab.createBox('a');
     await lab.world.converge();
-    await lab.untilBox('v2', 'a', (answer) =>
-      expect(answer).toMatchObject({
+    await lab.untilBox('v2', 'a', (response) =>
+      expect(response).toMatchObject({
         status: 200,
         body: { apiVersion: `${lab.group}/v2`, spec: { path: ['by script'] } },
       }),

@@ -60,8 +60,8 @@ describeCluster('the API client', (cluster) => {
   }
 
   async function userOf(client: HttpKubeClient): Promise<unknown> {
-    const answer = await client.request(whoAmI, signal);
-    const status = isObject(answer) && isObject(answer['status']) ? answer['status'] : {};
+    const response = await client.request(whoAmI, signal);
+    const status = isObject(response) && isObject(response['status']) ? response['status'] : {};
     return isObject(status['userInfo']) ? status['userInfo']['username'] : undefined;
   }
 
@@ -69,8 +69,8 @@ describeCluster('the API client', (cluster) => {
     const path = `/api/v1/namespaces/${namespace}/serviceaccounts`;
     await probe.expect({ method: 'POST', path, body: { metadata: { name: account } } });
     const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} };
-    const answer = await probe.expect({ method: 'POST', path: `${path}/${account}/token`, body });
-    return (answer as { status: { token: string } }).status.token;
+    const response = await probe.expect({ method: 'POST', path: `${path}/${account}/token`, body });
+    return (response as { status: { token: string } }).status.token;
   }
 
   test('authenticates by client certificate', async () => {
@@ -89,12 +89,12 @@ describeCluster('the API client', (cluster) => {
 
   test('authenticates by an exec plug-in', async () => {
     const status = { token: await tokenOf('plugin') };
-    const answer = JSON.stringify({
+    const response = JSON.stringify({
       apiVersion: 'client.authentication.k8s.io/v1',
       kind: 'ExecCredential',
       status,
     });
-    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'echo', args: [answer] };
+    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'echo', args: [response] };
     const byPlugin = await clientWith({}, { exec });
     expect(await userOf(byPlugin)).toBe(`system:serviceaccount:${namespace}:plugin`);
     byPlugin.close();

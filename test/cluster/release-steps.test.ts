@@ -19,9 +19,11 @@ const SECOND = CONFIG_MAP.replace('"{{ .Release.Name }}"', 'second');
 /** The server refuses the second object: its name is no name. */
 const REFUSED = CONFIG_MAP.replace('"{{ .Release.Name }}"', '"Not A Name"');
 
-function answering(answer: (error: OperatorError) => OperatorError): NonNullable<ReleaseSteps['onFailure']> {
+function responding(
+  response: (error: OperatorError) => OperatorError,
+): NonNullable<ReleaseSteps['onFailure']> {
   // oxlint-disable-next-line promise/no-promise-in-callback -- the caller wants a promise
-  return async (error) => await Promise.resolve(answer(error));
+  return async (error) => await Promise.resolve(response(error));
 }
 
 describeCluster('steps on the way of a release', (cluster) => {
@@ -166,7 +168,7 @@ describeCluster('steps on the way of a release', (cluster) => {
       const messages: string[] = [];
       const run = deploy(
         steps({
-          onFailure: answering((error) => {
+          onFailure: responding((error) => {
             messages.push(error.message);
             return other;
           }),
@@ -176,7 +178,7 @@ describeCluster('steps on the way of a release', (cluster) => {
       expect(world.helmRuns).toEqual(['upgrade']);
       expect(messages).toEqual([expect.stringMatching(/^Cannot deploy release "web": .*Not A Name/s)]);
       world.helmRuns.length = 0;
-      await rejection(deploy(steps({ onFailure: answering((error) => error) })));
+      await rejection(deploy(steps({ onFailure: responding((error) => error) })));
       expect(world.helmRuns).toEqual(['install', 'install']);
     });
 

@@ -54,7 +54,7 @@ describeCluster('certificates of webhooks', (cluster) => {
     expect(
       await eventually(
         () => create(world, 'bad'),
-        (answer) => JSON.stringify(answer).includes('name is bad'),
+        (response) => JSON.stringify(response).includes('name is bad'),
       ),
     ).toMatchObject({ status: 403 });
   });
@@ -97,7 +97,7 @@ describeCluster('certificates of webhooks', (cluster) => {
       expect(
         await eventually(
           () => create(world, 'bad'),
-          (answer) => JSON.stringify(answer).includes('name is bad'),
+          (response) => JSON.stringify(response).includes('name is bad'),
         ),
       ).toMatchObject({ status: 403 });
     } finally {

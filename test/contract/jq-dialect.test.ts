@@ -6,7 +6,7 @@ import * as fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type AskJq, askBuiltin } from '../../packages/jq/test/ask-jq.ts';
 import { JQ_DIFFERENCES } from '../../packages/jq/test/differences.ts';
-import { readAnswers } from '../../packages/jq/test/read-answers.ts';
+import { readResponses } from '../../packages/jq/test/read-responses.ts';
 import { askBinary, askBinaryAll } from '../support/jq/ask-binary.ts';
 import { jqForTests } from '../support/jq/jq-program.ts';
 
@@ -22,21 +22,21 @@ describe.skipIf(jqFile === undefined)('jq 1.8.2', () => {
   });
 
   test('returns the results that the built-in engine is compared with', async () => {
-    const rows = readAnswers();
-    const real = await askBinaryAll(jqFile ?? '', rows, ({ answer }) => answer);
+    const rows = readResponses();
+    const real = await askBinaryAll(jqFile ?? '', rows, ({ response }) => response);
     const asked = rows.map((row, index) => ({ ...row, real: real[index] }));
-    expect(asked.filter((row) => row.real !== row.answer)).toEqual([]);
+    expect(asked.filter((row) => row.real !== row.response)).toEqual([]);
   });
 
   test.each(JQ_DIFFERENCES)('differs from others as the table says: $topic', async (row) => {
-    expect(await ask(row.program, row.input)).toBe(row.answers['jq 1.8']);
+    expect(await ask(row.program, row.input)).toBe(row.responses['jq 1.8']);
   });
 });
 
 test.each(JQ_DIFFERENCES)(
   'the built-in engine differs from others as the table says: $topic',
   async (row) => {
-    expect(await builtin(row.program, row.input)).toBe(row.answers['built-in']);
+    expect(await builtin(row.program, row.input)).toBe(row.responses['built-in']);
   },
 );
 
@@ -46,7 +46,7 @@ describe('the jq of PATH', async () => {
   test.skipIf(!version.startsWith('jq-1.6')).each(JQ_DIFFERENCES)(
     'differs from others as the table says: $topic',
     async (row) => {
-      expect(await askBinary(systemJq ?? '')(row.program, row.input)).toBe(row.answers['jq 1.6']);
+      expect(await askBinary(systemJq ?? '')(row.program, row.input)).toBe(row.responses['jq 1.6']);
     },
   );
 });

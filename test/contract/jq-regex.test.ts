@@ -88,14 +88,15 @@ describe.skipIf(jqFile === undefined)('regular expressions of jq', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(cases, { minLength: 20, maxLength: 40 }), async (rows) => {
         const input = JSON.stringify(rows);
-        const [ours, theirs] = [await builtin(PROGRAM, input), await ask(PROGRAM, input)].map((answer) =>
-          Array.from<unknown>(JSON.parse(answer)[0]),
+        const [ours, theirs] = [await builtin(PROGRAM, input), await ask(PROGRAM, input)].map((response) =>
+          Array.from<unknown>(JSON.parse(response)[0]),
         );
         for (const [at, row] of rows.entries()) {
-          const answer = ours?.[at];
-          if (typeof answer === 'string' && answer.endsWith('not supported by the built-in engine')) continue;
+          const response = ours?.[at];
+          if (typeof response === 'string' && response.endsWith('not supported by the built-in engine'))
+            continue;
           compared += 1;
-          expect({ row, answer }).toEqual({ row, answer: theirs?.[at] });
+          expect({ row, response }).toEqual({ row, response: theirs?.[at] });
         }
       }),
       { numRuns: 100 },

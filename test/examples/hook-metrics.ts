@@ -20,6 +20,6 @@ export function hookMetricsTests(backend: () => Backend): void {
 }
 
 async function scrape(world: World): Promise<string> {
-  const answer = await fetch(`http://127.0.0.1:${world.daemon.httpPort}/metrics/hooks`);
-  return answer.text();
+  const response = await fetch(`http://127.0.0.1:${world.daemon.httpPort}/metrics/hooks`);
+  return response.text();
 }

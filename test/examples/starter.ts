@@ -137,6 +137,6 @@ async function label(world: World, path: string, value: string | null): Promise<
 }
 
 async function scrapeHooks(world: World): Promise<string> {
-  const answer = await fetch(`http://127.0.0.1:${world.daemon.httpPort}/metrics/hooks`);
-  return answer.text();
+  const response = await fetch(`http://127.0.0.1:${world.daemon.httpPort}/metrics/hooks`);
+  return response.text();
 }

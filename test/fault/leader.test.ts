@@ -56,7 +56,7 @@ describeCluster('two replicas', (cluster) => {
     await using two = await replicas.start(2);
     await two.log.untilMessage('the lease has a holder');
     expect(await replicas.ask(2, '/healthz')).toEqual({ status: 200, body: '' });
-    // It has three seconds for the answer of the leader.
+    // It has three seconds for the response of the leader.
     await vi.waitFor(async () => {
       expect(await replicas.ask(2, '/readyz')).toEqual({
         status: 500,
@@ -179,9 +179,9 @@ describeCluster('two replicas', (cluster) => {
       await vi.waitFor(async () => expect(await create()).toMatchObject(denied), 60_000);
       expect([one.log.printed.includes('asked'), two.log.printed]).toEqual([true, []]);
       one.signal('SIGTERM');
-      const answers: unknown[] = [];
-      while (!two.log.printed.includes('asked')) answers.push(await create());
-      expect(answers).toMatchObject(answers.map(() => denied));
+      const responses: unknown[] = [];
+      while (!two.log.printed.includes('asked')) responses.push(await create());
+      expect(responses).toMatchObject(responses.map(() => denied));
     } finally {
       const path = `/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/${configuration}-hooks`;
       await world.backend.request({ method: 'DELETE', path });

@@ -41,9 +41,9 @@ async function eventually(isTrue: () => boolean): Promise<void> {
 }
 
 async function readiness(world: World): Promise<number> {
-  const answer = await fetch(`http://127.0.0.1:${world.daemon.httpPort}/readyz`);
-  await answer.body?.cancel();
-  return answer.status;
+  const response = await fetch(`http://127.0.0.1:${world.daemon.httpPort}/readyz`);
+  await response.body?.cancel();
+  return response.status;
 }
 
 function count(world: World, line: string): number {

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { contextHook } from '../support/context-hook.ts';
 import { gadgetDefinition } from '../support/gadget-definition.ts';
 import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
-import { answerText, hookSection, startModuleHookServer } from '../support/module-hook-server.ts';
+import { hookSection, responseText, startModuleHookServer } from '../support/module-hook-server.ts';
 import { World } from '../support/world.ts';
 import { shHook, under } from '../support/world-files.ts';
 
@@ -49,7 +49,7 @@ OPERATIONS`,
       // Not through JSON.parse(), which would round what it is about.
       const [, children = ''] = /"children":(\{.*\})\}$/.exec(server.requests.at(-1)?.body ?? '') ?? [];
       const changed = children.replace('"rendered":', `"answered":${EXACT},"rendered":`);
-      return answerText(200, 'application/json', `{"children":${changed}}`)(_body, response);
+      return responseText(200, 'application/json', `{"children":${changed}}`)(_body, response);
     });
     await using world = await World.create(backend(), {});
     const group = `${world.namespace}.example.com`;

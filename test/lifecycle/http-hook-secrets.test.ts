@@ -2,7 +2,7 @@ import { TLSSocket } from 'node:tls';
 import { systemClock } from '@addon-operator/base/clock';
 import { createAuthority, issueCertificate } from '@addon-operator/crypto/x509-certificate';
 import { describe, expect, test, vi } from 'vitest';
-import { type HookAnswer, startHookServer } from '../support/hook-server.ts';
+import { type HookResponse, startHookServer } from '../support/hook-server.ts';
 import { describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
@@ -66,7 +66,7 @@ describeLifecycle((backend) => {
       const serving = issueCertificate(authority, { commonName: 'server', ...period }, ['127.0.0.1']);
       const client = issueCertificate(authority, { commonName: 'operator', ...period }, ['operator']);
       const shown: unknown[] = [];
-      const look: HookAnswer = (_body, _request, { socket }) => {
+      const look: HookResponse = (_body, _request, { socket }) => {
         if (socket instanceof TLSSocket) shown.push(socket.getPeerCertificate().subject?.CN);
         return {};
       };

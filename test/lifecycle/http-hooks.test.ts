@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { type HookAnswer, sendGigabyte, sendText, startHookServer } from '../support/hook-server.ts';
+import { type HookResponse, sendGigabyte, sendText, startHookServer } from '../support/hook-server.ts';
 import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
-import { answerJson } from '../support/loopback-server.ts';
+import { responseJson } from '../support/loopback-server.ts';
 import { untilTasks } from '../support/until-tasks.ts';
 import { World } from '../support/world.ts';
 import { announcer, configMapChart, shHook, under } from '../support/world-files.ts';
@@ -10,7 +10,7 @@ async function hookMetrics(world: World): Promise<string> {
   return (await fetch(`http://127.0.0.1:${world.daemon.httpPort}/metrics/hooks`)).text();
 }
 
-const NOTHING: HookAnswer = () => ({});
+const NOTHING: HookResponse = () => ({});
 /** An address where nothing listens, and that no server is given in the meantime. */
 const NOBODY = 'http://127.0.0.1:1';
 const WEB = { 'values.yaml': 'webEnabled: true\n' };
@@ -92,7 +92,7 @@ kubernetes:
 
 describeApiIndependent((backend) => {
   describe('an HTTP hook', () => {
-    test.each<[string, HookAnswer, RegExp]>([
+    test.each<[string, HookResponse, RegExp]>([
       [
         'answers with 1 GB',
         sendGigabyte,
@@ -137,8 +137,8 @@ describeApiIndependent((backend) => {
         },
         /: socket hang up$/,
       ],
-    ])('that %s fails as a whole, is retried, and the daemon continues', async (_case, answer, expected) => {
-      await using server = await startHookServer(answer);
+    ])('that %s fails as a whole, is retried, and the daemon continues', async (_case, reply, expected) => {
+      await using server = await startHookServer(reply);
       await using world = await World.create(backend(), {
         modules: { ...WEB, '001-web/hooks/a.http.yaml': `address: ${server.url}/\nbeforeHelm: 1\n` },
       });
@@ -149,7 +149,7 @@ describeApiIndependent((backend) => {
         "module hook 'hooks/a.http.yaml'",
       );
       expect(await hookMetrics(world)).not.toContain('good');
-      server.answerWith(() => ({ metrics: GOOD }));
+      server.responseWith(() => ({ metrics: GOOD }));
       await world.passDelay();
       await world.daemon.firstConverge;
       expect(await hookMetrics(world)).toContain('good');
@@ -205,9 +205,9 @@ describeApiIndependent((backend) => {
       ['a module hook', 'block'],
       ['a module hook that is isolated', 'isolate'],
     ])('%s that fails is retried with the same key, and later runs have another', async (_what, policy) => {
-      const failTwice: HookAnswer = (_body, _request, response) => {
+      const failTwice: HookResponse = (_body, _request, response) => {
         if (server.bodies.length > 2) return {};
-        answerJson(response, 500, { message: 'not yet' });
+        responseJson(response, 500, { message: 'not yet' });
         return 'answered';
       };
       await using server = await startHookServer(failTwice);
@@ -242,7 +242,7 @@ describeApiIndependent((backend) => {
     test('of a schedule keeps its key over retries, and each tick has another', async () => {
       await using server = await startHookServer((_body, _request, response) => {
         if (server.bodies.length !== 1) return {};
-        answerJson(response, 503, {});
+        responseJson(response, 503, {});
         return 'answered';
       });
       await using world = await World.create(backend(), {
@@ -264,7 +264,7 @@ describeApiIndependent((backend) => {
     test('has another key when new events become part of its run', async () => {
       await using server = await startHookServer((_body, _request, response) => {
         if (server.bodies.length !== 1) return {};
-        answerJson(response, 503, {});
+        responseJson(response, 503, {});
         return 'answered';
       });
       await using world = await World.create(backend(), {});

@@ -6,7 +6,7 @@ import { describeApiIndependent } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 
 /**
- * What ends without an answer, by engine: at a limit of the built-in one, by running out of memory, or out of time. A
+ * What ends without a response, by engine: at a limit of the built-in one, by running out of memory, or out of time. A
  * process is stopped in the same way whatever it does, which takes its time; `jq-engines.test.ts` of `src/jq` has more.
  */
 const ENDLESS: Readonly<Record<string, readonly string[]>> = {

@@ -36,8 +36,8 @@ describeLifecycle((backend) => {
   test('a paused module does not run, also after a restart, until it is resumed', async () => {
     await using world = await World.create(backend(), { modules: MODULES, config: {} });
     await world.converge();
-    const answer = await ask(world, '/module/web/pause', { reason: 'moving disks' });
-    expect(answer).toEqual({ status: 200, body: 'module web is paused until it is resumed\n' });
+    const response = await ask(world, '/module/web/pause', { reason: 'moving disks' });
+    expect(response).toEqual({ status: 200, body: 'module web is paused until it is resumed\n' });
     await world.putConfig({ global: 'a: 1\n' });
     await world.log.untilPrinted('dns beforeHelm', 2);
     expect(await explain(world, 'web')).toMatchObject({

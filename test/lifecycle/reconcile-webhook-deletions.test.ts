@@ -16,7 +16,7 @@ import {
   WAIT,
 } from '../support/hooked-module-world.ts';
 import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
-import { answerJson } from '../support/loopback-server.ts';
+import { responseJson } from '../support/loopback-server.ts';
 import { hookSection, refuse, startModuleHookServer } from '../support/module-hook-server.ts';
 import { keyringEnv, Signer } from '../support/signed-modules.ts';
 import { runInWorld } from '../support/world-command.ts';
@@ -114,8 +114,8 @@ describeLifecycle((backend) => {
       await untilModule(world, name, { status: { phase: 'Succeeded' } });
       await world.stop();
       await rm(join(world.directory, 'modules', `001-${name}`), { recursive: true });
-      server.answerWith((_body, response) => {
-        answerJson(response, 503, { message: 'not yet' });
+      server.responseWith((_body, response) => {
+        responseJson(response, 503, { message: 'not yet' });
         return undefined;
       });
       await world.converge();
@@ -124,7 +124,7 @@ describeLifecycle((backend) => {
       );
       expect(await isThere(world, name)).toBe(true);
       await untilModule(world, name, { metadata: { deletionTimestamp: expect.any(String) } });
-      server.answerWith(NOTHING);
+      server.responseWith(NOTHING);
       expect(await runInWorld(world, 'module', 'release-finalizer', name)).toMatchObject({ exitCode: 0 });
       await vi.waitFor(async () => expect(await readModule(world, name)).toBeUndefined(), WAIT);
       expect(await isThere(world, name)).toBe(false);
@@ -144,7 +144,7 @@ describeLifecycle((backend) => {
       await world.putConfig({ [`${name}Enabled`]: 'false' });
       await world.untilDelayed();
       await world.stop();
-      server.answerWith(NOTHING);
+      server.responseWith(NOTHING);
       await world.converge();
       await vi.waitFor(async () => {
         expect((await readModule(world, name))?.metadata.finalizers).toBeUndefined();
@@ -164,13 +164,13 @@ describeLifecycle((backend) => {
       await world.stop();
       await rm(join(world.directory, 'modules', `001-${name}`, 'module.yaml'));
       await world.putConfig({ [`${name}Enabled`]: 'false' });
-      server.answerWith(refuse({ message: 'not yet' }));
+      server.responseWith(refuse({ message: 'not yet' }));
       await world.start();
       await world.untilDelayed();
       expect(server.phases()).toEqual(['finalize']);
       expect(await isThere(world, name)).toBe(true);
       await untilModule(world, name, { metadata: { finalizers: [FINALIZER] } });
-      server.answerWith(NOTHING);
+      server.responseWith(NOTHING);
       await world.passDelay();
       await world.log.untilMessage('ModuleDelete success, module is deleted');
       expect(await isThere(world, name)).toBe(false);

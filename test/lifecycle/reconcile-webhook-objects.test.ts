@@ -57,7 +57,7 @@ describeLifecycle((backend) => {
         metadata: { name, uid: reported.metadata.uid },
       });
       expect(server.bodies[0]?.object.metadata).not.toHaveProperty('managedFields');
-      server.answerWith(({ object }) => ({ object: { ...object, status: { endpoint: 'https://new' } } }));
+      server.responseWith(({ object }) => ({ object: { ...object, status: { endpoint: 'https://new' } } }));
       await world.putConfig({ [name]: 'a: 1\n' });
       const later = await untilModule(world, name, {
         status: { endpoint: 'https://new', release: { revision: 2 } },
@@ -148,7 +148,7 @@ describeLifecycle((backend) => {
         reason: 'Failed',
         message: expect.stringContaining('volumes are in use'),
       });
-      server.answerWith(NOTHING);
+      server.responseWith(NOTHING);
       await world.passDelay();
       await world.log.untilMessage('ModuleDelete success, module is deleted');
       expect(await isThere(world, name)).toBe(false);
@@ -167,7 +167,7 @@ describeLifecycle((backend) => {
       await vi.waitFor(() => expect(server.bodies).toHaveLength(1), WAIT);
       expect(await world.untilDelayed()).toBe(5 * 60_000);
       expect(await isThere(world, name)).toBe(true);
-      server.answerWith(refuse({ message: 'leave it', continue: true }));
+      server.responseWith(refuse({ message: 'leave it', continue: true }));
       await world.passDelay();
       await world.log.untilMessage('ModuleDelete success, module is deleted');
       await untilEvent(world, name, {

@@ -33,7 +33,7 @@ describeLifecycle((backend) => {
         );
         expect(await world.get('configmaps', 'web')).toBeUndefined();
         const added = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' } };
-        server.answerWith(({ children }) => ({ children: { ...children, added } }));
+        server.responseWith(({ children }) => ({ children: { ...children, added } }));
         await world.passDelay();
         await world.daemon.firstConverge;
         expect(await world.expect({ path: `${path}/${name}` })).toMatchObject({ metadata: { name } });

@@ -4,10 +4,10 @@ import { extend, host } from '../support/extension-world.ts';
 import { sendGigabyte } from '../support/hook-server.ts';
 import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import {
-  answerText,
   hookSection,
   type ModuleHookBehaviour,
   refuse,
+  responseText,
   startModuleHookServer,
 } from '../support/module-hook-server.ts';
 import { type Backend, World } from '../support/world.ts';
@@ -40,7 +40,7 @@ async function errorAndRetry(backend: Backend, behaviour: ModuleHookBehaviour): 
   await world.start();
   await world.untilDelayed();
   const error = lastErrorOf(world);
-  server.answerWith(NOTHING);
+  server.responseWith(NOTHING);
   await world.passDelay();
   await world.daemon.firstConverge;
   return [error, await world.get('configmaps', 'web')];
@@ -115,7 +115,7 @@ describeLifecycle((backend) => {
       expect(await world.get('configmaps', 'web')).toMatchObject({ data: { by: 'hook' } });
       expect(await world.get('configmaps', 'added')).toMatchObject({ data: ODD });
       expect(await world.get('configmaps', 'dropped')).toBeUndefined();
-      server.answerWith(NOTHING);
+      server.responseWith(NOTHING);
       await world.putConfig({ web: 'a: 1\n' });
       await world.log.untilMessage('ModuleRun success, module is ready', 2);
       expect(await world.get('configmaps', 'dropped')).toBeDefined();
@@ -162,7 +162,7 @@ describeLifecycle((backend) => {
       await world.converge();
       expect(server.bodies).toMatchObject([{ phase: 'pre-reconcile', children: {} }]);
       const child = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'made' } };
-      server.answerWith(() => ({ children: { child } }));
+      server.responseWith(() => ({ children: { child } }));
       await world.putConfig({ web: 'a: 1\n' });
       await world.untilDelayed();
       expect(lastErrorOf(world)).toContain('a module without a chart has no release');
@@ -198,7 +198,7 @@ describeLifecycle((backend) => {
 describeApiIndependent((backend) => {
   describe('the reconcile webhook of a module', () => {
     test.each<[string, ModuleHookBehaviour]>([
-      ['no body', answerText(200, 'text/plain', '')],
+      ['no body', responseText(200, 'text/plain', '')],
       ['neither object nor children', () => ({})],
       ['both empty', () => ({ object: {}, children: {} })],
       ['both null', () => ({ object: null, children: null })],
@@ -222,17 +222,17 @@ describeApiIndependent((backend) => {
       ],
       [
         'answers with HTML',
-        answerText(200, 'text/html', '<html>\n<title>Log in</title>'),
+        responseText(200, 'text/html', '<html>\n<title>Log in</title>'),
         /: its response is not JSON \(text\/html\): <html> <title>Log in<\/title>$/,
       ],
       [
         'fails with HTML',
-        answerText(502, 'text/html', '<h1>Bad gateway</h1>'),
+        responseText(502, 'text/html', '<h1>Bad gateway</h1>'),
         /: it responded with status 502: <h1>Bad gateway<\/h1>$/,
       ],
       [
         'redirects',
-        answerText(307, 'text/plain', '', { location: 'http://127.0.0.1:1/elsewhere' }),
+        responseText(307, 'text/plain', '', { location: 'http://127.0.0.1:1/elsewhere' }),
         /: it responded with a redirect to http:\/\/127\.0\.0\.1:1\/elsewhere \(status 307\), which is not followed/,
       ],
       [
@@ -291,7 +291,7 @@ describeApiIndependent((backend) => {
       );
       expect(server.bodies).toHaveLength(1);
       expect(await world.get('configmaps', 'web')).toBeUndefined();
-      server.answerWith(NOTHING);
+      server.responseWith(NOTHING);
       await world.passDelay();
       await world.daemon.firstConverge;
       expect(await world.get('configmaps', 'web')).toBeDefined();
@@ -313,7 +313,7 @@ describeApiIndependent((backend) => {
       expect(server.bodies).toHaveLength(1);
       expect(await world.get('configmaps', 'web')).toBeUndefined();
       expect(await world.get('configmaps', 'last')).toBeDefined();
-      server.answerWith(NOTHING);
+      server.responseWith(NOTHING);
       await world.putConfig({ web: 'plan: right\n' });
       await vi.waitFor(async () => expect(await world.get('configmaps', 'web')).toBeDefined(), 60_000);
     });
@@ -347,7 +347,7 @@ describeApiIndependent((backend) => {
       expect(lastErrorOf(world)).toBe(
         `reconcile webhook of module 'web', pre-reconcile got no response within 7.5 s: POST ${server.url}/`,
       );
-      server.answerWith(NOTHING);
+      server.responseWith(NOTHING);
       await world.passDelay();
       await world.daemon.firstConverge;
     });

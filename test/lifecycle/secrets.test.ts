@@ -153,9 +153,9 @@ echo '{"op":"add","path":"/web/url","value":"https://${TOKEN}@host"}' > "$VALUES
       '/module/web/render',
       '/queue/main.text',
     ]) {
-      const answer = await ask(world, path);
-      expect(answer).not.toBe('');
-      expect(answer).not.toContain(TOKEN);
+      const response = await ask(world, path);
+      expect(response).not.toBe('');
+      expect(response).not.toContain(TOKEN);
     }
     expect(await ask(world, '/module/web/values.yaml')).toContain('secretKeyRef');
     expect(await ask(world, '/module/web/render')).toContain('***');

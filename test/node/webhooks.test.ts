@@ -14,7 +14,7 @@ describeNode('webhooks through their Service', (node) => {
   test('no request that reaches a replica fails during a rollout of two, and when the leader is deleted', async () => {
     const shared = await node();
     await using operator = await PodOperator.install(shared, SPEC);
-    await untilAnswered(shared, operator);
+    await untilResponded(shared, operator);
     const load = new AdmissionLoad(shared.node, operator);
     await untilMore(load, 100);
 
@@ -41,7 +41,7 @@ describeNode('webhooks through their Service', (node) => {
   test('requests fail only until a replica leads, when the process of the leader is killed and after a power cut', async () => {
     const shared = await node();
     await using operator = await PodOperator.install(shared, SPEC);
-    await untilAnswered(shared, operator);
+    await untilResponded(shared, operator);
     const load = new AdmissionLoad(shared.node, operator);
     await untilMore(load, 50);
     const leader = load.results.at(-1)?.pod ?? '';
@@ -62,7 +62,7 @@ describeNode('webhooks through their Service', (node) => {
     await shared.node.powerCut();
     await shared.node.powerOn(new AbortController().signal);
     const onMs = performance.now();
-    await untilAnswered(shared, operator);
+    await untilResponded(shared, operator);
     console.log(
       `power cut: node ready after ${Math.round(onMs - cutMs)} ms, served ${Math.round(performance.now() - onMs)} ms later`,
     );
@@ -76,7 +76,7 @@ const SPEC = {
 };
 
 /** The API server learns of a webhook a moment after it was registered. */
-async function untilAnswered({ node }: SharedNode, { namespace }: PodOperator): Promise<void> {
+async function untilResponded({ node }: SharedNode, { namespace }: PodOperator): Promise<void> {
   await expect.poll(async () => await askOnce(node, namespace), SOON).toMatchObject({ error: undefined });
 }
 

@@ -58,10 +58,10 @@ export const create = (
   });
 
 /** The API server takes up to a second to use what it was sent. */
-export async function eventually<T>(ask: () => Promise<T>, isFine: (answer: T) => boolean): Promise<T> {
+export async function eventually<T>(ask: () => Promise<T>, isFine: (response: T) => boolean): Promise<T> {
   for (let attempt = 0; ; attempt += 1) {
-    const answer = await ask();
-    if (isFine(answer) || attempt === 600) return answer;
+    const response = await ask();
+    if (isFine(response) || attempt === 600) return response;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }

@@ -7,7 +7,7 @@ import { mapParallel } from '@addon-operator/base/map-parallel';
 import { type Sandbox, startSandbox } from '@addon-operator/kube-sandbox';
 import { pinnedHelm } from '@addon-operator/pinned-tools';
 import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
-import { type ApiAnswer, ApiProbe, type ProbeRequest } from './control-plane/api-probe.ts';
+import { ApiProbe, type ApiResponse, type ProbeRequest } from './control-plane/api-probe.ts';
 import type { Cluster } from './control-plane/global-setup.ts';
 import type { Backend } from './world.ts';
 
@@ -80,7 +80,7 @@ async function helmForTests(): Promise<string> {
 async function plainRequest(
   url: string,
   { method = 'GET', path, body, contentType, accept = 'application/json' }: ProbeRequest,
-): Promise<ApiAnswer> {
+): Promise<ApiResponse> {
   const response = await fetch(new URL(path, url), {
     method,
     headers: { 'content-type': contentType ?? 'application/json', accept },

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import {
-  answerJson,
-  answerStatus,
   type LoopbackServer,
   type ReceivedRequest,
+  responseJson,
+  responseStatus,
   startLoopbackServer,
 } from './loopback-server.ts';
 
@@ -19,7 +19,7 @@ interface Stored {
 
 /**
  * What happens to one request instead of its normal handling: it is refused, its connection is cut, or it is carried out
- * and the connection is cut before the answer.
+ * and the connection is cut before the response.
  */
 export type Trouble =
   | { readonly type: 'refuse'; readonly status: number; readonly reason: string }
@@ -48,7 +48,7 @@ export class ConfigMapServer {
 
   static async start(): Promise<ConfigMapServer> {
     const server = new ConfigMapServer();
-    server.#server = await startLoopbackServer((request, response) => server.#answer(request, response));
+    server.#server = await startLoopbackServer((request, response) => server.#reply(request, response));
     return server;
   }
 
@@ -111,13 +111,13 @@ export class ConfigMapServer {
     await this.#server?.stop();
   }
 
-  #answer(request: ReceivedRequest, response: ServerResponse): void {
+  #reply(request: ReceivedRequest, response: ServerResponse): void {
     const verb = verbOf(request);
     const index = this.#interceptions.findIndex((interception) => interception.verb === verb);
     const trouble = index === -1 ? undefined : this.#interceptions.splice(index, 1)[0]?.act(request);
     switch (trouble?.type) {
       case 'refuse':
-        answerStatus(response, trouble.status, trouble.reason);
+        responseStatus(response, trouble.status, trouble.reason);
         return;
       case 'cut':
         response.destroy();
@@ -134,7 +134,7 @@ export class ConfigMapServer {
   #handle(verb: string, request: ReceivedRequest, response: ServerResponse): void {
     switch (verb) {
       case 'LIST':
-        answerJson(response, 200, {
+        responseJson(response, 200, {
           kind: 'ConfigMapList',
           apiVersion: 'v1',
           metadata: { resourceVersion: String(this.#version) },
@@ -145,8 +145,8 @@ export class ConfigMapServer {
         this.#watch(Number(request.query['resourceVersion']), response);
         return;
       case 'GET':
-        if (this.#object === undefined) answerStatus(response, 404, 'NotFound');
-        else answerJson(response, 200, this.#object);
+        if (this.#object === undefined) responseStatus(response, 404, 'NotFound');
+        else responseJson(response, 200, this.#object);
         return;
       default:
         this.#write(request, response);
@@ -162,8 +162,8 @@ export class ConfigMapServer {
         : body.metadata.resourceVersion !== this.#object?.metadata.resourceVersion;
     if (!isConflict) this.#store(body);
     if (response === undefined) return;
-    if (isConflict) answerStatus(response, 409, request.method === 'POST' ? 'AlreadyExists' : 'Conflict');
-    else answerJson(response, request.method === 'POST' ? 201 : 200, this.#object);
+    if (isConflict) responseStatus(response, 409, request.method === 'POST' ? 'AlreadyExists' : 'Conflict');
+    else responseJson(response, request.method === 'POST' ? 201 : 200, this.#object);
   }
 
   #store(fields: Readonly<Record<string, unknown>>): void {

@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import type { ApiAnswer } from './control-plane/api-probe.ts';
+import type { ApiResponse } from './control-plane/api-probe.ts';
 import { freePorts } from './control-plane/free-ports.ts';
 import { type Backend, World } from './world.ts';
 import type { FileTree } from './world-files.ts';
@@ -116,20 +116,20 @@ export class ConversionLab {
   /** Makes a box; while the API server takes up a changed definition it answers 503 to who is in between. */
   async createBox(name: string): Promise<void> {
     const body = { apiVersion: `${this.group}/v1`, kind: 'Box', metadata: { name }, spec: { path: ['v1'] } };
-    const answer = await vi.waitFor(async () => {
+    const reply = await vi.waitFor(async () => {
       const { status } = await this.#backend.request({ method: 'POST', path: this.#path('v1'), body });
       if (status === 503) throw new Error('the definition is being taken up');
       return status;
     }, WAIT_MS);
-    if (answer !== 201) throw new Error(`box ${name} was not made: ${answer}`);
+    if (reply !== 201) throw new Error(`box ${name} was not made: ${reply}`);
   }
 
-  box(version: string, name: string): Promise<ApiAnswer> {
+  box(version: string, name: string): Promise<ApiResponse> {
     return this.#backend.request({ path: `${this.#path(version)}/${name}` });
   }
 
-  /** Reads a box until the answer is as expected: the API server takes its time to use a changed definition. */
-  async untilBox(version: string, name: string, check: (answer: ApiAnswer) => void): Promise<void> {
+  /** Reads a box until the response is as expected: the API server takes its time to use a changed definition. */
+  async untilBox(version: string, name: string, check: (reply: ApiResponse) => void): Promise<void> {
     await vi.waitFor(async () => check(await this.box(version, name)), WAIT_MS);
   }
 

@@ -1,6 +1,6 @@
 import { Journal } from '../../src/journal/journal.ts';
 import type { DebugEndpoint } from '../../src/server/debug-routes.ts';
-import type { PauseCommands } from '../../src/server/module-answers.ts';
+import type { PauseCommands } from '../../src/server/module-responses.ts';
 import type { DaemonView, ModuleView } from '../../src/status/daemon-view.ts';
 import { FakeClock } from './fake-clock.ts';
 

@@ -42,7 +42,7 @@ export class FakeKubeApi implements KubeClient {
   #troubles: { readonly matches: (request: KubeRequest) => boolean; readonly error: Error }[] = [];
   /** Versions that are served, the preferred one first; `v1` where nothing is said. */
   readonly #served = new Map<string, readonly string[]>();
-  /** While true there is no answer to anything. */
+  /** While true there is no response to anything. */
   isDown = false;
   /** While true, a proxy responds to every list and every new watch with its own page, status 404. */
   isHidden = false;
@@ -287,8 +287,8 @@ export class FakeKubeApi implements KubeClient {
 
 /** What an API server answers when it says no. */
 export function refusal(status: number, reason: string, retryAfterSeconds?: number): KubeApiError {
-  const answer = { status, reason, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
-  return new KubeApiError(`refused: ${reason}`, answer);
+  const response = { status, reason, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
+  return new KubeApiError(`refused: ${reason}`, response);
 }
 
 export function unreachable(): OperatorError {

@@ -76,20 +76,20 @@ test('a rule does not affect other verbs, paths and queries', async () => {
 
 test('a held request continues when its rule is released', async () => {
   const rule = proxy.add({}, { type: 'hold' });
-  const answer = get('/api/v1/pods');
+  const reply = get('/api/v1/pods');
   await rule.untilHit();
   expect(arrived).toEqual([]);
   rule.release();
-  expect(await answer).toBe('200 0123456789');
+  expect(await reply).toBe('200 0123456789');
 });
 
 test('a delayed request continues after its delay', async () => {
   proxy.add({}, { type: 'delay', ms: 5_000 });
-  const answer = get('/api/v1/pods');
+  const reply = get('/api/v1/pods');
   await clock.untilAsleep();
   expect(arrived).toEqual([]);
   await clock.advance(5_000);
-  expect(await answer).toBe('200 0123456789');
+  expect(await reply).toBe('200 0123456789');
 });
 
 test('a reset connection is an error for the client', async () => {
@@ -101,10 +101,10 @@ test('a reset connection is an error for the client', async () => {
 test('a blackholed request gets no response and is not forwarded', async () => {
   const rule = proxy.add({}, { type: 'blackhole' });
   const giveUp = new AbortController();
-  const answer = get('/api/v1/pods', giveUp.signal);
+  const reply = get('/api/v1/pods', giveUp.signal);
   await rule.untilHit();
   giveUp.abort(new Error('given up'));
-  await expect(answer).rejects.toThrow('given up');
+  await expect(reply).rejects.toThrow('given up');
   expect(arrived).toEqual([]);
 });
 

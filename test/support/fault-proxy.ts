@@ -190,8 +190,8 @@ export class FaultProxy {
       case 'cut-after-bytes':
         return await this.#forward(incoming, outgoing, call, fault.bytes);
       case 'apply-then-fail': {
-        const answer = await this.#send(incoming, outgoing);
-        answer.resume();
+        const reply = await this.#send(incoming, outgoing);
+        reply.resume();
         return sendStatus(outgoing, call, fault.status);
       }
     }
@@ -203,13 +203,13 @@ export class FaultProxy {
     call: ProxiedCall,
     maxBytes = Number.POSITIVE_INFINITY,
   ): Promise<void> {
-    const answer = await this.#send(incoming, outgoing);
+    const reply = await this.#send(incoming, outgoing);
     await this.#thaw?.promise;
-    call.status = answer.statusCode ?? 0;
-    outgoing.writeHead(call.status, endToEndHeaders(answer.headers));
+    call.status = reply.statusCode ?? 0;
+    outgoing.writeHead(call.status, endToEndHeaders(reply.headers));
     outgoing.flushHeaders();
     let leftBytes = maxBytes;
-    for await (const chunk of answer as AsyncIterable<Buffer>) {
+    for await (const chunk of reply as AsyncIterable<Buffer>) {
       await this.#thaw?.promise;
       outgoing.write(chunk.subarray(0, leftBytes));
       leftBytes -= chunk.length;
@@ -221,7 +221,7 @@ export class FaultProxy {
     outgoing.end();
   }
 
-  /** Sends the request on; the answer is destroyed when the client goes away. */
+  /** Sends the request on; the response is destroyed when the client goes away. */
   async #send(incoming: IncomingMessage, outgoing: ServerResponse): Promise<IncomingMessage> {
     const { serverUrl, caFile, certFile, keyFile } = this.#upstream;
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();

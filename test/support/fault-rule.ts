@@ -16,9 +16,9 @@ export type Fault =
   | { readonly type: 'rst' }
   /** Never answered, not forwarded. */
   | { readonly type: 'blackhole' }
-  /** The connection is closed after so many bytes of the answer's body. */
+  /** The connection is closed after so many bytes of the response's body. */
   | { readonly type: 'cut-after-bytes'; readonly bytes: number }
-  /** Forwarded, and the answer is replaced by this status: the write happened, the client does not know. */
+  /** Forwarded, and the response is replaced by this status: the write happened, the client does not know. */
   | { readonly type: 'apply-then-fail'; readonly status: number };
 
 /** Which requests a rule concerns; what is left out matches everything. */

@@ -3,23 +3,23 @@ import { FLOW_HOOK_TYPES, FlowHooks } from '@addon-operator/sdk/host';
 import { silentHookLog } from './flow-hooks.ts';
 import { name, type OperatorLab, operatorLab } from './operator-lab.ts';
 
-type Answers = Partial<Record<FlowHookType, (input: FlowHookInput) => HookResult | undefined>>;
+type Responses = Partial<Record<FlowHookType, (input: FlowHookInput) => HookResult | undefined>>;
 type LabOptions = NonNullable<Parameters<typeof operatorLab>[2]>;
 
-const NONE: Answers = {};
+const NONE: Responses = {};
 
 /** A lab in whose reconciles a hook writes down where it is called, and answers what a test wants. */
 export async function flowLab(
   modules: readonly string[] = ['web'],
   hooks: Record<string, object> = {},
   labOptions: LabOptions = {},
-): Promise<{ readonly lab: OperatorLab; readonly said: string[]; answers: Answers } & AsyncDisposable> {
+): Promise<{ readonly lab: OperatorLab; readonly said: string[]; responses: Responses } & AsyncDisposable> {
   const said: string[] = [];
   const flow = new FlowHooks().registerHook(
     (input) => {
       const { type, module, error } = input;
       said.push(`${type} ${module?.name ?? '-'}${error === undefined ? '' : ` (${error})`}`);
-      return made.answers[type]?.(input);
+      return made.responses[type]?.(input);
     },
     ...FLOW_HOOK_TYPES,
   );
@@ -28,7 +28,7 @@ export async function flowLab(
     flow: { hooks: flow.seal(), target: { namespace: 'ns' }, log: silentHookLog },
   };
   const lab = await operatorLab(modules, hooks, options);
-  const made = { lab, said, answers: NONE, [Symbol.asyncDispose]: () => lab[Symbol.asyncDispose]() };
+  const made = { lab, said, responses: NONE, [Symbol.asyncDispose]: () => lab[Symbol.asyncDispose]() };
   return made;
 }
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { ServerOptions } from 'node:https';
-import { answerJson, type ReceivedRequest, startLoopbackServer } from './loopback-server.ts';
+import { type ReceivedRequest, responseJson, startLoopbackServer } from './loopback-server.ts';
 
 /** What an HTTP hook is sent. */
 export interface HookRequest {
@@ -12,30 +12,30 @@ export interface HookRequest {
   readonly configValues: unknown;
 }
 
-/** An answer is sent as JSON; a function that answers itself returns `answered`. */
-export type HookAnswer = (
+/** A response is sent as JSON; a function that responds itself returns `answered`. */
+export type HookResponse = (
   body: HookRequest,
   request: ReceivedRequest,
   response: ServerResponse,
 ) => object | 'answered';
 
 /** A server of HTTP hooks on a free loopback port; its user may change how it answers. */
-export async function startHookServer(answer: HookAnswer, tls?: ServerOptions) {
+export async function startHookServer(reply: HookResponse, tls?: ServerOptions) {
   const bodies: HookRequest[] = [];
-  const state = { answer };
+  const state = { reply };
   const server = await startLoopbackServer((request, response) => {
     const body = JSON.parse(request.body) as HookRequest;
     bodies.push(body);
-    const result = state.answer(body, request, response);
-    if (result !== 'answered') answerJson(response, 200, result);
+    const result = state.reply(body, request, response);
+    if (result !== 'answered') responseJson(response, 200, result);
   }, tls);
   return {
     url: server.url,
     bodies,
     requests: server.requests,
     stop: () => server.stop(),
-    answerWith: (next: HookAnswer) => {
-      state.answer = next;
+    responseWith: (next: HookResponse) => {
+      state.reply = next;
     },
     /** The values of one header in all requests, in order. */
     headers: (name: string) => server.requests.map(({ headers }) => headers[name]),
@@ -44,7 +44,7 @@ export async function startHookServer(answer: HookAnswer, tls?: ServerOptions) {
 }
 
 /** Answers with 1 GB, of which only a chunk is ever in memory here. */
-export const sendGigabyte: HookAnswer = (_body, _request, response) => {
+export const sendGigabyte: HookResponse = (_body, _request, response) => {
   const chunk = Buffer.alloc(1024 * 1024, 0x20);
   let left = 1024;
   response.writeHead(200, { 'content-type': 'application/json' });
@@ -58,7 +58,7 @@ export const sendGigabyte: HookAnswer = (_body, _request, response) => {
 };
 
 /** Answers with a text, whatever it was sent. */
-export function sendText(status: number, type: string, text: string, headers = {}): HookAnswer {
+export function sendText(status: number, type: string, text: string, headers = {}): HookResponse {
   return (_body, _request, response) => {
     response.writeHead(status, { 'content-type': type, ...headers }).end(text);
     return 'answered';

@@ -41,7 +41,7 @@ export class LeaseServer {
   /** One way to the server, with a network of its own. */
   client(): LeaseClient {
     return new LeaseClient(
-      (request) => this.#answer(request),
+      (request) => this.#response(request),
       (signal) => this.#watch(signal),
     );
   }
@@ -75,7 +75,7 @@ export class LeaseServer {
     }
   }
 
-  #answer({ method, body }: KubeRequest): JsonObject {
+  #response({ method, body }: KubeRequest): JsonObject {
     if (method === 'GET') {
       if (this.#lease === undefined) throw refused(404);
       return this.#lease;
@@ -104,14 +104,14 @@ export class LeaseClient implements KubeClient {
   readonly methods: string[] = [];
   /** Whether the role of this client has the verb `watch`. */
   mayWatch = true;
-  readonly #answer: (request: KubeRequest) => JsonObject;
+  readonly #response: (request: KubeRequest) => JsonObject;
   readonly #watch: (signal: AbortSignal) => AsyncIterable<string>;
 
   constructor(
-    answer: (request: KubeRequest) => JsonObject,
+    response: (request: KubeRequest) => JsonObject,
     watch: (signal: AbortSignal) => AsyncIterable<string>,
   ) {
-    this.#answer = answer;
+    this.#response = response;
     this.#watch = watch;
   }
 
@@ -119,8 +119,8 @@ export class LeaseClient implements KubeClient {
     signal.throwIfAborted();
     this.methods.push(request.method);
     if (this.outcome === 'conflict' && request.method !== 'GET') throw refused(409);
-    const answer = this.outcome === 'unreachable' ? undefined : this.#answer(request);
-    if (this.outcome === 'ok' || this.outcome === 'conflict') return answer;
+    const response = this.outcome === 'unreachable' ? undefined : this.#response(request);
+    if (this.outcome === 'ok' || this.outcome === 'conflict') return response;
     throw new OperatorError('KUBE_UNREACHABLE', 'no answer');
   }
 

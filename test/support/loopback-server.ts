@@ -23,7 +23,7 @@ export interface LoopbackServer {
 }
 
 /**
- * An HTTP server on a loopback port that answers as `respond` says; https when `tls` is given.
+ * An HTTP server on a loopback port that responds as `respond` says; https when `tls` is given.
  *
  * @param wantedPort default: any free one, which after the end of the server may belong to that of another test
  */
@@ -69,7 +69,7 @@ export async function startLoopbackServer(
 }
 
 /** Answers with JSON. */
-export function answerJson(
+export function responseJson(
   response: ServerResponse,
   status: number,
   body: unknown,
@@ -80,14 +80,14 @@ export function answerJson(
 }
 
 /** Answers as an API server refuses. */
-export function answerStatus(
+export function responseStatus(
   response: ServerResponse,
   status: number,
   reason: string,
   message = reason,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  answerJson(
+  responseJson(
     response,
     status,
     { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason, message },

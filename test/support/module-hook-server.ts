@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { answerJson, startLoopbackServer } from './loopback-server.ts';
+import { responseJson, startLoopbackServer } from './loopback-server.ts';
 
 interface SentObject {
   readonly apiVersion: string;
@@ -16,7 +16,7 @@ export interface ModuleHookBody {
   readonly children: Readonly<Record<string, SentObject>>;
 }
 
-/** Gives the answer, or answers itself and returns nothing. */
+/** Gives the response, or answers itself and returns nothing. */
 export type ModuleHookBehaviour = (
   body: ModuleHookBody,
   response: ServerResponse,
@@ -31,8 +31,8 @@ export async function startModuleHookServer(behaviour: ModuleHookBehaviour, port
       const body = JSON.parse(request.body) as ModuleHookBody;
       bodies.push(body);
       Promise.resolve(state.behaviour(body, response)).then(
-        (answer) => {
-          if (answer !== undefined) answerJson(response, 200, answer);
+        (reply) => {
+          if (reply !== undefined) responseJson(response, 200, reply);
         },
         () => response.destroy(),
       );
@@ -46,7 +46,7 @@ export async function startModuleHookServer(behaviour: ModuleHookBehaviour, port
     requests: server.requests,
     /** The phases it was asked in, in order. */
     phases: () => bodies.map(({ phase }) => phase),
-    answerWith: (next: ModuleHookBehaviour) => {
+    responseWith: (next: ModuleHookBehaviour) => {
       state.behaviour = next;
     },
     stop: () => server.stop(),
@@ -60,13 +60,13 @@ export function refuse(
   status = 500,
 ): ModuleHookBehaviour {
   return (_body, response) => {
-    answerJson(response, status, error);
+    responseJson(response, status, error);
     return undefined;
   };
 }
 
 /** Answers with a text. */
-export function answerText(status: number, type: string, text: string, headers = {}): ModuleHookBehaviour {
+export function responseText(status: number, type: string, text: string, headers = {}): ModuleHookBehaviour {
   return (_body, response) => {
     response.writeHead(status, { 'content-type': type, ...headers }).end(text);
     return undefined;

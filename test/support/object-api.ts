@@ -9,7 +9,7 @@ export class ObjectApi implements KubeClient {
   readonly objects = new Map<string, Stored>();
   /** `METHOD path` of every request, in order. */
   readonly calls: string[] = [];
-  /** Taken before a request is carried out; what one throws is the answer. */
+  /** Taken before a request is carried out; what one throws is the response. */
   readonly obstacles: ((request: KubeRequest) => void)[] = [];
   #version = 0;
 

@@ -22,7 +22,7 @@ interface OtlpRequest {
   }[];
 }
 
-type Answer =
+type Result =
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>> }
   | 'hang'
   | 'reset';
@@ -33,7 +33,7 @@ export class OtlpReceiver implements AsyncDisposable {
   readonly resources: OtlpSpan['attributes'][] = [];
   readonly headers: Readonly<Record<string, unknown>>[] = [];
   /** What the next requests get; then 200. */
-  readonly answers: Answer[] = [];
+  readonly responses: Result[] = [];
   requests = 0;
   readonly #server: Server;
 
@@ -50,15 +50,14 @@ export class OtlpReceiver implements AsyncDisposable {
       request.on('end', () => {
         receiver.requests += 1;
         receiver.headers.push(request.headers);
-        const answer = receiver.answers.shift() ?? { status: 200 };
-        if (answer === 'hang') return;
-        if (answer === 'reset') {
+        const reply = receiver.responses.shift() ?? { status: 200 };
+        if (reply === 'hang') return;
+        if (reply === 'reset') {
           request.socket.destroy();
           return;
         }
-        if (answer.status === 200)
-          receiver.#take(JSON.parse(Buffer.concat(chunks).toString()) as OtlpRequest);
-        response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers });
+        if (reply.status === 200) receiver.#take(JSON.parse(Buffer.concat(chunks).toString()) as OtlpRequest);
+        response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers });
         response.end('{}');
       });
     });

@@ -7,7 +7,12 @@ import { ObjectPatcher } from '@addon-operator/kube-client/object-patch/object-p
 import { parsePatchOperations } from '@addon-operator/kube-client/object-patch/parse-operations';
 import { onTestFinished } from 'vitest';
 import { FakeClock, settle } from './fake-clock.ts';
-import { answerJson, answerStatus, type ReceivedRequest, startLoopbackServer } from './loopback-server.ts';
+import {
+  type ReceivedRequest,
+  responseJson,
+  responseStatus,
+  startLoopbackServer,
+} from './loopback-server.ts';
 import { plainClient } from './plain-client.ts';
 
 const never = new AbortController().signal;
@@ -45,19 +50,19 @@ export async function patchLab(intercept: Intercept = () => false) {
     if (method === 'POST') {
       const own = `${path}/${String(body.metadata['name'])}`;
       if (!path.startsWith('/api/v1/namespaces/')) response.writeHead(405).end('method not allowed');
-      else if (objects.has(own)) answerStatus(response, 409, 'AlreadyExists');
-      else answerJson(response, 201, store(own, body));
-    } else if (existing === undefined) answerStatus(response, 404, 'NotFound', 'configmaps "x" not found');
-    else if (method === 'GET') answerJson(response, 200, existing);
+      else if (objects.has(own)) responseStatus(response, 409, 'AlreadyExists');
+      else responseJson(response, 201, store(own, body));
+    } else if (existing === undefined) responseStatus(response, 404, 'NotFound', 'configmaps "x" not found');
+    else if (method === 'GET') responseJson(response, 200, existing);
     else if (method === 'DELETE') {
       objects.delete(path);
-      answerJson(response, 200, { kind: 'Status', details: { uid: existing.metadata['uid'] } });
+      responseJson(response, 200, { kind: 'Status', details: { uid: existing.metadata['uid'] } });
     } else if (
       method === 'PUT' &&
       body.metadata['resourceVersion'] !== existing.metadata['resourceVersion']
     ) {
-      answerStatus(response, 409, 'Conflict', 'the object has been modified');
-    } else answerJson(response, 200, store(path, method === 'PUT' ? body : { ...existing, ...body }));
+      responseStatus(response, 409, 'Conflict', 'the object has been modified');
+    } else responseJson(response, 200, store(path, method === 'PUT' ? body : { ...existing, ...body }));
   };
   const server = await startLoopbackServer((request, response) => {
     if (!intercept(request, response)) serve(request, response);
@@ -126,8 +131,8 @@ export function file(...operations: object[]): string {
 
 export const target = { kind: 'cm', namespace: 'web', name: 'a' };
 
-/** The server does what the first request of this method asks for, and its answer is lost. */
-export function loseFirstAnswer(method: string): Intercept {
+/** The server does what the first request of this method asks for, and its response is lost. */
+export function loseFirstResponse(method: string): Intercept {
   let isLost = false;
   return (request, response) => {
     if (request.method !== method || isLost) return false;
@@ -147,7 +152,7 @@ export function timeOutFirst(method: string): Intercept {
   return (request, response) => {
     if (request.method !== method || isDone) return false;
     isDone = true;
-    answerStatus(response, 504, 'Timeout');
+    responseStatus(response, 504, 'Timeout');
     return true;
   };
 }

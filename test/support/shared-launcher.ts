@@ -46,7 +46,7 @@ async function startShared(program: LauncherProgram): Promise<SharedProgram> {
   const runs = new Map<number, OwnedRun>();
   const borrowers = new Set<Borrower>();
   const onFrame = (kind: number, id: number, payload: Buffer): void => {
-    // An answer to a ping, or news of processes whose run has ended.
+    // A response to a ping, or news of processes whose run has ended.
     if (id === 0) for (const { events } of borrowers) events.onFrame(kind, 0, payload);
     runs.get(id)?.borrower.receive(kind, id, payload);
   };

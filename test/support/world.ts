@@ -6,7 +6,7 @@ import { systemClock } from '@addon-operator/base/clock';
 import { type Daemon, startDaemon } from '../../src/app/start.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { CapturedLog } from './captured-log.ts';
-import type { ApiAnswer, ProbeRequest } from './control-plane/api-probe.ts';
+import type { ApiResponse, ProbeRequest } from './control-plane/api-probe.ts';
 import { GO_SETTINGS } from './go-settings.ts';
 import { JumpClock } from './jump-clock.ts';
 import { type FileTree, writeTree } from './world-files.ts';
@@ -18,7 +18,7 @@ export interface Backend {
   readonly helmPath: string;
   /** Whether namespaces of worlds stay: to delete one costs a real control plane 0.2 s of CPU time. */
   readonly keepsNamespaces: boolean;
-  request(request: ProbeRequest): Promise<ApiAnswer>;
+  request(request: ProbeRequest): Promise<ApiResponse>;
 }
 
 type Variables = Readonly<Record<string, string>>;

@@ -1,16 +1,16 @@
-import type { ErrorAnswer, StandbyAnswer } from './answers.ts';
+import type { ErrorResponse, StandbyResponse } from './responses.ts';
 import { apiUrl, token } from './site.ts';
 
-/** An answer that is no data. */
+/** A response that is no data. */
 export class ApiError extends Error {
   /** 0 where the operator did not answer. */
   readonly status: number;
   /** One of docs/errors.md; empty without one. */
   readonly code: string;
   /** Where a standby answers. */
-  readonly standby: StandbyAnswer | undefined;
+  readonly standby: StandbyResponse | undefined;
 
-  constructor(status: number, code: string, message: string, standby?: StandbyAnswer) {
+  constructor(status: number, code: string, message: string, standby?: StandbyResponse) {
     super(message);
     this.status = status;
     this.code = code;
@@ -41,15 +41,15 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
 async function errorOf(response: Response): Promise<ApiError> {
   const text = await response.text();
   try {
-    const { error, standby } = JSON.parse(text) as ErrorAnswer;
+    const { error, standby } = JSON.parse(text) as ErrorResponse;
     return new ApiError(response.status, error.code, error.message, standby);
   } catch {
     return new ApiError(response.status, '', text.slice(0, 300) || `status ${response.status}`);
   }
 }
 
-/** Reads an answer of the API. */
-export async function read<Answer>(path: string, signal: AbortSignal): Promise<Answer> {
+/** Reads a response of the API. */
+export async function read<Result>(path: string, signal: AbortSignal): Promise<Result> {
   const response = await request(path, { signal });
-  return (await response.json()) as Answer;
+  return (await response.json()) as Result;
 }

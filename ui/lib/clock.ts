@@ -12,7 +12,7 @@ export const nowMs: ReadonlySignal<number> = computed(() => second.value + ahead
 /** Corrects times for a browser whose clock is wrong. `at` is RFC 3339. */
 export function noteServerTime(at: string): void {
   const differenceMs = Date.parse(at) - Date.now();
-  // The answer takes some time.
+  // The response takes some time.
   aheadMs = Math.abs(differenceMs) < 2_000 ? 0 : differenceMs;
 }
 

@@ -1,5 +1,5 @@
 import { Graph, layout } from '@dagrejs/dagre';
-import type { GraphAnswer } from './answers.ts';
+import type { GraphResponse } from './responses.ts';
 
 /** A graph with the place of everything, in pixels. */
 export interface Drawing {
@@ -28,7 +28,7 @@ const MARGIN = 8;
 const MAX_LABEL = 28;
 
 /** Places modules from left to right, those that require nothing first. Modules without requirements are left out. */
-export function drawGraph(edges: GraphAnswer['edges']): Drawing {
+export function drawGraph(edges: GraphResponse['edges']): Drawing {
   const graph = new Graph();
   graph.setGraph({ rankdir: 'LR', nodesep: 16, ranksep: 56, marginx: MARGIN, marginy: MARGIN });
   graph.setDefaultEdgeLabel(() => ({}));

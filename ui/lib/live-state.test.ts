@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { RunView } from './answers.ts';
 import { afterEvents, EMPTY_STATE, type LiveState } from './live-state.ts';
+import type { RunView } from './responses.ts';
 
 function after(state: LiveState, ...events: readonly (readonly [string, unknown])[]): LiveState {
   return afterEvents(

@@ -1,21 +1,21 @@
 import type { StreamEvent } from '@addon-operator/base/event-stream';
-import type { HeadlineAnswer, ModuleAnswer, NextItem, QueueAnswer, RunView } from './answers.ts';
+import type { HeadlineResponse, ModuleResponse, NextItem, QueueResponse, RunView } from './responses.ts';
 
 /** What the page knows from the stream. Maps are replaced when they change, never changed. */
 export interface LiveState {
-  /** Empty before the first answer; another one after each start of the operator. */
+  /** Empty before the first response; another one after each start of the operator. */
   readonly bootId: string;
   readonly version: string;
   /** Everything is there: an empty list means that there is nothing. */
   readonly isReady: boolean;
-  readonly queues: ReadonlyMap<string, QueueAnswer>;
+  readonly queues: ReadonlyMap<string, QueueResponse>;
   /** In run order. */
-  readonly modules: ReadonlyMap<string, ModuleAnswer>;
+  readonly modules: ReadonlyMap<string, ModuleResponse>;
   /** The oldest first. */
   readonly runs: ReadonlyMap<string, RunView>;
   readonly next: readonly NextItem[];
-  /** Undefined before the first answer. */
-  readonly headline: HeadlineAnswer | undefined;
+  /** Undefined before the first response. */
+  readonly headline: HeadlineResponse | undefined;
 }
 
 export const EMPTY_STATE: LiveState = {
@@ -71,13 +71,13 @@ export function afterEvents(state: LiveState, events: readonly StreamEvent[]): L
 }
 
 /** Fields of the events, of which each has some. */
-interface Data extends HeadlineAnswer {
+interface Data extends HeadlineResponse {
   readonly bootId: string;
   readonly version: string;
   readonly topic: string;
   readonly data: Data;
-  readonly queues: readonly QueueAnswer[];
-  readonly modules: readonly ModuleAnswer[];
+  readonly queues: readonly QueueResponse[];
+  readonly modules: readonly ModuleResponse[];
   readonly runs: readonly RunView[];
   readonly items: readonly NextItem[];
   readonly name: string;
@@ -127,9 +127,9 @@ function apply(draft: Draft, event: string, data: Data): void {
 }
 
 function applySnapshot(draft: Draft, topic: string, { queues, modules, runs, items }: Data): void {
-  if (topic === 'queues') refill(draft.map<QueueAnswer>('queues'), queues, ({ name }) => name);
-  else if (topic === 'modules') refill(draft.map<ModuleAnswer>('modules'), modules, ({ module }) => module);
-  // The answer has the newest first.
+  if (topic === 'queues') refill(draft.map<QueueResponse>('queues'), queues, ({ name }) => name);
+  else if (topic === 'modules') refill(draft.map<ModuleResponse>('modules'), modules, ({ module }) => module);
+  // The response has the newest first.
   else if (topic === 'runs') refill(draft.map<RunView>('runs'), runs.toReversed(), ({ id }) => id);
   else if (topic === 'next') draft.state = { ...draft.state, next: items };
 }

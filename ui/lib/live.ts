@@ -1,9 +1,9 @@
 import { EventStreamParser, type StreamEvent } from '@addon-operator/base/event-stream';
 import { computed, signal } from '@preact/signals';
-import type { StandbyAnswer } from './answers.ts';
 import { ApiError, request } from './api.ts';
 import { noteServerTime } from './clock.ts';
 import { afterEvents, EMPTY_STATE } from './live-state.ts';
+import type { StandbyResponse } from './responses.ts';
 import { isOfStandby, token } from './site.ts';
 
 /**
@@ -17,7 +17,7 @@ export const link = signal<LinkState>('connecting');
 /** Why there is no connection. */
 export const linkProblem = signal('');
 /** The replica, while it is a standby. */
-export const standby = signal<StandbyAnswer | undefined>(undefined);
+export const standby = signal<StandbyResponse | undefined>(undefined);
 /** Different after each change; what is not in the stream is read again then. */
 export const changes = signal(0);
 
@@ -45,16 +45,16 @@ export async function followOperator(): Promise<never> {
     };
     document.addEventListener('visibilitychange', hide);
     const unsubscribe = token.subscribe(onChangeOnly(() => ended.abort()));
-    let isAnswered = false;
+    let isResponded = false;
     try {
       await readStream(ended, () => {
-        isAnswered = true;
+        isResponded = true;
       });
     } catch (error) {
       note(error, ended.signal.aborted && document.hidden);
     }
     document.removeEventListener('visibilitychange', hide);
-    if (isAnswered) delayMs = FIRST_DELAY_MS;
+    if (isResponded) delayMs = FIRST_DELAY_MS;
     if (link.value === 'standby') delayMs = STANDBY_DELAY_MS;
     if (link.value === 'refused') await tokenChange();
     else if (!document.hidden) await pause(delayMs * (0.75 + Math.random() / 2));
@@ -63,7 +63,7 @@ export async function followOperator(): Promise<never> {
   }
 }
 
-async function readStream(ended: AbortController, onAnswer: () => void): Promise<void> {
+async function readStream(ended: AbortController, onResponse: () => void): Promise<void> {
   if (token.value === '' && !isOfStandby) throw new ApiError(401, '', '');
   const headers: Record<string, string> = lastEventId === '' ? {} : { 'Last-Event-ID': lastEventId };
   const response = await request('stream', { headers, signal: ended.signal });
@@ -75,7 +75,7 @@ async function readStream(ended: AbortController, onAnswer: () => void): Promise
     for await (const bytes of chunksOf(response.body)) {
       clearTimeout(watchdog);
       watchdog = setTimeout(() => ended.abort(), beatMs * MISSED_BEATS);
-      onAnswer();
+      onResponse();
       take(parser.push(decoder.decode(bytes, { stream: true })));
     }
     throw new ApiError(0, '', 'the connection was closed');

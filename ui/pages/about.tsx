@@ -1,18 +1,18 @@
 import type { VNode } from 'preact';
-import type { AboutAnswer } from '../lib/answers.ts';
+import type { AboutResponse } from '../lib/responses.ts';
 import { bytesText, durationText, spanText } from '../lib/time-text.ts';
-import { useAnswer } from '../lib/use-answer.ts';
-import { Shown } from '../parts/answer.tsx';
+import { useResponse } from '../lib/use-response.ts';
 import { pathToModule } from '../parts/names.ts';
+import { Shown } from '../parts/response.tsx';
 import { Card, Clock, Empty, Link, Time, Title } from '../parts/text.tsx';
 
 /** Which operator this is, with what it runs, and whether its watches are open. */
 export function AboutPage(): VNode {
-  const answered = useAnswer<AboutAnswer>('about');
+  const responded = useResponse<AboutResponse>('about');
   return (
     <>
       <Title>About</Title>
-      <Shown answered={answered}>
+      <Shown responded={responded}>
         {(about) => (
           <>
             <div class="columns">
@@ -36,7 +36,7 @@ export function AboutPage(): VNode {
   );
 }
 
-function Identity({ about }: { about: AboutAnswer }): VNode {
+function Identity({ about }: { about: AboutResponse }): VNode {
   return (
     <dl class="facts">
       <dt>Version</dt>
@@ -65,7 +65,7 @@ function Identity({ about }: { about: AboutAnswer }): VNode {
   );
 }
 
-function Process({ about: { process } }: { about: AboutAnswer }): VNode {
+function Process({ about: { process } }: { about: AboutResponse }): VNode {
   const { uptimeMs, cpuMs, rssBytes, heapUsedBytes, eventLoopDelay, startedAt } = process;
   return (
     <dl class="facts">
@@ -90,7 +90,7 @@ function Process({ about: { process } }: { about: AboutAnswer }): VNode {
   );
 }
 
-function Parameters({ parameters }: { parameters: AboutAnswer['parameters'] }): VNode {
+function Parameters({ parameters }: { parameters: AboutResponse['parameters'] }): VNode {
   return (
     <table>
       <caption class="unseen">Runtime parameters</caption>
@@ -127,7 +127,7 @@ function Parameters({ parameters }: { parameters: AboutAnswer['parameters'] }): 
   );
 }
 
-function Watches({ watches }: { watches: AboutAnswer['watches'] }): VNode {
+function Watches({ watches }: { watches: AboutResponse['watches'] }): VNode {
   if (watches.length === 0) return <Empty>No hook has a kubernetes binding.</Empty>;
   return (
     <table>

@@ -1,22 +1,22 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { GraphAnswer } from '../lib/answers.ts';
 import type { Drawing } from '../lib/draw-graph.ts';
 import { changes } from '../lib/live.ts';
+import type { GraphResponse } from '../lib/responses.ts';
 import { hrefOf } from '../lib/site.ts';
-import { useAnswer } from '../lib/use-answer.ts';
-import { Shown } from '../parts/answer.tsx';
+import { useResponse } from '../lib/use-response.ts';
 import { pathToModule } from '../parts/names.ts';
+import { Shown } from '../parts/response.tsx';
 import { Badge, kindOf, MODULE_KINDS } from '../parts/sign.tsx';
 import { Card, Empty, Link, Title } from '../parts/text.tsx';
 
 /** Modules and what they require: what a failure holds up. */
 export function GraphPage(): VNode {
-  const answered = useAnswer<GraphAnswer>('graph', changes.value);
+  const responded = useResponse<GraphResponse>('graph', changes.value);
   return (
     <>
       <Title note="An arrow leads from a module to one that requires it, and runs after it.">Graph</Title>
-      <Shown answered={answered}>
+      <Shown responded={responded}>
         {(graph) => (
           <>
             <Picture graph={graph} />
@@ -28,7 +28,7 @@ export function GraphPage(): VNode {
   );
 }
 
-function Picture({ graph }: { graph: GraphAnswer }): VNode {
+function Picture({ graph }: { graph: GraphResponse }): VNode {
   const [drawing, setDrawing] = useState<Drawing>();
   const shape = JSON.stringify(graph.edges);
   useEffect(() => {
@@ -36,7 +36,7 @@ function Picture({ graph }: { graph: GraphAnswer }): VNode {
     const draw = async (): Promise<void> => {
       // A quarter of all code, for one page.
       const { drawGraph } = await import('../lib/draw-graph.ts');
-      if (isCurrent) setDrawing(drawGraph(JSON.parse(shape) as GraphAnswer['edges']));
+      if (isCurrent) setDrawing(drawGraph(JSON.parse(shape) as GraphResponse['edges']));
     };
     if (shape !== '[]') void draw();
     return () => {
@@ -90,7 +90,7 @@ function Picture({ graph }: { graph: GraphAnswer }): VNode {
   );
 }
 
-function GraphTable({ graph }: { graph: GraphAnswer }): VNode {
+function GraphTable({ graph }: { graph: GraphResponse }): VNode {
   return (
     <Card title="All modules">
       <table>

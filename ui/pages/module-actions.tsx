@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { ModuleAnswer, OperationAnswer } from '../lib/answers.ts';
 import { ApiError, request } from '../lib/api.ts';
 import { changes } from '../lib/live.ts';
 import { pathTo } from '../lib/places.ts';
+import type { ModuleResponse, OperationResponse } from '../lib/responses.ts';
 import { allowsActions } from '../lib/site.ts';
 import { capital } from '../parts/sentence.tsx';
 
@@ -14,11 +14,11 @@ interface Order {
 }
 
 /** What can be done with a module, where the operator allows that. */
-export function Actions({ module }: { module: ModuleAnswer }): VNode | null {
+export function Actions({ module }: { module: ModuleResponse }): VNode | null {
   return allowsActions ? <ActionBar module={module} /> : null;
 }
 
-function ActionBar({ module: { module, status, paused } }: { module: ModuleAnswer }): VNode {
+function ActionBar({ module: { module, status, paused } }: { module: ModuleResponse }): VNode {
   const isEnabled = status !== 'disabled' && status !== 'deleting' && status !== 'undecided';
   const [result, setResult] = useState<{ text: string; isError: boolean }>();
   const [isBusy, setBusy] = useState(false);
@@ -29,10 +29,10 @@ function ActionBar({ module: { module, status, paused } }: { module: ModuleAnswe
   useEffect(() => setRequested(undefined), [paused?.until, paused?.reason]);
   const order = async (body: Order): Promise<void> => {
     setBusy(true);
-    const answer = await carriedOut(module, body);
-    if (!answer.isError && (body.action === 'pause' || body.action === 'resume'))
+    const reply = await carriedOut(module, body);
+    if (!reply.isError && (body.action === 'pause' || body.action === 'resume'))
       setRequested(body.action === 'pause');
-    setResult(answer);
+    setResult(reply);
     setBusy(false);
     changes.value += 1;
   };
@@ -76,7 +76,7 @@ async function carriedOut(module: string, body: Order): Promise<{ text: string; 
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
     });
-    const { operation } = (await response.json()) as OperationAnswer;
+    const { operation } = (await response.json()) as OperationResponse;
     return { text: capital(operation.message), isError: false };
   } catch (error) {
     return { text: error instanceof ApiError ? error.message : String(error), isError: true };

@@ -1,26 +1,28 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { DiffAnswer, DriftAnswer, HistoryAnswer } from '../lib/answers.ts';
 import { changes } from '../lib/live.ts';
 import { pathTo } from '../lib/places.ts';
+import type { DiffResponse, DriftResponse, HistoryResponse } from '../lib/responses.ts';
 import { durationText } from '../lib/time-text.ts';
-import { useAnswer } from '../lib/use-answer.ts';
-import { Shown } from '../parts/answer.tsx';
+import { useResponse } from '../lib/use-response.ts';
+import { Shown } from '../parts/response.tsx';
 import { capital } from '../parts/sentence.tsx';
 import { Card, Empty, Time } from '../parts/text.tsx';
 
 /** What the next run would change, what others changed, and what runs changed before. */
 export function ChangesTab({ name }: { name: string }): VNode {
-  const drift = useAnswer<DriftAnswer>(pathTo(['modules', name, 'drift']), changes.value);
-  const history = useAnswer<HistoryAnswer>(pathTo(['modules', name, 'history']));
+  const drift = useResponse<DriftResponse>(pathTo(['modules', name, 'drift']), changes.value);
+  const history = useResponse<HistoryResponse>(pathTo(['modules', name, 'history']));
   return (
     <>
       <NextRun name={name} />
       <Card title="Changed by others">
-        <Shown answered={drift}>{(answer) => <Drift drift={answer.drift} />}</Shown>
+        <Shown responded={drift}>{(response) => <Drift drift={response.drift} />}</Shown>
       </Card>
       <Card title="Revisions of the release">
-        <Shown answered={history}>{({ revisions }) => <Revisions name={name} revisions={revisions} />}</Shown>
+        <Shown responded={history}>
+          {({ revisions }) => <Revisions name={name} revisions={revisions} />}
+        </Shown>
       </Card>
     </>
   );
@@ -29,7 +31,7 @@ export function ChangesTab({ name }: { name: string }): VNode {
 /** Rendering takes a while, so it is done on request. */
 function NextRun({ name }: { name: string }): VNode {
   const [wanted, setWanted] = useState(0);
-  const answered = useAnswer<DiffAnswer>(
+  const responded = useResponse<DiffResponse>(
     wanted === 0 ? undefined : pathTo(['modules', name, 'diff']),
     wanted,
   );
@@ -44,7 +46,7 @@ function NextRun({ name }: { name: string }): VNode {
         </button>
       </p>
       {wanted > 0 && (
-        <Shown answered={answered}>
+        <Shown responded={responded}>
           {({ text, notes, tookMs }) => (
             <>
               <p class="dim">Compared in {durationText(tookMs)}.</p>
@@ -85,7 +87,7 @@ function Diff({ text }: { text: string }): VNode {
   );
 }
 
-function Drift({ drift }: { drift: DriftAnswer['drift'] }): VNode {
+function Drift({ drift }: { drift: DriftResponse['drift'] }): VNode {
   if (drift === null) return <Empty>Drift is not looked for in this release.</Empty>;
   if (drift.objects.length === 0 && (drift.uncompared ?? []).length === 0)
     return <Empty>Nothing: all objects are as the last run left them.</Empty>;
@@ -117,7 +119,7 @@ function Drift({ drift }: { drift: DriftAnswer['drift'] }): VNode {
   );
 }
 
-function Revisions({ name, revisions }: { name: string; revisions: HistoryAnswer['revisions'] }): VNode {
+function Revisions({ name, revisions }: { name: string; revisions: HistoryResponse['revisions'] }): VNode {
   const [compared, setCompared] = useState<readonly [number, number]>();
   if (revisions.length === 0) return <Empty>There is no release.</Empty>;
   return (
@@ -176,13 +178,13 @@ function Revisions({ name, revisions }: { name: string; revisions: HistoryAnswer
 
 function RevisionDiff({ name, from, to }: { name: string; from: number; to: number }): VNode {
   const query = { from: String(from), to: String(to) };
-  const answered = useAnswer<HistoryAnswer>(pathTo(['modules', name, 'history'], query));
+  const responded = useResponse<HistoryResponse>(pathTo(['modules', name, 'history'], query));
   return (
     <>
       <h3>
         From revision {from} to {to}
       </h3>
-      <Shown answered={answered}>{({ diff }) => <Diff text={diff?.text ?? ''} />}</Shown>
+      <Shown responded={responded}>{({ diff }) => <Diff text={diff?.text ?? ''} />}</Shown>
     </>
   );
 }

@@ -1,23 +1,23 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { HooksAnswer, HookView, SnapshotsAnswer } from '../lib/answers.ts';
 import { changes } from '../lib/live.ts';
 import { pathTo } from '../lib/places.ts';
+import type { HooksResponse, HookView, SnapshotsResponse } from '../lib/responses.ts';
 import { spanText } from '../lib/time-text.ts';
-import { useAnswer } from '../lib/use-answer.ts';
-import { Shown } from '../parts/answer.tsx';
+import { useResponse } from '../lib/use-response.ts';
 import { jsonText } from '../parts/json-text.ts';
 import { counted } from '../parts/names.ts';
+import { Shown } from '../parts/response.tsx';
 import { RunsTable } from '../parts/runs.tsx';
 import { Badge, RUN_KINDS } from '../parts/sign.tsx';
 import { Card, Empty, Link, Time } from '../parts/text.tsx';
 
 /** The hooks of a module with what runs them, how their last runs ended, and the objects that they see. */
 export function HooksTab({ name }: { name: string }): VNode {
-  const answered = useAnswer<HooksAnswer>(pathTo(['modules', name, 'hooks']), changes.value);
+  const responded = useResponse<HooksResponse>(pathTo(['modules', name, 'hooks']), changes.value);
   return (
     <>
-      <Shown answered={answered}>
+      <Shown responded={responded}>
         {({ hooks }) =>
           hooks.length === 0 ? (
             <Empty>It has no hooks.</Empty>
@@ -77,11 +77,13 @@ function HookCard({ hook }: { hook: HookView }): VNode {
 /** They can be long, so they are read on request. */
 function Snapshots({ name }: { name: string }): VNode {
   const [isWanted, setWanted] = useState(false);
-  const answered = useAnswer<SnapshotsAnswer>(isWanted ? pathTo(['modules', name, 'snapshots']) : undefined);
+  const responded = useResponse<SnapshotsResponse>(
+    isWanted ? pathTo(['modules', name, 'snapshots']) : undefined,
+  );
   return (
     <Card title="Snapshots">
       {isWanted ? (
-        <Shown answered={answered}>{({ hooks }) => <SnapshotList hooks={hooks} />}</Shown>
+        <Shown responded={responded}>{({ hooks }) => <SnapshotList hooks={hooks} />}</Shown>
       ) : (
         <>
           <p class="dim">The objects that hooks with kubernetes bindings are given.</p>
@@ -96,7 +98,7 @@ function Snapshots({ name }: { name: string }): VNode {
   );
 }
 
-function SnapshotList({ hooks }: { hooks: SnapshotsAnswer['hooks'] }): VNode {
+function SnapshotList({ hooks }: { hooks: SnapshotsResponse['hooks'] }): VNode {
   if (hooks.length === 0) return <Empty>No hook has a kubernetes binding.</Empty>;
   return (
     <ul class="plain">

@@ -1,12 +1,12 @@
 import type { VNode } from 'preact';
-import type { LayeredValue, PatchesAnswer, ValuesAnswer } from '../lib/answers.ts';
 import { changes } from '../lib/live.ts';
 import { pathTo } from '../lib/places.ts';
+import type { LayeredValue, PatchesResponse, ValuesResponse } from '../lib/responses.ts';
 import { location } from '../lib/site.ts';
-import { useAnswer } from '../lib/use-answer.ts';
-import { Shown } from '../parts/answer.tsx';
+import { useResponse } from '../lib/use-response.ts';
 import { TextFilter } from '../parts/filter.tsx';
 import { jsonText } from '../parts/json-text.ts';
+import { Shown } from '../parts/response.tsx';
 import { Card, Empty } from '../parts/text.tsx';
 
 const LAYERS: Readonly<Record<LayeredValue['layer'], string>> = {
@@ -18,15 +18,15 @@ const LAYERS: Readonly<Record<LayeredValue['layer'], string>> = {
 
 /** The merged values, each with the layer that decides, and what weaker layers have. */
 export function ValuesTab({ name }: { name: string }): VNode {
-  const values = useAnswer<ValuesAnswer>(pathTo(['modules', name, 'values']), changes.value);
-  const patches = useAnswer<PatchesAnswer>(pathTo(['modules', name, 'patches']), changes.value);
+  const values = useResponse<ValuesResponse>(pathTo(['modules', name, 'values']), changes.value);
+  const patches = useResponse<PatchesResponse>(pathTo(['modules', name, 'patches']), changes.value);
   const text = (location.value.query.get('q') ?? '').toLowerCase();
   return (
     <>
       <div class="filters">
         <TextFilter name="q" label="Key or value" />
       </div>
-      <Shown answered={values}>
+      <Shown responded={values}>
         {({ sections }) =>
           sections.map((section) => (
             <Card key={section.name} title={`${section.name} values`}>
@@ -40,7 +40,7 @@ export function ValuesTab({ name }: { name: string }): VNode {
           ))
         }
       </Shown>
-      <Shown answered={patches}>{({ sections }) => <Patches sections={sections} />}</Shown>
+      <Shown responded={patches}>{({ sections }) => <Patches sections={sections} />}</Shown>
     </>
   );
 }
@@ -91,7 +91,7 @@ function keyOf(pointer: string): string {
     .join('.');
 }
 
-function Patches({ sections }: { sections: PatchesAnswer['sections'] }): VNode | null {
+function Patches({ sections }: { sections: PatchesResponse['sections'] }): VNode | null {
   const patches = sections.flatMap((section) => section.patches);
   if (patches.length === 0) return null;
   return (

@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
-import type { ModuleExplanation, RunList } from '../lib/answers.ts';
 import { changes, live } from '../lib/live.ts';
 import { MODULE_TABS, type ModuleTab, pathTo } from '../lib/places.ts';
-import { useAnswer } from '../lib/use-answer.ts';
-import { Shown } from '../parts/answer.tsx';
+import type { ModuleExplanation, RunList } from '../lib/responses.ts';
+import { useResponse } from '../lib/use-response.ts';
+import { Shown } from '../parts/response.tsx';
 import { RunsTable } from '../parts/runs.tsx';
 import { capital } from '../parts/sentence.tsx';
 import { Badge, kindOf, MODULE_KINDS, Sign } from '../parts/sign.tsx';
@@ -72,9 +72,9 @@ function Tab({ name, tab }: { name: string; tab: ModuleTab }): VNode {
 }
 
 function WhyTab({ name }: { name: string }): VNode {
-  const answered = useAnswer<ModuleExplanation>(pathTo(['modules', name]), changes.value);
+  const responded = useResponse<ModuleExplanation>(pathTo(['modules', name]), changes.value);
   return (
-    <Shown answered={answered}>
+    <Shown responded={responded}>
       {(explanation) => {
         const { why } = explanation;
         const blocker = why?.children.find(({ ok }) => ok === false);
@@ -202,9 +202,9 @@ function Facts({ explanation }: { explanation: ModuleExplanation }): VNode {
 }
 
 function RunsTab({ name }: { name: string }): VNode {
-  const answered = useAnswer<RunList>(pathTo(['runs'], { module: name, limit: '100' }), changes.value);
+  const responded = useResponse<RunList>(pathTo(['runs'], { module: name, limit: '100' }), changes.value);
   return (
-    <Shown answered={answered}>
+    <Shown responded={responded}>
       {({ runs }) =>
         runs.length === 0 ? (
           <Empty>Nothing of it has run since the operator started.</Empty>

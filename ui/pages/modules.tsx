@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { ModuleAnswer, ModuleStatus } from '../lib/answers.ts';
 import { live } from '../lib/live.ts';
+import type { ModuleResponse, ModuleStatus } from '../lib/responses.ts';
 import { location } from '../lib/site.ts';
 import { type RowWindow, rowWindow } from '../lib/window-rows.ts';
 import { ChoiceFilter, TextFilter } from '../parts/filter.tsx';
@@ -46,17 +46,17 @@ export function ModulesPage(): VNode {
   );
 }
 
-function isMatch(module: ModuleAnswer, text: string): boolean {
+function isMatch(module: ModuleResponse, text: string): boolean {
   return text === '' || `${module.module}\n${reasonOf(module)}`.toLowerCase().includes(text);
 }
 
 /** What is worth saying about a module in one line. */
-function reasonOf({ status, lastError, waitsFor, reason, paused }: ModuleAnswer): string {
+function reasonOf({ status, lastError, waitsFor, reason, paused }: ModuleResponse): string {
   if (paused !== undefined) return paused.reason;
   return status === 'ready' ? '' : (lastError ?? waitsFor ?? reason);
 }
 
-function ModuleTable({ modules }: { modules: readonly ModuleAnswer[] }): VNode {
+function ModuleTable({ modules }: { modules: readonly ModuleResponse[] }): VNode {
   const body = useRef<HTMLTableElement>(null);
   const { first, end, before, after } = useRows(body, modules.length);
   return (
@@ -101,7 +101,7 @@ function Space({ height }: { height: number }): VNode | null {
   );
 }
 
-function ModuleRow({ module, row }: { module: ModuleAnswer; row: number }): VNode {
+function ModuleRow({ module, row }: { module: ModuleResponse; row: number }): VNode {
   const reason = reasonOf(module);
   return (
     <tr aria-rowindex={row}>

@@ -1,12 +1,12 @@
 import type { VNode } from 'preact';
-import type { NextItem } from '../lib/answers.ts';
 import { changes } from '../lib/live.ts';
 import { pathTo } from '../lib/places.ts';
+import type { NextItem } from '../lib/responses.ts';
 import { location } from '../lib/site.ts';
-import { useAnswer } from '../lib/use-answer.ts';
-import { Shown } from '../parts/answer.tsx';
+import { useResponse } from '../lib/use-response.ts';
 import { ChoiceFilter } from '../parts/filter.tsx';
 import { NextList } from '../parts/next-list.tsx';
+import { Shown } from '../parts/response.tsx';
 import { NEXT_KINDS } from '../parts/sign.tsx';
 import { Empty, Title } from '../parts/text.tsx';
 
@@ -20,7 +20,7 @@ export function NextPage(): VNode {
   const { query } = location.value;
   const hours = query.get('hours') ?? '';
   const kind = query.get('kind') ?? '';
-  const answered = useAnswer<{ items: readonly NextItem[] }>(pathTo(['next'], { hours }), changes.value);
+  const responded = useResponse<{ items: readonly NextItem[] }>(pathTo(['next'], { hours }), changes.value);
   return (
     <>
       <Title note="Retries, schedules, rechecks and ends of pauses. Everything else happens when something changes.">
@@ -34,7 +34,7 @@ export function NextPage(): VNode {
           choices={Object.entries(NEXT_KINDS).map(([key, { word }]) => [key, word])}
         />
       </div>
-      <Shown answered={answered}>
+      <Shown responded={responded}>
         {({ items }) => {
           const shown = items.filter((item) => kind === '' || item.kind === kind);
           return shown.length === 0 ? (

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
-import type { HeadlineAnswer, ModuleStatus } from '../lib/answers.ts';
 import { live } from '../lib/live.ts';
 import { pathTo } from '../lib/places.ts';
+import type { HeadlineResponse, ModuleStatus } from '../lib/responses.ts';
 import { splitReason } from '../lib/time-text.ts';
 import { counted } from '../parts/names.ts';
 import { NextList } from '../parts/next-list.tsx';
@@ -11,7 +11,7 @@ import { kindOf, MODULE_KINDS, Sign, type SignName, type Tone } from '../parts/s
 import { QueueHead } from '../parts/tasks.tsx';
 import { Card, Empty, Link } from '../parts/text.tsx';
 
-const LEVELS: Readonly<Record<HeadlineAnswer['level'], { tone: Tone; sign: SignName; word: string }>> = {
+const LEVELS: Readonly<Record<HeadlineResponse['level'], { tone: Tone; sign: SignName; word: string }>> = {
   well: { tone: 'ok', sign: 'check', word: 'All is well' },
   waiting: { tone: 'wait', sign: 'clock', word: 'Waiting' },
   broken: { tone: 'bad', sign: 'alert', word: 'Needs attention' },
@@ -60,7 +60,7 @@ export function NowPage(): VNode {
   );
 }
 
-function Headline({ data }: { data: HeadlineAnswer | undefined }): VNode {
+function Headline({ data }: { data: HeadlineResponse | undefined }): VNode {
   if (data === undefined)
     return (
       <section class="headline off" aria-busy="true">

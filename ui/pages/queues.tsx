@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
-import type { QueueAnswer, TaskView } from '../lib/answers.ts';
 import { live } from '../lib/live.ts';
 import { pathTo, pathToRef } from '../lib/places.ts';
+import type { QueueResponse, TaskView } from '../lib/responses.ts';
 import { location } from '../lib/site.ts';
 import { TextFilter } from '../parts/filter.tsx';
 import { counted } from '../parts/names.ts';
@@ -59,7 +59,7 @@ export function QueuesPage(): VNode {
 
 const SHOWN_TASKS = 3;
 
-function QueueCard({ queue }: { queue: QueueAnswer }): VNode {
+function QueueCard({ queue }: { queue: QueueResponse }): VNode {
   const rest = queue.length - Math.min(queue.tasks.length, SHOWN_TASKS);
   return (
     <section class="card">

@@ -1,25 +1,25 @@
 import type { VNode } from 'preact';
-import type { RunDetails, RunView } from '../lib/answers.ts';
 import { changes } from '../lib/live.ts';
 import { pathTo } from '../lib/places.ts';
+import type { RunDetails, RunView } from '../lib/responses.ts';
 import { bytesText, durationText } from '../lib/time-text.ts';
-import { useAnswer } from '../lib/use-answer.ts';
-import { Shown } from '../parts/answer.tsx';
+import { useResponse } from '../lib/use-response.ts';
 import { counted, pathToModule, pathToRun, titleOf } from '../parts/names.ts';
+import { Shown } from '../parts/response.tsx';
 import { Badge, kindOf, RUN_KINDS } from '../parts/sign.tsx';
 import { Card, Clock, Empty, Link, Output, Time, Title } from '../parts/text.tsx';
 
 /** One run: what led to it, what it did and printed, and what it led to. */
 export function RunPage({ id }: { id: string }): VNode {
-  const answered = useAnswer<RunDetails>(pathTo(['runs', id]), changes.value);
-  if (answered.data === undefined && answered.error !== undefined)
+  const responded = useResponse<RunDetails>(pathTo(['runs', id]), changes.value);
+  if (responded.data === undefined && responded.error !== undefined)
     return (
       <>
         <Title note={<Link to="runs">All runs</Link>}>Run {id}</Title>
-        <Empty>{answered.error.message}</Empty>
+        <Empty>{responded.error.message}</Empty>
       </>
     );
-  return <Shown answered={answered}>{(run) => <Details run={run} />}</Shown>;
+  return <Shown responded={responded}>{(run) => <Details run={run} />}</Shown>;
 }
 
 function Details({ run }: { run: RunDetails }): VNode {

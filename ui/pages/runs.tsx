@@ -1,14 +1,14 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { RunList, RunView } from '../lib/answers.ts';
 import { changes, live } from '../lib/live.ts';
 import { pathTo } from '../lib/places.ts';
+import type { RunList, RunView } from '../lib/responses.ts';
 import { location, setFilter } from '../lib/site.ts';
 import { durationText } from '../lib/time-text.ts';
-import { useAnswer } from '../lib/use-answer.ts';
-import { Shown } from '../parts/answer.tsx';
+import { useResponse } from '../lib/use-response.ts';
 import { ChoiceFilter, TextFilter } from '../parts/filter.tsx';
 import { pathToRun, titleOf } from '../parts/names.ts';
+import { Shown } from '../parts/response.tsx';
 import { RunsTable } from '../parts/runs.tsx';
 import { kindOf, RUN_KINDS, Sign } from '../parts/sign.tsx';
 import { Card, Empty, Link, Title } from '../parts/text.tsx';
@@ -25,7 +25,7 @@ export function RunsPage(): VNode {
   const [limit, setLimit] = useState(PAGE);
   const filters = Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? '']));
   const path = pathTo(['runs'], { ...filters, limit: String(limit) });
-  const answered = useAnswer<RunList>(path, changes.value);
+  const responded = useResponse<RunList>(path, changes.value);
   const event = query.get('event') ?? '';
   const hooks = [...new Set([...live.value.runs.values()].map(({ hook }) => hook))].filter(Boolean).sort();
   return (
@@ -41,7 +41,7 @@ export function RunsPage(): VNode {
           </button>
         )}
       </div>
-      <Shown answered={answered}>
+      <Shown responded={responded}>
         {({ runs, next }) =>
           runs.length === 0 ? (
             <Empty>No run is like that. Names of modules and hooks have to be whole.</Empty>

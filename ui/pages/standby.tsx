@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
-import type { StandbyAnswer } from '../lib/answers.ts';
+import type { StandbyResponse } from '../lib/responses.ts';
 import { visibleText } from '../lib/visible-text.ts';
 
 /** What a replica shows that waits until it leads. */
-export function StandbyPage({ standby }: { standby: StandbyAnswer }): VNode {
+export function StandbyPage({ standby }: { standby: StandbyResponse }): VNode {
   const { replica, namespace, leader } = standby;
   if (leader === replica)
     return (

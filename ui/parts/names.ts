@@ -1,5 +1,5 @@
-import type { RunView, TaskView } from '../lib/answers.ts';
 import { pathTo } from '../lib/places.ts';
+import type { RunView, TaskView } from '../lib/responses.ts';
 
 /** A task or run in a few words, such as `ModuleRun web` or `web/hooks/a.sh (schedule)`; names of global hooks have no module. */
 export function titleOf({

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { NextItem } from '../lib/answers.ts';
+import type { NextItem } from '../lib/responses.ts';
 import { splitReason } from '../lib/time-text.ts';
 import { pathToModule } from './names.ts';
 import { kindOf, NEXT_KINDS, Sign } from './sign.tsx';

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { RunView } from '../lib/answers.ts';
+import type { RunView } from '../lib/responses.ts';
 import { durationText } from '../lib/time-text.ts';
 import { pathToModule, pathToRun, titleOf } from './names.ts';
 import { Badge, kindOf, RUN_KINDS } from './sign.tsx';

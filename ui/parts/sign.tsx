@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { ModuleStatus, NextItem, QueueAnswer, RunView } from '../lib/answers.ts';
+import type { ModuleStatus, NextItem, QueueResponse, RunView } from '../lib/responses.ts';
 
 /** How a thing is, as a colour; the sign and the word beside it say the same. */
 export type Tone = 'ok' | 'wait' | 'bad' | 'busy' | 'off';
@@ -50,7 +50,7 @@ export const RUN_KINDS: Readonly<Record<RunView['result'], Kind>> = {
   running: { tone: 'busy', sign: 'play', word: 'running' },
 };
 
-export const QUEUE_KINDS: Readonly<Record<QueueAnswer['status']['type'], Kind>> = {
+export const QUEUE_KINDS: Readonly<Record<QueueResponse['status']['type'], Kind>> = {
   running: { tone: 'busy', sign: 'play', word: 'running' },
   delayed: { tone: 'bad', sign: 'clock', word: 'waits to retry' },
   repeating: { tone: 'wait', sign: 'again', word: 'waits' },

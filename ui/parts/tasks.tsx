@@ -1,12 +1,12 @@
 import type { VNode } from 'preact';
-import type { QueueAnswer, TaskView } from '../lib/answers.ts';
 import { pathTo } from '../lib/places.ts';
+import type { QueueResponse, TaskView } from '../lib/responses.ts';
 import { counted, pathToModule, titleOf } from './names.ts';
 import { Badge, kindOf, QUEUE_KINDS } from './sign.tsx';
 import { Link, Time } from './text.tsx';
 
 /** What the worker of a queue does, with the time that counts. */
-export function QueueState({ status }: { status: QueueAnswer['status'] }): VNode {
+export function QueueState({ status }: { status: QueueResponse['status'] }): VNode {
   const kind = kindOf(QUEUE_KINDS, status.type);
   return (
     <span class="state">
@@ -26,7 +26,7 @@ export function QueueState({ status }: { status: QueueAnswer['status'] }): VNode
 }
 
 /** A queue with its first task, and those that follow. */
-export function QueueHead({ queue }: { queue: QueueAnswer }): VNode {
+export function QueueHead({ queue }: { queue: QueueResponse }): VNode {
   const [head] = queue.tasks;
   return (
     <li class="queue">

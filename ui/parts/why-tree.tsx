@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
-import type { WhyNode } from '../lib/answers.ts';
 import { pathToRef } from '../lib/places.ts';
+import type { WhyNode } from '../lib/responses.ts';
 import { splitReason } from '../lib/time-text.ts';
 import { capital, Sentence } from './sentence.tsx';
 import { Sign } from './sign.tsx';

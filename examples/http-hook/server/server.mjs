@@ -23,20 +23,20 @@ function tellOnce(key, { hook, module, contexts }) {
   console.log(`${module} ${hook}: ${contexts.map(({ binding }) => binding).join(', ')}`);
 }
 
-function answer(response, status, body) {
+function reply(response, status, body) {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
 async function handle(request, response) {
   if (request.method !== 'POST' || request.url !== '/size')
-    return answer(response, 404, { message: 'there is only POST /size' });
+    return reply(response, 404, { message: 'there is only POST /size' });
   try {
     const chunks = await request.toArray();
     const body = JSON.parse(Buffer.concat(chunks).toString());
     tellOnce(request.headers['idempotency-key'], body);
-    answer(response, 200, outcomeOf(body));
+    reply(response, 200, outcomeOf(body));
   } catch (error) {
-    answer(response, 400, { message: String(error) });
+    reply(response, 400, { message: String(error) });
   }
 }
 

@@ -38,23 +38,23 @@ function finalize({ object }) {
 
 const phases = { 'pre-reconcile': preReconcile, finalize };
 
-function answer(response, status, body) {
+function reply(response, status, body) {
   response.writeHead(status, { 'content-type': 'application/json' }).end(`${JSON.stringify(body)}\n`);
 }
 
 async function handle(request, response) {
-  if (request.method === 'GET') return answer(response, 200, { names: [...modules.keys()] });
+  if (request.method === 'GET') return reply(response, 200, { names: [...modules.keys()] });
   if (request.url !== '/v1')
-    return answer(response, 404, { message: 'there is only POST /v1', permanent: true });
+    return reply(response, 404, { message: 'there is only POST /v1', permanent: true });
   try {
     const chunks = await request.toArray();
     const body = JSON.parse(Buffer.concat(chunks).toString());
     const act = phases[body.phase];
     if (act === undefined)
-      return answer(response, 400, { message: `what is ${body.phase}?`, permanent: true });
-    answer(response, 200, act(body));
+      return reply(response, 400, { message: `what is ${body.phase}?`, permanent: true });
+    reply(response, 200, act(body));
   } catch (error) {
-    answer(response, 400, { message: String(error) });
+    reply(response, 400, { message: String(error) });
   }
 }
 

@@ -35,11 +35,11 @@ test('release() is known for five seconds, unless we change it ourselves', async
 
 test('release() is not known when we changed the release while all were read', async () => {
   const { reads } = clockAndReads();
-  const answer = Promise.withResolvers<readonly ReleaseRevision[]>();
-  const reading = reads.readReleases(() => answer.promise);
+  const response = Promise.withResolvers<readonly ReleaseRevision[]>();
+  const reading = reads.readReleases(() => response.promise);
   reads.forgetRelease('db');
   const all = [web, { ...web, release: 'db' }];
-  answer.resolve(all);
+  response.resolve(all);
   expect(await reading).toEqual(all);
   expect(reads.release('db')).toBeUndefined();
   expect(reads.release('web')).toBe(web);

@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const server of servers.splice(0)) server.close();
 });
 
-/** A server that answers with what it got, once the client has said all; returns its port. */
+/** A server that responds with what it got, once the client has said all; returns its port. */
 async function echo(given?: number): Promise<number> {
   const [free = 0] = await freePorts(1);
   const port = given ?? free;
@@ -41,7 +41,7 @@ async function forward(targetPort: number, target: () => string | undefined): Pr
   return { port, clock, forwarder };
 }
 
-/** Says something to a port, and returns the answer. */
+/** Says something to a port, and returns the response. */
 async function say(port: number, message: string): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1' });
   socket.end(message);
@@ -79,23 +79,23 @@ test('bytes go both ways, in as many connections as there are', async () => {
 test('a connection waits until there is a target', async () => {
   let host: string | undefined;
   const { port, clock } = await forward(await echo(), () => host);
-  const answer = say(port, 'hello');
+  const response = say(port, 'hello');
   await untilWaiting(clock);
   await clock.advance(29_000);
   await untilWaiting(clock);
   host = '127.0.0.1';
   await clock.advance(100);
-  expect(await answer).toBe('hello');
+  expect(await response).toBe('hello');
 });
 
 test('a connection waits until the target can be reached', async () => {
   const [targetPort = 0] = await freePorts(1);
   const { port, clock } = await forward(targetPort, () => '127.0.0.1');
-  const answer = say(port, 'hello');
+  const response = say(port, 'hello');
   await untilWaiting(clock);
   await echo(targetPort);
   await clock.advance(100);
-  expect(await answer).toBe('hello');
+  expect(await response).toBe('hello');
 });
 
 test('what was said to a host that went away without an answer is said to the next', async () => {
@@ -107,21 +107,21 @@ test('what was said to a host that went away without an answer is said to the ne
   deaf.listen(targetPort, '127.0.0.1');
   await once(deaf, 'listening');
   const { port, clock } = await forward(targetPort, () => '127.0.0.1');
-  const answer = say(port, 'hello');
+  const response = say(port, 'hello');
   await untilWaiting(clock);
   deaf.close();
   await once(deaf, 'close');
   await echo(targetPort);
   await clock.advance(100);
-  expect(await answer).toBe('hello');
+  expect(await response).toBe('hello');
 });
 
 test('after 30 seconds without a target a connection is closed', async () => {
   const { port, clock } = await forward(await echo(), () => undefined);
-  const answer = say(port, 'hello').catch(() => 'reset');
+  const response = say(port, 'hello').catch(() => 'reset');
   await untilWaiting(clock);
   await clock.advance(30_000);
-  expect(await answer).toMatch(/^(reset)?$/);
+  expect(await response).toMatch(/^(reset)?$/);
   expect(clock.pendingDelaysMs).toEqual([]);
 });
 
@@ -193,15 +193,15 @@ test('stop() drops connections, also those that wait, and frees the port', async
 test('stop() lets a request be answered that was passed on, and drops it after 5 seconds', async () => {
   const { port: targetPort, next } = await questioned();
   const { port, clock, forwarder } = await forward(targetPort, () => '127.0.0.1');
-  const answered = connect({ port, host: '127.0.0.1' });
+  const responded = connect({ port, host: '127.0.0.1' });
   const forgotten = connect({ port, host: '127.0.0.1' });
   forgotten.on('error', () => undefined);
-  for (const socket of [answered, forgotten]) {
+  for (const socket of [responded, forgotten]) {
     socket.write('first');
     (await next()).write('one');
     expect(await once(socket, 'data')).toEqual([Buffer.from('one')]);
   }
-  answered.write('second');
+  responded.write('second');
   const second = await next();
   forgotten.write('third');
   await next();
@@ -209,8 +209,8 @@ test('stop() lets a request be answered that was passed on, and drops it after 5
   const refused = connect({ port, host: '127.0.0.1' });
   await once(refused, 'error');
   second.write('two');
-  expect(await once(answered, 'data')).toEqual([Buffer.from('two')]);
-  const closed = Promise.all([once(answered, 'close'), once(forgotten, 'close')]);
+  expect(await once(responded, 'data')).toEqual([Buffer.from('two')]);
+  const closed = Promise.all([once(responded, 'close'), once(forgotten, 'close')]);
   for (let ms = 0; ms < 5_000; ms += 50) {
     await clock.untilAsleep();
     await clock.advance(50);

@@ -53,15 +53,15 @@ interface Door extends ForwardedPort {
 
 /** A connection that is passed on. */
 interface Passage {
-  /** Whether the other host spoke last: the client does not wait for an answer. */
-  isAnswered: boolean;
+  /** Whether the other host spoke last: the client does not wait for a response. */
+  isResponded: boolean;
   /** When bytes were last passed on. */
   changedMs: number;
 }
 
 /**
  * Passes connections on as they are, bytes both ways, to another host. A connection without a target, or whose target
- * cannot be reached or goes away without a byte of an answer, waits for one for at most 30 seconds: leaders change within
+ * cannot be reached or goes away without a byte of a response, waits for one for at most 30 seconds: leaders change within
  * that time. When this process becomes the
  * target itself, its servers take the ports over, with the connections that wait.
  */
@@ -113,7 +113,7 @@ export class ConnectionForwarder implements HeldPorts {
     const untilMs = clock.steadyMs() + FINISH_MS;
     const never = new AbortController().signal;
     for (;;) {
-      this.#dropAnswered();
+      this.#dropResponded();
       if (this.#passages.size === 0 || clock.steadyMs() >= untilMs) break;
       await clock.sleep(QUIET_MS, never);
     }
@@ -122,10 +122,10 @@ export class ConnectionForwarder implements HeldPorts {
     await Promise.all(closed);
   }
 
-  #dropAnswered(): void {
+  #dropResponded(): void {
     const quietSinceMs = this.#options.clock.steadyMs() - QUIET_MS;
-    for (const [incoming, { isAnswered, changedMs }] of this.#passages) {
-      if (!isAnswered || changedMs > quietSinceMs) continue;
+    for (const [incoming, { isResponded, changedMs }] of this.#passages) {
+      if (!isResponded || changedMs > quietSinceMs) continue;
       this.#passages.delete(incoming);
       incoming.destroy();
     }
@@ -163,7 +163,7 @@ export class ConnectionForwarder implements HeldPorts {
       while (door.waiting.has(incoming)) {
         const host = this.#isForwarding ? target() : undefined;
         const outgoing = host === undefined ? undefined : await this.#reach(host, door.targetPort);
-        if (outgoing !== undefined && door.waiting.has(incoming) && (await call.isAnswered(outgoing))) {
+        if (outgoing !== undefined && door.waiting.has(incoming) && (await call.isResponded(outgoing))) {
           door.waiting.delete(incoming);
           this.#follow(incoming, outgoing);
           return call.join(outgoing);
@@ -180,9 +180,9 @@ export class ConnectionForwarder implements HeldPorts {
 
   #follow(incoming: Socket, outgoing: Socket): void {
     const { clock } = this.#options;
-    const passage: Passage = { isAnswered: true, changedMs: clock.steadyMs() };
-    const onBytes = (isAnswered: boolean) => (): void => {
-      passage.isAnswered = isAnswered;
+    const passage: Passage = { isResponded: true, changedMs: clock.steadyMs() };
+    const onBytes = (isResponded: boolean) => (): void => {
+      passage.isResponded = isResponded;
       passage.changedMs = clock.steadyMs();
     };
     incoming.on('data', onBytes(false));
@@ -238,7 +238,7 @@ class IncomingCall {
   }
 
   /** Sends a host all that was received and is being received; resolves when it answers, or false when it goes away before. */
-  async isAnswered(outgoing: Socket): Promise<boolean> {
+  async isResponded(outgoing: Socket): Promise<boolean> {
     const socket = this.#socket;
     const forward = (chunk: Buffer): void => {
       this.#said.push(chunk);
@@ -258,11 +258,11 @@ class IncomingCall {
     outgoing.once('readable', onReadable).once('close', onClose);
     socket.on('data', forward).once('end', endToo).once('close', onClose);
     socket.resume();
-    const isAnswered = await promise;
+    const isResponded = await promise;
     outgoing.off('readable', onReadable).off('close', onClose);
     if (this.#isGivenBack) return false;
     this.#stopListening();
-    return isAnswered;
+    return isResponded;
   }
 
   /**

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import { bodyOf, type HttpResponse, respond } from '@addon-operator/base/http-responses';
 import { listening } from '@addon-operator/base/listening';
 import type { Logger } from '@addon-operator/base/log';
-import { type Answer, errorAnswer, type StreamSink } from './answer.ts';
 import { ERROR_CODE_HEADER } from './error-code-header.ts';
+import { errorResponse, type RouteResponse, type StreamSink } from './response.ts';
 
 export interface ServerRequest {
   readonly method: string;
@@ -29,7 +29,7 @@ export type RequestHandler = (
   request: ServerRequest,
   signal: AbortSignal,
   origin: RequestOrigin,
-) => Answer | Promise<Answer>;
+) => RouteResponse | Promise<RouteResponse>;
 
 export interface RunningServer {
   /** Port of a TCP server, 0 for a unix socket. */
@@ -63,7 +63,7 @@ export async function serve(
       connectionsCheckingInterval: 5_000,
       maxHeaderSize: 16 * 1024,
     },
-    (request, response) => void answer(request, response, { handler, log, headers }),
+    (request, response) => void reply(request, response, { handler, log, headers }),
   );
   server.timeout = 90_000;
   server.maxConnections = MAX_CONNECTIONS;
@@ -92,14 +92,14 @@ interface Serving {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-async function answer(
+async function reply(
   request: IncomingMessage,
   response: ServerResponse,
   { handler, log, headers }: Serving,
 ): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
-  const made = await answerTo(request, handler, gone.signal, log);
+  const made = await responseTo(request, handler, gone.signal, log);
   if (gone.signal.aborted) return;
   const { stream } = made;
   const whole = sent(made, headers);
@@ -117,7 +117,7 @@ async function answer(
 }
 
 function sent(
-  { status, contentType, body, bytes, headers, code }: Answer,
+  { status, contentType, body, bytes, headers, code }: RouteResponse,
   always: Readonly<Record<string, string>>,
 ): HttpResponse {
   const all = {
@@ -130,19 +130,19 @@ function sent(
   return { status, headers: all, body: bytes ?? body };
 }
 
-async function answerTo(
+async function responseTo(
   request: IncomingMessage,
   handler: RequestHandler,
   signal: AbortSignal,
   log: Logger,
-): Promise<Answer> {
+): Promise<RouteResponse> {
   const { method = 'GET', url = '/' } = request;
   const [rawPath = '/', rawQuery = ''] = url.split('?', 2);
   try {
     const path = decodedPath(rawPath);
-    if (path === undefined) return errorAnswer(400, 'REQUEST_INVALID', '400 bad request');
+    if (path === undefined) return errorResponse(400, 'REQUEST_INVALID', '400 bad request');
     const body = await bodyOf(request, MAX_BODY_BYTES);
-    if (body === undefined) return errorAnswer(413, 'REQUEST_INVALID', '413 request body is too large');
+    if (body === undefined) return errorResponse(413, 'REQUEST_INVALID', '413 request body is too large');
     const lastEventId = request.headers['last-event-id']?.toString();
     const origin = { connection: request.socket, headers: request.headers, rawPath };
     return await handler(
@@ -152,7 +152,7 @@ async function answerTo(
     );
   } catch (error) {
     if (!signal.aborted) log.error({ error, method, path: rawPath }, 'cannot handle an HTTP request');
-    return errorAnswer(500, 'INTERNAL', '500 internal error');
+    return errorResponse(500, 'INTERNAL', '500 internal error');
   }
 }
 

@@ -1,11 +1,11 @@
 import { silentLogger } from '@addon-operator/base/log';
-import { dataAnswer, NOT_FOUND } from '@addon-operator/http-server/answer';
+import { dataResponse, NOT_FOUND } from '@addon-operator/http-server/response';
 import { serve } from '@addon-operator/http-server/serve';
 
 const server = await serve(
   { host: '127.0.0.1', port: 0 },
   ({ path, query }) => {
-    if (path === '/ready') return dataAnswer('json', { isReady: true, verbose: query.has('verbose') });
+    if (path === '/ready') return dataResponse('json', { isReady: true, verbose: query.has('verbose') });
     if (path === '/broken') throw new Error('out of paper');
     return NOT_FOUND;
   },

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import { askBuiltin } from '../test/ask-jq.ts';
-import { readAnswers } from '../test/read-answers.ts';
+import { readResponses } from '../test/read-responses.ts';
 import { Engine } from './engine.ts';
 import { LimitError } from './flow.ts';
 import { JqSyntaxError } from './lexer.ts';
 
 const ask = askBuiltin();
 
-test.each(readAnswers())(
+test.each(readResponses())(
   'the engine answers $program as jq 1.8.2 does',
-  async ({ program, input, answer }) => {
-    expect(await ask(program, input)).toBe(answer);
+  async ({ program, input, response }) => {
+    expect(await ask(program, input)).toBe(response);
   },
 );
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readAnswers } from '../test/read-answers.ts';
+import { readResponses } from '../test/read-responses.ts';
 import { JqError } from './jq-error.ts';
 import { compilePlain } from './plain-program.ts';
 
@@ -67,17 +67,17 @@ test('a number that JSON.parse would change is passed on as it was written', () 
 });
 
 describe('what jq 1.8.2 answers', () => {
-  const plain = readAnswers().flatMap(({ program, input, answer }) => {
+  const plain = readResponses().flatMap(({ program, input, response }) => {
     const run = compilePlain(program);
-    return run === undefined ? [] : [{ program, input, answer, run }];
+    return run === undefined ? [] : [{ program, input, response, run }];
   });
 
   test('is compared for several programs', () => {
     expect(plain.length).toBeGreaterThan(10);
   });
 
-  test.each(plain)('$program of $input', ({ run, input, answer }) => {
-    expect(outcome(() => run(JSON.parse(input)))).toEqual(JSON.parse(answer));
+  test.each(plain)('$program of $input', ({ run, input, response }) => {
+    expect(outcome(() => run(JSON.parse(input)))).toEqual(JSON.parse(response));
   });
 });
 

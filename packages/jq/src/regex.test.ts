@@ -28,7 +28,7 @@ describe.each([
       JSON.stringify(row).replaceAll('q', letter).replaceAll('Q', letter.toUpperCase()),
     ) as [string, string, string, readonly string[]];
     const program = '. as [$regex, $flags, $text] | [$text | match($regex; $flags) | .string]';
-    const answer = await askBuiltin()(program, JSON.stringify([regex, `g${flags}`, text]));
-    expect(JSON.parse(answer)[0]).toEqual(matches);
+    const response = await askBuiltin()(program, JSON.stringify([regex, `g${flags}`, text]));
+    expect(JSON.parse(response)[0]).toEqual(matches);
   });
 });

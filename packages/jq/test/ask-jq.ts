@@ -4,7 +4,7 @@ import { parseValue } from '../src/json-parser.ts';
 import { toJson } from '../src/json-text.ts';
 import { JqSyntaxError } from '../src/lexer.ts';
 
-/** Answers to a program and the JSON text of an input, in the form of `JqAnswer`, or `compile error`, or `crash`. */
+/** Answers to a program and the JSON text of an input, in the form of `JqResponse`, or `compile error`, or `crash`. */
 export type AskJq = (program: string, input: string) => Promise<string>;
 
 export const COMPILE_ERROR = 'compile error';

@@ -7,7 +7,7 @@ import { differencesTable, JQ_DIFFERENCES } from './differences.ts';
 const ask = askBuiltin();
 
 test.each(JQ_DIFFERENCES)('the engine differs from others as the table says: $topic', async (row) => {
-  expect(await ask(row.program, row.input)).toBe(row.answers['built-in']);
+  expect(await ask(row.program, row.input)).toBe(row.responses['built-in']);
 });
 
 test('the README ends with the differences from jq 1.8', () => {

@@ -9,7 +9,7 @@ export interface JqDifference {
   readonly topic: string;
   readonly program: string;
   readonly input: string;
-  readonly answers: Readonly<Record<EngineName, string>>;
+  readonly responses: Readonly<Record<EngineName, string>>;
 }
 
 /** The original cannot be run here: of its errors only that there is one is known. */
@@ -288,27 +288,27 @@ function difference(
   input: string,
   [builtin, newer, older, original]: readonly [string, string, string, string],
 ): JqDifference {
-  const answers = { 'built-in': builtin, 'jq 1.8': newer, 'jq 1.6': older, original };
-  return { topic, program, input, answers };
+  const responses = { 'built-in': builtin, 'jq 1.8': newer, 'jq 1.6': older, original };
+  return { topic, program, input, responses };
 }
 
 /** The table as Markdown, with the rows in which these engines differ. */
 export function differencesTable(engines: readonly EngineName[] = ENGINES): string {
   const head = `| | filter | input | ${engines.join(' | ')} |\n|---${'|---'.repeat(engines.length + 2)}|`;
   const differing = JQ_DIFFERENCES.filter(
-    ({ answers }) => new Set(engines.map((engine) => answers[engine])).size > 1,
+    ({ responses }) => new Set(engines.map((engine) => responses[engine])).size > 1,
   );
-  const rows = differing.map(({ topic, program, input, answers }) => {
-    const cells = [code(program), code(input), ...engines.map((engine) => cell(answers[engine]))];
+  const rows = differing.map(({ topic, program, input, responses }) => {
+    const cells = [code(program), code(input), ...engines.map((engine) => cell(responses[engine]))];
     return `| ${topic} | ${cells.join(' | ')} |`;
   });
   return [head, ...rows].join('\n');
 }
 
-function cell(answer: string): string {
-  if (answer === COMPILE_ERROR || answer === CRASH || answer === ERROR) return answer;
-  const message = /^\{"error":(.*)\}$/.exec(answer)?.[1];
-  return message === undefined ? code(answer.slice(1, -1)) : `error ${code(message)}`;
+function cell(response: string): string {
+  if (response === COMPILE_ERROR || response === CRASH || response === ERROR) return response;
+  const message = /^\{"error":(.*)\}$/.exec(response)?.[1];
+  return message === undefined ? code(response.slice(1, -1)) : `error ${code(message)}`;
 }
 
 function code(text: string): string {

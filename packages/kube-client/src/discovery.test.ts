@@ -8,10 +8,10 @@ import type { ApiResource } from './kube-object.ts';
 
 const never = new AbortController().signal;
 
-type Answers = Record<string, unknown>;
+type Responses = Record<string, unknown>;
 
-/** An API server of fixed documents; a path without one answers 404, an Error is thrown. */
-function setUp(answers: Answers) {
+/** An API server of fixed documents; a path without one responds with 404, an Error is thrown. */
+function setUp(responses: Responses) {
   const clock = new FakeClock();
   const paths: string[] = [];
   const kube: Pick<KubeClient, 'request'> = {
@@ -19,10 +19,10 @@ function setUp(answers: Answers) {
       paths.push(request.path);
       await settle();
       signal.throwIfAborted();
-      const answer = answers[request.path];
-      if (answer instanceof Error) throw answer;
-      if (answer === undefined) throw new KubeApiError('not found', { status: 404, reason: 'NotFound' });
-      return answer;
+      const response = responses[request.path];
+      if (response instanceof Error) throw response;
+      if (response === undefined) throw new KubeApiError('not found', { status: 404, reason: 'NotFound' });
+      return response;
     },
   };
   const stream = (): never => {
@@ -34,11 +34,11 @@ function setUp(answers: Answers) {
 
 const verbs = ['get', 'list'];
 
-function aggregated(kind: string, resource: string, more: Answers = {}): unknown {
+function aggregated(kind: string, resource: string, more: Responses = {}): unknown {
   return { resource, responseKind: { kind }, scope: 'Namespaced', singularResource: '', verbs, ...more };
 }
 
-function aggregatedAnswers(): Answers {
+function aggregatedResponses(): Responses {
   return {
     '/api': {
       kind: 'APIGroupDiscoveryList',
@@ -78,7 +78,7 @@ function aggregatedAnswers(): Answers {
   };
 }
 
-function plainAnswers(): Answers {
+function plainResponses(): Responses {
   return {
     '/api': { kind: 'APIVersions', versions: ['v1'] },
     '/api/v1': {
@@ -129,9 +129,9 @@ function plainAnswers(): Answers {
   };
 }
 
-const documents: readonly (readonly [string, () => Answers])[] = [
-  ['aggregated', aggregatedAnswers],
-  ['plain', plainAnswers],
+const documents: readonly (readonly [string, () => Responses])[] = [
+  ['aggregated', aggregatedResponses],
+  ['plain', plainResponses],
 ];
 
 const cases: readonly (readonly [string | undefined, string, string])[] = [
@@ -147,9 +147,9 @@ const cases: readonly (readonly [string | undefined, string, string])[] = [
   [undefined, 'carton', 'acme.io/v2/boxes'],
 ];
 
-for (const [style, answers] of documents) {
+for (const [style, responses] of documents) {
   test.each(cases)(`find(%j, %j) gives %s from ${style} discovery`, async (apiVersion, kind, expected) => {
-    const { discovery } = setUp(answers());
+    const { discovery } = setUp(responses());
     const found = await discovery.find(apiVersion, kind, never);
     expect(`${found.group}/${found.version}/${found.plural}`).toBe(expected);
   });
@@ -161,7 +161,7 @@ for (const [style, answers] of documents) {
     [undefined, ''],
     [undefined, 'namespaces/status'],
   ])(`find(%j, %j) finds nothing in ${style} discovery`, async (apiVersion, kind) => {
-    const { discovery } = setUp(answers());
+    const { discovery } = setUp(responses());
     await expect(discovery.find(apiVersion, kind, never)).rejects.toMatchObject({
       code: 'KUBE_KIND_UNKNOWN',
       message: expect.stringContaining(
@@ -171,7 +171,7 @@ for (const [style, answers] of documents) {
   });
 
   test(`apiVersions() lists versions and kinds from ${style} discovery`, async () => {
-    const { discovery } = setUp(answers());
+    const { discovery } = setUp(responses());
     expect(await discovery.apiVersions(never)).toEqual([
       'acme.io/v1',
       'acme.io/v1/Box',
@@ -188,7 +188,7 @@ for (const [style, answers] of documents) {
   });
 
   test(`find() knows scope and names from ${style} discovery`, async () => {
-    const { discovery } = setUp(answers());
+    const { discovery } = setUp(responses());
     expect(await discovery.find('v1', 'Namespace', never)).toMatchObject({
       kind: 'Namespace',
       isNamespaced: false,
@@ -207,8 +207,8 @@ test.each([
   ['acme.io', 'boxes', false],
   ['new.io', 'thing', false],
 ])('resourcesWithoutKind() of group %j and kind %j: served is %j', async (group, kind, isServed) => {
-  for (const [, answers] of documents) {
-    const { discovery } = setUp(answers());
+  for (const [, responses] of documents) {
+    const { discovery } = setUp(responses());
     const without = await discovery.resourcesWithoutKind({ group, kind }, never);
     expect(without?.map((resource) => resource.kind)).toEqual(
       isServed ? undefined : ['ConfigMap', 'Namespace', 'Event', 'Event', 'Box', 'Lid'],
@@ -217,31 +217,31 @@ test.each([
 });
 
 test('resourcesWithoutKind() looks again for a missing kind, and finds nothing wrong while its API server is away', async () => {
-  const answers = plainAnswers();
-  const { discovery, clock } = setUp(answers);
+  const responses = plainResponses();
+  const { discovery, clock } = setUp(responses);
   const wanted = { group: 'acme.io', kind: 'Crate' };
   expect(await discovery.resourcesWithoutKind(wanted, never)).toBeDefined();
-  delete answers['/apis/acme.io/v1'];
+  delete responses['/apis/acme.io/v1'];
   await clock.advance(5_000);
   expect(await discovery.resourcesWithoutKind(wanted, never)).toBeUndefined();
 });
 
 test('find() asks the server once, also for callers at the same time', async () => {
-  const { discovery, paths } = setUp(aggregatedAnswers());
+  const { discovery, paths } = setUp(aggregatedResponses());
   await Promise.all([discovery.find('v1', 'cm', never), discovery.find('v1', 'ns', never)]);
   await discovery.find(undefined, 'box', never);
   expect(paths).toEqual(['/api', '/apis']);
 });
 
 test('find() looks again for an unknown kind, at most every 5 s', async () => {
-  const answers = aggregatedAnswers();
-  const { discovery, clock, paths } = setUp(answers);
+  const responses = aggregatedResponses();
+  const { discovery, clock, paths } = setUp(responses);
   await discovery.find('v1', 'cm', never);
   await clock.advance(4_999);
   await expect(discovery.find('new.io/v1', 'Thing', never)).rejects.toThrow('not supported by cluster');
   expect(paths).toHaveLength(2);
 
-  answers['/apis'] = {
+  responses['/apis'] = {
     kind: 'APIGroupDiscoveryList',
     items: [
       {
@@ -256,7 +256,7 @@ test('find() looks again for an unknown kind, at most every 5 s', async () => {
 });
 
 test('invalidate() makes the next question go to the server', async () => {
-  const { discovery, paths } = setUp(aggregatedAnswers());
+  const { discovery, paths } = setUp(aggregatedResponses());
   await discovery.find('v1', 'cm', never);
   discovery.invalidate();
   await discovery.find('v1', 'cm', never);
@@ -264,7 +264,7 @@ test('invalidate() makes the next question go to the server', async () => {
 });
 
 test('apiVersions() is at most a minute old', async () => {
-  const { discovery, clock, paths } = setUp(aggregatedAnswers());
+  const { discovery, clock, paths } = setUp(aggregatedResponses());
   await discovery.apiVersions(never);
   await clock.advance(59_000);
   await discovery.apiVersions(never);
@@ -275,7 +275,7 @@ test('apiVersions() is at most a minute old', async () => {
 });
 
 test('find() survives the abort of the caller who started the reading', async () => {
-  const { discovery } = setUp(aggregatedAnswers());
+  const { discovery } = setUp(aggregatedResponses());
   const controller = new AbortController();
   const first = discovery.find('v1', 'cm', controller.signal).catch((error: unknown) => error);
   const second = discovery.find('v1', 'cm', never);
@@ -286,9 +286,12 @@ test('find() survives the abort of the caller who started the reading', async ()
 });
 
 test('find() does without a group whose server is down, and fails when the server itself is', async () => {
-  const answers = plainAnswers();
-  answers['/apis/events.k8s.io/v1'] = new KubeApiError('down', { status: 503, reason: 'ServiceUnavailable' });
-  const { discovery } = setUp(answers);
+  const responses = plainResponses();
+  responses['/apis/events.k8s.io/v1'] = new KubeApiError('down', {
+    status: 503,
+    reason: 'ServiceUnavailable',
+  });
+  const { discovery } = setUp(responses);
   expect(await discovery.find(undefined, 'box', never)).toMatchObject({ version: 'v2' });
 
   const down = setUp({ '/api': new OperatorError('KUBE_UNREACHABLE', 'refused') });
@@ -304,12 +307,12 @@ function known(resource: Pick<ApiResource, 'group' | 'version' | 'kind'>): ApiRe
 }
 
 test.each([
-  ['aggregated', aggregatedAnswers],
-  ['plain', plainAnswers],
+  ['aggregated', aggregatedResponses],
+  ['plain', plainResponses],
 ])(
   'rediscover() prefers the known version, then any other, and reads anew, when documents are %s',
-  async (_name, answersOf) => {
-    const { discovery, paths } = setUp(answersOf());
+  async (_name, responsesOf) => {
+    const { discovery, paths } = setUp(responsesOf());
     const find = (resource: Pick<ApiResource, 'group' | 'version' | 'kind'>) =>
       discovery.rediscover(known(resource), never);
     expect(await find(BOX)).toMatchObject({ version: 'v1', plural: 'boxes' });
@@ -322,10 +325,10 @@ test.each([
 );
 
 test('rediscover() makes find() see the change', async () => {
-  const answers = aggregatedAnswers();
-  const { discovery } = setUp(answers);
+  const responses = aggregatedResponses();
+  const { discovery } = setUp(responses);
   await discovery.find('acme.io/v1', 'Box', never);
-  answers['/apis'] = { kind: 'APIGroupDiscoveryList', items: [] };
+  responses['/apis'] = { kind: 'APIGroupDiscoveryList', items: [] };
   expect(await discovery.rediscover(known(BOX), never)).toBe(undefined);
   await expect(discovery.find('acme.io/v1', 'Box', never)).rejects.toMatchObject({
     code: 'KUBE_KIND_UNKNOWN',
@@ -333,16 +336,16 @@ test('rediscover() makes find() see the change', async () => {
 });
 
 test('rediscover() does not know, when the server of the group is away', async () => {
-  const plain = plainAnswers();
+  const plain = plainResponses();
   plain['/apis/acme.io/v1'] = new KubeApiError('down', { status: 503, reason: 'ServiceUnavailable' });
   plain['/apis/acme.io/v2'] = new KubeApiError('down', { status: 503, reason: 'ServiceUnavailable' });
-  const stale = aggregatedAnswers();
+  const stale = aggregatedResponses();
   stale['/apis'] = {
     kind: 'APIGroupDiscoveryList',
     items: [{ metadata: { name: 'acme.io' }, versions: [{ version: 'v1', freshness: 'Stale' }] }],
   };
-  for (const answers of [plain, stale])
-    await expect(setUp(answers).discovery.rediscover(known(BOX), never)).rejects.toThrow(
+  for (const responses of [plain, stale])
+    await expect(setUp(responses).discovery.rediscover(known(BOX), never)).rejects.toThrow(
       'Cannot find out whether the API server still serves Box of acme.io',
     );
 });

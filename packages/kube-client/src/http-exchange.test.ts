@@ -2,7 +2,7 @@ import { Agent } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
-import { answerJson, startLoopbackServer } from '../../../test/support/loopback-server.ts';
+import { responseJson, startLoopbackServer } from '../../../test/support/loopback-server.ts';
 import { NotSentError, readLines, sendRequest } from './http-exchange.ts';
 
 const LIMIT = { clock: new FakeClock(), connectTimeoutMs: 10_000 };
@@ -31,7 +31,7 @@ class HeldAgent extends Agent {
 }
 
 test('sendRequest() sends nothing, when beforeSend refuses only after the connection was asked for', async () => {
-  const server = await startLoopbackServer((_, response) => answerJson(response, 200, {}));
+  const server = await startLoopbackServer((_, response) => responseJson(response, 200, {}));
   const agent = new HeldAgent();
   const refusal = new Error('not the leader any more');
   let isLeader = true;
@@ -51,7 +51,7 @@ test('sendRequest() sends nothing, when beforeSend refuses only after the connec
 });
 
 test('sendRequest() calls beforeSend once, when the connection is open', async () => {
-  const server = await startLoopbackServer((_, response) => answerJson(response, 200, {}));
+  const server = await startLoopbackServer((_, response) => responseJson(response, 200, {}));
   const agent = new HeldAgent();
   const states: (string | undefined)[] = [];
   const beforeSend = (): void => {

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
-import { answerJson, startLoopbackServer } from '../../../test/support/loopback-server.ts';
+import { responseJson, startLoopbackServer } from '../../../test/support/loopback-server.ts';
 import { HttpKubeClient } from './http-kube-client.ts';
 
 const never = new AbortController().signal;
@@ -28,7 +28,7 @@ test('at most 16 requests are in flight, the others wait their turn, and one tha
   const held: (() => void)[] = [];
   const [sixteen, more] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const server = await startLoopbackServer((_, response) => {
-    held.push(() => answerJson(response, 200, {}));
+    held.push(() => responseJson(response, 200, {}));
     if (server.requests.length === 16) sixteen.resolve();
     if (server.requests.length === 17) more.resolve();
   });
@@ -46,6 +46,6 @@ test('at most 16 requests are in flight, the others wait their turn, and one tha
   held.shift()?.();
   await more.promise;
   expect(server.requests.at(-1)?.path).toBe('/api/v1/nodes');
-  for (const answer of held) answer();
+  for (const reply of held) reply();
   await Promise.all([...first, last]);
 });

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
-import { answerJson, startLoopbackServer } from '../../../test/support/loopback-server.ts';
+import { responseJson, startLoopbackServer } from '../../../test/support/loopback-server.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { HttpKubeClient } from './http-kube-client.ts';
 
@@ -13,7 +13,7 @@ async function connectionsOfTwo(isShared: boolean): Promise<number> {
   const sockets = new Set<Socket | null>();
   const server = await startLoopbackServer((_, response) => {
     sockets.add(response.socket);
-    answerJson(response, 200, {});
+    responseJson(response, 200, {});
   });
   onTestFinished(() => server.stop());
   const access = {

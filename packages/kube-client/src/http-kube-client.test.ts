@@ -4,10 +4,10 @@ import { TokenBucket } from '@addon-operator/base/token-bucket';
 import { expect, onTestFinished, test } from 'vitest';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import {
-  answerJson,
-  answerStatus,
   type LoopbackServer,
   type Respond,
+  responseJson,
+  responseStatus,
   startLoopbackServer,
 } from '../../../test/support/loopback-server.ts';
 import type { Credentials } from './credentials.ts';
@@ -62,7 +62,7 @@ test('request() sends query, body, type and agent, and parses the answer exactly
   const { client, server, observations } = await setUp((_, response) => {
     response.end('{"n":9007199254740993}');
   });
-  const answer = await client.request(
+  const reply = await client.request(
     {
       method: 'PATCH',
       path: '/api/v1/namespaces/a/pods/b',
@@ -72,7 +72,7 @@ test('request() sends query, body, type and agent, and parses the answer exactly
     },
     never,
   );
-  expect(JSON.stringify(answer)).toBe('{"n":9007199254740993}');
+  expect(JSON.stringify(reply)).toBe('{"n":9007199254740993}');
   expect(server.requests[0]).toMatchObject({
     method: 'PATCH',
     query: { dryRun: 'All', s: 'a=b&c' },
@@ -106,7 +106,7 @@ test('request() reads compressed answers and gives undefined for an empty one', 
 test('request() throws what the server answered as a KubeApiError', async () => {
   const { client } = await setUp((request, response) => {
     if (request.path === '/plain') response.writeHead(404).end('404 page not found\n');
-    else answerStatus(response, 409, 'AlreadyExists', 'pods "p" already exists');
+    else responseStatus(response, 409, 'AlreadyExists', 'pods "p" already exists');
   });
   const error = await failureOf(client.request(get, never));
   expect(error).toBeInstanceOf(KubeApiError);
@@ -153,7 +153,7 @@ test('request() throws KUBE_UNREACHABLE when the name of the server does not res
 
 test('request() does not repeat a write that was reset after it was sent', async () => {
   const { client, server } = await setUp((request, response) => {
-    if (request.method === 'GET') answerJson(response, 200, {});
+    if (request.method === 'GET') responseJson(response, 200, {});
     else response.socket?.destroy();
   });
   // A connection that was used before is the case in which repeating would be tempting.
@@ -165,14 +165,14 @@ test('request() does not repeat a write that was reset after it was sent', async
 });
 
 test('request() repeats a GET whose idle connection was closed', async () => {
-  let answered = 0;
+  let responded = 0;
   const { client, server } = await setUp((_, response) => {
-    answered += 1;
-    if (answered === 2) response.socket?.destroy();
-    else answerJson(response, 200, { answered });
+    responded += 1;
+    if (responded === 2) response.socket?.destroy();
+    else responseJson(response, 200, { responded });
   });
   await client.request(get, never);
-  expect(await client.request(get, never)).toEqual({ answered: 3 });
+  expect(await client.request(get, never)).toEqual({ responded: 3 });
   expect(server.requests).toHaveLength(3);
 });
 
@@ -229,7 +229,7 @@ test('request() rejects with the reason of the abort and frees its timers', asyn
 
 test('request() waits as long as 429 says, and gives up after four repetitions', async () => {
   const { client, clock, server } = await setUp((_, response) => {
-    answerStatus(response, 429, 'TooManyRequests', 'slow down', { 'retry-after': '3' });
+    responseStatus(response, 429, 'TooManyRequests', 'slow down', { 'retry-after': '3' });
   });
   const failing = failureOf(client.request(get, never));
   for (let retry = 1; retry <= 4; retry += 1) {
@@ -244,7 +244,7 @@ test('request() waits as long as 429 says, and gives up after four repetitions',
 
 test('request() does not wait beyond its deadline', async () => {
   const { client, server } = await setUp((_, response) => {
-    answerStatus(response, 429, 'TooManyRequests', 'slow down', { 'retry-after': '60' });
+    responseStatus(response, 429, 'TooManyRequests', 'slow down', { 'retry-after': '60' });
   });
   await expect(client.request(get, never)).rejects.toMatchObject({ status: 429 });
   expect(server.requests).toHaveLength(1);
@@ -262,8 +262,8 @@ test('request() repeats once with fresh credentials after 401', async () => {
   const { client, server } = await setUp(
     (request, response) => {
       if (request.headers.authorization === 'Bearer new' && request.path !== '/denied')
-        answerJson(response, 200, {});
-      else answerStatus(response, 401, 'Unauthorized');
+        responseJson(response, 200, {});
+      else responseStatus(response, 401, 'Unauthorized');
     },
     { credentials },
   );
@@ -280,7 +280,7 @@ test('request() repeats once with fresh credentials after 401', async () => {
 
 test('request() keeps to the rate limit', async () => {
   const clock = new FakeClock();
-  const { client, server } = await setUp((_, response) => answerJson(response, 200, {}), {
+  const { client, server } = await setUp((_, response) => responseJson(response, 200, {}), {
     clock,
     limiter: new TokenBucket({ intervalMs: 1_000, burst: 1 }, clock),
   });
@@ -293,7 +293,7 @@ test('request() keeps to the rate limit', async () => {
 });
 
 test('request() refuses a path that a URL would change', async () => {
-  const { client, server } = await setUp((_, response) => answerJson(response, 200, {}));
+  const { client, server } = await setUp((_, response) => responseJson(response, 200, {}));
   const path = '/api/v1/namespaces/a/pods/..';
   await expect(client.request({ method: 'DELETE', path }, never)).rejects.toMatchObject({ code: 'INTERNAL' });
   expect(server.requests).toHaveLength(0);
@@ -371,7 +371,7 @@ test('stream() closes the connection of a reader that leaves or never comes', as
 
 test('stream() throws a refusal at once, 429 included', async () => {
   const { client, server } = await setUp((_, response) => {
-    answerStatus(response, 429, 'TooManyRequests', 'slow down', { 'retry-after': '7' });
+    responseStatus(response, 429, 'TooManyRequests', 'slow down', { 'retry-after': '7' });
   });
   await expect(client.stream(get, never)).rejects.toMatchObject({ status: 429, retryAfterSeconds: 7 });
   expect(server.requests).toHaveLength(1);
@@ -389,7 +389,7 @@ test('beforeWrite is asked right before a write goes out, after the wait for the
   const refused = new Error('not the leader');
   const asked: number[] = [];
   const clock = new FakeClock();
-  const { client, server } = await setUp((_, response) => answerJson(response, 200, {}), {
+  const { client, server } = await setUp((_, response) => responseJson(response, 200, {}), {
     clock,
     limiter: new TokenBucket({ intervalMs: 1_000, burst: 1 }, clock),
     beforeWrite: () => {
@@ -414,7 +414,10 @@ test('beforeWrite is asked right before a write goes out, after the wait for the
 test('request() sends no write at sendBeforeMs or later, when the rate limit or a connection held it up until then', async () => {
   const clock = new FakeClock();
   const limiter = new TokenBucket({ intervalMs: 1_000, burst: 1 }, clock);
-  const { client, server } = await setUp((_, response) => answerJson(response, 200, {}), { clock, limiter });
+  const { client, server } = await setUp((_, response) => responseJson(response, 200, {}), {
+    clock,
+    limiter,
+  });
   const write = { method: 'PUT', path: '/api/v1/pods/a', body: {}, sendBeforeMs: 1_000 } as const;
   await client.request(write, never);
   const late = failureOf(client.request(write, never));

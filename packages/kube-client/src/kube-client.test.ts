@@ -4,13 +4,13 @@ import { requestIfPresent } from './kube-client.ts';
 
 const signal = new AbortController().signal;
 
-function answering(status: number, body: string) {
+function responding(status: number, body: string) {
   const title = 'GET /api/v1/namespaces/a/secrets/b';
   return { request: () => Promise.reject(refusal(title, { status, body, retryAfter: undefined })) };
 }
 
 const ask = (status: number, body: string) =>
-  requestIfPresent(answering(status, body), { method: 'GET', path: '/' }, signal);
+  requestIfPresent(responding(status, body), { method: 'GET', path: '/' }, signal);
 
 test.each([
   ['a Status object', '{"kind":"Status","reason":"NotFound","message":"secrets \\"b\\" not found"}'],

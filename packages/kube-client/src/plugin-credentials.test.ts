@@ -17,12 +17,12 @@ function execUser(script: string) {
   };
 }
 
-const answer = (status: string): string =>
+const reply = (status: string): string =>
   `printf '{"kind":"ExecCredential","status":%s}' "${status.replaceAll('"', '\\"')}"`;
 
 test('loadPluginCredentials() runs the exec plug-in with its environment', async () => {
   const plugin = await loadPluginCredentials(
-    execUser(answer('{"token":"$GREETING-${#KUBERNETES_EXEC_INFO}"}')),
+    execUser(reply('{"token":"$GREETING-${#KUBERNETES_EXEC_INFO}"}')),
     new FakeClock(),
   );
   expect(await plugin(false, signal)).toEqual({
@@ -32,12 +32,12 @@ test('loadPluginCredentials() runs the exec plug-in with its environment', async
 
 test('loadPluginCredentials() takes a client certificate', async () => {
   const status = '{"clientCertificateData":"CERT","clientKeyData":"KEY"}';
-  const plugin = await loadPluginCredentials(execUser(answer(status)), new FakeClock());
+  const plugin = await loadPluginCredentials(execUser(reply(status)), new FakeClock());
   expect(await plugin(false, signal)).toEqual({ cert: 'CERT', key: 'KEY' });
 });
 
 test('loadPluginCredentials() keeps a token until it is refused', async () => {
-  const plugin = await loadPluginCredentials(execUser(answer('{"token":"$$"}')), new FakeClock());
+  const plugin = await loadPluginCredentials(execUser(reply('{"token":"$$"}')), new FakeClock());
   const first = await plugin(false, signal);
   expect(await plugin(false, signal)).toEqual(first);
   expect(await plugin(true, signal)).not.toEqual(first);

@@ -112,13 +112,13 @@ async function fetchPage(
   };
   const path = resourcePath(selection.resource, selection.namespace);
   const accept = selectionAccept(selection, 'PartialObjectMetadataList');
-  const answer = await kube.request({ method: 'GET', path, query, ...accept }, signal);
-  if (!isObject(answer) || !isObject(answer['metadata'])) throw notAList(selection, 'it has no metadata');
-  const { resourceVersion, continue: next } = answer['metadata'];
+  const reply = await kube.request({ method: 'GET', path, query, ...accept }, signal);
+  if (!isObject(reply) || !isObject(reply['metadata'])) throw notAList(selection, 'it has no metadata');
+  const { resourceVersion, continue: next } = reply['metadata'];
   if (typeof resourceVersion !== 'string') throw notAList(selection, 'it has no resourceVersion');
   return {
     resourceVersion,
-    objects: toObjects(answer['items'] ?? [], selection),
+    objects: toObjects(reply['items'] ?? [], selection),
     next: typeof next === 'string' && next !== '' ? next : undefined,
   };
 }

@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '@addon-operator/base/clock';
 import { silentLogger } from '@addon-operator/base/log';
 import { expect, test } from 'vitest';
 import { CONFIG_MAPS } from '../../../test/support/fake-kube-api.ts';
-import { answerJson, startLoopbackServer } from '../../../test/support/loopback-server.ts';
+import { responseJson, startLoopbackServer } from '../../../test/support/loopback-server.ts';
 import { plainClient } from '../../../test/support/plain-client.ts';
 import { RecordingSink } from '../../../test/support/recording-sink.ts';
 import type { KubeObject } from './kube-object.ts';
@@ -65,7 +65,7 @@ test('FAULT-A8: an event cut at any byte is delivered once, whole, after the rec
   let watches = 0;
   const server = await startLoopbackServer((request, response) => {
     if (request.query['watch'] === undefined) {
-      answerJson(response, 200, { metadata: { resourceVersion: '5' }, items: [] });
+      responseJson(response, 200, { metadata: { resourceVersion: '5' }, items: [] });
     } else if ((watches += 1) === 1) {
       cutAfter(response, LINE, cutAt);
     } else {

@@ -4,16 +4,16 @@ import { daemonHost } from '../../../test/support/daemon-host.ts';
 import { KubeApiError } from './kube-client.ts';
 import { requireNamespace } from './require-namespace.ts';
 
-/** Asks a server that answers one request after another with these. */
-function harness(...answers: readonly (Error | object)[]) {
+/** Asks a server that responds one request after another with these. */
+function harness(...responses: readonly (Error | object)[]) {
   const host = daemonHost();
   const paths: string[] = [];
   const kube = {
     request: async ({ path }: { readonly path: string }): Promise<unknown> => {
-      const answer = answers[paths.length];
+      const response = responses[paths.length];
       paths.push(path);
-      if (answer instanceof Error) throw answer;
-      return answer;
+      if (response instanceof Error) throw response;
+      return response;
     },
   };
   return {

@@ -5,7 +5,7 @@ export type Representation = 'object' | 'table' | 'metadata';
 
 export interface Negotiated {
   readonly representation: Representation;
-  /** Content type of the answer. */
+  /** Content type of the response. */
   readonly contentType: string;
 }
 

@@ -11,7 +11,7 @@ export interface ApiRequest {
   readonly body: Uint8Array;
 }
 
-export interface BodyAnswer {
+export interface BodyResponse {
   readonly type: 'body';
   readonly status: number;
   readonly contentType: string;
@@ -24,16 +24,16 @@ export interface BodyAnswer {
 /** Sends one piece of a stream; false when the reader has fallen too far behind and was cut off. */
 export type Send = (text: string) => boolean;
 
-export interface StreamAnswer {
+export interface StreamResponse {
   readonly type: 'stream';
   readonly contentType: string;
   /** Sends what there is and what comes until `signal` aborts; when it returns or resolves, the stream ends. */
   readonly run: (send: Send, signal: AbortSignal) => Promise<void>;
 }
 
-export type ApiAnswer = BodyAnswer | StreamAnswer;
+export type ApiResponse = BodyResponse | StreamResponse;
 
-export function jsonAnswer(
+export function jsonResponse(
   status: number,
   body: unknown,
   options: {
@@ -41,7 +41,7 @@ export function jsonAnswer(
     readonly headers?: Readonly<Record<string, string>>;
     readonly warnings?: readonly string[];
   } = {},
-): BodyAnswer {
+): BodyResponse {
   return {
     type: 'body',
     status,
@@ -52,7 +52,7 @@ export function jsonAnswer(
   };
 }
 
-export function textAnswer(status: number, text: string): BodyAnswer {
+export function textResponse(status: number, text: string): BodyResponse {
   const contentType = 'text/plain; charset=utf-8';
   return { type: 'body', status, contentType, text, headers: {}, warnings: [] };
 }

@@ -1,4 +1,4 @@
-import { type ApiAnswer, type ApiRequest, jsonAnswer, textAnswer } from './api-request.ts';
+import { type ApiRequest, type ApiResponse, jsonResponse, textResponse } from './api-request.ts';
 import type { ApiState } from './api-state.ts';
 import { handleDeleteCollection, handleList, handleWatch, isTrue } from './collection-handlers.ts';
 import {
@@ -24,25 +24,25 @@ import { VERSION } from './served-version.ts';
 import { methodNotAllowed, notFound, notImplemented, StatusError, unknownResource } from './status-error.ts';
 
 /** Answers one request. Refusals are answers too; only a defect throws. */
-export function handleRequest(state: ApiState, request: ApiRequest): ApiAnswer {
+export function handleRequest(state: ApiState, request: ApiRequest): ApiResponse {
   try {
     return route(state, request);
   } catch (error) {
-    if (error instanceof StatusError) return jsonAnswer(error.status.code, error.status);
+    if (error instanceof StatusError) return jsonResponse(error.status.code, error.status);
     throw error;
   }
 }
 
-function route(state: ApiState, request: ApiRequest): ApiAnswer {
+function route(state: ApiState, request: ApiRequest): ApiResponse {
   const segments = decodeSegments(request.path) ?? [];
   const [root = '', group, version] = segments;
   switch (root) {
     case 'healthz':
     case 'livez':
     case 'readyz':
-      return textAnswer(200, 'ok');
+      return textResponse(200, 'ok');
     case 'version':
-      return jsonAnswer(200, VERSION);
+      return jsonResponse(200, VERSION);
     case 'openapi':
       return openApi(state, request, segments);
     case 'api':
@@ -51,21 +51,21 @@ function route(state: ApiState, request: ApiRequest): ApiAnswer {
       return resourceRequest(state, request);
     case 'apis':
       if (group === undefined) return groupsDiscovery(state.kinds.kinds, request);
-      if (!state.kinds.hasGroup(group)) return textAnswer(404, '404 page not found\n');
+      if (!state.kinds.hasGroup(group)) return textResponse(404, '404 page not found\n');
       if (version === undefined) return groupDiscovery(state.kinds.kinds, group, request);
       if (segments.length === 3) return versions(state, request, group, version);
       return resourceRequest(state, request);
     default:
-      return textAnswer(404, '404 page not found\n');
+      return textResponse(404, '404 page not found\n');
   }
 }
 
-function versions(state: ApiState, request: ApiRequest, group: string, version: string): ApiAnswer {
+function versions(state: ApiState, request: ApiRequest, group: string, version: string): ApiResponse {
   if (!state.kinds.hasGroup(group, version)) throw unknownResource();
   return versionDiscovery(state.kinds.kinds, group, version, request);
 }
 
-function openApi(state: ApiState, request: ApiRequest, segments: readonly string[]): ApiAnswer {
+function openApi(state: ApiState, request: ApiRequest, segments: readonly string[]): ApiResponse {
   const [, format, root, first, second] = segments;
   const { kinds } = state.kinds;
   if (format !== 'v3') throw unknownResource();
@@ -75,7 +75,7 @@ function openApi(state: ApiState, request: ApiRequest, segments: readonly string
   return tagged(request, openApiDocument(kinds, group, version));
 }
 
-function resourceRequest(state: ApiState, request: ApiRequest): ApiAnswer {
+function resourceRequest(state: ApiState, request: ApiRequest): ApiResponse {
   const path = parseResourcePath(request.path);
   const kind = path === undefined ? undefined : state.kinds.find(path.group, path.version, path.plural);
   if (path === undefined || kind === undefined) throw unknownResource();
@@ -83,15 +83,15 @@ function resourceRequest(state: ApiState, request: ApiRequest): ApiAnswer {
   const resource: ResourceRequest = { request, kind, namespace: path.namespace, name, subresource };
   if (kind.isNamespaced ? path.namespace === undefined && name !== '' : path.namespace !== undefined)
     throw unknownResource();
-  if (subresource !== '') return subresourceAnswer(state, resource);
-  return name === '' ? collectionAnswer(state, resource) : singleAnswer(state, resource);
+  if (subresource !== '') return subresourceResponse(state, resource);
+  return name === '' ? collectionResponse(state, resource) : singleResponse(state, resource);
 }
 
 function requireVerb(kind: ServedKind, verb: Verb): void {
   if (!kind.verbs.includes(verb)) throw methodNotAllowed();
 }
 
-function singleAnswer(state: ApiState, resource: ResourceRequest): ApiAnswer {
+function singleResponse(state: ApiState, resource: ResourceRequest): ApiResponse {
   const { request, kind } = resource;
   switch (request.method) {
     case 'GET':
@@ -111,7 +111,7 @@ function singleAnswer(state: ApiState, resource: ResourceRequest): ApiAnswer {
   }
 }
 
-function collectionAnswer(state: ApiState, resource: ResourceRequest): ApiAnswer {
+function collectionResponse(state: ApiState, resource: ResourceRequest): ApiResponse {
   const { request, kind, namespace } = resource;
   switch (request.method) {
     case 'GET':
@@ -133,7 +133,7 @@ function collectionAnswer(state: ApiState, resource: ResourceRequest): ApiAnswer
 /** Subresources that need a node to answer. */
 const NODE_SUBRESOURCES = ['attach', 'exec', 'log', 'portforward', 'proxy'];
 
-function subresourceAnswer(state: ApiState, resource: ResourceRequest): ApiAnswer {
+function subresourceResponse(state: ApiState, resource: ResourceRequest): ApiResponse {
   const { request, kind, namespace, name, subresource } = resource;
   if (kind.group === '' && NODE_SUBRESOURCES.includes(subresource)) {
     const key = `${namespace ?? ''}/${name}`;
@@ -145,5 +145,5 @@ function subresourceAnswer(state: ApiState, resource: ResourceRequest): ApiAnswe
   const isServed = (subresource === 'status' && kind.hasStatus) || (subresource === 'scale' && kind.hasScale);
   if (!isServed || kind.isReview) throw unknownResource();
   if (request.method === 'DELETE') throw methodNotAllowed();
-  return singleAnswer(state, resource);
+  return singleResponse(state, resource);
 }

@@ -1,4 +1,4 @@
-import { type ApiAnswer, jsonAnswer } from './api-request.ts';
+import { type ApiResponse, jsonResponse } from './api-request.ts';
 import type { ApiState } from './api-state.ts';
 import { storageOf } from './kinds.ts';
 import { type ListOptions, listObjects, parseRevision } from './list-objects.ts';
@@ -43,21 +43,21 @@ function listOptions(resource: ResourceRequest): ListOptions {
 }
 
 /** Lists a collection. */
-export function handleList(state: ApiState, resource: ResourceRequest): ApiAnswer {
+export function handleList(state: ApiState, resource: ResourceRequest): ApiResponse {
   const { objects, meta } = listObjects(state.store, storageOf(resource.kind), listOptions(resource));
-  return jsonAnswer(200, viewList(objects, meta, viewOf(state, resource)));
+  return jsonResponse(200, viewList(objects, meta, viewOf(state, resource)));
 }
 
 /** Deletes what a list with the same selectors would show. */
-export function handleDeleteCollection(state: ApiState, resource: ResourceRequest): ApiAnswer {
+export function handleDeleteCollection(state: ApiState, resource: ResourceRequest): ApiResponse {
   const { objects } = listObjects(state.store, storageOf(resource.kind), listOptions(resource));
   const deleted = deleteObjects(state, resource, objects);
   const meta = { resourceVersion: String(state.store.revision) };
-  return jsonAnswer(200, viewList(deleted, meta, viewOf(state, resource)));
+  return jsonResponse(200, viewList(deleted, meta, viewOf(state, resource)));
 }
 
 /** Watches a collection. */
-export function handleWatch(state: ApiState, resource: ResourceRequest): ApiAnswer {
+export function handleWatch(state: ApiState, resource: ResourceRequest): ApiResponse {
   const { request, kind, namespace } = resource;
   const { query } = request;
   const revision = parseRevision(query.get('resourceVersion') ?? '');

@@ -35,7 +35,7 @@ export async function lockDirectory(
 }
 
 async function takeOver(path: string): Promise<DirectoryLock | undefined> {
-  if (await isAnswered(path)) return undefined;
+  if (await isResponded(path)) return undefined;
   rmSync(path, { force: true });
   return listenOn(path);
 }
@@ -60,7 +60,7 @@ async function listenOn(path: string): Promise<DirectoryLock | undefined> {
   };
 }
 
-async function isAnswered(path: string): Promise<boolean> {
+async function isResponded(path: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const socket = connect(path);
   socket.once('connect', () => resolve(true));

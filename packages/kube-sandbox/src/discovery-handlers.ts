@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { acceptsAggregatedDiscovery } from './accept.ts';
-import { type ApiRequest, type BodyAnswer, jsonAnswer } from './api-request.ts';
+import { type ApiRequest, type BodyResponse, jsonResponse } from './api-request.ts';
 import type { Fields } from './json-access.ts';
 import { apiVersionOf, isNamespace, type ServedKind } from './kinds.ts';
 
@@ -8,7 +8,7 @@ const AGGREGATED_TYPE = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroup
 const SUBRESOURCE_VERBS = ['get', 'patch', 'update'];
 
 /** `/api`: the core group, aggregated if the client takes that. */
-export function coreDiscovery(kinds: readonly ServedKind[], request: ApiRequest): BodyAnswer {
+export function coreDiscovery(kinds: readonly ServedKind[], request: ApiRequest): BodyResponse {
   if (acceptsAggregatedDiscovery(request.accept))
     return tagged(request, aggregated(kinds.filter(({ group }) => group === '')), AGGREGATED_TYPE);
   const serverAddressByClientCIDRs: readonly Fields[] = [];
@@ -16,7 +16,7 @@ export function coreDiscovery(kinds: readonly ServedKind[], request: ApiRequest)
 }
 
 /** `/apis`: all other groups. */
-export function groupsDiscovery(kinds: readonly ServedKind[], request: ApiRequest): BodyAnswer {
+export function groupsDiscovery(kinds: readonly ServedKind[], request: ApiRequest): BodyResponse {
   const grouped = kinds.filter(({ group }) => group !== '');
   if (acceptsAggregatedDiscovery(request.accept))
     return tagged(request, aggregated(grouped), AGGREGATED_TYPE);
@@ -25,7 +25,11 @@ export function groupsDiscovery(kinds: readonly ServedKind[], request: ApiReques
 }
 
 /** `/apis/GROUP`. */
-export function groupDiscovery(kinds: readonly ServedKind[], group: string, request: ApiRequest): BodyAnswer {
+export function groupDiscovery(
+  kinds: readonly ServedKind[],
+  group: string,
+  request: ApiRequest,
+): BodyResponse {
   return tagged(request, { kind: 'APIGroup', apiVersion: 'v1', ...groupFields(kinds, group) });
 }
 
@@ -35,7 +39,7 @@ export function versionDiscovery(
   group: string,
   version: string,
   request: ApiRequest,
-): BodyAnswer {
+): BodyResponse {
   const served = kinds.filter((kind) => kind.group === group && kind.version === version);
   return tagged(request, {
     kind: 'APIResourceList',
@@ -45,13 +49,13 @@ export function versionDiscovery(
   });
 }
 
-/** An answer with an entity tag; 304 without body when the client has it already. */
-export function tagged(request: ApiRequest, body: Fields, contentType = 'application/json'): BodyAnswer {
-  const answer = jsonAnswer(200, body, { contentType });
-  const etag = `"${createHash('sha256').update(answer.text).digest('hex').toUpperCase()}"`;
+/** A response with an entity tag; 304 without body when the client has it already. */
+export function tagged(request: ApiRequest, body: Fields, contentType = 'application/json'): BodyResponse {
+  const response = jsonResponse(200, body, { contentType });
+  const etag = `"${createHash('sha256').update(response.text).digest('hex').toUpperCase()}"`;
   const headers = { ETag: etag, Vary: 'Accept' };
-  if (request.ifNoneMatch === etag) return { ...answer, status: 304, text: '', headers };
-  return { ...answer, headers };
+  if (request.ifNoneMatch === etag) return { ...response, status: 304, text: '', headers };
+  return { ...response, headers };
 }
 
 function groupNames(kinds: readonly ServedKind[]): readonly string[] {

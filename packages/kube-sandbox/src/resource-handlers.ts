@@ -1,6 +1,6 @@
 import { isObject } from '@addon-operator/json';
 import { negotiate } from './accept.ts';
-import { type ApiAnswer, type ApiRequest, type BodyAnswer, jsonAnswer } from './api-request.ts';
+import { type ApiRequest, type ApiResponse, type BodyResponse, jsonResponse } from './api-request.ts';
 import type { ApiState, WriteOptions } from './api-state.ts';
 import type { Fields } from './json-access.ts';
 import { type ServedKind, storageOf } from './kinds.ts';
@@ -20,7 +20,7 @@ import { patchFields, patchTypeOf } from './object-patch.ts';
 import { updateObject } from './object-update.ts';
 import { inVersion, type View, viewObject } from './representation.ts';
 import { objectKey, type ResourceObject } from './resource-object.ts';
-import { answerReview } from './reviews.ts';
+import { responseReview } from './reviews.ts';
 import { scaleOf, withScale } from './scale.ts';
 import { badRequest, invalid, notFound, StatusError } from './status-error.ts';
 
@@ -68,39 +68,39 @@ function currentObject(state: ApiState, { kind, namespace, name }: ResourceReque
   return inVersion(found, kind);
 }
 
-function objectAnswer(
+function objectResponse(
   state: ApiState,
   resource: ResourceRequest,
   object: ResourceObject,
   options: { readonly status?: number; readonly warnings?: readonly string[] } = {},
-): BodyAnswer {
+): BodyResponse {
   const body =
     resource.subresource === 'scale' ? scaleOf(object) : viewObject(object, viewOf(state, resource));
-  return jsonAnswer(options.status ?? 200, body, { warnings: options.warnings ?? [] });
+  return jsonResponse(options.status ?? 200, body, { warnings: options.warnings ?? [] });
 }
 
-export function handleGet(state: ApiState, resource: ResourceRequest): ApiAnswer {
-  return objectAnswer(state, resource, currentObject(state, resource));
+export function handleGet(state: ApiState, resource: ResourceRequest): ApiResponse {
+  return objectResponse(state, resource, currentObject(state, resource));
 }
 
-export function handleCreate(state: ApiState, resource: ResourceRequest): ApiAnswer {
+export function handleCreate(state: ApiState, resource: ResourceRequest): ApiResponse {
   const { request, kind, namespace } = resource;
   const body = decodeBody(request.body, request.contentType, kind.kind);
   const warnings = validateFields(body, kind, fieldValidation(request.query));
   const draft = toResourceObject(body.value, kind);
-  if (kind.isReview) return reviewAnswer(state, resource, draft, warnings);
+  if (kind.isReview) return reviewResponse(state, resource, draft, warnings);
   const created = createObject(state, { kind, namespace, draft }, writeOptions(request));
-  return objectAnswer(state, resource, created, { status: 201, warnings });
+  return objectResponse(state, resource, created, { status: 201, warnings });
 }
 
-function reviewAnswer(
+function reviewResponse(
   state: ApiState,
   { request, kind }: ResourceRequest,
   draft: ResourceObject,
   warnings: readonly string[],
-): ApiAnswer {
+): ApiResponse {
   const review = recordUpdate(undefined, draft, kind, writer(state, writeOptions(request)));
-  return jsonAnswer(201, answerReview(kind, review), { warnings });
+  return jsonResponse(201, responseReview(kind, review), { warnings });
 }
 
 /** Kinds that a PUT creates when they do not exist, as some of the real server's do. */
@@ -116,7 +116,7 @@ const CREATED_ON_UPDATE = new Set([
   'Service',
 ]);
 
-export function handleUpdate(state: ApiState, resource: ResourceRequest): ApiAnswer {
+export function handleUpdate(state: ApiState, resource: ResourceRequest): ApiResponse {
   const { request, kind, namespace, name, subresource } = resource;
   if (subresource === 'scale') return updateScale(state, resource);
   const body = decodeBody(request.body, request.contentType, kind.kind);
@@ -129,23 +129,23 @@ export function handleUpdate(state: ApiState, resource: ResourceRequest): ApiAns
         `the name of the object (${draft.metadata.name}) does not match the name on the URL (${name})`,
       );
     const created = createObject(state, { kind, namespace, draft }, writeOptions(request));
-    return objectAnswer(state, resource, created, { status: 201, warnings });
+    return objectResponse(state, resource, created, { status: 201, warnings });
   }
   const current = currentObject(state, resource);
   const updated = updateObject(state, { kind, current, draft, subresource }, writeOptions(request));
-  return objectAnswer(state, resource, updated, { warnings });
+  return objectResponse(state, resource, updated, { warnings });
 }
 
-function updateScale(state: ApiState, resource: ResourceRequest): ApiAnswer {
+function updateScale(state: ApiState, resource: ResourceRequest): ApiResponse {
   const { request, kind, subresource } = resource;
   const { value } = decodeBody(request.body, request.contentType, 'Scale');
   const current = currentObject(state, resource);
   const draft = withScale(current, value);
   const updated = updateObject(state, { kind, current, draft, subresource }, writeOptions(request));
-  return objectAnswer(state, resource, updated);
+  return objectResponse(state, resource, updated);
 }
 
-export function handlePatch(state: ApiState, resource: ResourceRequest): ApiAnswer {
+export function handlePatch(state: ApiState, resource: ResourceRequest): ApiResponse {
   const { request, kind, subresource } = resource;
   const type = patchTypeOf(request.contentType, kind);
   if (type === 'apply') return applyPatch(state, resource);
@@ -153,13 +153,17 @@ export function handlePatch(state: ApiState, resource: ResourceRequest): ApiAnsw
   const options = writeOptions(request);
   if (subresource === 'scale') {
     const draft = withScale(current, patchFields(scaleOf(current), type, request.body, kind));
-    return objectAnswer(state, resource, updateObject(state, { kind, current, draft, subresource }, options));
+    return objectResponse(
+      state,
+      resource,
+      updateObject(state, { kind, current, draft, subresource }, options),
+    );
   }
   const patched = patchFields(current, type, request.body, kind);
   const warnings = validateFields({ value: patched, duplicates: [] }, kind, fieldValidation(request.query));
   const draft = patchedObject(patched, kind);
   const updated = updateObject(state, { kind, current, draft, subresource }, options);
-  return objectAnswer(state, resource, updated, { warnings });
+  return objectResponse(state, resource, updated, { warnings });
 }
 
 /** A patch that makes no object of the kind is invalid, where a body that is none is a bad request. */
@@ -173,7 +177,7 @@ function patchedObject(patched: Fields, kind: ServedKind): ResourceObject {
   }
 }
 
-function applyPatch(state: ApiState, resource: ResourceRequest): ApiAnswer {
+function applyPatch(state: ApiState, resource: ResourceRequest): ApiResponse {
   const { request, kind, namespace, name, subresource } = resource;
   const manager = request.query.get('fieldManager') ?? '';
   if (manager === '') {
@@ -187,14 +191,14 @@ function applyPatch(state: ApiState, resource: ResourceRequest): ApiAnswer {
     { kind, namespace, name, subresource, applied: value, isForced: request.query.get('force') === 'true' },
     { ...writeOptions(request), manager },
   );
-  return objectAnswer(state, resource, object, { status: isCreated ? 201 : 200, warnings });
+  return objectResponse(state, resource, object, { status: isCreated ? 201 : 200, warnings });
 }
 
-export function handleDelete(state: ApiState, resource: ResourceRequest): ApiAnswer {
+export function handleDelete(state: ApiState, resource: ResourceRequest): ApiResponse {
   const { request, kind } = resource;
   const options = deleteOptions(request);
   const result = deleteObject(state, kind, currentObject(state, resource), options);
-  return jsonAnswer(200, deletedBody(state, resource, result));
+  return jsonResponse(200, deletedBody(state, resource, result));
 }
 
 function deleteOptions(request: ApiRequest): ReturnType<typeof parseDeleteOptions> {
@@ -242,7 +246,7 @@ export function deleteObjects(
 }
 
 /** `namespaces/NAME/finalize`: replaces spec.finalizers. */
-export function handleFinalize(state: ApiState, resource: ResourceRequest): ApiAnswer {
+export function handleFinalize(state: ApiState, resource: ResourceRequest): ApiResponse {
   const { request, kind } = resource;
   const { value } = decodeBody(request.body, request.contentType, kind.kind);
   const draft = toResourceObject(value, kind);
@@ -254,5 +258,5 @@ export function handleFinalize(state: ApiState, resource: ResourceRequest): ApiA
     { kind, current, draft: finalized, subresource: '' },
     writeOptions(request),
   );
-  return objectAnswer(state, resource, updated);
+  return objectResponse(state, resource, updated);
 }

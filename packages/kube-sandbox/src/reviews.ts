@@ -19,7 +19,7 @@ const ANSWERS: Readonly<Record<string, Fields>> = {
 };
 
 /** The response to a review: every user may do everything. */
-export function answerReview(kind: ServedKind, review: ResourceObject): Fields {
+export function responseReview(kind: ServedKind, review: ResourceObject): Fields {
   const { name: _name, ...metadata } = review.metadata;
   return { ...review, metadata, status: ANSWERS[kind.kind] ?? {} };
 }

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
-import { type ApiAnswer, type ApiRequest, jsonAnswer, textAnswer } from './api-request.ts';
+import { type ApiRequest, type ApiResponse, jsonResponse, textResponse } from './api-request.ts';
 import { silentLog } from './sandbox-log.ts';
 import { type HttpServer, startHttpServer } from './sandbox-server.ts';
 
@@ -8,7 +8,7 @@ let server: HttpServer | undefined;
 
 afterEach(() => server?.stop());
 
-async function serve(handle: (request: ApiRequest) => ApiAnswer): Promise<string> {
+async function serve(handle: (request: ApiRequest) => ApiResponse): Promise<string> {
   server = await startHttpServer(0, handle, silentLog);
   return `http://127.0.0.1:${server.port}`;
 }
@@ -17,7 +17,7 @@ test('hands over method, path, query, headers and body', async () => {
   const requests: ApiRequest[] = [];
   const url = await serve((incoming) => {
     requests.push(incoming);
-    return textAnswer(200, 'ok');
+    return textResponse(200, 'ok');
   });
   await fetch(`${url}/a%2Fb?x=1&x=2`, {
     method: 'PATCH',
@@ -40,7 +40,7 @@ test('hands over method, path, query, headers and body', async () => {
 
 test('sends status, headers, warnings and body', async () => {
   const url = await serve(() =>
-    jsonAnswer(201, { a: 'ä' }, { headers: { ETag: '"x"' }, warnings: ['one', 'two "2"'] }),
+    jsonResponse(201, { a: 'ä' }, { headers: { ETag: '"x"' }, warnings: ['one', 'two "2"'] }),
   );
   const response = await fetch(url);
   expect(response.status).toBe(201);
@@ -50,7 +50,7 @@ test('sends status, headers, warnings and body', async () => {
 });
 
 test('sends 304 without body', async () => {
-  const url = await serve(() => ({ ...jsonAnswer(304, {}), text: '' }));
+  const url = await serve(() => ({ ...jsonResponse(304, {}), text: '' }));
   const response = await fetch(url);
   expect([response.status, await response.text()]).toEqual([304, '']);
 });
@@ -109,7 +109,7 @@ test('a defect answers 500 with a Status, and the server goes on', async () => {
   const url = await serve(() => {
     count += 1;
     if (count === 1) throw new Error('defect');
-    return textAnswer(200, 'ok');
+    return textResponse(200, 'ok');
   });
   const failed = await fetch(url);
   expect(failed.status).toBe(500);
@@ -118,16 +118,16 @@ test('a defect answers 500 with a Status, and the server goes on', async () => {
 });
 
 test('refuses bodies beyond 3 MiB', async () => {
-  const url = await serve(() => textAnswer(200, 'ok'));
+  const url = await serve(() => textResponse(200, 'ok'));
   const response = await fetch(url, { method: 'POST', body: 'x'.repeat(4 * 1024 * 1024) });
   expect(response.status).toBe(413);
   expect(await response.json()).toMatchObject({ reason: 'RequestEntityTooLarge' });
 });
 
 test('a taken port is an error that names it', async () => {
-  await serve(() => textAnswer(200, 'ok'));
+  await serve(() => textResponse(200, 'ok'));
   const port = server?.port ?? 0;
-  await expect(startHttpServer(port, () => textAnswer(200, ''), silentLog)).rejects.toThrow(
+  await expect(startHttpServer(port, () => textResponse(200, ''), silentLog)).rejects.toThrow(
     `127.0.0.1:${port}`,
   );
 });

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import {
-  type ApiAnswer,
   type ApiRequest,
-  type BodyAnswer,
-  jsonAnswer,
-  type StreamAnswer,
+  type ApiResponse,
+  type BodyResponse,
+  jsonResponse,
+  type StreamResponse,
 } from './api-request.ts';
 import { messageOf, SandboxError } from './sandbox-error.ts';
 import type { SandboxLog } from './sandbox-log.ts';
@@ -29,7 +29,7 @@ export interface HttpServer {
  */
 export async function startHttpServer(
   port: number,
-  handle: (request: ApiRequest) => ApiAnswer,
+  handle: (request: ApiRequest) => ApiResponse,
   log: SandboxLog,
 ): Promise<HttpServer> {
   const stopped = new AbortController();
@@ -69,27 +69,27 @@ async function listen(server: Server, port: number): Promise<number> {
 }
 
 interface Service {
-  readonly handle: (request: ApiRequest) => ApiAnswer;
+  readonly handle: (request: ApiRequest) => ApiResponse;
   readonly log: SandboxLog;
   readonly stopped: AbortSignal;
 }
 
 async function serve(incoming: IncomingMessage, outgoing: ServerResponse, service: Service): Promise<void> {
-  const answer = await answerTo(incoming, service.handle, service.log);
-  if (answer.type === 'body') sendBody(outgoing, answer);
-  else await sendStream(outgoing, answer, service.stopped);
+  const response = await responseTo(incoming, service.handle, service.log);
+  if (response.type === 'body') sendBody(outgoing, response);
+  else await sendStream(outgoing, response, service.stopped);
 }
 
-async function answerTo(
+async function responseTo(
   incoming: IncomingMessage,
-  handle: (request: ApiRequest) => ApiAnswer,
+  handle: (request: ApiRequest) => ApiResponse,
   log: SandboxLog,
-): Promise<ApiAnswer> {
+): Promise<ApiResponse> {
   const body = await readBody(incoming);
   if (body === undefined) {
     const message = `Request entity too large: limit is ${MAX_BODY_BYTES}`;
     const { status } = new StatusError(413, 'RequestEntityTooLarge', message);
-    return jsonAnswer(status.code, status);
+    return jsonResponse(status.code, status);
   }
   const [path = '', queryText = ''] = splitOnce(incoming.url ?? '/', '?');
   try {
@@ -106,7 +106,7 @@ async function answerTo(
   } catch (error) {
     log.error({ error, method: incoming.method, path }, 'sandbox request failed');
     const { status } = new StatusError(500, 'InternalError', `Internal error occurred: ${messageOf(error)}`);
-    return jsonAnswer(status.code, status);
+    return jsonResponse(status.code, status);
   }
 }
 
@@ -115,7 +115,7 @@ function splitOnce(text: string, separator: string): readonly string[] {
   return index < 0 ? [text] : [text.slice(0, index), text.slice(index + 1)];
 }
 
-/** The whole body; undefined when it is too large. It is read to its end all the same, or the client hears no answer. */
+/** The whole body; undefined when it is too large. It is read to its end all the same, or the client hears no response. */
 async function readBody(incoming: IncomingMessage): Promise<Uint8Array | undefined> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
@@ -127,31 +127,31 @@ async function readBody(incoming: IncomingMessage): Promise<Uint8Array | undefin
   return sizeBytes > MAX_BODY_BYTES ? undefined : Buffer.concat(chunks);
 }
 
-function sendBody(outgoing: ServerResponse, answer: BodyAnswer): void {
-  outgoing.statusCode = answer.status;
-  for (const [name, value] of Object.entries(answer.headers)) outgoing.setHeader(name, value);
-  if (answer.warnings.length > 0)
+function sendBody(outgoing: ServerResponse, response: BodyResponse): void {
+  outgoing.statusCode = response.status;
+  for (const [name, value] of Object.entries(response.headers)) outgoing.setHeader(name, value);
+  if (response.warnings.length > 0)
     outgoing.setHeader(
       'Warning',
-      answer.warnings.map((text) => `299 - ${JSON.stringify(text)}`),
+      response.warnings.map((text) => `299 - ${JSON.stringify(text)}`),
     );
-  if (answer.status === 304) {
+  if (response.status === 304) {
     outgoing.end();
     return;
   }
-  outgoing.setHeader('Content-Type', answer.contentType);
-  outgoing.setHeader('Content-Length', Buffer.byteLength(answer.text));
-  outgoing.end(answer.text);
+  outgoing.setHeader('Content-Type', response.contentType);
+  outgoing.setHeader('Content-Length', Buffer.byteLength(response.text));
+  outgoing.end(response.text);
 }
 
 async function sendStream(
   outgoing: ServerResponse,
-  answer: StreamAnswer,
+  response: StreamResponse,
   stopped: AbortSignal,
 ): Promise<void> {
   const closed = new AbortController();
   outgoing.once('close', () => closed.abort());
-  outgoing.writeHead(200, { 'Content-Type': answer.contentType });
+  outgoing.writeHead(200, { 'Content-Type': response.contentType });
   // Clients wait for the headers of a watch before they go on; there may be no event for hours.
   outgoing.flushHeaders();
   const send = (text: string): boolean => {
@@ -159,7 +159,7 @@ async function sendStream(
     outgoing.write(text);
     return true;
   };
-  await answer.run(send, AbortSignal.any([closed.signal, stopped]));
+  await response.run(send, AbortSignal.any([closed.signal, stopped]));
   if (outgoing.writableLength > MAX_UNREAD_BYTES) outgoing.destroy();
   else outgoing.end();
 }

@@ -24,7 +24,7 @@ export interface FailureStatus {
   readonly code: number;
 }
 
-/** A request that the API refuses; `status` is the body of the answer. */
+/** A request that the API refuses; `status` is the body of the response. */
 export class StatusError extends Error {
   readonly status: FailureStatus;
 

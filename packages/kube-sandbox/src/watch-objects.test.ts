@@ -121,7 +121,7 @@ test('a timer that fires early sends no bookmark at the end of a watch', async (
     },
   };
   const query = new URLSearchParams('watch=true&timeoutSeconds=1&allowWatchBookmarks=true');
-  const answer = handleRequest(
+  const response = handleRequest(
     { ...lab.state, clock },
     {
       method: 'GET',
@@ -134,8 +134,8 @@ test('a timer that fires early sends no bookmark at the end of a watch', async (
       body: Buffer.alloc(0),
     },
   );
-  if (answer.type !== 'stream') throw new Error(answer.text);
-  await answer.run((line) => lines.push(line) > 0, new AbortController().signal);
+  if (response.type !== 'stream') throw new Error(response.text);
+  await response.run((line) => lines.push(line) > 0, new AbortController().signal);
   expect(lines).toEqual([]);
 });
 
@@ -149,7 +149,7 @@ test('a stopped watch hears nothing more and leaves no timer', async () => {
 });
 
 test('a reader that is cut off ends the watch', async () => {
-  const answer = handleRequest(
+  const response = handleRequest(
     { ...lab.state, clock: machineClock },
     {
       method: 'GET',
@@ -163,7 +163,7 @@ test('a reader that is cut off ends the watch', async () => {
     },
   );
   const ended =
-    answer.type === 'stream' ? answer.run(() => false, new AbortController().signal) : Promise.reject();
+    response.type === 'stream' ? response.run(() => false, new AbortController().signal) : Promise.reject();
   create('a');
   await ended;
   expect(lab.clock.pendingDelaysMs).toEqual([]);

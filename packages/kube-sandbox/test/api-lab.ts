@@ -1,7 +1,7 @@
 import { isObject } from '@addon-operator/json';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import { handleRequest } from '../src/api.ts';
-import type { ApiRequest, StreamAnswer } from '../src/api-request.ts';
+import type { ApiRequest, StreamResponse } from '../src/api-request.ts';
 import type { ApiState } from '../src/api-state.ts';
 import { type Controller, ControllerLoop } from '../src/controller-loop.ts';
 import { definitionController, serveDefinitions } from '../src/definition-controller.ts';
@@ -73,9 +73,9 @@ export class ApiLab {
   }
 
   call(method: string, path: string, body?: unknown, options: CallOptions = {}): CallResult {
-    const answer = handleRequest(this.state, this.#request(method, path, body, options));
-    if (answer.type === 'stream') throw new Error('a stream');
-    const { status, text, warnings, headers } = answer;
+    const response = handleRequest(this.state, this.#request(method, path, body, options));
+    if (response.type === 'stream') throw new Error('a stream');
+    const { status, text, warnings, headers } = response;
     return { status, body: parse(text), text, warnings, headers };
   }
 
@@ -93,9 +93,9 @@ export class ApiLab {
   }
 
   watch(path: string, accept = 'application/json'): OpenWatch {
-    const answer = handleRequest(this.state, this.#request('GET', path, undefined, { accept }));
-    if (answer.type !== 'stream') throw new Error(`no stream: ${answer.text}`);
-    return openWatch(answer);
+    const response = handleRequest(this.state, this.#request('GET', path, undefined, { accept }));
+    if (response.type !== 'stream') throw new Error(`no stream: ${response.text}`);
+    return openWatch(response);
   }
 
   #request(method: string, path: string, body: unknown, options: CallOptions): ApiRequest {
@@ -129,14 +129,14 @@ function parse(text: string): Record<string, unknown> {
   }
 }
 
-function openWatch(answer: StreamAnswer): OpenWatch {
+function openWatch(response: StreamResponse): OpenWatch {
   const events: Record<string, unknown>[] = [];
   const stopped = new AbortController();
   const send = (text: string): boolean => {
     events.push(parse(text));
     return true;
   };
-  const ended = answer.run(send, stopped.signal);
+  const ended = response.run(send, stopped.signal);
   return {
     events,
     get titles() {

@@ -6,7 +6,6 @@
  */
 import { constants } from 'node:os';
 import { messageOf } from '@addon-operator/base/errors';
-import { AnswerChannel } from './answer-channel.ts';
 import { chooseMachinery } from './launcher-machinery.ts';
 import {
   decodeDeadline,
@@ -22,6 +21,7 @@ import {
   writeFrameHeader,
 } from './launcher-protocol.ts';
 import { processStart } from './process-alive.ts';
+import { ResponseChannel } from './response-channel.ts';
 import { DeadlineWatch } from './run-deadline.ts';
 import { RUN_VARIABLE, runMarker } from './run-marker.ts';
 import { checkBeforeSpawn, explainSpawnFailure } from './spawn-failure.ts';
@@ -63,8 +63,8 @@ async function serve(launcherId: string): Promise<void> {
       escaped.endAll();
     },
   });
-  const answers = new AnswerChannel(ANSWER_FD, () => void deadline.hasPassed());
-  const send = (frame: Buffer): void => answers.send(frame);
+  const responses = new ResponseChannel(ANSWER_FD, () => void deadline.hasPassed());
+  const send = (frame: Buffer): void => responses.send(frame);
   const sendOutput = (kind: FrameKind, run: number, bytes: Buffer): void => {
     if (bytes.buffer !== outputFrame.buffer) return send(encodeFrame(kind, run, bytes));
     writeFrameHeader(outputFrame, kind, run, bytes.length);
@@ -108,7 +108,7 @@ async function serve(launcherId: string): Promise<void> {
     else if (kind === FRAME_KINDS.finish) children.get(run)?.finish();
     else if (kind === FRAME_KINDS.ping) send(encodeFrame(FRAME_KINDS.pong, 0));
     else if (kind === FRAME_KINDS.deadline) {
-      answers.watchWhileBlocked();
+      responses.watchWhileBlocked();
       deadline.set(decodeDeadline(payload));
     }
   });

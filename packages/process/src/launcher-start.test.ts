@@ -55,16 +55,16 @@ async function startProgram() {
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const answer = async (): Promise<{ readonly launcher: number; readonly outcome: string }> => {
+  const response = async (): Promise<{ readonly launcher: number; readonly outcome: string }> => {
     const { value = '' } = await lines.next();
     const [, launcher, outcome = ''] = /^(\d+) (.*)$/s.exec(value) ?? [];
     return { launcher: Number(launcher), outcome };
   };
   return {
-    started: await answer(),
+    started: await response(),
     run: (free: number | 'all') => {
       child.stdin.write(`${free}\n`);
-      return answer();
+      return response();
     },
   };
 }

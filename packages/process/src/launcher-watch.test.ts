@@ -7,18 +7,18 @@ const STOPPED = 'launcher was stopped by a signal; it is continued';
 const SILENT = 'launcher does not answer: no process starts, and none ends at its time limit';
 const KILLED = 'launcher does not answer and is killed; what it ran fails and is tried again';
 
-/** A launcher that answers, or not, with work that a test takes away. */
+/** A launcher that responds, or not, with work that a test takes away. */
 function watched({ state = 'S' }: { readonly state?: string } = {}) {
   const clock = new FakeClock();
   const log = new CapturedLog(clock);
   const stopping = new AbortController();
-  const lab = { answers: false, isBusy: true, pings: 0, signals: [] as string[], clock, log, stopping };
+  const lab = { responses: false, isBusy: true, pings: 0, signals: [] as string[], clock, log, stopping };
   const watch = new LauncherWatch({
     launcher: {
       pid: 42,
       ping: () => {
         lab.pings += 1;
-        if (lab.answers) watch.answered();
+        if (lab.responses) watch.responded();
       },
       kill: (signal) => lab.signals.push(signal),
     },
@@ -41,7 +41,7 @@ function watched({ state = 'S' }: { readonly state?: string } = {}) {
 
 test('a launcher that answers is asked every ten seconds, and left alone', async () => {
   const { lab, watch, rounds, messages } = watched();
-  lab.answers = true;
+  lab.responses = true;
   watch.begin();
   watch.begin();
   await rounds(5);
@@ -73,10 +73,10 @@ test('an answer before the minute is over starts the count again', async () => {
   const { lab, watch, rounds, messages } = watched();
   watch.begin();
   await rounds(5);
-  watch.answered();
-  lab.answers = true;
+  watch.responded();
+  lab.responses = true;
   await rounds(1);
-  lab.answers = false;
+  lab.responses = false;
   await rounds(5);
   expect(lab.signals).toEqual([]);
   expect(messages()).toEqual([SILENT, SILENT]);

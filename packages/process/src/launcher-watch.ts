@@ -3,7 +3,7 @@ import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import { processState } from './process-alive.ts';
 
-/** How long a launcher has for an answer before it is looked at. It answers within a millisecond, on a busy machine within a second. */
+/** How long a launcher has for a response before it is looked at. It answers within a millisecond, on a busy machine within a second. */
 const ANSWER_MS = 10_000;
 /** One that is silent for so long does not come back; ending it fails its runs, which are tried again. */
 const GIVE_UP_MS = 60_000;
@@ -11,7 +11,7 @@ const GIVE_UP_MS = 60_000;
 /** What is watched of a launcher. */
 export interface WatchedLauncher {
   readonly pid: number;
-  /** Asks for an answer. */
+  /** Asks for a response. */
   readonly ping: () => void;
   readonly kill: (signal: 'SIGCONT' | 'SIGKILL') => void;
 }
@@ -35,7 +35,7 @@ export interface LauncherWatchOptions {
 export class LauncherWatch {
   readonly #options: LauncherWatchOptions;
   #isWatching = false;
-  #hasAnswered = false;
+  #hasResponded = false;
 
   constructor(options: LauncherWatchOptions) {
     this.#options = options;
@@ -49,8 +49,8 @@ export class LauncherWatch {
   }
 
   /** To be called with each frame of the launcher. */
-  answered(): void {
-    this.#hasAnswered = true;
+  responded(): void {
+    this.#hasResponded = true;
   }
 
   async #watch(): Promise<void> {
@@ -58,12 +58,12 @@ export class LauncherWatch {
     let silentMs = 0;
     try {
       while (isBusy()) {
-        this.#hasAnswered = false;
+        this.#hasResponded = false;
         launcher.ping();
         await clock.sleep(ANSWER_MS, signal);
-        // Timers come before input: after a stop of this process an answer may wait to be read.
+        // Timers come before input: after a stop of this process a response may wait to be read.
         await setImmediate();
-        silentMs = this.#hasAnswered ? 0 : silentMs + ANSWER_MS;
+        silentMs = this.#hasResponded ? 0 : silentMs + ANSWER_MS;
         if (silentMs > 0) this.#onSilence(silentMs);
       }
     } catch (error) {

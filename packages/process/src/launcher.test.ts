@@ -374,9 +374,9 @@ test('run() fails when the launcher dies, its groups die too, and the next run s
 });
 
 test('run() ends although the launcher is stopped by SIGSTOP: it is continued', async () => {
-  const answerClock = new FakeClock();
+  const responseClock = new FakeClock();
   const log = new CapturedLog(clock);
-  const other = await startLauncher({ log: log.logger, clock, answerClock });
+  const other = await startLauncher({ log: log.logger, clock, responseClock });
   onTestFinished(() => other.stop());
   const [ready, go] = [fifo('stopped-ready'), fifo('stopped-go')];
   const run = other.run(shell(`echo > ${ready}; read x < ${go}; exit 4`), never);
@@ -385,9 +385,9 @@ test('run() ends although the launcher is stopped by SIGSTOP: it is continued', 
   process.kill(pid, 'SIGSTOP');
   await vi.waitFor(() => expect(processState(pid)).toBe('T'), { timeout: 20_000 });
   await writeFile(go, 'x\n');
-  // The answer to a question before the stop may still be read.
+  // The response to a question before the stop may still be read.
   const warnings = () => log.records.filter(({ level }) => level === 'warn');
-  while (warnings().length === 0) await answerClock.advance(10_000);
+  while (warnings().length === 0) await responseClock.advance(10_000);
   expect((await run).outcome).toEqual({ type: 'exited', exitCode: 4 });
   expect(warnings()).toMatchObject([
     { msg: 'launcher was stopped by a signal; it is continued', state: 'T' },

@@ -19,7 +19,7 @@ import {
 } from './launcher-protocol.ts';
 import { LauncherWatch } from './launcher-watch.ts';
 import { killMarkedProcesses } from './marked-processes.ts';
-import { ProcessRun, type RunAnswer } from './process-run.ts';
+import { ProcessRun, type RunResponse } from './process-run.ts';
 import type { ProcessResult, ProcessRunner, ProcessSpec } from './process-runner.ts';
 import type { RunDeadline } from './run-deadline.ts';
 
@@ -30,8 +30,8 @@ const BUSY_FILE_DELAY_MS = 100;
 export interface LauncherOptions {
   readonly log: Logger;
   readonly clock: SteadyClock;
-  /** By which the launcher program has its time for an answer; by default that of the machine, on which the program depends. */
-  readonly answerClock?: SteadyClock;
+  /** By which the launcher program has its time for a response; by default that of the machine, on which the program depends. */
+  readonly responseClock?: SteadyClock;
   /** Called when the deadline of all runs has passed (see {@link Launcher.setDeadline}): their groups are being ended. */
   readonly onDeadlinePassed?: () => void;
   /** Called when the launcher program is being started; until it takes requests it takes another 50 ms. */
@@ -56,7 +56,7 @@ export async function startLauncher(options: LauncherOptions): Promise<Launcher>
 export class Launcher implements ProcessRunner {
   readonly #log: Logger;
   readonly #clock: SteadyClock;
-  readonly #answerClock: SteadyClock;
+  readonly #responseClock: SteadyClock;
   readonly #runs = new Map<number, ProcessRun>();
   #lastRun = 0;
   #launcher: Promise<LauncherProcess> | undefined;
@@ -74,7 +74,7 @@ export class Launcher implements ProcessRunner {
     const { onDeadlinePassed = () => undefined, onSpawned = () => undefined } = options;
     this.#log = options.log;
     this.#clock = options.clock;
-    this.#answerClock = options.answerClock ?? systemClock;
+    this.#responseClock = options.responseClock ?? systemClock;
     this.#onDeadlinePassed = onDeadlinePassed;
     this.#onSpawned = onSpawned;
     this.#tmpDir = options.tmpDir;
@@ -95,10 +95,10 @@ export class Launcher implements ProcessRunner {
     refuseNul(spec);
     for (let attempt = 0; ; attempt += 1) {
       signal.throwIfAborted();
-      const answer = await this.#attempt(spec, signal);
+      const response = await this.#attempt(spec, signal);
       signal.throwIfAborted();
-      if (answer.type === 'ended') return answer.result;
-      const { code, reason } = answer.failure;
+      if (response.type === 'ended') return response.result;
+      const { code, reason } = response.failure;
       if (code !== 'ETXTBSY' || attempt === BUSY_FILE_RETRIES) {
         throw new OperatorError('PROCESS_SPAWN', `Cannot run ${spec.file}: ${reason}`);
       }
@@ -126,7 +126,7 @@ export class Launcher implements ProcessRunner {
     await launcher?.stop();
   }
 
-  async #attempt(spec: ProcessSpec, signal: AbortSignal): Promise<RunAnswer> {
+  async #attempt(spec: ProcessSpec, signal: AbortSignal): Promise<RunResponse> {
     const launcher = this.#up ?? (await resultOrAbort(this.#running(), signal));
     this.#lastRun = (this.#lastRun + 1) % 2 ** 32;
     const id = this.#lastRun;
@@ -141,7 +141,7 @@ export class Launcher implements ProcessRunner {
     launcher.send(encodeJsonFrame(FRAME_KINDS.run, id, request));
     this.#watch?.begin();
     try {
-      return await run.answer();
+      return await run.response();
     } finally {
       this.#runs.delete(id);
     }
@@ -187,7 +187,7 @@ export class Launcher implements ProcessRunner {
         ping: () => launcher.send(encodeFrame(FRAME_KINDS.ping, 0)),
         kill: launcher.kill,
       },
-      clock: this.#answerClock,
+      clock: this.#responseClock,
       log: this.#log,
       signal: AbortSignal.any([gone.signal, this.#stopping.signal]),
       isBusy: () => this.#runs.size > 0,
@@ -195,7 +195,7 @@ export class Launcher implements ProcessRunner {
   }
 
   #onFrame(kind: number, id: number, payload: Buffer): void {
-    this.#watch?.answered();
+    this.#watch?.responded();
     if (kind === FRAME_KINDS.deadlinePassed) return this.#onDeadlinePassed();
     if (kind === FRAME_KINDS.strays) return warnOfEscaped(this.#log, JSON.parse(payload.toString()));
     const run = this.#runs.get(id);

@@ -26,7 +26,7 @@ const PIPE_GRACE_MS = 1_000;
 const ENDED = 'the run has ended';
 
 /** How one attempt to run a process ended. */
-export type RunAnswer =
+export type RunResponse =
   | { readonly type: 'ended'; readonly result: ProcessResult }
   | { readonly type: 'not-spawned'; readonly failure: SpawnFailure };
 
@@ -38,7 +38,7 @@ export class ProcessRun {
   readonly #signal: AbortSignal;
   readonly #send: (frame: Buffer) => void;
   readonly #startedAtMs: number;
-  readonly #answer = Promise.withResolvers<RunAnswer>();
+  readonly #response = Promise.withResolvers<RunResponse>();
   /** Ends timers; most runs need none. */
   #ended: AbortController | undefined;
   readonly #splitters: Readonly<Record<OutputStream, LineSplitter>> | undefined;
@@ -71,11 +71,11 @@ export class ProcessRun {
   }
 
   /** Resolves when the process is gone, or could not be started; rejects only when the launcher is lost. */
-  async answer(): Promise<RunAnswer> {
+  async response(): Promise<RunResponse> {
     const onAbort = (): void => this.#stop();
     this.#signal.addEventListener('abort', onAbort, { once: true });
     try {
-      return await this.#answer.promise;
+      return await this.#response.promise;
     } finally {
       this.#signal.removeEventListener('abort', onAbort);
       this.#ended?.abort(ENDED);
@@ -116,7 +116,7 @@ export class ProcessRun {
     if (end.escaped !== undefined) this.onEscaped(end.escaped);
     this.#splitters?.stdout.end();
     this.#splitters?.stderr.end();
-    this.#answer.resolve({
+    this.#response.resolve({
       type: 'ended',
       result: {
         outcome: this.#outcome(end),
@@ -131,13 +131,13 @@ export class ProcessRun {
   }
 
   onFailed(failure: SpawnFailure): void {
-    this.#answer.resolve({ type: 'not-spawned', failure });
+    this.#response.resolve({ type: 'not-spawned', failure });
   }
 
   /** The launcher is gone: its groups must not go on unseen. */
   onLost(error: OperatorError): void {
     if (this.#process !== undefined) killGroupOf(this.#process.pid, this.#process.start);
-    this.#answer.reject(error);
+    this.#response.reject(error);
   }
 
   #outcome({ exit }: ProcessEnd): ProcessOutcome {

@@ -7,7 +7,7 @@ export type Texts = Readonly<Record<string, string>>;
 export type HostRequest =
   | StartRequest
   | ({ readonly worker: number } & WorkRequest)
-  | ({ readonly worker: number } & AskAnswer)
+  | ({ readonly worker: number } & AskResponse)
   | { readonly type: 'abort'; readonly worker: number }
   | { readonly type: 'end'; readonly worker: number }
   /** No work may continue after it, even if the main process is gone. */
@@ -59,7 +59,7 @@ export interface Ask {
 }
 
 /** `value` is JSON; without it there is none. */
-export type AskAnswer =
+export type AskResponse =
   | { readonly type: 'answer'; readonly ask: number; readonly value?: string }
   | { readonly type: 'answer'; readonly ask: number; readonly failure: AskFailure };
 

@@ -2,7 +2,7 @@ import type { SteadyClock } from '@addon-operator/base/clock';
 import type { HostProcess, WorkerEvent } from './host-process.ts';
 import {
   type Ask,
-  type AskAnswer,
+  type AskResponse,
   type HostRequest,
   TextsToSend,
   type WorkRequest,
@@ -20,7 +20,7 @@ export interface Script {
 export type Output = Extract<WorkerEvent, { readonly type: 'output' }>;
 
 /** How a piece of work of a worker ended. */
-export type WorkerAnswer = Exclude<WorkerEvent, Output | Ask> | { readonly type: 'timed-out' };
+export type WorkerResponse = Exclude<WorkerEvent, Output | Ask> | { readonly type: 'timed-out' };
 
 export interface WorkLimits {
   /** Undefined: it may go on for ever. */
@@ -34,11 +34,11 @@ export interface WorkLimits {
 export interface WorkEvents {
   readonly onOutput: (output: Output) => void;
   /** Never rejects. The time limit is suspended until it resolves. */
-  readonly onAsk?: (ask: Ask) => Promise<AskAnswer>;
+  readonly onAsk?: (ask: Ask) => Promise<AskResponse>;
 }
 
 interface OpenWork {
-  readonly settle: (answer: WorkerAnswer) => void;
+  readonly settle: (response: WorkerResponse) => void;
   readonly events: WorkEvents;
   readonly limit: TimeLimit | undefined;
 }
@@ -69,7 +69,7 @@ export class ScriptWorker {
   }
 
   /** Starts the thread and loads the file: ends with `ready`, or with a failure. */
-  load(limits: WorkLimits, events: WorkEvents, signal: AbortSignal): Promise<WorkerAnswer> {
+  load(limits: WorkLimits, events: WorkEvents, signal: AbortSignal): Promise<WorkerResponse> {
     const { program, path } = this.#script;
     const request = { type: 'start', worker: this.#number, program, path } as const;
     return this.#do(() => request, limits, events, signal);
@@ -81,7 +81,7 @@ export class ScriptWorker {
     limits: WorkLimits,
     events: WorkEvents,
     signal: AbortSignal,
-  ): Promise<WorkerAnswer> {
+  ): Promise<WorkerResponse> {
     const worker = this.#number;
     if (request.type === 'call') return this.#do(() => ({ ...request, worker }), limits, events, signal);
     const { keptTexts } = request;
@@ -104,10 +104,10 @@ export class ScriptWorker {
     limits: WorkLimits,
     events: WorkEvents,
     signal: AbortSignal,
-  ): Promise<WorkerAnswer> {
+  ): Promise<WorkerResponse> {
     signal.throwIfAborted();
     if (this.#host.isGone) return { type: 'host-gone', reason: 'it was no longer running', wasAlone: false };
-    const answer = Promise.withResolvers<WorkerAnswer>();
+    const response = Promise.withResolvers<WorkerResponse>();
     const { clock, graceMs, timeoutMs } = limits;
     let ended: AbortController | undefined;
     let isTimedOut = false;
@@ -127,10 +127,10 @@ export class ScriptWorker {
       onAbort();
     };
     const limit = timeoutMs === undefined ? undefined : new TimeLimit(timeoutMs, clock, onOver);
-    this.#work = { settle: answer.resolve, events, limit };
+    this.#work = { settle: response.resolve, events, limit };
     try {
       this.#host.send(request());
-      const result = await answer.promise;
+      const result = await response.promise;
       signal.throwIfAborted();
       return isTimedOut ? { type: 'timed-out' } : result;
     } finally {
@@ -144,22 +144,22 @@ export class ScriptWorker {
   #onEvent(event: WorkerEvent): void {
     const work = this.#work;
     if (event.type === 'output') return work?.events.onOutput(event);
-    if (event.type === 'ask') return void (work !== undefined && this.#answer(event, work));
+    if (event.type === 'ask') return void (work !== undefined && this.#response(event, work));
     if (event.type === 'exited' || event.type === 'host-gone') this.#isGone = true;
     work?.settle(event);
   }
 
-  async #answer(ask: Ask, work: OpenWork): Promise<void> {
+  async #response(ask: Ask, work: OpenWork): Promise<void> {
     work.limit?.pause();
-    const answer = await work.events.onAsk?.(ask);
+    const response = await work.events.onAsk?.(ask);
     work.limit?.resume();
-    if (answer !== undefined && this.#work === work) this.#host.send({ ...answer, worker: this.#number });
+    if (response !== undefined && this.#work === work) this.#host.send({ ...response, worker: this.#number });
   }
 }
 
 /** Why there is no result. */
-export function whyNot(answer: WorkerAnswer, timeoutMs: number | undefined): string {
-  switch (answer.type) {
+export function whyNot(response: WorkerResponse, timeoutMs: number | undefined): string {
+  switch (response.type) {
     case 'ready':
     case 'done':
     case 'returned':
@@ -170,6 +170,6 @@ export function whyNot(answer: WorkerAnswer, timeoutMs: number | undefined): str
     case 'failed':
     case 'exited':
     case 'host-gone':
-      return answer.reason;
+      return response.reason;
   }
 }

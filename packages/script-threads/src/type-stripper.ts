@@ -13,7 +13,7 @@ export interface StripperClient {
   readonly signal: SharedArrayBuffer;
 }
 
-type Answer = { readonly source: string | undefined };
+type Result = { readonly source: string | undefined };
 
 /**
  * Answers a worker, in the main thread: the compiler that removes types takes 12 MB in every thread that uses it.
@@ -24,9 +24,9 @@ export function serveStripper(): StripperClient {
   const signal = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   const view = new Int32Array(signal);
   port1.on('message', (url: string) => {
-    const answer: Answer = { source: strippedModule(url) };
+    const reply: Result = { source: strippedModule(url) };
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-    port1.postMessage(answer);
+    port1.postMessage(reply);
     Atomics.store(view, 0, 1);
     Atomics.notify(view, 0);
   });
@@ -54,7 +54,7 @@ export function strippingLoad({ port, signal }: StripperClient): LoadHookSync {
     // The main thread may still be waking us for the previous response: only the value shows that this one is there.
     while (Atomics.load(view, 0) === 0) Atomics.wait(view, 0, 0);
     const received = receiveMessageOnPort(port);
-    const { source }: Answer = received?.message ?? { source: undefined };
+    const { source }: Result = received?.message ?? { source: undefined };
     return source === undefined ? next(url, context) : { format: 'module', source, shortCircuit: true };
   };
 }

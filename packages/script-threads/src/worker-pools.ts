@@ -8,7 +8,7 @@ import {
   type Script,
   ScriptWorker,
   type WorkEvents,
-  type WorkerAnswer,
+  type WorkerResponse,
   type WorkLimits,
 } from './script-worker.ts';
 
@@ -65,12 +65,12 @@ export class WorkerPools {
    *
    * @throws `signal.reason` on abort
    */
-  load(script: Script, work: Work, signal: AbortSignal): Promise<WorkerAnswer> {
+  load(script: Script, work: Work, signal: AbortSignal): Promise<WorkerResponse> {
     const turns = new Semaphore(MAX_WORKERS_PER_FILE);
     const pool: Pool = { script, idle: [], turns, isIsolated: false };
     return this.#withHost(pool, work, async (host) => {
       const worker = new ScriptWorker(host, script);
-      let loaded: WorkerAnswer | undefined;
+      let loaded: WorkerResponse | undefined;
       try {
         loaded = await worker.load(this.#limits(work.timeoutMs), work, signal);
         if (loaded.type === 'ready') this.#replace(pool);
@@ -87,7 +87,7 @@ export class WorkerPools {
    * @throws OperatorError INTERNAL when that was never loaded
    * @throws `signal.reason` on abort, once the work has come to its end
    */
-  async do(path: string, request: WorkRequest, work: Work, signal: AbortSignal): Promise<WorkerAnswer> {
+  async do(path: string, request: WorkRequest, work: Work, signal: AbortSignal): Promise<WorkerResponse> {
     const pool = this.#pools.get(path);
     if (pool === undefined) throw new OperatorError('INTERNAL', `${path} is run before it was loaded`);
     return pool.turns.run(() =>
@@ -118,13 +118,13 @@ export class WorkerPools {
     request: WorkRequest,
     work: Work,
     signal: AbortSignal,
-  ): Promise<WorkerAnswer> {
+  ): Promise<WorkerResponse> {
     // It may have waited for others: a worker is neither made nor ended for it.
     signal.throwIfAborted();
     const idle = host === this.#shared ? takeIdle(pool) : undefined;
     const worker = idle ?? new ScriptWorker(host, pool.script);
     let leftMs = work.timeoutMs;
-    let answer: WorkerAnswer | undefined;
+    let response: WorkerResponse | undefined;
     try {
       if (idle === undefined) {
         const { clock } = this.#options;
@@ -134,10 +134,10 @@ export class WorkerPools {
         // The wall clock may be set back in the meantime.
         if (leftMs !== undefined) leftMs = Math.max(0, leftMs - (clock.steadyMs() - startedMs));
       }
-      answer = await worker.work(request, this.#limits(leftMs), work, signal);
-      return answer;
+      response = await worker.work(request, this.#limits(leftMs), work, signal);
+      return response;
     } finally {
-      this.#release(pool, worker, answer);
+      this.#release(pool, worker, response);
     }
   }
 
@@ -148,21 +148,21 @@ export class WorkerPools {
   async #withHost(
     pool: Pool,
     { canRepeat }: Work,
-    act: (host: HostProcess) => Promise<WorkerAnswer>,
-  ): Promise<WorkerAnswer> {
+    act: (host: HostProcess) => Promise<WorkerResponse>,
+  ): Promise<WorkerResponse> {
     if (!pool.isIsolated) {
-      const answer = await act(this.#sharedHost());
-      if (answer.type !== 'host-gone') return answer;
+      const response = await act(this.#sharedHost());
+      if (response.type !== 'host-gone') return response;
       pool.isIsolated = true;
-      if (answer.wasAlone || this.#stopped.signal.aborted || canRepeat?.() === false) return answer;
-      this.#options.onSharedFailure(pool.script.path, answer.reason);
+      if (response.wasAlone || this.#stopped.signal.aborted || canRepeat?.() === false) return response;
+      this.#options.onSharedFailure(pool.script.path, response.reason);
     }
     const host = this.#startHost();
     try {
-      const answer = await act(host);
-      if (answer.type === 'ready' || answer.type === 'done' || answer.type === 'returned')
+      const response = await act(host);
+      if (response.type === 'ready' || response.type === 'done' || response.type === 'returned')
         pool.isIsolated = false;
-      return answer;
+      return response;
     } finally {
       await host.kill('it is no longer needed');
     }
@@ -191,16 +191,16 @@ export class WorkerPools {
   }
 
   /** Keeps a worker for the next piece of work, unless something of this one would continue in it. */
-  #release(pool: Pool, worker: ScriptWorker, answer: WorkerAnswer | undefined): void {
+  #release(pool: Pool, worker: ScriptWorker, response: WorkerResponse | undefined): void {
     const isPooled = !pool.isIsolated && this.#pools.get(pool.script.path) === pool;
-    if (isPooled && !worker.isGone && this.#isSound(answer))
+    if (isPooled && !worker.isGone && this.#isSound(response))
       pool.idle.push({ worker, sinceMs: this.#options.clock.steadyMs() });
     else worker.end();
   }
 
-  #isSound(answer: WorkerAnswer | undefined): boolean {
-    if (answer === undefined || !('leakedTimers' in answer)) return answer?.type === 'ready';
-    return answer.leakedTimers === 0 && answer.memoryBytes < 2 * this.#options.heapLimitBytes;
+  #isSound(response: WorkerResponse | undefined): boolean {
+    if (response === undefined || !('leakedTimers' in response)) return response?.type === 'ready';
+    return response.leakedTimers === 0 && response.memoryBytes < 2 * this.#options.heapLimitBytes;
   }
 
   #limits(timeoutMs: number | undefined): WorkLimits {

@@ -23,8 +23,8 @@ console.log(loaded.type === 'ready' ? loaded.description : whyNot(loaded, work.t
 for (const orders of ['[5,7]', '[]', '[1,2,3]']) {
   const request = { type: 'run', texts: { orders }, keptTexts: { tax: '19 %' } } as const;
   const limit = orders === '[1,2,3]' ? 100 : work.timeoutMs;
-  const answer = await pools.do(path, request, { ...work, timeoutMs: limit }, never);
-  if (answer.type === 'done') console.log(`total: ${answer.outputs['total']}`);
-  else console.log(whyNot(answer, limit).replace(/ \(at .*\/(.*)\)/, ' (at $1)'));
+  const response = await pools.do(path, request, { ...work, timeoutMs: limit }, never);
+  if (response.type === 'done') console.log(`total: ${response.outputs['total']}`);
+  else console.log(whyNot(response, limit).replace(/ \(at .*\/(.*)\)/, ' (at $1)'));
 }
 await pools.stop('the example ends');

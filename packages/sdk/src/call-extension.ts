@@ -32,8 +32,8 @@ export async function callExtension(
     const text = strictJson('the argument of next()', given) ?? '[]';
     open += 1;
     try {
-      const answer = await next(text);
-      return answer === undefined ? undefined : (parseJson(answer) as Json);
+      const response = await next(text);
+      return response === undefined ? undefined : (parseJson(response) as Json);
     } finally {
       open -= 1;
     }

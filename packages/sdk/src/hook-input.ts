@@ -101,8 +101,8 @@ export interface HookMetrics {
   expire(group?: string): void;
 }
 
-/** The answer to a request of a `kubernetesValidating` or `kubernetesMutating` binding; the last one counts. */
-export interface AdmissionAnswer {
+/** The response to a request of a `kubernetesValidating` or `kubernetesMutating` binding; the last one counts. */
+export interface AdmissionResponse {
   allow(options?: {
     readonly warnings?: readonly string[];
     /** Changes of the object, for mutating bindings. */
@@ -111,8 +111,8 @@ export interface AdmissionAnswer {
   deny(message: string, options?: { readonly warnings?: readonly string[] }): void;
 }
 
-/** The answer to a request of a `kubernetesCustomResourceConversion` binding; the last one counts. */
-export interface ConversionAnswer {
+/** The response to a request of a `kubernetesCustomResourceConversion` binding; the last one counts. */
+export interface ConversionResponse {
   converted(objects: readonly Readonly<Record<string, unknown>>[]): void;
   failed(message: string): void;
 }
@@ -136,8 +136,8 @@ export interface HookInput<C extends HookConfig = HookConfig> {
   readonly configValues: HookValues;
   readonly kubernetes: KubernetesOperations;
   readonly metrics: HookMetrics;
-  readonly admission: AdmissionAnswer;
-  readonly conversion: ConversionAnswer;
+  readonly admission: AdmissionResponse;
+  readonly conversion: ConversionResponse;
   readonly log: HookLog;
   /** The span of this run, as the header `traceparent` has it (W3C Trace Context); absent while traces are off. */
   readonly traceparent?: string;

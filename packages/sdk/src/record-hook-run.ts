@@ -4,8 +4,8 @@ import type { BindingContext } from './binding-contexts.ts';
 import { frozen } from './frozen.ts';
 import type { HookConfig } from './hook-config-types.ts';
 import type {
-  AdmissionAnswer,
-  ConversionAnswer,
+  AdmissionResponse,
+  ConversionResponse,
   HookInput,
   HookMetrics,
   HookValues,
@@ -61,7 +61,7 @@ export function recordHookRun<C extends HookConfig = HookConfig>(
   const patches = { values: [] as string[], config: [] as string[] };
   const metrics: string[] = [];
   const objects: string[] = [];
-  const answers = { admission: '', conversion: '' };
+  const responses = { admission: '', conversion: '' };
   // Made when the handler asks for it: most use little of it, and to make all of it takes longer than a short run.
   const contexts = lazily(() => parseFrozen(texts.bindingContext) as readonly BindingContext<C>[]);
   const values = lazily(() => hookValues(() => parse(texts.values), patches.values));
@@ -69,13 +69,13 @@ export function recordHookRun<C extends HookConfig = HookConfig>(
   const kubernetes = lazily(() => kubernetesOperations(objects));
   const metricsInput = lazily(() => hookMetrics(metrics));
   const admission = lazily(() =>
-    admissionAnswer((text) => {
-      answers.admission = text;
+    admissionResponse((text) => {
+      responses.admission = text;
     }),
   );
   const conversion = lazily(() =>
-    conversionAnswer((text) => {
-      answers.conversion = text;
+    conversionResponse((text) => {
+      responses.conversion = text;
     }),
   );
   const log = lazily(() => hookLog(print));
@@ -114,8 +114,8 @@ export function recordHookRun<C extends HookConfig = HookConfig>(
       valuesPatch: patches.values.join('\n'),
       metrics: metrics.join('\n'),
       kubernetesPatch: objects.join('\n'),
-      admissionResponse: answers.admission,
-      conversionResponse: answers.conversion,
+      admissionResponse: responses.admission,
+      conversionResponse: responses.conversion,
     }),
   };
 }
@@ -200,12 +200,12 @@ function hookMetrics(recorded: string[]): HookMetrics {
   } satisfies HookMetrics);
 }
 
-function admissionAnswer(answer: (text: string) => void): AdmissionAnswer {
+function admissionResponse(response: (text: string) => void): AdmissionResponse {
   const encoded = (patch: readonly JsonPatchOperation[]): string =>
     Buffer.from(written('the patch', patch)).toString('base64');
   return Object.freeze({
     allow: ({ warnings = [], patch = [] } = {}) =>
-      answer(
+      response(
         written('the answer', {
           allowed: true,
           warnings,
@@ -213,13 +213,13 @@ function admissionAnswer(answer: (text: string) => void): AdmissionAnswer {
         }),
       ),
     deny: (message, { warnings = [] } = {}) =>
-      answer(written('the answer', { allowed: false, message, warnings })),
-  } satisfies AdmissionAnswer);
+      response(written('the answer', { allowed: false, message, warnings })),
+  } satisfies AdmissionResponse);
 }
 
-function conversionAnswer(answer: (text: string) => void): ConversionAnswer {
+function conversionResponse(response: (text: string) => void): ConversionResponse {
   return Object.freeze({
-    converted: (convertedObjects) => answer(written('the answer', { convertedObjects })),
-    failed: (failedMessage) => answer(written('the answer', { failedMessage })),
-  } satisfies ConversionAnswer);
+    converted: (convertedObjects) => response(written('the answer', { convertedObjects })),
+    failed: (failedMessage) => response(written('the answer', { failedMessage })),
+  } satisfies ConversionResponse);
 }

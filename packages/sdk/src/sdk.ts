@@ -52,8 +52,8 @@ export type {
   ScheduleBinding,
 } from './hook-config-types.ts';
 export type {
-  AdmissionAnswer,
-  ConversionAnswer,
+  AdmissionResponse,
+  ConversionResponse,
   HookHandler,
   HookInput,
   HookLog,

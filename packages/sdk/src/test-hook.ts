@@ -20,7 +20,7 @@ export interface TestOutcome {
   readonly configValues: readonly ValuesPatchOperation[];
   readonly kubernetes: readonly JsonObject[];
   readonly metrics: readonly JsonObject[];
-  /** Undefined if the hook gave no answer. The patch is as the hook gave it. */
+  /** Undefined if the hook gave no response. The patch is as the hook gave it. */
   readonly admission:
     | {
         readonly allowed: boolean;
@@ -73,7 +73,7 @@ function listOf(lines: string): readonly Json[] {
 }
 
 function admissionOf(text: string): TestOutcome['admission'] {
-  const [answer] = listOf(text) as readonly (NonNullable<TestOutcome['admission']> & { patch?: unknown })[];
-  if (typeof answer?.patch !== 'string') return answer;
-  return { ...answer, patch: JSON.parse(Buffer.from(answer.patch, 'base64').toString()) as [] };
+  const [response] = listOf(text) as readonly (NonNullable<TestOutcome['admission']> & { patch?: unknown })[];
+  if (typeof response?.patch !== 'string') return response;
+  return { ...response, patch: JSON.parse(Buffer.from(response.patch, 'base64').toString()) as [] };
 }

@@ -102,12 +102,12 @@ test('what is not sampled is not sent, and programs receive the same decision', 
 test.each([
   ['answers 500', { status: 500 } as const],
   ['resets the connection', 'reset' as const],
-])('a collector that %s costs spans, one warning and nothing else', async (_what, answer) => {
+])('a collector that %s costs spans, one warning and nothing else', async (_what, response) => {
   await using receiver = await OtlpReceiver.start();
   vi.stubEnv('OTEL_EXPORTER_OTLP_TIMEOUT', '50');
   const { tracer, log, stop, dropped } = await tracing({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
   vi.unstubAllEnvs();
-  receiver.answers.push(...Array.from({ length: 50 }, () => answer));
+  receiver.responses.push(...Array.from({ length: 50 }, () => response));
   for (let count = 0; count < 3; count += 1) tracer.start({ name: 'event', traceId: TRACE }).end();
   await stop();
   expect(dropped()).toBe(3);
@@ -117,7 +117,7 @@ test.each([
 test('after 429 spans are sent again when Retry-After says so', async () => {
   await using receiver = await OtlpReceiver.start();
   const { tracer, stop, dropped } = await tracing({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
-  receiver.answers.push({ status: 429, headers: { 'retry-after': '0' } });
+  receiver.responses.push({ status: 429, headers: { 'retry-after': '0' } });
   tracer.start({ name: 'event', traceId: TRACE }).end();
   await stop();
   expect([receiver.requests, receiver.spans.length, dropped()]).toEqual([2, 1, 0]);
@@ -132,7 +132,7 @@ test('while a collector hangs a bounded number of spans waits, and the others ar
     OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '5',
   });
   vi.unstubAllEnvs();
-  receiver.answers.push('hang', 'hang', 'hang', 'hang');
+  receiver.responses.push('hang', 'hang', 'hang', 'hang');
   for (let count = 0; count < 40; count += 1) tracer.start({ name: 'event', traceId: TRACE }).end();
   expect(dropped()).toBe(25);
   await stop();

@@ -16,7 +16,7 @@ const MODULE: FlowModule = {
   release: null,
 };
 
-async function answer(type: FlowHookType, module: Partial<FlowModule>, nowMs: number): Promise<unknown> {
+async function response(type: FlowHookType, module: Partial<FlowModule>, nowMs: number): Promise<unknown> {
   const { hook } = continuousReconcile({
     now: () => nowMs,
     nextAfter: (_every, afterMs) => afterMs + 10_000,
@@ -60,5 +60,5 @@ test.each<[string, FlowHookType, Partial<FlowModule>, number, HookResult | undef
   ['is not asked for after a failure for good', 'End', { phase: 'Failed' }, 5_000, undefined],
   ['is not asked for when the module goes', 'End', { phase: 'Deleting' }, 5_000, undefined],
 ])('another reconcile %s', async (_name, type, module, nowMs, expected) => {
-  expect(await answer(type, module, nowMs)).toEqual(expected);
+  expect(await response(type, module, nowMs)).toEqual(expected);
 });

@@ -48,8 +48,8 @@ test.each([
 });
 
 test('failureCause() takes the word of the API server where there is one', () => {
-  const answer = new KubeApiError('no', { status: 403, reason: 'Forbidden' });
-  expect(failureCause(answer)).toEqual({ reason: 'Forbidden', status: 403 });
+  const response = new KubeApiError('no', { status: 403, reason: 'Forbidden' });
+  expect(failureCause(response)).toEqual({ reason: 'Forbidden', status: 403 });
   expect(failureCause(new KubeApiError('no', { status: 502, reason: '' }))).toEqual({
     reason: 'Unknown',
     status: 502,

@@ -19,11 +19,11 @@ afterEach(() => {
 });
 
 /** A server that does this as soon as something has arrived on a connection. Gives its URL. */
-async function listen(answer: (socket: Socket) => void, host = '127.0.0.1'): Promise<string> {
+async function listen(reply: (socket: Socket) => void, host = '127.0.0.1'): Promise<string> {
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined);
-    socket.once('data', () => answer(socket));
+    socket.once('data', () => reply(socket));
   });
   servers.push(server);
   await new Promise<void>((resolve) => {
@@ -111,8 +111,8 @@ test.each([
     'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\n.',
     'the response has the encoding gzip, which was not requested',
   ],
-])('callWebhook() fails for a server that %s', async (_what, answer, message) => {
-  const uri = await listen((socket) => socket.end(answer));
+])('callWebhook() fails for a server that %s', async (_what, reply, message) => {
+  const uri = await listen((socket) => socket.end(reply));
   await expect(ask(uri)).rejects.toMatchObject({
     code: 'HOOK_FAILED',
     message: expect.stringContaining(message),

@@ -9,18 +9,18 @@ const FINALIZE: SentRequest = { ...PRE_RECONCILE, phase: 'finalize' };
 const MAP = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
 const UNCHANGED: WebhookResponse = { type: 'success', status: undefined, children: undefined };
 
-function answerOf(body: string, status = 200, contentType = 'application/json'): HookResponse {
+function responseOf(body: string, status = 200, contentType = 'application/json'): HookResponse {
   return { status, contentType, location: undefined, body: Buffer.from(body) };
 }
 
 function read(body: unknown): WebhookResponse {
-  return readResponse(answerOf(JSON.stringify(body)), PRE_RECONCILE);
+  return readResponse(responseOf(JSON.stringify(body)), PRE_RECONCILE);
 }
 
 test.each(['', ' \n', 'null', '{}', '{"object":null,"children":null}', '{"object":{},"children":{}}'])(
   'readResponse() takes %j for no changes',
   (text) => {
-    expect(readResponse(answerOf(text), PRE_RECONCILE)).toEqual(UNCHANGED);
+    expect(readResponse(responseOf(text), PRE_RECONCILE)).toEqual(UNCHANGED);
   },
 );
 
@@ -35,8 +35,8 @@ test('readResponse() takes of the object its status only, and of the children al
 });
 
 test('readResponse() does not insist on a content type', () => {
-  const answer = readResponse(answerOf('{"object":{"status":{"a":1}}}', 200, 'text/plain'), PRE_RECONCILE);
-  expect(answer).toMatchObject({ status: { a: 1 } });
+  const reply = readResponse(responseOf('{"object":{"status":{"a":1}}}', 200, 'text/plain'), PRE_RECONCILE);
+  expect(reply).toMatchObject({ status: { a: 1 } });
 });
 
 test('readResponse() keeps integers exact', () => {
@@ -44,12 +44,12 @@ test('readResponse() keeps integers exact', () => {
     '"name":"a"',
     '"name":"a","n":12345678901234567890',
   );
-  const answer = readResponse(answerOf(text), PRE_RECONCILE);
-  expect(JSON.stringify(answer)).toContain('12345678901234567890');
+  const reply = readResponse(responseOf(text), PRE_RECONCILE);
+  expect(JSON.stringify(reply)).toContain('12345678901234567890');
 });
 
 test('readResponse() ignores the content of a response to finalize', () => {
-  expect(readResponse(answerOf('<html>', 200, 'text/html'), FINALIZE)).toEqual(UNCHANGED);
+  expect(readResponse(responseOf('<html>', 200, 'text/html'), FINALIZE)).toEqual(UNCHANGED);
 });
 
 test.each<[string, unknown, string]>([
@@ -104,7 +104,7 @@ test.each<[string, unknown, string]>([
 test('readResponse() refuses what is nested without end', () => {
   for (const levels of [600, 100_000]) {
     const text = `{"children":{"a":${'['.repeat(levels)}${']'.repeat(levels)}}}`;
-    expect(() => readResponse(answerOf(text), PRE_RECONCILE)).toThrow(
+    expect(() => readResponse(responseOf(text), PRE_RECONCILE)).toThrow(
       /^its response (?:has more than 500 levels|is not valid JSON)$/,
     );
   }
@@ -114,9 +114,9 @@ test('readResponse() takes keys of prototypes for data, and of a key that is the
   const status = '{"__proto__": {"phase": "Ready"}, "constructor": 1}';
   const children = '{"__proto__": {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}}}';
   const text = `{"object": {"status": {"a": 1}, "status": ${status}}, "children": ${children}}`;
-  const answer = readResponse(answerOf(text), PRE_RECONCILE);
-  expect(answer).toMatchObject({ children: [{ kind: 'Pod' }] });
-  expect(JSON.stringify(answer)).toContain(`"status":${status.replaceAll(' ', '')}`);
+  const reply = readResponse(responseOf(text), PRE_RECONCILE);
+  expect(reply).toMatchObject({ children: [{ kind: 'Pod' }] });
+  expect(JSON.stringify(reply)).toContain(`"status":${status.replaceAll(' ', '')}`);
 });
 
 test('readResponse() distinguishes objects that have the same name in other namespaces or groups', () => {
@@ -129,11 +129,11 @@ test('readResponse() distinguishes objects that have the same name in other name
 });
 
 test('readResponse() shows what HTML says, and nothing of broken JSON', () => {
-  const html = answerOf('<html>\n<b>Welcome</b>', 200, 'text/html');
+  const html = responseOf('<html>\n<b>Welcome</b>', 200, 'text/html');
   expect(() => readResponse(html, PRE_RECONCILE)).toThrow(
     'its response is not JSON (text/html): <html> <b>Welcome</b>',
   );
-  const broken = answerOf('{"children": {"password": "swordfish"');
+  const broken = responseOf('{"children": {"password": "swordfish"');
   expect(() => readResponse(broken, PRE_RECONCILE)).toThrow(/^its response is not valid JSON$/);
 });
 
@@ -153,16 +153,16 @@ test.each<[string, string, Partial<WebhookResponse>]>([
   ],
   ['nothing', '', { message: 'it responded with status 500' }],
 ])('readResponse() understands a refusal with %s', (_name, body, expected) => {
-  expect(readResponse(answerOf(body, 500), PRE_RECONCILE)).toMatchObject({
+  expect(readResponse(responseOf(body, 500), PRE_RECONCILE)).toMatchObject({
     type: 'refusal',
     ...expected,
   });
-  expect(readResponse(answerOf(body, 500), FINALIZE)).toMatchObject({ type: 'refusal', ...expected });
+  expect(readResponse(responseOf(body, 500), FINALIZE)).toMatchObject({ type: 'refusal', ...expected });
 });
 
 test('readResponse() follows no redirect', () => {
-  const answer = { ...answerOf('', 302), location: 'http://other/?token=x' };
-  expect(readResponse(answer, FINALIZE)).toMatchObject({
+  const reply = { ...responseOf('', 302), location: 'http://other/?token=x' };
+  expect(readResponse(reply, FINALIZE)).toMatchObject({
     type: 'refusal',
     message: expect.stringMatching(/redirect to http:\/\/other\/ \(status 302\), which is not followed/),
   });

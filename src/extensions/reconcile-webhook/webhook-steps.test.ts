@@ -6,9 +6,9 @@ import { afterEach, expect, test } from 'vitest';
 import { CapturedLog } from '../../../test/support/captured-log.ts';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
 import {
-  answerJson,
   type LoopbackServer,
   type Respond,
+  responseJson,
   startLoopbackServer,
 } from '../../../test/support/loopback-server.ts';
 import { AllowedHosts } from '../../hooks/http/allowed-hosts.ts';
@@ -74,10 +74,10 @@ class Lab {
   }
 }
 
-const answering =
+const responding =
   (body: unknown, status = 200): Respond =>
   (_request, response) =>
-    answerJson(response, status, body);
+    responseJson(response, status, body);
 
 test('stepsOf() is nothing for modules whose server is not asked before', () => {
   const { hooks } = new Lab();
@@ -91,7 +91,7 @@ test('stepsOf() is nothing for modules whose server is not asked before', () => 
 });
 
 test('who reads that finalizing has failed learns how to do without the server', async () => {
-  const server = await serve(answering({ message: 'busy', permanent: true }, 500));
+  const server = await serve(responding({ message: 'busy', permanent: true }, 500));
   const hook = readReconcileWebhook(
     { version: 'v1', address: { uri: server.url }, capabilities: ['finalize'] },
     [],
@@ -105,7 +105,7 @@ test('who reads that finalizing has failed learns how to do without the server',
 
 test('the server is sent what it has to know, and what it answers is taken', async () => {
   const child = { ...CHILD, data: { by: 'server' } };
-  const server = await serve(answering({ object: { status: { host: 'a' } }, children: { child } }));
+  const server = await serve(responding({ object: { status: { host: 'a' } }, children: { child } }));
   const lab = new Lab();
   expect(await lab.preReconcile(`${server.url}/v1?a=b`)).toEqual([child]);
   expect(lab.reported).toEqual([{ host: 'a' }]);
@@ -121,7 +121,7 @@ test('the server is sent what it has to know, and what it answers is taken', asy
 });
 
 test('an answer that cannot be used in one part has no effect in any', async () => {
-  const server = await serve(answering({ object: { status: { host: 'a' } }, children: { child: 1 } }));
+  const server = await serve(responding({ object: { status: { host: 'a' } }, children: { child: 1 } }));
   const lab = new Lab();
   await expect(lab.preReconcile(server.url)).rejects.toMatchObject({
     code: 'HOOK_OUTPUT_INVALID',
@@ -135,7 +135,7 @@ test.each([
   [{}, false],
   [{ permanent: true }, true],
 ])('a refusal with %j ends the run, and says whether another try makes sense', async (more, isPermanent) => {
-  const server = await serve(answering({ message: 'no', ...more }, 422));
+  const server = await serve(responding({ message: 'no', ...more }, 422));
   await expect(new Lab().preReconcile(`${server.url}?token=x`)).rejects.toMatchObject({
     code: 'HOOK_FAILED',
     isPermanent,
@@ -145,7 +145,7 @@ test.each([
 });
 
 test('a refusal that lets the module continue leaves the objects as they are, and is logged', async () => {
-  const server = await serve(answering({ message: 'no', continue: true, permanent: true }, 500));
+  const server = await serve(responding({ message: 'no', continue: true, permanent: true }, 500));
   const lab = new Lab();
   expect(await lab.preReconcile(server.url)).toEqual([CHILD]);
   expect(lab.log.records).toContainEqual(expect.objectContaining({ level: 'warn', module: 'web' }));
@@ -157,13 +157,13 @@ test('a server with an untrusted certificate receives no request', async () => {
   const period = { notBeforeMs: nowMs - 3_600_000, notAfterMs: nowMs + 3_600_000 };
   const authority = createAuthority({ commonName: 'tests', ...period });
   const serving = issueCertificate(authority, { commonName: 'server', ...period }, ['127.0.0.1']);
-  const server = await serve(answering({}), serving);
+  const server = await serve(responding({}), serving);
   await expect(new Lab().preReconcile(server.url)).rejects.toThrow(/certificate.*NODE_EXTRA_CA_CERTS/s);
   expect(server.requests).toEqual([]);
 });
 
 test('nothing is sent when the operator must not act any more', async () => {
-  const server = await serve(answering({}));
+  const server = await serve(responding({}));
   const lab = new Lab();
   lab.check = () => {
     throw new OperatorError('LEASE_LOST', 'not the leader');

@@ -131,7 +131,7 @@ export class WebhookSteps {
     const body = requestBody({ phase, object: withoutManagedFields(sent), children });
     const { response: raw, from } = await callWebhook(this.#deps, hook, { title, body }, signal);
     log.debug(
-      { module, phase, status: raw.status, answerBytes: raw.body.length },
+      { module, phase, status: raw.status, responseBytes: raw.body.length },
       'reconcile webhook responded',
     );
     const response = understood(() => readResponse(raw, { phase, object: sent, namespace }), title, from);

@@ -1,8 +1,8 @@
 import { isPermanent, messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { type Json, parseJson } from '@addon-operator/json';
-import type { Ask, AskAnswer, AskFailure } from '@addon-operator/script-threads/host-protocol';
-import { type WorkerAnswer, whyNot } from '@addon-operator/script-threads/script-worker';
+import type { Ask, AskFailure, AskResponse } from '@addon-operator/script-threads/host-protocol';
+import { type WorkerResponse, whyNot } from '@addon-operator/script-threads/script-worker';
 import type { WorkerPools } from '@addon-operator/script-threads/worker-pools';
 import { outputTo } from '../../hooks/in-process/script-output.ts';
 import { ownProgram } from '../../lib/own-code.ts';
@@ -84,12 +84,12 @@ export class ExtensionRuntime implements Extensions {
     check();
     const output = outputTo(log);
     const work = { timeoutMs: LOAD_TIMEOUT_MS, onOutput: output.push };
-    const answer = await pools.load({ program: PROGRAM, path: file }, work, signal).finally(output.end);
-    if (answer.type === 'ready')
-      return { path: file, ...(parseJson(answer.description) as Omit<LoadedExtension, 'path'>) };
+    const response = await pools.load({ program: PROGRAM, path: file }, work, signal).finally(output.end);
+    if (response.type === 'ready')
+      return { path: file, ...(parseJson(response.description) as Omit<LoadedExtension, 'path'>) };
     throw new OperatorError(
       'EXTENSION_INVALID',
-      `cannot load extension '${file}': ${whyNot(answer, LOAD_TIMEOUT_MS)}`,
+      `cannot load extension '${file}': ${whyNot(response, LOAD_TIMEOUT_MS)}`,
     );
   }
 
@@ -100,7 +100,7 @@ export class ExtensionRuntime implements Extensions {
     const output = outputTo(log);
     const nexts = new Nexts(request.next, signal);
     try {
-      const answer = await pools.do(
+      const response = await pools.do(
         file,
         {
           type: 'call',
@@ -111,15 +111,15 @@ export class ExtensionRuntime implements Extensions {
         {
           timeoutMs,
           onOutput: output.push,
-          onAsk: (ask) => nexts.answer(ask),
+          onAsk: (ask) => nexts.response(ask),
           // What next() did would be done twice.
           canRepeat: () => !nexts.wasCalled,
         },
         signal,
       );
-      if ('leakedTimers' in answer && answer.leakedTimers > 0)
-        log.warn({ timers: answer.leakedTimers }, 'an extension left timers behind; they are cancelled');
-      return resultOf(request, answer, nexts, timeoutMs);
+      if ('leakedTimers' in response && response.leakedTimers > 0)
+        log.warn({ timers: response.leakedTimers }, 'an extension left timers behind; they are cancelled');
+      return resultOf(request, response, nexts, timeoutMs);
     } finally {
       output.end();
       await nexts.end();
@@ -129,20 +129,20 @@ export class ExtensionRuntime implements Extensions {
 
 function resultOf(
   { path: file, method, title = `${method} of the extension '${file}'`, returns }: ExtensionCallRequest,
-  answer: WorkerAnswer,
+  response: WorkerResponse,
   nexts: Nexts,
   timeoutMs: number,
 ): Json | undefined {
   const failed = (reason: string, cause?: unknown): OperatorError =>
     new OperatorError('EXTENSION_FAILED', `${title} failed: ${reason}`, { cause });
-  if (answer.type === 'returned') {
-    if (answer.value !== undefined) return parseJson(answer.value) as Json;
+  if (response.type === 'returned') {
+    if (response.value !== undefined) return parseJson(response.value) as Json;
     if (returns === 'optional') return undefined;
     throw failed('it returned nothing, but must return a value');
   }
-  if (answer.type !== 'failed' || answer.ask === undefined) throw failed(whyNot(answer, timeoutMs));
-  const error = nexts.failureOf(answer.ask.number);
-  throw answer.ask.is === 'same' ? error : failed(answer.reason, error);
+  if (response.type !== 'failed' || response.ask === undefined) throw failed(whyNot(response, timeoutMs));
+  const error = nexts.failureOf(response.ask.number);
+  throw response.ask.is === 'same' ? error : failed(response.reason, error);
 }
 
 /** The calls of `next` within one call of an extension. */
@@ -150,7 +150,7 @@ class Nexts {
   readonly #next: ExtensionCallRequest['next'];
   readonly #ended = new AbortController();
   readonly #signal: AbortSignal;
-  readonly #open = new Set<Promise<AskAnswer>>();
+  readonly #open = new Set<Promise<AskResponse>>();
   readonly #failures = new Map<number, unknown>();
   wasCalled = false;
 
@@ -160,16 +160,16 @@ class Nexts {
   }
 
   /** Never rejects. */
-  async answer(ask: Ask): Promise<AskAnswer> {
+  async response(ask: Ask): Promise<AskResponse> {
     this.wasCalled = true;
-    const answering = this.#answer(ask);
-    this.#open.add(answering);
-    const answer = await answering;
-    this.#open.delete(answering);
-    return answer;
+    const responding = this.#response(ask);
+    this.#open.add(responding);
+    const response = await responding;
+    this.#open.delete(responding);
+    return response;
   }
 
-  async #answer({ ask, args }: Ask): Promise<AskAnswer> {
+  async #response({ ask, args }: Ask): Promise<AskResponse> {
     try {
       if (this.#next === undefined)
         throw new OperatorError('EXTENSION_FAILED', 'this extension point has no next()');

@@ -1,7 +1,7 @@
 import type {
   Ask,
-  AskAnswer,
   AskFailure,
+  AskResponse,
   CallRequest,
   WorkEnd,
   WorkRequest,
@@ -31,12 +31,12 @@ class Asks {
   }
 
   /** A response that is not awaited any more is dropped. */
-  settle(answer: AskAnswer): void {
-    const entry = this.#open.get(answer.ask);
-    this.#open.delete(answer.ask);
-    if (!('failure' in answer)) return entry?.resolve(answer.value);
-    const error = errorOf(answer.failure);
-    this.#askOf.set(error, answer.ask);
+  settle(reply: AskResponse): void {
+    const entry = this.#open.get(reply.ask);
+    this.#open.delete(reply.ask);
+    if (!('failure' in reply)) return entry?.resolve(reply.value);
+    const error = errorOf(reply.failure);
+    this.#askOf.set(error, reply.ask);
     entry?.reject(error);
   }
 
@@ -75,7 +75,7 @@ function main(): void {
     describe: ({ type, description, methods }) =>
       JSON.stringify({ type, description, methods: Object.keys(methods) }),
     work: (definition, request, tools) => call(definition, callOf(request), tools, asks),
-    onAnswer: (answer) => asks.settle(answer),
+    onResponse: (reply) => asks.settle(reply),
   });
 }
 

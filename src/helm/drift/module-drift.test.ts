@@ -53,7 +53,7 @@ class Lab {
         watch: { follow: (_resource, _namespace, follower) => (this.#follower = follower) },
         lookup: {
           kube: {
-            request: (request) => this.#answer(request),
+            request: (request) => this.#response(request),
             stream: () => Promise.reject(new Error('unused')),
           },
           find: () => Promise.resolve(CONFIG_MAPS),
@@ -102,19 +102,19 @@ class Lab {
     this.#follower?.onChange('a', metadata);
   }
 
-  async #answer(request: KubeRequest): Promise<unknown> {
+  async #response(request: KubeRequest): Promise<unknown> {
     await Promise.resolve();
     this.requests.push(`${request.method}${request.query?.['dryRun'] === 'All' ? ' dry' : ''}`);
     const refusal = this.refusal?.(request);
     if (refusal !== undefined) throw refusal;
     if (this.live === undefined) throw new KubeApiError('gone', { status: 404, reason: 'NotFound' });
     const data = request.method === 'GET' ? this.live : { ...this.live, ...MAP.fields.data };
-    const answer = { ...MAP.fields, metadata: { name: 'a', managedFields: OF_OTHERS }, data };
+    const response = { ...MAP.fields, metadata: { name: 'a', managedFields: OF_OTHERS }, data };
     if (request.method === 'PATCH' && request.query?.['dryRun'] === undefined) {
       this.live = data;
       this.#tell({ name: 'a', resourceVersion: String((this.version += 1)), managedFields: OF_HELM });
     }
-    return answer;
+    return response;
   }
 }
 

@@ -11,10 +11,10 @@ const never = new AbortController().signal;
 const CREDENTIALS = { authorization: undefined, secureContext: undefined };
 
 /** A name server that returns the given responses in order, and repeats the last one. */
-function resolver(...answers: readonly (readonly string[])[]) {
+function resolver(...replies: readonly (readonly string[])[]) {
   const asked: string[] = [];
   const lookup: LookupAll = (hostname, _options, callback) => {
-    const addresses = answers[Math.min(asked.length, answers.length - 1)] ?? [];
+    const addresses = replies[Math.min(asked.length, replies.length - 1)] ?? [];
     asked.push(hostname);
     callback(
       null,

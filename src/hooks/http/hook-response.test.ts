@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type HookResponse, outputsOf, refusalOf } from './hook-response.ts';
 
-function answer(body: string | Buffer, more: Partial<HookResponse> = {}): HookResponse {
+function reply(body: string | Buffer, more: Partial<HookResponse> = {}): HookResponse {
   return {
     status: 200,
     contentType: 'application/json',
@@ -20,7 +20,7 @@ test('outputsOf() gives the texts that an executable would have written, every n
     "admissionResponse": {"allowed": true},
     "conversionResponse": {"convertedObjects": []}
   }`;
-  expect(outputsOf(answer(body))).toEqual({
+  expect(outputsOf(reply(body))).toEqual({
     valuesPatch: '{"op":"add","path":"/web/a","value":9007199254740993}\n{"op":"remove","path":"/web/b"}',
     configValuesPatch: '',
     metrics: '{"name":"m","set":1.0}',
@@ -31,9 +31,9 @@ test('outputsOf() gives the texts that an executable would have written, every n
 });
 
 test.each([
-  ['an empty object', answer('{}')],
-  ['nothing', answer('', { contentType: undefined, status: 204 })],
-  ['JSON of another name', answer('{}', { contentType: 'application/problem+json; charset=utf-8' })],
+  ['an empty object', reply('{}')],
+  ['nothing', reply('', { contentType: undefined, status: 204 })],
+  ['JSON of another name', reply('{}', { contentType: 'application/problem+json; charset=utf-8' })],
 ])('outputsOf() takes %s for no outcome', (_what, given) => {
   expect(new Set(Object.values(outputsOf(given)))).toEqual(new Set(['']));
 });
@@ -41,36 +41,32 @@ test.each([
 test.each([
   [
     'a page',
-    answer('<html>\n <h1>Log in</h1>', { contentType: 'text/html; charset=utf-8' }),
+    reply('<html>\n <h1>Log in</h1>', { contentType: 'text/html; charset=utf-8' }),
     'it responded with text/html; charset=utf-8 in place of application/json: <html> <h1>Log in</h1>',
   ],
-  ['no type', answer('{}', { contentType: undefined }), 'it responded with no content type in place of'],
-  ['a type that only begins so', answer('{}', { contentType: 'application/jsonp' }), 'application/jsonp in'],
-  ['broken JSON', answer('{"secret'), 'its response is not valid JSON'],
-  ['a list', answer('[]'), 'its response is not a JSON object; known fields: configValuesPatch,'],
-  ['a wrong word', answer('{"valuePatch":[]}'), '"valuePatch" (did you mean "valuesPatch"?); known: '],
-  ['a patch that is no list', answer('{"valuesPatch":{}}'), 'valuesPatch in its response is not a list'],
-  ['a text among operations', answer('{"kubernetesPatch":[{},"a"]}'), 'kubernetesPatch[1] in its response'],
-  [
-    'an answer that is none',
-    answer('{"admissionResponse":true}'),
-    'admissionResponse in its response is not',
-  ],
-  ['other bytes', answer(Buffer.from([0x22, 0xff, 0x22])), 'its response is not UTF-8'],
+  ['no type', reply('{}', { contentType: undefined }), 'it responded with no content type in place of'],
+  ['a type that only begins so', reply('{}', { contentType: 'application/jsonp' }), 'application/jsonp in'],
+  ['broken JSON', reply('{"secret'), 'its response is not valid JSON'],
+  ['a list', reply('[]'), 'its response is not a JSON object; known fields: configValuesPatch,'],
+  ['a wrong word', reply('{"valuePatch":[]}'), '"valuePatch" (did you mean "valuesPatch"?); known: '],
+  ['a patch that is no list', reply('{"valuesPatch":{}}'), 'valuesPatch in its response is not a list'],
+  ['a text among operations', reply('{"kubernetesPatch":[{},"a"]}'), 'kubernetesPatch[1] in its response'],
+  ['an answer that is none', reply('{"admissionResponse":true}'), 'admissionResponse in its response is not'],
+  ['other bytes', reply(Buffer.from([0x22, 0xff, 0x22])), 'its response is not UTF-8'],
 ])('outputsOf() refuses %s', (_what, given, problem) => {
   expect(() => outputsOf(given)).toThrow(problem);
 });
 
 test.each([
-  [answer('{"message":"not\\nnow"}', { status: 503 }), 'it responded with status 503: not now'],
-  [answer('x'.repeat(1_000), { status: 500 }), `it responded with status 500: ${'x'.repeat(300)}…`],
-  [answer('\u001b[31mred', { status: 404 }), 'it responded with status 404: \\u001b[31mred'],
-  [answer('', { status: 401 }), 'it responded with status 401'],
+  [reply('{"message":"not\\nnow"}', { status: 503 }), 'it responded with status 503: not now'],
+  [reply('x'.repeat(1_000), { status: 500 }), `it responded with status 500: ${'x'.repeat(300)}…`],
+  [reply('\u001b[31mred', { status: 404 }), 'it responded with status 404: \\u001b[31mred'],
+  [reply('', { status: 401 }), 'it responded with status 401'],
   [
-    answer('', { status: 302, location: 'https://login/?token=a' }),
+    reply('', { status: 302, location: 'https://login/?token=a' }),
     'it responded with a redirect to https://login/ (status 302), which is not followed: set the final address in the file',
   ],
-  [answer('', { status: 200 }), undefined],
+  [reply('', { status: 200 }), undefined],
 ])('refusalOf() says why a hook failed', (given, why) => {
   expect(refusalOf(given)).toBe(why);
 });

@@ -12,9 +12,9 @@ import { NO_BINDINGS } from '../../../test/support/hook-configs.ts';
 import { startHttpHooks } from '../../../test/support/http-hooks.ts';
 import { JumpClock } from '../../../test/support/jump-clock.ts';
 import {
-  answerJson,
   type LoopbackServer,
   type Respond,
+  responseJson,
   startLoopbackServer,
 } from '../../../test/support/loopback-server.ts';
 import type { ModuleName } from '../../values/module-key.ts';
@@ -90,7 +90,7 @@ function secrets(texts: Record<string, string>) {
 
 test('run() posts contexts and values as they are, and gives back what the answer holds', async () => {
   const server = await serve((_request, response) =>
-    answerJson(response, 200, { metrics: [{ name: 'm', set: 1 }] }),
+    responseJson(response, 200, { metrics: [{ name: 'm', set: 1 }] }),
   );
   const { outputs, usage } = await run(`address: ${server.url}/a?b=c`);
   expect(outputs.metrics).toBe('{"name":"m","set":1}');
@@ -116,7 +116,7 @@ test('run() posts contexts and values as they are, and gives back what the answe
 });
 
 test('run() sends the span of the run in a header, and no such header while nothing is traced', async () => {
-  const server = await serve((_request, response) => answerJson(response, 200, {}));
+  const server = await serve((_request, response) => responseJson(response, 200, {}));
   const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
   const hooks = startHttpHooks();
   const hook = await load(hooks, `address: ${server.url}/a`);
@@ -128,7 +128,7 @@ test('run() sends the span of the run in a header, and no such header while noth
 test.each<[string, Respond, string, string]>([
   [
     'refuses',
-    (_request, response) => answerJson(response, 500, { message: 'no luck' }),
+    (_request, response) => responseJson(response, 500, { message: 'no luck' }),
     'HOOK_FAILED',
     'it responded with status 500: no luck',
   ],

@@ -97,7 +97,7 @@ export class HttpHooks implements HookRuns {
     if (endpoint === undefined)
       throw new OperatorError('INTERNAL', `${hook.path} is run before it was loaded`);
     const response = await this.#ask(hook, endpoint, inputs, signal);
-    log.debug({ status: response.status, answerBytes: response.body.length }, 'HTTP hook responded');
+    log.debug({ status: response.status, responseBytes: response.body.length }, 'HTTP hook responded');
     const refusal = refusalOf(response);
     if (refusal !== undefined) throw failure(hook, endpoint, refusal, undefined, { status: response.status });
     return { outputs: understood(hook, endpoint, response), usage: undefined };

@@ -1,7 +1,7 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { RunFacts, Texts } from '@addon-operator/script-threads/host-protocol';
-import { type WorkerAnswer, whyNot } from '@addon-operator/script-threads/script-worker';
+import { type WorkerResponse, whyNot } from '@addon-operator/script-threads/script-worker';
 import type { WorkerPools } from '@addon-operator/script-threads/worker-pools';
 import type { HookOutputTexts } from '@addon-operator/sdk/host';
 import { ownProgram } from '../../lib/own-code.ts';
@@ -41,11 +41,11 @@ export class InProcessHooks {
     check();
     const output = outputTo(log);
     const work = { timeoutMs, onOutput: output.push };
-    const answer = await pools.load({ program: PROGRAM, path: file }, work, signal).finally(output.end);
-    if (answer.type === 'ready') return answer.description;
+    const response = await pools.load({ program: PROGRAM, path: file }, work, signal).finally(output.end);
+    if (response.type === 'ready') return response.description;
     throw new OperatorError(
       'HOOK_CONFIG_INVALID',
-      `cannot load hook '${file}': ${whyNot(answer, timeoutMs)}`,
+      `cannot load hook '${file}': ${whyNot(response, timeoutMs)}`,
     );
   }
 
@@ -65,7 +65,7 @@ export class InProcessHooks {
     check(inputs.isAwaited);
     const timeoutMs = hook.config.settings.timeoutMs ?? this.#options.timeoutMs;
     const output = outputTo(log);
-    const answer = await pools
+    const response = await pools
       .do(
         hook.path,
         { type: 'run', texts, keptTexts, ...(maxOutputBytes === undefined ? {} : { maxOutputBytes }) },
@@ -73,8 +73,8 @@ export class InProcessHooks {
         signal,
       )
       .finally(output.end);
-    if ('leakedTimers' in answer) this.#warnOf(answer, log);
-    return resultOf(hook, answer, timeoutMs);
+    if ('leakedTimers' in response) this.#warnOf(response, log);
+    return resultOf(hook, response, timeoutMs);
   }
 
   #warnOf({ droppedBytes: truncatedBytes, leakedTimers: timers }: RunFacts, log: Logger): void {
@@ -85,21 +85,21 @@ export class InProcessHooks {
   }
 }
 
-function resultOf(hook: Hook, answer: WorkerAnswer, timeoutMs: number | undefined): HookRunResult {
-  switch (answer.type) {
+function resultOf(hook: Hook, response: WorkerResponse, timeoutMs: number | undefined): HookRunResult {
+  switch (response.type) {
     case 'done': {
-      const { userCpuMs, systemCpuMs, memoryBytes: maxRssBytes } = answer;
-      return { outputs: outputsOf(answer.outputs), usage: { userCpuMs, systemCpuMs, maxRssBytes } };
+      const { userCpuMs, systemCpuMs, memoryBytes: maxRssBytes } = response;
+      return { outputs: outputsOf(response.outputs), usage: { userCpuMs, systemCpuMs, maxRssBytes } };
     }
     case 'timed-out':
-      throw new OperatorError('HOOK_TIMEOUT', `${title(hook)} was stopped: ${whyNot(answer, timeoutMs)}`);
+      throw new OperatorError('HOOK_TIMEOUT', `${title(hook)} was stopped: ${whyNot(response, timeoutMs)}`);
     case 'ready':
     case 'returned':
     case 'load-failed':
     case 'failed':
     case 'exited':
     case 'host-gone':
-      throw new OperatorError('HOOK_FAILED', `${title(hook)} failed: ${whyNot(answer, timeoutMs)}`);
+      throw new OperatorError('HOOK_FAILED', `${title(hook)} failed: ${whyNot(response, timeoutMs)}`);
   }
 }
 

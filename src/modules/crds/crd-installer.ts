@@ -128,8 +128,8 @@ export class CrdInstaller {
   }
 
   async #read(path: string, signal: AbortSignal): Promise<Fields | undefined> {
-    const answer = await requestIfPresent(this.#options.kube, { method: 'GET', path }, signal);
-    return answer === undefined ? undefined : fieldsOf(answer);
+    const reply = await requestIfPresent(this.#options.kube, { method: 'GET', path }, signal);
+    return reply === undefined ? undefined : fieldsOf(reply);
   }
 
   /** Follows the CRD until its kind is accepted. @throws OperatorError CRD_FAILED with what the API server says against it */

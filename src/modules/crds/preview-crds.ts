@@ -52,8 +52,8 @@ export async function previewCrds(
   };
   const look = async (crd: Crd): Promise<void> => {
     const path = `${CRD_COLLECTION}/${encodeURIComponent(crd.name)}`;
-    const answer = await requestIfPresent(kube, { method: 'GET', path }, signal);
-    const current = isObject(answer) ? answer : undefined;
+    const response = await requestIfPresent(kube, { method: 'GET', path }, signal);
+    const current = isObject(response) ? response : undefined;
     const step = nextCrdStep(current, crd, extraLabels);
     if (step.type === 'keep') return;
     if (step.type === 'refuse') {

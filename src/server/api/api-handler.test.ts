@@ -5,7 +5,7 @@ import { daemonView, moduleView, NO_COMMANDS } from '../../../test/support/daemo
 import { failing, name, operatorLab } from '../../../test/support/operator-lab.ts';
 import { createView } from '../../operator/operator-view.ts';
 import type { DaemonView } from '../../status/daemon-view.ts';
-import { apiAnswer } from './api-handler.ts';
+import { apiResponse } from './api-handler.ts';
 import { API_SCHEMAS } from './schemas.ts';
 
 const HISTORY: ReleaseHistory = {
@@ -32,8 +32,8 @@ async function request(target: string, view: DaemonView = daemonView(), method =
   const { signal } = new AbortController();
   const asked = { method, path: `/api/v1${url.pathname}`, query: url.searchParams };
   const parts = { view, identity: NO_COMMANDS.identity, parameters: { list: () => [PARAMETER] } };
-  const answer = await apiAnswer(parts, asked, signal);
-  return { status: answer.status, code: answer.code, data: JSON.parse(answer.body) as unknown };
+  const response = await apiResponse(parts, asked, signal);
+  return { status: response.status, code: response.code, data: JSON.parse(response.body) as unknown };
 }
 
 test('real answers match the schemas', async () => {

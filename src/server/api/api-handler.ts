@@ -1,6 +1,6 @@
 import { errorText } from '@addon-operator/base/error-text';
 import { codeOf } from '@addon-operator/base/errors';
-import type { Answer } from '@addon-operator/http-server/answer';
+import type { RouteResponse } from '@addon-operator/http-server/response';
 import type { ServerRequest } from '@addon-operator/http-server/serve';
 import { didYouMean } from '@addon-operator/json/similar-word';
 import type { RunView } from '../../journal/run-view.ts';
@@ -11,7 +11,7 @@ import type { NextItem } from '../../status/next-items.ts';
 import type { OperatorStatus } from '../../status/operator-status.ts';
 import type { TaskQueueView } from '../../status/task-queues.ts';
 import { aboutData } from './about-data.ts';
-import { apiError, jsonAnswer } from './api-answer.ts';
+import { apiError, jsonResponse } from './api-response.ts';
 import { type ApiParts, type ApiRoute, numberOf, Refusal } from './api-route.ts';
 import { MODULE_ROUTES } from './module-routes.ts';
 
@@ -96,18 +96,18 @@ const COMPILED = ROUTES.map((route) => ({
 }));
 
 /** Answers requests for data as JSON; an error is `{"error": {"code", "message"}}`. */
-export async function apiAnswer(
+export async function apiResponse(
   parts: ApiParts,
   { method, path, query }: Pick<ServerRequest, 'method' | 'path' | 'query'>,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<RouteResponse> {
   try {
     const found = COMPILED.find(({ pattern }) => pattern.test(path));
     if (found === undefined) throw new Refusal(404, 'REQUEST_INVALID', `there is no ${path}`);
     if (method !== 'GET') throw new Refusal(405, 'REQUEST_INVALID', `${path} can only be read`);
     checkQuery(query, found.route.query);
     const name = found.pattern.exec(path)?.groups?.['name'] ?? '';
-    return jsonAnswer(200, await found.route.read(parts, { name, query, signal }));
+    return jsonResponse(200, await found.route.read(parts, { name, query, signal }));
   } catch (error) {
     if (error instanceof Refusal) return apiError(error.status, error.code, error.message);
     return apiError(500, codeOf(error) ?? 'INTERNAL', errorText(error));

@@ -1,12 +1,12 @@
 import type { Redactor } from '@addon-operator/base/redactor';
-import { type Answer, redactedAnswer } from '@addon-operator/http-server/answer';
+import { type RouteResponse, redactedResponse } from '@addon-operator/http-server/response';
 import type { ServerRequest } from '@addon-operator/http-server/serve';
-import { apiError } from './api-answer.ts';
-import { API_PREFIX, apiAnswer, READ_PATHS } from './api-handler.ts';
+import { API_PREFIX, apiResponse, READ_PATHS } from './api-handler.ts';
+import { apiError } from './api-response.ts';
 import type { ApiParts } from './api-route.ts';
-import { type ModuleActionParts, moduleActionAnswer } from './module-action.ts';
-import { streamAnswer } from './stream-answer.ts';
+import { type ModuleActionParts, moduleActionResponse } from './module-action.ts';
 import { StreamHub } from './stream-hub.ts';
+import { streamResponse } from './stream-response.ts';
 
 const ACTIONS_PATH = '/modules/{name}/actions';
 const ACTIONS_PATTERN = new RegExp(`^${API_PREFIX}/modules/(?<name>[^/]+)/actions$`);
@@ -23,7 +23,11 @@ export const API_ROUTES: readonly { readonly method: 'GET' | 'POST'; readonly pa
  *
  * @param actor what the user acts with, such as `page`; undefined: every action is refused
  */
-export type Api = (request: ServerRequest, signal: AbortSignal, actor: string | undefined) => Promise<Answer>;
+export type Api = (
+  request: ServerRequest,
+  signal: AbortSignal,
+  actor: string | undefined,
+) => Promise<RouteResponse>;
 
 export interface CreateApiParts extends ApiParts, ModuleActionParts {
   /** Masks secrets in responses. */
@@ -34,22 +38,22 @@ export interface CreateApiParts extends ApiParts, ModuleActionParts {
 export function createApi(parts: CreateApiParts): Api {
   const { redactor } = parts;
   const hub = new StreamHub({ ...parts, clock: parts.identity.clock });
-  const answerTo = async (
+  const responseTo = async (
     request: ServerRequest,
     signal: AbortSignal,
     by: string | undefined,
-  ): Promise<Answer> => {
+  ): Promise<RouteResponse> => {
     const { method, path, body } = request;
-    if (path === `${API_PREFIX}/stream`) return streamAnswer(hub, request);
+    if (path === `${API_PREFIX}/stream`) return streamResponse(hub, request);
     const module = ACTIONS_PATTERN.exec(path)?.groups?.['name'];
     if (module === undefined)
-      return await apiAnswer({ ...parts, allowsActions: by !== undefined }, request, signal);
+      return await apiResponse({ ...parts, allowsActions: by !== undefined }, request, signal);
     if (method !== 'POST') return apiError(405, 'REQUEST_INVALID', 'an action is requested with POST');
     if (by === undefined) return apiError(403, 'REQUEST_REFUSED', 'actions are switched off here');
-    return await moduleActionAnswer(parts, { module, body, by }, signal);
+    return await moduleActionResponse(parts, { module, body, by }, signal);
   };
   return async (request, signal, actor) => {
-    const answer = await answerTo(request, signal, actor);
-    return redactor === undefined ? answer : redactedAnswer(answer, redactor);
+    const response = await responseTo(request, signal, actor);
+    return redactor === undefined ? response : redactedResponse(response, redactor);
   };
 }

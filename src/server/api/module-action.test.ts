@@ -1,8 +1,8 @@
 import { Ajv } from 'ajv';
 import { expect, test } from 'vitest';
 import { daemonView, NO_COMMANDS } from '../../../test/support/daemon-view-stub.ts';
-import type { PauseRequest } from '../module-answers.ts';
-import { type ModuleAction, type ModuleActionParts, moduleActionAnswer } from './module-action.ts';
+import type { PauseRequest } from '../module-responses.ts';
+import { type ModuleAction, type ModuleActionParts, moduleActionResponse } from './module-action.ts';
 import { API_SCHEMAS } from './schemas.ts';
 
 async function ask(body: unknown, parts: Partial<ModuleActionParts> = {}, module = 'web') {
@@ -16,8 +16,8 @@ async function ask(body: unknown, parts: Partial<ModuleActionParts> = {}, module
   };
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const request = { module, body: text, by: 'page' };
-  const answer = await moduleActionAnswer(all, request, new AbortController().signal);
-  return { status: answer.status, data: JSON.parse(answer.body) as unknown, actions };
+  const response = await moduleActionResponse(all, request, new AbortController().signal);
+  return { status: response.status, data: JSON.parse(response.body) as unknown, actions };
 }
 
 test.each(['reconcile', 'force-reconcile', 'abort'])('%s is passed on as by the command', async (action) => {

@@ -1,12 +1,12 @@
 import { errorText } from '@addon-operator/base/error-text';
 import { codeOf } from '@addon-operator/base/errors';
-import type { Answer } from '@addon-operator/http-server/answer';
+import type { RouteResponse } from '@addon-operator/http-server/response';
 import { isObject, parseJson } from '@addon-operator/json';
 import type { DaemonView } from '../../status/daemon-view.ts';
 import { OPERATIONS } from '../../status/module-object.ts';
-import { noModuleAnswer, type PauseCommands, pauseAnswer, resumeAnswer } from '../module-answers.ts';
-import { type AskOperation, operationAnswer } from '../operation-answer.ts';
-import { apiError, jsonAnswer } from './api-answer.ts';
+import { noModuleResponse, type PauseCommands, pauseResponse, resumeResponse } from '../module-responses.ts';
+import { type AskOperation, operationResponse } from '../operation-response.ts';
+import { apiError, jsonResponse } from './api-response.ts';
 
 export const ACTIONS = [...OPERATIONS, 'pause', 'resume'] as const;
 
@@ -36,11 +36,11 @@ const MAX_REASON_CHARACTERS = 1_000;
  *
  * @param by what the user has requested it with
  */
-export async function moduleActionAnswer(
+export async function moduleActionResponse(
   parts: ModuleActionParts,
   { module, body, by }: { readonly module: string; readonly body: string; readonly by: string },
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<RouteResponse> {
   const fields = fieldsOf(body);
   if (typeof fields === 'string') return apiError(400, 'REQUEST_INVALID', fields);
   const action = ACTIONS.find((known) => known === fields.get('action'));
@@ -52,7 +52,7 @@ export async function moduleActionAnswer(
     const { status, code, body: text } = await carriedOut(parts, module, action, fields, signal);
     if (status >= 400) return apiError(status, code ?? 'REQUEST_REFUSED', text.trim());
     parts.onAction?.({ module, action, reason: fields.get('reason') ?? '', by });
-    return jsonAnswer(202, { operation: { module, action, by, message: text.trim() } });
+    return jsonResponse(202, { operation: { module, action, by, message: text.trim() } });
   } catch (error) {
     return apiError(500, codeOf(error) ?? 'INTERNAL', errorText(error));
   }
@@ -64,11 +64,11 @@ async function carriedOut(
   action: ModuleAction['action'],
   fields: URLSearchParams,
   signal: AbortSignal,
-): Promise<Answer> {
-  if (action === 'resume') return await resumeAnswer({ view, pauses }, module, signal);
-  if (view.module(module) === undefined) return noModuleAnswer(module);
-  if (action === 'pause') return await pauseAnswer(pauses, module, fields, signal);
-  return operationAnswer(askOperation, module, new URLSearchParams({ operation: action }));
+): Promise<RouteResponse> {
+  if (action === 'resume') return await resumeResponse({ view, pauses }, module, signal);
+  if (view.module(module) === undefined) return noModuleResponse(module);
+  if (action === 'pause') return await pauseResponse(pauses, module, fields, signal);
+  return operationResponse(askOperation, module, new URLSearchParams({ operation: action }));
 }
 
 /** The fields of a body as the forms of the commands have them, or what is wrong with it. */

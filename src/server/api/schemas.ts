@@ -1,4 +1,4 @@
-/** JSON schemas of the answers of the API. docs/schema/api has a file for each, and a test compares real answers with them. */
+/** JSON schemas of the responses of the API. docs/schema/api has a file for each, and a test compares real responses with them. */
 import { ACTIONS } from './module-action.ts';
 import { MODULE_SCHEMAS } from './module-schemas.ts';
 import { RUN, RUN_PROPERTIES, TRIGGERED_BY } from './run-schemas.ts';

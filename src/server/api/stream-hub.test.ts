@@ -1,5 +1,5 @@
 import { Redactor } from '@addon-operator/base/redactor';
-import type { StreamSink } from '@addon-operator/http-server/answer';
+import type { StreamSink } from '@addon-operator/http-server/response';
 import { LogTail } from '@addon-operator/logging/log-tail';
 import { array, assert, asyncProperty, constant, nat, oneof, record } from 'fast-check';
 import { expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Redactor } from '@addon-operator/base/redactor';
-import type { StreamSink } from '@addon-operator/http-server/answer';
+import type { StreamSink } from '@addon-operator/http-server/response';
 import type { LogTail } from '@addon-operator/logging/log-tail';
 import type { DaemonView } from '../../status/daemon-view.ts';
 import { headlineData, modulesData, nextData, queuesData } from './api-handler.ts';

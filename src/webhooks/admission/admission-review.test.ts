@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type AdmissionReview, admissionAnswer, parseAdmissionReview } from './admission-review.ts';
+import { type AdmissionReview, admissionResponse, parseAdmissionReview } from './admission-review.ts';
 
 const REVIEW = '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":';
 
@@ -36,9 +36,9 @@ test('the answer echoes version, kind and uid without the request', () => {
   const review = parse(
     '{"apiVersion":"admission.k8s.io/v1beta1","kind":"AdmissionReview","request":{"uid":"6f"}}',
   );
-  const answer = admissionAnswer(review, { type: 'allowed', warnings: ['w'], patch: 'W10=' });
-  expect(answer.status).toBe(200);
-  expect(JSON.parse(answer.body)).toEqual({
+  const reply = admissionResponse(review, { type: 'allowed', warnings: ['w'], patch: 'W10=' });
+  expect(reply.status).toBe(200);
+  expect(JSON.parse(reply.body)).toEqual({
     apiVersion: 'admission.k8s.io/v1beta1',
     kind: 'AdmissionReview',
     response: { uid: '6f', allowed: true, warnings: ['w'], patch: 'W10=', patchType: 'JSONPatch' },
@@ -48,9 +48,9 @@ test('the answer echoes version, kind and uid without the request', () => {
 test('a denial has code and message, and no patch where there is none', () => {
   const review = parse(`${REVIEW}{"uid":"6f"}}`);
   const denied = { type: 'denied', code: 403, message: 'no', warnings: [] } as const;
-  expect(JSON.parse(admissionAnswer(review, denied).body)).toMatchObject({
+  expect(JSON.parse(admissionResponse(review, denied).body)).toMatchObject({
     response: { uid: '6f', allowed: false, status: { code: 403, message: 'no' } },
   });
   const allowed = { type: 'allowed', warnings: [], patch: '' } as const;
-  expect(JSON.parse(admissionAnswer(review, allowed).body).response).toEqual({ uid: '6f', allowed: true });
+  expect(JSON.parse(admissionResponse(review, allowed).body).response).toEqual({ uid: '6f', allowed: true });
 });

@@ -1,5 +1,5 @@
 import { isObject, parseJsonVerbatim } from '@addon-operator/json';
-import type { WebhookAnswer } from '../tls-server.ts';
+import type { WebhookResponse } from '../tls-server.ts';
 
 /** A question of the API server. Numbers in it are kept as they were written. */
 export interface AdmissionReview {
@@ -22,7 +22,7 @@ export type AdmissionVerdict =
     };
 
 /** Understands the body of a request, or says why it cannot. */
-export function parseAdmissionReview(body: string): AdmissionReview | WebhookAnswer {
+export function parseAdmissionReview(body: string): AdmissionReview | WebhookResponse {
   let review: unknown;
   try {
     review = parseJsonVerbatim(body);
@@ -36,12 +36,12 @@ export function parseAdmissionReview(body: string): AdmissionReview | WebhookAns
   return { apiVersion, kind, uid, request: { ...request, object, oldObject, options } };
 }
 
-function badRequest(body: string): WebhookAnswer {
+function badRequest(body: string): WebhookResponse {
   return { status: 400, type: 'text', body };
 }
 
 /** The review as it goes back. */
-export function admissionAnswer(review: AdmissionReview, verdict: AdmissionVerdict): WebhookAnswer {
+export function admissionResponse(review: AdmissionReview, verdict: AdmissionVerdict): WebhookResponse {
   const { apiVersion, kind, uid } = review;
   const warnings = verdict.warnings.length === 0 ? {} : { warnings: verdict.warnings };
   const response =

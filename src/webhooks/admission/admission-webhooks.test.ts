@@ -62,11 +62,8 @@ function startLab(places = 16, random = 0.5) {
   });
   const ask = async (path: string, timeoutMs?: number) => {
     const body = '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"6f"}}';
-    const answer = await webhooks.handle(
-      { path, body, ...(timeoutMs !== undefined && { timeoutMs }) },
-      never,
-    );
-    return (JSON.parse(answer.body) as { response: unknown }).response;
+    const reply = await webhooks.handle({ path, body, ...(timeoutMs !== undefined && { timeoutMs }) }, never);
+    return (JSON.parse(reply.body) as { response: unknown }).response;
   };
   return { clock, certificates, webhooks, registered, authorities, failures, ask, opened: () => opened };
 }
@@ -137,10 +134,10 @@ test('a hook that takes too long is stopped, and its failure policy decides', as
   const item = (name: string, failurePolicy: 'Fail' | 'Ignore') =>
     binding(name, { failurePolicy, timeoutSeconds: 2 });
   await webhooks.add([hook('slow', [item('fail.b.c', 'Fail'), item('ignore.b.c', 'Ignore')], slow)], never);
-  const answers = Promise.all([ask('/hooks/fail-b-c'), ask('/hooks/ignore-b-c')]);
+  const replies = Promise.all([ask('/hooks/fail-b-c'), ask('/hooks/ignore-b-c')]);
   await clock.untilAsleep(2);
   await clock.advance(1_500);
-  expect(await answers).toEqual([
+  expect(await replies).toEqual([
     denied(504, 'slow gave no response within 1.5 s'),
     {
       uid: '6f',

@@ -7,14 +7,14 @@ import type { AdmissionBinding } from '../../hooks/admission-binding.ts';
 import type { AdmissionResponse } from '../../hooks/webhook-responses.ts';
 import type { WebhookCaller } from '../../operator/webhook-run.ts';
 import { askInTime, limitMsOf } from '../ask-in-time.ts';
-import type { WebhookAnswer, WebhookRequest } from '../tls-server.ts';
+import type { WebhookRequest, WebhookResponse } from '../tls-server.ts';
 import { callerOf } from '../webhook-caller.ts';
 import type { WebhookCertificates } from '../webhook-certificates.ts';
 import type { WebhookTarget } from '../webhook-target.ts';
 import {
   type AdmissionReview,
   type AdmissionVerdict,
-  admissionAnswer,
+  admissionResponse,
   parseAdmissionReview,
 } from './admission-review.ts';
 import type { WebhookConfigurations } from './webhook-configurations.ts';
@@ -112,7 +112,7 @@ export class AdmissionWebhooks {
   }
 
   /** Answers a POST below the path of the webhooks. */
-  async handle(request: WebhookRequest, signal: AbortSignal): Promise<WebhookAnswer> {
+  async handle(request: WebhookRequest, signal: AbortSignal): Promise<WebhookResponse> {
     const { path, body, timeoutMs } = request;
     const caller = callerOf(request, this.#options.clock);
     const review = parseAdmissionReview(body);
@@ -124,8 +124,8 @@ export class AdmissionWebhooks {
     const id = rest.join('/');
     const route = configuration === HOOKS_PATH ? this.#routeOf(id) : undefined;
     if (route === undefined)
-      return admissionAnswer(review, unanswered(`no hook found for '${configuration}' '${id}'`));
-    return admissionAnswer(review, await this.#judge(route, review, { ...caller, timeoutMs }, signal));
+      return admissionResponse(review, pending(`no hook found for '${configuration}' '${id}'`));
+    return admissionResponse(review, await this.#judge(route, review, { ...caller, timeoutMs }, signal));
   }
 
   async #cleanUp(signal: AbortSignal): Promise<void> {
@@ -159,23 +159,23 @@ export class AdmissionWebhooks {
     );
     let isStarted = false;
     try {
-      const answer = await askInTime(clock, limitMs, signal, (limit) =>
+      const reply = await askInTime(clock, limitMs, signal, (limit) =>
         runs.run(() => {
           isStarted = true;
           return hook.ask(binding, { request }, caller, limit);
         }, limit),
       );
-      if (answer.type === 'late') {
+      if (reply.type === 'late') {
         const late = { ...facts, limitMs, failurePolicy: binding.failurePolicy };
         if (isStarted) log.error(late, 'hook gave no response in time');
         else log.error(late, 'hook was not run in time: too many requests wait, see --webhook-max-runs');
         return lateVerdict(hook, binding, limitMs, isStarted);
       }
-      if (answer.value === undefined) {
+      if (reply.value === undefined) {
         log.error(facts, 'hook wrote no response to an admission request');
-        return unanswered(`hook task prop error: ${hook.title} wrote no answer`);
+        return pending(`hook task prop error: ${hook.title} wrote no answer`);
       }
-      return verdictOf(answer.value);
+      return verdictOf(reply.value);
     } catch (error) {
       signal.throwIfAborted();
       log.error({ ...facts, ...errorFields(error) }, 'hook failed on an admission request');
@@ -259,7 +259,7 @@ function verdictOf({ isAllowed, message, warnings, patch }: AdmissionResponse): 
   return isAllowed ? { type: 'allowed', warnings, patch } : { type: 'denied', code: 403, message, warnings };
 }
 
-function unanswered(reason: string): AdmissionVerdict {
+function pending(reason: string): AdmissionVerdict {
   return { type: 'denied', code: 500, message: `handle AdmissionReview: ${reason}`, warnings: [] };
 }
 

@@ -53,11 +53,11 @@ function lab() {
     stop: stop.signal,
   });
   const post = async (body: unknown, path = `/${CRD}`) => {
-    const answer = await webhooks.handle(
+    const reply = await webhooks.handle(
       { path, body: typeof body === 'string' ? body : JSON.stringify(body) },
       never,
     );
-    return { ...answer, body: answer.type === 'json' ? (JSON.parse(answer.body) as unknown) : answer.body };
+    return { ...reply, body: reply.type === 'json' ? (JSON.parse(reply.body) as unknown) : reply.body };
   };
   return { calls, clock, webhooks, post, stop };
 }
@@ -126,8 +126,8 @@ test('large integers are passed on as they were written', async () => {
     never,
   );
   const body = JSON.stringify(review()).replace('"name":"b"', '"name":"b","n":9007199254740993');
-  const answer = await webhooks.handle({ path: `/${CRD}`, body }, never);
-  expect(answer.body).toContain('9007199254740993');
+  const reply = await webhooks.handle({ path: `/${CRD}`, body }, never);
+  expect(reply.body).toContain('9007199254740993');
 });
 
 test('a definition without hooks fails with its name', async () => {
@@ -189,12 +189,12 @@ test('a conversion that waits for its turn, or a hook, until its deadline fails 
     });
   };
   await webhooks.add([{ ...hook('stuck', ['v1→v2']), convert }], never);
-  const answers = [post(review()), post(review())];
+  const responses = [post(review()), post(review())];
   await clock.advance(29_000);
   expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
   await clock.advance(500);
-  for (const answer of answers)
-    expect(await answer).toMatchObject({
+  for (const reply of responses)
+    expect(await reply).toMatchObject({
       status: 200,
       body: {
         response: {

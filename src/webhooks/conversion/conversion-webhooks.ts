@@ -4,10 +4,10 @@ import { Semaphore } from '@addon-operator/base/semaphore';
 import type { ConversionBinding, ConversionRule } from '../../hooks/conversion-binding.ts';
 import type { ConversionResponse } from '../../hooks/webhook-responses.ts';
 import type { WebhookCaller } from '../../operator/webhook-run.ts';
-import type { WebhookAnswer, WebhookRequest } from '../tls-server.ts';
+import type { WebhookRequest, WebhookResponse } from '../tls-server.ts';
 import { callerOf } from '../webhook-caller.ts';
 import type { WebhookCertificates } from '../webhook-certificates.ts';
-import { conversionAnswer } from './conversion-answer.ts';
+import { conversionResponse } from './conversion-response.ts';
 import type { ConversionRequest, ConversionStep } from './convert-objects.ts';
 
 /** A hook in operation, as far as conversions are concerned. */
@@ -91,11 +91,11 @@ export class ConversionWebhooks {
   }
 
   /** Answers a POST; its path is `/<name of the custom resource definition>`. */
-  handle(request: WebhookRequest, signal: AbortSignal): Promise<WebhookAnswer> {
+  handle(request: WebhookRequest, signal: AbortSignal): Promise<WebhookResponse> {
     const { log, clock } = this.#options;
     const caller = callerOf(request, clock);
     const stepsFor = (crdName: string) => this.#stepsFor(crdName, caller);
-    return conversionAnswer(request, { stepsFor, clock, log }, signal);
+    return conversionResponse(request, { stepsFor, clock, log }, signal);
   }
 
   #stepsFor(crdName: string, caller: WebhookCaller): readonly ConversionStep[] {

@@ -29,7 +29,7 @@ const WORKLOADS = new Set([
 /** Controllers count the changes of a Deployment in this annotation, some time later. */
 const REVISION = 'deployment.kubernetes.io/revision';
 
-/** An answer with everything that no two servers choose alike made equal. */
+/** A response with everything that no two servers choose alike made equal. */
 export function normalise(value: unknown): unknown {
   if (typeof value === 'string')
     return value.replaceAll(UUID, '<uid>').replaceAll(TIME, '<time>').replaceAll(ADDRESS, '<address>');

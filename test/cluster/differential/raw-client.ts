@@ -13,7 +13,7 @@ export interface RawRequest {
   readonly body?: string | Uint8Array;
 }
 
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number;
   readonly contentType: string;
   readonly warnings: readonly string[];
@@ -21,8 +21,8 @@ export interface RawAnswer {
   readonly body: unknown;
 }
 
-/** Sends one request as it stands and reads the answer to its end. */
-export type RawClient = (request: RawRequest) => Promise<RawAnswer>;
+/** Sends one request as it stands and reads the response to its end. */
+export type RawClient = (request: RawRequest) => Promise<RawResponse>;
 
 const TIMEOUT_MS = 30_000;
 
@@ -34,7 +34,7 @@ export function rawClient(access: Pick<ApiAccess, 'serverUrl'> & Partial<ApiAcce
   const tls = { ca: read(caFile), cert: read(certFile), key: read(keyFile) };
   const open = serverUrl.startsWith('https:') ? httpsRequest : httpRequest;
   return async ({ method, path, accept = 'application/json', contentType, body }) => {
-    const { promise, resolve, reject } = Promise.withResolvers<RawAnswer>();
+    const { promise, resolve, reject } = Promise.withResolvers<RawResponse>();
     const headers = {
       accept,
       'user-agent': 'differential/1',

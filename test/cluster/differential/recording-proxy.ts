@@ -24,10 +24,10 @@ export async function startRecordingProxy(target: string): Promise<RecordingProx
         ...(headers['content-type'] === undefined ? {} : { contentType: headers['content-type'] }),
         ...(body.length === 0 ? {} : { body }),
       });
-      const onward = request(new URL(path, target), { method, headers, agent: false }, (answer) => {
-        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      const onward = request(new URL(path, target), { method, headers, agent: false }, (response) => {
+        outgoing.writeHead(response.statusCode ?? 502, response.headers);
         outgoing.flushHeaders();
-        answer.pipe(outgoing);
+        response.pipe(outgoing);
       });
       onward.on('error', () => outgoing.destroy());
       outgoing.on('close', () => onward.destroy());

@@ -1,4 +1,4 @@
-/** One request of a script, and how closely its answers are compared. */
+/** One request of a script, and how closely its responses are compared. */
 export interface ScriptStep {
   readonly method: string;
   /** Path and query; `{ns}` means the namespace of the script. */

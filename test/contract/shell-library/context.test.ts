@@ -81,8 +81,8 @@ describe.skipIf(lacksBashOrJq)('context:: functions of the shell library (need b
       ...GET.map(([path]) => `context::get ${shellWord(path)}`),
       ...CONDITIONS.map(([name, path]) => `context::${name} ${shellWord(path)}`),
     ];
-    const answers = await eachInContext(lines);
-    said = new Map(lines.map((line, index) => [line, answers[index] ?? '']));
+    const responses = await eachInContext(lines);
+    said = new Map(lines.map((line, index) => [line, responses[index] ?? '']));
   });
 
   test.each(GET)('context::get %s prints %s', (path, expected) => {

@@ -21,14 +21,14 @@ const admission: Scenario = {
   ],
   gives: ['context-admission', 'admission-response', 'admission-response-change', 'context-mutating'],
   async run(backend, taken) {
-    const scene = await answeringWorld(backend, taken('config-admission'), 'VALIDATING_RESPONSE_PATH');
+    const scene = await respondingWorld(backend, taken('config-admission'), 'VALIDATING_RESPONSE_PATH');
     await using world = scene.world;
     await world.write('global-hooks', {
-      'mutating.sh': recordingHook(taken('config-mutating'), answering('ADMISSION_RESPONSE_PATH')),
+      'mutating.sh': recordingHook(taken('config-mutating'), responding('ADMISSION_RESPONSE_PATH')),
     });
     await world.converge();
-    const ask = (path: string, answer: string) =>
-      scene.ask('validating', path, taken('admission-request'), taken(answer));
+    const ask = (path: string, reply: string) =>
+      scene.ask('validating', path, taken('admission-request'), taken(reply));
     const denial = await ask('/hooks/images-policy-example-com', 'admission-denial');
     await ask('/hooks/images-policy-example-com', 'admission-allowed');
     const change = await ask('/hooks/labels-policy-example-com', 'admission-change');
@@ -46,11 +46,11 @@ const conversion: Scenario = {
   takes: ['config-conversion', 'conversion-request', 'conversion-answer', 'conversion-failure'],
   gives: ['context-conversion', 'conversion-response', 'conversion-response-failure'],
   async run(backend, taken) {
-    const scene = await answeringWorld(backend, taken('config-conversion'), 'CONVERSION_RESPONSE_PATH');
+    const scene = await respondingWorld(backend, taken('config-conversion'), 'CONVERSION_RESPONSE_PATH');
     await using world = scene.world;
     await world.converge();
-    const ask = (answer: string) =>
-      scene.ask('conversion', '/boxes.example.com', taken('conversion-request'), taken(answer));
+    const ask = (reply: string) =>
+      scene.ask('conversion', '/boxes.example.com', taken('conversion-request'), taken(reply));
     const response = await ask('conversion-answer');
     const failure = await ask('conversion-failure');
     return {
@@ -61,12 +61,12 @@ const conversion: Scenario = {
   },
 };
 
-const answering = (variable: string): string => `cat "$WORLD/answer" > "$${variable}"`;
+const responding = (variable: string): string => `cat "$WORLD/answer" > "$${variable}"`;
 
-async function answeringWorld(backend: Backend, config: string, variable: string) {
+async function respondingWorld(backend: Backend, config: string, variable: string) {
   const [validating = 0, converting = 0] = await freePorts(2);
   const world = await World.create(backend, {
-    globalHooks: { [HOOK]: recordingHook(config, answering(variable)) },
+    globalHooks: { [HOOK]: recordingHook(config, responding(variable)) },
     flags: {
       'webhook-url': 'https://127.0.0.1',
       'validating-webhook-listen-address': '127.0.0.1',
@@ -79,9 +79,9 @@ async function answeringWorld(backend: Backend, config: string, variable: string
   const ports = { validating, conversion: converting };
   return {
     world,
-    /** Sends a review to a hook that will give this answer; returns the review that comes back. */
-    async ask(server: keyof typeof ports, path: string, review: string, answer: string): Promise<string> {
-      await world.write('modules', { '../answer': answer });
+    /** Sends a review to a hook that will give this response; returns the review that comes back. */
+    async ask(server: keyof typeof ports, path: string, review: string, reply: string): Promise<string> {
+      await world.write('modules', { '../response': reply });
       const body = await post(ports[server], path, review);
       return `${formatSample(JSON.parse(body))}\n`;
     },

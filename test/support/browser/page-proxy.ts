@@ -102,19 +102,19 @@ export class PageProxy implements AsyncDisposable {
     });
     outgoing.once('close', () => upstream.destroy());
     upstream.on('error', () => outgoing.destroy());
-    upstream.on('response', (answer) => {
-      noted.status = answer.statusCode ?? 0;
-      noted.contentType = (answer.headers['content-type'] ?? '').split(';')[0] ?? '';
-      outgoing.writeHead(noted.status, answer.headers);
+    upstream.on('response', (reply) => {
+      noted.status = reply.statusCode ?? 0;
+      noted.contentType = (reply.headers['content-type'] ?? '').split(';')[0] ?? '';
+      outgoing.writeHead(noted.status, reply.headers);
       outgoing.flushHeaders();
       const decoder = new TextDecoder();
-      answer.on('data', (chunk: Buffer) => {
+      reply.on('data', (chunk: Buffer) => {
         noted.bytes += chunk.length;
         noted.text += decoder.decode(chunk, { stream: true });
         outgoing.write(chunk);
       });
-      answer.on('end', () => outgoing.end());
-      answer.on('error', () => outgoing.destroy());
+      reply.on('end', () => outgoing.end());
+      reply.on('error', () => outgoing.destroy());
     });
     incoming.pipe(upstream);
   }

@@ -46,7 +46,7 @@ export class UiWorld implements AsyncDisposable {
   }
 
   /** What an URL of the API answers. */
-  async api<Answer>(path: string): Promise<Answer> {
+  async api<RouteResponse>(path: string): Promise<RouteResponse> {
     return await apiOf(await this.address(), path);
   }
 
@@ -69,11 +69,14 @@ export function pageUrl({ origin, token }: UiAddress, path = ''): string {
 }
 
 /** What an URL of the API answers. */
-export async function apiOf<Answer>({ origin, token }: UiAddress, path: string): Promise<Answer> {
+export async function apiOf<RouteResponse>(
+  { origin, token }: UiAddress,
+  path: string,
+): Promise<RouteResponse> {
   const headers = { authorization: `Bearer ${token}` };
   const response = await fetch(`${origin}/api/v1/${path}`, { headers });
   if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
-  return (await response.json()) as Answer;
+  return (await response.json()) as RouteResponse;
 }
 
 function isServed(message: unknown): boolean {

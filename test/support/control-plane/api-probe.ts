@@ -9,7 +9,7 @@ export interface ApiAccess {
   readonly keyFile: string;
 }
 
-export interface ApiAnswer {
+export interface ApiResponse {
   readonly status: number;
   /** Parsed JSON, or the text when it is none. */
   readonly body: unknown;
@@ -38,12 +38,12 @@ export class ApiProbe {
     this.#access = access;
   }
 
-  /** One request; every HTTP status is an answer. Rejects when there is none within 30 s. */
-  async request(what: ProbeRequest): Promise<ApiAnswer> {
+  /** One request; every HTTP status is a response. Rejects when there is none within 30 s. */
+  async request(what: ProbeRequest): Promise<ApiResponse> {
     const { method = 'GET', path, body, contentType, accept = 'application/json' } = what;
     const { serverUrl, caFile, certFile, keyFile } = this.#access;
     this.#identity ??= { ca: readFileSync(caFile), cert: readFileSync(certFile), key: readFileSync(keyFile) };
-    const { promise, resolve, reject } = Promise.withResolvers<ApiAnswer>();
+    const { promise, resolve, reject } = Promise.withResolvers<ApiResponse>();
     const outgoing = request(new URL(path, serverUrl), {
       method,
       agent,

@@ -191,8 +191,8 @@ export class ControlPlane {
 
   async #isReady(): Promise<boolean> {
     for (const path of ['/readyz', '/api/v1/namespaces/default']) {
-      const answer = await this.probe.request({ path }).catch(() => undefined);
-      if (answer?.status !== 200) return false;
+      const response = await this.probe.request({ path }).catch(() => undefined);
+      if (response?.status !== 200) return false;
     }
     return true;
   }

@@ -11,14 +11,14 @@ export async function serviceAccountKubeconfig(
   namespace: string,
   name: string,
 ): Promise<string> {
-  const answer = (await new ApiProbe(cluster.access).expect({
+  const response = (await new ApiProbe(cluster.access).expect({
     method: 'POST',
     path: `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`,
     body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
   })) as { status: { token: string } };
   const config = JSON.parse(await readFile(cluster.kubeconfigPath, 'utf8')) as Record<string, unknown>;
   const path = join(await mkdtemp(join(tmpdir(), 'service-account-')), 'kubeconfig');
-  const users = [{ name: 'admin', user: { token: answer.status.token } }];
+  const users = [{ name: 'admin', user: { token: response.status.token } }];
   await writeFile(path, JSON.stringify({ ...config, users }), { mode: 0o600 });
   return path;
 }

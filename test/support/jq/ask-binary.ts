@@ -28,7 +28,7 @@ export interface JqQuestion {
 const BATCH = 20;
 
 /**
- * The answers of a binary to many questions, in their order. Those that do not get the answer `expected` in a common process
+ * The responses of a binary to many questions, in their order. Those that do not get the response `expected` in a common process
  * (which knows other places in the text, and ends at the first program that does not compile) get a process of their own.
  */
 export async function askBinaryAll<T extends JqQuestion>(
@@ -37,7 +37,7 @@ export async function askBinaryAll<T extends JqQuestion>(
   expected: (question: T) => string,
 ): Promise<readonly string[]> {
   const ask = askBinary(file);
-  const answers: string[] = [];
+  const responses: string[] = [];
   for (let index = 0; index < questions.length; index += BATCH) {
     const batch = questions.slice(index, index + BATCH);
     const programs = batch.map(
@@ -46,14 +46,16 @@ export async function askBinaryAll<T extends JqQuestion>(
     const common = await ask(programs.join(',\n'), `[${batch.map(({ input }) => input).join()}]`);
     const found = common === COMPILE_ERROR || common === CRASH ? [] : listOf(common);
     for (const [place, question] of batch.entries()) {
-      const answer = found[place];
-      answers.push(answer === expected(question) ? answer : await ask(question.program, question.input));
+      const response = found[place];
+      responses.push(
+        response === expected(question) ? response : await ask(question.program, question.input),
+      );
     }
   }
-  return answers;
+  return responses;
 }
 
-function listOf(answer: string): readonly string[] {
-  const values = parseValue(answer);
+function listOf(response: string): readonly string[] {
+  const values = parseValue(response);
   return Array.isArray(values) ? values.map((value) => toJson(value)) : [];
 }

@@ -4,7 +4,7 @@ import type { TestNode } from './test-node.ts';
 /** The name of the webhook that {@link ANSWERING_HOOK} registers; it is called for ConfigMaps with the label `answered`. */
 const LABEL = 'answered';
 
-/** Adds the name of the pod that answers to a ConfigMap. */
+/** Adds the name of the pod that responds to a ConfigMap. */
 export const ANSWERING_HOOK = `#!/bin/sh
 if [ "$1" = --config ]; then
   cat <<'YAML'

@@ -17,7 +17,7 @@ export interface PrometheusServerOptions {
   readonly rules: unknown;
 }
 
-/** One series of an answer with its newest value. */
+/** One series of a response with its newest value. */
 export interface InstantSample {
   readonly metric: Readonly<Record<string, string>>;
   readonly value: readonly [number, string];
@@ -64,8 +64,8 @@ export class PrometheusServer implements AsyncDisposable {
 
   /** The newest values. Throws with Prometheus' message when it cannot evaluate the expression. */
   async query(expr: string): Promise<readonly InstantSample[]> {
-    const answer = await this.#get(`/api/v1/query?${new URLSearchParams({ query: expr }).toString()}`);
-    const { result } = answer as { readonly result: readonly InstantSample[] };
+    const reply = await this.#get(`/api/v1/query?${new URLSearchParams({ query: expr }).toString()}`);
+    const { result } = reply as { readonly result: readonly InstantSample[] };
     return result;
   }
 
@@ -85,9 +85,9 @@ export class PrometheusServer implements AsyncDisposable {
 
   async #get(path: string): Promise<unknown> {
     const response = await fetch(new URL(path, this.#url));
-    const answer = (await response.json()) as { readonly data?: unknown; readonly error?: string };
-    if (answer.error !== undefined) throw new Error(`${path}: ${answer.error}`);
-    return answer.data;
+    const reply = (await response.json()) as { readonly data?: unknown; readonly error?: string };
+    if (reply.error !== undefined) throw new Error(`${path}: ${reply.error}`);
+    return reply.data;
   }
 }
 

@@ -5,7 +5,7 @@ import { canonicalJson } from '@addon-operator/json';
 import { OutputHead } from '@addon-operator/process/output-buffer';
 import { COMPILE_LIMIT_MS, type JqEngine, type JqFilter } from './jq-engine.ts';
 import { JqProcess } from './jq-process.ts';
-import { compileError, parseAnswer, withProgram } from './jq-result.ts';
+import { compileError, parseResponse, withProgram } from './jq-result.ts';
 import { findProgramProblem } from './program-problem.ts';
 
 /** jq processes that live at once, one a program; the one used longest ago makes room. */
@@ -65,7 +65,7 @@ export class JqBinary implements JqEngine {
     } catch (error) {
       throw withProgram(program, error);
     }
-    return parseAnswer(program, line);
+    return parseResponse(program, line);
   }
 
   #processOf(program: string): JqProcess {

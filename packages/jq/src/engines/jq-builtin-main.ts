@@ -25,11 +25,11 @@ async function serve(): Promise<void> {
     return found;
   };
   for await (const line of createInterface({ input: process.stdin })) {
-    process.stdout.write(`${answer(compiled, line)}\n`);
+    process.stdout.write(`${response(compiled, line)}\n`);
   }
 }
 
-function answer(compiled: (program: string) => Program, line: string): string {
+function response(compiled: (program: string) => Program, line: string): string {
   try {
     const { program, input } = splitRequest(line);
     const run = compiled(program);

@@ -3,7 +3,7 @@ import { OperatorError } from '@addon-operator/base/errors';
 import { canonicalJson, isObject } from '@addon-operator/json';
 import { COMPILE_LIMIT_MS, type JqEngine, type JqFilter } from './jq-engine.ts';
 import { JqProcess } from './jq-process.ts';
-import { type BuiltinRequest, compileError, parseAnswer, requestLine, withProgram } from './jq-result.ts';
+import { type BuiltinRequest, compileError, parseResponse, requestLine, withProgram } from './jq-result.ts';
 import { findProgramProblem } from './program-problem.ts';
 
 /**
@@ -49,14 +49,14 @@ export class JqBuiltin implements JqEngine {
     const problem = findProgramProblem(program);
     if (problem !== undefined) throw compileError(program, problem);
     const request = { program, input: undefined };
-    const answer: unknown = JSON.parse(await this.#ask(request, signal, COMPILE_LIMIT_MS));
-    if (isObject(answer)) {
-      throw compileError(program, String(answer['error']));
+    const response: unknown = JSON.parse(await this.#ask(request, signal, COMPILE_LIMIT_MS));
+    if (isObject(response)) {
+      throw compileError(program, String(response['error']));
     }
     return {
       apply: async (input, applySignal) => {
         const line = await this.#ask({ program, input: canonicalJson(input) }, applySignal);
-        return parseAnswer(program, line);
+        return parseResponse(program, line);
       },
     };
   }

@@ -161,10 +161,10 @@ describe.each([
       engine.compile('.n * 2', never),
     ]);
     const numbers = Array.from({ length: 300 }, (_, n) => n);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       numbers.map((n) => Promise.all([half.apply({ n }, never), twice.apply({ n }, never)])),
     );
-    expect(answers).toEqual(numbers.map((n) => [[n / 2], [n * 2]]));
+    expect(responses).toEqual(numbers.map((n) => [[n / 2], [n * 2]]));
   });
 
   test.skipIf(isMissing)(

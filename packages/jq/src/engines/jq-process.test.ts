@@ -33,15 +33,15 @@ function echo(script: string): JqProcess {
 test('ask() gets the answers in the order of the questions', async () => {
   const child = echo('echo "<$line>"');
   const questions = Array.from({ length: 50 }, (_, index) => `question ${index}`);
-  const answers = await Promise.all(questions.map((question) => child.ask(question, never)));
-  expect(answers).toEqual(questions.map((question) => `<${question}>`));
+  const responses = await Promise.all(questions.map((question) => child.ask(question, never)));
+  expect(responses).toEqual(questions.map((question) => `<${question}>`));
 });
 
 test('ask() fails for the question the process dies of, and asks the others again', async () => {
   const child = echo('[ "$line" != die ] || { echo "out of ideas" >&2; exit 3; }; echo "<$line>"');
-  const answers = await Promise.allSettled(['a', 'die', 'b', 'c'].map((line) => child.ask(line, never)));
+  const responses = await Promise.allSettled(['a', 'die', 'b', 'c'].map((line) => child.ask(line, never)));
   expect(
-    answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : String(answer.reason))),
+    responses.map((response) => (response.status === 'fulfilled' ? response.value : String(response.reason))),
   ).toEqual([
     '<a>',
     'OperatorError: The jq process did not answer: it ended with exit code 3: out of ideas',
@@ -53,15 +53,19 @@ test('ask() fails for the question the process dies of, and asks the others agai
 test('ask() measures the time of each question from the answer before it', async () => {
   const [first, second] = [fifo('first'), fifo('second')];
   const child = echo(`[ "$line" = end ] || read -r x < "$line"; echo "<$line>"`);
-  const answers = [child.ask(first, never), child.ask(second, never).catch(String), child.ask('end', never)];
+  const responses = [
+    child.ask(first, never),
+    child.ask(second, never).catch(String),
+    child.ask('end', never),
+  ];
   await clock.advance(900);
   writeFileSync(first, 'go\n');
-  expect(await answers[0]).toBe(`<${first}>`);
+  expect(await responses[0]).toBe(`<${first}>`);
   await clock.advance(999);
   expect(clock.pendingDelaysMs).toEqual([1]);
   await clock.advance(1);
-  expect(await answers[1]).toBe('OperatorError: jq took longer than 1000 ms for one object');
-  expect(await answers[2]).toBe('<end>');
+  expect(await responses[1]).toBe('OperatorError: jq took longer than 1000 ms for one object');
+  expect(await responses[2]).toBe('<end>');
   expect(clock.pendingDelaysMs).toEqual([]);
 });
 
@@ -75,9 +79,9 @@ test('ask() gives up an answer without end', async () => {
 
 test('retire() ends the process after its last answer', async () => {
   const child = echo('echo "<$line>"');
-  const answer = child.ask('last', never);
+  const response = child.ask('last', never);
   await child.retire();
-  expect(await answer).toBe('<last>');
+  expect(await response).toBe('<last>');
 });
 
 test('a process in an endless loop dies with a daemon that is killed by SIGKILL', async () => {
@@ -103,12 +107,12 @@ test('a process in an endless loop dies with a daemon that is killed by SIGKILL'
 test('ask() gives one question more time than the others, and those behind it no more than theirs', async () => {
   const [first, second] = [fifo('patient'), fifo('behind')];
   const child = echo('read -r x < "$line"; echo "<$line>"');
-  const answers = [child.ask(first, never, 5_000), child.ask(second, never).catch(String)];
+  const responses = [child.ask(first, never, 5_000), child.ask(second, never).catch(String)];
   await clock.advance(4_999);
   writeFileSync(first, 'go\n');
-  expect(await answers[0]).toBe(`<${first}>`);
+  expect(await responses[0]).toBe(`<${first}>`);
   await clock.advance(1_000);
-  expect(await answers[1]).toBe('OperatorError: jq took longer than 1000 ms for one object');
+  expect(await responses[1]).toBe('OperatorError: jq took longer than 1000 ms for one object');
 });
 
 test('ask() fails when no process can be started, and what is asked later gets its own answer', async () => {

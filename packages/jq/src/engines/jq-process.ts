@@ -48,7 +48,7 @@ interface Child {
 
 interface Request {
   readonly line: string;
-  readonly answer: PromiseWithResolvers<string>;
+  readonly response: PromiseWithResolvers<string>;
   readonly timeLimitMs: number;
   /** When the process began with it: the previous result had come. */
   startedAtMs: number;
@@ -87,17 +87,17 @@ export class JqProcess {
     if (this.#isStopped) throw stopped();
     const request: Request = {
       line,
-      answer: Promise.withResolvers(),
+      response: Promise.withResolvers(),
       timeLimitMs,
       startedAtMs: this.#options.clock.steadyMs(),
     };
-    const onAbort = (): void => request.answer.reject(signal.reason);
+    const onAbort = (): void => request.response.reject(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     this.#requests.push(request);
     this.#send(request);
     if (this.#requests.length === 1) this.#watchHead();
     try {
-      return await request.answer.promise;
+      return await request.response.promise;
     } finally {
       signal.removeEventListener('abort', onAbort);
     }
@@ -114,7 +114,7 @@ export class JqProcess {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#watch.abort();
-    for (const request of this.#requests.splice(0)) request.answer.reject(stopped());
+    for (const request of this.#requests.splice(0)) request.response.reject(stopped());
     this.#child?.kill();
     await this.#closed;
   }
@@ -126,7 +126,7 @@ export class JqProcess {
     } catch (cause) {
       const message = `The jq process cannot be started: ${messageOf(cause)}`;
       const error = new OperatorError('JQ_RUNTIME', message, { cause });
-      for (const waiting of this.#requests.splice(0)) waiting.answer.reject(error);
+      for (const waiting of this.#requests.splice(0)) waiting.response.reject(error);
       return;
     }
     this.#child.send(request.line);
@@ -138,8 +138,8 @@ export class JqProcess {
     const closed = Promise.withResolvers<void>();
     this.#closed = closed.promise;
     let failure: string | undefined;
-    readAnswers(child.stdout, {
-      onAnswer: (answer) => this.#settleHead(child, answer),
+    readResponses(child.stdout, {
+      onResponse: (response) => this.#settleHead(child, response),
       onTooLong: () => {
         failure = `its output for one object is larger than ${MAX_RESPONSE_BYTES} bytes`;
         child.kill();
@@ -157,9 +157,9 @@ export class JqProcess {
     return child;
   }
 
-  #settleHead(child: Child, answer: string): void {
+  #settleHead(child: Child, response: string): void {
     if (child !== this.#child) return;
-    this.#requests.shift()?.answer.resolve(answer);
+    this.#requests.shift()?.response.resolve(response);
     this.#afterHead();
   }
 
@@ -179,7 +179,7 @@ export class JqProcess {
   #failHead(error: OperatorError): void {
     this.#child?.kill();
     this.#child = undefined;
-    this.#requests.shift()?.answer.reject(error);
+    this.#requests.shift()?.response.reject(error);
     for (const request of this.#requests) this.#send(request);
     this.#afterHead();
   }
@@ -259,22 +259,22 @@ function killGroup(pid: number | undefined): void {
   }
 }
 
-interface AnswerListener {
-  readonly onAnswer: (answer: string) => void;
+interface ResponseListener {
+  readonly onResponse: (response: string) => void;
   readonly onTooLong: () => void;
 }
 
-function readAnswers(stdout: Readable, { onAnswer, onTooLong }: AnswerListener): void {
+function readResponses(stdout: Readable, { onResponse, onTooLong }: ResponseListener): void {
   let parts: Buffer[] = [];
   let partBytes = 0;
   stdout.on('data', (chunk: Buffer) => {
     let start = 0;
     for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
       if (parts.length === 0) {
-        onAnswer(chunk.toString('utf8', start, end));
+        onResponse(chunk.toString('utf8', start, end));
       } else {
         parts.push(chunk.subarray(start, end));
-        onAnswer(Buffer.concat(parts).toString());
+        onResponse(Buffer.concat(parts).toString());
         parts = [];
       }
       partBytes = 0;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseAnswer, requestLine, splitRequest } from './jq-result.ts';
+import { parseResponse, requestLine, splitRequest } from './jq-result.ts';
 
 const listOf = (item: string, count: number): string => `[[${Array(count).fill(item).join(',')}]]`;
 
@@ -10,8 +10,8 @@ test.each([
   ['outputs', `[${'1,'.repeat(300_000)}1]`],
   ['keys', `[{${'"a":1,'.repeat(150_000)}"b":1}]`],
   ['strings that end with a backslash', listOf(String.raw`"\\\\"`, 300_001)],
-])('FAULT-D8: parseAnswer() refuses more %s than the event loop reads in a second', (_what, line) => {
-  expect(() => parseAnswer('.data', line)).toThrow(
+])('FAULT-D8: parseResponse() refuses more %s than the event loop reads in a second', (_what, line) => {
+  expect(() => parseResponse('.data', line)).toThrow(
     'Cannot apply the jq filter ".data": its output for one object has more than 300000 keys and values: ',
   );
 });
@@ -20,8 +20,8 @@ test.each([
   ['300,000 numbers', listOf('1', 299_999)],
   ['a string of marks', JSON.stringify([',:[{'.repeat(1_000_000)])],
   ['a string of quotes and marks', JSON.stringify(['",\\",:[{\\\\'.repeat(200_000)])],
-])('parseAnswer() reads %s', (_what, line) => {
-  expect(JSON.stringify(parseAnswer('.data', line))).toBe(line);
+])('parseResponse() reads %s', (_what, line) => {
+  expect(JSON.stringify(parseResponse('.data', line))).toBe(line);
 });
 
 test.each([

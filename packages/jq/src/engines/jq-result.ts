@@ -18,11 +18,11 @@ const MARKS: ReadonlySet<number> = new Set(Array.from(',:[{', (mark) => mark.cha
  *
  * @throws OperatorError JQ_RUNTIME with jq's message, or when the result holds too many values
  */
-export function parseAnswer(program: string, line: string): readonly unknown[] {
+export function parseResponse(program: string, line: string): readonly unknown[] {
   if (hasTooManyItems(line)) throw tooManyItems(program);
-  const answer = parseJson(line);
-  if (Array.isArray(answer)) return answer;
-  const error = isObject(answer) ? answer['error'] : undefined;
+  const response = parseJson(line);
+  if (Array.isArray(response)) return response;
+  const error = isObject(response) ? response['error'] : undefined;
   const reason = typeof error === 'string' ? error : JSON.stringify(error ?? null);
   throw runtimeError(program, reason);
 }

@@ -165,16 +165,16 @@ test('a renewal counts from before its request was sent, and one that is answere
   const { clock, replica } = lab();
   const one = replica('one');
   await one.run();
-  const answer = Promise.withResolvers<void>();
+  const response = Promise.withResolvers<void>();
   const { client } = one;
   const request = client.request.bind(client);
   client.request = async (...args) => {
     const result = await request(...args);
-    await answer.promise;
+    await response.promise;
     return result;
   };
   await clock.advance(15 * SECOND);
-  answer.resolve();
+  response.resolve();
   await settle();
   expect(one.terms.at(-1)?.stopAtMs).toBe(clock.steadyMs() + 25 * SECOND);
   client.request = (_request, signal) =>

@@ -33,12 +33,12 @@ export class LeaseStore {
   async read(signal: AbortSignal): Promise<LeaseObject | undefined> {
     const { namespace, name } = this.ref;
     const path = resourcePath(LEASES, namespace, name);
-    const answer = await requestIfPresent(
+    const response = await requestIfPresent(
       this.#kube,
       { method: 'GET', path, timeoutMs: this.#timeoutMs },
       signal,
     );
-    return answer === undefined ? undefined : fieldsOf(answer);
+    return response === undefined ? undefined : fieldsOf(response);
   }
 
   /**

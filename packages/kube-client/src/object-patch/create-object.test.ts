@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { answerStatus } from '../../../../test/support/loopback-server.ts';
+import { responseStatus } from '../../../../test/support/loopback-server.ts';
 import {
   collection,
   configMap,
   file,
-  loseFirstAnswer,
+  loseFirstResponse,
   patchLab,
   target,
   timeOutFirst,
@@ -67,7 +67,7 @@ test('CreateOrUpdate starts anew when the object is changed or deleted meanwhile
 
 test('CreateOrUpdate gives up in a storm of conflicts', async () => {
   const { apply, calls, seed } = await patchLab((request, response) => {
-    if (request.method === 'PUT') answerStatus(response, 409, 'Conflict');
+    if (request.method === 'PUT') responseStatus(response, 409, 'Conflict');
     return request.method === 'PUT';
   });
   seed('a');
@@ -80,7 +80,7 @@ test('CreateOrUpdate gives up in a storm of conflicts', async () => {
 test.each(['Create', 'CreateIfNotExists', 'CreateOrUpdate'])(
   '%s has one effect when its answer is lost',
   async (operation) => {
-    const { apply, objects } = await patchLab(loseFirstAnswer('POST'));
+    const { apply, objects } = await patchLab(loseFirstResponse('POST'));
     expect(await apply(file({ operation, object: configMap('a', { data: { n: '1' } }) }))).toBe('applied');
     expect(objects.size).toBe(1);
   },
@@ -105,7 +105,7 @@ test('Create does not take an object of another client for its own after a time-
 });
 
 test('JQPatch and CreateOrUpdate read again before they repeat a PUT', async () => {
-  const first = await patchLab(loseFirstAnswer('PUT'));
+  const first = await patchLab(loseFirstResponse('PUT'));
   first.seed('a');
   expect(await first.apply(file({ operation: 'JQPatch', ...target, jqFilter: 'x' }))).toBe('applied');
   expect(first.calls().map((call) => call.split(' ')[0])).toEqual(['GET', 'PUT', 'GET']);

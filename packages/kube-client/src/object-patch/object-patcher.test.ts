@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answerJson, answerStatus } from '../../../../test/support/loopback-server.ts';
+import { responseJson, responseStatus } from '../../../../test/support/loopback-server.ts';
 import {
   collection,
   configMap,
@@ -27,7 +27,10 @@ test.each([
 /** Deletions are accepted, and the object stays, held by a finalizer. */
 const hold: Intercept = (request, response) => {
   if (request.method !== 'DELETE') return false;
-  answerJson(response, 200, { kind: 'ConfigMap', metadata: { uid: 'uid-1', finalizers: ['acme.io/hold'] } });
+  responseJson(response, 200, {
+    kind: 'ConfigMap',
+    metadata: { uid: 'uid-1', finalizers: ['acme.io/hold'] },
+  });
   return true;
 };
 
@@ -97,7 +100,7 @@ test('MergePatch is repeated on a conflict', async () => {
   let patches = 0;
   const { apply, seed } = await patchLab((request, response) => {
     patches += request.method === 'PATCH' ? 1 : 0;
-    if (patches === 1) answerStatus(response, 409, 'Conflict');
+    if (patches === 1) responseStatus(response, 409, 'Conflict');
     return patches === 1;
   });
   seed('a');

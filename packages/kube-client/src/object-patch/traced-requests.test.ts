@@ -7,12 +7,12 @@ import { tracedRequests } from './traced-requests.ts';
 const { signal } = new AbortController();
 const PATH = '/api/v1/namespaces/shop/configmaps/web';
 
-function lab(answer: (request: KubeRequest) => Promise<unknown>) {
+function lab(reply: (request: KubeRequest) => Promise<unknown>) {
   const clock = new FakeClock();
   const tracer = new RecordingTracer();
   tracer.nowMs = () => clock.steadyMs();
   const span = tracer.start({ name: 'patch objects', traceId: 'f'.repeat(32) });
-  const requests = tracedRequests({ request: answer }, clock, span);
+  const requests = tracedRequests({ request: reply }, clock, span);
   return { clock, requests, root: () => tracer.spans[0]?.all, children: () => tracer.spans.slice(1) };
 }
 

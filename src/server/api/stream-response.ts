@@ -1,15 +1,15 @@
-import type { Answer } from '@addon-operator/http-server/answer';
+import type { RouteResponse } from '@addon-operator/http-server/response';
 import type { ServerRequest } from '@addon-operator/http-server/serve';
-import { apiError } from './api-answer.ts';
+import { apiError } from './api-response.ts';
 import { LINE_TOPICS, MAX_STREAMS, type StreamHub, TOPICS } from './stream-hub.ts';
 
 const ALL_TOPICS = [...TOPICS, ...LINE_TOPICS];
 
 /** Follows the operator: the parameter `topics` selects some of them, `run` whose output. */
-export function streamAnswer(
+export function streamResponse(
   hub: StreamHub,
   { method, query, lastEventId }: Pick<ServerRequest, 'method' | 'query' | 'lastEventId'>,
-): Answer {
+): RouteResponse {
   if (method !== 'GET') return apiError(405, 'REQUEST_INVALID', 'a stream can only be read');
   const unknown = [...query.keys()].find((name) => name !== 'topics' && name !== 'run');
   if (unknown !== undefined) return apiError(400, 'REQUEST_INVALID', `unknown query parameter "${unknown}"`);

@@ -16,21 +16,21 @@ const POD = {
 };
 
 /** What jq 1.8.2 makes of a program and an input. */
-export interface JqAnswer {
+export interface JqResponse {
   readonly program: string;
   /** JSON text. */
   readonly input: string;
   /** JSON text of the array of outputs, or of an object with the `error`. */
-  readonly answer: string;
+  readonly response: string;
 }
 
-/** The lines of `answers.tsv`. */
-export function readAnswers(): readonly JqAnswer[] {
-  return readFileSync(join(import.meta.dirname, 'answers.tsv'), 'utf8')
+/** The lines of `responses.tsv`. */
+export function readResponses(): readonly JqResponse[] {
+  return readFileSync(join(import.meta.dirname, 'responses.tsv'), 'utf8')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))
     .map((line) => {
-      const [program = '', input = '', answer = ''] = line.split('\t');
-      return { program, input: input === 'POD' ? JSON.stringify(POD) : input, answer };
+      const [program = '', input = '', response = ''] = line.split('\t');
+      return { program, input: input === 'POD' ? JSON.stringify(POD) : input, response };
     });
 }

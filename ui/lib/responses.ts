@@ -33,12 +33,12 @@ export type {
   TaskView,
 };
 
-export type QueueAnswer = TaskQueueView & { readonly more: number };
+export type QueueResponse = TaskQueueView & { readonly more: number };
 
-export type ModuleAnswer = ModuleRow;
+export type ModuleResponse = ModuleRow;
 
 /** The state in one sentence. */
-export interface HeadlineAnswer extends Pick<OperatorStatus, 'level' | 'text' | 'problems'> {
+export interface HeadlineResponse extends Pick<OperatorStatus, 'level' | 'text' | 'problems'> {
   /** RFC 3339 in UTC: the seconds in the sentences count from here. */
   readonly at: string;
   /** Problems that are left out. */
@@ -46,47 +46,47 @@ export interface HeadlineAnswer extends Pick<OperatorStatus, 'level' | 'text' | 
 }
 
 /** A replica that waits until it leads. */
-export type StandbyAnswer = Standby;
+export type StandbyResponse = Standby;
 
-export interface ErrorAnswer {
+export interface ErrorResponse {
   readonly error: { readonly code: string; readonly message: string };
   /** With the code `STANDBY`. */
-  readonly standby?: StandbyAnswer;
+  readonly standby?: StandbyResponse;
 }
 
-export interface ValuesAnswer {
+export interface ValuesResponse {
   readonly sections: readonly { readonly name: string; readonly values: readonly LayeredValue[] }[];
 }
 
-export interface PatchesAnswer {
+export interface PatchesResponse {
   readonly sections: readonly { readonly name: string; readonly patches: readonly HookPatchView[] }[];
 }
 
-export interface SnapshotsAnswer {
+export interface SnapshotsResponse {
   readonly hooks: readonly HookSnapshots[];
 }
 
-export interface HooksAnswer {
+export interface HooksResponse {
   readonly hooks: readonly HookView[];
 }
 
-export interface DriftAnswer {
+export interface DriftResponse {
   readonly drift: ModuleDrift | null;
 }
 
-export interface DiffAnswer {
+export interface DiffResponse {
   readonly text: string;
   readonly notes: readonly string[];
   readonly tookMs: number;
 }
 
-export interface HistoryAnswer {
+export interface HistoryResponse {
   readonly revisions: readonly RevisionView[];
   /** Null unless two revisions were named. */
   readonly diff: { readonly from: number; readonly to: number; readonly text: string } | null;
 }
 
-export interface AboutAnswer
+export interface AboutResponse
   extends Pick<OperatorIdentity, 'version' | 'bootId' | 'replica' | 'namespace' | 'role'> {
   readonly at: string;
   readonly allowsActions: boolean;
@@ -99,11 +99,11 @@ export interface AboutAnswer
 }
 
 /** What was begun. */
-export interface OperationAnswer {
+export interface OperationResponse {
   readonly operation: { readonly message: string };
 }
 
-export interface GraphAnswer {
+export interface GraphResponse {
   readonly nodes: readonly { readonly name: string; readonly order: number; readonly status: ModuleStatus }[];
   readonly edges: readonly {
     readonly from: string;

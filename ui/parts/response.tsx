@@ -1,14 +1,14 @@
 import type { ComponentChildren, VNode } from 'preact';
-import type { Answered } from '../lib/answer-reader.ts';
+import type { Responded } from '../lib/response-reader.ts';
 import { Empty } from './text.tsx';
 
-/** Shows an answer, or what is known instead of it. */
-export function Shown<Answer>({
-  answered: { data, error },
+/** Shows a response, or what is known instead of it. */
+export function Shown<Result>({
+  responded: { data, error },
   children,
 }: {
-  answered: Answered<Answer>;
-  children: (data: Answer) => ComponentChildren;
+  responded: Responded<Result>;
+  children: (data: Result) => ComponentChildren;
 }): VNode {
   if (data !== undefined) return <>{children(data)}</>;
   if (error === undefined)
@@ -22,6 +22,6 @@ export function Shown<Answer>({
     error.code !== 'MODULE_UNKNOWN' &&
     error.message.startsWith('there is no /api/')
   )
-    return <Empty>This operator does not answer that.</Empty>;
+    return <Empty>This operator does not response that.</Empty>;
   return <Empty>{error.status === 0 ? 'The operator does not answer.' : error.message}</Empty>;
 }

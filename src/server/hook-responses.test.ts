@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { HookAbortOutcome } from '../status/hook-abort.ts';
-import { hookAbortAnswer } from './hook-answers.ts';
+import { hookAbortResponse } from './hook-responses.ts';
 
 const outcomes: readonly (readonly [HookAbortOutcome, string, number, string])[] = [
   [
@@ -27,8 +27,8 @@ const outcomes: readonly (readonly [HookAbortOutcome, string, number, string])[]
 ];
 
 test.each(outcomes)('%j is answered', (outcome, drop, status, text) => {
-  const answer = hookAbortAnswer(() => outcome, new URLSearchParams({ hook: 'a.sh', drop }));
-  expect(answer).toMatchObject({ status, body: `${text}\n` });
+  const response = hookAbortResponse(() => outcome, new URLSearchParams({ hook: 'a.sh', drop }));
+  expect(response).toMatchObject({ status, body: `${text}\n` });
 });
 
 test('the hook and the queue are taken from the form', () => {
@@ -37,7 +37,7 @@ test('the hook and the queue are taken from the form', () => {
     requests.push(request);
     return { type: 'aborted', runs: 1 };
   };
-  hookAbortAnswer(abort, new URLSearchParams({ hook: 'a.sh', queue: 'own' }));
+  hookAbortResponse(abort, new URLSearchParams({ hook: 'a.sh', queue: 'own' }));
   expect(requests).toEqual([{ hook: 'a.sh', queue: 'own', isDropped: false }]);
-  expect(hookAbortAnswer(abort, new URLSearchParams())).toMatchObject({ status: 400 });
+  expect(hookAbortResponse(abort, new URLSearchParams())).toMatchObject({ status: 400 });
 });

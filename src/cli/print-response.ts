@@ -6,13 +6,13 @@ import { harmless } from './harmless.ts';
 const FIRST_ERROR_STATUS = 400;
 
 /**
- * Prints the answer of the debug endpoint and returns the exit code: 1 when the endpoint answers with an error, which is
+ * Prints the response of the debug endpoint and returns the exit code: 1 when the endpoint answers with an error, which is
  * printed to stderr with its code. No control character reaches a terminal. A successful change prints an empty line.
  *
  * @param toText how a success is shown; absent: as it is
  * @throws OperatorError DEBUG_SOCKET when there is no response in time
  */
-export async function printAnswer(
+export async function printResponse(
   socketPath: string,
   call: DebugCall,
   host: CliHost,
@@ -23,8 +23,10 @@ export async function printAnswer(
   const text = isFailure ? body : toText(body);
   // A pipe gets what the operator sent, byte for byte.
   const shown = isFailure || host.stdout.isTTY === true ? harmless(text) : text;
-  const isEmptyAnswer = shown === '' && call.form === undefined;
-  (isFailure ? host.stderr : host.stdout).write(shown.endsWith('\n') || isEmptyAnswer ? shown : `${shown}\n`);
+  const isEmptyResponse = shown === '' && call.form === undefined;
+  (isFailure ? host.stderr : host.stdout).write(
+    shown.endsWith('\n') || isEmptyResponse ? shown : `${shown}\n`,
+  );
   if (isFailure && code !== undefined) printCode(host, code);
   return isFailure ? 1 : 0;
 }

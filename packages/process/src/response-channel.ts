@@ -8,7 +8,7 @@ const LOOK_MS = 1;
  * Writes frames from the launcher to the daemon. It blocks while the daemon is behind: the processes wait in turn, and
  * nothing is buffered here.
  */
-export class AnswerChannel {
+export class ResponseChannel {
   readonly #fd: number;
   readonly #onBlocked: () => void;
   readonly #pause = new Int32Array(new SharedArrayBuffer(4));

@@ -1,5 +1,10 @@
 import { oneLine } from '@addon-operator/base/escape-controls';
-import { type Answer, dataAnswer, type Format, textAnswer } from '@addon-operator/http-server/answer';
+import {
+  dataResponse,
+  type Format,
+  type RouteResponse,
+  textResponse,
+} from '@addon-operator/http-server/response';
 import type { ConvergeStatus, LeaderState, Readiness } from '../status/daemon-view.ts';
 import { type OperatorStatus, statusText } from '../status/operator-status.ts';
 
@@ -15,35 +20,35 @@ const LEADER_PROBLEMS: Readonly<Record<Exclude<LeaderState, 'ready'>, string>> =
  *
  * @param status said as well, for people; absent: the body is that of the original operator
  */
-export function readinessAnswer(readiness: Readiness, status?: OperatorStatus): Answer {
-  const answer = briefReadiness(readiness);
-  return status === undefined ? answer : { ...answer, body: `${answer.body}${statusText(status)}` };
+export function readinessResponse(readiness: Readiness, status?: OperatorStatus): RouteResponse {
+  const reply = briefReadiness(readiness);
+  return status === undefined ? reply : { ...reply, body: `${reply.body}${statusText(status)}` };
 }
 
-function briefReadiness(readiness: Readiness): Answer {
+function briefReadiness(readiness: Readiness): RouteResponse {
   if (readiness.type !== 'standby') {
     const [text, status] =
       readiness.type === 'converged'
         ? (['Startup converge done.', 200] as const)
         : (['Startup converge in progress', 500] as const);
     const warnings = (readiness.warnings ?? []).map((warning) => `WARNING: ${oneLine(warning)}`);
-    return textAnswer(`${[text, ...warnings].join('\n')}\n`, status);
+    return textResponse(`${[text, ...warnings].join('\n')}\n`, status);
   }
   if (readiness.leader === 'ready')
-    return textAnswer('HA mode is enabled and waiting for acquiring the lock.\n');
-  return textAnswer(`${LEADER_PROBLEMS[readiness.leader]}\n`, 500);
+    return textResponse('HA mode is enabled and waiting for acquiring the lock.\n');
+  return textResponse(`${LEADER_PROBLEMS[readiness.leader]}\n`, 500);
 }
 
 /** What `/status` says. */
-export function statusAnswer(status: OperatorStatus, format: Format): Answer {
-  return format === 'text' ? textAnswer(statusText(status)) : dataAnswer(format, status);
+export function statusResponse(status: OperatorStatus, format: Format): RouteResponse {
+  return format === 'text' ? textResponse(statusText(status)) : dataResponse(format, status);
 }
 
 /** What `/status/converge` says. */
-export function convergeAnswer(status: ConvergeStatus, format: 'text' | 'json'): Answer {
+export function convergeResponse(status: ConvergeStatus, format: 'text' | 'json'): RouteResponse {
   return format === 'json'
-    ? dataAnswer('json', convergeData(status))
-    : textAnswer(`${convergeText(status)}\n`);
+    ? dataResponse('json', convergeData(status))
+    : textResponse(`${convergeText(status)}\n`);
 }
 
 function convergeText(status: ConvergeStatus): string {

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
 import { daemonView, NO_PAUSES } from '../../test/support/daemon-view-stub.ts';
-import { explainAnswer, listAnswer, type PauseRequest, pauseAnswer, resumeAnswer } from './module-answers.ts';
+import {
+  explainResponse,
+  listResponse,
+  type PauseRequest,
+  pauseResponse,
+  resumeResponse,
+} from './module-responses.ts';
 
 const NOW_MS = Date.parse('2026-05-31T17:00:00Z');
 const { signal } = new AbortController();
@@ -14,11 +20,11 @@ async function pause(form: Readonly<Record<string, string>>, module?: string) {
       asked.push([name, request]);
     },
   };
-  const { status, body } = await pauseAnswer(commands, module, new URLSearchParams(form), signal);
+  const { status, body } = await pauseResponse(commands, module, new URLSearchParams(form), signal);
   return { status, body, asked };
 }
 
-test('pauseAnswer() pauses for a time, until a time, or until somebody resumes', async () => {
+test('pauseResponse() pauses for a time, until a time, or until somebody resumes', async () => {
   const untilMs = NOW_MS + 7_200_000;
   expect(await pause({ reason: 'disks', for: '2h' }, 'web')).toEqual({
     status: 200,
@@ -40,33 +46,33 @@ test.each([
   [{ reason: 'x', until: 'later' }, 'cannot read the time "later"'],
   [{ reason: 'x', until: '2026-05-31T16:00:00Z' }, 'is in the past'],
   [{ reason: 'x', for: '1h', until: '2027-01-01' }, "either 'for' or 'until'"],
-])('pauseAnswer() refuses %j', async (form, message) => {
-  const answer = await pause(form);
-  expect(answer).toMatchObject({ status: 400, asked: [] });
-  expect(answer.body).toContain(message);
+])('pauseResponse() refuses %j', async (form, message) => {
+  const response = await pause(form);
+  expect(response).toMatchObject({ status: 400, asked: [] });
+  expect(response.body).toContain(message);
 });
 
-test('pauseAnswer() does not blame the form when the cluster cannot be asked', async () => {
+test('pauseResponse() does not blame the form when the cluster cannot be asked', async () => {
   const commands = { ...NO_PAUSES, pause: () => Promise.reject(new Error('no answer')) };
   const form = new URLSearchParams({ reason: 'x' });
-  await expect(pauseAnswer(commands, 'web', form, signal)).rejects.toThrow('no answer');
+  await expect(pauseResponse(commands, 'web', form, signal)).rejects.toThrow('no answer');
 });
 
-test('resumeAnswer() says when there was nothing to resume', async () => {
+test('resumeResponse() says when there was nothing to resume', async () => {
   const view = daemonView();
-  expect(await resumeAnswer({ view, pauses: NO_PAUSES }, 'web', signal)).toMatchObject({
+  expect(await resumeResponse({ view, pauses: NO_PAUSES }, 'web', signal)).toMatchObject({
     status: 404,
     body: 'module web is not paused; a pause of all modules ends with `addon-operator resume`\n',
   });
   const pauses = { ...NO_PAUSES, resume: async () => true };
-  expect(await resumeAnswer({ view, pauses }, undefined, signal)).toMatchObject({
+  expect(await resumeResponse({ view, pauses }, undefined, signal)).toMatchObject({
     body: 'all modules are resumed\n',
   });
 });
 
-test('explainAnswer() and listAnswer() know text and data', async () => {
+test('explainResponse() and listResponse() know text and data', async () => {
   const view = daemonView();
-  expect(await explainAnswer(view, 'nothing', 'text', signal)).toMatchObject({ status: 404 });
-  expect(listAnswer(view, 'json')).toMatchObject({ body: '{"modules":[]}\n' });
-  expect(listAnswer(view, 'text')).toMatchObject({ body: 'MODULE  STATUS  ENABLED  REASON\n' });
+  expect(await explainResponse(view, 'nothing', 'text', signal)).toMatchObject({ status: 404 });
+  expect(listResponse(view, 'json')).toMatchObject({ body: '{"modules":[]}\n' });
+  expect(listResponse(view, 'text')).toMatchObject({ body: 'MODULE  STATUS  ENABLED  REASON\n' });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ConvergeStatus, Readiness } from '../status/daemon-view.ts';
 import type { OperatorStatus } from '../status/operator-status.ts';
-import { convergeAnswer, readinessAnswer, statusAnswer } from './probe-answers.ts';
+import { convergeResponse, readinessResponse, statusResponse } from './probe-responses.ts';
 
 test.each<[Readiness, number, string]>([
   [{ type: 'converged' }, 200, 'Startup converge done.\n'],
@@ -20,7 +20,7 @@ test.each<[Readiness, number, string]>([
     "HA mode is enabled but couldn't send a request to the leader\n",
   ],
 ])('readiness %j', (readiness, status, body) => {
-  expect(readinessAnswer(readiness)).toMatchObject({ status, body });
+  expect(readinessResponse(readiness)).toMatchObject({ status, body });
 });
 
 test.each<[ConvergeStatus, string, object]>([
@@ -42,8 +42,8 @@ test.each<[ConvergeStatus, string, object]>([
     { STARTUP_CONVERGE_DONE: true, CONVERGE_WAIT_TASK: true },
   ],
 ])('converge status %j', (status, text, differences) => {
-  expect(convergeAnswer(status, 'text').body).toBe(text);
-  expect(JSON.parse(convergeAnswer(status, 'json').body)).toEqual({
+  expect(convergeResponse(status, 'text').body).toBe(text);
+  expect(JSON.parse(convergeResponse(status, 'json').body)).toEqual({
     CONVERGE_IN_PROGRESS: 0,
     CONVERGE_WAIT_TASK: false,
     STARTUP_CONVERGE_DONE: false,
@@ -63,9 +63,9 @@ const STATUS: OperatorStatus = {
 
 test('the status is text or JSON, and readiness says it on request', () => {
   const text = 'module web is paused\n- objects drifted\nmodules: 1 paused\ntasks: 0\n';
-  expect(statusAnswer(STATUS, 'text').body).toBe(text);
-  expect(JSON.parse(statusAnswer(STATUS, 'json').body)).toEqual(STATUS);
-  expect(readinessAnswer({ type: 'converging' }, STATUS)).toMatchObject({
+  expect(statusResponse(STATUS, 'text').body).toBe(text);
+  expect(JSON.parse(statusResponse(STATUS, 'json').body)).toEqual(STATUS);
+  expect(readinessResponse({ type: 'converging' }, STATUS)).toMatchObject({
     status: 500,
     body: `Startup converge in progress\n${text}`,
   });

@@ -6,7 +6,7 @@ import { isObject, parseJson } from '@addon-operator/json';
 import { dump } from 'js-yaml';
 
 /** A complete HTTP response. */
-export interface Answer {
+export interface RouteResponse {
   readonly status: number;
   readonly contentType: string;
   readonly body: string;
@@ -33,25 +33,25 @@ export type Format = 'json' | 'yaml' | 'text';
 
 const TEXT_TYPE = 'text/plain; charset=utf-8';
 
-export function textAnswer(body: string, status = 200): Answer {
+export function textResponse(body: string, status = 200): RouteResponse {
   return { status, contentType: TEXT_TYPE, body };
 }
 
 /** A refused or failed request: one line with the reason. */
-export function errorAnswer(status: number, code: ErrorCode, reason: string): Answer {
-  return { ...textAnswer(`${reason}\n`, status), code };
+export function errorResponse(status: number, code: ErrorCode, reason: string): RouteResponse {
+  return { ...textResponse(`${reason}\n`, status), code };
 }
 
 /** The message of an error with its causes, and its code: INTERNAL for an error that is not the project's own. */
-export function failureAnswer(status: number, error: unknown): Answer {
-  return errorAnswer(status, codeOf(error) ?? 'INTERNAL', errorText(error));
+export function failureResponse(status: number, error: unknown): RouteResponse {
+  return errorResponse(status, codeOf(error) ?? 'INTERNAL', errorText(error));
 }
 
-export const NOT_FOUND = errorAnswer(404, 'REQUEST_INVALID', '404 page not found');
-export const METHOD_NOT_ALLOWED = errorAnswer(405, 'REQUEST_INVALID', '405 method not allowed');
+export const NOT_FOUND = errorResponse(404, 'REQUEST_INVALID', '404 page not found');
+export const METHOD_NOT_ALLOWED = errorResponse(405, 'REQUEST_INVALID', '405 method not allowed');
 
 /** Data as compact JSON with a line end, or as YAML; keys stay in their order. */
-export function dataAnswer(format: 'json' | 'yaml', data: unknown): Answer {
+export function dataResponse(format: 'json' | 'yaml', data: unknown): RouteResponse {
   if (format === 'yaml') return { status: 200, contentType: 'application/yaml', body: yamlOf(data) };
   return { status: 200, contentType: 'application/json', body: `${JSON.stringify(data)}\n` };
 }
@@ -76,8 +76,11 @@ function withMarkedNumbers(value: unknown, mark: string): unknown {
 }
 
 /** The response with masked secrets. In JSON only strings change, so that it stays valid for any secret. */
-export function redactedAnswer(answer: Answer, redactor: Pick<Redactor, 'data' | 'text'>): Answer {
-  const body = redactor.text(answer.body);
-  if (body === answer.body || answer.contentType !== 'application/json') return { ...answer, body };
-  return { ...answer, body: `${JSON.stringify(redactor.data(parseJson(answer.body)))}\n` };
+export function redactedResponse(
+  reply: RouteResponse,
+  redactor: Pick<Redactor, 'data' | 'text'>,
+): RouteResponse {
+  const body = redactor.text(reply.body);
+  if (body === reply.body || reply.contentType !== 'application/json') return { ...reply, body };
+  return { ...reply, body: `${JSON.stringify(redactor.data(parseJson(reply.body)))}\n` };
 }

@@ -6,7 +6,7 @@ import { daemonView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts'
 import { startDebugEndpoint } from '../../test/support/debug-endpoint.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import type { QueueView } from '../status/daemon-view.ts';
-import { watchAnswer } from './watch-answer.ts';
+import { watchResponse } from './watch-response.ts';
 
 const PATIENCE = { timeout: 20_000 };
 let directory = '';
@@ -39,7 +39,7 @@ async function watched(options: { readonly isTTY: boolean; readonly interval: st
   const written: string[] = [];
   const output = { isTTY: options.isTTY, write: (text: string) => void written.push(text) };
   const host = { env: {}, cwd: '/', clock, stdout: output, stderr: output, stopSignal: () => stop.signal };
-  const watching = watchAnswer(socketPath, '/queue/main.text', options.interval, host);
+  const watching = watchResponse(socketPath, '/queue/main.text', options.interval, host);
   return { server, clock, operatorClock, main, stop, written, watching };
 }
 
@@ -90,7 +90,7 @@ test('a wrong interval means a second', async () => {
   const stop = new AbortController();
   const output = { write: () => undefined };
   const host = { env: {}, cwd: '/', clock, stdout: output, stderr: output, stopSignal: () => stop.signal };
-  const watching = watchAnswer(join(directory, 'none'), '/', 'soon', host);
+  const watching = watchResponse(join(directory, 'none'), '/', 'soon', host);
   await vi.waitFor(() => expect(clock.pendingDelaysMs).toEqual([250, 1_000]), PATIENCE);
   await clock.advance(250);
   await vi.waitFor(() => expect(clock.pendingDelaysMs).toEqual([750, 750]), PATIENCE);

@@ -12,14 +12,14 @@ const DEFAULT_INTERVAL_MS = 1_000;
 const SECONDS = /\d ?s left\b|\bwaits \d+ s\b|\bruns for \d+ s\b/;
 
 /**
- * Shows an answer of the debug endpoint until the process is asked to stop, whenever the operator reports a change: on the
+ * Shows a response of the debug endpoint until the process is asked to stop, whenever the operator reports a change: on the
  * alternate screen of a terminal under the time, which is drawn anew at each interval, elsewhere the lines that are new. An operator
  * that does not respond is shown as that, for it may come back.
  *
- * @param interval Go duration; a wrong one means a second. Without reports, and at an answer that counts seconds, requests are sent as often
+ * @param interval Go duration; a wrong one means a second. Without reports, and at a response that counts seconds, requests are sent as often
  * @param toText how a success is shown; absent: as it is
  */
-export async function watchAnswer(
+export async function watchResponse(
   socketPath: string,
   path: string,
   interval: string,

@@ -1,4 +1,4 @@
-import { type Answer, errorAnswer, textAnswer } from '@addon-operator/http-server/answer';
+import { errorResponse, type RouteResponse, textResponse } from '@addon-operator/http-server/response';
 
 /** What became of the request to take over a release that another helm has left locked. */
 export type UnlockOutcome =
@@ -18,35 +18,38 @@ export interface ReleaseCommands {
 }
 
 /** Removes the releases of modules whose directories are gone. */
-export async function confirmPurgeAnswer(releases: ReleaseCommands, signal: AbortSignal): Promise<Answer> {
+export async function confirmPurgeResponse(
+  releases: ReleaseCommands,
+  signal: AbortSignal,
+): Promise<RouteResponse> {
   const names = await releases.confirmPurge(signal);
-  if (names.length === 0) return errorAnswer(404, 'REQUEST_REFUSED', 'no release waits for confirmation');
-  return textAnswer(`removing the releases of modules without a directory: ${names.join(', ')}\n`);
+  if (names.length === 0) return errorResponse(404, 'REQUEST_REFUSED', 'no release waits for confirmation');
+  return textResponse(`removing the releases of modules without a directory: ${names.join(', ')}\n`);
 }
 
 /** Takes over the release of a module; the directory of the module may be gone. */
-export async function releaseUnlockAnswer(
+export async function releaseUnlockResponse(
   releases: ReleaseCommands,
   release: string,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<RouteResponse> {
   const outcome = await releases.unlock(release, signal);
   switch (outcome.type) {
     case 'absent':
-      return errorAnswer(404, 'REQUEST_REFUSED', `there is no release ${release}`);
+      return errorResponse(404, 'REQUEST_REFUSED', `there is no release ${release}`);
     case 'busy':
-      return errorAnswer(
+      return errorResponse(
         409,
         'REQUEST_REFUSED',
         `release ${release} is ${outcome.state}: this operator is running helm on it; stop that with "module abort ${release}"`,
       );
     case 'not-locked':
-      return errorAnswer(
+      return errorResponse(
         409,
         'REQUEST_REFUSED',
         `release ${release} is ${outcome.state}: it is not locked by another helm process`,
       );
     case 'unlocked':
-      return textAnswer(`release ${release} is ${outcome.state}: taking it over now\n`);
+      return textResponse(`release ${release} is ${outcome.state}: taking it over now\n`);
   }
 }

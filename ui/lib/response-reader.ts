@@ -1,26 +1,26 @@
 import { ApiError, read } from './api.ts';
 import { link } from './live.ts';
 
-export interface Answered<Answer> {
+export interface Responded<Result> {
   /** The last one, also while it is read again. */
-  readonly data: Answer | undefined;
+  readonly data: Result | undefined;
   readonly error: ApiError | undefined;
 }
 
 const SHORTEST_PAUSE_MS = 400;
 
-/** Reads one answer of the API again and again: at once, then at most every 400 ms, one request at a time. */
-export class AnswerReader<Answer> {
+/** Reads one response of the API again and again: at once, then at most every 400 ms, one request at a time. */
+export class ResponseReader<Result> {
   readonly #path: string;
-  readonly #onAnswer: (answered: Answered<Answer>) => void;
+  readonly #onResponse: (responded: Responded<Result>) => void;
   readonly #stopped = new AbortController();
-  #data: Answer | undefined;
+  #data: Result | undefined;
   #isWanted = false;
   #isBusy = false;
 
-  constructor(path: string, onAnswer: (answered: Answered<Answer>) => void) {
+  constructor(path: string, onResponse: (responded: Responded<Result>) => void) {
     this.#path = path;
-    this.#onAnswer = onAnswer;
+    this.#onResponse = onResponse;
   }
 
   refresh(): void {
@@ -45,13 +45,13 @@ export class AnswerReader<Answer> {
 
   async #readOnce(signal: AbortSignal): Promise<void> {
     try {
-      this.#data = await read<Answer>(this.#path, signal);
-      if (!signal.aborted) this.#onAnswer({ data: this.#data, error: undefined });
+      this.#data = await read<Result>(this.#path, signal);
+      if (!signal.aborted) this.#onResponse({ data: this.#data, error: undefined });
     } catch (error) {
       if (signal.aborted) return;
       const problem = error instanceof ApiError ? error : new ApiError(0, '', String(error));
       if (problem.status === 401) link.value = 'refused';
-      this.#onAnswer({ data: this.#data, error: problem });
+      this.#onResponse({ data: this.#data, error: problem });
     }
   }
 }

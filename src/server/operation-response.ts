@@ -1,4 +1,4 @@
-import { type Answer, errorAnswer, textAnswer } from '@addon-operator/http-server/answer';
+import { errorResponse, type RouteResponse, textResponse } from '@addon-operator/http-server/response';
 import { type ModuleOperation, OPERATIONS } from '../status/module-object.ts';
 
 /**
@@ -18,24 +18,24 @@ const ANSWERS: Readonly<Record<ModuleOperation, string>> = {
 };
 
 /** Has an operation done with a module, as a form says it: `operation`. */
-export function operationAnswer(ask: AskOperation, module: string, form: URLSearchParams): Answer {
+export function operationResponse(ask: AskOperation, module: string, form: URLSearchParams): RouteResponse {
   const word = form.get('operation') ?? '';
   const operation = OPERATIONS.find((known) => known === word);
   if (operation === undefined)
-    return errorAnswer(
+    return errorResponse(
       400,
       'REQUEST_INVALID',
       `unknown operation "${word}", expected one of ${OPERATIONS.join(', ')}`,
     );
   switch (ask(module, operation)) {
     case 'asked':
-      return textAnswer(`module ${module} ${ANSWERS[operation]}\n`);
+      return textResponse(`module ${module} ${ANSWERS[operation]}\n`);
     case 'disabled':
-      return errorAnswer(409, 'REQUEST_REFUSED', `module ${module} is disabled`);
+      return errorResponse(409, 'REQUEST_REFUSED', `module ${module} is disabled`);
     case 'paused':
-      return errorAnswer(409, 'REQUEST_REFUSED', `module ${module} is paused: resume it first`);
+      return errorResponse(409, 'REQUEST_REFUSED', `module ${module} is paused: resume it first`);
     case 'unauthorized':
-      return errorAnswer(
+      return errorResponse(
         409,
         'MODULE_UNAUTHORIZED',
         `module ${module} is not authorized, see "explain module ${module}" for the reason`,

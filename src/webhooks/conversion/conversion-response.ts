@@ -2,7 +2,7 @@ import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import { isObject, parseJson } from '@addon-operator/json';
 import { askInTime, limitMsOf } from '../ask-in-time.ts';
-import type { WebhookAnswer, WebhookRequest } from '../tls-server.ts';
+import type { WebhookRequest, WebhookResponse } from '../tls-server.ts';
 import {
   type ConversionRequest,
   type ConversionResult,
@@ -10,7 +10,7 @@ import {
   convertObjects,
 } from './convert-objects.ts';
 
-export interface ConversionAnswerOptions {
+export interface ConversionResponseOptions {
   /** What hooks can do for a custom resource definition, in the order they are declared. */
   readonly stepsFor: (crdName: string) => readonly ConversionStep[];
   readonly clock: SteadyClock;
@@ -21,11 +21,11 @@ export interface ConversionAnswerOptions {
 const TIMEOUT_MS = 30_000;
 
 /** Answers a ConversionReview; the path of the request is `/<name of the custom resource definition>`. */
-export async function conversionAnswer(
+export async function conversionResponse(
   { path, body, timeoutMs = TIMEOUT_MS }: WebhookRequest,
-  { stepsFor, clock, log }: ConversionAnswerOptions,
+  { stepsFor, clock, log }: ConversionResponseOptions,
   signal: AbortSignal,
-): Promise<WebhookAnswer> {
+): Promise<WebhookResponse> {
   const review = parseReview(body);
   if (review === undefined) return badRequest('Invalid JSON payload');
   const request = parseRequest(review['request']);
@@ -70,6 +70,6 @@ function tooLate(crdName: string, limitMs: number): ConversionResult {
   return { type: 'failure', message };
 }
 
-function badRequest(message: string): WebhookAnswer {
+function badRequest(message: string): WebhookResponse {
   return { status: 400, type: 'text', body: `${message}\n` };
 }

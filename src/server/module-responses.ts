@@ -2,12 +2,12 @@ import { isoTime } from '@addon-operator/base/bounded-time';
 import { errorText } from '@addon-operator/base/error-text';
 import { parseGoDuration } from '@addon-operator/base/go-duration';
 import {
-  type Answer,
-  dataAnswer,
-  errorAnswer,
+  dataResponse,
+  errorResponse,
   type Format,
-  textAnswer,
-} from '@addon-operator/http-server/answer';
+  type RouteResponse,
+  textResponse,
+} from '@addon-operator/http-server/response';
 import type { DaemonView } from '../status/daemon-view.ts';
 import { explanationText, summaryText } from '../status/module-explanation.ts';
 
@@ -36,26 +36,26 @@ export interface PauseRequest {
 }
 
 /** What is answered about a name that no module has. */
-export function noModuleAnswer(name: string): Answer {
-  return errorAnswer(404, 'MODULE_UNKNOWN', `there is no module ${name}`);
+export function noModuleResponse(name: string): RouteResponse {
+  return errorResponse(404, 'MODULE_UNKNOWN', `there is no module ${name}`);
 }
 
 /** All modules with their states. */
-export function listAnswer(view: DaemonView, format: Format): Answer {
+export function listResponse(view: DaemonView, format: Format): RouteResponse {
   const modules = view.modules();
-  return format === 'text' ? textAnswer(summaryText(modules)) : dataAnswer(format, { modules });
+  return format === 'text' ? textResponse(summaryText(modules)) : dataResponse(format, { modules });
 }
 
 /** Everything about one module. */
-export async function explainAnswer(
+export async function explainResponse(
   view: DaemonView,
   name: string,
   format: Format,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<RouteResponse> {
   const explanation = await view.explainModule(name, signal);
-  if (explanation === undefined) return noModuleAnswer(name);
-  return format === 'text' ? textAnswer(explanationText(explanation)) : dataAnswer(format, explanation);
+  if (explanation === undefined) return noModuleResponse(name);
+  return format === 'text' ? textResponse(explanationText(explanation)) : dataResponse(format, explanation);
 }
 
 /**
@@ -63,55 +63,55 @@ export async function explainAnswer(
  *
  * @throws OperatorError when it cannot be saved in the cluster
  */
-export async function pauseAnswer(
+export async function pauseResponse(
   commands: PauseCommands,
   module: string | undefined,
   form: URLSearchParams,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<RouteResponse> {
   const reason = form.get('reason') ?? '';
-  if (reason === '') return errorAnswer(400, 'REQUEST_INVALID', "a pause needs a 'reason'");
+  if (reason === '') return errorResponse(400, 'REQUEST_INVALID', "a pause needs a 'reason'");
   let untilMs: number | undefined;
   try {
     untilMs = endOf(form.get('for') ?? '', form.get('until') ?? '', commands.nowMs());
   } catch (error) {
-    return errorAnswer(400, 'REQUEST_INVALID', errorText(error));
+    return errorResponse(400, 'REQUEST_INVALID', errorText(error));
   }
   await commands.pause(module, { reason, untilMs }, signal);
   const [it, are] = module === undefined ? ['they', 'are'] : ['it', 'is'];
   const end = untilMs === undefined ? `until ${it} ${are} resumed` : `until ${isoTime(untilMs)}`;
-  return textAnswer(`${titleOf(module)} paused ${end}\n`);
+  return textResponse(`${titleOf(module)} paused ${end}\n`);
 }
 
 /** Ends a pause, also that of a module without a directory: it would count again with the next module of that name. */
-export async function resumeAnswer(
+export async function resumeResponse(
   { view, pauses }: { readonly view: DaemonView; readonly pauses: PauseCommands },
   module: string | undefined,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<RouteResponse> {
   const wasPaused = await pauses.resume(module, signal);
-  if (wasPaused) return textAnswer(`${titleOf(module)} resumed\n`);
-  if (module !== undefined && view.module(module) === undefined) return noModuleAnswer(module);
+  if (wasPaused) return textResponse(`${titleOf(module)} resumed\n`);
+  if (module !== undefined && view.module(module) === undefined) return noModuleResponse(module);
   const hint = module === undefined ? '' : '; a pause of all modules ends with `addon-operator resume`';
-  return errorAnswer(404, 'REQUEST_REFUSED', `${titleOf(module)} not paused${hint}`);
+  return errorResponse(404, 'REQUEST_REFUSED', `${titleOf(module)} not paused${hint}`);
 }
 
 /** Lets a module go whose HTTP hook cannot finalize it. */
-export async function releaseFinalizerAnswer(
+export async function releaseFinalizerResponse(
   release: ReleaseFinalizer,
   module: string,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<RouteResponse> {
   const outcome = await release(module, signal);
   switch (outcome) {
     case 'enabled':
-      return errorAnswer(409, 'REQUEST_REFUSED', `module ${module} is enabled: disable it first`);
+      return errorResponse(409, 'REQUEST_REFUSED', `module ${module} is enabled: disable it first`);
     case 'deleting':
-      return textAnswer(`module ${module} is deleted without its reconcile webhook\n`);
+      return textResponse(`module ${module} is deleted without its reconcile webhook\n`);
     case 'released':
-      return textAnswer(`the Module object of ${module} is released\n`);
+      return textResponse(`the Module object of ${module} is released\n`);
     case 'not-held':
-      return errorAnswer(404, 'REQUEST_REFUSED', `${module} does not wait for a reconcile webhook`);
+      return errorResponse(404, 'REQUEST_REFUSED', `${module} does not wait for a reconcile webhook`);
   }
 }
 
