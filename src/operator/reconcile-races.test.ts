@@ -69,7 +69,7 @@ test('a run that replaces an abort while a reconcile begins is done, also when a
   const { lab } = flow;
   await lab.converge();
   lab.takeCalls();
-  flow.replies = {
+  flow.responses = {
     Start: () => {
       askOperation(lab.operator, WEB, 'reconcile');
       return undefined;
@@ -80,7 +80,7 @@ test('a run that replaces an abort while a reconcile begins is done, also when a
   };
   askOperation(lab.operator, WEB, 'abort');
   await lab.settle();
-  flow.replies = {};
+  flow.responses = {};
   await lab.pass(5_000, 1);
   expect(deploysOf(lab)).toEqual(['deploy web']);
   expect(lab.operator.registry.tracked.get(WEB)?.stall).toBeUndefined();
