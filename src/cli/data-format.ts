@@ -2,6 +2,7 @@ import type { Json } from '@addon-operator/json';
 import { isObject, parseJson, textOf } from '@addon-operator/json';
 import type { CliHost } from './cli-host.ts';
 import type { OutputFormat } from './output-format.ts';
+import { printData } from './print-data.ts';
 
 /**
  * Runs a command that prints text or JSON, and prints what it says in any format.
@@ -21,7 +22,7 @@ export async function inFormat(
   const text = said.join('');
   if (text !== '') {
     const data = parseJson(text);
-    host.stdout.write(format === 'yaml' ? await yamlOf(data as Json) : lines(namesIn(data)));
+    printData(host, format === 'yaml' ? await yamlOf(data as Json) : lines(namesIn(data)));
   }
   return exitCode;
 }

@@ -7,6 +7,7 @@ import { harmless, harmlessData } from './harmless.ts';
 import { type HookTrialOptions, withHookTrial } from './hook-trial.ts';
 import { printedLineText, runText, runTitle } from './hook-trial-text.ts';
 import { paintFor, wantsColor } from './paint.ts';
+import { printData } from './print-data.ts';
 
 export interface HookRunOptions extends HookTrialOptions {
   readonly format: 'text' | 'json';
@@ -51,7 +52,8 @@ export async function hookRunCommand(options: HookRunOptions, host: CliHost): Pr
     if (others.length > 0)
       write(paint('dim', `Not run: ${harmless(others.join(', '))}. Choose one with --binding.\n`));
     if (!isText)
-      host.stdout.write(
+      printData(
+        host,
         `${JSON.stringify(redactor.data({ hook: loaded.name, owner: loaded.owner, runs }), null, 2)}\n`,
       );
     return runs.some(({ failure }) => failure !== undefined) ? 1 : 0;
@@ -66,7 +68,7 @@ export async function hookContextsCommand(options: HookTrialOptions, host: CliHo
     const contexts: unknown[] = [];
     for await (const run of tryHook(parts, request, signal))
       if (Array.isArray(run.contexts)) contexts.push(...(run.contexts as readonly unknown[]));
-    host.stdout.write(`${JSON.stringify(hook.redactor.data(contexts), null, 2)}\n`);
+    printData(host, `${JSON.stringify(hook.redactor.data(contexts), null, 2)}\n`);
     return 0;
   });
 }
@@ -79,7 +81,7 @@ export async function hookConfigCommand(
   const tap = new HookTap(true);
   return await withHookTrial({ ...options, cluster: [] }, tap, host, async ({ hook }) => {
     const { name, owner, transport, config } = hook.runtime.hook;
-    host.stdout.write(`${JSON.stringify({ name, owner, transport, config }, null, 2)}\n`);
+    printData(host, `${JSON.stringify({ name, owner, transport, config }, null, 2)}\n`);
     return 0;
   });
 }

@@ -1,3 +1,4 @@
+import { readableLine } from '@addon-operator/base/escape-controls';
 import type { PrintedLine, TrialRun } from '../devkit/try-hook.ts';
 import type { MetricOperation } from '../metrics/metric-operation.ts';
 import type { DiffLine } from '../plan/line-diff.ts';
@@ -15,7 +16,7 @@ export function printedLineText({ stream, level, text, fields }: PrintedLine, pa
   const given = Object.entries(fields).map(([name, value]) => ` ${name}=${JSON.stringify(value)}`);
   const mark =
     stream === 'stderr' || level === 'error' || level === 'fatal' ? paint('red', '!') : paint('dim', '|');
-  return `  ${mark} ${text}${paint('dim', given.join(''))}\n`;
+  return `  ${mark} ${readableLine(text)}${paint('dim', given.join(''))}\n`;
 }
 
 /** What a run is about, for its first line: `Synchronization of secrets with 2 objects`. */

@@ -6,6 +6,7 @@ import { type Lock, lockText, readLockFile } from '../extensions/authorization/d
 import { readSetting } from '../settings/read-settings.ts';
 import type { CliHost } from './cli-host.ts';
 import { findTargets, readTarget } from './module-sign-targets.ts';
+import { printData } from './print-data.ts';
 
 export interface DigestOptions {
   /** Values given on the command line, by flag name. */
@@ -33,7 +34,7 @@ export async function digestCommand(options: DigestOptions, host: CliHost): Prom
     await update(resolve(host.cwd, path), digests, modules.length > 0);
   }
   const text = digests.map(([name, digest]) => `${name} ${digest}\n`).join('');
-  host.stdout.write(format === 'json' ? `${JSON.stringify(Object.fromEntries(digests))}\n` : text);
+  printData(host, format === 'json' ? `${JSON.stringify(Object.fromEntries(digests))}\n` : text);
   return 0;
 }
 

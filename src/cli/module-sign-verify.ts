@@ -9,6 +9,7 @@ import type { SettingName } from '../settings.ts';
 import type { CliHost } from './cli-host.ts';
 import { harmless } from './harmless.ts';
 import { findTargets, type Target } from './module-sign-targets.ts';
+import { printData } from './print-data.ts';
 
 export interface VerifyOptions {
   /** Values given on the command line, by flag name. */
@@ -29,7 +30,8 @@ export async function verifyCommand(options: VerifyOptions, host: CliHost): Prom
   const policy = policyOf(options, host);
   const targets = await findTargets(options.modules, options.flags, host);
   const verdicts = await Promise.all(targets.map((target) => verdictOn(target, policy, host)));
-  host.stdout.write(
+  printData(
+    host,
     options.format === 'json' ? `${JSON.stringify(verdicts)}\n` : harmless(verdicts.map(lineOf).join('')),
   );
   return verdicts.every(({ authorized }) => authorized) ? 0 : 1;

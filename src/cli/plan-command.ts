@@ -6,6 +6,7 @@ import { type CliHost, fail } from './cli-host.ts';
 import { harmlessData } from './harmless.ts';
 import { paintFor, wantsColor } from './paint.ts';
 import { planText } from './plan-text.ts';
+import { printData } from './print-data.ts';
 import { quietHost } from './quiet-host.ts';
 
 export interface PlanOptions {
@@ -41,11 +42,9 @@ export async function planCommand(options: PlanOptions, host: CliHost): Promise<
       const plan = await collectPlan(inspection, options.modules, signal);
       const paint = paintFor(options.hasColor && wantsColor(host.stdout.isTTY === true, host.env));
       const { redactor } = inspection;
-      host.stdout.write(
-        options.format === 'json'
-          ? `${JSON.stringify(redactor.data({ outcome: outcomeOf(plan), ...plan }), null, 2)}\n`
-          : redactor.text(planText(harmlessData(plan), paint)),
-      );
+      if (options.format === 'json')
+        printData(host, `${JSON.stringify(redactor.data({ outcome: outcomeOf(plan), ...plan }), null, 2)}\n`);
+      else host.stdout.write(redactor.text(planText(harmlessData(plan), paint)));
       return EXIT_CODES[outcomeOf(plan)];
     },
     signal,

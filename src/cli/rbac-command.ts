@@ -11,6 +11,7 @@ import { adoptPatches } from './adopt-patches.ts';
 import { type CliHost, fail } from './cli-host.ts';
 import { findDebugSocket } from './find-socket.ts';
 import { harmless } from './harmless.ts';
+import { printData } from './print-data.ts';
 import { quietHost } from './quiet-host.ts';
 import { type RbacFormat, ROLE_NAME, rbacText } from './rbac-text.ts';
 
@@ -56,7 +57,7 @@ export async function rbacCommand(options: RbacOptions, host: CliHost): Promise<
   const { createdNamespaces, namespace } = found;
   const access = [...found.access, ...(await accessSeenByDaemon(socketPath, host))];
   const grants = grantsFor(access, createdNamespaces);
-  host.stdout.write(rbacText(grants, options.format, namespace));
+  printData(host, rbacText(grants, options.format, namespace));
   const note = (text: string): unknown => host.stderr.write(`Note: ${text}\n`);
   const lifted = [...createdNamespaces].filter((name) => access.some((one) => isIn(one, name)));
   if (lifted.length > 0)

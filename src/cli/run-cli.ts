@@ -77,9 +77,7 @@ function formatCommands(program: Command, { helpWidth }: Help): string {
 
 const ROOT_OPTIONS = `
 Options:
-  --help      Show this help, and with a command: its arguments and options
-
-The flags of \`start\` work without the word too; \`help flags\` lists them.`;
+  --help      Show this help, or that of a command; \`help flags\` for \`start\``;
 
 /** All commands; an action passes its work to `runner`. */
 export function createProgram(host: CliHost, runner: CommandRunner): Command {
@@ -89,7 +87,7 @@ export function createProgram(host: CliHost, runner: CommandRunner): Command {
     .enablePositionalOptions()
     .configureOutput({
       writeOut: (text) => void host.stdout.write(text),
-      writeErr: (text) => void host.stderr.write(text),
+      writeErr: (text) => void host.stderr.write(harmless(text)),
     })
     .showHelpAfterError('(addon-operator --help lists the commands)')
     .usage('[command] [options]')
@@ -116,6 +114,7 @@ export function createProgram(host: CliHost, runner: CommandRunner): Command {
   program.commandsGroup('Change a running operator:');
   addConfigCommand(program, host, runner);
   addPauseCommands(program, { host, runner });
+  program.commandsGroup('Write hooks:');
   addHookCommand(program, { host, runner });
   program.commandsGroup('Other:');
   addUninstallCommand(program, { host, runner });

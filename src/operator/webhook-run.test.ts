@@ -157,6 +157,35 @@ test('a request of a client with a trace is part of that, and linked with its ev
   expect(hook?.parent).toBe(event);
 });
 
+test('a conversion has the spans of a request, with the binding that it is for', async () => {
+  const tracer = new RecordingTracer();
+  const conversions = [{ fromVersion: 'v1', toVersion: 'v2' }];
+  const binding = { name: 'convert', crdName: 'crontabs.example.com', conversions };
+  await using lab = await started({ 'web/a.sh': { kubernetesCustomResourceConversion: [binding] } }, tracer);
+  lab.behaviours.set('web/a.sh', ({ write }) => {
+    write('CONVERSION_RESPONSE_PATH', { convertedObjects: [] });
+  });
+  tracer.spans.length = 0;
+  const runtime = lab.runtimeOf('web/a.sh');
+  const [found] = runtime.hook.config.conversion;
+  const [rule] = found?.conversions ?? [];
+  if (found === undefined || rule === undefined) throw new Error('the hook has no conversion');
+  const client = { traceId: 'c'.repeat(32), spanId: 'd'.repeat(16), isSampled: true };
+  const caller = { atMs: lab.clock.steadyMs(), span: client };
+  const reason = { type: 'conversion', binding: found, rule, review: REVIEW } as const;
+  await runForWebhook(lab.operator, runtime, { reason, caller }, never);
+  const [event, request, hook] = tracer.spans;
+  expect(tracer.spans.map(({ name, kind }) => [name, kind ?? 'internal'])).toEqual([
+    ['event conversion', 'consumer'],
+    ['conversion', 'server'],
+    ['hook run a.sh', 'internal'],
+  ]);
+  expect(event?.all['addon_operator.binding.name']).toBe('crontabs.example.com');
+  expect(request).toMatchObject({ client, links: [event?.context] });
+  expect(hook).toMatchObject({ parent: event, links: [request?.context] });
+  expect(tracer.spans.filter(({ endMs }) => endMs === undefined)).toEqual([]);
+});
+
 test('what a request leads to comes after its span', async () => {
   const tracer = new RecordingTracer();
   await using lab = await started({ 'web/a.sh': HOOK }, tracer);

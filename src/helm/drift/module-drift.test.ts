@@ -1,12 +1,12 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import { silentLogger } from '@addon-operator/base/log';
-import { NO_SPAN } from '@addon-operator/base/trace';
 import type { Follower } from '@addon-operator/helm/applied-watch';
 import { KubeApiError, type KubeRequest } from '@addon-operator/kube-client/kube-client';
 import type { ObjectMeta } from '@addon-operator/kube-client/kube-object';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import { CONFIG_MAPS } from '../../../test/support/fake-kube-api.ts';
+import { RecordingTracer } from '../../../test/support/recording-tracer.ts';
 import type { DriftEvent } from './drift-policy.ts';
 import { type AppliedRelease, ModuleDrift } from './module-drift.ts';
 
@@ -27,6 +27,7 @@ class Lab {
   readonly requests: string[] = [];
   readonly warnings: string[] = [];
   readonly errors: unknown[] = [];
+  readonly tracer = new RecordingTracer();
   live: Record<string, unknown> | undefined = { x: '1' };
   version = 1;
   release: AppliedRelease | undefined = { revision: 1, objects: [MAP], problems: [] };
@@ -63,7 +64,8 @@ class Lab {
         revision: () => Promise.resolve(this.newest),
         isHeld: () => this.isHeld,
         onEvent: ({ type }) => this.events.push(type),
-        onComparison: () => NO_SPAN,
+        onComparison: (module) =>
+          this.tracer.start({ name: `event drift ${module}`, traceId: 'd'.repeat(32) }),
         streaks: new Map(),
       },
       {
@@ -137,6 +139,24 @@ test('a changed object is compared half a second later, and changed back', async
   expect(lab.live).toEqual({ x: '1' });
   expect(lab.events).toEqual(['drifted', 'healed']);
   expect(drift.drifted).toEqual([]);
+});
+
+test('a comparison and a correction are spans of a trace of their own, without anything of the object but its name', async () => {
+  await lab.start('heal');
+  lab.refusal = refuse(500, isWrite);
+  await lab.change({ x: 'secret' });
+  const [event, compare, heal] = lab.tracer.spans;
+  expect(lab.tracer.spans.map(({ name }) => name)).toEqual([
+    'event drift web',
+    'drift compare',
+    'drift heal',
+  ]);
+  expect([compare?.parent, heal?.parent]).toEqual([event, compare]);
+  expect(compare?.all).toMatchObject({ 'addon_operator.objects': 1, 'addon_operator.objects.drifted': 1 });
+  expect(heal?.all).toEqual({ 'addon_operator.resource': '/ConfigMap/a', 'addon_operator.fields': 1 });
+  expect(heal?.error).toContain('no');
+  expect([compare?.endMs, heal?.endMs]).not.toContain(undefined);
+  expect(JSON.stringify([compare?.all, compare?.error, heal?.all, heal?.error])).not.toContain('secret');
 });
 
 test('with mode warn the same change is reported once', async () => {
