@@ -59,6 +59,7 @@ COPY packages/base/package.json ./packages/base/package.json
 COPY packages/crontab/package.json ./packages/crontab/package.json
 COPY packages/crypto/package.json ./packages/crypto/package.json
 COPY packages/helm/package.json ./packages/helm/package.json
+COPY packages/hook-test/package.json ./packages/hook-test/package.json
 COPY packages/http-server/package.json ./packages/http-server/package.json
 COPY packages/jq/package.json ./packages/jq/package.json
 COPY packages/json/package.json ./packages/json/package.json

@@ -43,20 +43,28 @@ export interface BaseParts extends HookBase {
 }
 
 /** What hooks need, each part running. */
-export interface HookBase extends Pick<Lead, 'heldPorts'> {
+export interface HookBase extends HookTools, HookConnections, Pick<Lead, 'heldPorts'> {
+  readonly cluster: Cluster;
+  readonly tracing: Tracing;
+}
+
+/** What hooks need besides a cluster. */
+export interface HookTools {
   readonly tmpDir: string;
   readonly runner: ProcessRunner;
   readonly inProcess: InProcessHooks;
   readonly extensions: Extensions;
-  readonly http: HttpHooks;
   /** Environment of hooks and enabled scripts, without the variables that name their files. */
   readonly hookEnv: Readonly<Record<string, string>>;
-  readonly cluster: Cluster;
   readonly jq: JqEngine;
-  readonly reflectors: SharedReflectors;
   /** Throws when nothing may be started any more: the daemon is stopping, or not the leader. */
-  readonly check: () => void;
-  readonly tracing: Tracing;
+  readonly check: (isAwaited?: boolean) => void;
+}
+
+/** What hooks need of one cluster. */
+export interface HookConnections {
+  readonly reflectors: SharedReflectors;
+  readonly http: HttpHooks;
 }
 
 /** How the operator names and records traces. */
@@ -84,6 +92,13 @@ export interface BaseOptions {
   readonly running: AsyncDisposableStack;
 }
 
+type ToolOptions = Pick<BaseOptions, 'settings' | 'host' | 'lead' | 'stop' | 'running'>;
+
+export interface ConnectionOptions
+  extends Pick<BaseOptions, 'settings' | 'host' | 'metrics' | 'redactor' | 'stop' | 'running'> {
+  readonly cluster: Pick<Cluster, 'main' | 'discovery'>;
+}
+
 /**
  * Starts the parts below the operator, in the order in which they need each other.
  *
@@ -103,10 +118,27 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
  * @throws OperatorError when a part cannot be started
  */
 export async function startHookBase(options: BaseOptions): Promise<HookBase> {
-  const { settings, host, cluster, lead, stop, running, tracing = NO_TRACING } = options;
+  const { cluster, lead, tracing = NO_TRACING } = options;
+  const tools = await startHookTools(options);
+  return {
+    ...tools,
+    ...connectHooks(options, tools),
+    cluster,
+    ...(lead.heldPorts === undefined ? {} : { heldPorts: lead.heldPorts }),
+    tracing,
+  };
+}
+
+/**
+ * Starts what hooks need besides a cluster.
+ *
+ * @throws OperatorError when a part cannot be started
+ */
+export async function startHookTools(options: ToolOptions): Promise<HookTools> {
+  const { settings, host, lead, stop, running } = options;
   const { clock, log } = host;
   const tmpDir = prepareTemporaryDirectory(settings.tmpDir, log);
-  const { launcher, ...tools } = await startTools(options, tmpDir);
+  const { launcher, jq } = await startTools(options, tmpDir);
   const runner = guardedRunner(launcher, stop, lead.check);
   const hookEnv = hookEnvironment(host.env, settings);
   const check = (isAwaited = false): void => {
@@ -141,6 +173,15 @@ export async function startHookBase(options: BaseOptions): Promise<HookBase> {
       pools.setDeadline(deadline);
     },
   });
+  return { tmpDir, runner, inProcess, extensions, hookEnv, jq, check };
+}
+
+/** Lets hooks watch a cluster, and call servers with Secrets of it. */
+export function connectHooks(
+  options: ConnectionOptions,
+  { check }: Pick<HookTools, 'check'>,
+): HookConnections {
+  const { settings, host } = options;
   const reflectors = createReflectors(options);
   const apiServer = host.env['KUBERNETES_SERVICE_HOST'];
   const hosts = new AllowedHosts({
@@ -148,26 +189,13 @@ export async function startHookBase(options: BaseOptions): Promise<HookBase> {
     ...(apiServer === undefined ? {} : { refused: [apiServer] }),
   });
   const { namespace } = settings;
-  const http = startHttpHooks({ ...options, namespace, timeoutMs, reflectors, hosts, check });
-  return {
-    tmpDir,
-    runner,
-    inProcess,
-    extensions,
-    http,
-    hookEnv,
-    cluster,
-    ...tools,
-    reflectors,
-    ...(lead.heldPorts === undefined ? {} : { heldPorts: lead.heldPorts }),
-    check,
-    tracing,
-  };
+  const { timeoutMs } = hookLimits(settings);
+  return { reflectors, http: startHttpHooks({ ...options, namespace, timeoutMs, reflectors, hosts, check }) };
 }
 
 /** The launcher, which is a process of its own, and jq, which is looked for while the launcher starts. */
 async function startTools(
-  { settings, host, lead, stop, running }: BaseOptions,
+  { settings, host, lead, stop, running }: ToolOptions,
   tmpDir: string,
 ): Promise<Pick<BaseParts, 'jq'> & { readonly launcher: Launcher }> {
   const { clock, env } = host;
@@ -201,7 +229,7 @@ async function startTools(
   return { launcher: await launching, jq };
 }
 
-function createReflectors({ host, metrics, cluster }: BaseOptions): SharedReflectors {
+function createReflectors({ host, metrics, cluster }: ConnectionOptions): SharedReflectors {
   return createSharedReflectors({
     kube: cluster.main,
     clock: host.clock,

@@ -48,6 +48,25 @@ function addTrialCommands(hook: Command, { host, runner }: CommandParts): void {
         return await hookRunCommand({ ...trialOptions(path, run), format: output, hasColor: color }, host);
       }),
     );
+  const test = hook
+    .command('test')
+    .summary('Run the tests of hooks')
+    .description(
+      'Run the tests in files *.hook-test.yaml, each case on a Kubernetes API of its own in memory, with a clock that stands still',
+    )
+    .argument('[paths...]', 'files with tests, or directories with such files below them', ['.'])
+    .option('--no-color', 'no colours on a terminal')
+    .addHelpText(
+      'after',
+      '\nExit code: 0 all tests passed, 1 a test failed, 2 a file with tests cannot be used.',
+    )
+    .action((paths: readonly string[]) =>
+      runner(async () => {
+        const { hookTestCommand } = await import('./hook-test-command.ts');
+        const { color } = test.opts<{ readonly color: boolean }>();
+        return await hookTestCommand({ paths, hasColor: color }, host);
+      }),
+    );
   const contexts = hook
     .command('contexts')
     .summary('Print the binding contexts that a hook would get')

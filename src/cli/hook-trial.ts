@@ -7,11 +7,11 @@ import { isObject, type Json } from '@addon-operator/json';
 import { startSandbox } from '@addon-operator/kube-sandbox';
 import { dumpYaml, parseYaml } from '@addon-operator/yaml';
 import { withLoneHook } from '../app/lone-hook.ts';
-import { type HookPlace, placeOf } from '../devkit/hook-place.ts';
+import { placeOf } from '../devkit/hook-place.ts';
 import { HookTap } from '../devkit/hook-tap.ts';
 import type { LoneHook } from '../devkit/lone-hook.ts';
 import type { ReportedChange } from '../devkit/object-changes.ts';
-import { readObjectFiles } from '../devkit/object-files.ts';
+import { moduleCrds, readObjectFiles } from '../devkit/object-files.ts';
 import type { TrialRequest } from '../devkit/try-hook.ts';
 import type { WatchEventType } from '../hooks/kubernetes-binding.ts';
 import { readSettings } from '../settings/read-settings.ts';
@@ -93,7 +93,7 @@ export async function withHookTrial<T>(
   return await withLoneHook(
     { settings, host: quietHost({ ...host, env }), path, place, tap: around },
     async (hook) => {
-      const crds = await crdsOf(place);
+      const crds = place.type === 'module' ? await moduleCrds(place.moduleDir) : [];
       return await use(
         { hook, request: { ...request, objects: [...crds, ...request.objects] }, changes },
         signal,
@@ -121,18 +121,6 @@ async function requestOf(options: HookTrialOptions, cwd: string): Promise<TrialR
   if (object === undefined || others.length > 0)
     throw new OperatorError('CONFIG_INVALID', `--object: ${file} must hold one object`);
   return { ...common, event: { type, object } };
-}
-
-async function crdsOf(place: HookPlace): Promise<TrialRequest['objects']> {
-  if (place.type === 'global') return [];
-  return await readObjectFiles([join(place.moduleDir, 'crds')]).catch((error: unknown) => {
-    if (error instanceof OperatorError && isMissing(error.cause)) return [];
-    throw error;
-  });
-}
-
-function isMissing(error: unknown): boolean {
-  return isObject(error) && error['code'] === 'ENOENT';
 }
 
 /** The data of the ConfigMap: one text for each section. */

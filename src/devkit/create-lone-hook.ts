@@ -1,3 +1,4 @@
+import type { Clock } from '@addon-operator/base/clock';
 import { silentLogger } from '@addon-operator/base/log';
 import type { Redactor } from '@addon-operator/base/redactor';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
@@ -5,6 +6,7 @@ import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { ObjectPatcher } from '@addon-operator/kube-client/object-patch/object-patcher';
 import type { RootLogger } from '@addon-operator/logging/json-logger';
 import { EventBacklog } from '../hooks/event-backlog.ts';
+import type { Hook } from '../hooks/hook.ts';
 import type { HookRuns } from '../hooks/run-hook.ts';
 import { Journal } from '../journal/journal.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
@@ -23,7 +25,7 @@ import { findHookFile, type HookPlace, ownerOf } from './hook-place.ts';
 import type { HookListener, LoneHook } from './lone-hook.ts';
 import { ObjectWriter } from './object-writer.ts';
 
-interface LoneHookParts extends HookPartsDeps {
+export interface LoneHookParts extends HookPartsDeps {
   readonly settings: Settings;
   readonly host: HookPartsDeps['host'] & { readonly log: RootLogger };
   readonly cluster: {
@@ -39,6 +41,10 @@ interface LoneHookParts extends HookPartsDeps {
   readonly redactor: Redactor;
   /** What is started is entered here. */
   readonly running: AsyncDisposableStack;
+  /** Of the rate limit of the hook; default that of the host. */
+  readonly runClock?: Clock;
+  /** The hook, if it was loaded before. */
+  readonly loaded?: Hook;
 }
 
 /** No release is read here, so none has to be forgotten. */
@@ -51,7 +57,7 @@ const NO_RELEASES = { forgetReads: (): void => undefined };
  * @throws OperatorError when the hook, its configuration, its module or the ConfigMap cannot be used
  */
 export async function createLoneHook(parts: LoneHookParts): Promise<LoneHook> {
-  const { settings, host, cluster, reflectors, place, redactor, stop, running } = parts;
+  const { settings, host, cluster, reflectors, redactor, stop, running } = parts;
   const { clock, log } = host;
   const logsEvents = (): boolean => false;
   const configMap = createConfigMap({ settings, host, kube: cluster.main, reflectors, logsEvents });
@@ -62,8 +68,7 @@ export async function createLoneHook(parts: LoneHookParts): Promise<LoneHook> {
     { ...parts, ...owned, configMap, hookMetrics, helm: NO_RELEASES },
     { registry, journal: new Journal({ clock }) },
   );
-  const loader = createHookLoader(parts, stop);
-  const hook = await loader.loadHook(await findHookFile(parts.path, place), ownerOf(place), stop);
+  const hook = parts.loaded ?? (await loadLoneHook(parts));
   const listeners = new Set<HookListener>();
   const runtime = createListenedRuntime(parts, hook, listeners);
   running.defer(() => runtime.stop());
@@ -74,7 +79,12 @@ export async function createLoneHook(parts: LoneHookParts): Promise<LoneHook> {
     ...host,
   });
   const objects = new ObjectWriter({ patcher, discovery: cluster.discovery, clock });
-  return { runtime, execution, values: owned.values, configMap, listeners, objects, redactor };
+  return { runtime, execution, registry, values: owned.values, configMap, listeners, objects, redactor };
+}
+
+async function loadLoneHook(parts: LoneHookParts): Promise<Hook> {
+  const { path, place, stop } = parts;
+  return await createHookLoader(parts, stop).loadHook(await findHookFile(path, place), ownerOf(place), stop);
 }
 
 /** The values that the hook sees, and the modules it knows of: all that flags do not disable, and its own. */
@@ -113,7 +123,8 @@ function createListenedRuntime(
     onLimit: () => undefined,
     onDrop: () => undefined,
   });
-  return createRuntime({ ...parts, backlog }, hook, {
+  const { host, runClock = host.clock } = parts;
+  return createRuntime({ ...parts, host: { ...host, clock: runClock }, backlog }, hook, {
     onKubernetesEvent: (_runtime, binding, event) => {
       for (const listener of listeners) listener(binding, event);
     },

@@ -27,7 +27,7 @@ const NUMBERED = /^[0-9]+-/;
 
 /**
  * Whose hook the file at an absolute path is: below a directory `hooks` of a module it is the module's, else a global one,
- * which is named by its path below the global hooks directory, or by its file name outside of it.
+ * which is named by its path below the global hooks directory, below a directory `global-hooks`, or by its file name.
  *
  * @param globalHooksDir of the settings, absolute
  * @throws OperatorError MODULE_INVALID when the directory of the module has a name that no module can have
@@ -44,7 +44,8 @@ export function placeOf(path: string, globalHooksDir: string): HookPlace {
       };
   }
   const isBelow = path.startsWith(`${globalHooksDir}${sep}`);
-  return { type: 'global', globalHooksDir: isBelow ? globalHooksDir : dirname(path) };
+  const named = directoriesAbove(path).find((directory) => basename(directory) === 'global-hooks');
+  return { type: 'global', globalHooksDir: isBelow ? globalHooksDir : (named ?? dirname(path)) };
 }
 
 function directoriesAbove(path: string): readonly string[] {

@@ -3,6 +3,7 @@ import type { KubernetesBinding } from '../hooks/hook-config.ts';
 import type { KubernetesEvent } from '../hooks/kubernetes-binding.ts';
 import type { HookExecution } from '../operator/hook-execution.ts';
 import type { HookRuntime } from '../operator/hook-runtime.ts';
+import type { ModuleRegistry } from '../operator/module-registry.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import type { ObjectWriter } from './object-writer.ts';
@@ -13,7 +14,8 @@ export type HookListener = (binding: KubernetesBinding, event: KubernetesEvent) 
 /** One hook in operation, without an operator around it. */
 export interface LoneHook {
   readonly runtime: HookRuntime;
-  readonly execution: Pick<HookExecution, 'run'>;
+  readonly execution: HookExecution;
+  readonly registry: ModuleRegistry;
   readonly values: ValuesStore;
   readonly configMap: Pick<ConfigMapStore, 'content'>;
   /** Called with each event of its kubernetes bindings. */

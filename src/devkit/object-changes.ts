@@ -20,6 +20,8 @@ export interface NetChange {
   readonly change: 'created' | 'changed' | 'deleted';
   /** `ConfigMap shop/pending`. */
   readonly object: string;
+  /** Its last state. */
+  readonly changed: ChangedObject;
   readonly lines: readonly DiffLine[];
 }
 
@@ -47,7 +49,7 @@ export function netChanges(changes: readonly ReportedChange[]): readonly NetChan
     const lines = lineDiff(yamlOf(previous), yamlOf(object));
     if (lines.length === 0) return [];
     const change = previous === undefined ? 'created' : object === undefined ? 'deleted' : 'changed';
-    return [{ change, object: titleOf(after.object), lines }];
+    return [{ change, object: titleOf(after.object), changed: after.object, lines }];
   });
 }
 

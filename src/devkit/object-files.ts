@@ -23,6 +23,18 @@ export async function readObjectFiles(paths: readonly string[]): Promise<readonl
   return objects.toSorted((a, b) => rank(a) - rank(b));
 }
 
+/**
+ * The objects in `crds/` of a module; none without that directory.
+ *
+ * @throws OperatorError CONFIG_INVALID
+ */
+export async function moduleCrds(moduleDir: string): Promise<readonly NewObject[]> {
+  return await readObjectFiles([join(moduleDir, 'crds')]).catch((error: unknown) => {
+    if (error instanceof OperatorError && fieldsOf(error.cause)['code'] === 'ENOENT') return [];
+    throw error;
+  });
+}
+
 async function filesAt(path: string): Promise<readonly string[]> {
   const found = await stat(path).catch((error: unknown) => {
     throw new OperatorError('CONFIG_INVALID', `cannot read ${path}: ${messageOf(error)}`, { cause: error });

@@ -33,7 +33,7 @@ export interface Lead {
 const UNUSED_PORT_MS = 60_000;
 
 /** Without high availability there is no other replica. */
-const ALONE: Lead = {
+export const ALONE: Lead = {
   check: () => undefined,
   follow: () => undefined,
   onDeadlinePassed: () => undefined,

@@ -220,7 +220,8 @@ async function isCommand(command: string): Promise<boolean> {
   const help = await outputOf(...command.split(' '), '--help');
   const [usage = ''] = help.split('\n');
   const known = /^Usage: addon-operator ((?:[a-z-]+ )*)/.exec(usage)?.[1]?.trim() ?? '';
-  return known === command || (known !== '' && command.startsWith(`${known} `) && usage.includes('<'));
+  const takesArguments = /<|\[[a-z]+\.\.\.\]/.test(usage);
+  return known === command || (known !== '' && command.startsWith(`${known} `) && takesArguments);
 }
 
 async function outputOf(...args: readonly string[]): Promise<string> {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { TEST_FILE_SCHEMA } from '@addon-operator/hook-test';
 import { isObject } from '@addon-operator/json';
 import { Ajv } from 'ajv';
 import { load } from 'js-yaml';
@@ -49,6 +50,13 @@ test('the schemas of HTTP hooks accept the samples of their page, and the exampl
   for (const text of [...samples, readFileSync(join(projectRoot, example), 'utf8')])
     expect([text, accepts(load(text)), accepts.errors]).toEqual([text, true, null]);
   expect(accepts({ address: 'http://a/', beforeAll: 1 })).toBe(false);
+});
+
+test('docs/schema has the schema of tests of hooks, and it describes every property', async () => {
+  expect(new Ajv().validateSchema(TEST_FILE_SCHEMA)).toBe(true);
+  expect(undescribed(TEST_FILE_SCHEMA, '')).toEqual([]);
+  const text = `${JSON.stringify(TEST_FILE_SCHEMA, undefined, 2)}\n`;
+  await expect(text).toMatchFileSnapshot('../../docs/schema/hook-test.schema.json');
 });
 
 /** Paths of the properties that say nothing about themselves. */

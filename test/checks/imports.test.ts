@@ -125,7 +125,7 @@ test.each([
   [
     'values/a.ts',
     "import { TaskQueue } from '@addon-operator/task-queue';",
-    '@addon-operator/task-queue may be imported only in app/, operator/',
+    '@addon-operator/task-queue may be imported only in app/, devkit/, operator/',
   ],
   [
     'metrics/a.ts',

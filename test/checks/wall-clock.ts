@@ -7,6 +7,8 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'cli/module-sign.ts': 'a serial number that grows with the time of signing',
   'cli/progress-display.ts': 'the time of day in front of each line',
   'cli/watch-response.ts': 'the time above each refreshed answer',
+  'devkit/test/activity.ts': 'passes a clock on',
+  'devkit/test/virtual-clock.ts': 'the clock of tests of hooks itself',
   'operator/debug-commands.ts': 'a pause begins and ends at times that are kept in the cluster',
   'extensions/flow/create-flow-hooks.ts': 'schedules of modules (`reconcileEvery`)',
   'operator/reconcile-webhooks.ts': 'times in the status of a module',

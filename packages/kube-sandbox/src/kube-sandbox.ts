@@ -1,3 +1,4 @@
+export type { ApiRequest, ApiResponse, BodyResponse, StreamResponse } from './api-request.ts';
 export { type DirectoryLock, lockDirectory } from './directory-lock.ts';
 export {
   type ObjectChange,

@@ -5,7 +5,7 @@ import { isObject } from '@addon-operator/json';
 import { load } from 'js-yaml';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { listAt, stringAt, valueAt } from './json-access.ts';
-import { type Sandbox, startSandbox } from './sandbox.ts';
+import { type ObjectChange, type Sandbox, startSandbox } from './sandbox.ts';
 import { machineClock } from './sandbox-clock.ts';
 import { silentLog } from './sandbox-log.ts';
 
@@ -131,4 +131,32 @@ test('an aborted signal stops the sandbox; one aborted before starts none', asyn
 test('answers are JSON objects with the version that clients parse', async () => {
   const version = await get(await start(), '/version');
   expect(isObject(version) && version['gitVersion']).toMatch(/^v1\.34\.\d+/);
+});
+
+test('requests of the same process need no HTTP, and changes name the client that made them', async () => {
+  const changes: unknown[] = [];
+  const onChange = ({ type, object, userAgent }: ObjectChange): number =>
+    changes.push([type, object.metadata.name, userAgent]);
+  const sandbox = await start({ onChange });
+  const request = { query: new URLSearchParams(), accept: '', ifNoneMatch: '', userAgent: 'here' };
+  const path = '/api/v1/namespaces';
+  const body = Buffer.from(JSON.stringify({ metadata: { name: 'a' } }));
+  const answer = sandbox.handle({ ...request, method: 'POST', path, contentType: 'application/json', body });
+  expect(answer).toMatchObject({ type: 'body', status: 201 });
+  expect(changes).toContainEqual(['added', 'a', 'here']);
+  const account = '/api/v1/namespaces/a/serviceaccounts/default';
+  while ((await fetch(`${sandbox.url}${account}`)).status === 404);
+  expect(changes).toContainEqual(['added', 'default', undefined]);
+});
+
+test('a reset sandbox is like a new one at the same address, and its watches have ended', async () => {
+  const sandbox = await start();
+  await create(sandbox, 'a');
+  const watch = await fetch(`${sandbox.url}/api/v1/namespaces/default/configmaps?watch=true`);
+  sandbox.reset();
+  expect(await watch.text()).toContain('"name":"a"');
+  expect((await fetch(`${sandbox.url}/api/v1/namespaces/default/configmaps/a`)).status).toBe(404);
+  expect(await create(sandbox, 'a')).toMatchObject({ kind: 'ConfigMap' });
+  const kept = await start({ directory });
+  expect(() => kept.reset()).toThrow('cannot be reset');
 });

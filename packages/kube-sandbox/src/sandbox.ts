@@ -1,15 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { handleRequest } from './api.ts';
+import type { ApiRequest, ApiResponse } from './api-request.ts';
 import type { ApiState } from './api-state.ts';
 import { ControllerLoop } from './controller-loop.ts';
 import { ensureObject } from './controller-writes.ts';
 import { definitionController, serveDefinitions } from './definition-controller.ts';
 import { eventController } from './event-controller.ts';
 import { garbageCollector, OwnerIndex } from './garbage-collector.ts';
+import { type Journal, memoryJournal } from './journal.ts';
 import { KindRegistry } from './kind-registry.ts';
 import { kubeconfigText } from './kubeconfig-text.ts';
 import { namespaceController } from './namespace-controller.ts';
 import type { SandboxClock } from './sandbox-clock.ts';
+import { SandboxError } from './sandbox-error.ts';
 import type { SandboxLog } from './sandbox-log.ts';
 import { startHttpServer } from './sandbox-server.ts';
 import { ObjectStore } from './sandbox-store.ts';
@@ -34,6 +37,8 @@ export interface ObjectChange {
   readonly object: SandboxObject;
   /** Undefined for an object that was added. */
   readonly previous: SandboxObject | undefined;
+  /** `User-Agent` of the request that made it; undefined for what controllers of the sandbox did. */
+  readonly userAgent: string | undefined;
 }
 
 /** An object as the API returns it. */
@@ -50,6 +55,14 @@ export interface Sandbox {
   readonly url: string;
   /** YAML text of a kubeconfig for this sandbox. */
   readonly kubeconfig: string;
+  /** Handles one request of this process, as if it had come over HTTP. Refusals are responses. */
+  handle(request: ApiRequest): ApiResponse;
+  /**
+   * Goes back to the state of a new sandbox, and ends all watches.
+   *
+   * @throws SandboxError when the state is kept in a directory
+   */
+  reset(): void;
   /** Ends all watches, closes the port and the state file. */
   stop(): Promise<void>;
 }
@@ -74,8 +87,42 @@ export async function startSandbox(options: SandboxOptions, signal: AbortSignal)
 }
 
 async function serve(options: SandboxOptions, storage: StateStorage, signal: AbortSignal): Promise<Sandbox> {
-  const { clock, log } = options;
-  const store = new ObjectStore(storage.journal.state, storage.journal);
+  const { log } = options;
+  let cluster: Cluster;
+  const handle = (request: ApiRequest): ApiResponse => cluster.handle(request);
+  const server = await startHttpServer(options.port ?? 0, handle, log);
+  cluster = beginCluster(options, storage.journal);
+  const stopOnce = async (): Promise<void> => {
+    signal.removeEventListener('abort', onAbort);
+    cluster.end();
+    await server.stop();
+    await storage.close();
+  };
+  let stopping: Promise<void> | undefined;
+  const stop = (): Promise<void> => (stopping ??= stopOnce());
+  const onAbort = (): void => {
+    stop().catch((error: unknown) => log.error({ error }, 'sandbox did not stop'));
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  const url = `http://127.0.0.1:${server.port}`;
+  const reset = (): void => {
+    if (options.directory !== undefined) throw new SandboxError('a sandbox with a directory cannot be reset');
+    cluster.end();
+    cluster = beginCluster(options, memoryJournal);
+  };
+  return { url, kubeconfig: kubeconfigText(url), handle, reset, stop };
+}
+
+/** One state, and what works on it. */
+interface Cluster {
+  readonly handle: (request: ApiRequest) => ApiResponse;
+  /** Ends its watches. */
+  readonly end: () => void;
+}
+
+function beginCluster({ clock, log, onChange }: SandboxOptions, journal: Journal): Cluster {
+  const store = new ObjectStore(journal.state, journal);
   const state: ApiState = {
     store,
     kinds: new KindRegistry(),
@@ -91,27 +138,31 @@ async function serve(options: SandboxOptions, storage: StateStorage, signal: Abo
     eventController,
     workloadController,
   ];
-  const server = await startHttpServer(options.port ?? 0, (request) => handleRequest(state, request), log);
   const loop = new ControllerLoop(state, controllers, log);
   furnishCluster(state);
-  const { onChange } = options;
+  let userAgent: string | undefined;
   if (onChange !== undefined)
-    store.subscribe(({ type, object, previous }) => onChange({ type, object, previous }));
-  const stopOnce = async (): Promise<void> => {
-    signal.removeEventListener('abort', onAbort);
-    loop.stop();
-    await server.stop();
-    await storage.close();
+    store.subscribe(({ type, object, previous }) => onChange({ type, object, previous, userAgent }));
+  const ended = new AbortController();
+  return {
+    handle: (request) => {
+      userAgent = request.userAgent;
+      try {
+        return endingWith(handleRequest(state, request), ended.signal);
+      } finally {
+        userAgent = undefined;
+      }
+    },
+    end: () => {
+      loop.stop();
+      ended.abort();
+    },
   };
-  let stopping: Promise<void> | undefined;
-  const stop = (): Promise<void> => (stopping ??= stopOnce());
-  const onAbort = (): void => {
-    stop().catch((error: unknown) => log.error({ error }, 'sandbox did not stop'));
-  };
-  signal.addEventListener('abort', onAbort, { once: true });
-  if (signal.aborted) onAbort();
-  const url = `http://127.0.0.1:${server.port}`;
-  return { url, kubeconfig: kubeconfigText(url), stop };
+}
+
+function endingWith(response: ApiResponse, ended: AbortSignal): ApiResponse {
+  if (response.type === 'body') return response;
+  return { ...response, run: (send, signal) => response.run(send, AbortSignal.any([signal, ended])) };
 }
 
 /** What every cluster has from the start. */

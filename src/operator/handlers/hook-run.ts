@@ -18,7 +18,7 @@ export interface HookRunParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: OperatorMetrics;
-  readonly execution: HookExecution;
+  readonly execution: Pick<HookExecution, 'run'>;
 }
 
 /** Links of a span to the events of a run. */

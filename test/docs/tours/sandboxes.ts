@@ -79,13 +79,14 @@ export const firstStepsTour: CommandScenario = {
 
 export const exampleTour: CommandScenario = {
   title: 'an example in the sandbox, by hand and in CI',
-  runs: ['running-sandbox', 'hook-run', 'hook-in-ci'],
+  runs: ['running-sandbox', 'hook-run', 'hook-test', 'hook-in-ci'],
   async run(programs) {
     const terminal = await Terminal.open(programs);
     const daemon = await terminal.start('running-sandbox', STARTED);
     expect(daemon.output).toContain('namespace example-startup is wanted');
     await terminal.interrupt();
     await terminal.paste('hook-run', /run for onStartup[^]*would be created[^]*succeeded in/);
+    await terminal.paste('hook-test', /2 passed, 0 failed/);
     await terminal.paste('hook-in-ci');
     const log = await readFile(join(terminal.directory, '.sandbox/ci/daemon.log'), 'utf8');
     expect(log).toContain('first converge is finished');

@@ -1,0 +1,156 @@
+import { isObject } from '@addon-operator/json';
+import { type Mismatch, mismatches, type RunJq } from './match.ts';
+import type { Expectation, ExpectedMetric, ExpectedObject } from './test-file.ts';
+import type { ChangeFacts, RunFacts, StepFacts, TestWorld } from './test-world.ts';
+
+/** What one step did wrong; in words, or as a difference. */
+export type Finding = { readonly message: string } | Mismatch;
+
+type Observed = Pick<TestWorld, 'object' | 'values' | 'configValues'>;
+
+/** Compares what came of a step with what is expected of it. Failures, error logs and unnamed changes are never accepted silently. */
+export async function checkStep(
+  expect: Expectation,
+  facts: StepFacts,
+  world: Observed,
+  jq: RunJq,
+): Promise<readonly Finding[]> {
+  const { runs } = facts;
+  const compare = async (name: keyof Expectation, actual: unknown): Promise<readonly Finding[]> =>
+    expect[name] === undefined ? [] : await mismatches(expect[name], actual, jq, [name]);
+  return [
+    ...outcomeFindings(expect, runs),
+    ...(await compare('error', runs.find(({ failure }) => failure !== undefined)?.failure)),
+    ...(await compare('runs', runs.length)),
+    ...(await compare(
+      'contexts',
+      runs.flatMap(({ contexts }) => contexts),
+    )),
+    ...(await compare(
+      'operations',
+      runs.flatMap(({ operations }) => operations),
+    )),
+    ...(await objectFindings(expect, facts.changes, world, jq)),
+    ...(await compare('values', world.values())),
+    ...(await compare('configValues', world.configValues())),
+    ...(await metricFindings(expect.metrics ?? [], runs, jq)),
+    ...(await compare('output', outputOf(runs))),
+    ...errorFindings(expect, facts),
+  ];
+}
+
+function outcomeFindings(
+  { outcome = 'success' }: Expectation,
+  runs: readonly RunFacts[],
+): readonly Finding[] {
+  if (outcome === 'success')
+    return runs.flatMap(({ failure, binding }) =>
+      failure === undefined ? [] : [{ message: `the run for ${binding} failed: ${failure}` }],
+    );
+  if (runs.length === 0) return [{ message: 'outcome: the hook was not run' }];
+  return runs.every(({ failure }) => failure === undefined)
+    ? [{ message: 'outcome: the hook succeeded, although a failure is expected' }]
+    : [];
+}
+
+async function objectFindings(
+  expect: Expectation,
+  changes: readonly ChangeFacts[],
+  world: Observed,
+  jq: RunJq,
+): Promise<readonly Finding[]> {
+  const { objects, operations, others } = expect;
+  const findings: Finding[] = [];
+  for (const [index, wanted] of (objects ?? []).entries())
+    findings.push(...(await objectFinding(wanted, ['objects', index], world, jq)));
+  if (objects === undefined && operations === undefined) return findings;
+  // What is named as operations is compared there.
+  if (others === 'allowed' || objects === undefined) return findings;
+  const unnamed = changes.filter((change) => !objects.some((wanted) => isNamed(wanted, change)));
+  return [
+    ...findings,
+    ...unnamed.map((change) => ({
+      message: `the hook ${change.change} ${titleOf(change)}, which is not among the expected objects (others: allowed permits that)`,
+    })),
+  ];
+}
+
+function isNamed(wanted: ExpectedObject, { apiVersion, kind, namespace, name }: ChangeFacts): boolean {
+  return (
+    wanted.kind === kind &&
+    wanted.name === name &&
+    wanted.namespace === namespace &&
+    (wanted.apiVersion === undefined || wanted.apiVersion === apiVersion)
+  );
+}
+
+async function objectFinding(
+  wanted: ExpectedObject,
+  path: readonly (string | number)[],
+  world: Observed,
+  jq: RunJq,
+): Promise<readonly Finding[]> {
+  const object = await world.object(wanted);
+  const title = titleOf(wanted);
+  if (wanted.absent === true)
+    return object === undefined ? [] : [{ message: `${title} exists, although it must be absent` }];
+  if (object === undefined) return [{ message: `${title} does not exist` }];
+  if (wanted.is === undefined) return [];
+  const found = await mismatches(wanted.is, object, jq, [...path, 'is']);
+  return found.map((mismatch) => ({ ...mismatch, message: mismatch.message ?? `of ${title}` }));
+}
+
+function titleOf({
+  kind,
+  namespace,
+  name,
+}: Pick<ChangeFacts, 'kind' | 'name'> & { readonly namespace?: string | undefined }): string {
+  return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
+}
+
+async function metricFindings(
+  wanted: readonly ExpectedMetric[],
+  runs: readonly RunFacts[],
+  jq: RunJq,
+): Promise<readonly Finding[]> {
+  const written = runs.flatMap(({ metrics }) => metrics);
+  const findings: Finding[] = [];
+  for (const [index, { name, labels, value }] of wanted.entries()) {
+    const pattern = {
+      name,
+      ...(labels === undefined ? {} : { labels }),
+      ...(value === undefined ? {} : { value }),
+    };
+    let isFound = false;
+    for (const metric of written) isFound ||= (await mismatches(pattern, metric, jq)).length === 0;
+    const named = written.filter((metric) => isObject(metric) && metric['name'] === name);
+    if (!isFound)
+      findings.push({
+        path: ['metrics', index],
+        expected: pattern,
+        actual: named.length > 0 ? named : written,
+        message: 'no such metric was written',
+      });
+  }
+  return findings;
+}
+
+/** A hook that logs errors in a run that succeeds has a problem that nobody expects. */
+function errorFindings({ output }: Expectation, { runs, errors }: StepFacts): readonly Finding[] {
+  const printed = runs.flatMap((run) =>
+    run.failure === undefined && output === undefined
+      ? run.output.filter(({ level }) => level === 'error' || level === 'fatal')
+      : [],
+  );
+  return [
+    ...printed.map((line) => ({
+      message: `the hook logged an error, and the step expects no output: ${line.text}`,
+    })),
+    ...errors.map((message) => ({ message: `logged as an error: ${message}` })),
+  ];
+}
+
+/** What the hook printed, as one text. */
+export function outputOf(runs: readonly RunFacts[]): string {
+  return runs.flatMap(({ output }) => output.map((line) => `${line.text}\n`)).join('');
+}

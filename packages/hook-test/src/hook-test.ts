@@ -1,0 +1,21 @@
+export { type Mismatch, mismatches, type RunJq } from './match.ts';
+export { countResults, type FileResult, failureText } from './report-text.ts';
+export { type CaseFailure, type CaseOptions, type CaseResult, runCase } from './run-case.ts';
+export {
+  type Action,
+  type ObjectOrFile,
+  type ReadTestFile,
+  readTestFile,
+  type Setting,
+  TEST_FILE_SCHEMA,
+  type TestCase,
+  type TestFile,
+} from './test-file.ts';
+export type {
+  ChangeFacts,
+  ObjectName,
+  OutputLine,
+  RunFacts,
+  StepFacts,
+  TestWorld,
+} from './test-world.ts';

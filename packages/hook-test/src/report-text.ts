@@ -1,0 +1,59 @@
+import type { Json } from '@addon-operator/json';
+import { dumpYaml } from '@addon-operator/yaml';
+import type { Finding } from './check-step.ts';
+import type { CaseFailure, CaseResult } from './run-case.ts';
+import { pathText } from './test-file.ts';
+
+/** The results of one test file. */
+export interface FileResult {
+  /** As it was named to the command. */
+  readonly file: string;
+  readonly cases: readonly CaseResult[];
+  /** Why none of its cases could be run. */
+  readonly problem?: string;
+}
+
+/** Longest text that is shown of a value. */
+const MAX_SHOWN = 4_000;
+const MAX_OUTPUT_LINES = 50;
+
+/** Why a case failed, for people: the step, each difference, and what the hook printed. */
+export function failureText({ step, findings, runs }: CaseFailure): string {
+  const output = runs.flatMap((run) => run.output.map(({ text }) => text));
+  return [
+    ...(step === undefined ? [] : [`step ${step.index + 1}, ${step.title}`]),
+    ...findings.flatMap(findingLines),
+    ...(output.length === 0
+      ? []
+      : ['the hook printed:', ...output.slice(-MAX_OUTPUT_LINES).map((line) => `  | ${line}`)]),
+  ].join('\n');
+}
+
+function findingLines(finding: Finding): readonly string[] {
+  if (!('path' in finding)) return [finding.message];
+  const { path, expected, actual, message } = finding;
+  return [
+    `${pathText(path)}${message === undefined ? '' : ` ${message}`}`,
+    ...valueLines(expected).map((line) => `  - ${line}`),
+    ...valueLines(actual).map((line) => `  + ${line}`),
+  ];
+}
+
+function valueLines(value: unknown): readonly string[] {
+  if (value === undefined) return ['(absent)'];
+  const shown = dumpYaml(value as Json, 2).trimEnd();
+  const cut = shown.length > MAX_SHOWN ? `${shown.slice(0, MAX_SHOWN)}\n…` : shown;
+  return cut.split('\n');
+}
+
+/** How many cases passed, failed and were skipped; files that could not be read count as failed. */
+export function countResults(files: readonly FileResult[]): {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+} {
+  const cases = files.flatMap((file) => file.cases);
+  const of = (result: CaseResult['result']): number => cases.filter((each) => each.result === result).length;
+  const unusable = files.filter(({ problem }) => problem !== undefined).length;
+  return { passed: of('passed'), failed: of('failed') + unusable, skipped: of('skipped') };
+}

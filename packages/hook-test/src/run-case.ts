@@ -1,0 +1,91 @@
+import type { Clock } from '@addon-operator/base/clock';
+import { messageOf } from '@addon-operator/base/errors';
+import { checkStep, type Finding } from './check-step.ts';
+import type { RunJq } from './match.ts';
+import { ACTIONS, type Action, type Expectation, type Step, type TestCase } from './test-file.ts';
+import type { RunFacts, TestWorld } from './test-world.ts';
+
+export type CaseResult = {
+  readonly name: string;
+  readonly durationMs: number;
+} & (
+  | { readonly result: 'passed' }
+  | { readonly result: 'skipped'; readonly reason: string }
+  | { readonly result: 'failed'; readonly failure: CaseFailure }
+);
+
+/** Why a case failed. */
+export interface CaseFailure {
+  /** Of the case: absent if no step is to blame. */
+  readonly step?: { readonly index: number; readonly title: string };
+  readonly findings: readonly Finding[];
+  /** Runs of the step that failed. */
+  readonly runs: readonly RunFacts[];
+}
+
+export interface CaseOptions {
+  /** Opens the world of the case. */
+  readonly open: (test: TestCase) => Promise<TestWorld & AsyncDisposable>;
+  readonly jq: RunJq;
+  readonly clock: Pick<Clock, 'steadyMs'>;
+  readonly signal: AbortSignal;
+}
+
+/** Runs one case. @throws `signal.reason` on abort */
+export async function runCase(test: TestCase, options: CaseOptions): Promise<CaseResult> {
+  const { clock, signal } = options;
+  const startedMs = clock.steadyMs();
+  const { name, skip } = test;
+  if (skip !== undefined) return { name, durationMs: 0, result: 'skipped', reason: skip };
+  const failure = await failureOf(test, options);
+  signal.throwIfAborted();
+  const durationMs = clock.steadyMs() - startedMs;
+  return failure === undefined
+    ? { name, durationMs, result: 'passed' }
+    : { name, durationMs, result: 'failed', failure };
+}
+
+async function failureOf(test: TestCase, { open, jq }: CaseOptions): Promise<CaseFailure | undefined> {
+  try {
+    await using world = await open(test);
+    for (const [index, step] of test.steps.entries()) {
+      const failure = await stepFailure(step, index, world, jq);
+      if (failure !== undefined) return failure;
+    }
+    const pending = world.pending();
+    return pending.length === 0
+      ? undefined
+      : { runs: [], findings: pending.map((run) => ({ message: `at the end of the case ${run}` })) };
+  } catch (error) {
+    return { runs: [], findings: [{ message: messageOf(error) }] };
+  }
+}
+
+async function stepFailure(
+  step: Step,
+  index: number,
+  world: TestWorld,
+  jq: RunJq,
+): Promise<CaseFailure | undefined> {
+  const { action, expect } = partsOf(step);
+  const place = { index, title: titleOf(action) };
+  try {
+    const facts = await world.perform(action);
+    const findings = await checkStep(expect, facts, world, jq);
+    return findings.length === 0 ? undefined : { step: place, findings, runs: facts.runs };
+  } catch (error) {
+    return { step: place, findings: [{ message: messageOf(error) }], runs: [] };
+  }
+}
+
+function partsOf(step: Step): { readonly action: Action; readonly expect: Expectation } {
+  if (step === 'start') return { action: { start: true }, expect: {} };
+  const { expect = {}, ...action } = step;
+  return { action, expect };
+}
+
+function titleOf(action: Action): string {
+  const name = ACTIONS.find((each) => each in action) ?? '';
+  const argument = action[name as keyof Action];
+  return typeof argument === 'string' ? `${name}: ${argument}` : name;
+}

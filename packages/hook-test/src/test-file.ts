@@ -1,0 +1,262 @@
+import { OperatorError } from '@addon-operator/base/errors';
+import { parseYaml } from '@addon-operator/yaml';
+import { checkPattern } from './match.ts';
+import {
+  anything,
+  count,
+  either,
+  fields,
+  flag,
+  listOf,
+  mapOf,
+  mapping,
+  type Path,
+  type Shape,
+  text,
+  textLike,
+  word,
+} from './shape.ts';
+import { yamlLines } from './yaml-lines.ts';
+
+/** An object, or the path of a file with objects. */
+export type ObjectOrFile = string | Readonly<Record<string, unknown>>;
+
+/** What is around a case. */
+export interface Setting {
+  /** Files and directories with objects that exist. */
+  readonly cluster?: readonly ObjectOrFile[];
+  /** As in the ConfigMap of the operator: a key for each module, and `global`. */
+  readonly values?: Readonly<Record<string, unknown>>;
+  /** RFC 3339. */
+  readonly now?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface TestFile extends Setting {
+  readonly hook: string;
+  readonly cases: readonly TestCase[];
+}
+
+export interface TestCase extends Setting {
+  readonly name: string;
+  /** Why it is not run. */
+  readonly skip?: string;
+  readonly steps: readonly Step[];
+}
+
+/** What a step does: one of these. */
+export interface Action {
+  readonly start?: true;
+  readonly apply?: ObjectOrFile | readonly ObjectOrFile[];
+  readonly delete?: ObjectOrFile | readonly ObjectOrFile[];
+  readonly advance?: string;
+  readonly tick?: string;
+  readonly run?: string;
+}
+
+export type Step = 'start' | (Action & { readonly expect?: Expectation });
+
+/** An object after the step. */
+export interface ExpectedObject {
+  readonly apiVersion?: string;
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly name: string;
+  /** A pattern for the whole object. */
+  readonly is?: unknown;
+  readonly absent?: boolean;
+}
+
+export interface ExpectedMetric {
+  readonly name: string;
+  readonly labels?: unknown;
+  readonly value?: unknown;
+}
+
+export interface Expectation {
+  readonly runs?: number;
+  readonly contexts?: unknown;
+  readonly operations?: unknown;
+  readonly objects?: readonly ExpectedObject[];
+  readonly others?: 'allowed';
+  readonly values?: unknown;
+  readonly configValues?: unknown;
+  readonly metrics?: readonly ExpectedMetric[];
+  readonly outcome?: 'success' | 'failure';
+  readonly error?: unknown;
+  readonly output?: unknown;
+}
+
+/** What a step may do, in the order of the documentation. */
+export const ACTIONS = ['start', 'apply', 'delete', 'advance', 'tick', 'run'] as const;
+
+const MAX_NAME = 200;
+const DURATION = { pattern: /^(?:\d+(?:\.\d+)?(?:ms|h|m|s))+$/, name: 'a duration such as 90s or 24h' };
+const MOMENT = {
+  pattern: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/,
+  name: 'a moment such as 2026-05-01T10:00:00Z',
+};
+
+const pattern = (description: string): Shape => anything(description, checkPattern);
+const objectOrFile = either('An object, or the path of a file with objects, relative to the test file', [
+  { type: 'string', shape: text('Path of a file with objects') },
+  { type: 'mapping', shape: mapping('An object') },
+]);
+const objects = either('Objects, or paths of files with objects', [
+  ...[objectOrFile].flatMap((shape) => [
+    { type: 'string' as const, shape },
+    { type: 'mapping' as const, shape },
+  ]),
+  { type: 'list', shape: listOf(objectOrFile, 'Objects, or paths of files with objects', 1) },
+]);
+
+const SETTING: Readonly<Record<string, Shape>> = {
+  cluster: listOf(objectOrFile, 'Objects that exist before the first step, or files and directories of them'),
+  values: mapping('Values, as the ConfigMap of the operator has them: a key for each module, and global'),
+  now: textLike('What the clock shows at the beginning', MOMENT),
+  env: mapOf(text('Value of the variable'), 'Environment variables of the hook'),
+};
+
+const expectedObject = fields(
+  {
+    apiVersion: text('Group and version; absent: any'),
+    kind: text('Kind of the object'),
+    namespace: text('Namespace; absent for objects without one'),
+    name: text('Name of the object'),
+    is: pattern('Pattern for the object'),
+    absent: flag('The object must not exist'),
+  },
+  { required: ['kind', 'name'] },
+);
+
+const expectation = fields(
+  {
+    runs: count('Number of runs of the hook in this step'),
+    contexts: pattern('Pattern for the list of all binding contexts of the runs of this step'),
+    operations: pattern('Pattern for the list of operations that the hook wrote to KUBERNETES_PATCH_PATH'),
+    objects: listOf(
+      expectedObject,
+      'Objects as they must be. Further objects that the hook changed in this step fail the case',
+    ),
+    others: word('Further changes of objects do not fail the case', ['allowed']),
+    values: pattern('Pattern for the values that the hook would get next'),
+    configValues: pattern('Pattern for the data of the ConfigMap of the operator, by section'),
+    metrics: listOf(
+      fields(
+        {
+          name: text('Name of the metric'),
+          labels: pattern('Pattern for its labels'),
+          value: pattern('Pattern for the value that the hook wrote'),
+        },
+        { required: ['name'] },
+      ),
+      'Metrics that the hook must have written in this step',
+    ),
+    outcome: word('How all runs of this step must end; default success', ['success', 'failure']),
+    error: pattern('Pattern for the message of the failure'),
+    output: pattern('Pattern for what the hook printed in this step, one line after another'),
+  },
+  {},
+  'What must have come of the step, once all is quiet',
+);
+
+const step = either('A step', [
+  { type: 'string', shape: word('The hook is started', ['start']) },
+  {
+    type: 'mapping',
+    shape: fields(
+      {
+        start: anything('The hook is started: onStartup, then the Synchronization of its bindings'),
+        apply: objects,
+        delete: objects,
+        advance: textLike('Time passes: schedules fire, failed runs are repeated', DURATION),
+        tick: text('Name of a schedule binding that fires now'),
+        run: text('Lifecycle binding, such as beforeHelm, for which the hook is run now'),
+        expect: expectation,
+      },
+      { oneOf: ACTIONS },
+    ),
+  },
+]);
+
+const TEST_FILE = fields(
+  {
+    hook: text('Path of the hook, relative to the directory above `tests`'),
+    ...SETTING,
+    cases: listOf(
+      fields(
+        {
+          name: text('What is tested; different for each case of the file'),
+          skip: text('Why the case is not run'),
+          ...SETTING,
+          steps: listOf(step, 'What happens, in order', 1),
+        },
+        { required: ['name', 'steps'] },
+      ),
+      'The cases, each on a cluster of its own',
+      1,
+    ),
+  },
+  { required: ['hook', 'cases'] },
+  'Tests of one hook, for addon-operator hook test',
+);
+
+/** JSON schema of the format, for editors. */
+export const TEST_FILE_SCHEMA: Readonly<Record<string, unknown>> = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  title: 'Tests of a hook',
+  ...TEST_FILE.schema,
+};
+
+/** A test file, and where its parts are. */
+export interface ReadTestFile {
+  readonly file: TestFile;
+  readonly lineOf: (path: Path) => number;
+}
+
+/**
+ * Reads a test file.
+ *
+ * @throws OperatorError CONFIG_INVALID with one line for each mistake: file, line, path, and what is allowed there
+ */
+export function readTestFile(source: string, content: string): ReadTestFile {
+  const { value, hasMoreDocuments } = parse(source, content);
+  const lineOf = yamlLines(content, source);
+  const problems: string[] = [];
+  const report = (path: Path, message: string): void => {
+    const place = path.length === 0 ? '' : ` ${pathText(path)}:`;
+    problems.push(`${source}:${lineOf(path)}:${place} ${message}`);
+  };
+  if (hasMoreDocuments) report([], 'there must be one YAML document in a test file');
+  TEST_FILE.check(value, [], report);
+  if (problems.length === 0) checkNames(value as unknown as TestFile, report);
+  if (problems.length > 0) throw new OperatorError('CONFIG_INVALID', problems.join('\n'));
+  return { file: value as unknown as TestFile, lineOf };
+}
+
+function parse(source: string, content: string): ReturnType<typeof parseYaml> {
+  try {
+    return parseYaml(content, { source, booleans: 'yaml-1.2', longIntegers: 'exact' });
+  } catch (error) {
+    throw new OperatorError('CONFIG_INVALID', error instanceof Error ? error.message : String(error), {
+      cause: error,
+    });
+  }
+}
+
+function checkNames({ cases }: TestFile, report: (path: Path, message: string) => void): void {
+  const known = new Set<string>();
+  for (const [index, { name }] of cases.entries()) {
+    const path = ['cases', index, 'name'];
+    if (name === '' || name.length > MAX_NAME) report(path, `must have 1 to ${MAX_NAME} characters`);
+    if (known.has(name)) report(path, `another case has the name '${name}': each must have its own`);
+    known.add(name);
+  }
+}
+
+/** `cases[0].steps[1].apply`. */
+export function pathText(path: Path): string {
+  return path
+    .map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`))
+    .join('');
+}

@@ -1,0 +1,60 @@
+import type { Action } from './test-file.ts';
+
+/** Where a case takes place. */
+export interface TestWorld {
+  /**
+   * Does what a step says, and resolves when nothing is under way any more.
+   *
+   * @throws OperatorError when it cannot be done
+   */
+  perform(action: Action): Promise<StepFacts>;
+  /** An object as it is now; undefined if it does not exist. */
+  object(wanted: ObjectName): Promise<unknown>;
+  /** The values that the hook would get next. */
+  values(): unknown;
+  configValues(): unknown;
+  /** Runs that wait to be repeated, in words. */
+  pending(): readonly string[];
+}
+
+export interface ObjectName {
+  readonly apiVersion?: string;
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+/** What came of a step. */
+export interface StepFacts {
+  readonly runs: readonly RunFacts[];
+  /** What became of objects by the hook. */
+  readonly changes: readonly ChangeFacts[];
+  /** What the operator logged at the level error, apart from failures of runs. */
+  readonly errors: readonly string[];
+}
+
+export interface ChangeFacts {
+  readonly change: 'created' | 'changed' | 'deleted';
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace: string | undefined;
+  readonly name: string;
+}
+
+/** One run of the hook. */
+export interface RunFacts {
+  readonly binding: string;
+  readonly contexts: readonly unknown[];
+  /** As the hook wrote them. */
+  readonly operations: readonly unknown[];
+  readonly metrics: readonly unknown[];
+  readonly output: readonly OutputLine[];
+  /** Absent for a run that succeeded. */
+  readonly failure?: string;
+}
+
+export interface OutputLine {
+  readonly stream: 'stdout' | 'stderr';
+  readonly level: string;
+  readonly text: string;
+}

@@ -1,0 +1,203 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { systemClock } from '@addon-operator/base/clock';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runCli } from '../../src/cli/run-cli.ts';
+import { type FileTree, shHook, writeTree } from '../support/world-files.ts';
+
+const SECRETS = `onStartup: 1
+kubernetes:
+- name: secrets
+  apiVersion: v1
+  kind: Secret
+  namespace: {nameSelector: {matchNames: [shop]}}
+  jqFilter: .metadata.name
+schedule:
+- {name: nightly, crontab: "0 3 * * *"}`;
+
+const MADE = `echo '{"operation": "CreateOrUpdate", "object": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "made", "namespace": "default"}, "data": {"by": "patch"}}}' > "$KUBERNETES_PATCH_PATH"
+echo '{"name": "certificates", "set": 3, "labels": {"ns": "shop"}}' > "$METRICS_PATH"
+echo '[{"op": "add", "path": "/global/issuer", "value": "internal"}]' > "$VALUES_JSON_PATCH_PATH"
+echo "hello, $REGION"`;
+
+const secret = (name: string): string =>
+  `{apiVersion: v1, kind: Secret, metadata: {name: ${name}, namespace: shop}}`;
+
+const CRD = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: gadgets.example.com}
+spec:
+  group: example.com
+  names: {kind: Gadget, plural: gadgets}
+  scope: Namespaced
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
+`;
+
+const retries = (state: string): string => `hook: ../global-hooks/fails.sh
+cases:
+- name: is repeated when time passes
+  env: {STATE: ${state}}
+  steps:
+  - {start: {}, expect: {outcome: failure, error: {$contains: "no issuer"}}}
+  - {advance: 1m, expect: {runs: 1, output: {$contains: issued}}}
+- name: must not end with a run that is to be repeated
+  env: {STATE: /proc/none}
+  steps:
+  - {start: {}, expect: {outcome: failure}}
+`;
+
+const FILES: FileTree = {
+  'global-hooks/certificates.sh': shHook(SECRETS, MADE),
+  'global-hooks/fails.sh': shHook(
+    'onStartup: 1',
+    'if [ -e "$STATE" ]; then echo "issued"; else touch "$STATE"; echo "no issuer" >&2; exit 3; fi',
+  ),
+  'global-hooks/client.sh': shHook(
+    'onStartup: 1',
+    `node -e 'const [, server] = /server: "?([^"\\s]+)/.exec(fs.readFileSync(process.env.KUBECONFIG, "utf8"));
+fetch(server + "/api/v1/namespaces/shop/secrets/tls", { method: "DELETE" }).then(({ ok }) => process.exit(ok ? 0 : 1));'`,
+  ),
+  'modules/values.yaml': 'web:\n  replicas: 2\n',
+  'modules/030-web/openapi/config-values.yaml':
+    'type: object\nproperties:\n  replicas: {type: integer}\n  size: {type: string, default: small}\n',
+  'modules/030-web/crds/gadget.yaml': CRD,
+  'modules/030-web/hooks/gadgets.sh': shHook(
+    'beforeHelm: 1\nkubernetes:\n- {name: gadgets, apiVersion: example.com/v1, kind: Gadget, queue: gadgets}',
+    `echo '[{"op": "add", "path": "/web/replicas", "value": 5}]' > "$CONFIG_VALUES_JSON_PATCH_PATH"`,
+  ),
+  'tests/certificates.hook-test.yaml': `hook: global-hooks/certificates.sh
+cluster: [${secret('old')}]
+env: {REGION: eu}
+cases:
+- name: runs for a secret, for time that passes, and for its end
+  steps:
+  - start: {}
+    expect: {runs: 2, contexts: [{binding: onStartup}, {binding: secrets, type: Synchronization, objects: [{filterResult: old}]}]}
+  - apply: ${secret('tls')}
+    expect:
+      runs: 1
+      contexts: [{binding: secrets, type: Event, watchEvent: Added, filterResult: tls}]
+      operations: [{operation: CreateOrUpdate, object: {metadata: {name: made}}}]
+      objects: [{kind: ConfigMap, namespace: default, name: made, is: {data: {by: patch}}}]
+      values: {global: {issuer: internal}}
+      metrics: [{name: certificates, labels: {ns: shop}, value: 3}]
+      output: {$contains: "hello, eu"}
+  - advance: 48h
+    expect: {runs: 2, contexts: [{binding: nightly}, {binding: nightly}]}
+  - tick: nightly
+    expect: {contexts: [{binding: nightly, type: Schedule}]}
+  - delete: ${secret('tls')}
+    expect: {contexts: [{watchEvent: Deleted}], objects: []}
+- name: begins with a cluster of its own
+  steps:
+  - start: {}
+    expect: {objects: [{kind: ConfigMap, namespace: default, name: made}, {kind: Secret, namespace: shop, name: tls, absent: true}]}
+`,
+  'modules/030-web/tests/gadgets.hook-test.yaml': `hook: hooks/gadgets.sh
+values: {web: {replicas: 4}}
+cases:
+- name: sets replicas
+  steps:
+  - {run: beforeHelm, expect: {values: {web: {replicas: 5, size: small}}, configValues: {web: {replicas: 5}}}}
+- name: sees gadgets
+  steps:
+  - start
+  - apply: [{apiVersion: example.com/v1, kind: Gadget, metadata: {name: a}}, {apiVersion: example.com/v1, kind: Gadget, metadata: {name: b}}]
+    expect: {contexts: {$unordered: [{object: {metadata: {name: a}}}, {object: {metadata: {name: b}}}]}}
+`,
+  'other/client.hook-test.yaml': `hook: ../global-hooks/client.sh
+cases:
+- name: sees what the hook does by itself
+  cluster: [fixtures]
+  steps:
+  - {start: {}, expect: {objects: [{kind: Secret, namespace: shop, name: tls, absent: true}]}}
+- {name: says what is not named, cluster: [fixtures], steps: [{start: {}, expect: {objects: []}}]}
+- {name: says that a fixture is missing, cluster: [gone.yaml], steps: [start]}
+`,
+  'other/fixtures/shop.yaml': `${secret('tls')}\n`,
+  'bad/a.hook-test.yaml': 'hook: gone.sh\ncases:\n- {name: a, steps: [start]}\n',
+  'bad/b.hook-test.yaml': 'hok: gone.sh\n',
+  'empty/README.md': '',
+};
+
+let directory = '';
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'hook-test-'));
+  await writeTree(directory, {
+    ...FILES,
+    'retries/fails.hook-test.yaml': retries(join(directory, 'state')),
+  });
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+async function hookTest(paths: string, stop = new AbortController().signal) {
+  const said = { stdout: '', stderr: '' };
+  const exitCode = await runCli(['hook', 'test', ...paths.split(' ')], {
+    env: { PATH: `${dirname(process.execPath)}:${process.env['PATH']}`, HOME: directory, TMPDIR: directory },
+    cwd: directory,
+    clock: systemClock,
+    stdout: { write: (text: string) => (said.stdout += text) },
+    stderr: { write: (text: string) => (said.stderr += text) },
+    stopSignal: () => stop,
+  });
+  return { exitCode, ...said };
+}
+
+describe('hook test', () => {
+  test('runs the tests of global hooks and of hooks of modules', async () => {
+    const result = await hookTest('tests modules');
+    expect(result).toEqual({
+      exitCode: 0,
+      stderr: '',
+      stdout: `modules/030-web/tests/gadgets.hook-test.yaml
+  ok sets replicas
+  ok sees gadgets
+tests/certificates.hook-test.yaml
+  ok runs for a secret, for time that passes, and for its end
+  ok begins with a cluster of its own
+4 passed, 0 failed, 0 skipped
+`,
+    });
+  });
+
+  test('sees what a hook changes by itself, and fails for what is not named', async () => {
+    const { exitCode, stdout } = await hookTest('other');
+    expect(stdout).toContain('ok sees what the hook does by itself');
+    expect(stdout).toContain(`FAILED says what is not named
+    step 1, start
+    the hook deleted Secret shop/tls, which is not among the expected objects`);
+    expect(stdout).toMatch(/FAILED says that a fixture is missing\n {4}cannot read .*gone\.yaml: ENOENT/);
+    expect(exitCode).toBe(1);
+  });
+
+  test('repeats a failed run when time passes, and fails for one that is left', async () => {
+    const { exitCode, stdout } = await hookTest('retries');
+    expect(stdout).toContain('ok is repeated when time passes');
+    expect(stdout).toMatch(
+      /at the end of the case the run for onStartup waits to be repeated: [^]*no issuer/,
+    );
+    expect(exitCode).toBe(1);
+  });
+
+  test('ends with exit code 2 for files that cannot be used, and says why', async () => {
+    const { exitCode, stdout } = await hookTest('bad');
+    expect(stdout).toContain(`is not a hook: there is no such file`);
+    expect(stdout).toContain('bad/b.hook-test.yaml:1: hok: unknown key (did you mean "hook"?)');
+    expect(stdout).toContain('0 passed, 2 failed, 0 skipped');
+    expect(exitCode).toBe(2);
+  });
+
+  test('ends with exit code 1 when there are no tests', async () => {
+    expect(await hookTest('empty')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('no tests in empty: files with tests end in .hook-test.yaml'),
+    });
+  });
+
+  test('leaves no temporary files', async () => {
+    const names = await readdir(directory);
+    expect(names.filter((name) => name.startsWith('addon-operator-'))).toEqual([]);
+  });
+});
