@@ -1,6 +1,11 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
-import { API_INDEPENDENT_TAG, FURTHER_HELM_TAG, runsAllTests } from './test/support/api-independent.ts';
+import {
+  API_INDEPENDENT_TAG,
+  FURTHER_HELM_TAG,
+  FURTHER_NODE_TAG,
+  runsAllTests,
+} from './test/support/api-independent.ts';
 import { EndedProjectsReporter } from './test/support/ended-projects.ts';
 import { GO_SETTINGS } from './test/support/go-settings.ts';
 import { SlowFilesFirst } from './test/support/slow-files-first.ts';
@@ -40,6 +45,13 @@ const FURTHER_HELM = {
   name: FURTHER_HELM_TAG,
   description: 'Repeats with another helm 3 what the oldest and the newest helm prove in the gate',
 };
+const FURTHER_NODE = {
+  name: FURTHER_NODE_TAG,
+  description: 'Takes longer than the tests of the image and of pods may take in the gate',
+};
+/** What the gate leaves to other commands. */
+const leftOut = <T extends object>(...tags: T[]) =>
+  tags.map((tag) => ({ ...tag, skip: !runsAllTests(process.env) }));
 /** A sequencer that is named wins over this flag. */
 const isShuffled = process.argv.some((argument) => argument.startsWith('--sequence.shuffle'));
 /**
@@ -47,23 +59,10 @@ const isShuffled = process.argv.some((argument) => argument.startsWith('--sequen
  * keep both cores busy to the end.
  */
 const AFTER_UNIT = 1;
+/** Alone at the end: kubelet, operator and helm of one test keep both cores busy. */
+const LAST = 2;
 const LIFECYCLE = 'test/lifecycle/**/*.test.ts';
 const PROPERTIES = 'test/support/property-seed.ts';
-/** Not in the gate: see CONTRIBUTING.md. */
-const isNodeNamed = process.argv.some((argument) => /^(?:--project=)?node$/.test(argument));
-const NODE_PROJECT = {
-  test: {
-    ...shared,
-    // The files share one node.
-    maxWorkers: 1,
-    name: 'node',
-    include: ['test/node/**/*.test.ts'],
-    globalSetup: ['test/support/build-program.ts', 'test/support/node/global-setup.ts'],
-    testTimeout: 1_800_000,
-    hookTimeout: 1_800_000,
-  },
-};
-
 export default defineConfig({
   test: {
     ...(isShuffled ? {} : { sequence: { sequencer: SlowFilesFirst } }),
@@ -119,7 +118,7 @@ export default defineConfig({
           ...withDaemons,
           name: 'cluster',
           include: ['test/cluster/**/*.test.ts', 'test/fault/**/*.test.ts', LIFECYCLE],
-          tags: [API_INDEPENDENT, FURTHER_HELM].map((tag) => ({ ...tag, skip: !runsAllTests(process.env) })),
+          tags: leftOut(API_INDEPENDENT, FURTHER_HELM),
           provide: { lifecycleBackend: 'control plane' as const },
           setupFiles: [PROPERTIES],
           sequence: { groupOrder: AFTER_UNIT },
@@ -128,7 +127,20 @@ export default defineConfig({
           hookTimeout: 1_800_000,
         },
       },
-      ...(isNodeNamed ? [NODE_PROJECT] : []),
+      {
+        test: {
+          ...shared,
+          // The files share one node.
+          maxWorkers: 1,
+          name: 'node',
+          include: ['test/node/**/*.test.ts'],
+          tags: leftOut(FURTHER_NODE),
+          sequence: { groupOrder: LAST },
+          globalSetup: ['test/support/build-program.ts', 'test/support/node/global-setup.ts'],
+          testTimeout: 1_800_000,
+          hookTimeout: 1_800_000,
+        },
+      },
     ],
   },
 });

@@ -48,15 +48,33 @@ export async function buildImage(options: ImageOptions, signal: AbortSignal): Pr
   onProgress(
     `building with ${engine.name}, bases ${bases === 'local' ? 'made here' : 'from the registry'} (about 90 s the first time)`,
   );
-  if (bases === 'local') await prepareLocalBases(engine, onProgress, signal);
   const name = imageName(engine, options.tag ?? 'addon-operator:latest');
-  await runEngine(
-    engine,
-    await buildArguments(engine, bases, name, options, signal),
-    onLine ?? ignore,
-    signal,
-  );
+  const build = async (): Promise<void> => {
+    if (engine.name === 'buildah') await removeInterrupted(engine, signal);
+    if (bases === 'local') await prepareLocalBases(engine, onProgress, signal);
+    const args = await buildArguments(engine, bases, name, options, signal);
+    await runEngine(engine, args, onLine ?? ignore, signal);
+  };
+  await (engine.name === 'buildah' ? alone(build, onProgress, signal) : build());
   return { engine, name, durationMs: systemClock.steadyMs() - startedMs };
+}
+
+/** A build that waits for another one finds its layers. */
+async function alone(
+  build: () => Promise<void>,
+  onProgress: (message: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const onWait = (pid: number): void => onProgress(`waiting for process ${pid}, which builds an image`);
+  const lock = join(imageStore(), 'build.lock');
+  await withBuildLock(lock, { clock: systemClock, onWait }, build, signal);
+}
+
+/** Containers of builds that were killed; the lock says that none is running. */
+async function removeInterrupted(engine: Engine, signal: AbortSignal): Promise<void> {
+  const names = await runEngine(engine, ['containers', '--format', '{{.ContainerName}}'], undefined, signal);
+  const left = names.split('\n').filter((name) => /-working-container(?:-\d+)?$/.test(name));
+  if (left.length > 0) await runEngine(engine, ['rm', ...left], undefined, signal);
 }
 
 /** Writes the image as an archive that `docker load`, `podman load` and `ctr images import` read. */
@@ -83,14 +101,7 @@ async function prepareLocalBases(
       `${engine.name} needs a registry for debian:trixie-slim and node:24-trixie-slim, and ${REGISTRY} cannot be reached: use --engine buildah, which can make them here`,
     );
   }
-  const onWait = (pid: number): void => onProgress(`waiting for process ${pid}, which makes the bases`);
-  const lock = join(imageStore(), 'bases.lock');
-  await withBuildLock(
-    lock,
-    { clock: systemClock, onWait },
-    async () => await makeLocalBases(engine, onProgress, signal),
-    signal,
-  );
+  await makeLocalBases(engine, onProgress, signal);
 }
 
 async function buildArguments(

@@ -15,7 +15,7 @@ const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 const LEFT_OUT = ['man', 'doc', 'locale', 'info'].map((name) => `path-exclude=/usr/share/${name}/*`);
 const DPKG_OPTIONS = [...LEFT_OUT, 'path-include=/usr/share/doc/*/copyright'];
 /** Caches of apt, which it makes again when it needs them. */
-const APT_OPTIONS = ['Dir::Cache::pkgcache ""', 'Dir::Cache::srcpkgcache ""'];
+const APT_OPTIONS = ['Acquire::Retries "5"', 'Dir::Cache::pkgcache ""', 'Dir::Cache::srcpkgcache ""'];
 
 /**
  * Makes the bases of the Dockerfile where no registry can be reached: Debian from its mirror, and Node from this machine

@@ -1,16 +1,20 @@
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, type TestOptions, test } from 'vitest';
+import { furtherNode } from '../support/api-independent.ts';
 import type { HelmVersion } from '../support/control-plane/programs.ts';
 import { describeNode, type SharedNode } from '../support/node/node-suite.ts';
 import { PodOperator, RELEASE } from '../support/node/pod-operator.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const VERSIONS: readonly HelmVersion[] = ['3.19.5', '4.1.4'];
+const VERSIONS: readonly { readonly helm: HelmVersion; readonly options: TestOptions }[] = [
+  { helm: '3.19.5', options: furtherNode },
+  { helm: '4.1.4', options: {} },
+];
 
 describeNode('the chart of the operator in a pod', (node) => {
-  for (const helm of VERSIONS) {
+  for (const { helm, options } of VERSIONS) {
     // oxlint-disable-next-line vitest/valid-title -- the version makes it a title
-    describe(`with helm ${helm}`, () => {
+    describe(`with helm ${helm}`, options, () => {
       test('installs one replica, grows to two, shrinks to one, and leaves nothing that blocks when it is uninstalled', async () => {
         const shared = await node();
         await using operator = await PodOperator.install(shared, { name: 'chart', files: MODULE, helm });
@@ -48,7 +52,7 @@ describeNode('the chart of the operator in a pod', (node) => {
   });
 });
 
-const SOON = { timeout: 120_000, interval: 200 };
+const SOON = { timeout: 600_000, interval: 200 };
 
 const MODULE = {
   'modules/001-greeter/Chart.yaml': 'apiVersion: v2\nname: greeter\nversion: 1.0.0\n',

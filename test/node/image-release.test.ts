@@ -7,6 +7,7 @@ import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import { findEngine, runEngine } from '../../release/engine.ts';
 import { publish, pushChart } from '../../release/publish.ts';
+import { furtherNode } from '../support/api-independent.ts';
 import { describeImage } from '../support/image/image-suite.ts';
 import { Registry } from '../support/registry/registry.ts';
 
@@ -14,7 +15,7 @@ const MAX_PACKED_BYTES = 110_000_000;
 const signal = new AbortController().signal;
 
 describeImage('a release', () => {
-  test('publishes image and chart, to be pulled and installed by their digests', async () => {
+  test('publishes image and chart, to be pulled and installed by their digests', furtherNode, async () => {
     await using registry = await Registry.start(signal);
     const options = {
       engine: 'buildah' as const,

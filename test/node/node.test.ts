@@ -6,7 +6,7 @@ import { expect, inject, test } from 'vitest';
 import { describeNode } from '../support/node/node-suite.ts';
 import { TestNode } from '../support/node/test-node.ts';
 
-const SOON = { timeout: 120_000, interval: 200 };
+const SOON = { timeout: 600_000, interval: 200 };
 const CGROUPS = '/sys/fs/cgroup';
 
 describeNode('the test node', () => {

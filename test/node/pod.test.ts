@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeNode, type SharedNode } from '../support/node/node-suite.ts';
 import { type PodObject, PodOperator, RELEASE } from '../support/node/pod-operator.ts';
 
-const SOON = { timeout: 120_000, interval: 200 };
+const SOON = { timeout: 600_000, interval: 200 };
 
 describeNode('the operator in a pod', (node) => {
   let shared: SharedNode;

@@ -12,7 +12,15 @@ export const apiIndependent: TestOptions = { tags: [API_INDEPENDENT_TAG] };
  */
 export const FURTHER_HELM_TAG = 'further-helm';
 
-/** Whether this run is one of `npm run test:all`. */
+/**
+ * Tag of tests of the image and of pods that the gate has no time for. `npm run test:node` and `npm run test:all` run them.
+ */
+export const FURTHER_NODE_TAG = 'further-node';
+
+/** Option of such tests. */
+export const furtherNode: TestOptions = { tags: [FURTHER_NODE_TAG] };
+
+/** Whether this run is one of `npm run test:all` or `npm run test:node`. */
 export function runsAllTests(env: Readonly<Record<string, string | undefined>>): boolean {
   return env['TEST_ALL'] === '1';
 }

@@ -1,6 +1,10 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BuiltImage } from '../../../release/build-image.ts';
 import { runEngine } from '../../../release/engine.ts';
+import { ProcessGuard } from '../control-plane/process-guard.ts';
 
 interface ImageConfig {
   readonly User: string;
@@ -8,24 +12,41 @@ interface ImageConfig {
   readonly Labels: Readonly<Record<string, string>>;
 }
 
+type ImageName = Pick<BuiltImage, 'engine' | 'name'>;
+
 /** An image unpacked by buildah, whose programs run in a chroot. */
 export class ImageContainer implements AsyncDisposable {
-  readonly #image: BuiltImage;
+  readonly #image: ImageName;
   readonly #name: string;
   /** Where its files are on this machine. */
   readonly root: string;
 
-  private constructor(image: BuiltImage, name: string, root: string) {
+  readonly #guard: ProcessGuard;
+
+  private constructor(image: ImageName, name: string, root: string, guard: ProcessGuard) {
     this.#image = image;
+    this.#guard = guard;
     this.#name = name;
     this.root = root;
   }
 
-  static async create(image: BuiltImage): Promise<ImageContainer> {
+  static async create(image: ImageName): Promise<ImageContainer> {
     const signal = new AbortController().signal;
-    const name = await runEngine(image.engine, ['from', '--pull-never', image.name], undefined, signal);
-    const root = await runEngine(image.engine, ['mount', name], undefined, signal);
-    return new ImageContainer(image, name, root);
+    const name = `addon-operator-test-${randomUUID()}`;
+    const directory = await mkdtemp(join(tmpdir(), 'image-container-'));
+    const settings = Object.entries(image.engine.env).map(([key, value]) => `${key}='${value}'`);
+    // Also when the tests are killed.
+    const remove = `env ${settings.join(' ')} buildah rm ${name} >/dev/null 2>&1`;
+    const guard = ProcessGuard.start(directory, remove);
+    try {
+      const from = ['from', '--pull-never', '--name', name, image.name];
+      await runEngine(image.engine, from, undefined, signal);
+      const root = await runEngine(image.engine, ['mount', name], undefined, signal);
+      return new ImageContainer(image, name, root, guard);
+    } catch (error) {
+      await guard.close();
+      throw error;
+    }
   }
 
   /** A path of the image on this machine. */
@@ -47,6 +68,6 @@ export class ImageContainer implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await runEngine(this.#image.engine, ['rm', this.#name], undefined, new AbortController().signal);
+    await this.#guard.close();
   }
 }

@@ -11,6 +11,7 @@ if [ "$1" = --config ]; then
 configVersion: v1
 kubernetesMutating:
 - name: answer.example.com
+  timeoutSeconds: 30
   labelSelector: {matchLabels: {${LABEL}: "yes"}}
   rules: [{apiGroups: [""], apiVersions: [v1], resources: [configmaps], operations: [CREATE], scope: Namespaced}]
 YAML

@@ -1,8 +1,9 @@
 import { messageOf } from '@addon-operator/base/errors';
 import type { TestProject } from 'vitest/node';
 import { findHelm, HELM_VERSIONS, type HelmVersion } from '../control-plane/programs.ts';
+import { reasonAgainstImage } from '../image/reason-against-image.ts';
 import { findNodePrograms, type NodePrograms, reasonAgainstNode } from './node-programs.ts';
-import { findOperatorImage } from './operator-image.ts';
+import { findOperatorImage, isArchiveNamed } from './operator-image.ts';
 
 /** What a worker starts its node from. */
 export interface NodeParts {
@@ -31,7 +32,7 @@ export async function setup(project: TestProject): Promise<() => void> {
     onProgress(`unavailable: ${reason}`);
     project.provide('nodeState', { type: 'unavailable', reason });
   };
-  const reason = await reasonAgainstNode(process.env);
+  const reason = (await reasonAgainstNode(process.env)) ?? (await reasonAgainstArchive(process.env));
   if (reason === undefined) {
     try {
       const parts = await findNodeParts({ env: process.env, onProgress }, stop.signal);
@@ -41,6 +42,11 @@ export async function setup(project: TestProject): Promise<() => void> {
     }
   } else unavailable(reason);
   return () => stop.abort();
+}
+
+/** Why there is no image to run, or undefined. */
+async function reasonAgainstArchive(env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  return isArchiveNamed(env) ? undefined : await reasonAgainstImage(env);
 }
 
 /** Throws when something cannot be had; the message says what. */

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { execa } from 'execa';
 import { tarArchive } from '../archives.ts';
@@ -40,7 +39,7 @@ const INDEX_TYPE = 'application/vnd.oci.image.index.v1+json';
 
 /** Writes an image that contains one static program and starts it. */
 export async function scratchImage(archive: string, name: string, program: string): Promise<void> {
-  const content = await mkdtemp(join(tmpdir(), 'scratch-image-'));
+  const content = await mkdtemp(`${archive}-`);
   try {
     await copyFile(program, join(content, basename(program)));
     const defaults = { Entrypoint: [`/${basename(program)}`], User: '65532:65532' };

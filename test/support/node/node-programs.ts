@@ -1,6 +1,5 @@
-import { access, constants } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
 import { isPresent, KUBERNETES_VERSION, NODE_PROGRAMS } from '../control-plane/go-programs.ts';
 import {
@@ -9,6 +8,7 @@ import {
   type FindOptions,
   findControlPlane,
 } from '../control-plane/programs.ts';
+import { missingPackages } from '../system-programs.ts';
 
 export interface NodePrograms extends ControlPlanePrograms {
   readonly kubelet: string;
@@ -29,6 +29,8 @@ const SYSTEM_PROGRAMS: Readonly<Record<string, string>> = {
   socat: 'socat',
   ip: 'iproute2',
   openssl: 'openssl',
+  curl: 'curl',
+  ps: 'procps',
   mount: 'mount',
   unshare: 'util-linux',
   nsenter: 'util-linux',
@@ -40,28 +42,13 @@ export const CNI_DIRECTORY = '/usr/lib/cni';
 export async function reasonAgainstNode(env: FindOptions['env']): Promise<string | undefined> {
   if (process.platform !== 'linux') return `a node runs on Linux, this is ${process.platform}`;
   if (process.getuid?.() !== 0) return 'a node needs root, for namespaces and mounts';
-  const packages = new Set<string>();
-  for (const [program, name] of Object.entries(SYSTEM_PROGRAMS)) {
-    if (!(await isInPath(program, env))) packages.add(name);
-  }
-  if (!(await isPresent(join(CNI_DIRECTORY, 'bridge')))) packages.add('containernetworking-plugins');
-  if (packages.size > 0) return `apt-get install --no-install-recommends ${[...packages].join(' ')}`;
+  const packages = await missingPackages(SYSTEM_PROGRAMS, env);
+  if (!(await isPresent(join(CNI_DIRECTORY, 'bridge')))) packages.push('containernetworking-plugins');
+  if (packages.length > 0) return `apt-get install --no-install-recommends ${packages.join(' ')}`;
   if (!(await isPresent('/sys/fs/cgroup/memory'))) {
     return 'cgroup v1 is not mounted at /sys/fs/cgroup: a node was only tried with it';
   }
   return undefined;
-}
-
-async function isInPath(program: string, env: FindOptions['env']): Promise<boolean> {
-  for (const directory of (env['PATH'] ?? '').split(delimiter)) {
-    try {
-      await access(join(directory, program), constants.X_OK);
-      return true;
-    } catch {
-      // In the next one.
-    }
-  }
-  return false;
 }
 
 /** The programs of a control plane and a node: cached, else built from Go modules. Throws when that does not work. */

@@ -1,5 +1,4 @@
 import { chmod, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { CHART } from '../control-plane/operator-chart.ts';
@@ -67,7 +66,7 @@ export class PodOperator implements AsyncDisposable {
       path: '/api/v1/namespaces',
       body: { metadata: { generateName: `${spec.name}-`, labels } },
     })) as { readonly metadata: { readonly name: string } };
-    const directory = await mkdtemp(join(tmpdir(), 'pod-operator-'));
+    const directory = await mkdtemp(join(shared.node.directory, 'pod-operator-'));
     const operator = new PodOperator(shared, spec, namespace.metadata.name, directory);
     try {
       await operator.loadImage();

@@ -1,12 +1,12 @@
-import { mkdir } from 'node:fs/promises';
-import { homedir } from 'node:os';
+import { mkdtemp } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@addon-operator/base/clock';
 import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
-import { execa } from 'execa';
-import { withBuildLock } from '../control-plane/build-lock.ts';
 import { freePorts } from '../control-plane/free-ports.ts';
-import { buildGoProgram, isPresent } from '../control-plane/go-programs.ts';
+import { GuardedProcess } from '../control-plane/guarded-process.ts';
+import { ProcessGuard } from '../control-plane/process-guard.ts';
+import { ensureBuilt, type FindOptions } from '../control-plane/programs.ts';
 
 const VERSION = '0.20.6';
 const PROGRAM = {
@@ -30,20 +30,26 @@ export class Registry implements AsyncDisposable {
   }
 
   static async start(signal: AbortSignal): Promise<Registry> {
-    const file = await program(signal);
+    const file = await findRegistry({ env: process.env, onProgress: ignore }, signal);
     const [port = 0] = await freePorts(1);
-    const child = execa(file, ['-port', String(port)], { reject: false, all: true, stdin: 'ignore' });
-    let isEnded = false;
-    const ended = child.finally(() => {
-      isEnded = true;
-    });
+    const directory = await mkdtemp(join(tmpdir(), 'registry-'));
+    const guard = ProcessGuard.start(directory);
     const host = `localhost:${port}`;
-    const stop = async (): Promise<void> => {
-      child.kill();
-      await ended;
-    };
+    const server = await GuardedProcess.start({
+      name: 'registry',
+      file,
+      args: ['-port', String(port)],
+      cwd: directory,
+      logFile: join(directory, 'log'),
+      guard,
+    });
+    const stop = async (): Promise<void> => await guard.close();
     while (!(await isReady(host))) {
-      if (isEnded) throw new Error(`The registry ended: ${(await child).all}`);
+      if (!server.isRunning) {
+        const reason = server.logTail;
+        await stop();
+        throw new Error(`The registry exited: ${reason}`);
+      }
       await systemClock.sleep(POLL_MS, signal);
     }
     return new Registry(host, stop);
@@ -74,17 +80,11 @@ async function isReady(host: string): Promise<boolean> {
   }
 }
 
-async function program(signal: AbortSignal): Promise<string> {
-  const directory = join(cacheDirectory(process.env, homedir()), `registry-${VERSION}`);
-  const target = join(directory, 'registry');
-  await mkdir(directory, { recursive: true });
-  await withBuildLock(
-    `${target}.lock`,
-    { clock: systemClock },
-    async () => {
-      if (!(await isPresent(target))) await buildGoProgram(PROGRAM, target, signal);
-    },
-    signal,
-  );
+/** The registry: cached, else built from its Go module. Throws when that does not work. */
+export async function findRegistry(options: FindOptions, signal: AbortSignal): Promise<string> {
+  const target = join(cacheDirectory(options.env, homedir()), `registry-${VERSION}`, 'registry');
+  await ensureBuilt(PROGRAM, target, options, signal);
   return target;
 }
+
+function ignore(): void {}
