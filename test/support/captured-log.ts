@@ -1,5 +1,5 @@
 import type { Clock } from '@addon-operator/base/clock';
-import { createLogger, type RootLogger } from '@addon-operator/logging/json-logger';
+import { createLogger, type RootLogger, rootOf } from '@addon-operator/logging/json-logger';
 
 export type LogRecord = Readonly<Record<string, unknown>>;
 
@@ -64,12 +64,14 @@ export class CapturedLog extends LogRecords {
 
   constructor(clock: Clock) {
     super();
-    this.logger = createLogger({
+    const root = createLogger({
       level: 'debug',
       type: 'json',
       hasTime: false,
       clock,
       output: { write: (line) => this.push(line) },
     });
+    // To find out where each record was made, in transformed sources, takes a sixth of the time of property tests.
+    this.logger = rootOf(root.child({ source: '' }), root);
   }
 }
