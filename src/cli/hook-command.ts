@@ -25,6 +25,12 @@ export function addHookCommand(program: Command, parts: CommandParts): void {
     .option('--drop', 'drop the task of an event or a schedule instead of retrying it');
 }
 
+interface TestFlags {
+  readonly color: boolean;
+  readonly output: 'text' | 'junit' | 'tap' | 'github';
+  readonly filter?: string;
+}
+
 const EVENTS = ['Added', 'Modified', 'Deleted'] as const;
 
 /** Adds the commands that run or show a hook of a file. */
@@ -55,6 +61,12 @@ function addTrialCommands(hook: Command, { host, runner }: CommandParts): void {
       'Run the tests in files *.hook-test.yaml, each case on a Kubernetes API of its own in memory, with a clock that stands still',
     )
     .argument('[paths...]', 'files with tests, or directories with such files below them', ['.'])
+    .option('--filter <text>', 'only cases with this in their names')
+    .addOption(
+      new Option('-o, --output <format>', 'format of the output')
+        .choices(['text', 'junit', 'tap', 'github'])
+        .default('text'),
+    )
     .option('--no-color', 'no colours on a terminal')
     .addHelpText(
       'after',
@@ -63,8 +75,8 @@ function addTrialCommands(hook: Command, { host, runner }: CommandParts): void {
     .action((paths: readonly string[]) =>
       runner(async () => {
         const { hookTestCommand } = await import('./hook-test-command.ts');
-        const { color } = test.opts<{ readonly color: boolean }>();
-        return await hookTestCommand({ paths, hasColor: color }, host);
+        const { color, output, ...given } = test.opts<TestFlags>();
+        return await hookTestCommand({ ...given, paths, format: output, hasColor: color }, host);
       }),
     );
   const contexts = hook

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { systemClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
+import { parseGoDuration } from '@addon-operator/base/go-duration';
 import { silentLogger } from '@addon-operator/base/log';
 import {
   type ChangeFacts,
@@ -43,6 +44,7 @@ const CONFIG_MAP = 'addon-operator';
 /** What test steps write is not a change by the hook. */
 const STEPS = 'hook-test-steps';
 const DEFAULT_START = '2026-01-01T00:00:00Z';
+const DEFAULT_TIMEOUT = '1m';
 
 /** Opens the worlds of cases, one after another. */
 export interface TestLab {
@@ -144,6 +146,7 @@ async function openWorld(
   const stop = AbortSignal.any([signal, ended.signal]);
   await using opening = new AsyncDisposableStack();
   opening.defer(() => ended.abort());
+  endAfter(setting.timeout ?? DEFAULT_TIMEOUT, ended);
   const errors: string[] = [];
   const client = (userAgent: string): MemoryClient => new MemoryClient(sandbox, activity, userAgent);
   const steps = client(STEPS);
@@ -189,6 +192,15 @@ async function openWorld(
     await running.disposeAsync();
   };
   return Object.assign(world, { [Symbol.asyncDispose]: end });
+}
+
+/** Ends a case that hangs, with the hook. */
+function endAfter(timeout: string, ended: AbortController): void {
+  const limitMs = parseGoDuration(timeout) ?? 0;
+  systemClock.sleep(limitMs, ended.signal).then(
+    () => ended.abort(new OperatorError('HOOK_TIMEOUT', `the case took longer than ${timeout} (timeout)`)),
+    () => undefined,
+  );
 }
 
 function merged(file: Setting, test: Setting): Setting {

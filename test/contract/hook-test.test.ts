@@ -1,10 +1,13 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { systemClock } from '@addon-operator/base/clock';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.ts';
 import { type FileTree, shHook, writeTree } from '../support/world-files.ts';
+
+const WAIT = { timeout: 60_000, interval: 20 };
 
 const SECRETS = `onStartup: 1
 kubernetes:
@@ -53,6 +56,14 @@ const FILES: FileTree = {
   'global-hooks/fails.sh': shHook(
     'onStartup: 1',
     'if [ -e "$STATE" ]; then echo "issued"; else touch "$STATE"; echo "no issuer" >&2; exit 3; fi',
+  ),
+  'global-hooks/hangs.sh': shHook(
+    'onStartup: 1',
+    'if [ -n "$ENDS" ]; then exit; fi; echo $$ > "$PID_FILE.new"; mv "$PID_FILE.new" "$PID_FILE"; exec sleep 600',
+  ),
+  'global-hooks/garbage.sh': shHook(
+    'onStartup: 1',
+    'if [ -n "$LINES" ]; then yes | head -n 200000; else head -c 100000 /dev/zero > "$KUBERNETES_PATCH_PATH"; fi',
   ),
   'global-hooks/client.sh': shHook(
     'onStartup: 1',
@@ -117,6 +128,20 @@ cases:
 - {name: says that a fixture is missing, cluster: [gone.yaml], steps: [start]}
 `,
   'other/fixtures/shop.yaml': `${secret('tls')}\n`,
+  'hostile/garbage.hook-test.yaml': `hook: ../global-hooks/garbage.sh
+cases:
+- {name: prints without end, env: {LINES: "1"}, steps: [{start: {}, expect: {runs: 1}}]}
+- {name: writes garbage, steps: [{start: {}, expect: {outcome: failure, error: {$contains: kubernetes patch}}}]}
+`,
+  'hostile/hangs.hook-test.yaml': `hook: ../global-hooks/hangs.sh
+cases:
+- {name: hangs, timeout: 2s, steps: [start]}
+- {name: ends, env: {ENDS: "1"}, steps: [start]}
+`,
+  'stopped/hangs.hook-test.yaml': `hook: ../global-hooks/hangs.sh
+cases:
+- {name: hangs, timeout: 1h, steps: [start]}
+`,
   'bad/a.hook-test.yaml': 'hook: gone.sh\ncases:\n- {name: a, steps: [start]}\n',
   'bad/b.hook-test.yaml': 'hok: gone.sh\n',
   'empty/README.md': '',
@@ -135,7 +160,12 @@ afterAll(() => rm(directory, { recursive: true }));
 async function hookTest(paths: string, stop = new AbortController().signal) {
   const said = { stdout: '', stderr: '' };
   const exitCode = await runCli(['hook', 'test', ...paths.split(' ')], {
-    env: { PATH: `${dirname(process.execPath)}:${process.env['PATH']}`, HOME: directory, TMPDIR: directory },
+    env: {
+      PATH: `${dirname(process.execPath)}:${process.env['PATH']}`,
+      HOME: directory,
+      TMPDIR: directory,
+      PID_FILE: join(directory, 'pid'),
+    },
     cwd: directory,
     clock: systemClock,
     stdout: { write: (text: string) => (said.stdout += text) },
@@ -194,6 +224,39 @@ tests/certificates.hook-test.yaml
       exitCode: 1,
       stderr: expect.stringContaining('no tests in empty: files with tests end in .hook-test.yaml'),
     });
+  });
+
+  test('ends a hook that hangs or writes garbage, says so, and runs the next case', async () => {
+    const { exitCode, stdout } = await hookTest('hostile');
+    expect(stdout).toContain('the case took longer than 2s (timeout)');
+    expect(stdout).toContain('ok ends');
+    expect(stdout).toContain('ok prints without end');
+    expect(stdout).toMatch(/FAILED writes garbage[^]*at the end of the case the run for onStartup waits/);
+    expect(stdout).toContain(`repeat: addon-operator hook test hostile/hangs.hook-test.yaml --filter hangs`);
+    expect(exitCode).toBe(1);
+  });
+
+  test('ends with the hook when it is interrupted', async () => {
+    await rm(join(directory, 'pid'), { force: true });
+    const stop = new AbortController();
+    const running = hookTest('stopped', stop.signal);
+    const pid = await vi.waitFor(async () => Number(await readFile(join(directory, 'pid'), 'utf8')), WAIT);
+    stop.abort(new Error('stopped by a signal'));
+    expect(await running).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('stopped by a signal'),
+    });
+    await vi.waitFor(() => expect(existsSync(`/proc/${pid}`)).toBe(false), WAIT);
+  });
+
+  test.each([
+    ['junit', '<testsuite name="other/client.hook-test.yaml" tests="1" failures="1" skipped="0">'],
+    ['tap', 'TAP version 14\n1..1\nnot ok 1 - other/client.hook-test.yaml: says what is not named'],
+    ['github', '::error file=other/client.hook-test.yaml,title=says what is not named::step 1, start%0A'],
+  ])('writes a report as %s, of the cases that are chosen', async (format, expected) => {
+    const { exitCode, stdout } = await hookTest(`other -o ${format} --filter named`);
+    expect(stdout).toContain(expected);
+    expect(exitCode).toBe(1);
   });
 
   test('leaves no temporary files', async () => {

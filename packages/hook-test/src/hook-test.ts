@@ -1,4 +1,5 @@
 export { type Mismatch, mismatches, type RunJq } from './match.ts';
+export { type ReportFormat, reportText } from './report-formats.ts';
 export { countResults, type FileResult, failureText } from './report-text.ts';
 export { type CaseFailure, type CaseOptions, type CaseResult, runCase } from './run-case.ts';
 export {

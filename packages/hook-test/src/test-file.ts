@@ -30,6 +30,8 @@ export interface Setting {
   /** RFC 3339. */
   readonly now?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** How long the case may take, in real time; default one minute. */
+  readonly timeout?: string;
 }
 
 export interface TestFile extends Setting {
@@ -115,6 +117,7 @@ const SETTING: Readonly<Record<string, Shape>> = {
   values: mapping('Values, as the ConfigMap of the operator has them: a key for each module, and global'),
   now: textLike('What the clock shows at the beginning', MOMENT),
   env: mapOf(text('Value of the variable'), 'Environment variables of the hook'),
+  timeout: textLike('How long the case may take, in real time; default 1m', DURATION),
 };
 
 const expectedObject = fields(

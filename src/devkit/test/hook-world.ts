@@ -93,6 +93,8 @@ export class HookWorld implements TestWorld {
     const { takeChanges, takeErrors, records } = this.#options;
     await this.#do(action);
     await this.#settle();
+    // It may have ended because the case took too long.
+    this.#options.stop.throwIfAborted();
     return { runs: records.take(), changes: takeChanges(), errors: takeErrors() };
   }
 

@@ -10,6 +10,9 @@ import type { HookRuns } from '../../hooks/run-hook.ts';
 import { parseMetricOperations } from '../../metrics/metric-operation.ts';
 import type { HookExecution } from '../../operator/hook-execution.ts';
 
+/** A hook may print without end. */
+const MAX_LINES = 10_000;
+
 interface Record {
   readonly output: OutputLine[];
   contexts: readonly unknown[];
@@ -49,7 +52,9 @@ export class RunRecords {
     return {
       run: (run, queue, _log, signal, onContexts) => {
         const record: Record = { output: [], contexts: [], operations: [], metrics: [] };
-        const log = outputLog((line) => record.output.push(line));
+        const log = outputLog((line) => {
+          if (record.output.length < MAX_LINES) record.output.push(line);
+        });
         return this.#current.run(record, async () => {
           try {
             const effects = await execution.run(run, queue, log, signal, onContexts);
