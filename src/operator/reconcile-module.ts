@@ -12,10 +12,8 @@ import type { FlowSubjectParts } from './flow-subject.ts';
 import { flowSubject } from './flow-subject.ts';
 import type { ModuleAbortParts } from './handlers/module-abort.ts';
 import { abortModule } from './handlers/module-abort.ts';
-import type { ModuleDeleteParts } from './handlers/module-delete.ts';
-import { removeModule } from './handlers/module-delete.ts';
-import type { ModuleRunParts } from './handlers/module-run.ts';
-import { runModule } from './handlers/module-run.ts';
+import type { ModuleRemoval } from './handlers/module-delete.ts';
+import type { ModuleRunner } from './handlers/module-run.ts';
 import type { ModuleOperations } from './module-operations.ts';
 import type { ModuleRegistry } from './module-registry.ts';
 import type { ModuleEvent } from './module-state.ts';
@@ -34,11 +32,11 @@ export type ReconcileModuleParts = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly extensions: Pick<ModuleExtensions, 'flow'>;
+  readonly runner: ModuleRunner;
+  readonly removal: Pick<ModuleRemoval, 'remove'>;
 } & FailedRequirementsParts &
   FlowSubjectParts &
   ModuleAbortParts &
-  ModuleDeleteParts &
-  ModuleRunParts &
   ReconcileFailureParts;
 
 /** A task that brings one module to where it should be, in the queue it came up in. */
@@ -196,14 +194,14 @@ async function perform(
   if (task.type === 'ModuleRun') {
     checkRequirements(operator, tracked.module);
     const request = { tracked, task, queue, isForced: tracked.state.isForcePending };
-    const outcome = await runModule(operator, request, signal);
+    const outcome = await operator.runner.run(request, signal);
     if (outcome.type === 'success') {
       runDependents(operator, tracked.module);
     }
     return outcome;
   }
   const run = { activation: '', queue: queue.name, task, attempt: attemptOf(queue, task) };
-  await removeModule(operator, tracked, run, signal);
+  await operator.removal.remove(tracked, run, signal);
   return DONE;
 }
 

@@ -56,7 +56,7 @@ export function setAside(operator: RefusedHooksParts, task: EnableTask, error: u
 
 /** The global hooks that a converge runs; those that wait for a permission are remembered, and run in another one then. */
 export function runnableHooks(
-  operator: RefusedHooksParts,
+  operator: Pick<RefusedHooksParts, 'globalHooks' | 'log'>,
   binding: 'beforeAll' | 'afterAll',
 ): readonly HookRuntime[] {
   return operator.globalHooks.runtimes.filter((runtime) => {

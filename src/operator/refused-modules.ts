@@ -37,50 +37,55 @@ export function skipIfRefused(operator: RefusedModulesParts, task: Task): boolea
   return true;
 }
 
-/** Reports modules that discovery wants to run and that are not authorized, each once for each reason. */
-export function reportRefusals(operator: RefusedModulesParts): void {
-  const { authorization, log } = operator;
-  if (authorization === undefined) return;
-  const before = operator.registry.refusals;
-  const refused = operator.registry.modules.flatMap((module) => {
-    const { refusal } = module;
-    const isHeldBack = operator.registry.discovery?.decisions.get(module.name)?.source === 'authorization';
-    return refusal !== undefined && isHeldBack ? [{ module, refusal }] : [];
-  });
-  operator.registry.setRefusals(new Map(refused.map(({ module, refusal }) => [module.name, refusal])));
-  for (const { module, refusal: reason } of refused) {
-    if (before.get(module.name) === reason) continue;
-    log.error({ module: module.name, reason }, 'Module is not authorized and does not run');
-    const { policy } = authorization;
-    operator.deployHooks.queueUnauthorized(deployedModule(module), { place: 'manifest', policy, reason });
-  }
-}
+/** What follows for modules that are not authorized. */
+export class RefusedModules {
+  readonly #parts: RefusedModulesParts;
 
-/** Checks a module again when it is about to be deployed; undefined when every module may run. */
-export function verificationSteps(
-  operator: RefusedModulesParts,
-  module: Module,
-  run: LifecycleRun,
-): ReleaseSteps | undefined {
-  const { authorization } = operator;
-  if (authorization === undefined) return undefined;
-  return {
-    digest: '',
-    isOpen: false,
-    ignoresObjects: true,
-    transform: (objects) => Promise.resolve(objects),
-    beforeApply: async (_objects, signal) => {
-      try {
-        await authorization.verify(module, signal);
-      } catch (error) {
-        if (hasCode(error, 'MODULE_UNAUTHORIZED')) {
-          const { policy } = authorization;
-          const failure = { place: 'installation', policy, reason: messageOf(error) } as const;
-          await operator.deployHooks.notifyOfRefusal(deployedModule(module), failure, run, signal);
+  constructor(parts: RefusedModulesParts) {
+    this.#parts = parts;
+  }
+
+  /** Reports modules that discovery wants to run and that are not authorized, each once for each reason. */
+  report(): void {
+    const { authorization, deployHooks, log, registry } = this.#parts;
+    if (authorization === undefined) return;
+    const before = registry.refusals;
+    const refused = registry.modules.flatMap((module) => {
+      const { refusal } = module;
+      const isHeldBack = registry.discovery?.decisions.get(module.name)?.source === 'authorization';
+      return refusal !== undefined && isHeldBack ? [{ module, refusal }] : [];
+    });
+    registry.setRefusals(new Map(refused.map(({ module, refusal }) => [module.name, refusal])));
+    for (const { module, refusal: reason } of refused) {
+      if (before.get(module.name) === reason) continue;
+      log.error({ module: module.name, reason }, 'Module is not authorized and does not run');
+      const { policy } = authorization;
+      deployHooks.queueUnauthorized(deployedModule(module), { place: 'manifest', policy, reason });
+    }
+  }
+
+  /** Checks a module again when it is about to be deployed; undefined when every module may run. */
+  verificationSteps(module: Module, run: LifecycleRun): ReleaseSteps | undefined {
+    const { authorization, deployHooks } = this.#parts;
+    if (authorization === undefined) return undefined;
+    return {
+      digest: '',
+      isOpen: false,
+      ignoresObjects: true,
+      transform: (objects) => Promise.resolve(objects),
+      beforeApply: async (_objects, signal) => {
+        try {
+          await authorization.verify(module, signal);
+        } catch (error) {
+          if (hasCode(error, 'MODULE_UNAUTHORIZED')) {
+            const { policy } = authorization;
+            const failure = { place: 'installation', policy, reason: messageOf(error) } as const;
+            await deployHooks.notifyOfRefusal(deployedModule(module), failure, run, signal);
+          }
+          throw error;
         }
-        throw error;
-      }
-    },
-    afterApply: () => Promise.resolve(),
-  };
+      },
+      afterApply: () => Promise.resolve(),
+    };
+  }
 }

@@ -9,6 +9,7 @@ import {
   abort,
   authorize,
   dispatch,
+  handlersOf,
   lock,
   logAttempt,
   logFailure,
@@ -326,7 +327,7 @@ test.each([
 test('dispatch calls the handler of the task', async () => {
   await using lab = await labOf(['web']);
   const { ran } = await through(
-    dispatch(lab.operator),
+    dispatch(handlersOf(lab.operator)),
     attemptIn(lab, { type: 'ModulePurge', release: 'old', trigger: 'test' }),
   );
   expect(ran).toBe(false);

@@ -1,35 +1,33 @@
-import type { Clock } from '@addon-operator/base/clock';
 import { errorFields, messageOf } from '@addon-operator/base/errors';
-import type { Logger } from '@addon-operator/base/log';
 import type { Redactor } from '@addon-operator/base/redactor';
 import { redactedError } from '@addon-operator/base/redactor';
 import { NO_SPAN, traceFields } from '@addon-operator/base/trace';
 import type { QueueEntry, TaskHandler, TaskOutcome, TaskQueue } from '@addon-operator/task-queue';
-import type { Journal } from '../journal/journal.ts';
-import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { ModuleName } from '../values/module-key.ts';
-import { type ApplyConfigParts, handleApplyConfig } from './handlers/apply-config.ts';
-import { type ConvergeModulesParts, handleConvergeModules } from './handlers/converge-modules.ts';
+import { handleApplyConfig } from './handlers/apply-config.ts';
+import { handleConvergeModules } from './handlers/converge-modules.ts';
+import { ModuleDeployment } from './handlers/deploy-module.ts';
+import { DiscoveryPass } from './handlers/discover-modules.ts';
 import {
-  type EnableGlobalHookParts,
   handleEnableKubernetes,
   handleEnableSchedules,
   handleWaitSynchronization,
 } from './handlers/enable-global-hook.ts';
-import { type GlobalHookRunParts, handleGlobalHookRun } from './handlers/global-hook-run.ts';
-import { handleModuleEnsureCrds, type ModuleEnsureCrdsParts } from './handlers/module-ensure-crds.ts';
-import { handleModuleHookRun, type ModuleHookRunParts } from './handlers/module-hook-run.ts';
+import { handleGlobalHookRun } from './handlers/global-hook-run.ts';
+import { ModuleRemoval } from './handlers/module-delete.ts';
+import { handleModuleEnsureCrds } from './handlers/module-ensure-crds.ts';
+import { handleModuleHookRun } from './handlers/module-hook-run.ts';
+import { ModuleLifecycle } from './handlers/module-lifecycle.ts';
+import { ModuleRunner } from './handlers/module-run.ts';
+import { ModuleTasks } from './handlers/module-tasks.ts';
 import {
   handleParallelModuleRun,
   type ParallelModuleRunParts,
   reportToGroup,
 } from './handlers/parallel-module-run.ts';
-import {
-  handleDiscoverReleases,
-  handleModulePurge,
-  type PurgeReleasesParts,
-} from './handlers/purge-releases.ts';
-import { handleReloadFiles, type ReloadFilesParts } from './handlers/reload-files.ts';
+import { DeploymentPreparation } from './handlers/prepare-deployment.ts';
+import { handleDiscoverReleases, handleModulePurge } from './handlers/purge-releases.ts';
+import { handleReloadFiles } from './handlers/reload-files.ts';
 import {
   type IsolationParts,
   isolate,
@@ -37,42 +35,18 @@ import {
   requeueUnblocked,
   rerouteToModuleQueue,
 } from './isolation.ts';
-import type { ModuleRegistry } from './module-registry.ts';
+import type { Operator } from './operator.ts';
 import type { OperatorPolicy } from './operator-policy.ts';
 import { deferIfPaused, type PauseTasksParts } from './pause-tasks.ts';
-import { type ReconcileModuleParts, reconcileModule } from './reconcile-module.ts';
+import { reconcileModule } from './reconcile-module.ts';
 import { endOfAttempt, startOfAttempt } from './record-runs.ts';
-import { type RefusedModulesParts, skipIfRefused } from './refused-modules.ts';
+import { RefusedModules, type RefusedModulesParts, skipIfRefused } from './refused-modules.ts';
 import { outcomeOfRestart } from './restart-hooks.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
 import type { RunAborts } from './run-aborts.ts';
+import { Synchronizations } from './synchronizations.ts';
 import { endMessage, eventFields, flowFields, phaseOf, startMessage } from './task-log.ts';
-import type { TaskTraces } from './task-traces.ts';
 import { hookOf, moduleLabelOf, moduleOf, type Task } from './tasks.ts';
-
-/** What the stages and the handlers of all tasks use. */
-export type TaskHandlerParts = {
-  readonly registry: ModuleRegistry;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly metrics: OperatorMetrics;
-  readonly aborts: RunAborts;
-  readonly journal: Journal;
-  readonly traces: TaskTraces;
-  readonly policy: Pick<OperatorPolicy, 'failurePolicy'>;
-} & ApplyConfigParts &
-  ConvergeModulesParts &
-  EnableGlobalHookParts &
-  GlobalHookRunParts &
-  IsolationParts &
-  ModuleEnsureCrdsParts &
-  ModuleHookRunParts &
-  ParallelModuleRunParts &
-  PauseTasksParts &
-  PurgeReleasesParts &
-  ReconcileModuleParts &
-  RefusedModulesParts &
-  ReloadFilesParts;
 
 /** One attempt of a task. */
 export interface Attempt {
@@ -95,7 +69,7 @@ export type Stage = (attempt: Attempt, next: Next) => Promise<Outcome>;
  * @param redactor takes the content of Secrets out of errors; default: nothing is taken out
  */
 export function taskHandler(
-  operator: TaskHandlerParts,
+  operator: Operator,
   redactor: Pick<Redactor, 'text'> = { text: (text) => text },
 ): TaskHandler<Task> {
   const run = inOrder([
@@ -108,7 +82,7 @@ export function taskHandler(
     logAttempt(operator),
     lock(),
     abort(operator),
-    dispatch(operator),
+    dispatch(handlersOf(operator)),
   ]);
   return (entry, queue, signal) => run({ entry, queue, signal });
 }
@@ -125,7 +99,8 @@ const SUCCESS: Outcome = { type: 'success' };
  * stage, because a task that is moved has had no attempt. Runs that are part of a group report their outcome to it.
  */
 export function rerouteIsolated(
-  operator: IsolationParts & Pick<TaskHandlerParts, 'policy'> & ParallelModuleRunParts,
+  operator: IsolationParts &
+    ParallelModuleRunParts & { readonly policy: Pick<OperatorPolicy, 'failurePolicy'> },
 ): Stage {
   return async (attempt, next) => {
     const { entry, queue } = attempt;
@@ -147,7 +122,7 @@ export function rerouteIsolated(
 }
 
 /** Records the attempt in the journal. What ends it by an exception is the daemon's stop. */
-export function record({ journal, traces }: Pick<TaskHandlerParts, 'journal' | 'traces'>): Stage {
+export function record({ journal, traces }: Pick<Operator, 'journal' | 'traces'>): Stage {
   return async (attempt, next) => {
     const { entry, queue } = attempt;
     const run = journal.begin(startOfAttempt(queue.name, entry));
@@ -184,7 +159,7 @@ export function redact(redactor: Pick<Redactor, 'text'>): Stage {
 }
 
 /** Logs what a later stage throws, and has the task tried again. An attempt that the daemon ends is not a failure. */
-export function logFailure({ log, journal }: Pick<TaskHandlerParts, 'journal' | 'log'>): Stage {
+export function logFailure({ log, journal }: Pick<Operator, 'journal' | 'log'>): Stage {
   return async (attempt, next) => {
     const { entry, queue, signal } = attempt;
     try {
@@ -223,7 +198,7 @@ export function pause(operator: PauseTasksParts): Stage {
 
 /** Logs the beginning and the end of an attempt, and counts how long the task has waited for it. */
 export function logAttempt(
-  operator: Pick<TaskHandlerParts, 'clock' | 'journal' | 'log' | 'metrics' | 'registry'>,
+  operator: Pick<Operator, 'clock' | 'journal' | 'log' | 'metrics' | 'registry'>,
 ): Stage {
   const { clock, journal, log, metrics, registry } = operator;
   return async (attempt, next) => {
@@ -288,12 +263,29 @@ export function abort({ aborts }: { readonly aborts: Pick<RunAborts, 'run'> }): 
 }
 
 /** Calls the handler of the task; nothing comes after it. */
-export function dispatch(operator: TaskHandlerParts): Stage {
-  return ({ entry, queue, signal }) => handle(operator, entry, queue, signal);
+export function dispatch(handlers: Handlers): Stage {
+  return ({ entry, queue, signal }) => handle(handlers, entry, queue, signal);
+}
+
+/** What handlers are given: each declares the few parts that it uses. */
+type Handlers = ReturnType<typeof handlersOf>;
+
+/** Builds the parts of handlers from the parts of the operator, each from those that it uses. */
+export function handlersOf(operator: Operator) {
+  const synchronizations = new Synchronizations(operator);
+  const lifecycle = new ModuleLifecycle(operator);
+  const preparation = new DeploymentPreparation(operator);
+  const refusals = new RefusedModules(operator);
+  const removal = new ModuleRemoval({ ...operator, lifecycle });
+  const deployment = new ModuleDeployment({ ...operator, refusals, preparation });
+  const runner = new ModuleRunner({ ...operator, lifecycle, synchronizations, deployment });
+  const discovery = new DiscoveryPass({ ...operator, refusals });
+  const moduleTasks = new ModuleTasks(operator);
+  return { ...operator, synchronizations, preparation, removal, runner, discovery, moduleTasks };
 }
 
 async function handle(
-  operator: TaskHandlerParts,
+  operator: Handlers,
   ...[entry, queue, signal]: Parameters<TaskHandler<Task>>
 ): Promise<TaskOutcome<Task>> {
   const { task } = entry;

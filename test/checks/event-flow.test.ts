@@ -18,6 +18,7 @@ const CALLED_ONLY = [
   'events/kubernetes/event-gate.ts',
   'operator/task-router.ts',
   '../packages/task-queue/src/queue-set.ts',
+  'operator/refused-modules.ts',
   'operator/pause-tasks.ts',
   'operator/run-aborts.ts',
   'hooks/run-files.ts',

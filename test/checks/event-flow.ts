@@ -22,9 +22,9 @@ export const BESIDE: Readonly<Record<string, string>> = {
   'operator/execution-parts.ts': 'creates parts',
   'operator/handlers/module-lifecycle.ts': 'runs hooks of the phases of a module run',
   'operator/handlers/module-run.ts': 'handles another type of task',
+  'operator/synchronizations.ts': 'queues the first runs of bindings, which no event causes',
   'operator/webhook-run.ts': 'runs hooks for requests of the API server',
   'operator/handlers/converge-modules.ts': 'handles another type of task',
-  'operator/handlers/enable-global-hook.ts': 'handles another type of task',
   'operator/handlers/global-hook-run.ts':
     'does for a global hook what the listed handler does for a module hook',
   'status/module-object-store.ts': 'keeps Module objects, which hooks do not get from it',

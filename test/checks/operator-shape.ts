@@ -9,13 +9,7 @@ export const MAX_MEMBERS = 12;
  */
 export const JOINED_MEMBERS: Readonly<Record<string, number>> = {
   BaseParts: 13,
-  ConvergeModulesParts: 19,
   ExecutionOptions: 18,
-  ModuleDeleteParts: 15,
-  ModuleRunParts: 20,
-  ReconcileModuleParts: 21,
-  ReloadFilesParts: 17,
-  TaskHandlerParts: 27,
 };
 
 const DECLARATION = /^(?:export )?(?:interface|type) (?<name>\w+(?:Parts|Deps|Options))\b/gm;

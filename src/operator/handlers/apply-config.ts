@@ -16,11 +16,10 @@ import { originOf } from '../task-origin.ts';
 import type { TaskRouter } from '../task-router.ts';
 import { moduleOf, type Task } from '../tasks.ts';
 import { DISCOVERY_RETRY_MS } from './converge-modules.ts';
-import type { PrepareDeploymentParts } from './prepare-deployment.ts';
-import { prepareEdited } from './prepare-deployment.ts';
+import type { DeploymentPreparation } from './prepare-deployment.ts';
 
 /** What the functions here use of the operator. */
-export type ApplyConfigParts = {
+export interface ApplyConfigParts {
   readonly registry: ModuleRegistry;
   readonly converge: ConvergeState;
   readonly router: TaskRouter;
@@ -33,7 +32,8 @@ export type ApplyConfigParts = {
   /** Follows the Secrets that values refer to; resolves when they were read. */
   readonly followSecrets: () => Promise<void>;
   readonly sources: Pick<ModuleSources, 'rediscover'>;
-} & PrepareDeploymentParts;
+  readonly preparation: DeploymentPreparation;
+}
 
 type ApplyTask = Extract<Task, { type: 'ApplyKubeConfigValues' }>;
 
@@ -54,7 +54,7 @@ export async function handleApplyConfig(
     operator.converge.setConfigRefused(false);
     warnAboutUnknownModules(operator);
     if (task.changedKeys.length === 0) return { type: 'success' };
-    for (const module of changedModules(operator, task)) prepareEdited(operator, module, span, signal);
+    for (const module of changedModules(operator, task)) operator.preparation.edited(module, span, signal);
     if (await hasOtherModulesEnabled(operator, signal)) {
       operator.router.restartConverge('ReloadAllModules', 'ReloadAll-After-KubeConfigChange', originOf(task));
       return { type: 'success' };
@@ -112,7 +112,9 @@ function retriesNow(operator: ApplyConfigParts, module: ModuleName): boolean {
 }
 
 /** Sections and flags of modules that do not exist are mostly typing errors; they have no effect. */
-export function warnAboutUnknownModules(operator: ApplyConfigParts): void {
+export function warnAboutUnknownModules(
+  operator: Pick<ApplyConfigParts, 'configMapContent' | 'log' | 'registry'>,
+): void {
   const known = new Set(operator.registry.modules.map((module) => module.key));
   const unknown = unknownModuleKeys(operator.configMapContent(), known);
   if (unknown.length > 0)

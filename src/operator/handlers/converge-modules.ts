@@ -1,52 +1,39 @@
 import type { Clock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import { NO_SPAN, type SpanAttributes, traced } from '@addon-operator/base/trace';
+import { NO_SPAN, type SpanAttributes } from '@addon-operator/base/trace';
 import type { QueueEntry, TaskOutcome, TaskQueue } from '@addon-operator/task-queue';
-import type { Journal } from '../../journal/journal.ts';
+import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
-import type { Discovery } from '../../modules/module-discovery.ts';
-import type { ConfigMapContent } from '../../values/config-map-content.ts';
 import { GLOBAL_SECTION } from '../../values/module-key.ts';
 import type { ValuesStore } from '../../values/values-store.ts';
 import type { ConvergeState } from '../converge-state.ts';
-import type { DynamicFlags } from '../dynamic-flags.ts';
+import type { GlobalHooks } from '../global-hooks.ts';
 import { isolatedModules } from '../isolation.ts';
 import { lifecycleRuns } from '../lifecycle.ts';
 import type { ModuleRegistry } from '../module-registry.ts';
-import type { RefusedHooksParts } from '../refused-hooks.ts';
 import { runnableHooks } from '../refused-hooks.ts';
-import type { RefusedModulesParts } from '../refused-modules.ts';
-import { reportRefusals } from '../refused-modules.ts';
-import type { ReleaseInCluster, Releases } from '../releases.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
-import type { HookBindings, ModuleSources } from '../services.ts';
+import type { Synchronizations } from '../synchronizations.ts';
 import { originFields, originOf } from '../task-origin.ts';
 import { countsForConverge, type GlobalHookRun, type Task } from '../tasks.ts';
-import type { EnableGlobalHookParts } from './enable-global-hook.ts';
-import { resynchronizeMissed } from './enable-global-hook.ts';
-import type { ModuleTasksParts } from './module-tasks.ts';
-import { moduleTasks } from './module-tasks.ts';
+import type { DiscoveryPass } from './discover-modules.ts';
+import type { ModuleTasks } from './module-tasks.ts';
 
 /** What the functions here use of the operator. */
-export type ConvergeModulesParts = {
+export interface ConvergeModulesParts {
   readonly registry: ModuleRegistry;
   readonly converge: ConvergeState;
+  readonly globalHooks: GlobalHooks;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: OperatorMetrics;
+  readonly queues: QueueSet<Task>;
   readonly values: ValuesStore;
-  readonly dynamicFlags: DynamicFlags;
-  readonly releases: Releases;
-  /** The newest valid content of the ConfigMap. */
-  readonly configMapContent: () => ConfigMapContent;
-  readonly sources: Pick<ModuleSources, 'discover'>;
-  readonly bindings: Pick<HookBindings, 'setSchedules'>;
-  readonly journal: Pick<Journal, 'spanIn'>;
-} & EnableGlobalHookParts &
-  ModuleTasksParts &
-  RefusedHooksParts &
-  RefusedModulesParts;
+  readonly discovery: DiscoveryPass;
+  readonly moduleTasks: ModuleTasks;
+  readonly synchronizations: Synchronizations;
+}
 
 type ConvergeTask = Extract<Task, { type: 'ConvergeModules' }>;
 
@@ -104,90 +91,26 @@ async function discover(
   queue: TaskQueue<Task>,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
-  const { modules } = operator.registry;
+  const { converge, discovery, log, metrics, moduleTasks, synchronizations } = operator;
   try {
-    const [content, flags] = [operator.configMapContent(), operator.dynamicFlags.all];
-    const all = await operator.releases.list(signal);
-    await releaseKept(operator, all, signal);
-    const owned = all.filter(({ isOwned }) => isOwned);
-    const releases = new Set(owned.map(({ name }) => name));
-    const started = operator.registry.started;
-    operator.registry.setDeployed(
-      new Set(modules.map(({ name }) => name).filter((name) => started.has(name) || releases.has(name))),
-    );
-    const discovery = await tracedDiscovery(operator, queue, signal);
     // A converge that was started over meanwhile discovers by itself, and its phase must not be touched.
-    if (!queue.entries.some(({ id }) => id === entry.id)) return { type: 'success' };
-    // Before the first discovery is over, changes do not restart the converge.
-    if (content !== operator.configMapContent() || flags !== operator.dynamicFlags.all)
-      return { type: 'repeat' };
-    logDecisions(operator, discovery);
-    operator.registry.setDiscovery(discovery);
-    reportRefusals(operator);
-    stopSchedulesOfDisabled(operator);
-    operator.converge.enter('wait-modules');
+    const isCurrent = (): boolean => queue.entries.some(({ id }) => id === entry.id);
+    const found = await discovery.discover(queue.name, isCurrent, signal);
+    if (found.type === 'superseded') return { type: 'success' };
+    if (found.type === 'outdated') return { type: 'repeat' };
+    converge.enter('wait-modules');
     return {
       type: 'repeat',
-      before: [...resynchronizeMissed(operator, task), ...moduleTasks(operator, releases, task)],
+      before: [...synchronizations.queueMissed(task), ...moduleTasks.create(found.releases, task)],
     };
   } catch (error) {
     rethrowAbort(error, signal);
-    operator.metrics.modulesDiscoverError();
-    operator.log.error(
+    metrics.modulesDiscoverError();
+    log.error(
       { ...errorFields(error), delayMs: DISCOVERY_RETRY_MS },
       'ConvergeModules failed, requeue task to retry after delay.',
     );
     return { type: 'retry', error, delayMs: DISCOVERY_RETRY_MS };
-  }
-}
-
-async function tracedDiscovery(
-  { registry, sources, journal }: ConvergeModulesParts,
-  queue: TaskQueue<Task>,
-  signal: AbortSignal,
-): Promise<Discovery> {
-  const { modules, deployed } = registry;
-  const attributes = { 'addon_operator.modules': modules.length };
-  return await traced(journal.spanIn(queue.name), 'discover', attributes, async (span) => {
-    const discovery = await sources.discover(modules, deployed, signal);
-    span.set({ 'addon_operator.modules.enabled': discovery.enabled.length });
-    return discovery;
-  });
-}
-
-/** Takes the note that a release stays from those whose modules do not say so any more. */
-async function releaseKept(
-  operator: ConvergeModulesParts,
-  releases: readonly ReleaseInCluster[],
-  signal: AbortSignal,
-): Promise<void> {
-  const kept = new Set<string>(releases.filter(({ isKept }) => isKept === true).map(({ name }) => name));
-  for (const { name, manifest, refusal } of operator.registry.modules) {
-    if (refusal !== undefined || manifest.deletionPolicy !== 'delete' || !kept.has(name)) continue;
-    await operator.releases.keep(name, false, signal);
-    const tracked = operator.registry.tracked.get(name);
-    if (tracked !== undefined) tracked.release.noteKept(false);
-  }
-}
-
-function logDecisions({ log, registry }: ConvergeModulesParts, discovery: Discovery): void {
-  log.info({ modules: discovery.enabled }, 'Enabled modules');
-  for (const { name: module } of registry.modules) {
-    const decision = discovery.decisions.get(module);
-    if (decision === undefined) continue;
-    const { isEnabled, source, reason } = decision;
-    if (source === 'deletion-policy') log.warn({ module, reason }, 'Module is protected and stays enabled');
-    else if (source === 'requirement')
-      log.warn({ module, reason }, 'Module is not enabled because of its requirements');
-    else if (!isEnabled && registry.isEnabled(module))
-      log.info({ module, source, reason }, 'Module is disabled');
-  }
-}
-
-function stopSchedulesOfDisabled(operator: ConvergeModulesParts): void {
-  for (const [name, tracked] of operator.registry.tracked) {
-    if (operator.registry.isEnabled(name)) continue;
-    for (const runtime of tracked.hooks ?? []) operator.bindings.setSchedules(runtime, false);
   }
 }
 

@@ -11,11 +11,10 @@ import type { HookBindings, ModuleSources } from '../services.ts';
 import { originOf } from '../task-origin.ts';
 import type { ModuleHookRun, Task, TaskOrigin } from '../tasks.ts';
 import type { TrackedModule } from '../tracked-module.ts';
-import type { HookRunParts } from './hook-run.ts';
 import { taskLogger } from './hook-run.ts';
 
-/** What the functions here use of the operator. */
-export type ModuleLifecycleParts = {
+/** What the hooks of a module are loaded and run with. */
+export interface ModuleLifecycleParts {
   readonly log: Logger;
   readonly metrics: OperatorMetrics;
   readonly queues: QueueSet<Task>;
@@ -23,27 +22,6 @@ export type ModuleLifecycleParts = {
   readonly sources: Pick<ModuleSources, 'loadModuleHooks'>;
   readonly bindings: Pick<HookBindings, 'createRuntime'>;
   readonly journal: Pick<Journal, 'enterPhase' | 'spanIn'>;
-} & HookRunParts;
-
-/**
- * Asks the hooks of a module for their configuration, unless that was done since the module was enabled, and makes the
- * queues that their bindings name.
- */
-export async function ensureHooks(
-  operator: ModuleLifecycleParts,
-  tracked: TrackedModule,
-  signal: AbortSignal,
-): Promise<void> {
-  if (tracked.hooks !== undefined) return;
-  const { loadModuleHooks } = operator.sources;
-  const { createRuntime } = operator.bindings;
-  const { metrics, queues } = operator;
-  const hooks = await loadModuleHooks(tracked.module, signal);
-  tracked.apply({ type: 'hooks-loaded', hooks: hooks.map(createRuntime) });
-  for (const hook of hooks) {
-    metrics.setBindingCount(tracked.module.name, hook.name, bindingCount(hook));
-    for (const queue of queuesOf(hook)) queues.get(queue);
-  }
 }
 
 const VALUES_CHANGED = { 'addon_operator.values_changed': true };
@@ -59,40 +37,72 @@ export interface LifecycleRun {
   readonly attempt: number;
 }
 
-/**
- * Runs the hooks of a module that have a lifecycle binding, one after another.
- *
- * @throws OperatorError of the first hook that fails; the hooks behind it are not run
- */
-export async function runLifecycleHooks(
-  operator: ModuleLifecycleParts,
-  tracked: TrackedModule,
-  binding: LifecycleBinding,
-  { activation, queue, task }: LifecycleRun,
-  signal: AbortSignal,
-): Promise<void> {
-  const runtimes = runtimesInOrder(tracked.hooks ?? [], binding);
-  if (runtimes.length > 0) operator.journal.enterPhase(queue, binding);
-  for (const runtime of runtimes) {
-    const run: ModuleHookRun = {
-      type: 'ModuleHookRun',
-      module: tracked.module.name,
-      hook: runtime,
-      binding,
-      reasons: [{ type: 'lifecycle', binding }],
-      allowFailure: false,
-      trigger: binding,
-      activation,
-      repeatedBy: task,
-      ...originOf(task),
-    };
-    await runtime.waitForTurn(signal);
-    try {
-      const effects = await operator.execution.run(run, queue, taskLogger(operator.log, run, queue), signal);
-      if (effects.areValuesChanged) operator.journal.spanIn(queue).set(VALUES_CHANGED);
-    } catch (cause) {
-      if (signal.aborted || !(cause instanceof OperatorError)) throw cause;
-      throw new OperatorError(cause.code, `run hooks by binding ${binding}: ${messageOf(cause)}`, { cause });
+/** The hooks of a module in the phases of its runs and of its deletion. */
+export class ModuleLifecycle {
+  readonly #parts: ModuleLifecycleParts;
+
+  constructor(parts: ModuleLifecycleParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Asks the hooks of a module for their configuration, unless that was done since the module was enabled, and makes the
+   * queues that their bindings name.
+   */
+  async ensureHooks(tracked: TrackedModule, signal: AbortSignal): Promise<void> {
+    if (tracked.hooks !== undefined) return;
+    const { loadModuleHooks } = this.#parts.sources;
+    const { createRuntime } = this.#parts.bindings;
+    const { metrics, queues } = this.#parts;
+    const hooks = await loadModuleHooks(tracked.module, signal);
+    tracked.apply({ type: 'hooks-loaded', hooks: hooks.map(createRuntime) });
+    for (const hook of hooks) {
+      metrics.setBindingCount(tracked.module.name, hook.name, bindingCount(hook));
+      for (const queue of queuesOf(hook)) queues.get(queue);
+    }
+  }
+
+  /**
+   * Runs the hooks of a module that have a lifecycle binding, one after another.
+   *
+   * @throws OperatorError of the first hook that fails; the hooks behind it are not run
+   */
+  async run(
+    tracked: TrackedModule,
+    binding: LifecycleBinding,
+    { activation, queue, task }: LifecycleRun,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const runtimes = runtimesInOrder(tracked.hooks ?? [], binding);
+    if (runtimes.length > 0) this.#parts.journal.enterPhase(queue, binding);
+    for (const runtime of runtimes) {
+      const run: ModuleHookRun = {
+        type: 'ModuleHookRun',
+        module: tracked.module.name,
+        hook: runtime,
+        binding,
+        reasons: [{ type: 'lifecycle', binding }],
+        allowFailure: false,
+        trigger: binding,
+        activation,
+        repeatedBy: task,
+        ...originOf(task),
+      };
+      await runtime.waitForTurn(signal);
+      try {
+        const effects = await this.#parts.execution.run(
+          run,
+          queue,
+          taskLogger(this.#parts.log, run, queue),
+          signal,
+        );
+        if (effects.areValuesChanged) this.#parts.journal.spanIn(queue).set(VALUES_CHANGED);
+      } catch (cause) {
+        if (signal.aborted || !(cause instanceof OperatorError)) throw cause;
+        throw new OperatorError(cause.code, `run hooks by binding ${binding}: ${messageOf(cause)}`, {
+          cause,
+        });
+      }
     }
   }
 }

@@ -8,7 +8,7 @@ import type { ModuleCrds } from '../services.ts';
 import type { TaskRouter } from '../task-router.ts';
 import type { ModuleRun, Task } from '../tasks.ts';
 
-/** What the functions here use of the operator. */
+/** What tasks of modules are made from. */
 export interface ModuleTasksParts {
   readonly registry: ModuleRegistry;
   readonly converge: ConvergeState;
@@ -17,47 +17,53 @@ export interface ModuleTasksParts {
   readonly policy: Pick<OperatorPolicy, 'runsModulesInParallel'>;
 }
 
-/**
- * The tasks that bring all modules to what the last discovery found: CRDs of new modules, deletions, runs.
- *
- * @param releases names of the releases in the cluster that a daemon of ours made
- * @param converge the task that asks for it
- */
-export function moduleTasks(
-  operator: ModuleTasksParts,
-  releases: ReadonlySet<string>,
-  converge: Extract<Task, { type: 'ConvergeModules' }>,
-): readonly Task[] {
-  const { event, trigger } = converge;
-  const { registry } = operator;
-  const { activation } = operator.converge;
-  const tracked = [...registry.tracked.values()];
-  const plan = planConverge({
-    known: registry.modules.map((module) => module.name),
-    enabled: registry.enabled,
-    started: registry.started,
-    initialized: new Set(tracked.filter(({ phase }) => phase !== 'startup').map(({ module }) => module.name)),
-    releases,
-  });
-  const runs = plan.toRun.map(
-    (run): ModuleRun => ({ type: 'ModuleRun', ...run, isPartOfConverge: true, event, trigger, activation }),
-  );
-  for (const { module } of runs) operator.router.changes.note(module);
-  return [
-    ...plan.toRun
-      .filter((run) => run.doModuleStartup && operator.crds.has(run.module))
-      .map(({ module }): Task => ({ type: 'ModuleEnsureCRDs', module, trigger })),
-    ...plan.toDelete.map((module): Task => ({ type: 'ModuleDelete', module, trigger })),
-    ...(operator.policy.runsModulesInParallel ? inParallel(operator, runs, trigger) : runs),
-  ];
+/** Makes the tasks of a converge. */
+export class ModuleTasks {
+  readonly #parts: ModuleTasksParts;
+
+  constructor(parts: ModuleTasksParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * The tasks that bring all modules to what the last discovery found: CRDs of new modules, deletions, runs.
+   *
+   * @param releases names of the releases in the cluster that a daemon of ours made
+   * @param converge the task that asks for it
+   */
+  create(
+    releases: ReadonlySet<string>,
+    converge: Extract<Task, { type: 'ConvergeModules' }>,
+  ): readonly Task[] {
+    const { event, trigger } = converge;
+    const { crds, policy, registry, router } = this.#parts;
+    const { activation } = this.#parts.converge;
+    const tracked = [...registry.tracked.values()];
+    const plan = planConverge({
+      known: registry.modules.map((module) => module.name),
+      enabled: registry.enabled,
+      started: registry.started,
+      initialized: new Set(
+        tracked.filter(({ phase }) => phase !== 'startup').map(({ module }) => module.name),
+      ),
+      releases,
+    });
+    const runs = plan.toRun.map(
+      (run): ModuleRun => ({ type: 'ModuleRun', ...run, isPartOfConverge: true, event, trigger, activation }),
+    );
+    for (const { module } of runs) router.changes.note(module);
+    return [
+      ...plan.toRun
+        .filter((run) => run.doModuleStartup && crds.has(run.module))
+        .map(({ module }): Task => ({ type: 'ModuleEnsureCRDs', module, trigger })),
+      ...plan.toDelete.map((module): Task => ({ type: 'ModuleDelete', module, trigger })),
+      ...(policy.runsModulesInParallel ? inParallel(registry, runs, trigger) : runs),
+    ];
+  }
 }
 
 /** Runs of modules with one order number that do not require one another become one task; others stay as they are. */
-function inParallel(
-  { registry }: ModuleTasksParts,
-  runs: readonly ModuleRun[],
-  trigger: string,
-): readonly Task[] {
+function inParallel(registry: ModuleRegistry, runs: readonly ModuleRun[], trigger: string): readonly Task[] {
   const byName = new Map(runs.map((run) => [run.module, run]));
   const groups = parallelGroups(registry.modules.filter(({ name }) => byName.has(name)));
   return groups.flatMap((group): readonly Task[] => {

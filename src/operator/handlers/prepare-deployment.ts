@@ -10,8 +10,8 @@ import type { Releases } from '../releases.ts';
 import type { Task } from '../tasks.ts';
 import type { TrackedModule } from '../tracked-module.ts';
 
-/** What the functions here use of the operator. */
-export interface PrepareDeploymentParts {
+/** What deployments are prepared with. */
+export interface DeploymentPreparationParts {
   readonly registry: ModuleRegistry;
   readonly values: ValuesStore;
   readonly releases: Releases;
@@ -19,51 +19,42 @@ export interface PrepareDeploymentParts {
   readonly configMapContent: () => ConfigMapContent;
 }
 
-/** Starts helm for a new module while the hooks before it run. Other runs mostly find that nothing has changed. */
-export function prepareFirst(
-  operator: PrepareDeploymentParts,
-  { module }: TrackedModule,
-  span: Span,
-  signal: AbortSignal,
-): void {
-  if (!operator.registry.deployed.has(module.name)) prepare(operator, module, span, signal);
-}
+/** Starts helm before a deployment needs its result. */
+export class DeploymentPreparation {
+  readonly #parts: DeploymentPreparationParts;
 
-/** Starts helm for a module whose values were edited, before enabled scripts and hooks decide about them. */
-export function prepareEdited(
-  operator: PrepareDeploymentParts,
-  name: ModuleName,
-  span: Span,
-  signal: AbortSignal,
-): void {
-  const tracked = operator.registry.tracked.get(name);
-  if (tracked !== undefined && stageOf(tracked.state).type === 'ready')
-    prepare(operator, tracked.module, span, signal);
-}
+  constructor(parts: DeploymentPreparationParts) {
+    this.#parts = parts;
+  }
 
-/** Starts helm for the next module of a converge while helm applies the one before it. */
-export function prepareNext(
-  operator: PrepareDeploymentParts,
-  queue: TaskQueue<Task>,
-  signal: AbortSignal,
-): void {
-  const next = queue.entries[1]?.task;
-  if (next?.type !== 'ModuleRun' || operator.registry.deployed.has(next.module)) return;
-  const module = operator.registry.tracked.get(next.module)?.module;
-  if (module !== undefined) prepare(operator, module, next.root?.span ?? NO_SPAN, signal);
-}
+  /** Starts helm for a new module while the hooks before it run. Other runs mostly find that nothing has changed. */
+  first({ module }: TrackedModule, span: Span, signal: AbortSignal): void {
+    if (!this.#parts.registry.deployed.has(module.name)) this.#prepare(module, span, signal);
+  }
 
-function prepare(
-  { values, releases, configMapContent }: PrepareDeploymentParts,
-  module: TrackedModule['module'],
-  span: Span,
-  signal: AbortSignal,
-): void {
-  if (module.chart === 'none' || configMapContent().maintenance.has(module.key)) return;
-  const start = async (): Promise<void> => {
-    values.checkForHelm(module.name);
-    await releases.prepare(module, visibleToHelm(values, module.name), span, signal);
-  };
-  // The deployment itself reports what is wrong with the values.
-  start().catch(() => undefined);
+  /** Starts helm for a module whose values were edited, before enabled scripts and hooks decide about them. */
+  edited(name: ModuleName, span: Span, signal: AbortSignal): void {
+    const tracked = this.#parts.registry.tracked.get(name);
+    if (tracked !== undefined && stageOf(tracked.state).type === 'ready')
+      this.#prepare(tracked.module, span, signal);
+  }
+
+  /** Starts helm for the next module of a converge while helm applies the one before it. */
+  next(queue: TaskQueue<Task>, signal: AbortSignal): void {
+    const next = queue.entries[1]?.task;
+    if (next?.type !== 'ModuleRun' || this.#parts.registry.deployed.has(next.module)) return;
+    const module = this.#parts.registry.tracked.get(next.module)?.module;
+    if (module !== undefined) this.#prepare(module, next.root?.span ?? NO_SPAN, signal);
+  }
+
+  #prepare(module: TrackedModule['module'], span: Span, signal: AbortSignal): void {
+    const { values, releases, configMapContent } = this.#parts;
+    if (module.chart === 'none' || configMapContent().maintenance.has(module.key)) return;
+    const start = async (): Promise<void> => {
+      values.checkForHelm(module.name);
+      await releases.prepare(module, visibleToHelm(values, module.name), span, signal);
+    };
+    // The deployment itself reports what is wrong with the values.
+    start().catch(() => undefined);
+  }
 }

@@ -13,11 +13,10 @@ import type { HookBindings, ModuleSources } from '../services.ts';
 import type { TaskRouter } from '../task-router.ts';
 import type { Task } from '../tasks.ts';
 import type { TrackedModule } from '../tracked-module.ts';
-import type { ModuleDeleteParts } from './module-delete.ts';
-import { stopModule } from './module-delete.ts';
+import type { ModuleRemoval } from './module-delete.ts';
 
 /** What the functions here use of the operator. */
-export type ReloadFilesParts = {
+export interface ReloadFilesParts {
   readonly registry: ModuleRegistry;
   readonly converge: ConvergeState;
   readonly globalHooks: GlobalHooks;
@@ -26,7 +25,8 @@ export type ReloadFilesParts = {
   readonly releases: Releases;
   readonly sources: Pick<ModuleSources, 'loadGlobalHooks' | 'loadModuleHooks' | 'reloadModules'>;
   readonly bindings: Pick<HookBindings, 'createRuntime' | 'setSchedules' | 'setWebhooks'>;
-} & ModuleDeleteParts;
+  readonly removal: Pick<ModuleRemoval, 'stop'>;
+}
 
 /**
  * Development only: takes over what changed on disk. New and changed global hooks are started as at the start of the
@@ -67,7 +67,7 @@ async function reload(operator: ReloadFilesParts, signal: AbortSignal): Promise<
           loaded,
         )
       )
-        await stopModule(operator, tracked, signal);
+        await operator.removal.stop(tracked, signal);
     });
   }
   // The converge of the start comes anyway, when the global hooks are ready for it.
@@ -84,7 +84,7 @@ async function stopRefused(
   signal: AbortSignal,
 ): Promise<void> {
   await operator.releases.stopMonitor(tracked.module.name);
-  await stopModule(operator, tracked, signal);
+  await operator.removal.stop(tracked, signal);
 }
 
 async function attempt(operator: ReloadFilesParts, what: string, load: () => Promise<void>): Promise<void> {

@@ -1,0 +1,117 @@
+import type { Logger } from '@addon-operator/base/log';
+import { traced } from '@addon-operator/base/trace';
+import type { Journal } from '../../journal/journal.ts';
+import type { Discovery } from '../../modules/module-discovery.ts';
+import type { ConfigMapContent } from '../../values/config-map-content.ts';
+import type { DynamicFlags } from '../dynamic-flags.ts';
+import type { ModuleRegistry } from '../module-registry.ts';
+import type { RefusedModules } from '../refused-modules.ts';
+import type { ReleaseInCluster, Releases } from '../releases.ts';
+import type { HookBindings, ModuleSources } from '../services.ts';
+
+/** What modules are discovered with. */
+export interface DiscoveryPassParts {
+  readonly registry: ModuleRegistry;
+  readonly log: Logger;
+  readonly releases: Releases;
+  readonly dynamicFlags: DynamicFlags;
+  /** The newest valid content of the ConfigMap. */
+  readonly configMapContent: () => ConfigMapContent;
+  readonly sources: Pick<ModuleSources, 'discover'>;
+  readonly bindings: Pick<HookBindings, 'setSchedules'>;
+  readonly journal: Pick<Journal, 'spanIn'>;
+  readonly refusals: RefusedModules;
+}
+
+export type DiscoveryResult =
+  /** The registry has what was discovered; `releases`: names of the releases in the cluster that this operator made. */
+  | { readonly type: 'discovered'; readonly releases: ReadonlySet<string> }
+  /** Nobody waits for the result any more, and it was dropped. */
+  | { readonly type: 'superseded' }
+  /** What decides was changed meanwhile: the pass has to be repeated. */
+  | { readonly type: 'outdated' };
+
+/** Decides which modules are enabled, from the releases in the cluster, flags, files and the ConfigMap. */
+export class DiscoveryPass {
+  readonly #parts: DiscoveryPassParts;
+
+  constructor(parts: DiscoveryPassParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * One pass over all modules.
+   *
+   * @param queue the name of the queue whose task asks for it
+   * @param isCurrent whether the caller still waits for the result
+   * @throws what the API client and enabled scripts throw; the registry has the last result then
+   */
+  async discover(queue: string, isCurrent: () => boolean, signal: AbortSignal): Promise<DiscoveryResult> {
+    const { configMapContent, dynamicFlags, refusals, registry } = this.#parts;
+    const { modules } = registry;
+    const [content, flags] = [configMapContent(), dynamicFlags.all];
+    const all = await this.#parts.releases.list(signal);
+    await this.#releaseKept(all, signal);
+    const owned = all.filter(({ isOwned }) => isOwned);
+    const releases = new Set(owned.map(({ name }) => name));
+    const { started } = registry;
+    registry.setDeployed(
+      new Set(modules.map(({ name }) => name).filter((name) => started.has(name) || releases.has(name))),
+    );
+    const discovery = await this.#traced(queue, signal);
+    if (!isCurrent()) return { type: 'superseded' };
+    // Before the first discovery is over, changes do not restart the converge.
+    if (content !== configMapContent() || flags !== dynamicFlags.all) return { type: 'outdated' };
+    this.#logDecisions(discovery);
+    registry.setDiscovery(discovery);
+    refusals.report();
+    this.#stopSchedulesOfDisabled();
+    return { type: 'discovered', releases };
+  }
+
+  async #traced(queue: string, signal: AbortSignal): Promise<Discovery> {
+    const { registry, sources, journal } = this.#parts;
+    const { modules, deployed } = registry;
+    const attributes = { 'addon_operator.modules': modules.length };
+    return await traced(journal.spanIn(queue), 'discover', attributes, async (span) => {
+      const discovery = await sources.discover(modules, deployed, signal);
+      span.set({ 'addon_operator.modules.enabled': discovery.enabled.length });
+      return discovery;
+    });
+  }
+
+  /** Takes the note that a release stays from those whose modules do not say so any more. */
+  async #releaseKept(releases: readonly ReleaseInCluster[], signal: AbortSignal): Promise<void> {
+    const { registry } = this.#parts;
+    const kept = new Set<string>(releases.filter(({ isKept }) => isKept === true).map(({ name }) => name));
+    for (const { name, manifest, refusal } of registry.modules) {
+      if (refusal !== undefined || manifest.deletionPolicy !== 'delete' || !kept.has(name)) continue;
+      await this.#parts.releases.keep(name, false, signal);
+      const tracked = registry.tracked.get(name);
+      if (tracked !== undefined) tracked.release.noteKept(false);
+    }
+  }
+
+  #logDecisions(discovery: Discovery): void {
+    const { log, registry } = this.#parts;
+    log.info({ modules: discovery.enabled }, 'Enabled modules');
+    for (const { name: module } of registry.modules) {
+      const decision = discovery.decisions.get(module);
+      if (decision === undefined) continue;
+      const { isEnabled, source, reason } = decision;
+      if (source === 'deletion-policy') log.warn({ module, reason }, 'Module is protected and stays enabled');
+      else if (source === 'requirement')
+        log.warn({ module, reason }, 'Module is not enabled because of its requirements');
+      else if (!isEnabled && registry.isEnabled(module))
+        log.info({ module, source, reason }, 'Module is disabled');
+    }
+  }
+
+  #stopSchedulesOfDisabled(): void {
+    const { bindings, registry } = this.#parts;
+    for (const [name, tracked] of registry.tracked) {
+      if (registry.isEnabled(name)) continue;
+      for (const runtime of tracked.hooks ?? []) bindings.setSchedules(runtime, false);
+    }
+  }
+}

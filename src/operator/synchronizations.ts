@@ -1,0 +1,68 @@
+import type { QueueSet } from '@addon-operator/task-queue/queue-set';
+import { synchronizedBindings } from '../hooks/binding-context.ts';
+import type { KubernetesBinding } from '../hooks/hook-config.ts';
+import type { ConvergeState } from './converge-state.ts';
+import { isWaitedFor } from './handlers/hook-run.ts';
+import type { HookRuntime } from './hook-runtime.ts';
+import type { ModuleRegistry } from './module-registry.ts';
+import { originOf } from './task-origin.ts';
+import type { TaskRouter } from './task-router.ts';
+import { MAIN_QUEUE, type Task } from './tasks.ts';
+
+export interface SynchronizationsParts {
+  readonly registry: ModuleRegistry;
+  readonly converge: ConvergeState;
+  readonly router: TaskRouter;
+  readonly queues: QueueSet<Task>;
+}
+
+/** Queues the first runs of kubernetes bindings, which show a hook what is there already. */
+export class Synchronizations {
+  readonly #parts: SynchronizationsParts;
+
+  constructor(parts: SynchronizationsParts) {
+    this.#parts = parts;
+  }
+
+  /** The bindings whose Synchronization runs now or waits in a queue. */
+  get queued(): ReadonlySet<KubernetesBinding> {
+    const tasks = this.#parts.queues.all.flatMap(({ entries }) => entries.map(({ task }) => task));
+    return new Set(tasks.flatMap((task) => ('reasons' in task ? synchronizedBindings(task.reasons) : [])));
+  }
+
+  /**
+   * Makes one Synchronization run per kubernetes binding. Those of other queues are appended there; those of `main` are
+   * returned, for the caller to put where they come next.
+   *
+   * @param asking the task that asks for them
+   * @param belongs leaves bindings out
+   */
+  queue(
+    runtimes: readonly HookRuntime[],
+    asking: Task,
+    belongs: (binding: KubernetesBinding) => boolean = () => true,
+  ): readonly Task[] {
+    const { router, converge, queues } = this.#parts;
+    const forMain: Task[] = [];
+    for (const runtime of runtimes) {
+      for (const binding of runtime.hook.config.kubernetes.filter(belongs)) {
+        const run = router.synchronizationRun(runtime, binding, converge.activation);
+        const task = { ...run, ...originOf(asking) };
+        router.synchronizationOf(runtime.hook.owner)?.expect(binding, isWaitedFor(binding));
+        if (binding.queue === MAIN_QUEUE) forMain.push(task);
+        else queues.get(binding.queue).append(task);
+      }
+    }
+    return forMain;
+  }
+
+  /** Queues the Synchronizations of wanted modules that were dropped or missed; returns those for `main`. */
+  queueMissed(asking: Task): readonly Task[] {
+    const { registry } = this.#parts;
+    return [...registry.tracked.values()].flatMap(({ module, hooks, synchronization }) =>
+      registry.isWanted(module.name)
+        ? this.queue(hooks ?? [], asking, (binding) => synchronization.isLost(binding))
+        : [],
+    );
+  }
+}
