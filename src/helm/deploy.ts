@@ -147,10 +147,13 @@ async function keepUnchanged(
 ): Promise<DeployResult | undefined> {
   const { module } = request;
   const startedAtMs = context.clock.steadyMs();
-  const latest = context.sharedReads.release(module.name);
-  if (latest?.objects === undefined) return undefined;
-  if (nextReleaseAction(observeRelease(context, latest), desiredRelease(context, chart)).type !== 'keep')
-    return undefined;
+  const isKept = (revision: ReleaseRevision | undefined): boolean =>
+    nextReleaseAction(observeRelease(context, revision), desiredRelease(context, chart)).type === 'keep';
+  // Of a release that has to change, another list says nothing new.
+  if (!isKept(context.store.known(module.name))) return undefined;
+  const readAll = (): Promise<readonly ReleaseRevision[]> => context.store.latestOfAll(signal);
+  const latest = await context.sharedReads.currentRelease(module.name, readAll, signal);
+  if (latest?.objects === undefined || !isKept(latest)) return undefined;
   const lookup = { ...lookupOptions(context), lists: context.sharedReads };
   const absent = await firstAbsent(latest.objects, context.extraLabels, lookup, signal);
   if (absent !== undefined) return undefined;

@@ -45,6 +45,44 @@ test('release() is not known when we changed the release while all were read', a
   expect(reads.release('web')).toBe(web);
 });
 
+test('currentRelease() reads all releases again after five seconds, once for all that wait', async () => {
+  const { clock, reads } = clockAndReads();
+  const lists: string[] = [];
+  const current = (name: string) =>
+    reads.currentRelease(
+      name,
+      async () => {
+        lists.push(name);
+        await setImmediate();
+        return [{ ...web, revision: 2 }];
+      },
+      never,
+    );
+  expect(await current('web')).toBeUndefined();
+  await reads.readReleases(async () => [web]);
+  await clock.advance(4_999);
+  expect(await current('web')).toBe(web);
+  expect(lists).toEqual([]);
+  await clock.advance(1);
+  expect(await Promise.all([current('web'), current('db')])).toMatchObject([{ revision: 2 }, undefined]);
+  expect(lists).toEqual(['web']);
+});
+
+test('currentRelease() is not known when we changed the release, however old the list is', async () => {
+  const { clock, reads } = clockAndReads();
+  await reads.readReleases(async () => [web]);
+  await clock.advance(5_000);
+  const current = reads.currentRelease(
+    'web',
+    async () => {
+      reads.forgetRelease('web');
+      return await Promise.resolve([web]);
+    },
+    never,
+  );
+  expect(await current).toBeUndefined();
+});
+
 test('names() reads each list once in five seconds, and again after a failure', async () => {
   const { clock, reads } = clockAndReads();
   const asked: string[] = [];

@@ -18,6 +18,8 @@ export class SharedReads {
   readonly #clock: SteadyClock;
   #releases: Releases | undefined;
   readonly #names: SharedResponses<ReadonlySet<string>>;
+  /** Repeated reads of all releases, of which one is under way at a time. */
+  readonly #reads: SharedResponses<readonly ReleaseRevision[]>;
   /** For each read of all releases that is under way, those that were changed since it began. */
   readonly #changedWhileReading = new Set<Set<string>>();
   #forgottenAtMs = Number.NEGATIVE_INFINITY;
@@ -25,6 +27,7 @@ export class SharedReads {
   constructor(clock: SteadyClock) {
     this.#clock = clock;
     this.#names = new SharedResponses(clock, MAX_AGE_MS);
+    this.#reads = new SharedResponses(clock, MAX_AGE_MS);
   }
 
   /** Reads the newest revision of every release, which is known from then on, except releases that this process changes during the read. */
@@ -48,6 +51,24 @@ export class SharedReads {
     return releases !== undefined && isFresh(releases.readAtMs, MAX_AGE_MS, this.#clock)
       ? releases.value.get(name)
       : undefined;
+  }
+
+  /**
+   * As {@link release}, but reads all releases again when they were read more than five seconds ago: one list takes the place
+   * of several requests for each release that is looked at later.
+   *
+   * @param signal the one that `read` ends with; a reader whose signal aborts takes only itself down
+   * @returns undefined also when nothing has read the releases before
+   */
+  async currentRelease(
+    name: string,
+    read: () => Promise<readonly ReleaseRevision[]>,
+    signal: AbortSignal,
+  ): Promise<ReleaseRevision | undefined> {
+    const releases = this.#releases;
+    if (releases !== undefined && !isFresh(releases.readAtMs, MAX_AGE_MS, this.#clock))
+      await this.#reads.get('', () => this.readReleases(read), signal);
+    return this.release(name);
   }
 
   /** To be called before and after we change a release ourselves. */
