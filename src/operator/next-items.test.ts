@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { failing, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
+import { failing, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
 import { nextItems } from './next-items.ts';
 
 function kinds({ operator }: OperatorLab): readonly string[] {
@@ -17,4 +17,13 @@ test('ticks of crontabs are announced when the first converge is over, because b
   lab.obstacles.delete('deploy api');
   await lab.pass(60_000, 1);
   expect(kinds(lab)).toEqual(['schedule tick.sh']);
+});
+
+test('a check of a module is announced only while the module is enabled or still to be deleted', async () => {
+  await using lab = await operatorLab(['web']);
+  lab.operator.router.requeues.ask(name('web'), 1_000);
+  expect(kinds(lab)).toEqual([]);
+  await lab.converge();
+  lab.operator.router.requeues.ask(name('web'), 1_000);
+  expect(kinds(lab)).toEqual(['recheck ']);
 });

@@ -52,7 +52,8 @@ function* retries({ queues }: NextItemsParts): Generator<Upcoming> {
 function* rechecks({ registry, router }: NextItemsParts): Generator<Upcoming> {
   for (const { name } of registry.modules) {
     const atMs = router.requeues.dueMs(name);
-    if (atMs !== undefined)
+    // A module that was disabled since is not checked.
+    if (atMs !== undefined && (registry.isWanted(name) || registry.isDeletionPending(name)))
       yield { atMs, kind: 'recheck', text: `module ${name} is checked`, module: name, hook: '', crontab: '' };
   }
 }
