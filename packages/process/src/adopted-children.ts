@@ -105,10 +105,16 @@ export class AdoptedChildren implements EscapedChildren, Chore {
     if (!calls.hasChildren()) return;
     const known = new Set<number>();
     for (const { pid } of running.values()) known.add(pid);
-    for (const pid of this.#childPids()) {
-      if (known.has(pid)) continue;
-      if (calls.reapIfExited(pid)) this.#dying.delete(pid);
-      else if (!this.#dying.has(pid)) this.#killEnded(pid, known);
+    // A child that died after it was listed has left its own children here: they belong to the same run.
+    for (let isReaped = true; isReaped; ) {
+      isReaped = false;
+      for (const pid of this.#childPids()) {
+        if (known.has(pid)) continue;
+        if (calls.reapIfExited(pid)) {
+          this.#dying.delete(pid);
+          isReaped = true;
+        } else if (!this.#dying.has(pid)) this.#killEnded(pid, known);
+      }
     }
     const strays = this.#escaped.take(undefined);
     if (strays !== undefined) this.#options.onStrays(strays);
