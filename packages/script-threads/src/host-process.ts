@@ -102,6 +102,11 @@ export class HostProcess {
     return this.#isGone;
   }
 
+  /** Whether it takes no more work: it is gone, or about to be. */
+  get isEnding(): boolean {
+    return this.#isGone || this.#reason !== undefined;
+  }
+
   /** Makes room for a worker, and returns its number. */
   add(entry: WorkerEntry): number {
     this.#lastWorker += 1;

@@ -65,7 +65,7 @@ export class ScriptWorker {
   }
 
   get isGone(): boolean {
-    return this.#isGone || this.#host.isGone;
+    return this.#isGone || this.#host.isEnding;
   }
 
   /** Starts the thread and loads the file: ends with `ready`, or with a failure. */
@@ -106,7 +106,8 @@ export class ScriptWorker {
     signal: AbortSignal,
   ): Promise<WorkerResponse> {
     signal.throwIfAborted();
-    if (this.#host.isGone) return { type: 'host-gone', reason: 'it was no longer running', wasAlone: false };
+    if (this.#host.isEnding)
+      return { type: 'host-gone', reason: 'it was no longer running', wasAlone: false };
     const response = Promise.withResolvers<WorkerResponse>();
     const { clock, graceMs, timeoutMs } = limits;
     let ended: AbortController | undefined;
@@ -117,6 +118,8 @@ export class ScriptWorker {
       await clock.sleep(graceMs, ended.signal);
       this.end();
       await clock.sleep(graceMs, ended.signal);
+      // It may have ended at this very moment, and others use the process by now.
+      ended.signal.throwIfAborted();
       await this.#host.kill('it could not be stopped');
     };
     // What is left to be waited for when the work has ended is of no interest.

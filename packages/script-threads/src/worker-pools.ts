@@ -169,7 +169,7 @@ export class WorkerPools {
   }
 
   #sharedHost(): HostProcess {
-    if (this.#shared === undefined || this.#shared.isGone) this.#shared = this.#startHost();
+    if (this.#shared === undefined || this.#shared.isEnding) this.#shared = this.#startHost();
     return this.#shared;
   }
 
