@@ -16,6 +16,7 @@ import { leaderHost } from './leader-host.ts';
 import { leaderReadiness } from './leader-readiness.ts';
 import { Leadership, type LeadershipHost } from './leadership.ts';
 import { startPresence } from './presence.ts';
+import { WebhookEndpoint } from './webhook-endpoint.ts';
 
 /** The right to act, as the parts that act see it. */
 export interface Lead {
@@ -121,7 +122,24 @@ async function waitForLead<Cluster extends LeadClients>(
   const check = (): void => fence.check();
   const cluster = await connect(check);
   running.defer(() => cluster.close());
-  const leadership = new Leadership({ settings, host, kube: cluster.lease, fence, metrics, onLost });
+  const endpoint = new WebhookEndpoint({
+    pod: { namespace: settings.namespace, name: settings.podName },
+    kube: cluster.lease,
+    clock: host.steadyClock,
+    random: host.random,
+    log: componentLog(host, 'leader'),
+  });
+  const leadership = new Leadership({
+    settings,
+    host,
+    kube: cluster.lease,
+    fence,
+    metrics,
+    onLost: (error) => {
+      endpoint.abandon();
+      onLost(error);
+    },
+  });
   const readiness = leaderReadiness({
     leader: () => leadership.leader,
     port: settings.listenPort === 0 ? httpPort : settings.listenPort,
@@ -137,10 +155,12 @@ async function waitForLead<Cluster extends LeadClients>(
   const heldPorts = await ConnectionForwarder.start({
     ports: webhookPorts,
     target: () => (leadership.leader === '' ? undefined : leaderHost(leadership.leader)),
+    drained: () => endpoint.drained(),
     clock: host.steadyClock,
     log: componentLog(host, 'leader'),
   });
   running.defer(() => heldPorts.stop());
+  endpoint.publish(stop);
   // Without the namespace there can be no lease.
   await Promise.all([leadership.acquire(stop), requireNamespace(settings, host, cluster.main, stop)]);
   heldPorts.hold();

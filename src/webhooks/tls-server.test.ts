@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type RequestOptions, request } from 'node:https';
+import { Agent, type RequestOptions, request } from 'node:https';
 import { connect as connectTcp } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { connect, type TLSSocket } from 'node:tls';
@@ -45,6 +45,8 @@ interface Sent {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
   readonly client?: CertifiedKey;
+  /** Default: a connection for this request alone. */
+  readonly agent?: Agent;
 }
 
 async function startLab(
@@ -52,12 +54,14 @@ async function startLab(
   clientCas: readonly string[] = [],
   held?: { readonly port: number; readonly ports: HeldPorts },
   clock: SteadyClock = systemClock,
+  replicas?: Pick<HeldPorts, 'drained'>,
 ) {
   const certificates = new CertificateSlot(serving());
   const server = await startWebhookServer({
     address: '127.0.0.1',
     port: held?.port ?? 0,
     taken: held?.ports.take('127.0.0.1', held.port),
+    replicas: replicas ?? held?.ports,
     certificates,
     clientCas,
     handler,
@@ -72,16 +76,20 @@ async function startLab(
     headers = { 'content-type': 'application/json' },
     body = '{}',
     client,
+    agent,
   }: Sent) => {
     const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>();
-    const outgoing = request({ ...options, method, path, headers, ...client }, (incoming) => {
-      const chunks: Buffer[] = [];
-      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-      incoming.on('end', () =>
-        resolve({ status: incoming.statusCode ?? 0, text: Buffer.concat(chunks).toString() }),
-      );
-      incoming.on('error', reject);
-    });
+    const outgoing = request(
+      { ...options, method, path, headers, ...(agent && { agent }), ...client },
+      (incoming) => {
+        const chunks: Buffer[] = [];
+        incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+        incoming.on('end', () =>
+          resolve({ status: incoming.statusCode ?? 0, text: Buffer.concat(chunks).toString() }),
+        );
+        incoming.on('error', reject);
+      },
+    );
     outgoing.on('error', reject);
     outgoing.end(method === 'GET' ? undefined : body);
     return await promise;
@@ -151,6 +159,35 @@ test('a port that a standby has held is taken over, with the requests that wait'
   last.destroy();
   expect(await send({ body: '{"late":1}' })).toMatchObject({ status: 200 });
   await server.stop();
+  await expect(send({})).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+});
+
+test('where other replicas take over, clients leave connections after 3 seconds', async () => {
+  const clock = new FakeClock();
+  const replicas = { drained: async () => undefined };
+  const { server, send } = await startLab(echo, [], undefined, clock, replicas);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1, ca: authority.cert });
+  onTestFinished(() => agent.destroy());
+  const open = () => Object.values(agent.freeSockets).flat().length;
+  await send({ agent });
+  await expect.poll(open, { timeout: 60_000 }).toBe(1);
+  await clock.advance(3_000);
+  await send({ agent });
+  await expect.poll(open, { timeout: 60_000 }).toBe(1);
+  await clock.advance(1);
+  await send({ agent });
+  await expect.poll(open, { timeout: 60_000 }).toBe(0);
+  await server.stop();
+});
+
+test('a server that stops accepts requests until clients do not connect any more', async () => {
+  const drained = Promise.withResolvers<void>();
+  const replicas = { drained: async () => await drained.promise };
+  const { server, send } = await startLab(echo, [], undefined, systemClock, replicas);
+  const stopped = server.stop();
+  expect(await send({})).toMatchObject({ status: 200 });
+  drained.resolve();
+  await stopped;
   await expect(send({})).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 });
 

@@ -8,7 +8,7 @@ import { parseGoDuration } from '@addon-operator/base/go-duration';
 import { bodyOf, type HttpResponse, respond } from '@addon-operator/base/http-responses';
 import { listening } from '@addon-operator/base/listening';
 import type { Logger } from '@addon-operator/base/log';
-import type { TakenPort } from '@addon-operator/http-server/connection-forwarder';
+import type { HeldPorts, TakenPort } from '@addon-operator/http-server/connection-forwarder';
 import type { WebhookCertificates } from './webhook-certificates.ts';
 
 /** A POST with a JSON body. */
@@ -36,7 +36,8 @@ export interface WebhookServer {
   readonly port: number;
   /**
    * Stops listening, lets requests finish for at most 5 seconds, and drops every connection. Where another replica can take
-   * over, clients are asked for one second before that to leave their connections.
+   * over, this waits before that until clients do not connect here any more, and one second more for them to leave their
+   * connections.
    */
   stop(): Promise<void>;
 }
@@ -47,6 +48,8 @@ export interface WebhookServerOptions {
   readonly port: number;
   /** A handle that listens on that port already, with connections that wait; by default the server listens itself. */
   readonly taken?: TakenPort | undefined;
+  /** Where other replicas take requests over: resolves when clients do not connect to this one any more. */
+  readonly replicas?: Pick<HeldPorts, 'drained'> | undefined;
   /** A change is used for every connection made after it. */
   readonly certificates: WebhookCertificates;
   /** PEM certificates; if there are any, a client must present a certificate that one of these authorities signed. */
@@ -65,6 +68,8 @@ const IDLE_MS = 120_000;
 const FINISH_MS = 5_000;
 /** How long clients are given to leave their connections for another replica. */
 const LEAVE_MS = 1_000;
+/** Of a connection that may lead through another replica: shorter than that one waits before it stops. */
+const MAX_AGE_MS = 3_000;
 const MEDIA_TYPES = { json: 'application/json', text: 'text/plain; charset=utf-8' } as const;
 
 /**
@@ -75,7 +80,7 @@ const MEDIA_TYPES = { json: 'application/json', text: 'text/plain; charset=utf-8
  * @throws OperatorError HTTP_LISTEN when the address is in use or not ours
  */
 export async function startWebhookServer(options: WebhookServerOptions): Promise<WebhookServer> {
-  const { address, port, taken, certificates, clientCas = [], clock, log } = options;
+  const { address, port, taken, replicas, certificates, clientCas = [], clock, log } = options;
   const context = () => ({
     cert: certificates.current.cert,
     key: certificates.current.key,
@@ -101,11 +106,16 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
       response.once('close', () => responding.delete(response));
       void respond(request, response, async (gone) => {
         const reply = await responseTo(request, options, gone);
-        return sent(reply, isStopping);
+        return sent(reply, isStopping || isOld(request.socket));
       });
     },
   );
   server.maxConnections = MAX_CONNECTIONS;
+  // A standby in between cannot end a connection without a failure: it sees bytes, not requests.
+  const openedMs = new WeakMap<Duplex, number>();
+  const isOld = (socket: Duplex): boolean =>
+    replicas !== undefined && clock.steadyMs() - (openedMs.get(socket) ?? 0) > MAX_AGE_MS;
+  server.on('secureConnection', (socket) => openedMs.set(socket, clock.steadyMs()));
   // The server forgets connections on which no request has come yet, and API servers keep such ones in reserve.
   const sockets = new Set<Duplex>();
   server.on('connection', (socket) => {
@@ -131,7 +141,8 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
     async stop() {
       unsubscribe();
       isStopping = true;
-      if (taken !== undefined) await emptied(sockets, LEAVE_MS, clock);
+      await replicas?.drained();
+      if (replicas !== undefined) await emptied(sockets, LEAVE_MS, clock);
       const { promise, resolve } = Promise.withResolvers<void>();
       server.close(() => resolve());
       await emptied(responding, FINISH_MS, clock);

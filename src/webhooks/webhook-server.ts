@@ -71,6 +71,7 @@ export class WebhookServers {
       address,
       port,
       taken: heldPorts?.take(address, port),
+      replicas: heldPorts,
       certificates,
       clientCas,
       handler,

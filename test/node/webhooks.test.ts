@@ -12,27 +12,30 @@ import { PodOperator } from '../support/node/pod-operator.ts';
 const SOON = { timeout: 600_000, interval: 200 };
 
 describeNode('webhooks through their Service', (node) => {
-  test('no request that reaches a replica fails during a rollout of two, and when the leader is deleted', async () => {
+  test('no request fails during a rollout of two replicas, and when the leader is deleted', async () => {
     const shared = await node();
     await using operator = await PodOperator.install(shared, SPEC);
     await untilResponded(shared, operator);
-    const load = new AdmissionLoad(shared.node, operator);
+    await using load = new AdmissionLoad(shared.node, operator);
     await untilMore(load, 100);
 
     await operator.upgrade('--set-json', 'podAnnotations={"rollout":"1"}');
     await untilMore(load, 100);
-    expect(load.failures.filter(hasReachedReplica)).toEqual([]);
+    expect(load.failures).toEqual([]);
 
     const leader = load.results.at(-1)?.pod;
+    const deletedAt = load.results.length;
     await shared.node.probe.expect({
       method: 'DELETE',
       path: `/api/v1/namespaces/${operator.namespace}/pods/${leader}`,
     });
-    await expect.poll(() => load.results.at(-1)?.pod, SOON).not.toBe(leader);
-    await untilMore(load, 100);
+    const isByNext = () =>
+      load.results.some(({ pod }, at) => at > deletedAt && ![undefined, leader].includes(pod));
+    await expect.poll(isByNext, SOON).toBe(true);
+    await untilMore(load, 200);
     const results = await load.stop();
-    expect(load.failures.filter(hasReachedReplica)).toEqual([]);
-    expect(results.length - load.failures.length).toBeGreaterThan(300);
+    expect(load.failures).toEqual([]);
+    expect(results.length).toBeGreaterThan(500);
     // A replica that has handed the lease over answers no more.
     const leaders = leadersOf(results);
     expect(leaders).toHaveLength(new Set(leaders).size);
@@ -46,20 +49,19 @@ describeNode('webhooks through their Service', (node) => {
       const shared = await node();
       await using operator = await PodOperator.install(shared, SPEC);
       await untilResponded(shared, operator);
-      const load = new AdmissionLoad(shared.node, operator);
+      await using load = new AdmissionLoad(shared.node, operator);
       await untilMore(load, 50);
       const leader = load.results.at(-1)?.pod ?? '';
       await killContainer(shared, operator.namespace, leader);
       const killedMs = performance.now();
-      await expect
-        .poll(() => load.results.findLast(({ endMs }) => endMs > killedMs)?.error, SOON)
-        .toBeUndefined();
+      const served = () => load.results.find(({ startMs, pod }) => startMs > killedMs && pod !== undefined);
+      await expect.poll(served, SOON).toBeDefined();
       await untilMore(load, 100);
       const results = await load.stop();
-      const isServed = results.findIndex(({ startMs, pod }) => startMs > killedMs && pod !== undefined);
-      const servedMs = results[isServed]?.startMs ?? 0;
+      // The container of the killed process is started again before a replica leads.
+      const servedMs = served()?.endMs ?? 0;
       const failedLater = load.failures.filter(({ startMs }) => startMs > servedMs);
-      expect(failedLater.filter(hasReachedReplica)).toEqual([]);
+      expect(failedLater).toEqual([]);
       report(`killed leader, served again after ${Math.round(servedMs - killedMs)} ms`, results);
 
       const cutMs = performance.now();
@@ -88,15 +90,6 @@ async function untilResponded({ node }: SharedNode, { namespace }: PodOperator):
 async function untilMore(load: AdmissionLoad, count: number): Promise<void> {
   const target = load.results.length + count;
   await expect.poll(() => load.results.length, SOON).toBeGreaterThan(target);
-}
-
-/**
- * Whether it failed in a replica. The Services take pods that are not ready, because webhooks guard what is in the first
- * converge. So for a moment a pod that does not listen yet, or no longer, refuses or resets new connections; and a pod that
- * stops closes idle ones, on which a request may just be on its way.
- */
-function hasReachedReplica({ error = '' }: AdmissionResult): boolean {
-  return !/connection refused|connection reset by peer|broken pipe|EOF/.test(error);
 }
 
 function report(what: string, results: readonly AdmissionResult[]): void {

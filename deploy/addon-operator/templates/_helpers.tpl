@@ -7,6 +7,13 @@ app.kubernetes.io/name: addon-operator
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
+{{/* The operator sets it on its own pod while it accepts webhook requests, if it may. */}}
+{{- define "operator.endpointLabel" -}}
+{{- if and .Values.highAvailability.enabled .Values.webhooks.enabled .Values.rbac.create -}}
+addon-operator.io/webhooks: serving
+{{- end -}}
+{{- end -}}
+
 {{- define "operator.labels" -}}
 {{ include "operator.selector" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}

@@ -230,3 +230,23 @@ test('a port in use is left out, the others are forwarded', async () => {
   forwarders.push(await ConnectionForwarder.start(options));
   expect(await say(port, 'hello')).toBe('hello');
 });
+
+test('stop() accepts connections until clients do not connect any more', async () => {
+  const target = await echo();
+  const [port = 0] = await freePorts(1);
+  const drained = Promise.withResolvers<void>();
+  const forwarder = await ConnectionForwarder.start({
+    ports: [{ address: '127.0.0.1', port, targetPort: target }],
+    target: () => '127.0.0.1',
+    drained: () => drained.promise,
+    clock: new FakeClock(),
+    log: silentLogger,
+  });
+  forwarders.push(forwarder);
+  const stopped = forwarder.stop();
+  expect(await say(port, 'late')).toBe('late');
+  drained.resolve();
+  await stopped;
+  const refused = connect({ port, host: '127.0.0.1' });
+  expect(await once(refused, 'error')).toMatchObject([{ code: 'ECONNREFUSED' }]);
+});

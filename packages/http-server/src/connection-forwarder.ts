@@ -28,6 +28,8 @@ export interface ForwarderOptions {
   readonly ports: readonly ForwardedPort[];
   /** The host at this moment; undefined when there is none. */
   readonly target: () => string | undefined;
+  /** Resolves when clients do not connect here any more; `stop` waits for it. Default: at once. */
+  readonly drained?: () => Promise<void>;
   readonly clock: SteadyClock;
   readonly log: Logger;
 }
@@ -44,6 +46,8 @@ export interface TakenPort {
 export interface HeldPorts {
   /** To be called once for each port; undefined for one that is not held: it is free. */
   take(address: string, port: number): TakenPort | undefined;
+  /** Resolves when clients do not connect here any more, once this process stops. */
+  drained(): Promise<void>;
 }
 
 interface Door extends ForwardedPort {
@@ -101,12 +105,17 @@ export class ConnectionForwarder implements HeldPorts {
     return { handle: door.server, waiting };
   }
 
+  async drained(): Promise<void> {
+    await this.#options.drained?.();
+  }
+
   /**
-   * Stops listening on the ports that were not taken. Requests that were passed on are answered first, for at most 5
+   * Waits until it is drained, and stops listening on the ports that were not taken. Requests that were passed on are answered first, for at most 5
    * seconds; then every connection is dropped.
    */
   async stop(): Promise<void> {
     const { clock } = this.#options;
+    await this.drained();
     const closed = this.#doors
       .splice(0)
       .map(({ server }) => new Promise<void>((resolve) => void server.close(() => resolve())));

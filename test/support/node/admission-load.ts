@@ -32,7 +32,7 @@ export interface AdmissionResult {
 }
 
 /** Sends requests that a webhook is called for, from several clients, until it is stopped. */
-export class AdmissionLoad {
+export class AdmissionLoad implements AsyncDisposable {
   readonly results: AdmissionResult[] = [];
   readonly #node: TestNode;
   readonly #namespace: string;
@@ -50,6 +50,10 @@ export class AdmissionLoad {
     this.#isStopped = true;
     await this.#clients;
     return this.results;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
   }
 
   get failures(): readonly AdmissionResult[] {
