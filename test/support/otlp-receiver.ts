@@ -34,6 +34,8 @@ export class OtlpReceiver implements AsyncDisposable {
   readonly headers: Readonly<Record<string, unknown>>[] = [];
   /** What the next requests get; then 200. */
   readonly responses: Result[] = [];
+  /** What all others get. */
+  always: Result = { status: 200 };
   requests = 0;
   readonly #server: Server;
 
@@ -50,7 +52,7 @@ export class OtlpReceiver implements AsyncDisposable {
       request.on('end', () => {
         receiver.requests += 1;
         receiver.headers.push(request.headers);
-        const reply = receiver.responses.shift() ?? { status: 200 };
+        const reply = receiver.responses.shift() ?? receiver.always;
         if (reply === 'hang') return;
         if (reply === 'reset') {
           request.socket.destroy();

@@ -46,3 +46,38 @@ test('a collector that hangs delays the stop by the limit for the last spans, an
   await stopped;
   expect(lost).toEqual([{ count: 3, reason: 'the program stops' }]);
 });
+
+test('a collector that refuses for ever gets one request at a time, and no more than the queue waits for it', async () => {
+  const lost: number[] = [];
+  const batches: number[] = [];
+  const underWay: (() => void)[] = [];
+  const queue = new SpanQueue({
+    sink: {
+      export: (spans, onResult) => {
+        batches.push(spans.length);
+        underWay.push(() => onResult({ code: 1, error: new Error('429 too many requests') }));
+      },
+      shutdown: () => Promise.resolve(),
+    },
+    clock: new FakeClock(),
+    maxQueueSize: 4,
+    maxBatchSize: 2,
+    delayMs: 1_000,
+    flushMs: FLUSH_MS,
+    onDropped: (count) => lost.push(count),
+  });
+  const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+  const SPANS = 1_000;
+  for (let count = 1; count <= SPANS; count += 1) {
+    queue.onEnd(SPAN);
+    // Never more than the batch that is under way and those that wait.
+    expect(count - sum(lost)).toBeLessThanOrEqual(6);
+    expect(underWay.length).toBeLessThanOrEqual(1);
+    if (count % 10 === 0) underWay.shift()?.();
+  }
+  while (underWay.length > 0) underWay.shift()?.();
+  expect(sum(lost)).toBe(SPANS);
+  expect(Math.max(...batches)).toBe(2);
+  // A refused batch is not sent again.
+  expect(batches.length).toBeLessThanOrEqual(SPANS / 10 + 3);
+});
