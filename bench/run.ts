@@ -30,6 +30,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   browser: async () => (await import('./browser.ts')).benchBrowser(),
   'hook-tests': async () => (await import('./hook-tests.ts')).benchHookTests(),
   api: async () => (await import('./api.ts')).benchApi(),
+  observe: async () => (await import('./observe.ts')).benchObserve(),
   scale: async () => (await import('./scale.ts')).benchScale({ sizes, isWritten }),
 };
 
