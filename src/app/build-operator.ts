@@ -17,7 +17,7 @@ import { ConvergeState } from '../operator/converge-state.ts';
 import { createQueues } from '../operator/create-queues.ts';
 import { DeployHooks } from '../operator/deploy-hooks.ts';
 import { directoryMemory } from '../operator/directory-memory.ts';
-import { createExecution, scriptParts } from '../operator/execution-parts.ts';
+import { createExecution, createRunParts, scriptParts } from '../operator/execution-parts.ts';
 import { createExtensionParts } from '../operator/extension-parts.ts';
 import { GlobalHooks } from '../operator/global-hooks.ts';
 import { helmReports } from '../operator/helm-reports.ts';
@@ -112,7 +112,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const router = new TaskRouter({ clock, log, metrics, ...waiting, registry, converge, globalHooks });
   const helm = await startHelm(all, readManifest, helmReports({ registry, router, pauses, metrics, traces }));
   const execution = createExecution(
-    { ...all, helm, values, dynamicFlags, followSecrets },
+    { ...options, helm, values, dynamicFlags, followSecrets, ...createRunParts(all) },
     { registry, journal },
   );
   const hasHooks = ({ name }: Module): boolean => registry.tracked.get(name)?.hooks !== undefined;

@@ -11,7 +11,7 @@ import type { HookRuns } from '../hooks/run-hook.ts';
 import { Journal } from '../journal/journal.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
 import { findModules } from '../modules/find-modules.ts';
-import { createExecution } from '../operator/execution-parts.ts';
+import { createExecution, createRunParts } from '../operator/execution-parts.ts';
 import { createHookLoader, createRuntime, type HookPartsDeps } from '../operator/hook-parts.ts';
 import type { HookRuntime } from '../operator/hook-runtime.ts';
 import { createFlags } from '../operator/module-flags.ts';
@@ -65,7 +65,7 @@ export async function createLoneHook(parts: LoneHookParts): Promise<LoneHook> {
   const { registry, ...owned } = await readOwner(parts, configMap);
   const hookMetrics = new HookMetrics({ log, redact: (text) => text, onSeriesDropped: () => undefined });
   const execution = createExecution(
-    { ...parts, ...owned, configMap, hookMetrics, helm: NO_RELEASES },
+    { ...parts, ...owned, configMap, hookMetrics, helm: NO_RELEASES, ...createRunParts(parts) },
     { registry, journal: new Journal({ clock }) },
   );
   const hook = parts.loaded ?? (await loadLoneHook(parts));

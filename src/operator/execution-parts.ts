@@ -40,23 +40,74 @@ interface ScriptPartsOptions {
   readonly metrics: OperatorMetrics;
 }
 
-interface ExecutionOptions
-  extends ScriptPartsOptions,
-    Pick<
-      HookExecutionOptions,
-      'configMap' | 'dynamicFlags' | 'followSecrets' | 'hookMetrics' | 'metrics' | 'values'
-    > {
-  readonly settings: ScriptPartsOptions['settings'] & Pick<Settings, 'hookContextMaxBytes'>;
-  readonly host: ScriptPartsOptions['host'] & { readonly clock: Clock; readonly random: () => number };
-  readonly cluster: { readonly patcher: KubeClient; readonly discovery: Discovery };
-  readonly helm: Pick<HelmDriver, 'forgetReads'>;
+interface HookRunsOptions extends ScriptPartsOptions {
   readonly http: HttpHooks;
   readonly inProcess: InProcessHooks;
-  readonly jq: JqEngine;
   /** Comes between the operator and the hooks; default: nothing does. */
   readonly tap?: (runs: HookRuns) => HookRuns;
   /** What has to be ended is entered here. */
   readonly running: AsyncDisposableStack;
+}
+
+/** Runs hooks, whatever their transport. */
+function createHookRuns(options: HookRunsOptions): HookRuns {
+  const { settings, host, metrics, tap = (runs: HookRuns): HookRuns => runs } = options;
+  return tap(
+    hookRunsOf({
+      'in-process': options.inProcess,
+      http: options.http,
+      executable: options.running.use(
+        new HookRunner({
+          runner: options.runner,
+          tmpDir: options.tmpDir,
+          env: options.hookEnv,
+          cwd: host.cwd,
+          ...hookLimits(settings),
+          graceMs: HOOK_GRACE_MS,
+          onEscaped: ({ owner, name }, count) =>
+            metrics.hookEscapes({ module: owner.type === 'global' ? '' : owner.module, hook: name }, count),
+          keepFiles: settings.keepsTmpFiles,
+        }),
+      ),
+    }),
+  );
+}
+
+interface HookPatcherOptions {
+  readonly host: { readonly clock: Clock; readonly random: () => number; readonly log: Logger };
+  readonly cluster: { readonly patcher: KubeClient; readonly discovery: Discovery };
+  readonly jq: JqEngine;
+}
+
+/** Applies the operations on objects that hooks write. */
+function createHookPatcher({ host, cluster, jq }: HookPatcherOptions): ObjectPatcher {
+  return new ObjectPatcher({
+    kube: cluster.patcher,
+    find: (apiVersion, kind, signal) => cluster.discovery.find(apiVersion, kind, signal),
+    jq,
+    clock: host.clock,
+    random: host.random,
+    log: componentLog(host, 'kube'),
+  });
+}
+
+/** What runs hooks, and what applies what they write. */
+export function createRunParts(
+  options: HookRunsOptions & HookPatcherOptions,
+): Pick<ExecutionOptions, 'hookRuns' | 'objectPatcher'> {
+  return { hookRuns: createHookRuns(options), objectPatcher: createHookPatcher(options) };
+}
+
+interface ExecutionOptions
+  extends Pick<
+    HookExecutionOptions,
+    'configMap' | 'dynamicFlags' | 'followSecrets' | 'hookMetrics' | 'metrics' | 'values'
+  > {
+  readonly settings: Pick<Settings, 'hookContextMaxBytes'>;
+  readonly host: { readonly clock: Clock };
+  readonly helm: Pick<HelmDriver, 'forgetReads'>;
+  readonly hookRuns: HookRuns;
+  readonly objectPatcher: ObjectPatcher;
 }
 
 /** What runs hooks and takes in their results. */
@@ -64,9 +115,8 @@ export function createExecution(
   options: ExecutionOptions,
   { registry, journal }: { readonly registry: ModuleRegistry; readonly journal: Journal },
 ): HookExecution {
-  const { settings, host, cluster, metrics, hookMetrics, configMap } = options;
-  const { values, dynamicFlags, followSecrets, tap = (runs: HookRuns): HookRuns => runs } = options;
-  const { clock, random } = host;
+  const { settings, metrics, hookMetrics, configMap, values, dynamicFlags, followSecrets } = options;
+  const { clock } = options.host;
   const record = recordHookRun(journal, clock);
   return new HookExecution({
     clock,
@@ -89,33 +139,8 @@ export function createExecution(
         },
       };
     },
-    hookRunner: tap(
-      hookRunsOf({
-        'in-process': options.inProcess,
-        http: options.http,
-        executable: options.running.use(
-          new HookRunner({
-            runner: options.runner,
-            tmpDir: options.tmpDir,
-            env: options.hookEnv,
-            cwd: host.cwd,
-            ...hookLimits(settings),
-            graceMs: HOOK_GRACE_MS,
-            onEscaped: ({ owner, name }, count) =>
-              metrics.hookEscapes({ module: owner.type === 'global' ? '' : owner.module, hook: name }, count),
-            keepFiles: settings.keepsTmpFiles,
-          }),
-        ),
-      }),
-    ),
-    objectPatcher: new ObjectPatcher({
-      kube: cluster.patcher,
-      find: (apiVersion, kind, signal) => cluster.discovery.find(apiVersion, kind, signal),
-      jq: options.jq,
-      clock,
-      random,
-      log: componentLog(host, 'kube'),
-    }),
+    hookRunner: options.hookRuns,
+    objectPatcher: options.objectPatcher,
   });
 }
 

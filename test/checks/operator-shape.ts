@@ -9,7 +9,6 @@ export const MAX_MEMBERS = 12;
  */
 export const JOINED_MEMBERS: Readonly<Record<string, number>> = {
   BaseParts: 13,
-  ExecutionOptions: 18,
 };
 
 const DECLARATION = /^(?:export )?(?:interface|type) (?<name>\w+(?:Parts|Deps|Options))\b/gm;
