@@ -7,6 +7,7 @@ import type { HelmDriver } from '../helm/helm-driver.ts';
 import { startHelm } from '../helm/start-helm.ts';
 import { loadGlobalHooks } from '../hooks/load-hooks.ts';
 import { Journal } from '../journal/journal.ts';
+import type { Lead } from '../leader/take-lead.ts';
 import type { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { createCrds } from '../modules/crds/crds-of-modules.ts';
@@ -65,8 +66,8 @@ export interface BuildOptions {
   readonly redactor: Redactor;
   /** Aborts when the daemon stops. */
   readonly stop: AbortSignal;
-  /** Called when an attempt of a task begins, and when it ends. */
-  readonly onTask: () => void;
+  /** The ports of webhooks that another replica can take over; undefined where there is one replica only. */
+  readonly heldPorts: Lead['heldPorts'];
   /** What is started later is entered here. */
   readonly running: AsyncDisposableStack;
   /** Nothing is run, and nothing is written to the cluster. */
@@ -134,8 +135,8 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   if (options.isInspection !== true) await files.loadFlow();
   const schedules = createSchedules({ ...all, router });
   const runDeps = { execution, metrics, log, traces, registry, router };
-  const { heldPorts, reflectors } = base;
-  const webhooks = createWebhooks({ ...options, kube: base.cluster.main, heldPorts }, reflectors, runDeps);
+  const { reflectors } = base;
+  const webhooks = createWebhooks({ ...options, kube: base.cluster.main }, reflectors, runDeps);
   const operator: Operator = {
     ...explained,
     aborts: new RunAborts(),
@@ -176,11 +177,11 @@ function watchAnnotations(annotated: AnnotatedOperations, operator: Operator): v
   });
 }
 
-function createHandler({ redactor, onTask }: BuildOptions, operator: Operator): TaskHandler<Task> {
+function createHandler({ redactor, objects }: BuildOptions, operator: Operator): TaskHandler<Task> {
   const handle = taskHandler(operator, redactor);
   return (...attempt) => {
-    onTask();
-    return handle(...attempt).finally(() => onTask());
+    objects?.changed();
+    return handle(...attempt).finally(() => objects?.changed());
   };
 }
 

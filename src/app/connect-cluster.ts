@@ -11,7 +11,7 @@ import { loadKubeConfig } from '@addon-operator/kube-client/kube-config';
 import { loadPluginCredentials } from '@addon-operator/kube-client/plugin-credentials';
 import { accessOfRequest, type RequestAccess } from '@addon-operator/kube-client/request-path';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
-import { type ResourceAccess, SeenAccess } from '../modules/access/policy-rules.ts';
+import { type ResourceAccess, SeenAccess } from '@addon-operator/kube-client/policy-rules';
 import type { Settings } from '../settings.ts';
 import type { DaemonHost } from './host.ts';
 

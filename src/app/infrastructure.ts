@@ -43,7 +43,7 @@ export interface BaseParts extends HookBase {
 }
 
 /** What hooks need, each part running. */
-export interface HookBase extends HookTools, HookConnections, Pick<Lead, 'heldPorts'> {
+export interface HookBase extends HookTools, HookConnections {
   readonly cluster: Cluster;
   readonly tracing: Tracing;
 }
@@ -118,13 +118,12 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
  * @throws OperatorError when a part cannot be started
  */
 export async function startHookBase(options: BaseOptions): Promise<HookBase> {
-  const { cluster, lead, tracing = NO_TRACING } = options;
+  const { cluster, tracing = NO_TRACING } = options;
   const tools = await startHookTools(options);
   return {
     ...tools,
     ...connectHooks(options, tools),
     cluster,
-    ...(lead.heldPorts === undefined ? {} : { heldPorts: lead.heldPorts }),
     tracing,
   };
 }

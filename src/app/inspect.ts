@@ -79,7 +79,7 @@ async function inspectAs<T>(
     configMap,
     objects: undefined,
     redactor,
-    onTask: () => undefined,
+    heldPorts: undefined,
     stop: signal,
     running,
     isInspection: true,

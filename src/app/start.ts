@@ -158,7 +158,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     base,
     configMap,
     objects,
-    onTask: () => objects?.changed(),
+    heldPorts: lead.heldPorts,
   });
   const { operator } = parts;
   warnAboutUnknownModules(operator);

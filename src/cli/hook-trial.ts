@@ -11,7 +11,7 @@ import { placeOf } from '../devkit/hook-place.ts';
 import { HookTap } from '../devkit/hook-tap.ts';
 import type { LoneHook } from '../devkit/lone-hook.ts';
 import type { ReportedChange } from '../devkit/object-changes.ts';
-import { moduleCrds, readObjectFiles } from '../devkit/object-files.ts';
+import { moduleCrds, readObjectFiles } from '@addon-operator/kube-client/object-files';
 import type { TrialRequest } from '../devkit/try-hook.ts';
 import type { WatchEventType } from '../hooks/kubernetes-binding.ts';
 import { readSettings } from '../settings/read-settings.ts';

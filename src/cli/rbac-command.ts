@@ -3,7 +3,7 @@ import { hasCode } from '@addon-operator/base/errors';
 import { isObject, parseJson, textsOf } from '@addon-operator/json';
 import { inspect } from '../app/inspect.ts';
 import { grantsFor } from '../modules/access/grants.ts';
-import type { Access, ResourceAccess } from '../modules/access/policy-rules.ts';
+import type { Access, ResourceAccess } from '@addon-operator/kube-client/policy-rules';
 import { neededAccess } from '../plan/needed-access.ts';
 import { requestDebug } from '../server/debug-client.ts';
 import { readSettings } from '../settings/read-settings.ts';

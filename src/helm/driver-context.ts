@@ -11,7 +11,7 @@ import type { SharedReads } from '@addon-operator/helm/shared-reads';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { ProcessRunner } from '@addon-operator/process/process-runner';
-import type { ChartDirectory } from './chart-source.ts';
+import type { ChartDirectory } from '@addon-operator/helm/chart-source';
 
 /** A module whose directory is a chart; its release has the module's name. */
 export interface ChartModule extends ChartDirectory {

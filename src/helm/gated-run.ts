@@ -7,7 +7,7 @@ import type { Preparation } from '@addon-operator/helm/prepared-helm';
 import { labelsAtStart, UNMANAGED_LABEL } from '@addon-operator/helm/record-metadata';
 import { type Decide, RenderGate } from '@addon-operator/helm/render-gate';
 import { canonicalJson } from '@addon-operator/json';
-import { type ChartKind, isUsedInPlace, stageChart } from './chart-source.ts';
+import { type ChartKind, isUsedInPlace, stageChart } from '@addon-operator/helm/chart-source';
 import { type ChartModule, type DriverContext, processLimitMs } from './driver-context.ts';
 
 /** What decides the arguments of one `helm upgrade --install`, its values aside. */

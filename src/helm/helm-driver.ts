@@ -33,7 +33,7 @@ import { prepareUpgrade } from './prepare-upgrade.ts';
 import { previewRelease, type ReleasePreview } from './preview-release.ts';
 import { type UnlockResult, unlockRelease } from './recover.ts';
 import { type RenderOptions, renderModule } from './render.ts';
-import { MonitorReads, type ReleaseFinding, randomShiftMs } from './resource-monitor.ts';
+import { MonitorReads, type ReleaseFinding, randomShiftMs } from '@addon-operator/helm/resource-monitor';
 import { type UninstallOptions, type UninstallResult, uninstallRelease } from './uninstall.ts';
 
 export interface HelmDriverOptions {

@@ -7,7 +7,7 @@ import { TAR_END, tarEntries, withContent } from '@addon-operator/base/tar';
 import type { Span } from '@addon-operator/base/trace';
 import { withRunDirectory } from '@addon-operator/helm/run-directory';
 import { isObject } from '@addon-operator/json';
-import { type ChartKind, readChartFiles, stageChart, unpackChart } from './chart-source.ts';
+import { type ChartKind, readChartFiles, stageChart, unpackChart } from '@addon-operator/helm/chart-source';
 import type { ChartModule, DriverContext } from './driver-context.ts';
 import { runTemplate } from './helm-template.ts';
 

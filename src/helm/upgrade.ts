@@ -15,7 +15,7 @@ import type { GateVerdict } from '@addon-operator/helm/render-gate';
 import { withRunDirectory } from '@addon-operator/helm/run-directory';
 import { manifestObjects, transformManifest } from '@addon-operator/helm/transform-manifest';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
-import type { ChartKind } from './chart-source.ts';
+import type { ChartKind } from '@addon-operator/helm/chart-source';
 import { type ConflictPolicy, checkConflicts, objectsOfOtherReleases } from './conflicts.ts';
 import { type ChartModule, type DriverContext, type HelmOperation, lookupOptions } from './driver-context.ts';
 import { type GatedRun, keyOf, runGated } from './gated-run.ts';

@@ -6,7 +6,7 @@ import type { TaskQueue } from '@addon-operator/task-queue';
 import type { HelmDriver } from '../helm/helm-driver.ts';
 import type { Hook } from '../hooks/hook.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { ResourceAccess } from '../modules/access/policy-rules.ts';
+import type { ResourceAccess } from '@addon-operator/kube-client/policy-rules';
 import type { Module } from '../modules/module.ts';
 import type {
   ConvergeStatus,

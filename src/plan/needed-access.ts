@@ -14,8 +14,8 @@ import {
   groupKindOf,
   type ScopedResource,
 } from '../modules/access/needed-by.ts';
-import type { Access } from '../modules/access/policy-rules.ts';
-import { CRD_KIND, type Crd, parseCrdFile } from '../modules/crds/crd.ts';
+import type { Access } from '@addon-operator/kube-client/policy-rules';
+import { CRD_KIND, type Crd, parseCrdFile } from '@addon-operator/kube-client/crd';
 import { findCrdFiles } from '../modules/crds/crds-of-modules.ts';
 import type { Module } from '../modules/module.ts';
 import { visibleToHelm } from '../values/visible-values.ts';

@@ -3,7 +3,7 @@ import { OperatorError } from '@addon-operator/base/errors';
 import type { Settings } from '../settings.ts';
 import { loadFromFiles } from './certificate-files.ts';
 import { openCertificateSource } from './certificate-source.ts';
-import { startWebhookServer } from './tls-server.ts';
+import { startWebhookServer } from '@addon-operator/http-server/tls-server';
 import type { WebhookHost } from './webhook-server.ts';
 
 const ALL_ADDRESSES = '0.0.0.0';

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
-import type { ServingCertificate } from './webhook-certificates.ts';
+import type { ServingCertificate } from '@addon-operator/http-server/webhook-certificates';
 
 /** Files that another program, such as cert-manager, writes a certificate to. */
 export interface CertificateFiles {

@@ -1,8 +1,8 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import type { ServingCertificate, WebhookCertificates } from './webhook-certificates.ts';
-import { CertificateSlot } from './webhook-certificates.ts';
+import type { ServingCertificate, WebhookCertificates } from '@addon-operator/http-server/webhook-certificates';
+import { CertificateSlot } from '@addon-operator/http-server/webhook-certificates';
 
 export interface CertificateSourceOptions {
   /** Gives the certificate that is to be used now, and renews it where that is our task. */

@@ -8,8 +8,8 @@ import { SETTINGS, type Settings } from '../settings.ts';
 import { type CertificateFiles, loadFromFiles, readPem } from './certificate-files.ts';
 import { loadFromSecret } from './certificate-secret.ts';
 import { type CertificateSource, openCertificateSource } from './certificate-source.ts';
-import { startWebhookServer, type WebhookHandler } from './tls-server.ts';
-import type { ServingCertificate, WebhookCertificates } from './webhook-certificates.ts';
+import { startWebhookServer, type WebhookHandler } from '@addon-operator/http-server/tls-server';
+import type { ServingCertificate, WebhookCertificates } from '@addon-operator/http-server/webhook-certificates';
 import { hostsOf, type WebhookTarget } from './webhook-target.ts';
 
 /** What the two servers are for. */

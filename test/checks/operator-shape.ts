@@ -1,15 +1,7 @@
 import { membersOfTypes } from './type-members.ts';
 
 /** A type of parts or options has at most so many members, those of the types that it joins included. */
-export const MAX_MEMBERS = 12;
-
-/**
- * Types that have more because they join those of what they call. The numbers may only become smaller: a part that is
- * built from its own parts, and called through one member, takes several of them away.
- */
-export const JOINED_MEMBERS: Readonly<Record<string, number>> = {
-  BaseParts: 13,
-};
+const MAX_MEMBERS = 12;
 
 const DECLARATION = /^(?:export )?(?:interface|type) (?<name>\w+(?:Parts|Deps|Options))\b/gm;
 const LATE = /\(\) => (?:Operator\b|built\.operator)|\boperator: \(\) =>/;
@@ -35,19 +27,14 @@ export function sharedFields(sources: ReadonlyMap<string, string>): readonly str
  * One sentence for each type that has too many members, its own and those of the types that it joins, and for each function
  * that returns the operator later.
  */
-export function shapeProblems(
-  sources: ReadonlyMap<string, string>,
-  joined: Readonly<Record<string, number>> = JOINED_MEMBERS,
-): readonly string[] {
+export function shapeProblems(sources: ReadonlyMap<string, string>): readonly string[] {
   const members = membersOfTypes(sources);
   return [...sources].flatMap(([file, source]) => {
     const large = [...source.matchAll(DECLARATION)].flatMap(({ groups }) => {
       const name = groups?.['name'] ?? '';
       const count = members.get(name)?.size ?? 0;
-      const limit = joined[name] ?? MAX_MEMBERS;
-      if (count > limit) return [`${file}: ${name} has ${count} members, at most ${limit} may be`];
-      return limit > MAX_MEMBERS && count < limit
-        ? [`${file}: ${name} has only ${count} members: write that into test/checks/operator-shape.ts`]
+      return count > MAX_MEMBERS
+        ? [`${file}: ${name} has ${count} members, at most ${MAX_MEMBERS} may be`]
         : [];
     });
     return LATE.test(source)

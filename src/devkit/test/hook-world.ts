@@ -26,9 +26,9 @@ import { hookTask, MAIN_QUEUE, type Task } from '../../operator/tasks.ts';
 import { visibleToGlobalHook, visibleToModule } from '../../values/visible-values.ts';
 import type { LoneHook } from '../lone-hook.ts';
 import { runOfBinding } from '../planned-runs.ts';
-import type { Activity } from './activity.ts';
+import type { Activity } from '@addon-operator/hook-test/activity';
 import type { RunRecords } from './run-records.ts';
-import type { VirtualClock } from './virtual-clock.ts';
+import type { VirtualClock } from '@addon-operator/hook-test/virtual-clock';
 
 export interface HookWorldOptions {
   readonly hook: LoneHook;

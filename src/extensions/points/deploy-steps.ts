@@ -25,7 +25,7 @@ import {
   titleOf,
 } from './object-points.ts';
 import { type Next, nextOf, type Point, type PointHost } from './point.ts';
-import { whyNotReady } from './readiness.ts';
+import { whyNotReady } from '@addon-operator/kube-client/readiness';
 
 export interface DeployStepsOptions {
   /** Undefined: there are only the defaults. */

@@ -1,4 +1,4 @@
-import { type Access, type PolicyRule, policyRules, type ResourceAccess } from './policy-rules.ts';
+import { type Access, type PolicyRule, policyRules, type ResourceAccess } from '@addon-operator/kube-client/policy-rules';
 
 /** Rules by where they hold. */
 export interface Grants {

@@ -1,5 +1,5 @@
 import { canonicalJson, fieldsOf } from '@addon-operator/json';
-import { CRD_API_VERSION, CRD_KIND, type Crd, versionsOf } from './crd.ts';
+import { CRD_API_VERSION, CRD_KIND, type Crd, versionsOf } from '@addon-operator/kube-client/crd';
 
 type Fields = Readonly<Record<string, unknown>>;
 type Labels = Readonly<Record<string, string>>;

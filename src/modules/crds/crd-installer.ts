@@ -10,7 +10,7 @@ import {
   type KubeRequest,
   requestIfPresent,
 } from '@addon-operator/kube-client/kube-client';
-import { type Crd, parseCrdFile, versionsOf } from './crd.ts';
+import { type Crd, parseCrdFile, versionsOf } from '@addon-operator/kube-client/crd';
 import { nextCrdStep } from './crd-changes.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
 import type { AdmissionBinding } from '../../hooks/admission-binding.ts';
 import type { AdmissionResponse } from '../../hooks/webhook-responses.ts';
-import { CertificateSlot } from '../webhook-certificates.ts';
+import { CertificateSlot } from '@addon-operator/http-server/webhook-certificates';
 import { type AdmissionHook, AdmissionWebhooks } from './admission-webhooks.ts';
 import type { DesiredWebhooks } from './webhook-configurations.ts';
 

@@ -7,9 +7,9 @@ import type { AdmissionBinding } from '../../hooks/admission-binding.ts';
 import type { AdmissionResponse } from '../../hooks/webhook-responses.ts';
 import type { WebhookCaller } from '../../operator/webhook-run.ts';
 import { askInTime, limitMsOf } from '../ask-in-time.ts';
-import type { WebhookRequest, WebhookResponse } from '../tls-server.ts';
+import type { WebhookRequest, WebhookResponse } from '@addon-operator/http-server/tls-server';
 import { callerOf } from '../webhook-caller.ts';
-import type { WebhookCertificates } from '../webhook-certificates.ts';
+import type { WebhookCertificates } from '@addon-operator/http-server/webhook-certificates';
 import type { WebhookTarget } from '../webhook-target.ts';
 import {
   type AdmissionReview,

@@ -2,7 +2,7 @@ import { silentLogger } from '@addon-operator/base/log';
 import { Semaphore } from '@addon-operator/base/semaphore';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
-import { CertificateSlot } from '../webhook-certificates.ts';
+import { CertificateSlot } from '@addon-operator/http-server/webhook-certificates';
 import { type ConversionHook, ConversionWebhooks } from './conversion-webhooks.ts';
 
 const never = new AbortController().signal;

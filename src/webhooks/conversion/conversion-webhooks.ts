@@ -4,9 +4,9 @@ import { Semaphore } from '@addon-operator/base/semaphore';
 import type { ConversionBinding, ConversionRule } from '../../hooks/conversion-binding.ts';
 import type { ConversionResponse } from '../../hooks/webhook-responses.ts';
 import type { WebhookCaller } from '../../operator/webhook-run.ts';
-import type { WebhookRequest, WebhookResponse } from '../tls-server.ts';
+import type { WebhookRequest, WebhookResponse } from '@addon-operator/http-server/tls-server';
 import { callerOf } from '../webhook-caller.ts';
-import type { WebhookCertificates } from '../webhook-certificates.ts';
+import type { WebhookCertificates } from '@addon-operator/http-server/webhook-certificates';
 import { conversionResponse } from './conversion-response.ts';
 import type { ConversionRequest, ConversionStep } from './convert-objects.ts';
 

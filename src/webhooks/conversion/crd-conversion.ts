@@ -11,7 +11,7 @@ import type {
   ReflectorSink,
   SharedReflectors,
 } from '@addon-operator/kube-client/reflector-sink';
-import type { WebhookCertificates } from '../webhook-certificates.ts';
+import type { WebhookCertificates } from '@addon-operator/http-server/webhook-certificates';
 import { clientConfigOf, type WebhookTarget } from '../webhook-target.ts';
 
 interface CrdConversionOptions {

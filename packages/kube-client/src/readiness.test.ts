@@ -1,4 +1,4 @@
-import type { KubeObject } from '@addon-operator/kube-client/kube-object';
+import type { KubeObject } from './kube-object.ts';
 import { expect, test } from 'vitest';
 import { whyNotReady } from './readiness.ts';
 

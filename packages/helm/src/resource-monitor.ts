@@ -1,11 +1,11 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
-import { type ManifestObject, objectTitle } from '@addon-operator/helm/manifest-object';
-import type { LookupOptions } from '@addon-operator/helm/object-lookup';
-import { firstAbsent } from '@addon-operator/helm/object-presence';
-import type { ReleaseStatus } from '@addon-operator/helm/recovery-table';
-import type { ReleaseRevision, ReleaseStore } from '@addon-operator/helm/release-store';
-import { isFresh, SharedResponses } from '@addon-operator/helm/shared-responses';
+import { type ManifestObject, objectTitle } from './manifest-object.ts';
+import type { LookupOptions } from './object-lookup.ts';
+import { firstAbsent } from './object-presence.ts';
+import type { ReleaseStatus } from './recovery-table.ts';
+import type { ReleaseRevision, ReleaseStore } from './release-store.ts';
+import { isFresh, SharedResponses } from './shared-responses.ts';
 import { ifAllowed } from '@addon-operator/kube-client/kube-client';
 
 /** What a monitor saw at a tick. */

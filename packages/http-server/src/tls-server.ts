@@ -8,7 +8,7 @@ import { parseGoDuration } from '@addon-operator/base/go-duration';
 import { bodyOf, type HttpResponse, respond } from '@addon-operator/base/http-responses';
 import { listening } from '@addon-operator/base/listening';
 import type { Logger } from '@addon-operator/base/log';
-import type { HeldPorts, TakenPort } from '@addon-operator/http-server/connection-forwarder';
+import type { HeldPorts, TakenPort } from './connection-forwarder.ts';
 import type { WebhookCertificates } from './webhook-certificates.ts';
 
 /** A POST with a JSON body. */

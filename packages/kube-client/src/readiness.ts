@@ -1,5 +1,5 @@
 import { fieldsOf, isObject } from '@addon-operator/json';
-import type { KubeObject } from '@addon-operator/kube-client/kube-object';
+import type { KubeObject } from './kube-object.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-import type { RequestAccess } from '@addon-operator/kube-client/request-path';
+import type { RequestAccess } from './request-path.ts';
 
 /** Something one must be allowed to do. */
 export type Access = ResourceAccess | UrlAccess;

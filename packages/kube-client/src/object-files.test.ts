@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { writeTree } from '../../test/support/world-files.ts';
+import { writeTree } from '../../../test/support/world-files.ts';
 import { parseObjects, readObjectFiles } from './object-files.ts';
 
 const object = (kind: string, name: string): string =>

@@ -1,6 +1,6 @@
 import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
-import { parseCrontab, type Schedule } from '@addon-operator/crontab';
+import { parseCrontab, type Schedule } from './crontab.ts';
 
 /** Wall clocks jump, timers do not notice: this is how long a jump can stay unseen. */
 const MAX_SLEEP_MS = 60_000;

@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { fieldsOf, isObject, textOf } from '@addon-operator/json';
-import type { NewObject } from '@addon-operator/kube-client/object-patch/patch-operation';
+import type { NewObject } from './object-patch/patch-operation.ts';
 import { parseYaml } from '@addon-operator/yaml';
 import { yamlDocuments } from '@addon-operator/yaml/yaml-documents';
 
