@@ -145,6 +145,7 @@ describeApiIndependent((backend) => {
   test('records name their component, and at level debug file and line', async () => {
     await using world = await World.create(backend(), {
       modules: { ...MODULES, '001-web/hooks/a.sh': shHook('afterHelm: 1', 'echo ran') },
+      hasLogSources: true,
     });
     await world.converge();
     const loggers = ['HTTP server listens', 'Running helm upgrade for release', 'Enabled modules', 'ran'].map(

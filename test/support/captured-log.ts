@@ -62,7 +62,8 @@ export class LogRecords {
 export class CapturedLog extends LogRecords {
   readonly logger: RootLogger;
 
-  constructor(clock: Clock) {
+  /** @param hasSource records of level debug have `source`; default: false */
+  constructor(clock: Clock, hasSource = false) {
     super();
     const root = createLogger({
       level: 'debug',
@@ -72,6 +73,6 @@ export class CapturedLog extends LogRecords {
       output: { write: (line) => this.push(line) },
     });
     // To find out where each record was made, in transformed sources, takes a sixth of the time of property tests.
-    this.logger = rootOf(root.child({ source: '' }), root);
+    this.logger = hasSource ? root : rootOf(root.child({ source: '' }), root);
   }
 }

@@ -39,12 +39,14 @@ export interface WorldOptions {
   readonly env?: Variables | ((directory: string) => Variables);
   /** Added to the environment of hooks. */
   readonly hookEnv?: Readonly<Record<string, string>>;
+  /** Log records of level debug say where they were made. */
+  readonly hasLogSources?: true;
 }
 
 /** One namespace, one set of directories and one daemon, in this process. */
 export class World {
   readonly clock = new JumpClock();
-  readonly log = new CapturedLog(this.clock);
+  readonly log: CapturedLog;
   readonly backend: Backend;
   readonly namespace: string;
   readonly directory: string;
@@ -56,6 +58,7 @@ export class World {
     this.namespace = namespace;
     this.directory = directory;
     this.#options = options;
+    this.log = new CapturedLog(this.clock, options.hasLogSources);
   }
 
   /** Writes everything down; the daemon is not started yet. */
