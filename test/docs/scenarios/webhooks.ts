@@ -81,7 +81,7 @@ async function respondingWorld(backend: Backend, config: string, variable: strin
     world,
     /** Sends a review to a hook that will give this response; returns the review that comes back. */
     async ask(server: keyof typeof ports, path: string, review: string, reply: string): Promise<string> {
-      await world.write('modules', { '../response': reply });
+      await world.write('modules', { '../answer': reply });
       const body = await post(ports[server], path, review);
       return `${formatSample(JSON.parse(body))}\n`;
     },
