@@ -9,9 +9,9 @@ import { HttpKubeClient } from '@addon-operator/kube-client/http-kube-client';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { loadKubeConfig } from '@addon-operator/kube-client/kube-config';
 import { loadPluginCredentials } from '@addon-operator/kube-client/plugin-credentials';
+import { type ResourceAccess, SeenAccess } from '@addon-operator/kube-client/policy-rules';
 import { accessOfRequest, type RequestAccess } from '@addon-operator/kube-client/request-path';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
-import { type ResourceAccess, SeenAccess } from '@addon-operator/kube-client/policy-rules';
 import type { Settings } from '../settings.ts';
 import type { DaemonHost } from './host.ts';
 

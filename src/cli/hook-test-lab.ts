@@ -14,8 +14,11 @@ import {
   type TestFile,
   type TestWorld,
 } from '@addon-operator/hook-test';
+import { Activity } from '@addon-operator/hook-test/activity';
+import { VirtualClock } from '@addon-operator/hook-test/virtual-clock';
 import type { Json } from '@addon-operator/json';
 import { Discovery } from '@addon-operator/kube-client/discovery';
+import { moduleCrds, parseObjects, readObjectFiles } from '@addon-operator/kube-client/object-files';
 import type { NewObject } from '@addon-operator/kube-client/object-patch/patch-operation';
 import { type Sandbox, startSandbox } from '@addon-operator/kube-sandbox';
 import { createLogger } from '@addon-operator/logging/json-logger';
@@ -23,12 +26,9 @@ import { dumpYaml } from '@addon-operator/yaml';
 import { type HookLab, withHookLab } from '../app/hook-lab.ts';
 import { type HookPlace, placeOf } from '../devkit/hook-place.ts';
 import { netChanges, type ReportedChange } from '../devkit/object-changes.ts';
-import { moduleCrds, parseObjects, readObjectFiles } from '@addon-operator/kube-client/object-files';
-import { Activity } from '@addon-operator/hook-test/activity';
 import { HookWorld } from '../devkit/test/hook-world.ts';
 import { MemoryClient } from '../devkit/test/memory-client.ts';
 import { RunRecords } from '../devkit/test/run-records.ts';
-import { VirtualClock } from '@addon-operator/hook-test/virtual-clock';
 import type { Hook } from '../hooks/hook.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import type { Settings } from '../settings.ts';

@@ -1,9 +1,9 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { hasCode } from '@addon-operator/base/errors';
 import { isObject, parseJson, textsOf } from '@addon-operator/json';
+import type { Access, ResourceAccess } from '@addon-operator/kube-client/policy-rules';
 import { inspect } from '../app/inspect.ts';
 import { grantsFor } from '../modules/access/grants.ts';
-import type { Access, ResourceAccess } from '@addon-operator/kube-client/policy-rules';
 import { neededAccess } from '../plan/needed-access.ts';
 import { requestDebug } from '../server/debug-client.ts';
 import { readSettings } from '../settings/read-settings.ts';

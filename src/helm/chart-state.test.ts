@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
-import { expect, test } from 'vitest';
 import type { ChartFile } from '@addon-operator/helm/chart-source';
+import { expect, test } from 'vitest';
 import { inputDigest, mayUseGlobals, type RenderInputs, readableValues, traitsOf } from './chart-state.ts';
 
 function file(path: string, content: string): ChartFile {

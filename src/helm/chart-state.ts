@@ -1,8 +1,14 @@
 import { createHash } from 'node:crypto';
 import { OperatorError } from '@addon-operator/base/errors';
 import { type ChartTraits, chartTraits } from '@addon-operator/helm/chart-functions';
+import {
+  type ChartFile,
+  type ChartKind,
+  chartKind,
+  readChartFiles,
+  unpackChart,
+} from '@addon-operator/helm/chart-source';
 import { canonicalJson, isObject } from '@addon-operator/json';
-import { type ChartFile, type ChartKind, chartKind, readChartFiles, unpackChart } from '@addon-operator/helm/chart-source';
 import type { ChartModule, DriverContext } from './driver-context.ts';
 import type { DesiredRelease } from './release-action.ts';
 import type { ReleaseSteps } from './release-steps.ts';

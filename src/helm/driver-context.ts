@@ -1,6 +1,7 @@
 import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import type { ChartTraits } from '@addon-operator/helm/chart-functions';
+import type { ChartDirectory } from '@addon-operator/helm/chart-source';
 import type { HelmBinary } from '@addon-operator/helm/find-helm';
 import type { LookupOptions } from '@addon-operator/helm/object-lookup';
 import type { PreparedHelm } from '@addon-operator/helm/prepared-helm';
@@ -11,7 +12,6 @@ import type { SharedReads } from '@addon-operator/helm/shared-reads';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { ProcessRunner } from '@addon-operator/process/process-runner';
-import type { ChartDirectory } from '@addon-operator/helm/chart-source';
 
 /** A module whose directory is a chart; its release has the module's name. */
 export interface ChartModule extends ChartDirectory {

@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SpanContext } from '@addon-operator/base/trace';
+import { type ChartKind, isUsedInPlace, stageChart } from '@addon-operator/helm/chart-source';
 import { upgradeArguments } from '@addon-operator/helm/helm-arguments';
 import { type HelmOutcome, runHelm } from '@addon-operator/helm/helm-process';
 import type { Preparation } from '@addon-operator/helm/prepared-helm';
 import { labelsAtStart, UNMANAGED_LABEL } from '@addon-operator/helm/record-metadata';
 import { type Decide, RenderGate } from '@addon-operator/helm/render-gate';
 import { canonicalJson } from '@addon-operator/json';
-import { type ChartKind, isUsedInPlace, stageChart } from '@addon-operator/helm/chart-source';
 import { type ChartModule, type DriverContext, processLimitMs } from './driver-context.ts';
 
 /** What decides the arguments of one `helm upgrade --install`, its values aside. */

@@ -20,6 +20,7 @@ import { type ReleaseHistory, releaseHistory } from '@addon-operator/helm/releas
 import { createHolder, type Holder, LockAges } from '@addon-operator/helm/release-locks';
 import { ReleaseStore, type StorageDriver } from '@addon-operator/helm/release-store';
 import { RenderGateScript } from '@addon-operator/helm/render-gate';
+import { MonitorReads, type ReleaseFinding, randomShiftMs } from '@addon-operator/helm/resource-monitor';
 import { removeLeftovers } from '@addon-operator/helm/run-directory';
 import { SharedReads } from '@addon-operator/helm/shared-reads';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
@@ -33,7 +34,6 @@ import { prepareUpgrade } from './prepare-upgrade.ts';
 import { previewRelease, type ReleasePreview } from './preview-release.ts';
 import { type UnlockResult, unlockRelease } from './recover.ts';
 import { type RenderOptions, renderModule } from './render.ts';
-import { MonitorReads, type ReleaseFinding, randomShiftMs } from '@addon-operator/helm/resource-monitor';
 import { type UninstallOptions, type UninstallResult, uninstallRelease } from './uninstall.ts';
 
 export interface HelmDriverOptions {

@@ -1,8 +1,8 @@
 import type { ManifestObject } from '@addon-operator/helm/manifest-object';
+import { ResourceMonitor, type ResourceMonitorOptions } from '@addon-operator/helm/resource-monitor';
 import { canonicalJson } from '@addon-operator/json';
 import { type DriftMode, type DriftPolicy, type DriftReport, NO_DRIFT_POLICY } from './drift/drift-policy.ts';
 import type { DriftOptions, ModuleDrift } from './drift/module-drift.ts';
-import { ResourceMonitor, type ResourceMonitorOptions } from '@addon-operator/helm/resource-monitor';
 
 interface MonitorSetOptions extends ResourceMonitorOptions {
   /** For modules that wish nothing about drift. */

@@ -1,8 +1,8 @@
 import { NO_SPAN } from '@addon-operator/base/trace';
 import { futureSpan } from '@addon-operator/base/trace-id';
+import { chartKind } from '@addon-operator/helm/chart-source';
 import { ownFacts } from '@addon-operator/helm/record-metadata';
 import { withRunDirectory } from '@addon-operator/helm/run-directory';
-import { chartKind } from '@addon-operator/helm/chart-source';
 import { readChartState } from './chart-state.ts';
 import type { DeployRequest } from './deploy.ts';
 import type { DriverContext } from './driver-context.ts';

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { OperatorError } from '@addon-operator/base/errors';
+import { chartKind, stageChart } from '@addon-operator/helm/chart-source';
 import { addLabels } from '@addon-operator/helm/extra-labels';
 import { withRunDirectory } from '@addon-operator/helm/run-directory';
 import { transformManifest } from '@addon-operator/helm/transform-manifest';
-import { chartKind, stageChart } from '@addon-operator/helm/chart-source';
 import type { DeployRequest } from './deploy.ts';
 import type { DriverContext } from './driver-context.ts';
 import { MAX_RENDERED_BYTES, runTemplate } from './helm-template.ts';

@@ -5,9 +5,9 @@ import { gzipSync } from 'node:zlib';
 import { OperatorError } from '@addon-operator/base/errors';
 import { TAR_END, tarEntries, withContent } from '@addon-operator/base/tar';
 import type { Span } from '@addon-operator/base/trace';
+import { type ChartKind, readChartFiles, stageChart, unpackChart } from '@addon-operator/helm/chart-source';
 import { withRunDirectory } from '@addon-operator/helm/run-directory';
 import { isObject } from '@addon-operator/json';
-import { type ChartKind, readChartFiles, stageChart, unpackChart } from '@addon-operator/helm/chart-source';
 import type { ChartModule, DriverContext } from './driver-context.ts';
 import { runTemplate } from './helm-template.ts';
 

@@ -1,5 +1,6 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { NO_SPAN, type Span, type SpanContext } from '@addon-operator/base/trace';
+import type { ChartKind } from '@addon-operator/helm/chart-source';
 import { addLabels, type LabelledManifest } from '@addon-operator/helm/extra-labels';
 import type { HelmOutcome } from '@addon-operator/helm/helm-process';
 import { agreesWithBoth } from '@addon-operator/helm/manifest-agreement';
@@ -15,7 +16,6 @@ import type { GateVerdict } from '@addon-operator/helm/render-gate';
 import { withRunDirectory } from '@addon-operator/helm/run-directory';
 import { manifestObjects, transformManifest } from '@addon-operator/helm/transform-manifest';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
-import type { ChartKind } from '@addon-operator/helm/chart-source';
 import { type ConflictPolicy, checkConflicts, objectsOfOtherReleases } from './conflicts.ts';
 import { type ChartModule, type DriverContext, type HelmOperation, lookupOptions } from './driver-context.ts';
 import { type GatedRun, keyOf, runGated } from './gated-run.ts';

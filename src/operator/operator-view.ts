@@ -2,11 +2,11 @@ import type { Clock, SteadyClock } from '@addon-operator/base/clock';
 import { formatGoDuration } from '@addon-operator/base/go-duration';
 import { KeyedLock } from '@addon-operator/base/keyed-lock';
 import type { JsonObject } from '@addon-operator/json';
+import type { ResourceAccess } from '@addon-operator/kube-client/policy-rules';
 import type { TaskQueue } from '@addon-operator/task-queue';
 import type { HelmDriver } from '../helm/helm-driver.ts';
 import type { Hook } from '../hooks/hook.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { ResourceAccess } from '@addon-operator/kube-client/policy-rules';
 import type { Module } from '../modules/module.ts';
 import type {
   ConvergeStatus,

@@ -1,6 +1,6 @@
+import type { OnFire } from '@addon-operator/crontab/schedule-manager';
 import { expect, test } from 'vitest';
 import { hookFor, operatorLab } from '../../test/support/operator-lab.ts';
-import type { OnFire } from '@addon-operator/crontab/schedule-manager';
 import { Schedules } from './schedules.ts';
 
 async function harness() {

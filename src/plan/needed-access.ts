@@ -2,6 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { messageOf } from '@addon-operator/base/errors';
 import { parseManifest } from '@addon-operator/helm/manifest-document';
 import { unfolded } from '@addon-operator/helm/manifest-object';
+import { CRD_KIND, type Crd, parseCrdFile } from '@addon-operator/kube-client/crd';
+import type { Access } from '@addon-operator/kube-client/policy-rules';
 import type { Hook } from '../hooks/hook.ts';
 import {
   accessOfBinding,
@@ -14,8 +16,6 @@ import {
   groupKindOf,
   type ScopedResource,
 } from '../modules/access/needed-by.ts';
-import type { Access } from '@addon-operator/kube-client/policy-rules';
-import { CRD_KIND, type Crd, parseCrdFile } from '@addon-operator/kube-client/crd';
 import { findCrdFiles } from '../modules/crds/crds-of-modules.ts';
 import type { Module } from '../modules/module.ts';
 import { visibleToHelm } from '../values/visible-values.ts';

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { OperatorError } from '@addon-operator/base/errors';
+import { startWebhookServer } from '@addon-operator/http-server/tls-server';
 import type { Settings } from '../settings.ts';
 import { loadFromFiles } from './certificate-files.ts';
 import { openCertificateSource } from './certificate-source.ts';
-import { startWebhookServer } from '@addon-operator/http-server/tls-server';
 import type { WebhookHost } from './webhook-server.ts';
 
 const ALL_ADDRESSES = '0.0.0.0';

@@ -1,9 +1,9 @@
 import type { Clock } from '@addon-operator/base/clock';
+import type { ServingCertificate } from '@addon-operator/http-server/webhook-certificates';
 import { isObject } from '@addon-operator/json';
 import { hasStatus, type KubeClient, requestIfPresent } from '@addon-operator/kube-client/kube-client';
 import { resourcePath } from '@addon-operator/kube-client/kube-object';
 import { endOf, renewedCertificates, type StoredCertificates } from './certificate-renewal.ts';
-import type { ServingCertificate } from '@addon-operator/http-server/webhook-certificates';
 
 export interface CertificateSecretOptions {
   readonly kube: KubeClient;

@@ -1,7 +1,10 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import type { ServingCertificate, WebhookCertificates } from '@addon-operator/http-server/webhook-certificates';
+import type {
+  ServingCertificate,
+  WebhookCertificates,
+} from '@addon-operator/http-server/webhook-certificates';
 import { CertificateSlot } from '@addon-operator/http-server/webhook-certificates';
 
 export interface CertificateSourceOptions {

@@ -2,14 +2,17 @@ import { existsSync } from 'node:fs';
 import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import type { ForwardedPort, HeldPorts } from '@addon-operator/http-server/connection-forwarder';
+import { startWebhookServer, type WebhookHandler } from '@addon-operator/http-server/tls-server';
+import type {
+  ServingCertificate,
+  WebhookCertificates,
+} from '@addon-operator/http-server/webhook-certificates';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { SETTINGS, type Settings } from '../settings.ts';
 import { type CertificateFiles, loadFromFiles, readPem } from './certificate-files.ts';
 import { loadFromSecret } from './certificate-secret.ts';
 import { type CertificateSource, openCertificateSource } from './certificate-source.ts';
-import { startWebhookServer, type WebhookHandler } from '@addon-operator/http-server/tls-server';
-import type { ServingCertificate, WebhookCertificates } from '@addon-operator/http-server/webhook-certificates';
 import { hostsOf, type WebhookTarget } from './webhook-target.ts';
 
 /** What the two servers are for. */

@@ -30,6 +30,9 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
 /** The same for files of packages, whose paths are relative to packages/. */
 export const PACKAGE_WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'base/src/clock.ts': 'the clock itself',
+  'crontab/src/schedule-manager.ts': 'crontabs',
+  'hook-test/src/activity.ts': 'passes a clock on',
+  'hook-test/src/virtual-clock.ts': 'the clock of tests of hooks itself',
   'jq/src/engines/jq-builtin-main.ts': 'the function `now`',
   'kube-client/src/leader-election/leader-elector.ts':
     'the times in a Lease, for people: nothing is decided by them',

@@ -1,12 +1,12 @@
-import type { ManifestObject } from './manifest-object.ts';
-import { ReleaseStore } from './release-store.ts';
 import { KubeApiError } from '@addon-operator/kube-client/kube-client';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { MonitorSet } from '../../../src/helm/monitor-set.ts';
 import { CapturedLog } from '../../../test/support/captured-log.ts';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import { ReleaseCluster } from '../../../test/support/release-cluster.ts';
-import { MonitorSet } from '../../../src/helm/monitor-set.ts';
+import type { ManifestObject } from './manifest-object.ts';
+import { ReleaseStore } from './release-store.ts';
 import {
   MonitorReads,
   monitorDelayMs,

@@ -1,12 +1,12 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
+import { ifAllowed } from '@addon-operator/kube-client/kube-client';
 import { type ManifestObject, objectTitle } from './manifest-object.ts';
 import type { LookupOptions } from './object-lookup.ts';
 import { firstAbsent } from './object-presence.ts';
 import type { ReleaseStatus } from './recovery-table.ts';
 import type { ReleaseRevision, ReleaseStore } from './release-store.ts';
 import { isFresh, SharedResponses } from './shared-responses.ts';
-import { ifAllowed } from '@addon-operator/kube-client/kube-client';
 
 /** What a monitor saw at a tick. */
 export type ReleaseFinding =

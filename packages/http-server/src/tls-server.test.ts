@@ -10,11 +10,11 @@ import {
   createAuthority,
   issueCertificate,
 } from '@addon-operator/crypto/x509-certificate';
-import { ConnectionForwarder, type HeldPorts } from './connection-forwarder.ts';
 import { execa } from 'execa';
 import { expect, onTestFinished, test } from 'vitest';
 import { freePorts } from '../../../test/support/control-plane/free-ports.ts';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
+import { ConnectionForwarder, type HeldPorts } from './connection-forwarder.ts';
 import { startWebhookServer, type WebhookHandler } from './tls-server.ts';
 import { CertificateSlot } from './webhook-certificates.ts';
 

@@ -2,9 +2,9 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { fieldsOf, isObject, textOf } from '@addon-operator/json';
-import type { NewObject } from './object-patch/patch-operation.ts';
 import { parseYaml } from '@addon-operator/yaml';
 import { yamlDocuments } from '@addon-operator/yaml/yaml-documents';
+import type { NewObject } from './object-patch/patch-operation.ts';
 
 const OBJECT_FILE = /\.(?:ya?ml|json)$/;
 /** What others need to exist comes first. */

@@ -1,5 +1,5 @@
-import type { KubeObject } from './kube-object.ts';
 import { expect, test } from 'vitest';
+import type { KubeObject } from './kube-object.ts';
 import { whyNotReady } from './readiness.ts';
 
 function object(

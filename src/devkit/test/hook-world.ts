@@ -9,6 +9,8 @@ import type {
   StepFacts,
   TestWorld,
 } from '@addon-operator/hook-test';
+import type { Activity } from '@addon-operator/hook-test/activity';
+import type { VirtualClock } from '@addon-operator/hook-test/virtual-clock';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-client';
 import { resourcePath } from '@addon-operator/kube-client/kube-object';
@@ -26,9 +28,7 @@ import { hookTask, MAIN_QUEUE, type Task } from '../../operator/tasks.ts';
 import { visibleToGlobalHook, visibleToModule } from '../../values/visible-values.ts';
 import type { LoneHook } from '../lone-hook.ts';
 import { runOfBinding } from '../planned-runs.ts';
-import type { Activity } from '@addon-operator/hook-test/activity';
 import type { RunRecords } from './run-records.ts';
-import type { VirtualClock } from '@addon-operator/hook-test/virtual-clock';
 
 export interface HookWorldOptions {
   readonly hook: LoneHook;

@@ -1,8 +1,8 @@
 import { OperatorError } from '@addon-operator/base/errors';
+import type { Activity } from '@addon-operator/hook-test/activity';
 import { parseJson } from '@addon-operator/json';
 import { refusal } from '@addon-operator/kube-client/api-refusal';
 import type { KubeClient, KubeRequest } from '@addon-operator/kube-client/kube-client';
-import type { Activity } from '@addon-operator/hook-test/activity';
 
 /** A Kubernetes API in this process. */
 export interface MemoryApi {

@@ -7,6 +7,7 @@ import {
   objectTitle,
 } from '@addon-operator/helm/manifest-object';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
+import { whyNotReady } from '@addon-operator/kube-client/readiness';
 import { type ErrorDetails, notReady, type PostReconcileResult, proceed, ready } from '@addon-operator/sdk';
 import type { PointMethod } from '@addon-operator/sdk/host';
 import type { AppliedRelease, ReleaseSteps } from '../../helm/release-steps.ts';
@@ -25,7 +26,6 @@ import {
   titleOf,
 } from './object-points.ts';
 import { type Next, nextOf, type Point, type PointHost } from './point.ts';
-import { whyNotReady } from '@addon-operator/kube-client/readiness';
 
 export interface DeployStepsOptions {
   /** Undefined: there are only the defaults. */

@@ -1,4 +1,9 @@
-import { type Access, type PolicyRule, policyRules, type ResourceAccess } from '@addon-operator/kube-client/policy-rules';
+import {
+  type Access,
+  type PolicyRule,
+  policyRules,
+  type ResourceAccess,
+} from '@addon-operator/kube-client/policy-rules';
 
 /** Rules by where they hold. */
 export interface Grants {

@@ -1,8 +1,13 @@
 import { isObject, textOf, textsOf } from '@addon-operator/json';
 import type { ApiResource } from '@addon-operator/kube-client/kube-object';
+import {
+  type Access,
+  accessOfRules,
+  type PolicyRule,
+  type ResourceAccess,
+} from '@addon-operator/kube-client/policy-rules';
 import type { HookConfig, KubernetesBinding } from '../../hooks/hook-config.ts';
 import type { SecretReference } from '../../values/secrets/secret-reference.ts';
-import { type Access, accessOfRules, type PolicyRule, type ResourceAccess } from '@addon-operator/kube-client/policy-rules';
 
 type RawObject = Readonly<Record<string, unknown>>;
 

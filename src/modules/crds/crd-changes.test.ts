@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
 import type { Crd } from '@addon-operator/kube-client/crd';
+import { expect, test } from 'vitest';
 import { changeOfCrd, newCrd } from './crd-changes.ts';
 
 const CRD: Crd = {

@@ -3,6 +3,7 @@ import type { SteadyClock } from '@addon-operator/base/clock';
 import { hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { fieldsOf, parseJson } from '@addon-operator/json';
+import { type Crd, parseCrdFile, versionsOf } from '@addon-operator/kube-client/crd';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import {
   hasStatus,
@@ -10,7 +11,6 @@ import {
   type KubeRequest,
   requestIfPresent,
 } from '@addon-operator/kube-client/kube-client';
-import { type Crd, parseCrdFile, versionsOf } from '@addon-operator/kube-client/crd';
 import { nextCrdStep } from './crd-changes.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

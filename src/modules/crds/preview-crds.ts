@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '@addon-operator/base/errors';
 import { isObject } from '@addon-operator/json';
-import { type KubeClient, requestIfPresent } from '@addon-operator/kube-client/kube-client';
 import { type Crd, parseCrdFile } from '@addon-operator/kube-client/crd';
+import { type KubeClient, requestIfPresent } from '@addon-operator/kube-client/kube-client';
 import { comparableCrd, nextCrdStep } from './crd-changes.ts';
 import { CRD_COLLECTION } from './crd-installer.ts';
 

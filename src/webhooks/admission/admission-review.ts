@@ -1,5 +1,5 @@
-import { isObject, parseJsonVerbatim } from '@addon-operator/json';
 import type { WebhookResponse } from '@addon-operator/http-server/tls-server';
+import { isObject, parseJsonVerbatim } from '@addon-operator/json';
 
 /** A question of the API server. Numbers in it are kept as they were written. */
 export interface AdmissionReview {

@@ -1,10 +1,10 @@
 import { silentLogger } from '@addon-operator/base/log';
 import { Semaphore } from '@addon-operator/base/semaphore';
+import { CertificateSlot } from '@addon-operator/http-server/webhook-certificates';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
 import type { AdmissionBinding } from '../../hooks/admission-binding.ts';
 import type { AdmissionResponse } from '../../hooks/webhook-responses.ts';
-import { CertificateSlot } from '@addon-operator/http-server/webhook-certificates';
 import { type AdmissionHook, AdmissionWebhooks } from './admission-webhooks.ts';
 import type { DesiredWebhooks } from './webhook-configurations.ts';
 

@@ -3,13 +3,13 @@ import { errorFields, OperatorError } from '@addon-operator/base/errors';
 import { jittered } from '@addon-operator/base/jitter';
 import type { Logger } from '@addon-operator/base/log';
 import { Semaphore } from '@addon-operator/base/semaphore';
+import type { WebhookRequest, WebhookResponse } from '@addon-operator/http-server/tls-server';
+import type { WebhookCertificates } from '@addon-operator/http-server/webhook-certificates';
 import type { AdmissionBinding } from '../../hooks/admission-binding.ts';
 import type { AdmissionResponse } from '../../hooks/webhook-responses.ts';
 import type { WebhookCaller } from '../../operator/webhook-run.ts';
 import { askInTime, limitMsOf } from '../ask-in-time.ts';
-import type { WebhookRequest, WebhookResponse } from '@addon-operator/http-server/tls-server';
 import { callerOf } from '../webhook-caller.ts';
-import type { WebhookCertificates } from '@addon-operator/http-server/webhook-certificates';
 import type { WebhookTarget } from '../webhook-target.ts';
 import {
   type AdmissionReview,

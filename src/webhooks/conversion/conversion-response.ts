@@ -1,8 +1,8 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
+import type { WebhookRequest, WebhookResponse } from '@addon-operator/http-server/tls-server';
 import { isObject, parseJson } from '@addon-operator/json';
 import { askInTime, limitMsOf } from '../ask-in-time.ts';
-import type { WebhookRequest, WebhookResponse } from '@addon-operator/http-server/tls-server';
 import {
   type ConversionRequest,
   type ConversionResult,

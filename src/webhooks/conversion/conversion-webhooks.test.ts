@@ -1,8 +1,8 @@
 import { silentLogger } from '@addon-operator/base/log';
 import { Semaphore } from '@addon-operator/base/semaphore';
+import { CertificateSlot } from '@addon-operator/http-server/webhook-certificates';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
-import { CertificateSlot } from '@addon-operator/http-server/webhook-certificates';
 import { type ConversionHook, ConversionWebhooks } from './conversion-webhooks.ts';
 
 const never = new AbortController().signal;

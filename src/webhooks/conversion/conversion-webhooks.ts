@@ -1,12 +1,12 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import { Semaphore } from '@addon-operator/base/semaphore';
+import type { WebhookRequest, WebhookResponse } from '@addon-operator/http-server/tls-server';
+import type { WebhookCertificates } from '@addon-operator/http-server/webhook-certificates';
 import type { ConversionBinding, ConversionRule } from '../../hooks/conversion-binding.ts';
 import type { ConversionResponse } from '../../hooks/webhook-responses.ts';
 import type { WebhookCaller } from '../../operator/webhook-run.ts';
-import type { WebhookRequest, WebhookResponse } from '@addon-operator/http-server/tls-server';
 import { callerOf } from '../webhook-caller.ts';
-import type { WebhookCertificates } from '@addon-operator/http-server/webhook-certificates';
 import { conversionResponse } from './conversion-response.ts';
 import type { ConversionRequest, ConversionStep } from './convert-objects.ts';
 

@@ -1,10 +1,10 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import { silentLogger } from '@addon-operator/base/log';
+import { CertificateSlot } from '@addon-operator/http-server/webhook-certificates';
 import type { KubeRequest } from '@addon-operator/kube-client/kube-client';
 import { expect, onTestFinished, test } from 'vitest';
 import { settle } from '../../../test/support/fake-clock.ts';
 import { ReflectorLab } from '../../../test/support/reflector-lab.ts';
-import { CertificateSlot } from '@addon-operator/http-server/webhook-certificates';
 import type { WebhookTarget } from '../webhook-target.ts';
 import { conversionSpec, keepCrdConversion } from './crd-conversion.ts';
 

@@ -3,6 +3,7 @@ import type { SteadyClock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
 import { jittered } from '@addon-operator/base/jitter';
 import type { Logger } from '@addon-operator/base/log';
+import type { WebhookCertificates } from '@addon-operator/http-server/webhook-certificates';
 import { isObject } from '@addon-operator/json';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { type ApiResource, type KubeObject, resourcePath } from '@addon-operator/kube-client/kube-object';
@@ -11,7 +12,6 @@ import type {
   ReflectorSink,
   SharedReflectors,
 } from '@addon-operator/kube-client/reflector-sink';
-import type { WebhookCertificates } from '@addon-operator/http-server/webhook-certificates';
 import { clientConfigOf, type WebhookTarget } from '../webhook-target.ts';
 
 interface CrdConversionOptions {

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { projectRoot, smallCheckout } from './checkout.ts';
+import { projectRoot, smallCheckout } from '../checks/checkout.ts';
 
 const MAIN = `
 const args: readonly string[] = process.argv.slice(2);

@@ -7,11 +7,11 @@ import { messageOf } from '@addon-operator/base/errors';
 import { silentLogger } from '@addon-operator/base/log';
 import { execa } from 'execa';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { CapturedLog } from '../../../test/support/captured-log.ts';
-import { FakeClock } from '../../../test/support/fake-clock.ts';
-import { startInProcessHooks } from '../../../test/support/in-process-hooks.ts';
-import type { Hook } from '../hook.ts';
-import type { HookRunResult } from '../run-hook.ts';
+import type { Hook } from '../../src/hooks/hook.ts';
+import type { HookRunResult } from '../../src/hooks/run-hook.ts';
+import { CapturedLog } from '../support/captured-log.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { startInProcessHooks } from '../support/in-process-hooks.ts';
 
 const LOAD_MS = 60_000;
 const EMPTY = { bindingContext: '[]', values: '{"global":{"a":{"b":[1]}}}', configValues: '{}' };
