@@ -384,7 +384,7 @@ test('nothing goes on when the daemon is killed, not even an endless loop', asyn
     `${IMPORT}export default defineHook({ onStartup: 1 }, () => { console.log(process.pid); for (;;); });`,
   );
   const daemon = await fileWith(
-    `import { startInProcessHooks } from ${JSON.stringify(join(import.meta.dirname, '../../../test/support/in-process-hooks.ts'))};
+    `import { startInProcessHooks } from ${JSON.stringify(join(import.meta.dirname, '../support/in-process-hooks.ts'))};
 import { silentLogger } from ${JSON.stringify(import.meta.resolve('@addon-operator/base/log'))};
 const hooks = startInProcessHooks();
 const never = new AbortController().signal;
