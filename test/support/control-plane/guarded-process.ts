@@ -1,11 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { close, openSync, readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import type { ProcessGuard } from './process-guard.ts';
 
 /** Waits for the word to go, so that nothing runs before the guard knows of it. */
 const GATE_SCRIPT = 'read -r go && exec "$@" </dev/null';
 const LOG_TAIL_LINES = 15;
+const LOOK_MS = 10;
+/** A minute. */
+const MAX_LOOKS = 6_000;
 
 export interface GuardedProcessSpec {
   readonly name: string;
@@ -69,9 +73,25 @@ export class GuardedProcess {
     if (this.#isRunning) process.kill(-this.pid, name);
   }
 
-  /** Kills the group and waits until the process is gone. */
+  /**
+   * Kills the group and waits until all its processes are gone: a program that was started through another one ends a
+   * little later, and listens until then.
+   */
   async kill(): Promise<void> {
     this.signal('SIGKILL');
     await this.exited;
+    for (let looks = 0; isGroup(this.pid); looks += 1) {
+      if (looks === MAX_LOOKS) throw new Error(`Processes of ${this.name} (group ${this.pid}) do not end`);
+      await setTimeout(LOOK_MS);
+    }
+  }
+}
+
+function isGroup(id: number): boolean {
+  try {
+    process.kill(-id, 0);
+    return true;
+  } catch {
+    return false;
   }
 }
