@@ -1,3 +1,4 @@
+import { messageOf } from './errors.ts';
 /** What identifies a span to other programs. */
 export interface SpanContext {
   /** 32 hexadecimal digits. */
@@ -78,7 +79,7 @@ export async function traced<T>(
     child.end();
     return result;
   } catch (error) {
-    child.end({ error: error instanceof Error ? error.message : String(error) });
+    child.end({ error: messageOf(error) });
     throw error;
   }
 }

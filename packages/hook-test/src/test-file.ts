@@ -1,4 +1,4 @@
-import { OperatorError } from '@addon-operator/base/errors';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { parseYaml } from '@addon-operator/yaml';
 import { checkPattern } from './match.ts';
 import {
@@ -241,7 +241,7 @@ function parse(source: string, content: string): ReturnType<typeof parseYaml> {
   try {
     return parseYaml(content, { source, booleans: 'yaml-1.2', longIntegers: 'exact' });
   } catch (error) {
-    throw new OperatorError('CONFIG_INVALID', error instanceof Error ? error.message : String(error), {
+    throw new OperatorError('CONFIG_INVALID', messageOf(error), {
       cause: error,
     });
   }

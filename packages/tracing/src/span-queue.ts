@@ -1,4 +1,5 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
+import { messageOf } from '@addon-operator/base/errors';
 import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace';
 
 /** What sends spans. */
@@ -111,7 +112,7 @@ export class SpanQueue implements SpanProcessor {
         onResult(code === SUCCESS ? undefined : (error?.message ?? 'the collector refused them')),
       );
     } catch (error) {
-      onResult(error instanceof Error ? error.message : String(error));
+      onResult(messageOf(error));
     }
   }
 }
