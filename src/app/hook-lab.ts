@@ -37,7 +37,7 @@ export interface LabHookOptions
  * Starts what all hooks share: the launcher of processes, jq, and the process of in-process hooks. All of it has ended when
  * this resolves, and its temporary files are gone.
  *
- * @throws OperatorError when a part cannot be started; whatever `use` throws
+ * @throws OperatorError when a part cannot be started; errors of `use`
  */
 export async function withHookLab<T>(
   given: { readonly settings: Settings; readonly host: DaemonHost },

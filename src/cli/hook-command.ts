@@ -58,7 +58,7 @@ function addTrialCommands(hook: Command, { host, runner }: CommandParts): void {
     .command('test')
     .summary('Run the tests of hooks')
     .description(
-      'Run the tests in files *.hook-test.yaml, each case on a Kubernetes API of its own in memory, with a clock that stands still',
+      'Run the tests in files *.hook-test.yaml, each case on a Kubernetes API of its own in memory, with a virtual clock',
     )
     .argument('[paths...]', 'files with tests, or directories with such files below them', ['.'])
     .option('--filter <text>', 'only cases with this in their names')

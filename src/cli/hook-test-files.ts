@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 
 const TEST_FILE = /\.hook-test\.ya?ml$/;
-/** Directories in which nobody looks for tests. */
+/** Directories that are not searched for tests. */
 const SKIPPED = new Set(['node_modules', '.git']);
 
 /**

@@ -61,7 +61,7 @@ interface Current {
 /**
  * Starts what all cases share: one sandbox, one launcher of processes, jq. When this resolves all of it has ended.
  *
- * @throws OperatorError when that is not possible; whatever `use` throws
+ * @throws OperatorError when that is not possible; errors of `use`
  */
 export async function withTestLab<T>(
   host: CliHost,

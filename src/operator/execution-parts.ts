@@ -49,7 +49,7 @@ interface HookRunsOptions extends ScriptPartsOptions {
   readonly running: AsyncDisposableStack;
 }
 
-/** Runs hooks, whatever their transport. */
+/** Runs hooks of every transport. */
 function createHookRuns(options: HookRunsOptions): HookRuns {
   const { settings, host, metrics, tap = (runs: HookRuns): HookRuns => runs } = options;
   return tap(

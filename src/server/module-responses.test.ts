@@ -24,7 +24,7 @@ async function pause(form: Readonly<Record<string, string>>, module?: string) {
   return { status, body, asked };
 }
 
-test('pauseResponse() pauses for a time, until a time, or until somebody resumes', async () => {
+test('pauseResponse() pauses for a time, until a time, or until it is resumed', async () => {
   const untilMs = NOW_MS + 7_200_000;
   expect(await pause({ reason: 'disks', for: '2h' }, 'web')).toEqual({
     status: 200,

@@ -39,7 +39,7 @@ const textOf = ({
   events = [],
 }: OtlpSpan & { readonly events?: unknown }): string => JSON.stringify({ name, status, attributes, events });
 
-/** Attributes of docs/traces.md; `.b` after `a.x` stands for `a.b`. */
+/** Attributes of docs/traces.md; `.b` after `a.x` means `a.b`. */
 async function documentedAttributes(): Promise<ReadonlySet<string>> {
   const page = await readFile(join(import.meta.dirname, '../../docs/traces.md'), 'utf8');
   const rows = page.split('\n').filter((line) => /^\| `[a-z]/.test(line));

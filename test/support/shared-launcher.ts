@@ -12,7 +12,7 @@ import {
 import { encodeFrame, FRAME_KINDS } from '../../packages/process/src/launcher-protocol.ts';
 import { killMarkedProcesses } from '../../packages/process/src/marked-processes.ts';
 
-// Stands for `launcher-process.ts` where tests run daemons in this process (see `vitest.config.ts`). Starting a launcher
+// Replaces `launcher-process.ts` where tests run daemons in this process (see `vitest.config.ts`). Starting a launcher
 // program takes 0.1 s of CPU time, and there are a thousand such daemons: those of a worker share one program, which ends
 // with the worker. Daemons that are processes have their own, as do the tests of the launcher.
 

@@ -21,7 +21,7 @@ function paths(kind: 'chart' | 'templates'): string[] {
   return readChartFiles({ path: root }, kind).map(({ path }) => path);
 }
 
-test('chartKind() tells charts, bare templates and modules without a chart apart', async () => {
+test('chartKind() distinguishes charts, bare templates and modules without a chart', async () => {
   await put('plain/hooks/a', 'bare/templates/a.yaml', 'chart/Chart.yaml', 'chart/templates/a.yaml');
   expect(['plain', 'bare', 'chart'].map((name) => chartKind(join(root, name)))).toEqual([
     undefined,

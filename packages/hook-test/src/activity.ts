@@ -4,7 +4,7 @@ import type { Clock } from '@addon-operator/base/clock';
 /** Turns of the event loop without anything new after which nothing more can come. */
 const QUIET_TURNS = 3;
 
-/** Counts what is under way, so that nobody has to wait for a time to know that all is quiet. */
+/** Counts what is under way, so that no test has to wait for a time to know that all is quiet. */
 export class Activity {
   #underWay = 0;
   #turns = 0;
@@ -40,7 +40,7 @@ export class Activity {
     }
   }
 
-  /** The same clock, on which whoever sleeps is not under way; to be used by work that is counted. */
+  /** The same clock, on which sleepers are not under way; to be used by work that is counted. */
   idleIn(clock: Clock): Clock {
     return {
       wallMs: () => clock.wallMs(),

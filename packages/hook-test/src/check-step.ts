@@ -135,7 +135,7 @@ async function metricFindings(
   return findings;
 }
 
-/** A hook that logs errors in a run that succeeds has a problem that nobody expects. */
+/** A hook that logs errors in a run that succeeds has an unexpected problem. */
 function errorFindings({ output }: Expectation, { runs, errors }: StepFacts): readonly Finding[] {
   const printed = runs.flatMap((run) =>
     run.failure === undefined && output === undefined

@@ -24,7 +24,7 @@ export class VirtualClock implements Clock {
     return this.#nowMs;
   }
 
-  /** When the next sleeper wakes, in milliseconds from now; undefined if nobody sleeps. */
+  /** When the next sleeper wakes, in milliseconds from now; undefined without a sleeper. */
   get nextMs(): number | undefined {
     let next: number | undefined;
     for (const { wakeAtMs } of this.#sleepers) next = Math.min(next ?? wakeAtMs, wakeAtMs);

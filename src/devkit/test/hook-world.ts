@@ -50,7 +50,7 @@ export interface HookWorldOptions {
 /** Runs are put off by so much while events pour in: this time passes by itself. */
 const GATHER_MS = 10;
 
-/** One hook with the queues and schedules that the operator would have for it, on a clock that stands still. */
+/** One hook with the queues and schedules that the operator would have for it, on a virtual clock. */
 export class HookWorld implements TestWorld {
   readonly #options: HookWorldOptions;
   readonly #queues: QueueSet<Task>;

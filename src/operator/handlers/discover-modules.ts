@@ -26,7 +26,7 @@ export interface DiscoveryPassParts {
 export type DiscoveryResult =
   /** The registry has what was discovered; `releases`: names of the releases in the cluster that this operator made. */
   | { readonly type: 'discovered'; readonly releases: ReadonlySet<string> }
-  /** Nobody waits for the result any more, and it was dropped. */
+  /** No caller waits for the result any more, and it was dropped. */
   | { readonly type: 'superseded' }
   /** What decides was changed meanwhile: the pass has to be repeated. */
   | { readonly type: 'outdated' };

@@ -21,7 +21,7 @@ export interface RawResponse {
   readonly body: unknown;
 }
 
-/** Sends one request as it stands and reads the response to its end. */
+/** Sends one request unchanged and reads the response to its end. */
 export type RawClient = (request: RawRequest) => Promise<RawResponse>;
 
 const TIMEOUT_MS = 30_000;
