@@ -47,9 +47,12 @@ function releaseLife(tool: 'helm 3' | 'helm 4'): readonly Command[] {
 }
 
 /** Each sequence runs in a namespace of its own. */
-export const COMMAND_SEQUENCES: readonly CommandSequence[] = [
+export const HELM_SEQUENCES: readonly CommandSequence[] = [
   { name: 'the life of a release with helm 3', commands: releaseLife('helm 3') },
   { name: 'the life of a release with helm 4', commands: releaseLife('helm 4') },
+];
+
+export const KUBECTL_SEQUENCES: readonly CommandSequence[] = [
   {
     name: 'kubectl on ConfigMaps',
     commands: [

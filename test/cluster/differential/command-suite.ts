@@ -1,61 +1,67 @@
 import { readFile } from 'node:fs/promises';
 import { isObject, parseJson } from '@addon-operator/json';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { listAt, stringAt } from '../../packages/kube-sandbox/src/json-access.ts';
+import { listAt, stringAt } from '../../../packages/kube-sandbox/src/json-access.ts';
 import {
   type CommandResult,
   openSandboxLab,
   type SandboxLab,
   ToolBench,
-} from '../contract/sandbox/sandbox-lab.ts';
-import { writeWebChart } from '../contract/sandbox/web-chart.ts';
-import { describeCluster } from '../support/control-plane/cluster-suite.ts';
-import { COMMAND_FILES, COMMAND_SEQUENCES, type Command } from './differential/commands.ts';
-import { normalise, normaliseText } from './differential/normalise.ts';
+} from '../../contract/sandbox/sandbox-lab.ts';
+import { writeWebChart } from '../../contract/sandbox/web-chart.ts';
+import { describeCluster } from '../../support/control-plane/cluster-suite.ts';
+import { COMMAND_FILES, type Command, type CommandSequence } from './commands.ts';
+import { normalise, normaliseText } from './normalise.ts';
 
 const COMPARED_KINDS = 'configmaps,secrets,serviceaccounts,services,deployments.apps';
 
-describeCluster('the same commands on the sandbox and on a real API server', (cluster) => {
-  let lab: SandboxLab;
-  let onCluster: ToolBench;
+/** Tests that run each sequence on both; `title` also tells the namespaces of the suites that share a control plane apart. */
+export function describeCommands(title: string, sequences: readonly CommandSequence[]): void {
+  describeCluster(`the same ${title} commands on the sandbox and on a real API server`, (cluster) => {
+    let lab: SandboxLab;
+    let onCluster: ToolBench;
 
-  beforeAll(async () => {
-    lab = await openSandboxLab();
-    onCluster = await ToolBench.create(await readFile(cluster().kubeconfigPath, 'utf8'));
-    for (const bench of [lab.bench, onCluster]) {
-      await writeWebChart(bench);
-      for (const [name, text] of Object.entries(COMMAND_FILES)) await bench.file(name, text);
+    beforeAll(async () => {
+      lab = await openSandboxLab();
+      onCluster = await ToolBench.create(await readFile(cluster().kubeconfigPath, 'utf8'));
+      for (const bench of [lab.bench, onCluster]) {
+        await writeWebChart(bench);
+        for (const [name, text] of Object.entries(COMMAND_FILES)) await bench.file(name, text);
+      }
+    });
+
+    afterAll(async () => {
+      await lab.close();
+      await onCluster.remove();
+    });
+
+    const cases = sequences.map((sequence, index) => ({
+      ...sequence,
+      namespace: `${title}-commands-${index}`,
+    }));
+
+    test.each(cases)('do the same: $name', async ({ commands, namespace }) => {
+      for (const command of commands) {
+        const [ours, theirs] = await Promise.all([
+          runAwaited(lab.bench, command, namespace),
+          runAwaited(onCluster, command, namespace),
+        ]);
+        expect({ command: command.args.join(' '), ...compared(ours, command) }).toEqual({
+          command: command.args.join(' '),
+          ...compared(theirs, command),
+        });
+        if (command.areObjectsCompared === true) await expectSameObjects(namespace);
+      }
+      await expectSameObjects(namespace);
+    });
+
+    async function expectSameObjects(namespace: string): Promise<void> {
+      const hasAccount = ['wait', '--for=create', 'serviceaccount/default', '--timeout=60s'];
+      expect(await onCluster.kubectl('-n', namespace, ...hasAccount)).toMatchObject({ exitCode: 0 });
+      expect(await objectsIn(lab.bench, namespace)).toEqual(await objectsIn(onCluster, namespace));
     }
   });
-
-  afterAll(async () => {
-    await lab.close();
-    await onCluster.remove();
-  });
-
-  const cases = COMMAND_SEQUENCES.map((sequence, index) => ({ ...sequence, namespace: `commands-${index}` }));
-
-  test.each(cases)('do the same: $name', async ({ commands, namespace }) => {
-    for (const command of commands) {
-      const [ours, theirs] = await Promise.all([
-        runAwaited(lab.bench, command, namespace),
-        runAwaited(onCluster, command, namespace),
-      ]);
-      expect({ command: command.args.join(' '), ...compared(ours, command) }).toEqual({
-        command: command.args.join(' '),
-        ...compared(theirs, command),
-      });
-      if (command.areObjectsCompared === true) await expectSameObjects(namespace);
-    }
-    await expectSameObjects(namespace);
-  });
-
-  async function expectSameObjects(namespace: string): Promise<void> {
-    const hasAccount = ['wait', '--for=create', 'serviceaccount/default', '--timeout=60s'];
-    expect(await onCluster.kubectl('-n', namespace, ...hasAccount)).toMatchObject({ exitCode: 0 });
-    expect(await objectsIn(lab.bench, namespace)).toEqual(await objectsIn(onCluster, namespace));
-  }
-});
+}
 
 async function runAwaited(bench: ToolBench, command: Command, namespace: string): Promise<CommandResult> {
   if (command.isAwaited !== true) return await run(bench, command, namespace);
