@@ -1,45 +1,35 @@
 import { OperatorError } from '@addon-operator/base/errors';
-import type { Activity } from '@addon-operator/hook-test/activity';
 import { parseJson } from '@addon-operator/json';
 import { refusal } from '@addon-operator/kube-client/api-refusal';
 import type { KubeClient, KubeRequest } from '@addon-operator/kube-client/kube-client';
+import type { ApiRequest, ApiResponse, StreamResponse } from './api-request.ts';
 
-/** A Kubernetes API in this process. */
+/** Handles requests of the same process, such as a sandbox does. */
 export interface MemoryApi {
-  handle(request: MemoryRequest): MemoryResponse;
+  handle(request: ApiRequest): ApiResponse;
 }
 
-interface MemoryRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly query: URLSearchParams;
-  readonly accept: string;
-  readonly contentType: string;
-  readonly ifNoneMatch: string;
-  readonly userAgent: string;
-  readonly body: Uint8Array;
+/** Counts what a client has under way, so that a test knows when all is quiet. */
+export interface ClientActivity {
+  /** A request is sent, which may lead to more. */
+  touch(): void;
+  /** A line of a watch is under way until the result is called. */
+  begin(): () => void;
 }
-
-type MemoryResponse =
-  | { readonly type: 'body'; readonly status: number; readonly text: string }
-  | {
-      readonly type: 'stream';
-      readonly run: (send: (text: string) => boolean, signal: AbortSignal) => Promise<void>;
-    };
 
 const JSON_TYPE = 'application/json';
 const FIRST_REFUSAL = 300;
 
 /**
- * A client of an API in this process. Each line of a watch is counted as under way from the change until its reader has
+ * A client without HTTP. Each line of a watch is counted as under way from the change until its reader has
  * handled it and takes the next one.
  */
 export class MemoryClient implements KubeClient {
   readonly #api: MemoryApi;
-  readonly #activity: Activity;
+  readonly #activity: ClientActivity;
   readonly #userAgent: string;
 
-  constructor(api: MemoryApi, activity: Activity, userAgent: string) {
+  constructor(api: MemoryApi, activity: ClientActivity, userAgent: string) {
     this.#api = api;
     this.#activity = activity;
     this.#userAgent = userAgent;
@@ -65,7 +55,7 @@ export class MemoryClient implements KubeClient {
     return readLines(response.run, this.#activity, signal);
   }
 
-  #respond({ method, path, query = {}, body, contentType, accept }: KubeRequest): MemoryResponse {
+  #respond({ method, path, query = {}, body, contentType, accept }: KubeRequest): ApiResponse {
     const given = Object.entries(query).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, value]],
     );
@@ -95,8 +85,8 @@ interface Line {
 }
 
 async function* readLines(
-  run: Extract<MemoryResponse, { type: 'stream' }>['run'],
-  activity: Activity,
+  run: StreamResponse['run'],
+  activity: ClientActivity,
   signal: AbortSignal,
 ): AsyncGenerator<string, void> {
   const lines: Line[] = [];
