@@ -5,7 +5,9 @@ import { nameArgument } from './name-arguments.ts';
 
 /** Adds the commands about one hook. */
 export function addHookCommand(program: Command, parts: CommandParts): void {
-  const hook = program.command('hook').description('Try a hook without a cluster, or stop one that runs');
+  const hook = program
+    .command('hook')
+    .description('Try and test hooks without a cluster, run or stop one of a running operator');
   addTrialCommands(hook, parts);
   addDebugCommand(
     hook,
@@ -23,6 +25,21 @@ export function addHookCommand(program: Command, parts: CommandParts): void {
     .addArgument(nameArgument('running hook', '<name>', 'name of the hook; MODULE/NAME if several have it'))
     .option('--queue <name>', 'only its run in this queue')
     .option('--drop', 'drop the task of an event or a schedule instead of retrying it');
+  addDebugCommand(
+    hook,
+    { name: 'trigger', description: 'Run a hook of the running operator once, in the queue of the binding' },
+    ([name = '', binding = ''], { object }) => ({
+      path: '/hook/trigger',
+      form: { hook: name, binding, ...(typeof object === 'string' && { object }) },
+    }),
+    parts,
+  )
+    .addArgument(nameArgument('hook', '<name>', 'name of the hook; MODULE/NAME if several have it'))
+    .argument('<binding>', 'name of a kubernetes or schedule binding, or onStartup')
+    .option(
+      '--object <kind/namespace/name>',
+      'the event of this object, for a kubernetes binding; default: its Synchronization',
+    );
 }
 
 interface TestFlags {

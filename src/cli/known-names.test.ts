@@ -33,3 +33,7 @@ async function completed(...words: readonly string[]): Promise<string> {
 test('hook abort completes hooks that run; a name that a shell would split is left out', async () => {
   expect(await completed('hook', 'abort', '')).toBe('web/hooks/hang.sh\n');
 });
+
+test('hook trigger completes the hooks of the operator', async () => {
+  expect(await completed('hook', 'trigger', '')).toBe('web/hooks/hang.sh\n');
+});

@@ -20,6 +20,7 @@ const SOURCES: Readonly<
     path: '/api/v1/runs',
     names: (data) => listOf(data, 'runs').map((run) => fieldsOf(run)['id']),
   },
+  hook: { path: '/hook/list.json', names: (data) => [...listOf(data, 'hooks')] },
   'running hook': {
     path: '/api/v1/now',
     names: (data) => listOf(data, 'runningHooks').map((hook) => fieldsOf(hook)['hook']),

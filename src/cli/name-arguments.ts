@@ -1,7 +1,7 @@
 import { Argument } from 'commander';
 
 /** What the names are of that an argument takes. */
-export type NameKind = 'module' | 'queue' | 'run' | 'running hook';
+export type NameKind = 'module' | 'queue' | 'run' | 'hook' | 'running hook';
 
 const KINDS = new WeakMap<Argument, NameKind>();
 

@@ -48,6 +48,11 @@ export function moduleNameOf(hook: Hook): string {
   return hook.owner.type === 'global' ? '' : hook.owner.module;
 }
 
+/** How commands name a hook among those of all modules. */
+export function fullName(hook: Hook): string {
+  return hook.owner.type === 'global' ? hook.name : `${hook.owner.module}/${hook.name}`;
+}
+
 /** How messages name a hook. */
 export function title(hook: Hook): string {
   return `${hook.owner.type} hook '${hook.name}'`;

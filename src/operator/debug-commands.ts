@@ -1,5 +1,7 @@
 import type { Clock } from '@addon-operator/base/clock';
+import { fullName } from '../hooks/hook.ts';
 import type { HookAbortRequest } from '../status/hook-abort.ts';
+import type { HookTriggerRequest } from '../status/hook-trigger.ts';
 import type { ModuleOperation } from '../status/module-object.ts';
 import { type AbortHookParts, abortHook } from './abort-hook.ts';
 import { type AskOperationParts, askOperation } from './ask-operation.ts';
@@ -8,6 +10,7 @@ import type { Pause } from './pause-entry.ts';
 import { ALL_MODULES, type Pauses } from './pauses.ts';
 import { type ReleaseFinalizerParts, releaseFinalizer } from './release-finalizer.ts';
 import { type ReleaseUnlockParts, releaseUnlock } from './release-unlock.ts';
+import { hooksInOperation, type TriggerHookParts, triggerHook } from './trigger-hook.ts';
 
 /** What the debug endpoint changes on request. A pause without a module is one of all modules. */
 export function debugCommands(
@@ -15,7 +18,8 @@ export function debugCommands(
     AskOperationParts &
     PurgeReleasesParts &
     ReleaseFinalizerParts &
-    ReleaseUnlockParts,
+    ReleaseUnlockParts &
+    TriggerHookParts,
   pauses: Pick<Pauses, 'pause' | 'resume'>,
   clock: Clock,
 ) {
@@ -30,6 +34,8 @@ export function debugCommands(
     releaseFinalizer: (module: string, signal: AbortSignal) => releaseFinalizer(operator, module, signal),
     askOperation: (module: string, operation: ModuleOperation) => askOperation(operator, module, operation),
     abortHook: (request: HookAbortRequest) => abortHook(operator, request),
+    triggerHook: (request: HookTriggerRequest) => triggerHook(operator, request),
+    hooks: () => hooksInOperation(operator).map(({ hook }) => fullName(hook)),
     releases: {
       unlock: (release: string, signal: AbortSignal) => releaseUnlock(operator, release, signal),
       confirmPurge: (signal: AbortSignal) => confirmPurge(operator, signal),

@@ -9,6 +9,9 @@ import type { ParallelRuns } from './parallel-runs.ts';
 /** The queue in which modules are brought to the desired state, one task after another. */
 export const MAIN_QUEUE = 'main';
 
+/** The trigger of a run that a user requested. */
+export const REQUESTED = 'Request';
+
 export type ConvergeEvent = 'OperatorStartup' | 'GlobalValuesChanged' | 'ReloadAllModules';
 
 /** What a task goes back to. */
@@ -205,9 +208,12 @@ export function isSynchronization(run: HookRun): boolean {
   return run.reasons.some((reason) => reason.type === 'synchronization');
 }
 
-/** Whether the run is for nothing but Synchronizations: what it changes in the values is used by what follows anyway. */
+/**
+ * Whether the run is for nothing but Synchronizations of a start: what it changes in the values is used by what follows
+ * anyway.
+ */
 export function isOnlySynchronization(run: HookRun): boolean {
-  return run.reasons.every((reason) => reason.type === 'synchronization');
+  return run.trigger !== REQUESTED && run.reasons.every((reason) => reason.type === 'synchronization');
 }
 
 /** One line for people: `<Type>:<queue>:<what>:<trigger>`. */

@@ -20,10 +20,11 @@ import type { LogTail } from '@addon-operator/logging/log-tail';
 import type { RuntimeParameterView } from '../settings/runtime-parameters.ts';
 import type { DaemonView, ModuleView, SectionView } from '../status/daemon-view.ts';
 import type { AbortHook } from '../status/hook-abort.ts';
+import type { TriggerHook } from '../status/hook-trigger.ts';
 import { type Api, createApi } from './api/api.ts';
 import { API_PREFIX } from './api/api-handler.ts';
 import type { OperatorIdentity } from './api/api-route.ts';
-import { hookAbortResponse } from './hook-responses.ts';
+import { hookAbortResponse, hookTriggerResponse } from './hook-responses.ts';
 import { moduleGraph } from './module-graph.ts';
 import {
   explainResponse,
@@ -52,6 +53,9 @@ export interface DebugEndpoint {
   readonly releaseFinalizer: ReleaseFinalizer;
   readonly askOperation: AskOperation;
   readonly abortHook: AbortHook;
+  readonly triggerHook: TriggerHook;
+  /** Names of the hooks in operation, with `<module>/` in front of those of modules. */
+  readonly hooks: () => readonly string[];
   readonly releases: ReleaseCommands;
   readonly identity: OperatorIdentity;
   /** The log that can be followed. */
@@ -103,7 +107,11 @@ export function debugHandler(
     ...pauseRoutes(endpoint),
     releaseFinalizerRoute(endpoint),
     operationRoute(endpoint),
+    get('/hook/list.{format}', (_request, { format }) =>
+      dataResponse(dataFormat(format), { hooks: endpoint.hooks().toSorted() }),
+    ),
     post('/hook/abort', ({ body }) => hookAbortResponse(endpoint.abortHook, new URLSearchParams(body))),
+    post('/hook/trigger', ({ body }) => hookTriggerResponse(endpoint.triggerHook, new URLSearchParams(body))),
     ...releaseRoutes(endpoint),
   ];
   routes.push(discoveryRoute(routes));

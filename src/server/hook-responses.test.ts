@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { HookAbortOutcome } from '../status/hook-abort.ts';
-import { hookAbortResponse } from './hook-responses.ts';
+import type { HookTriggerOutcome } from '../status/hook-trigger.ts';
+import { hookAbortResponse, hookTriggerResponse } from './hook-responses.ts';
 
 const outcomes: readonly (readonly [HookAbortOutcome, string, number, string])[] = [
   [
@@ -40,4 +41,30 @@ test('the hook and the queue are taken from the form', () => {
   hookAbortResponse(abort, new URLSearchParams({ hook: 'a.sh', queue: 'own' }));
   expect(requests).toEqual([{ hook: 'a.sh', queue: 'own', isDropped: false }]);
   expect(hookAbortResponse(abort, new URLSearchParams())).toMatchObject({ status: 400 });
+});
+
+const triggers: readonly (readonly [HookTriggerOutcome, number, string])[] = [
+  [{ type: 'queued', queue: 'main', ahead: 0 }, 200, 'hook a.sh runs for pods in queue main'],
+  [{ type: 'queued', queue: 'own', ahead: 1 }, 200, 'hook a.sh runs for pods in queue own after 1 task'],
+  [{ type: 'queued', queue: 'own', ahead: 2 }, 200, 'hook a.sh runs for pods in queue own after 2 tasks'],
+  [{ type: 'refused', reason: 'there is no hook a.sh' }, 409, 'there is no hook a.sh'],
+];
+
+test.each(triggers)('a trigger with the outcome %j is answered', (outcome, status, text) => {
+  const form = new URLSearchParams({ hook: 'a.sh', binding: 'pods', object: 'Pod/a/b' });
+  const requests: unknown[] = [];
+  const trigger = (request: unknown): HookTriggerOutcome => {
+    requests.push(request);
+    return outcome;
+  };
+  expect(hookTriggerResponse(trigger, form)).toMatchObject({ status, body: `${text}\n` });
+  expect(requests).toEqual([{ hook: 'a.sh', binding: 'pods', object: 'Pod/a/b' }]);
+});
+
+test.each([{}, { hook: 'a.sh' }, { binding: 'pods' }])('a trigger with %j is refused', (form) => {
+  const response = hookTriggerResponse(
+    () => ({ type: 'queued', queue: 'main', ahead: 0 }),
+    new URLSearchParams(form),
+  );
+  expect(response).toMatchObject({ status: 400, code: 'REQUEST_INVALID' });
 });

@@ -1,5 +1,6 @@
 import { errorResponse, type RouteResponse, textResponse } from '@addon-operator/http-server/response';
 import type { AbortHook } from '../status/hook-abort.ts';
+import type { TriggerHook } from '../status/hook-trigger.ts';
 
 /** Ends runs of a hook as a form says it: `hook`, and optionally `queue` and `drop=true`. */
 export function hookAbortResponse(abort: AbortHook, form: URLSearchParams): RouteResponse {
@@ -30,4 +31,16 @@ export function hookAbortResponse(abort: AbortHook, form: URLSearchParams): Rout
         `the task of hook ${hook} cannot be dropped, because others wait for it: abort the run without --drop`,
       );
   }
+}
+
+/** Queues a run of a hook as a form says it: `hook`, `binding`, and optionally `object`. */
+export function hookTriggerResponse(trigger: TriggerHook, form: URLSearchParams): RouteResponse {
+  const [hook, binding] = [form.get('hook') ?? '', form.get('binding') ?? ''];
+  if (hook === '' || binding === '')
+    return errorResponse(400, 'REQUEST_INVALID', "'hook' and 'binding' parameters are required");
+  const outcome = trigger({ hook, binding, object: form.get('object') || undefined });
+  if (outcome.type === 'refused') return errorResponse(409, 'REQUEST_REFUSED', outcome.reason);
+  const { queue, ahead } = outcome;
+  const tasks = ahead === 0 ? '' : ` after ${ahead} ${ahead === 1 ? 'task' : 'tasks'}`;
+  return textResponse(`hook ${hook} runs for ${binding} in queue ${queue}${tasks}\n`);
 }

@@ -14,12 +14,21 @@ export const NO_PAUSES: PauseCommands = {
 /** What the debug endpoint can be asked to do. */
 export const NO_COMMANDS: Pick<
   DebugEndpoint,
-  'pauses' | 'releaseFinalizer' | 'askOperation' | 'abortHook' | 'releases' | 'identity'
+  | 'pauses'
+  | 'releaseFinalizer'
+  | 'askOperation'
+  | 'abortHook'
+  | 'triggerHook'
+  | 'hooks'
+  | 'releases'
+  | 'identity'
 > = {
   pauses: NO_PAUSES,
   releaseFinalizer: async () => 'not-held',
   askOperation: () => 'disabled',
   abortHook: () => ({ type: 'not-running', running: [] }),
+  triggerHook: () => ({ type: 'queued', queue: 'main', ahead: 0 }),
+  hooks: () => ['web/hooks/hang.sh', 'a b'],
   identity: {
     version: 'test',
     bootId: 'boot',

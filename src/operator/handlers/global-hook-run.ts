@@ -5,7 +5,7 @@ import type { ModuleRegistry } from '../module-registry.ts';
 import type { Releases } from '../releases.ts';
 import { causedBy } from '../task-origin.ts';
 import type { TaskRouter } from '../task-router.ts';
-import { type GlobalHookRun, isOnlySynchronization, type Task } from '../tasks.ts';
+import { type GlobalHookRun, isOnlySynchronization, REQUESTED, type Task } from '../tasks.ts';
 import type { HookRunParts } from './hook-run.ts';
 import { doneWith, type HookTaskOutcome, runHookTask } from './hook-run.ts';
 
@@ -53,7 +53,8 @@ function changeTrigger(
   if (isAfterAllDifferent(operator, task)) return 'AfterAll-Hooks-Change-GlobalValues';
   if (!effects.areValuesChanged || isOnlySynchronization(ran)) return undefined;
   if (ran.binding === 'schedule') return 'Schedule-Change-GlobalValues';
-  return ran.binding === 'kubernetes' ? 'Kubernetes-Change-GlobalValues' : undefined;
+  if (ran.binding === 'kubernetes') return 'Kubernetes-Change-GlobalValues';
+  return ran.trigger === REQUESTED ? 'Request-Change-GlobalValues' : undefined;
 }
 
 function isAfterAllDifferent(operator: GlobalHookRunParts, task: GlobalHookRun): boolean {
