@@ -6,9 +6,12 @@ const TOPICS: readonly (readonly [path: string, topics: string])[] = [
   ['/queue/', 'queues'],
   ['/module/list', 'modules'],
   ['/api/v1/runs', 'runs'],
+  ['/api/v1/events', 'runs'],
   ['/api/v1/next', 'next'],
 ];
 const OTHER_TOPICS = 'queues,modules';
+/** One run: what its hook prints is shown, too. */
+const RUN = /^\/api\/v1\/runs\/(\d+)$/;
 /** The operator sends changes as often. */
 const LEAST_PAUSE_MS = 250;
 /** What changes without an event is noticed this late. */
@@ -31,8 +34,7 @@ export class ChangeFeed {
 
   /** Follows what the response for a path depends on until the signal aborts, over all restarts of the operator. Never rejects. */
   async follow(socketPath: string, watched: string): Promise<void> {
-    const topics = TOPICS.find(([path]) => watched.startsWith(path))?.[1] ?? OTHER_TOPICS;
-    const path = `/api/v1/stream?topics=${topics}`;
+    const path = `/api/v1/stream?topics=${topicsOf(watched)}`;
     while (!this.#signal.aborted) {
       await followStream({ socketPath, path }, this.#signal, ({ event }) => {
         if (event === 'ready') this.#isFollowing = true;
@@ -64,4 +66,10 @@ export class ChangeFeed {
   async #sleep(ms: number, signal: AbortSignal): Promise<void> {
     await this.#clock.sleep(Math.max(0, ms), signal).catch(() => undefined);
   }
+}
+
+function topicsOf(watched: string): string {
+  const [, run] = RUN.exec(watched) ?? [];
+  if (run !== undefined) return `runs,output&run=${run}`;
+  return TOPICS.find(([path]) => watched.startsWith(path))?.[1] ?? OTHER_TOPICS;
 }

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import type { CliHost } from './cli-host.ts';
-import { addDebugCommand, type CommandRunner, formatOf } from './debug-command.ts';
+import { addDebugCommand, addWatchOptions, type CommandRunner, formatOf } from './debug-command.ts';
 
 /** Adds `config list` and `config set`. */
 export function addConfigCommand(program: Command, host: CliHost, runner: CommandRunner): void {
   const config = program.command('config').description('Show and change runtime parameters');
-  addDebugCommand(
+  const list = addDebugCommand(
     config,
     {
       name: 'list',
@@ -19,6 +19,7 @@ export function addConfigCommand(program: Command, host: CliHost, runner: Comman
     (_args, options) => ({ path: `/config/list.${formatOf(options)}` }),
     { host, runner },
   );
+  addWatchOptions(list);
   addDebugCommand(
     config,
     { name: 'set', description: 'Change a runtime parameter, permanently or for a duration' },

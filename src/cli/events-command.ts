@@ -1,7 +1,10 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { SETTINGS } from '../settings.ts';
 import { type CommandParts, socketPathOf } from './debug-command.ts';
+import { chosenFormat, outputOption } from './output-format.ts';
 import { addSettingOption } from './setting-options.ts';
+
+const FORMAT = { initial: 'text' } as const;
 
 /** Adds `events`. */
 export function addEventsCommand(program: Command, { host, runner }: CommandParts): void {
@@ -9,17 +12,15 @@ export function addEventsCommand(program: Command, { host, runner }: CommandPart
     .command('events')
     .summary('Follow runs, queues and modules')
     .description('Print the last runs, and with -w each change of runs, queues and modules, one line each')
-    .addOption(
-      new Option('-o, --output <format>', 'format of the lines').choices(['text', 'json']).default('text'),
-    )
+    .addOption(outputOption(FORMAT))
     .option('-w, --watch', 'go on until Ctrl-C');
   addSettingOption(events, SETTINGS.debugUnixSocket);
   events.action(() =>
     runner(async () => {
       const options: Readonly<Record<string, unknown>> = events.opts();
       const { followEvents } = await import('./follow-events.ts');
-      const format = { isJson: options['output'] === 'json', isWatch: options['watch'] === true };
-      return await followEvents(await socketPathOf(events, host), format, host);
+      const output = { format: chosenFormat(options, FORMAT), isWatch: options['watch'] === true };
+      return await followEvents(await socketPathOf(events, host), output, host);
     }),
   );
 }

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { loadAll } from 'js-yaml';
 import { expect, onTestFinished, test } from 'vitest';
 import { daemonView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts';
 import { startDebugEndpoint } from '../../test/support/debug-endpoint.ts';
@@ -66,6 +67,24 @@ test('events prints the last runs, the oldest first', async () => {
     out: [
       '1970-01-01T00:00:00.000Z run 1: ModuleRun web success\n1970-01-01T00:00:00.000Z run 2: ModuleRun web failed: no chart\n',
     ],
+  });
+});
+
+test('events prints names, and documents of YAML', async () => {
+  const clock = new FakeClock();
+  const journal = new Journal({ clock });
+  journal.end(journal.begin(START), { result: 'success' });
+  journal.end(journal.begin(START), { result: 'failed', error: 'no chart' });
+  expect((await events(journal, clock, ['-o', 'name'])).out).toEqual(['run/1\nrun/2\n']);
+  const { out } = await events(journal, clock, ['-o', 'yaml']);
+  expect(loadAll(out.join(''))).toContainEqual({
+    event: 'snapshot',
+    data: expect.objectContaining({
+      topic: 'runs',
+      data: expect.objectContaining({
+        runs: [expect.objectContaining({ id: '2' }), expect.objectContaining({ id: '1' })],
+      }),
+    }),
   });
 });
 

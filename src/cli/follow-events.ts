@@ -1,8 +1,9 @@
 import { readableLine } from '@addon-operator/base/escape-controls';
 import { followStream, type StreamEvent } from '@addon-operator/http-server/stream-client';
-import { fieldsOf, textOf } from '@addon-operator/json';
+import { fieldsOf, type Json, textOf } from '@addon-operator/json';
 import type { CliHost } from './cli-host.ts';
 import { harmless } from './harmless.ts';
+import type { OutputFormat } from './output-format.ts';
 import { titleOf } from './run-tables.ts';
 import { listOf } from './tables.ts';
 
@@ -10,25 +11,31 @@ import { listOf } from './tables.ts';
 const RECONNECT_MS = 1_000;
 const PATH = '/api/v1/stream?topics=queues,modules,runs';
 
+/** An event as it is printed, without the end of its last line; empty for one that says nothing in this format. */
+type Print = (event: StreamEvent) => string;
+
 /**
- * Prints events of the operator, one line each, and returns the exit code. A connection that ends is opened again, and goes
- * on behind the last event.
+ * Prints events of the operator and returns the exit code. A connection that ends is opened again, and goes on behind the
+ * last event.
  *
- * @param format `isJson`: JSON lines `{"event", "data"}`. `isWatch`: go on after the last runs, until the process is to stop
+ * @param options `format`: tables and text are one line for each event, JSON is lines of `{"event", "data"}`, YAML a document
+ *   for each event, and names are such as `run/12`, `queue/main` and `module/web`. `isWatch`: go on after the last runs, until
+ *   the process is to stop
  */
 export async function followEvents(
   socketPath: string,
-  format: { readonly isJson: boolean; readonly isWatch: boolean },
+  { format, isWatch }: { readonly format: OutputFormat; readonly isWatch: boolean },
   host: CliHost,
 ): Promise<number> {
+  const print = await printOf(format);
+  const isData = format === 'json' || format === 'yaml';
   const stop = host.stopSignal();
   const end = new AbortController();
   const signal = AbortSignal.any([stop, end.signal]);
   const onEvent = (event: StreamEvent): void => {
-    const line = format.isJson ? JSON.stringify(event) : lineOf(event);
-    // A line of text may hold several lines: the runs of a snapshot.
-    if (line !== '') host.stdout.write(`${host.stdout.isTTY === true ? shown(line, format.isJson) : line}\n`);
-    if (event.event === 'ready' && !format.isWatch) end.abort();
+    const text = print(event);
+    if (text !== '') host.stdout.write(`${host.stdout.isTTY === true ? shown(text, isData) : text}\n`);
+    if (event.event === 'ready' && !isWatch) end.abort();
   };
   let lastEventId = await followStream({ socketPath, path: PATH }, signal, onEvent);
   while (!signal.aborted) {
@@ -39,15 +46,51 @@ export async function followEvents(
   return 0;
 }
 
-function shown(text: string, isJson: boolean): string {
-  return isJson ? harmless(text) : harmless(text).split('\n').map(readableLine).join('\n');
+async function printOf(format: OutputFormat): Promise<Print> {
+  switch (format) {
+    case 'json':
+      return (event) => JSON.stringify(event);
+    case 'yaml': {
+      const { dumpYaml } = await import('@addon-operator/yaml');
+      return (event) => `---\n${dumpYaml({ ...event } as unknown as Json, 2).trimEnd()}`;
+    }
+    case 'name':
+      return nameOf;
+    case 'table':
+    case 'wide':
+    case 'text':
+      return lineOf;
+  }
+}
+
+function shown(text: string, isData: boolean): string {
+  return isData ? harmless(text) : harmless(text).split('\n').map(readableLine).join('\n');
+}
+
+function nameOf({ event, data }: StreamEvent): string {
+  const fields = fieldsOf(data);
+  const [kind = ''] = event.split('-');
+  switch (kind) {
+    case 'snapshot':
+      return runsOf(fields)
+        .map(({ id }) => `run/${textOf(id)}`)
+        .join('\n');
+    case 'run':
+      return `run/${textOf(fields['id'])}`;
+    case 'queue':
+      return `queue/${textOf(fields['name'])}`;
+    case 'module':
+      return `module/${textOf(fields['module'])}`;
+    default:
+      return '';
+  }
 }
 
 function lineOf({ event, data }: StreamEvent): string {
   const fields = fieldsOf(data);
   switch (event) {
     case 'snapshot':
-      return listOf(fieldsOf(fields['data'])['runs']).toReversed().map(runLine).join('\n');
+      return runsOf(fields).map(runLine).join('\n');
     case 'run':
       return runLine(fields);
     case 'queue':
@@ -59,6 +102,11 @@ function lineOf({ event, data }: StreamEvent): string {
     default:
       return '';
   }
+}
+
+/** Of a snapshot, the oldest first. */
+function runsOf(snapshot: Readonly<Record<string, unknown>>): readonly Readonly<Record<string, unknown>>[] {
+  return listOf(fieldsOf(snapshot['data'])['runs']).toReversed();
 }
 
 function runLine(run: Readonly<Record<string, unknown>>): string {

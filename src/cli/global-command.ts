@@ -1,6 +1,13 @@
 import type { Command } from 'commander';
 import type { CliHost } from './cli-host.ts';
-import { addDebugCommand, type CommandRunner, DOCUMENT, formatOf, type OutputSpec } from './debug-command.ts';
+import {
+  addDebugCommand,
+  addWatchOptions,
+  type CommandRunner,
+  DOCUMENT,
+  formatOf,
+  type OutputSpec,
+} from './debug-command.ts';
 
 const LIST: OutputSpec = {
   initial: 'yaml',
@@ -23,7 +30,7 @@ const COMMANDS: readonly {
 export function addGlobalCommand(program: Command, host: CliHost, runner: CommandRunner): void {
   const global = program.command('global').description('Show global values and hooks');
   for (const spec of COMMANDS) {
-    addDebugCommand(
+    const command = addDebugCommand(
       global,
       { output: DOCUMENT, ...spec },
       (_args, options) => ({ path: `/global/${spec.name}.${formatOf(options)}` }),
@@ -32,6 +39,7 @@ export function addGlobalCommand(program: Command, host: CliHost, runner: Comman
         runner,
       },
     );
+    if (spec.output === LIST) addWatchOptions(command);
   }
   addDebugCommand(
     global,

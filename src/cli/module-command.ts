@@ -77,7 +77,7 @@ export function addModuleCommand(program: Command, host: CliHost, runner: Comman
     .addArgument(nameArgument('module', '<name>', 'name of the module'))
     .option('--debug', 'also show manifests that are no valid YAML')
     .option('--diff', 'show what would change in the cluster');
-  addDebugCommand(
+  const monitor = addDebugCommand(
     module,
     {
       name: 'resource-monitor',
@@ -87,6 +87,7 @@ export function addModuleCommand(program: Command, host: CliHost, runner: Comman
     (_args, options) => ({ path: `/module/resource-monitor.${formatOf(options)}` }),
     common,
   ).argument('[name]', 'accepted and ignored');
+  addWatchOptions(monitor);
   addDebugCommand(
     module,
     {

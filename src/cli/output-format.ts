@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
 import type { TextOutput } from './cli-host.ts';
 
-const FORMATS = ['table', 'wide', 'json', 'yaml', 'name', 'text'] as const;
+export const OUTPUT_FORMATS = ['table', 'wide', 'json', 'yaml', 'name', 'text'] as const;
 /** `text` is the format of the original: the table of a command that has one there. */
-export type OutputFormat = (typeof FORMATS)[number];
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
 /** The format without `-o`, for a pipe and for a terminal. */
 export interface DefaultFormat {
@@ -18,7 +18,7 @@ export function outputOption({ initial, terminal = initial }: DefaultFormat): Op
   return new Option(
     '-o, --output <format>',
     `format of the output (default: ${initial}${onTerminal})`,
-  ).choices(FORMATS);
+  ).choices(OUTPUT_FORMATS);
 }
 
 /** What was chosen by {@link outputOption}. */
@@ -27,7 +27,7 @@ export function chosenFormat(
   { initial, terminal = initial }: DefaultFormat,
   { isTTY = false }: Pick<TextOutput, 'isTTY'> = {},
 ): OutputFormat {
-  return FORMATS.find((format) => format === options['output']) ?? (isTTY ? terminal : initial);
+  return OUTPUT_FORMATS.find((format) => format === options['output']) ?? (isTTY ? terminal : initial);
 }
 
 /** The format for a command that itself knows text and JSON; see {@link printed}. */

@@ -18,12 +18,13 @@ const TASKS: OutputSpec = {
 /** Adds `queue main` and `queue list`. */
 export function addQueueCommand(program: Command, host: CliHost, runner: CommandRunner): void {
   const queue = program.command('queue').description('Show the task queues');
-  addDebugCommand(
+  const main = addDebugCommand(
     queue,
     { name: 'main', description: 'Show the tasks of the main queue', output: TASKS },
     (_args, options) => ({ path: `/queue/main.${formatOf(options)}` }),
     { host, runner },
   );
+  addWatchOptions(main);
   const list = addDebugCommand(
     queue,
     { name: 'list', description: 'Show the tasks of all queues', output: TASKS },

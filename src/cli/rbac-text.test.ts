@@ -34,6 +34,19 @@ test('as JSON the same objects are a List', () => {
   });
 });
 
+test('as a table each rule is a row, wide with groups and names', () => {
+  const [head, ...rows] = rbacText(grants, 'wide', 'ours').trimEnd().split('\n');
+  expect(head?.split(/ {2,}/)).toEqual(['KIND', 'NAMESPACE', 'RESOURCES', 'VERBS', 'API GROUPS', 'NAMES']);
+  expect(rows.map((row) => row.trim().split(/ {2,}/))).toEqual([
+    ['ClusterRole', 'nodes', 'list', 'core'],
+    ['Role', 'ours', 'pods', 'get', 'core'],
+    ['Role', 'web', 'nodes', 'list', 'core'],
+    ['Role', 'web', 'pods', 'get', 'core'],
+  ]);
+  expect(rbacText(grants, 'table', 'ours')).toBe(rbacText(grants, 'text', 'ours'));
+  expect(rbacText(grants, 'name', 'ours')).toBe(`clusterrole/${name}\nrole/${name}\nrole/${name}\n`);
+});
+
 test('values for the chart keep the namespace of the operator apart from others', () => {
   expect(load(rbacText(grants, 'values', 'ours'))).toEqual({
     rbac: { rules: [nodes], namespaceRules: [pods], rulesByNamespace: { web: [nodes, pods] } },

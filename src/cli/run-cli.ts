@@ -15,7 +15,7 @@ import { addHelpCommand } from './help-command.ts';
 import { addHookCommand } from './hook-command.ts';
 import { addExplainCommand, addModuleCommand } from './module-command.ts';
 import { nameArgument } from './name-arguments.ts';
-import { chosenByCommand, outputOption } from './output-format.ts';
+import { chosenByCommand, OUTPUT_FORMATS, type OutputFormat, outputOption } from './output-format.ts';
 import { addPauseCommands } from './pause-commands.ts';
 import { addQueueCommand } from './queue-command.ts';
 import { addRunsCommands } from './runs-command.ts';
@@ -211,17 +211,16 @@ function addRbacCommand(program: Command, host: CliHost, runner: CommandRunner):
       ),
     )
     .addOption(
-      new Option('-o, --output <format>', 'the roles, or values for the chart in deploy/')
-        .choices(['yaml', 'json', 'values'])
+      new Option('-o, --output <format>', 'format of the roles, or values for the chart in deploy/')
+        .choices([...OUTPUT_FORMATS, 'values'])
         .default('yaml'),
     );
   addSettingOptions(rbac);
   rbac.action(() =>
     runner(async () => {
       const { rbacCommand } = await import('./rbac-command.ts');
-      const output: unknown = rbac.opts()['output'];
-      const format = output === 'json' || output === 'values' ? output : 'yaml';
-      return await rbacCommand({ flags: givenFlags(rbac), modules: rbac.args, format }, host);
+      const { output } = rbac.opts<{ readonly output: OutputFormat | 'values' }>();
+      return await rbacCommand({ flags: givenFlags(rbac), modules: rbac.args, format: output }, host);
     }),
   );
 }

@@ -26,7 +26,7 @@ export function addRunsCommands(program: Command, parts: CommandParts): void {
     .option('--failed', 'only failed runs')
     .option('--limit <number>', 'how many, at most 500', '50');
   addWatchOptions(runs);
-  addDebugCommand(
+  const show = addDebugCommand(
     runs,
     {
       name: 'show',
@@ -40,6 +40,7 @@ export function addRunsCommands(program: Command, parts: CommandParts): void {
     ([id = '']) => ({ path: `/api/v1/runs/${encodeURIComponent(id)}` }),
     parts,
   ).addArgument(nameArgument('run', '<id>', 'number of the run, as `runs` lists it'));
+  addWatchOptions(show);
   const next = addDebugCommand(
     program,
     {

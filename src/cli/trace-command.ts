@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { addDebugCommand, type CommandParts } from './debug-command.ts';
+import { addDebugCommand, addWatchOptions, type CommandParts } from './debug-command.ts';
 import { nameArgument } from './name-arguments.ts';
 
 /** Adds `trace`. */
 export function addTraceCommand(program: Command, parts: CommandParts): void {
-  addDebugCommand(
+  const trace = addDebugCommand(
     program,
     {
       name: 'trace',
@@ -22,4 +22,5 @@ export function addTraceCommand(program: Command, parts: CommandParts): void {
   ).addArgument(
     nameArgument('run', '<event>', 'id of an event (`event.id` in the log), of a run or of a trace'),
   );
+  addWatchOptions(trace);
 }

@@ -36,9 +36,11 @@ interface Leaf {
 }
 
 function leavesOf(command: Command, path: readonly string[]): readonly Leaf[] {
-  const { commands } = command;
-  if (commands.length === 0) return [{ path: path.join(' '), command }];
-  return commands.flatMap((child) => leavesOf(child, [...path, child.name()]));
+  const { commands, options } = command;
+  // `runs` prints something itself, and has commands below it.
+  const isLeaf = commands.length === 0 || options.some(({ long }) => long === '--output');
+  const own = isLeaf ? [{ path: path.join(' '), command }] : [];
+  return [...own, ...commands.flatMap((child) => leavesOf(child, [...path, child.name()]))];
 }
 
 function hostOf(world: World, printed: (text: string) => unknown) {
