@@ -42,7 +42,7 @@ describeBrowser('the connection of the page', (lab) => {
 
   test('every page and every deep link works behind a proxy with a prefix', async () => {
     const { origin, token } = await ui.address();
-    await using proxy = await PageProxy.start(origin, '/a/b');
+    await using proxy = await PageProxy.start(origin, { prefix: '/a/b' });
     await using page = await lab().open(pageUrl({ origin: proxy.url, token }));
     await settled(page);
     for (const path of PAGES) {

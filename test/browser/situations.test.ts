@@ -1,69 +1,23 @@
 import { mkdir, rm } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { pinnedKubectl } from '@addon-operator/pinned-tools';
-import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
-import { execa } from 'execa';
 import { beforeAll, expect, test, vi } from 'vitest';
-import type { ModuleExplanation, ModuleStatus } from '../../src/status/module-explanation.ts';
 import { describeBrowser } from '../support/browser/browser-suite.ts';
 import { goTo, settled } from '../support/browser/pages.ts';
-import { apiOf, pageUrl, UI_FLAGS, uiAddress } from '../support/browser/ui-world.ts';
-import type { WatchedPage } from '../support/browser/watched-page.ts';
-import { eventsOf, moduleWorld, readModule } from '../support/module-world.ts';
+import { type GetModule, kubectlGetModule, untilShown } from '../support/browser/shown-cause.ts';
+import { pageUrl, UI_FLAGS, uiAddress } from '../support/browser/ui-world.ts';
+import { moduleWorld, readModule } from '../support/module-world.ts';
 import { keyringEnv, Signer } from '../support/signed-modules.ts';
-import type { World } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
 import { configMapChart, shHook, under } from '../support/world-files.ts';
 
 const WAIT = { timeout: 120_000, interval: 200 };
 
-interface Expected {
-  readonly status: ModuleStatus;
-  /** The first condition that is not true. */
-  readonly node: string;
-  /** In all places. */
-  readonly text: string;
-}
-
 /** Each situation that holds a module up has one cause, on the page and wherever else the operator says how it is. */
 describeBrowser('the page in each situation', (lab) => {
-  let kubectl = '';
+  let getModule: GetModule;
   beforeAll(async () => {
-    const cacheDir = cacheDirectory(process.env, homedir());
-    kubectl = await pinnedKubectl({ cacheDir, onProgress: () => undefined }, new AbortController().signal);
+    getModule = await kubectlGetModule();
   });
-
-  async function getModule(world: World, name: string): Promise<string> {
-    const args = ['--kubeconfig', world.backend.kubeconfigPath, 'get', 'modules', name, '-o', 'wide'];
-    return (await execa(kubectl, args)).stdout;
-  }
-
-  /** The same cause on the page, in `kubectl get modules`, the Events, `status` and `explain`. */
-  async function untilSaid(
-    { world, page }: { readonly world: World; readonly page: WatchedPage },
-    name: string,
-    { status, node, text }: Expected,
-  ): Promise<void> {
-    const address = await uiAddress(world);
-    await vi.waitFor(async () => {
-      const explained = await apiOf<ModuleExplanation>(address, `modules/${name}`);
-      const first = explained.why?.children.find(({ ok }) => ok === false);
-      expect([explained.status, first?.id ?? null]).toEqual([status, node]);
-      expect(`${first?.text ?? explained.why?.text}`).toContain(text);
-    }, WAIT);
-    await vi.waitFor(async () => expect(await getModule(world, name)).toContain(text), WAIT);
-    await vi.waitFor(async () => {
-      const event = expect.objectContaining({ message: expect.stringContaining(text) });
-      expect(await eventsOf(world, name)).toContainEqual(event);
-    }, WAIT);
-    expect((await runInWorld(world, 'status')).stdout).toContain(text);
-    expect((await runInWorld(world, 'explain', 'module', name)).stdout).toContain(text);
-    await goTo(page, `modules/${name}/why`);
-    await page.page.locator('main').getByText(text).first().waitFor();
-    await goTo(page, '');
-    await page.page.locator('main').getByText(text).first().waitFor();
-  }
 
   test('what blocks main, a refused ConfigMap, a hook that hangs and a pause', async () => {
     await using made = await moduleWorld(
@@ -101,26 +55,26 @@ describeBrowser('the page in each situation', (lab) => {
     await world.start();
     await using page = await lab().open(pageUrl(await uiAddress(world)));
     await settled(page);
-    const on = { world, page };
-    await untilSaid(on, 'web', { status: 'undecided', node: 'enabled', text: 'no network' });
+    const on = { world, page, getModule };
+    await untilShown(on, 'web', { status: 'undecided', node: 'enabled', text: 'no network' });
     await mend('global');
     await world.log.untilMessage('ConvergeModules failed, requeue task to retry after delay.');
-    await untilSaid(on, 'web', {
+    await untilShown(on, 'web', {
       status: 'undecided',
       node: 'enabled',
       text: "enabled script of module 'dns' failed",
     });
     await mend('enabled');
     await world.log.untilMessage('ModuleRun failed. Requeue task to retry after delay.');
-    await untilSaid(on, 'web', { status: 'failing', node: 'before-helm', text: 'no disk' });
-    await untilSaid(on, 'dns', { status: 'starting', node: 'queue', text: 'no disk' });
+    await untilShown(on, 'web', { status: 'failing', node: 'before-helm', text: 'no disk' });
+    await untilShown(on, 'dns', { status: 'starting', node: 'queue', text: 'no disk' });
     await mend('module');
     await world.daemon.firstConverge;
     await goTo(page, 'modules/off/why');
     await page.page.locator('main').getByText('no source sets the flag').first().waitFor();
 
     await world.putConfig({ web: 'replicas: many\n' });
-    await untilSaid(on, 'dns', { status: 'ready', node: 'config', text: 'replicas' });
+    await untilShown(on, 'dns', { status: 'ready', node: 'config', text: 'replicas' });
     await world.putConfig({});
     await vi.waitFor(async () => {
       const ready = expect.objectContaining({ type: 'Ready', status: 'True' });
@@ -128,14 +82,14 @@ describeBrowser('the page in each situation', (lab) => {
     }, WAIT);
 
     await runInWorld(world, 'module', 'pause', 'web', '--reason', 'new disks');
-    await untilSaid(on, 'web', { status: 'paused', node: 'not-paused', text: 'new disks' });
+    await untilShown(on, 'web', { status: 'paused', node: 'not-paused', text: 'new disks' });
     await runInWorld(world, 'module', 'resume', 'web');
 
     await world.create('configmaps', { metadata: { name: 'start' } });
     const { running } = world.daemon.operator.execution;
     await vi.waitFor(() => expect(running.all.map(({ hook }) => hook.name)).toEqual(['hang.sh']), WAIT);
     world.clock.jump(11 * 60_000);
-    await untilSaid(on, 'web', { status: 'ready', node: 'enabled', text: 'hook hang.sh' });
+    await untilShown(on, 'web', { status: 'ready', node: 'enabled', text: 'hook hang.sh' });
   });
 
   test('an isolated module, one that requires it, and one that cannot be removed', async () => {
@@ -158,11 +112,11 @@ describeBrowser('the page in each situation', (lab) => {
     const { world } = made;
     await world.converge();
     await using page = await lab().open(pageUrl(await uiAddress(world)));
-    const on = { world, page };
-    await untilSaid(on, 'web', { status: 'isolated', node: 'before-helm', text: 'no disk' });
-    await untilSaid(on, 'api', { status: 'isolated', node: 'requirements', text: 'web' });
+    const on = { world, page, getModule };
+    await untilShown(on, 'web', { status: 'isolated', node: 'before-helm', text: 'no disk' });
+    await untilShown(on, 'api', { status: 'isolated', node: 'requirements', text: 'web' });
     await world.putConfig({});
-    const removal = untilSaid(on, 'dns', { status: 'deleting', node: 'enabled', text: 'still in use' });
+    const removal = untilShown(on, 'dns', { status: 'deleting', node: 'enabled', text: 'still in use' });
     await expect(removal).resolves.toBeUndefined();
   });
 
@@ -182,7 +136,7 @@ describeBrowser('the page in each situation', (lab) => {
     await mkdir(join(world.directory, 'modules'));
     await world.converge();
     await using page = await lab().open(pageUrl(await uiAddress(world)));
-    await untilSaid({ world, page }, 'web', {
+    await untilShown({ world, page, getModule }, 'web', {
       status: 'held',
       node: 'found',
       text: 'confirm-purge',
@@ -201,7 +155,7 @@ describeBrowser('the page in each situation', (lab) => {
     await Signer.create(signed.world);
     await signed.world.converge();
     await using other = await lab().open(pageUrl(await uiAddress(signed.world)));
-    const refusal = untilSaid({ world: signed.world, page: other }, 'dns', {
+    const refusal = untilShown({ world: signed.world, page: other, getModule }, 'dns', {
       status: 'unauthorized',
       node: 'authorized',
       text: 'it is not signed',

@@ -15,21 +15,22 @@ export interface BrowserLab {
   readonly open: (url: string, options?: BrowserContextOptions) => Promise<WatchedPage>;
 }
 
+/** Why there is no browser, for names of tests that are skipped then; empty with one. */
+export const NO_BROWSER = executablePath === undefined ? ' (no Chromium in PATH)' : '';
+
+/** Opens a page in a context of its own. */
+export async function openPage(url: string, options: BrowserContextOptions = {}): Promise<WatchedPage> {
+  const browser = await sharedBrowser();
+  const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC', ...options });
+  return await WatchedPage.open(context, url);
+}
+
 /** Tests in a real Chromium, with a sandbox of their own. Without a Chromium they are skipped, and their names say why. */
 export function describeBrowser(name: string, suite: (lab: () => BrowserLab) => void): void {
-  const why = executablePath === undefined ? ' (no Chromium in PATH)' : '';
-  describe.skipIf(why !== '')(`${name}${why}`, () => {
+  describe.skipIf(NO_BROWSER !== '')(`${name}${NO_BROWSER}`, () => {
     let lab: BrowserLab;
     beforeAll(async () => {
-      const browser = await sharedBrowser();
-      lab = {
-        backend: await sandboxBackend(),
-        open: async (url, options = {}) =>
-          await WatchedPage.open(
-            await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC', ...options }),
-            url,
-          ),
-      };
+      lab = { backend: await sandboxBackend(), open: openPage };
     });
     afterAll(() => lab.backend[Symbol.asyncDispose]());
 

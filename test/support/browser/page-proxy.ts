@@ -22,6 +22,15 @@ export interface PageRequest {
   isOpen: boolean;
 }
 
+export interface ProxyPlace {
+  /** Such as `/a/b`, which the target does not see; default none. */
+  readonly prefix?: string;
+  /** Where it listens; default 127.0.0.1. */
+  readonly address?: string;
+  /** The header `Host` that the target gets; default: that of the client. */
+  readonly host?: string;
+}
+
 /**
  * What is between a browser and the page: a port-forward, an ingress with a prefix, a network that cuts connections.
  * Requests outside of the prefix are refused, so that an absolute URL of the page shows.
@@ -31,27 +40,30 @@ export class PageProxy implements AsyncDisposable {
   readonly requests: PageRequest[] = [];
   readonly #target: string;
   readonly #prefix: string;
+  readonly #host: string | undefined;
   readonly #server: Server;
   readonly #responses = new Map<ServerResponse, PageRequest>();
 
-  private constructor(server: Server, target: string, prefix: string) {
+  private constructor(server: Server, target: string, { prefix = '', host }: ProxyPlace) {
     this.#server = server;
     this.#target = target;
     this.#prefix = prefix;
-    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${prefix}`;
+    this.#host = host;
+    const { address, port } = server.address() as AddressInfo;
+    this.url = `http://${address}:${port}${prefix}`;
     server.on('request', (incoming: IncomingMessage, outgoing: ServerResponse) =>
       this.#handle(incoming, outgoing),
     );
   }
 
-  /** @param target such as `http://127.0.0.1:9652` @param prefix such as `/a/b`, which the target does not see */
-  static async start(target: string, prefix = ''): Promise<PageProxy> {
+  /** @param target such as `http://127.0.0.1:9652` */
+  static async start(target: string, place: ProxyPlace = {}): Promise<PageProxy> {
     const server = createServer();
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      server.listen(0, '127.0.0.1', resolve);
+      server.listen(0, place.address ?? '127.0.0.1', resolve);
     });
-    return new PageProxy(server, target, prefix);
+    return new PageProxy(server, target, place);
   }
 
   /** Streams that neither side has ended. */
@@ -98,7 +110,7 @@ export class PageProxy implements AsyncDisposable {
     const upstream = httpRequest(`${this.#target}${path.slice(this.#prefix.length)}`, {
       method,
       agent: false,
-      headers: incoming.headers,
+      headers: this.#host === undefined ? incoming.headers : { ...incoming.headers, host: this.#host },
     });
     outgoing.once('close', () => upstream.destroy());
     upstream.on('error', () => outgoing.destroy());
