@@ -1,10 +1,10 @@
 import { componentLog } from '@addon-operator/base/log';
 import type { Redactor } from '@addon-operator/base/redactor';
+import type { HelmDriver } from '@addon-operator/helm-releases/helm-driver';
+import { startHelm } from '@addon-operator/helm-releases/start-helm';
 import type { TaskHandler } from '@addon-operator/task-queue';
 import { parseYaml } from '@addon-operator/yaml';
 import { createAuthorization } from '../extensions/authorization/create-authorization.ts';
-import type { HelmDriver } from '../helm/helm-driver.ts';
-import { startHelm } from '../helm/start-helm.ts';
 import { loadGlobalHooks } from '../hooks/load-hooks.ts';
 import { Journal } from '../journal/journal.ts';
 import type { Lead } from '../leader/take-lead.ts';

@@ -1,8 +1,8 @@
 import { isoTime } from '@addon-operator/base/bounded-time';
 import type { Redactor } from '@addon-operator/base/redactor';
+import type { HelmDriver } from '@addon-operator/helm-releases/helm-driver';
 import type { LogTail } from '@addon-operator/logging/log-tail';
 import { peerUid } from '@addon-operator/process/peer-uid';
-import type { HelmDriver } from '../helm/helm-driver.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { debugCommands } from '../operator/debug-commands.ts';
 import type { Operator } from '../operator/operator.ts';

@@ -1,12 +1,16 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import { parseGoDuration } from '@addon-operator/base/go-duration';
 import { refuseUnknown } from '@addon-operator/base/unknown-keys';
+import { type ConflictPolicy, readConflictPolicy } from '@addon-operator/helm-releases/conflicts';
+import {
+  type DriftPolicy,
+  NO_DRIFT_POLICY,
+  readDriftPolicy,
+} from '@addon-operator/helm-releases/drift/drift-policy';
 import type { Json } from '@addon-operator/json';
 import { isJsonMap } from '@addon-operator/json/merge';
 import validVersion from 'semver/functions/valid.js';
 import validRange from 'semver/ranges/valid.js';
-import { type ConflictPolicy, readConflictPolicy } from '../helm/conflicts.ts';
-import { type DriftPolicy, NO_DRIFT_POLICY, readDriftPolicy } from '../helm/drift/drift-policy.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { parseModuleName } from './module-name.ts';
 import { type ReconcileWebhook, readReconcileWebhook } from './reconcile-webhook.ts';

@@ -1,9 +1,9 @@
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import type { ReleaseSteps } from '@addon-operator/helm-releases/release-steps';
 import type { AuthorizationFailure, DeployBinding, DeployedModule, DeployFacts } from '@addon-operator/sdk';
 import type { TaskQueue } from '@addon-operator/task-queue';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
-import type { ReleaseSteps } from '../helm/release-steps.ts';
 import type { DeployReason } from '../hooks/binding-context.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { Module } from '../modules/module.ts';

@@ -1,13 +1,13 @@
 import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import { componentLog } from '@addon-operator/base/log';
+import type { HelmDriver } from '@addon-operator/helm-releases/helm-driver';
 import type { JqEngine } from '@addon-operator/jq/engines/jq-engine';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { ObjectPatcher } from '@addon-operator/kube-client/object-patch/object-patcher';
 import { warnOfEscaped } from '@addon-operator/process/escaped-processes';
 import type { ProcessRunner } from '@addon-operator/process/process-runner';
-import type { HelmDriver } from '../helm/helm-driver.ts';
 import type { HttpHooks } from '../hooks/http/http-hooks.ts';
 import type { InProcessHooks } from '../hooks/in-process/in-process-hooks.ts';
 import { HookRunner, type HookRuns, hookRunsOf } from '../hooks/run-hook.ts';

@@ -1,6 +1,6 @@
 import { isoTime } from '@addon-operator/base/bounded-time';
+import type { DriftedObject } from '@addon-operator/helm-releases/drift/drift-policy';
 import type { QueueEntry, TaskQueue } from '@addon-operator/task-queue';
-import type { DriftedObject } from '../helm/drift/drift-policy.ts';
 import type { Module } from '../modules/module.ts';
 import { causesOf, NO_OBSTACLES } from '../status/module-causes.ts';
 import type {

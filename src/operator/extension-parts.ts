@@ -1,6 +1,6 @@
+import { combineSteps, type ReleaseSteps } from '@addon-operator/helm-releases/release-steps';
 import { createExtensionPoints } from '../extensions/points/release-points.ts';
 import type { Extensions } from '../extensions/runtime/extension-runtime.ts';
-import { combineSteps, type ReleaseSteps } from '../helm/release-steps.ts';
 import type { Module } from '../modules/module.ts';
 import type { Settings } from '../settings.ts';
 import type { Explained } from './explained.ts';

@@ -1,4 +1,4 @@
-import type { HelmReports } from '../helm/start-helm.ts';
+import type { HelmReports } from '@addon-operator/helm-releases/start-helm';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { ModuleRegistry } from './module-registry.ts';
 import type { Pauses } from './pauses.ts';

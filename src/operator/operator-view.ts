@@ -1,10 +1,10 @@
 import type { Clock, SteadyClock } from '@addon-operator/base/clock';
 import { formatGoDuration } from '@addon-operator/base/go-duration';
 import { KeyedLock } from '@addon-operator/base/keyed-lock';
+import type { HelmDriver } from '@addon-operator/helm-releases/helm-driver';
 import type { JsonObject } from '@addon-operator/json';
 import type { ResourceAccess } from '@addon-operator/kube-client/policy-rules';
 import type { TaskQueue } from '@addon-operator/task-queue';
-import type { HelmDriver } from '../helm/helm-driver.ts';
 import type { Hook } from '../hooks/hook.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Module } from '../modules/module.ts';

@@ -1,6 +1,6 @@
 import { hasCode, messageOf } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import type { ReleaseSteps } from '../helm/release-steps.ts';
+import type { ReleaseSteps } from '@addon-operator/helm-releases/release-steps';
 import type { Module } from '../modules/module.ts';
 import { type DeployHooks, deployedModule } from './deploy-hooks.ts';
 import type { LifecycleRun } from './handlers/module-lifecycle.ts';

@@ -1,5 +1,5 @@
+import type { UnlockResult } from '@addon-operator/helm-releases/recover';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
-import type { UnlockResult } from '../helm/recover.ts';
 import { type FinishDeletionParts, isPurgeHeld, queuePurge } from './finish-deletion.ts';
 import type { ModuleRegistry } from './module-registry.ts';
 import type { Releases } from './releases.ts';

@@ -1,10 +1,10 @@
 import type { Span } from '@addon-operator/base/trace';
+import type { DriftReport } from '@addon-operator/helm-releases/drift/drift-policy';
+import type { HelmDriver } from '@addon-operator/helm-releases/helm-driver';
+import type { UnlockResult } from '@addon-operator/helm-releases/recover';
+import type { ReleaseSteps, UninstallSteps } from '@addon-operator/helm-releases/release-steps';
+import type { UninstallResult } from '@addon-operator/helm-releases/uninstall';
 import type { JsonObject } from '@addon-operator/json';
-import type { DriftReport } from '../helm/drift/drift-policy.ts';
-import type { HelmDriver } from '../helm/helm-driver.ts';
-import type { UnlockResult } from '../helm/recover.ts';
-import type { ReleaseSteps, UninstallSteps } from '../helm/release-steps.ts';
-import type { UninstallResult } from '../helm/uninstall.ts';
 import type { Module } from '../modules/module.ts';
 import type { ReleaseFacts } from '../status/module-facts.ts';
 

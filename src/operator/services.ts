@@ -1,7 +1,7 @@
+import type { ReleaseSteps, UninstallSteps } from '@addon-operator/helm-releases/release-steps';
 import type { FlowPassDeps } from '../extensions/flow/flow-pass.ts';
 import type { ModuleFinalizers } from '../extensions/reconcile-webhook/module-finalizers.ts';
 import type { WebhookSteps } from '../extensions/reconcile-webhook/webhook-steps.ts';
-import type { ReleaseSteps, UninstallSteps } from '../helm/release-steps.ts';
 import type { Hook } from '../hooks/hook.ts';
 import type { OnInvalidHook } from '../hooks/load-hooks.ts';
 import type { Module } from '../modules/module.ts';

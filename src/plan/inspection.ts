@@ -1,7 +1,7 @@
 import type { Redactor } from '@addon-operator/base/redactor';
+import type { HelmDriver } from '@addon-operator/helm-releases/helm-driver';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
-import type { HelmDriver } from '../helm/helm-driver.ts';
 import type { HttpHooks } from '../hooks/http/http-hooks.ts';
 import type { DynamicFlags } from '../operator/dynamic-flags.ts';
 import type { GlobalHooks } from '../operator/global-hooks.ts';

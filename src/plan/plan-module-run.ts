@@ -1,6 +1,6 @@
 import { messageOf } from '@addon-operator/base/errors';
-import type { ReleaseSummary } from '../helm/helm-driver.ts';
-import type { ReleaseSteps } from '../helm/release-steps.ts';
+import type { ReleaseSummary } from '@addon-operator/helm-releases/helm-driver';
+import type { ReleaseSteps } from '@addon-operator/helm-releases/release-steps';
 import { findCrdFiles } from '../modules/crds/crds-of-modules.ts';
 import { previewCrds } from '../modules/crds/preview-crds.ts';
 import type { Module } from '../modules/module.ts';

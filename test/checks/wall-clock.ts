@@ -12,8 +12,6 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'operator/reconcile-webhooks.ts': 'times in the status of a module',
   'webhooks/certificate-secret.ts': 'certificates expire',
   'extensions/authorization/keyring.ts': 'signatures and keys expire',
-  'helm/deploy.ts': 'the time in a release record',
-  'helm/drift/module-drift.ts': 'since when an object differs, shown',
   'journal/journal.ts': 'when a run began, shown',
   'leader/presence.ts': 'the times in a Lease, for people: nothing is decided by them',
   'operator/hook-execution.ts': 'when a hook was started, shown',
@@ -31,6 +29,8 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
 export const PACKAGE_WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'base/src/clock.ts': 'the clock itself',
   'crontab/src/schedule-manager.ts': 'crontabs',
+  'helm-releases/src/deploy.ts': 'the time in a release record',
+  'helm-releases/src/drift/module-drift.ts': 'since when an object differs, shown',
   'hook-test/src/activity.ts': 'passes a clock on',
   'hook-test/src/virtual-clock.ts': 'the clock of tests of hooks itself',
   'jq/src/engines/jq-builtin-main.ts': 'the function `now`',

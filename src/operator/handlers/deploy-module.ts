@@ -1,6 +1,6 @@
 import type { Clock } from '@addon-operator/base/clock';
+import { combineSteps, type ReleaseSteps } from '@addon-operator/helm-releases/release-steps';
 import type { TaskQueue } from '@addon-operator/task-queue';
-import { combineSteps, type ReleaseSteps } from '../../helm/release-steps.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
 import type { ReleaseFacts } from '../../status/module-facts.ts';

@@ -10,7 +10,6 @@ import type { ClusterAccess } from '@addon-operator/kube-client/cluster-access';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import type { ProcessRunner } from '@addon-operator/process/process-runner';
-import type { Settings } from '../settings.ts';
 import type { DriftSettings } from './drift/start-drift.ts';
 import { createHelmDriver, type HelmDriver, type HelmDriverOptions } from './helm-driver.ts';
 
@@ -22,9 +21,31 @@ interface HelmHost {
   readonly log: Logger;
 }
 
+/** What a program that uses the driver lets its users set. */
+export interface HelmSettings {
+  /** Path of helm; empty: the one in `PATH`. */
+  readonly helmBinPath: string;
+  /** URL of the API server, in place of that of the kubeconfig; empty: none. */
+  readonly kubeServer: string;
+  /** Empty: the current one of the kubeconfig. */
+  readonly kubeContext: string;
+  /** Of all releases. */
+  readonly namespace: string;
+  readonly helmDriver: HelmDriverOptions['storageDriver'];
+  /** Revisions that helm keeps of a release; 0 keeps all. */
+  readonly helmHistoryMax: number;
+  /** Limit for each helm hook, in milliseconds. */
+  readonly helmTimeoutMs: number;
+  /** Releases that are deployed at the same time; 0: one more than there are cores. */
+  readonly helmParallel: number;
+  /** Set on every object of every release. */
+  readonly crdExtraLabels: Readonly<Record<string, string>>;
+  readonly driftMode: DriftSettings['mode'];
+}
+
 /** What helm is looked for with. */
 export interface HelmSearch {
-  readonly settings: Pick<Settings, 'helmBinPath'>;
+  readonly settings: Pick<HelmSettings, 'helmBinPath'>;
   readonly host: HelmHost;
   readonly runner: ProcessRunner;
   readonly tmpDir: string;
@@ -54,18 +75,7 @@ export async function locateHelm(
 
 /** What the driver is started with. */
 interface HelmStart {
-  readonly settings: Pick<
-    Settings,
-    | 'kubeServer'
-    | 'kubeContext'
-    | 'namespace'
-    | 'helmDriver'
-    | 'helmHistoryMax'
-    | 'helmTimeoutMs'
-    | 'helmParallel'
-    | 'crdExtraLabels'
-    | 'driftMode'
-  >;
+  readonly settings: HelmSettings;
   readonly host: HelmHost;
   readonly cluster: {
     readonly access: ClusterAccess;

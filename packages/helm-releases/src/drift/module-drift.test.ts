@@ -4,9 +4,9 @@ import type { Follower } from '@addon-operator/helm/applied-watch';
 import { KubeApiError, type KubeRequest } from '@addon-operator/kube-client/kube-client';
 import type { ObjectMeta } from '@addon-operator/kube-client/kube-object';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
-import { CONFIG_MAPS } from '../../../test/support/fake-kube-api.ts';
-import { RecordingTracer } from '../../../test/support/recording-tracer.ts';
+import { FakeClock, settle } from '../../../../test/support/fake-clock.ts';
+import { CONFIG_MAPS } from '../../../../test/support/fake-kube-api.ts';
+import { RecordingTracer } from '../../../../test/support/recording-tracer.ts';
 import type { DriftEvent } from './drift-policy.ts';
 import { type AppliedRelease, ModuleDrift } from './module-drift.ts';
 

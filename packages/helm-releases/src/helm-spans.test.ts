@@ -1,7 +1,7 @@
 import { NO_SPAN } from '@addon-operator/base/trace';
 import { futureSpan } from '@addon-operator/base/trace-id';
 import { expect, test } from 'vitest';
-import { RecordingTracer } from '../../test/support/recording-tracer.ts';
+import { RecordingTracer } from '../../../test/support/recording-tracer.ts';
 import { startHelmSpan, tracedHelm } from './helm-spans.ts';
 
 const FIRST = 'a'.repeat(32);
