@@ -67,6 +67,7 @@ COPY packages/json/package.json ./packages/json/package.json
 COPY packages/kube-client/package.json ./packages/kube-client/package.json
 COPY packages/kube-sandbox/package.json ./packages/kube-sandbox/package.json
 COPY packages/logging/package.json ./packages/logging/package.json
+COPY packages/module-lint/package.json ./packages/module-lint/package.json
 COPY packages/pinned-tools/package.json ./packages/pinned-tools/package.json
 COPY packages/process/package.json ./packages/process/package.json
 COPY packages/script-threads/package.json ./packages/script-threads/package.json

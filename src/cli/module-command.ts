@@ -8,6 +8,7 @@ import {
   DOCUMENT,
   formatOf,
 } from './debug-command.ts';
+import { addLintCommand } from './module-lint.ts';
 import { addSignCommands } from './module-sign-commands.ts';
 import { nameArgument } from './name-arguments.ts';
 import { addPauseCommands } from './pause-commands.ts';
@@ -18,11 +19,11 @@ const VALUES_COMMANDS = [
 ];
 
 /**
- * Adds `module list`, `sign`, `verify`, `digest`, `pause`, `resume`, `reconcile`, `abort`, `values`, `config`, `patches`, `render`,
+ * Adds `module list`, `sign`, `verify`, `digest`, `lint`, `pause`, `resume`, `reconcile`, `abort`, `values`, `config`, `patches`, `render`,
  * `resource-monitor`, `snapshots`, `release-finalizer` and `release-unlock`.
  */
 export function addModuleCommand(program: Command, host: CliHost, runner: CommandRunner): void {
-  const module = program.command('module').description('Show, run, stop, pause and sign modules');
+  const module = program.command('module').description('Show, check, run, stop, pause and sign modules');
   const common = { host, runner };
   const list = addDebugCommand(
     module,
@@ -42,6 +43,7 @@ export function addModuleCommand(program: Command, host: CliHost, runner: Comman
   ).option('-a, --all', 'all modules, with their states, the reasons, failures and pauses');
   addWatchOptions(list);
   addSignCommands(module, common);
+  addLintCommand(module, common);
   addPauseCommands(module, common, pathOf);
   addOperationCommands(module, common, pathOf);
   for (const spec of VALUES_COMMANDS) {

@@ -1,3 +1,4 @@
+import { rulesPage } from '@addon-operator/module-lint/rules-page';
 import { expect, test } from 'vitest';
 import { metricsPage } from '../../src/metrics/metrics-page.ts';
 import { settingsPage } from '../../src/settings/settings-page.ts';
@@ -7,6 +8,7 @@ import { SETTINGS } from '../../src/settings.ts';
 test.each([
   ['settings.md', settingsPage],
   ['metrics.md', metricsPage],
+  ['lint.md', rulesPage],
 ])('docs/%s equals the page generated from its table', async (name, page) => {
   await expect(page()).toMatchFileSnapshot(`../../docs/${name}`);
 });

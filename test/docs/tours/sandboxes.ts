@@ -79,7 +79,7 @@ export const firstStepsTour: CommandScenario = {
 
 export const exampleTour: CommandScenario = {
   title: 'an example in the sandbox, by hand and in CI',
-  runs: ['running-sandbox', 'hook-run', 'hook-test', 'hook-in-ci'],
+  runs: ['running-sandbox', 'hook-run', 'hook-test', 'module-lint', 'hook-in-ci'],
   async run(programs) {
     const terminal = await Terminal.open(programs);
     const daemon = await terminal.start('running-sandbox', STARTED);
@@ -87,6 +87,7 @@ export const exampleTour: CommandScenario = {
     await terminal.interrupt();
     await terminal.paste('hook-run', /run for onStartup[^]*would be created[^]*succeeded in/);
     await terminal.paste('hook-test', /2 passed, 0 failed/);
+    await terminal.paste('module-lint', /3 modules: 0 errors, 0 warnings/);
     await terminal.paste('hook-in-ci');
     const log = await readFile(join(terminal.directory, '.sandbox/ci/daemon.log'), 'utf8');
     expect(log).toContain('first converge is finished');

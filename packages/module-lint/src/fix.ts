@@ -1,0 +1,42 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmod, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Finding } from './lint.ts';
+
+const ALL_EXECUTE = 0o111;
+
+/**
+ * Mends what can be mended without knowing more.
+ *
+ * @param directory absolute path of the module
+ * @returns the findings that are left
+ */
+export async function fixFindings(
+  directory: string,
+  findings: readonly Finding[],
+): Promise<readonly Finding[]> {
+  for (const finding of findings) await fixFinding(directory, finding);
+  return findings.filter(({ fix }) => fix === undefined);
+}
+
+async function fixFinding(directory: string, { path, fix }: Finding): Promise<void> {
+  const file = join(directory, path);
+  switch (fix?.type) {
+    case undefined:
+      return;
+    case 'make-executable':
+      return await chmod(file, (await stat(file)).mode | ALL_EXECUTE);
+    case 'unix-text':
+      return writeFileSync(
+        file,
+        readFileSync(file, 'utf8')
+          .replace(/^\u{FEFF}/u, '')
+          .replaceAll('\r\n', '\n'),
+      );
+    case 'append-lines': {
+      const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+      const separator = text === '' || text.endsWith('\n') ? '' : '\n';
+      return writeFileSync(file, `${text}${separator}${fix.lines.map((line) => `${line}\n`).join('')}`);
+    }
+  }
+}

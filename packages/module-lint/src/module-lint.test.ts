@@ -1,0 +1,104 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { FileFacts, ModuleFacts } from './facts.ts';
+import { parseHelmIgnore } from './helm-ignore.ts';
+import { lintModule } from './lint.ts';
+import { readModuleFiles } from './read-module.ts';
+import { reportText } from './report.ts';
+
+const file = (path: string, more: Partial<FileFacts> = {}): FileFacts => ({
+  path,
+  type: 'file',
+  isExecutable: false,
+  sizeBytes: 1,
+  ...more,
+});
+
+function facts(files: readonly FileFacts[], more: Partial<ModuleFacts['parsed']> = {}): ModuleFacts {
+  return {
+    directory: 'modules/030-web',
+    directoryName: '030-web',
+    files,
+    parsed: {
+      problems: [],
+      requires: [],
+      siblings: [],
+      chart: 'none',
+      hookFiles: [],
+      hooks: [],
+      renderings: [],
+      ...more,
+    },
+  };
+}
+
+test('a module with too many bytes is too big', () => {
+  const mib = 1024 * 1024;
+  const rules = ['too-big'];
+  expect(lintModule(facts([file('docs/a', { sizeBytes: 256 * mib })]), { rules }).findings).toEqual([]);
+  expect(
+    lintModule(facts([file('docs/a', { sizeBytes: 256 * mib }), file('docs/b', { sizeBytes: mib })]), {
+      rules,
+    }).findings,
+  ).toMatchObject([{ rule: 'too-big', level: 'error', message: 'has 2 files with 257 MiB' }]);
+});
+
+test.each([
+  ['*.swp', 'a/b.swp', false, true],
+  ['/hooks/', 'hooks/a.sh', false, true],
+  ['hooks/', 'hooks', false, false],
+  ['templates/*.yaml', 'templates/a.yaml', false, true],
+  ['templates/*.yaml', 'templates/sub/a.yaml', false, false],
+  ['a?.txt', 'ab.txt', false, true],
+  ['[ab].txt', 'b.txt', false, true],
+  ['# a.txt', 'a.txt', false, false],
+  ['!a.txt', 'b.txt', false, true],
+  ['!a.txt', 'a.txt', false, false],
+  ['**/a.txt', 'b/a.txt', false, false],
+])(
+  'helm with %s in .helmignore leaves out %s (directory: %s): %s',
+  (pattern, path, isDirectory, expected) => {
+    expect(parseHelmIgnore(pattern)(path, isDirectory)).toBe(expected);
+  },
+);
+
+test('rules of profiles, and those that must be named, are checked only then', () => {
+  const module = facts([], {
+    hooks: [
+      {
+        path: 'hooks/a.sh',
+        unknownKinds: [],
+        config: { schedule: [], kubernetes: [], admission: [], settings: {} },
+      },
+    ],
+  });
+  const codes = (selection: Parameters<typeof lintModule>[1]): readonly string[] =>
+    lintModule(module, selection).findings.map(({ rule }) => rule);
+  expect(codes({ rules: [] })).toEqual([]);
+  expect(codes({ rules: [], profile: 'restricted' })).toEqual([]);
+  expect(codes({ rules: ['hook-without-timeout'] })).toEqual(['hook-without-timeout']);
+});
+
+test('reports escape what would be markup in them', () => {
+  const report = lintModule(facts([file('<a>,b:c%')]), { rules: [] });
+  expect(reportText('junit', [report])).toContain('classname="modules/030-web/&lt;a&gt;,b:c%"');
+  expect(reportText('github', [report])).toBe(
+    '::warning file=modules/030-web/<a>%2Cb%3Ac%25,title=unknown-file::is not used by the operator\n',
+  );
+});
+
+test('texts, binaries and links of a module are read', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'module-lint-'));
+  try {
+    await writeFile(join(directory, 'a.txt'), 'text');
+    await writeFile(join(directory, 'b.bin'), Buffer.from([0xff, 0xfe]));
+    expect(readModuleFiles(directory)).toEqual([
+      { path: 'a.txt', type: 'file', isExecutable: false, sizeBytes: 4, text: 'text' },
+      { path: 'b.bin', type: 'file', isExecutable: false, sizeBytes: 2 },
+    ]);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});

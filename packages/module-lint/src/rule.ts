@@ -1,0 +1,49 @@
+import type { ModuleFacts } from './facts.ts';
+
+export type Level = 'error' | 'warning';
+
+/** How `--fix` mends a finding. */
+export type Fix =
+  | { readonly type: 'make-executable' }
+  | { readonly type: 'unix-text' }
+  | { readonly type: 'append-lines'; readonly lines: readonly string[] };
+
+/** One place where a rule is broken. */
+export interface Found {
+  /** Relative to the module; empty for the module itself. */
+  readonly path: string;
+  readonly message: string;
+  /** The rendered object it is about, such as `apps/v1/shop/Deployment/web`. */
+  readonly object?: string;
+  /** Mends the file at `path`. */
+  readonly fix?: Fix;
+}
+
+export const GROUPS = [
+  'layout',
+  'module.yaml',
+  'hooks',
+  'values',
+  'chart',
+  'security',
+  'delivery',
+  'exclusions',
+] as const;
+
+export interface Rule {
+  readonly code: string;
+  readonly group: (typeof GROUPS)[number];
+  readonly level: Level;
+  /** Checked only when it is asked for: with `--profile restricted`, or by its code. Default: always checked. */
+  readonly onlyWith?: 'profile' | 'code';
+  /** What the rule demands, as one sentence. */
+  readonly summary: string;
+  /** Why, and what to do. */
+  readonly explanation: string;
+  readonly check: (module: ModuleFacts) => Iterable<Found>;
+}
+
+/** The check of a rule that the parsers of the operator make. */
+export function fromParser(code: string): Rule['check'] {
+  return ({ parsed }) => parsed.problems.filter(({ rule }) => rule === code);
+}

@@ -1,0 +1,77 @@
+import { realpathSync } from 'node:fs';
+import { basename } from 'node:path';
+import type { ModuleFacts } from './facts.ts';
+import { findModuleDirectories, type ModuleDirectory } from './find-modules.ts';
+import { fixFindings } from './fix.ts';
+import { countFindings, lintModule, type ModuleReport, ruleOf } from './lint.ts';
+import { type OperatorParsers, parseModule } from './parse-module.ts';
+import { readModuleFiles } from './read-module.ts';
+import { type ReportFormat, reportText } from './report.ts';
+
+export interface LintOptions {
+  /** Modules, and directories of modules; relative ones from `cwd`. */
+  readonly directories: readonly string[];
+  readonly cwd: string;
+  readonly format: ReportFormat;
+  /** Codes of the only rules that are checked; empty: all that need not be asked for. */
+  readonly rules: readonly string[];
+  readonly profile?: 'restricted';
+  readonly isFixing: boolean;
+  /** Whether warnings count as errors. */
+  readonly isStrict: boolean;
+}
+
+/** A module with its absolute path. */
+export interface ReadModule {
+  readonly path: string;
+  readonly module: ModuleFacts;
+}
+
+/** Gives what the operator reads modules with to a function, and takes it away afterwards. */
+export type WithParsers<T> = (
+  use: (parsers: OperatorParsers, signal: AbortSignal) => Promise<T>,
+) => Promise<T>;
+
+/**
+ * Checks modules, and mends what can be mended if that is wanted.
+ *
+ * @returns the report, and the exit code: 1 when there are errors, else 0
+ * @throws OperatorError CONFIG_INVALID for a directory without modules, or a rule that does not exist; errors of `withParsers`
+ */
+export async function runLint(
+  options: LintOptions,
+  withParsers: WithParsers<readonly ReadModule[]>,
+): Promise<{ readonly text: string; readonly exitCode: number }> {
+  for (const code of options.rules) ruleOf(code);
+  const modules = findModuleDirectories(options.directories, options.cwd);
+  const facts = await withParsers((parsers, signal) => readFacts(modules, parsers, signal));
+  const reports: ModuleReport[] = [];
+  let fixed = 0;
+  for (const { path, module } of facts) {
+    const report = lintModule(module, options);
+    const findings = options.isFixing ? await fixFindings(path, report.findings) : report.findings;
+    fixed += report.findings.length - findings.length;
+    reports.push({ ...report, findings });
+  }
+  const { error, warning } = countFindings(reports);
+  const note = fixed > 0 && options.format === 'text' ? `${fixed} fixed: check again\n` : '';
+  return {
+    text: `${reportText(options.format, reports)}${note}`,
+    exitCode: error > 0 || (options.isStrict && warning > 0) ? 1 : 0,
+  };
+}
+
+async function readFacts(
+  modules: readonly ModuleDirectory[],
+  parsers: OperatorParsers,
+  signal: AbortSignal,
+): Promise<readonly ReadModule[]> {
+  const facts: ReadModule[] = [];
+  for (const each of modules) {
+    const { path, directory } = each;
+    const parsed = await parseModule(each, parsers, signal);
+    const files = readModuleFiles(realpathSync(path));
+    facts.push({ path, module: { directory, directoryName: basename(path), files, parsed } });
+  }
+  return facts;
+}

@@ -1,0 +1,87 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLogger } from '@addon-operator/base/log';
+import { startSandbox } from '@addon-operator/kube-sandbox';
+import { type ReportFormat, ruleOf, ruleText, runLint, type WithParsers } from '@addon-operator/module-lint';
+import { inspect } from '../app/inspect.ts';
+import { operatorParsers } from '../devkit/operator-parsers.ts';
+import { readSetting, readSettings } from '../settings/read-settings.ts';
+import type { CliHost } from './cli-host.ts';
+import { withFramework } from './framework-dir.ts';
+import { harmless } from './harmless.ts';
+import { printData } from './print-data.ts';
+import { quietHost } from './quiet-host.ts';
+import { rethrowSandboxError } from './sandbox-failure.ts';
+import { writeKubeconfig } from './sandbox-files.ts';
+import { createFirstObjects } from './sandbox-objects.ts';
+
+export interface LintCommandOptions {
+  /** Empty: the modules directories of the settings. */
+  readonly directories: readonly string[];
+  readonly output: ReportFormat;
+  readonly fix?: boolean;
+  readonly rule?: readonly string[];
+  readonly profile?: 'restricted';
+  readonly strict?: boolean;
+  readonly explain?: string;
+}
+
+const NAMES = { namespace: 'addon-operator', configMap: 'addon-operator' };
+
+/** Checks modules, or explains a rule, and returns the exit code. */
+export async function moduleLintCommand(options: LintCommandOptions, host: CliHost): Promise<number> {
+  const { directories, output: format, rule: rules = [], explain, fix, strict, profile } = options;
+  if (explain !== undefined) {
+    host.stdout.write(ruleText(ruleOf(explain)));
+    return 0;
+  }
+  const { text, exitCode } = await runLint(
+    {
+      directories:
+        directories.length > 0 ? directories : readSetting('modulesDirs', { env: host.env, flags: {} }),
+      cwd: host.cwd,
+      format,
+      rules,
+      isFixing: fix === true,
+      isStrict: strict === true,
+      ...(profile && { profile }),
+    },
+    (use) => withParsers(host, use),
+  );
+  printData(host, format === 'text' ? harmless(text) : text);
+  return exitCode;
+}
+
+/** The parts of the operator run on an API that lasts for the command; no module is in its directories. */
+async function withParsers<T>(host: CliHost, use: Parameters<WithParsers<T>>[0]): Promise<T> {
+  const signal = host.stopSignal();
+  await using running = new AsyncDisposableStack();
+  const directory = await mkdtemp(join(tmpdir(), 'addon-operator-'));
+  running.defer(() => rm(directory, { recursive: true, force: true }));
+  const sandbox = await startSandbox(
+    { clock: host.clock, log: silentLogger },
+    new AbortController().signal,
+  ).catch(rethrowSandboxError);
+  running.defer(() => sandbox.stop());
+  const kubeconfig = join(directory, 'kubeconfig');
+  writeKubeconfig(kubeconfig, sandbox.kubeconfig);
+  await createFirstObjects(sandbox.url, NAMES, signal);
+  const settings = readSettings({
+    env: host.env,
+    flags: {
+      'kube-config': kubeconfig,
+      namespace: NAMES.namespace,
+      'config-map': NAMES.configMap,
+      'modules-dir': directory,
+    },
+  });
+  const env = { ...withFramework(host.env), KUBECONFIG: kubeconfig };
+  return await inspect(
+    settings,
+    // What the operator would log is what findings say.
+    quietHost({ ...host, env, stderr: { write: () => true } }),
+    (inspection) => use(operatorParsers(inspection, settings.allowsLinksOutside, signal), signal),
+    signal,
+  );
+}

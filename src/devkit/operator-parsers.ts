@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import { silentLogger } from '@addon-operator/base/log';
+import { mergeValues } from '@addon-operator/json/merge';
+import type { OperatorParsers } from '@addon-operator/module-lint';
+import { SchemaCheck } from '@addon-operator/value-schemas/schema-check';
+import { findHooks } from '../hooks/find-hooks.ts';
+import { loadModule, readSchemas, readValuesFile, sectionOfFile } from '../modules/module-files.ts';
+import { parseDirectoryName } from '../modules/module-name.ts';
+import { refuseOutsideLinks } from '../modules/outside-links.ts';
+import type { Inspection } from '../plan/inspection.ts';
+import { GLOBAL_SECTION } from '../values/module-key.ts';
+import { ValuesStore } from '../values/values-store.ts';
+import { visibleToHelm } from '../values/visible-values.ts';
+
+/** What the operator reads modules with, for `module lint`. */
+export function operatorParsers(
+  { operator: { sources }, base: { helm, cluster } }: Inspection,
+  allowsLinksOutside: boolean,
+  signal: AbortSignal,
+): OperatorParsers {
+  const commonValues = (modulesDir: string): ReturnType<typeof readValuesFile> =>
+    readValuesFile(join(modulesDir, 'values.yaml'), false, silentLogger);
+  return {
+    checkName: parseDirectoryName,
+    checkCommonValues: commonValues,
+    checkSchemas: (path) => readSchemas(path, new SchemaCheck()),
+    checkLinks: (name, path) => (allowsLinksOutside ? undefined : refuseOutsideLinks(name, path)),
+    load: async (path, directoryName, modulesDir) => {
+      const { name, order = 0 } = parseDirectoryName(directoryName);
+      const common = await commonValues(modulesDir);
+      const module = await loadModule({ name, order, path }, common, false, silentLogger);
+      const schemas = await readSchemas(path, new SchemaCheck()).catch(() => ({}));
+      const store = new ValuesStore({
+        global: sectionOfFile(common, GLOBAL_SECTION),
+        modules: new Map([[name, module.staticValues]]),
+        schemas: new Map([[name, schemas]]),
+      });
+      return {
+        ...module.manifest,
+        ...module,
+        values: store.knownValues(name),
+        schemas,
+        hookFiles: await findHooks(join(path, 'hooks'), { type: 'module', module: name }, silentLogger),
+        loadHooks: (onInvalid) => sources.loadModuleHooks(module, signal, onInvalid),
+        render: (more) => {
+          const values = mergeValues(visibleToHelm(store, name), more);
+          return helm.render({ module, values }, signal, { hasHooks: true });
+        },
+      };
+    },
+    findKind: (apiVersion, kind) => cluster.discovery.find(apiVersion, kind, signal),
+  };
+}
