@@ -46,6 +46,19 @@ test('modules are rows with what troubles them, cut only in the narrow form', ()
   expect(tableText(modulesTable(true)(MODULES), 'table')).toContain('off     disabled  offEnabled is false');
 });
 
+test('a module that is ready shows what keeps it from following changes', () => {
+  const held = {
+    ...WEB,
+    lastError: null,
+    nextTryAt: null,
+    paused: null,
+    heldUpBy: 'hook a.sh has been running',
+  };
+  expect(tableText(modulesTable(false)({ modules: [held] }), 'table')).toContain(
+    'web     ready   hook a.sh has been running',
+  );
+});
+
 test('tasks are rows below their queue, and idle queues for parallel modules are left out', () => {
   const task = { index: 1, description: 'ModuleRun:main:web' };
   const active = [{ name: 'main', status: 'sleep', tasks: [task, { ...task, index: 2 }] }];

@@ -57,7 +57,10 @@ function moduleMessage(module: Readonly<Record<string, unknown>>): string {
   if (paused !== '') return `paused: ${paused}`;
   const [nearest = ''] = textsOf(module['waitsFor']);
   return (
-    textOf(module['lastError']) || nearest || (module['status'] === 'ready' ? '' : textOf(module['reason']))
+    textOf(module['lastError']) ||
+    nearest ||
+    textOf(module['heldUpBy']) ||
+    (module['status'] === 'ready' ? '' : textOf(module['reason']))
   );
 }
 

@@ -4,6 +4,7 @@ import type { BlockingTask, LongHook, Obstacles } from '../status/module-causes.
 import { NOTED_HOOK_MS } from '../status/operator-status.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { staleWatches, statesOf } from './binding-problems.ts';
+import type { UnloadedFiles } from './converge-state.ts';
 import type { Explained } from './explained.ts';
 import { isIsolated } from './isolation.ts';
 import type { Place } from './module-places.ts';
@@ -15,6 +16,7 @@ type AgedHook = RunInProgress & { readonly runningMs: number };
 
 /** What is in the way of every module; read once for a description of many modules. */
 export interface CommonObstacles extends Pick<Obstacles, 'configProblem' | 'blocksAll'> {
+  readonly unloaded: readonly UnloadedFiles[];
   /** Hooks that have been running for long, the longest running first. */
   readonly longHooks: readonly AgedHook[];
 }
@@ -24,6 +26,7 @@ export function commonObstacles(operator: Explained): CommonObstacles {
   return {
     configProblem: configProblemOf(operator) ?? null,
     blocksAll: blockingAll(operator, longHooks),
+    unloaded: operator.converge.unloaded,
     longHooks,
   };
 }
@@ -33,7 +36,7 @@ export function obstaclesOf(
   operator: Explained,
   name: ModuleName,
   places: readonly Place[],
-  { configProblem, blocksAll, longHooks }: CommonObstacles,
+  { configProblem, blocksAll, unloaded, longHooks }: CommonObstacles,
 ): Obstacles {
   const { registry, converge, clock, queues } = operator;
   const tracked = registry.tracked.get(name);
@@ -42,6 +45,7 @@ export function obstaclesOf(
   );
   return {
     configProblem,
+    unloadedFiles: unloaded.filter(({ module }) => module === undefined || module === name).map(unloadedText),
     blocksAll,
     blocksOwn: behind === undefined ? null : blockingTask(behind.queue, behind.head, longHooks),
     hooks: longHooks
@@ -60,6 +64,11 @@ export function obstaclesOf(
     isDeployed: tracked?.isDeployed === true,
     progress: progressOf(operator, name, places),
   };
+}
+
+/** What a change on disk that is not in force looks like, with the reason. */
+export function unloadedText({ what, error }: UnloadedFiles): string {
+  return `changed files cannot be loaded, the ${what} are as they were: ${error}`;
 }
 
 /** A converge runs all modules, and does not make each of them pending for that. */

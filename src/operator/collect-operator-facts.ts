@@ -1,7 +1,7 @@
 import type { TaskQueue } from '@addon-operator/task-queue';
 import type { BusyQueue, OperatorFacts, RunningHookFacts } from '../status/operator-status.ts';
 import { allRuntimes, staleBindings } from './binding-problems.ts';
-import { configProblemOf } from './collect-obstacles.ts';
+import { configProblemOf, unloadedText } from './collect-obstacles.ts';
 import { driftOf, summarizeModules } from './explain-module.ts';
 import type { Explained } from './explained.ts';
 import { runningHookFacts } from './running-hooks.ts';
@@ -20,6 +20,7 @@ export function collectOperatorFacts(operator: Explained): OperatorFacts {
       .toSorted((one, other) => Number(other.name === 'main') - Number(one.name === 'main'))
       .flatMap((queue) => busyQueue(queue, clock)),
     configProblem: configProblemOf(operator),
+    unloadedFiles: converge.unloaded.map(unloadedText),
     runningHooks: runningHooks(operator),
     modules: summarizeModules(operator),
     drifted: registry.enabled.flatMap((module) => {

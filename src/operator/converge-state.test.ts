@@ -15,9 +15,10 @@ test('a converge that is started over keeps its start until it ends', () => {
 
 test('what could not be loaded is forgotten when changed files are loaded again', () => {
   const state = new ConvergeState();
-  state.addUnloaded('modules');
-  state.addUnloaded('global hooks');
-  expect(state.unloaded).toEqual(['modules', 'global hooks']);
+  const modules = { what: 'modules', module: undefined, error: 'values.yaml:3: bad indentation' };
+  state.addUnloaded(modules);
+  state.addUnloaded({ ...modules, what: 'global hooks' });
+  expect(state.unloaded).toEqual([modules, { ...modules, what: 'global hooks' }]);
   state.beginReload();
   expect(state.unloaded).toEqual([]);
 });

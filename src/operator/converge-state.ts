@@ -16,6 +16,15 @@ export interface ConvergeStart {
 /** Whether releases without a module may be removed; they are looked for once, after the first converge. */
 export type PurgeDecision = 'undecided' | 'decided' | HeldPurge;
 
+/** Changed files that could not be loaded. */
+export interface UnloadedFiles {
+  /** In words, such as `modules` or `hooks of module web`. */
+  readonly what: string;
+  /** Undefined if all modules lack the change. */
+  readonly module: ModuleName | undefined;
+  readonly error: string;
+}
+
 /** How far the converge is, and what keeps the cluster from what files and ConfigMap say although it is over. */
 export class ConvergeState {
   readonly #deferredRuns = new Set<ModuleName>();
@@ -24,7 +33,7 @@ export class ConvergeState {
   #purge: PurgeDecision = 'undecided';
   #isConfigRefused = false;
   #configProblem: string | undefined;
-  #unloaded: readonly string[] = [];
+  #unloaded: readonly UnloadedFiles[] = [];
   /** Called at the end of the reload in progress, and of the next one. */
   #atReload: (() => void)[] = [];
   #atNextReload: (() => void)[] = [];
@@ -94,8 +103,8 @@ export class ConvergeState {
     this.#configProblem = problem;
   }
 
-  /** Development only: what of the files that changed last could not be loaded, in words. */
-  get unloaded(): readonly string[] {
+  /** Development only: what of the files that changed last could not be loaded. */
+  get unloaded(): readonly UnloadedFiles[] {
     return this.#unloaded;
   }
 
@@ -116,8 +125,8 @@ export class ConvergeState {
     return promise;
   }
 
-  addUnloaded(what: string): void {
-    this.#unloaded = [...this.#unloaded, what];
+  addUnloaded(files: UnloadedFiles): void {
+    this.#unloaded = [...this.#unloaded, files];
   }
 
   /** How far the first converge is. */

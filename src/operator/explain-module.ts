@@ -40,11 +40,12 @@ export function summarizeModules(operator: Explained): readonly ModuleSummary[] 
   }));
   const queued = placesByModule(operator);
   const common = commonWaits(operator, MAX_LISTED_ERROR);
+  const obstacles = commonObstacles(operator);
   const known = operator.registry.modules.map(({ name }) => {
     const places = queued.get(name) ?? [];
     const failure = failureOf(operator, name, places);
     const pause = pauseOf(operator, name);
-    return {
+    const summary = {
       module: name,
       status: statusOf(operator, name, places),
       ...decisionOf(operator, name),
@@ -53,6 +54,11 @@ export function summarizeModules(operator: Explained): readonly ModuleSummary[] 
       nextTryAt: failure?.nextAttemptAt ?? null,
       paused: pause && { reason: pause.reason, until: pause.until },
     };
+    if (summary.status !== 'ready' || summary.waitsFor.length > 0) return summary;
+    const drift = driftOf(operator, name);
+    const ready = { ...summary, requires: [], phase: 'ready', failure: null, pause: null, drift };
+    const [cause] = causesOf(ready, obstaclesOf(operator, name, places, obstacles));
+    return cause === undefined ? summary : { ...summary, heldUpBy: cause.text };
   });
   return [...known, ...held];
 }

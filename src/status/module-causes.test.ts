@@ -172,6 +172,14 @@ const ROWS: readonly Row[] = [
     'the ConfigMap is refused, older values stay in force: web.replicas: must be integer',
   ],
   [
+    'changed files that cannot be loaded',
+    {},
+    { unloadedFiles: ['changed files cannot be loaded, the modules are as they were: values.yaml:3: bad'] },
+    'Failed',
+    'False FilesNotLoaded',
+    'changed files cannot be loaded, the modules are as they were: values.yaml:3: bad',
+  ],
+  [
     'a hook of its own that runs for long',
     {},
     { progress: 'running', hooks: [HOOK] },

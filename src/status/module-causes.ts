@@ -35,6 +35,8 @@ export interface LongHook {
 export interface Obstacles {
   /** Why the ConfigMap is not in force. */
   readonly configProblem: string | null;
+  /** Sentences about changed files that could not be loaded; always empty without `--watch-files`. */
+  readonly unloadedFiles: readonly string[];
   /** In the way of all modules. */
   readonly blocksAll: BlockingTask | null;
   /** In front of a task of the module. */
@@ -52,6 +54,7 @@ export interface Obstacles {
 
 export const NO_OBSTACLES: Obstacles = {
   configProblem: null,
+  unloadedFiles: [],
   blocksAll: null,
   blocksOwn: null,
   hooks: [],
@@ -74,7 +77,10 @@ export function causesOf(explained: Explained, obstacles: Obstacles): readonly C
 }
 
 /** What keeps the decision about the module from being made, or from having an effect. */
-function* decisionCauses(explained: Explained, { configProblem, blocksAll }: Obstacles): Generator<Cause> {
+function* decisionCauses(
+  explained: Explained,
+  { configProblem, unloadedFiles, blocksAll }: Obstacles,
+): Generator<Cause> {
   const { status, reason, waitsFor } = explained;
   if (status === 'unauthorized')
     yield cause('authorized', 'Unauthorized', reason, {
@@ -85,6 +91,11 @@ function* decisionCauses(explained: Explained, { configProblem, blocksAll }: Obs
     yield cause('found', 'DirectoryGone', reason, {
       isStalled: true,
       remedy: waitsFor[0] ?? null,
+    });
+  for (const text of unloadedFiles)
+    yield cause('found', 'FilesNotLoaded', text, {
+      isStalled: true,
+      remedy: 'correct the files, they are loaded when they are saved',
     });
   if (configProblem !== null)
     yield cause(

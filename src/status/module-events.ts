@@ -72,6 +72,7 @@ const OBSTACLES: ReadonlySet<unknown> = new Set([
   'ConfigMapRefused',
   'DirectoryGone',
   'DriftNotCorrected',
+  'FilesNotLoaded',
   'Forbidden',
   'HookHangs',
   'QueueBlocked',

@@ -118,6 +118,12 @@ dns-long  ready   no       off
   );
 });
 
+test('summaryText() shows what keeps a module that is ready from following changes', () => {
+  expect(summaryText([{ ...READY, heldUpBy: 'hook a.sh has been running' }])).toContain(
+    'web     ready   yes      webEnabled in the ConfigMap is true  hook a.sh has been running\n',
+  );
+});
+
 test('summaryText() shows what fails, waits and is paused, each in a column that is there when it is needed', () => {
   const failing: ModuleSummary = {
     ...READY,

@@ -119,6 +119,8 @@ export interface ModuleSummary
   /** Null while it is in progress, waits for others, or is stalled. */
   readonly nextTryAt: string | null;
   readonly paused: Pick<ModulePause, 'reason' | 'until'> | null;
+  /** What keeps a module that is ready from following changes, such as a hook that hangs or drift; absent without any. */
+  readonly heldUpBy?: string;
 }
 
 /** Flags may enable a module that no policy authorizes: it counts as enabled, so that nothing of it is deleted. */
@@ -192,8 +194,8 @@ export function summaryText(modules: readonly ModuleSummary[]): string {
   ]);
 }
 
-function waitsText({ waitsFor: [nearest, ...others] }: ModuleSummary): string {
-  if (nearest === undefined) return '';
+function waitsText({ waitsFor: [nearest, ...others], heldUpBy = '' }: ModuleSummary): string {
+  if (nearest === undefined) return shortened(heldUpBy);
   return `${shortened(nearest)}${others.length === 0 ? '' : ` (and ${others.length} more)`}`;
 }
 

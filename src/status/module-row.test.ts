@@ -23,6 +23,13 @@ test('a row leaves out what is empty', () => {
   });
 });
 
+test('a row of a module that is ready says what keeps it from following changes', () => {
+  expect(moduleRow({ ...READY, heldUpBy: 'hook a.sh has been running since …' }, undefined)).toMatchObject({
+    status: 'ready',
+    heldUpBy: 'hook a.sh has been running since …',
+  });
+});
+
 test('a row has the nearest thing a module waits for, the end of its error, and its last run', () => {
   const summary = {
     ...READY,

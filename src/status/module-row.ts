@@ -13,6 +13,8 @@ export interface ModuleRow {
   readonly waitsFor?: string;
   /** How many other things it waits for. */
   readonly moreWaits?: number;
+  /** What keeps a module that is ready from following changes. */
+  readonly heldUpBy?: string;
   readonly lastError?: string;
   readonly nextTryAt?: string;
   readonly paused?: Pick<ModulePause, 'reason' | 'until'>;
@@ -27,7 +29,7 @@ const MAX_ERROR = 160;
 
 /** A module as lists have it. */
 export function moduleRow(summary: ModuleSummary, runs: ModuleRuns | undefined): ModuleRow {
-  const { module, status, source, reason, lastError, nextTryAt, paused } = summary;
+  const { module, status, source, reason, lastError, nextTryAt, paused, heldUpBy } = summary;
   const [nearest, ...others] = summary.waitsFor;
   const last = runs?.last ?? null;
   return {
@@ -37,6 +39,7 @@ export function moduleRow(summary: ModuleSummary, runs: ModuleRuns | undefined):
     reason: startOf(reason, MAX_LENGTH),
     ...(nearest !== undefined && { waitsFor: startOf(nearest, MAX_LENGTH) }),
     ...(others.length > 0 && { moreWaits: others.length }),
+    ...(heldUpBy !== undefined && { heldUpBy: startOf(heldUpBy, MAX_ERROR) }),
     ...(lastError !== null && { lastError: endOf(lastError, MAX_ERROR) }),
     ...(nextTryAt !== null && { nextTryAt }),
     ...(paused !== null && { paused: { ...paused, reason: startOf(paused.reason, MAX_LENGTH) } }),

@@ -13,6 +13,7 @@ const WELL: OperatorFacts = {
   firstConverge: 'done',
   queues: [],
   configProblem: undefined,
+  unloadedFiles: [],
   runningHooks: [],
   modules: [],
   drifted: [],
@@ -105,6 +106,12 @@ test.each<[string, Partial<OperatorFacts>, string, string]>([
     { configProblem: 'web.replicas must be integer' },
     'broken',
     'the ConfigMap is refused, so that older values stay in force: web.replicas must be integer; correct it with kubectl edit configmap',
+  ],
+  [
+    'changed files cannot be loaded',
+    { unloadedFiles: ['changed files cannot be loaded, the modules are as they were: values.yaml:3: bad'] },
+    'broken',
+    'changed files cannot be loaded, the modules are as they were: values.yaml:3: bad; correct them, they are loaded when they are saved',
   ],
   [
     'a hook runs for a while',

@@ -8,6 +8,8 @@ export interface OperatorFacts {
   readonly queues: readonly BusyQueue[];
   /** Why the ConfigMap is not in force; undefined while it is. */
   readonly configProblem: string | undefined;
+  /** Sentences about changed files that could not be loaded; always empty without `--watch-files`. */
+  readonly unloadedFiles: readonly string[];
   /** The longest running first. */
   readonly runningHooks: readonly RunningHookFacts[];
   readonly modules: readonly ModuleSummary[];
@@ -119,6 +121,8 @@ function* brokenThings(facts: OperatorFacts): Generator<Problem> {
     yield broken(
       `the ConfigMap is refused, so that older values stay in force: ${endOf(configProblem)}; correct it with kubectl edit configmap`,
     );
+  for (const text of facts.unloadedFiles)
+    yield broken(`${endOf(text)}; correct them, they are loaded when they are saved`);
   for (const hook of runningHooks.filter(({ runningMs }) => runningMs >= LONG_HOOK_MS))
     yield broken(
       `${hookText(hook)}; if it hangs, end it with \`addon-operator hook abort ${hook.hook}\`, and set --hook-timeout`,

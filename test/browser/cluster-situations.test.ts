@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { describeBrowser } from '../support/browser/browser-suite.ts';
+import { goTo } from '../support/browser/pages.ts';
 import { type GetModule, kubectlGetModule, untilShown } from '../support/browser/shown-cause.ts';
 import { pageUrl, UI_FLAGS, uiAddress } from '../support/browser/ui-world.ts';
 import { FaultProxy } from '../support/fault-proxy.ts';
@@ -84,5 +85,12 @@ describeBrowser('the page, when the cluster is in the way', (lab) => {
       text: "kubernetes binding 'old-map'",
     });
     await expect(stale).resolves.toBeUndefined();
+    await goTo(page, 'modules');
+    for (const text of [
+      "kubernetes binding 'secret-map'",
+      "kubernetes binding 'old-map'",
+      'ConfigMap/changed',
+    ])
+      await page.page.getByRole('table').getByText(text).first().waitFor();
   });
 });

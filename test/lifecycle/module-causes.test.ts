@@ -122,6 +122,41 @@ describeApiIndependent((backend) => {
     await runInWorld(world, 'module', 'resume', second);
   });
 
+  test('a values file that is broken while the operator runs is the cause until it is corrected', async () => {
+    const [broken, other] = [uniqueName(), uniqueName()];
+    await using made = await moduleWorld(
+      backend(),
+      {
+        flags: { 'watch-files': 'true' },
+        modules: {
+          'values.yaml': `${broken}Enabled: true\n${other}Enabled: true\n`,
+          [`001-${broken}/values.yaml`]: `${broken}: {a: 1}\n`,
+          [`001-${broken}/hooks/hook.sh`]: shHook('beforeHelm: 1', 'true'),
+          [`002-${other}/hooks/hook.sh`]: shHook('beforeHelm: 1', 'true'),
+        },
+      },
+      [broken, other],
+    );
+    const { world } = made;
+    await world.converge();
+    await world.log.untilMessage('watching files for changes');
+    await world.write('modules', { [`001-${broken}/values.yaml`]: `${broken}: {a: [\n` });
+    for (const name of [broken, other])
+      await untilSaid(world, name, {
+        reason: 'FilesNotLoaded',
+        text: `001-${broken}/values.yaml`,
+        kstatus: 'Stalled',
+        event: 'HeldUp',
+        node: 'found',
+      });
+    await world.write('modules', { [`001-${broken}/values.yaml`]: `${broken}: {a: 2}\n` });
+    await vi.waitFor(async () => {
+      expect((await readModule(world, other))?.status?.conditions).toContainEqual(
+        expect.objectContaining({ type: 'Ready', status: 'True' }),
+      );
+    }, WAIT);
+  });
+
   test('a global hook that hangs is the cause for a module that was ready', async () => {
     const name = uniqueName();
     await using made = await moduleWorld(

@@ -51,9 +51,9 @@ function isMatch(module: ModuleResponse, text: string): boolean {
 }
 
 /** What is worth saying about a module in one line. */
-function reasonOf({ status, lastError, waitsFor, reason, paused }: ModuleResponse): string {
+function reasonOf({ status, lastError, waitsFor, heldUpBy, reason, paused }: ModuleResponse): string {
   if (paused !== undefined) return paused.reason;
-  return status === 'ready' ? '' : (lastError ?? waitsFor ?? reason);
+  return status === 'ready' ? (waitsFor ?? heldUpBy ?? '') : (lastError ?? waitsFor ?? reason);
 }
 
 function ModuleTable({ modules }: { modules: readonly ModuleResponse[] }): VNode {

@@ -155,7 +155,7 @@ function end(
   log.info({ trigger: task.trigger, ...originFields(task) }, 'ConvergeModules task done');
   if (operator.converge.unloaded.length > 0)
     log.warn(
-      { unloaded: operator.converge.unloaded },
+      { unloaded: operator.converge.unloaded.map(({ what }) => what) },
       'converged, but not to the files on disk: changed files cannot be loaded, see the previous error',
     );
   if (queue.entries.some((other) => other.id !== entry.id && belongsToAnother(other.task))) return;

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { errorFields } from '@addon-operator/base/errors';
+import { errorFields, messageOf } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { TaskOutcome } from '@addon-operator/task-queue';
 import type { Hook } from '../../hooks/hook.ts';
+import type { ModuleName } from '../../values/module-key.ts';
 import type { ConvergeState } from '../converge-state.ts';
 import type { GlobalHooks } from '../global-hooks.ts';
 import type { HookRuntime } from '../hook-runtime.ts';
@@ -57,7 +58,7 @@ async function reload(operator: ReloadFilesParts, signal: AbortSignal): Promise<
   const modules = [...operator.registry.tracked.values()];
   for (const tracked of modules) {
     const { hooks, module } = tracked;
-    await attempt(operator, `hooks of module ${module.name}`, async () => {
+    const load = async (): Promise<void> => {
       if (module.refusal !== undefined) return stopRefused(operator, tracked, signal);
       if (hooks === undefined) return;
       const loaded = await operator.sources.loadModuleHooks(module, signal);
@@ -68,7 +69,8 @@ async function reload(operator: ReloadFilesParts, signal: AbortSignal): Promise<
         )
       )
         await operator.removal.stop(tracked, signal);
-    });
+    };
+    await attempt(operator, `hooks of module ${module.name}`, load, module.name);
   }
   // The converge of the start comes anyway, when the global hooks are ready for it.
   if (operator.registry.discovery !== undefined)
@@ -87,11 +89,16 @@ async function stopRefused(
   await operator.removal.stop(tracked, signal);
 }
 
-async function attempt(operator: ReloadFilesParts, what: string, load: () => Promise<void>): Promise<void> {
+async function attempt(
+  operator: ReloadFilesParts,
+  what: string,
+  load: () => Promise<void>,
+  module?: ModuleName,
+): Promise<void> {
   try {
     await load();
   } catch (error) {
-    operator.converge.addUnloaded(what);
+    operator.converge.addUnloaded({ what, module, error: messageOf(error) });
     operator.log.error(errorFields(error), `cannot load changed files, the ${what} are not changed`);
   }
 }

@@ -55,6 +55,7 @@ export async function untilShown(
     expect(await eventsOf(world, name)).toContainEqual(event);
   }, WAIT);
   expect((await runInWorld(world, 'status')).stdout).toContain(text);
+  expect((await runInWorld(world, 'module', 'list', '--all', '-o', 'wide')).stdout).toContain(text);
   expect((await runInWorld(world, 'explain', 'module', name)).stdout).toContain(text);
   await goTo(page, `modules/${name}/why`);
   await page.page.locator('main').getByText(text).first().waitFor();
