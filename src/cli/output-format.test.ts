@@ -29,13 +29,16 @@ function choicesOf(command: Command): readonly string[] | undefined {
 
 const COMMANDS = commandsIn(PROGRAM, []);
 
-test('the same formats are there everywhere, but for reports of one hook', () => {
+/** Their formats are those of reports of tests and checks, such as JUnit. */
+const isReport = (words: string): boolean => words.startsWith('hook ') || words === 'module lint';
+
+test('the same formats are there everywhere, but for reports of hooks and checks', () => {
   const others = COMMANDS.flatMap(([words, command]) => {
     const choices = choicesOf(command);
     const isSame = choices === undefined || OUTPUT_FORMATS.every((format) => choices.includes(format));
     return isSame ? [] : [words];
   });
-  expect(others.filter((words) => !words.startsWith('hook '))).toEqual([]);
+  expect(others.filter((words) => !isReport(words))).toEqual([]);
 });
 
 test('every list, and what explains, can be watched', () => {
