@@ -2,6 +2,7 @@ import { componentLog } from '@addon-operator/base/log';
 import type { Redactor } from '@addon-operator/base/redactor';
 import type { HelmDriver } from '@addon-operator/helm-releases/helm-driver';
 import { startHelm } from '@addon-operator/helm-releases/start-helm';
+import { Recorder } from '@addon-operator/hook-recordings/recorder';
 import type { TaskHandler } from '@addon-operator/task-queue';
 import { parseYaml } from '@addon-operator/yaml';
 import { createAuthorization } from '../extensions/authorization/create-authorization.ts';
@@ -30,6 +31,7 @@ import { ModuleRegistry } from '../operator/module-registry.ts';
 import type { Operator } from '../operator/operator.ts';
 import { operatorPolicy } from '../operator/operator-policy.ts';
 import { loadPauses, type Pauses } from '../operator/pauses.ts';
+import { recordedRuns } from '../operator/recorded-runs.ts';
 import { releasesOf } from '../operator/releases.ts';
 import { createAnnotatedOperations } from '../operator/requested-operations.ts';
 import { RunAborts } from '../operator/run-aborts.ts';
@@ -91,7 +93,8 @@ export interface BuiltOperator {
 export async function buildOperator(options: BuildOptions): Promise<BuiltOperator> {
   const { settings, host, base, metrics, configMap, stop } = options;
   const { clock } = host;
-  const all = { ...options, ...base };
+  const recording = createRecording(options);
+  const all = { ...options, ...base, tap: recording.tap };
   const log = componentLog(host, 'operator');
   const traces = new TaskTraces({ ...base.tracing, clock, newEventId: eventIds(host.random) });
   const authorization = await createAuthorization({ ...all, kube: base.cluster.main });
@@ -135,11 +138,11 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   if (options.isInspection !== true) await files.loadFlow();
   const schedules = createSchedules({ ...all, router });
   const runDeps = { execution, metrics, log, traces, registry, router };
-  const { reflectors } = base;
-  const webhooks = createWebhooks({ ...options, kube: base.cluster.main }, reflectors, runDeps);
+  const webhooks = createWebhooks({ ...options, kube: base.cluster.main }, base.reflectors, runDeps);
   const operator: Operator = {
     ...explained,
     aborts: new RunAborts(),
+    recorder: recording.recorder,
     traces,
     dynamicFlags,
     metrics,
@@ -147,8 +150,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     sources: {
       ...discoveries(moduleHooks, flags, extenders),
       loadModuleHooks: moduleHooks.load,
-      loadGlobalHooks: (signal, onInvalid) =>
-        loadGlobalHooks(loader, settings.globalHooksDir, signal, onInvalid),
+      loadGlobalHooks: (...load) => loadGlobalHooks(loader, settings.globalHooksDir, ...load),
       reloadModules: () => files.reload({ moduleHooks, crds, values, followSecrets, registry }),
       modulesDirectories: () => files.found.directories,
     },
@@ -175,6 +177,14 @@ function watchAnnotations(annotated: AnnotatedOperations, operator: Operator): v
     const module = operator.registry.find(name);
     if (module !== undefined) runOperation(operator, module.name, operation);
   });
+}
+
+/** Records runs of hooks for clients of the debug endpoint. */
+function createRecording({ host, redactor, base }: BuildOptions) {
+  const { clock, version } = host;
+  const secrets = (): readonly string[] => redactor.secrets;
+  const recorder = new Recorder({ clock, version, secrets, redact: (text) => redactor.text(text) });
+  return { recorder, tap: recordedRuns(recorder, Object.keys(base.hookEnv)) };
 }
 
 function createHandler({ redactor, objects }: BuildOptions, operator: Operator): TaskHandler<Task> {

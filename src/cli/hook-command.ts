@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { addDebugCommand, type CommandParts } from './debug-command.ts';
+import { addRecordingCommands } from './hook-recording-commands.ts';
 import type { HookTrialOptions } from './hook-trial.ts';
 import { nameArgument } from './name-arguments.ts';
 
@@ -40,6 +41,7 @@ export function addHookCommand(program: Command, parts: CommandParts): void {
       '--object <kind/namespace/name>',
       'the event of this object, for a kubernetes binding; default: its Synchronization',
     );
+  addRecordingCommands(hook, parts);
 }
 
 interface TestFlags {

@@ -6,6 +6,7 @@ import type { ModuleOperation } from '../status/module-object.ts';
 import { type AbortHookParts, abortHook } from './abort-hook.ts';
 import { type AskOperationParts, askOperation } from './ask-operation.ts';
 import { confirmPurge, type PurgeReleasesParts } from './handlers/purge-releases.ts';
+import type { Operator } from './operator.ts';
 import type { Pause } from './pause-entry.ts';
 import { ALL_MODULES, type Pauses } from './pauses.ts';
 import { type ReleaseFinalizerParts, releaseFinalizer } from './release-finalizer.ts';
@@ -19,7 +20,8 @@ export function debugCommands(
     PurgeReleasesParts &
     ReleaseFinalizerParts &
     ReleaseUnlockParts &
-    TriggerHookParts,
+    TriggerHookParts &
+    Pick<Operator, 'recorder'>,
   pauses: Pick<Pauses, 'pause' | 'resume'>,
   clock: Clock,
 ) {
@@ -34,6 +36,7 @@ export function debugCommands(
     releaseFinalizer: (module: string, signal: AbortSignal) => releaseFinalizer(operator, module, signal),
     askOperation: (module: string, operation: ModuleOperation) => askOperation(operator, module, operation),
     abortHook: (request: HookAbortRequest) => abortHook(operator, request),
+    recorder: operator.recorder,
     triggerHook: (request: HookTriggerRequest) => triggerHook(operator, request),
     hooks: () => hooksInOperation(operator).map(({ hook }) => fullName(hook)),
     releases: {

@@ -1,3 +1,4 @@
+import type { Recorder } from '@addon-operator/hook-recordings/recorder';
 import type { Journal } from '../journal/journal.ts';
 import type { AskOperationParts } from './ask-operation.ts';
 import type { ConfigChangesParts } from './config-changes.ts';
@@ -29,6 +30,7 @@ import type { TaskTraces } from './task-traces.ts';
 export type Operator = {
   readonly aborts: RunAborts;
   readonly journal: Journal;
+  readonly recorder: Recorder;
   readonly traces: TaskTraces;
   readonly policy: Pick<OperatorPolicy, 'failurePolicy'>;
 } & AskOperationParts &

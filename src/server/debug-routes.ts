@@ -3,6 +3,7 @@ import { OperatorError } from '@addon-operator/base/errors';
 import { oneLine } from '@addon-operator/base/escape-controls';
 import type { Redactor } from '@addon-operator/base/redactor';
 import { rfc3339 } from '@addon-operator/base/rfc3339';
+import type { Recorder } from '@addon-operator/hook-recordings/recorder';
 import {
   dataResponse,
   errorResponse,
@@ -24,7 +25,7 @@ import type { TriggerHook } from '../status/hook-trigger.ts';
 import { type Api, createApi } from './api/api.ts';
 import { API_PREFIX } from './api/api-handler.ts';
 import type { OperatorIdentity } from './api/api-route.ts';
-import { hookAbortResponse, hookTriggerResponse } from './hook-responses.ts';
+import { hookAbortResponse, hookRecordResponse, hookTriggerResponse } from './hook-responses.ts';
 import { moduleGraph } from './module-graph.ts';
 import {
   explainResponse,
@@ -56,6 +57,7 @@ export interface DebugEndpoint {
   readonly triggerHook: TriggerHook;
   /** Names of the hooks in operation, with `<module>/` in front of those of modules. */
   readonly hooks: () => readonly string[];
+  readonly recorder: Pick<Recorder, 'serve'>;
   readonly releases: ReleaseCommands;
   readonly identity: OperatorIdentity;
   /** The log that can be followed. */
@@ -111,6 +113,7 @@ export function debugHandler(
       dataResponse(dataFormat(format), { hooks: endpoint.hooks().toSorted() }),
     ),
     post('/hook/abort', ({ body }) => hookAbortResponse(endpoint.abortHook, new URLSearchParams(body))),
+    post('/hook/record', ({ body }) => hookRecordResponse(endpoint, new URLSearchParams(body))),
     post('/hook/trigger', ({ body }) => hookTriggerResponse(endpoint.triggerHook, new URLSearchParams(body))),
     ...releaseRoutes(endpoint),
   ];

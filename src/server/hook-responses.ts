@@ -1,4 +1,6 @@
+import type { Recorder } from '@addon-operator/hook-recordings/recorder';
 import { errorResponse, type RouteResponse, textResponse } from '@addon-operator/http-server/response';
+import { didYouMean } from '@addon-operator/json/similar-word';
 import type { AbortHook } from '../status/hook-abort.ts';
 import type { TriggerHook } from '../status/hook-trigger.ts';
 
@@ -43,4 +45,31 @@ export function hookTriggerResponse(trigger: TriggerHook, form: URLSearchParams)
   const { queue, ahead } = outcome;
   const tasks = ahead === 0 ? '' : ` after ${ahead} ${ahead === 1 ? 'task' : 'tasks'}`;
   return textResponse(`hook ${hook} runs for ${binding} in queue ${queue}${tasks}\n`);
+}
+
+/**
+ * Sends each run of hooks as a line of JSON until the client goes away. The form has `hook` for each hook, none for all, and
+ * `secrets=true` to leave secrets unmasked.
+ */
+export function hookRecordResponse(
+  {
+    recorder,
+    hooks,
+  }: { readonly recorder: Pick<Recorder, 'serve'>; readonly hooks: () => readonly string[] },
+  form: URLSearchParams,
+): RouteResponse {
+  const known = hooks();
+  const wanted: string[] = [];
+  for (const name of form.getAll('hook')) {
+    const found = known.filter((each) => each === name || each.slice(each.indexOf('/') + 1) === name);
+    if (found.length === 0)
+      return errorResponse(404, 'REQUEST_REFUSED', `there is no hook ${name}${didYouMean(name, known)}`);
+    wanted.push(...found);
+  }
+  const wishes = { hooks: wanted, hasSecrets: form.get('secrets') === 'true' };
+  return {
+    ...textResponse(''),
+    contentType: 'application/x-ndjson',
+    stream: (sink, signal) => recorder.serve(sink, wishes, signal),
+  };
 }

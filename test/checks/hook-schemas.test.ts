@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { RECORDING_SCHEMA } from '@addon-operator/hook-recordings';
 import { TEST_FILE_SCHEMA } from '@addon-operator/hook-test';
 import { isObject } from '@addon-operator/json';
 import { Ajv } from 'ajv';
@@ -50,6 +51,13 @@ test('the schemas of HTTP hooks accept the samples of their page, and the exampl
   for (const text of [...samples, readFileSync(join(projectRoot, example), 'utf8')])
     expect([text, accepts(load(text)), accepts.errors]).toEqual([text, true, null]);
   expect(accepts({ address: 'http://a/', beforeAll: 1 })).toBe(false);
+});
+
+test('docs/schema has the schema of recordings of hooks, and it describes every property', async () => {
+  expect(new Ajv().validateSchema(RECORDING_SCHEMA)).toBe(true);
+  expect(undescribed(RECORDING_SCHEMA, '')).toEqual([]);
+  const text = `${JSON.stringify(RECORDING_SCHEMA, undefined, 2)}\n`;
+  await expect(text).toMatchFileSnapshot('../../docs/schema/hook-recording.schema.json');
 });
 
 test('docs/schema has the schema of tests of hooks, and it describes every property', async () => {

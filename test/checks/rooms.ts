@@ -73,6 +73,7 @@ const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
   '@addon-operator/helm-releases': ['app', 'plan', 'operator', 'extensions', 'modules'],
   '@addon-operator/value-schemas': ['devkit', 'modules', 'values'],
   '@addon-operator/module-lint': ['cli', 'devkit'],
+  '@addon-operator/hook-recordings': ['cli', 'app', 'devkit', 'server', 'operator', 'hooks'],
   '@addon-operator/hook-test': ['cli', 'devkit'],
   '@addon-operator/http-server': ['cli', 'webhooks', 'leader', 'ui', 'server'],
   '@addon-operator/tracing': ['app'],

@@ -31,6 +31,7 @@ export const PACKAGE_WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'crontab/src/schedule-manager.ts': 'crontabs',
   'helm-releases/src/deploy.ts': 'the time in a release record',
   'helm-releases/src/drift/module-drift.ts': 'since when an object differs, shown',
+  'hook-recordings/src/recorder.ts': 'when a run began, shown',
   'hook-test/src/activity.ts': 'passes a clock on',
   'hook-test/src/virtual-clock.ts': 'the clock of tests of hooks itself',
   'jq/src/engines/jq-builtin-main.ts': 'the function `now`',

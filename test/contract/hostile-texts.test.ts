@@ -84,6 +84,7 @@ function calls({ path, command }: Leaf, world: World): readonly (readonly string
   const settings = Object.entries(world.flags).filter(([flag]) => has(flag));
   const common = [
     ...settings.map(([flag, value]) => `--${flag}=${value}`),
+    ...(path === 'hook record' ? ['--for', '10ms'] : []),
     ...(has('reason') ? ['--reason', HOSTILE] : []),
     ...(has('timeout') ? ['--timeout', '10ms'] : []),
   ];

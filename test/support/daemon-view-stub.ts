@@ -20,6 +20,7 @@ export const NO_COMMANDS: Pick<
   | 'abortHook'
   | 'triggerHook'
   | 'hooks'
+  | 'recorder'
   | 'releases'
   | 'identity'
 > = {
@@ -28,6 +29,7 @@ export const NO_COMMANDS: Pick<
   askOperation: () => 'disabled',
   abortHook: () => ({ type: 'not-running', running: [] }),
   triggerHook: () => ({ type: 'queued', queue: 'main', ahead: 0 }),
+  recorder: { serve: () => Promise.resolve() },
   hooks: () => ['web/hooks/hang.sh', 'a b'],
   identity: {
     version: 'test',

@@ -1,5 +1,6 @@
-import type { SteadyClock } from '@addon-operator/base/clock';
+import type { Clock, SteadyClock } from '@addon-operator/base/clock';
 import type { Tracer } from '@addon-operator/base/trace';
+import { Recorder } from '@addon-operator/hook-recordings/recorder';
 import type { TaskQueueOptions } from '@addon-operator/task-queue';
 import { eventIds, withOrigin } from '../../src/operator/task-origin.ts';
 import { eventFactsOf, TaskTraces } from '../../src/operator/task-traces.ts';
@@ -20,4 +21,9 @@ export function labTraces(
   const admit = (tasks: readonly Task[], follows: Task | undefined): readonly Task[] =>
     withOrigin(tasks, follows, (task) => traces.newEvent(() => eventFactsOf(task)));
   return { traces, admission: { admit } };
+}
+
+/** Records runs of hooks without secrets. */
+export function labRecorder(clock: Clock): Recorder {
+  return new Recorder({ clock, version: '0.0.0', secrets: () => [], redact: (text) => text });
 }

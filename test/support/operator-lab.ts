@@ -43,7 +43,7 @@ import { FakeMonitor } from './fake-monitor.ts';
 import { v1 } from './hook-configs.ts';
 import { labSources } from './lab-discovery.ts';
 import { labDeployHooks, labReleases } from './lab-releases.ts';
-import { BOOT_ID, labTraces } from './lab-traces.ts';
+import { BOOT_ID, labRecorder, labTraces } from './lab-traces.ts';
 import { moduleNamed } from './module-fixture.ts';
 
 interface Context {
@@ -249,7 +249,7 @@ export class OperatorLab {
   }
 
   #createOperator(queues: QueueSet<Task>, modules: readonly Module[], traces: TaskTraces): Operator {
-    const { clock } = this;
+    const { clock, backlog, log } = this;
     const metrics = new OperatorMetrics({
       eventLoopDelay: createHistogram(),
       prefix: 'addon_operator_',
@@ -297,7 +297,7 @@ export class OperatorLab {
     });
     const registry = new ModuleRegistry(modules, (module) => this.flaggedOff.has(module));
     const [converge, globalHooks] = [new ConvergeState(), new GlobalHooks()];
-    const shared = { clock, log: this.log.logger, metrics, queues, backlog: this.backlog };
+    const shared = { clock, log: log.logger, metrics, queues, backlog, recorder: labRecorder(clock) };
     const releases = labReleases(this, (what, detail) => this.#call(what, detail));
     return {
       registry,

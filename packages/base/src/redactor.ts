@@ -34,6 +34,11 @@ export class Redactor {
     this.#sorted = [...new Set([...this.#forms.values()].flat())].toSorted((a, b) => b.length - a.length);
   }
 
+  /** The texts that are hidden. */
+  get secrets(): readonly string[] {
+    return [...this.#forms.keys()];
+  }
+
   /** Whether there is nothing to hide. */
   get isEmpty(): boolean {
     return this.#sorted.length === 0;

@@ -1,0 +1,224 @@
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { factsOf, messageOf } from '@addon-operator/base/errors';
+import { isObject, parseJson, textOf } from '@addon-operator/json';
+import { ContextCopy } from './context-copy.ts';
+import type { RecordedOutputs, Recording } from './recording.ts';
+import { SecretMasks } from './secret-masks.ts';
+
+/** Whose run it is, and what the hook is given besides contexts. */
+export interface RunToRecord {
+  readonly hook: string;
+  /** Empty for a global hook. */
+  readonly module: string;
+  readonly config: object;
+  /** Names of variables. */
+  readonly env: readonly string[];
+  readonly contexts: string | AsyncIterable<Buffer>;
+  /** JSON. */
+  readonly values: string;
+  /** JSON. */
+  readonly configValues: string;
+}
+
+export interface RecorderOptions {
+  /** Of the operator. */
+  readonly version: string;
+  readonly clock: SteadyClock & { wallMs(): number };
+  /** Texts that nobody may read. */
+  readonly secrets: () => readonly string[];
+  /** Masks what is left of secrets, such as a part of one. */
+  readonly redact: (text: string) => string;
+}
+
+/** Gets lines of JSON: `{"ready": …}`, `{"recording": …}` or `{"skipped": …}`; an empty one shows that the operator is there. */
+export interface LineSink {
+  write(text: string): void;
+  /** Bytes that were written and not sent yet. */
+  readonly unsentBytes: number;
+}
+
+export interface RecordWishes {
+  /** Names of hooks, with `<module>/` in front of those of modules; empty: all. */
+  readonly hooks: readonly string[];
+  readonly hasSecrets: boolean;
+}
+
+interface Listener extends RecordWishes {
+  readonly sink: LineSink;
+  readonly masks: SecretMasks;
+}
+
+const HEARTBEAT_MS = 15_000;
+const MAX_CONTEXT_BYTES = 8 * 1024 * 1024;
+const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
+
+/** Sends the runs of hooks to those who record them. Without a listener nothing is kept, and nothing is computed. */
+export class Recorder {
+  readonly #options: RecorderOptions;
+  readonly #listeners = new Set<Listener>();
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+  }
+
+  /** Whether any runs are recorded now. */
+  get isOn(): boolean {
+    return this.#listeners.size > 0;
+  }
+
+  /** Whether runs of a hook are recorded now. */
+  isWanted(hook: string): boolean {
+    return [...this.#listeners].some((listener) => wants(listener, hook));
+  }
+
+  /** Sends each run of the hooks as a line, until the signal aborts. */
+  async serve(sink: LineSink, wishes: RecordWishes, signal: AbortSignal): Promise<void> {
+    const { version, clock } = this.#options;
+    const listener = { ...wishes, sink, masks: new SecretMasks() };
+    this.#listeners.add(listener);
+    try {
+      sink.write(`${JSON.stringify({ ready: version })}\n`);
+      for (;;) {
+        await clock.sleep(HEARTBEAT_MS, signal);
+        sink.write('\n');
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      this.#listeners.delete(listener);
+    }
+  }
+
+  /**
+   * Runs a hook and records the run.
+   *
+   * @param run gets the contexts that the hook is to be given
+   * @throws what `run` throws
+   */
+  async record<T extends { readonly outputs: RecordedOutputs }>(
+    given: RunToRecord,
+    run: (contexts: RunToRecord['contexts']) => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<T> {
+    const { clock } = this.#options;
+    const copy = new ContextCopy(given.contexts, MAX_CONTEXT_BYTES);
+    const [at, startedMs] = [new Date(clock.wallMs()).toISOString(), clock.steadyMs()];
+    const end = (result: object): void => {
+      const durationMs = Math.round(clock.steadyMs() - startedMs);
+      this.#send(given, copy.text, { at, durationMs, ...result });
+    };
+    try {
+      const result = await run(copy.document);
+      end({ outputs: result.outputs });
+      return result;
+    } catch (error) {
+      const { exitCode, signal: killedBy } = factsOf(error);
+      if (!signal.aborted)
+        end({
+          error: messageOf(error),
+          ...(exitCode !== undefined && { exitCode }),
+          ...(killedBy !== undefined && { signal: killedBy }),
+        });
+      throw error;
+    }
+  }
+
+  #send(given: RunToRecord, contexts: string | undefined, result: object): void {
+    const { hook, module, config, env } = given;
+    const name = module === '' ? hook : `${module}/${hook}`;
+    for (const listener of [...this.#listeners].filter((each) => wants(each, name))) {
+      const { sink } = listener;
+      if (contexts === undefined)
+        sink.write(`${JSON.stringify({ skipped: `${name}: its binding contexts are larger than 8 MiB` })}\n`);
+      else if (sink.unsentBytes > MAX_UNSENT_BYTES)
+        sink.write(`${JSON.stringify({ skipped: `${name}: the recorder does not keep up` })}\n`);
+      else {
+        const parsed = parseJson(contexts) as Recording['contexts'];
+        const recording = {
+          version: 1,
+          operator: this.#options.version,
+          hook,
+          module,
+          binding: textOf(parsed[0]?.['binding']),
+          config,
+          contexts: parsed,
+          values: parseJson(given.values),
+          configValues: parseJson(given.configValues),
+          env,
+          secrets: listener.hasSecrets ? 'included' : 'masked',
+          ...result,
+        };
+        const shown = listener.hasSecrets ? recording : this.#masked(recording, listener.masks);
+        sink.write(`${JSON.stringify({ recording: shown })}\n`);
+      }
+    }
+  }
+
+  #masked(
+    { version, at, ...recording }: Readonly<Record<string, unknown>>,
+    masks: SecretMasks,
+  ): Readonly<Record<string, unknown>> {
+    for (const secret of this.#options.secrets()) masks.add(secret);
+    masks.learn(recording['contexts']);
+    const secretBindings = bindingsOfSecrets(recording['config']);
+    const contexts = (recording['contexts'] as Recording['contexts']).map((context) =>
+      withHiddenResults(context, secretBindings, masks),
+    );
+    const masked = masks.data({ ...recording, contexts });
+    return { version, at, ...(redacted(masked, this.#options.redact) as object) };
+  }
+}
+
+function wants({ hooks }: RecordWishes, hook: string): boolean {
+  return hooks.length === 0 || hooks.includes(hook);
+}
+
+/** Names of the kubernetes bindings that watch Secrets. */
+function bindingsOfSecrets(config: unknown): ReadonlySet<string> {
+  const bindings = isObject(config) ? config['kubernetes'] : [];
+  return new Set(
+    (Array.isArray(bindings) ? bindings : []).flatMap((binding: unknown) => {
+      if (!isObject(binding) || !isObject(binding['watch'])) return [];
+      const { kind } = binding['watch'];
+      return /^secrets?$/i.test(String(kind)) ? [String(binding['name'])] : [];
+    }),
+  );
+}
+
+/** What filters kept of Secrets that are themselves not in the contexts is secret as a whole. */
+function withHiddenResults(
+  context: Readonly<Record<string, unknown>>,
+  secretBindings: ReadonlySet<string>,
+  masks: SecretMasks,
+): Readonly<Record<string, unknown>> {
+  const hide = (item: unknown): unknown =>
+    isObject(item) && 'filterResult' in item && item['object'] === undefined
+      ? { ...item, filterResult: masks.hidden(item['filterResult']) }
+      : item;
+  const hideAll = (items: unknown): unknown => (Array.isArray(items) ? items.map(hide) : items);
+  const { snapshots, objects } = context;
+  const own = secretBindings.has(String(context['binding'])) ? (hide(context) as typeof context) : context;
+  return {
+    ...own,
+    ...(objects !== undefined && {
+      objects: secretBindings.has(String(context['binding'])) ? hideAll(objects) : objects,
+    }),
+    ...(isObject(snapshots) && {
+      snapshots: Object.fromEntries(
+        Object.entries(snapshots).map(([name, items]) => [
+          name,
+          secretBindings.has(name) ? hideAll(items) : items,
+        ]),
+      ),
+    }),
+  };
+}
+
+function redacted(value: unknown, redact: (text: string) => string): unknown {
+  if (typeof value === 'string') return redact(value);
+  if (Array.isArray(value)) return value.map((item) => redacted(item, redact));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [redact(key), redacted(item, redact)]),
+  );
+}

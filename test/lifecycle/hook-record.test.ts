@@ -1,0 +1,153 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { systemClock } from '@addon-operator/base/clock';
+import { readRecording } from '@addon-operator/hook-recordings';
+import { describe, expect, test, vi } from 'vitest';
+import { runCli } from '../../src/cli/run-cli.ts';
+import { describeApiIndependent } from '../support/lifecycle-suite.ts';
+import { World } from '../support/world.ts';
+import { type CommandResult, runInWorld } from '../support/world-command.ts';
+import { shHook } from '../support/world-files.ts';
+
+const WAIT = { timeout: 60_000, interval: 50 };
+const PASSWORD = 'hunter22-swordfish';
+const HOOK = shHook(
+  `kubernetes:
+- {name: secrets, kind: Secret, apiVersion: v1, nameSelector: {matchNames: [record-db]}}`,
+  `data=$(sed 's/.*"password":"\\([^"]*\\)".*/\\1/' "$BINDING_CONTEXT_PATH")
+cat > "$KUBERNETES_PATCH_PATH" <<PATCH
+operation: CreateOrUpdate
+object: {apiVersion: v1, kind: ConfigMap, metadata: {name: url, namespace: $NAMESPACE}, data: {url: "db://$(echo "$data" | base64 -d)@db"}}
+PATCH`,
+);
+
+async function recordedWorld(backend: Parameters<typeof World.create>[0]): Promise<World> {
+  const world = await World.create(backend, { globalHooks: { 'url.sh': HOOK } });
+  const data = { password: Buffer.from(PASSWORD).toString('base64') };
+  const secret = { metadata: { name: 'record-db' }, data };
+  await world.create('secrets', secret);
+  await world.converge();
+  return world;
+}
+
+interface Recording {
+  /** Resolves when runs are recorded. */
+  readonly ready: Promise<void>;
+  readonly result: Promise<CommandResult>;
+  readonly stop: AbortController;
+}
+
+function record(world: World, ...args: readonly string[]): Recording {
+  const stop = new AbortController();
+  const said = { stdout: '', stderr: '' };
+  const { promise: ready, resolve } = Promise.withResolvers<void>();
+  const result = runCli(['hook', 'record', ...args], {
+    env: {
+      ...world.hostEnv,
+      ...world.settingsEnv,
+      DEBUG_UNIX_SOCKET: world.flags['debug-unix-socket'],
+    },
+    cwd: world.directory,
+    clock: systemClock,
+    stdout: {
+      write: (text: string) => {
+        said.stdout += text;
+        if (said.stdout.includes('recording runs of')) resolve();
+      },
+    },
+    stderr: { write: (text: string) => (said.stderr += text) },
+    stopSignal: () => stop.signal,
+  }).then((exitCode) => {
+    resolve();
+    return { exitCode, ...said };
+  });
+  return { ready, result, stop };
+}
+
+const filesIn = async (world: World, directory: string): Promise<readonly string[]> =>
+  await readdir(join(world.directory, directory)).catch(() => []);
+
+describeApiIndependent((backend) => {
+  describe('hook record', () => {
+    test('writes each run to a private file with masked secrets, and a test of the last one that passes', async () => {
+      await using world = await recordedWorld(backend());
+      const { ready, result } = record(world, 'url.sh', '--runs=2', '--as-test=tests/url.hook-test.yaml');
+      await ready;
+      expect(world.daemon.operator.recorder.isOn).toBe(true);
+      for (let run = 0; run < 2; run += 1)
+        expect(await runInWorld(world, 'hook', 'trigger', 'url.sh', 'secrets')).toMatchObject({
+          exitCode: 0,
+        });
+      const { exitCode, stdout, stderr } = await result;
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+      expect(stdout).toContain('2 runs recorded in recordings\n');
+      const files = await filesIn(world, 'recordings');
+      expect(files).toHaveLength(2);
+      for (const file of files) {
+        const path = join(world.directory, 'recordings', file);
+        expect((await stat(path)).mode & 0o777).toBe(0o600);
+        const text = await readFile(path, 'utf8');
+        expect(text).not.toContain(PASSWORD);
+        expect(text).not.toContain(Buffer.from(PASSWORD).toString('base64'));
+        const recording = readRecording(file, text);
+        expect(recording).toMatchObject({
+          hook: 'url.sh',
+          module: '',
+          binding: 'secrets',
+          secrets: 'masked',
+        });
+        expect(recording.contexts).toMatchObject([
+          { type: 'Synchronization', objects: [{ object: { data: { password: 'KioqMQ==' } } }] },
+        ]);
+        expect(recording.outputs?.kubernetesPatch).toContain('url: "db://***1@db"');
+        expect(recording.env).toContain('WORLD');
+      }
+      const tested = await runInWorld(world, 'hook', 'test', 'tests');
+      expect(tested).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('1 passed, 0 failed') });
+      await vi.waitFor(() => expect(world.daemon.operator.recorder.isOn).toBe(false), WAIT);
+    });
+
+    test('with secrets says so; Ctrl-C ends it, and the operator records no more', async () => {
+      await using world = await recordedWorld(backend());
+      const { ready, result, stop } = record(world, '--with-secrets', '-o', 'all');
+      await ready;
+      await runInWorld(world, 'hook', 'trigger', 'url.sh', 'secrets');
+      await vi.waitFor(async () => {
+        const [file] = await filesIn(world, 'all');
+        expect(file).toMatch(/\.json$/);
+      }, WAIT);
+      stop.abort();
+      const { exitCode, stdout, stderr } = await result;
+      expect({ exitCode, stderr }).toEqual({
+        exitCode: 0,
+        stderr: 'The recordings will contain secrets: keep them from others\n',
+      });
+      expect(stdout).toContain('1 run recorded in all\n');
+      const [file = ''] = await filesIn(world, 'all');
+      expect(await readFile(join(world.directory, 'all', file), 'utf8')).toContain(`db://${PASSWORD}@db`);
+      await vi.waitFor(() => expect(world.daemon.operator.recorder.isOn).toBe(false), WAIT);
+    });
+
+    test('fails when the operator ends, the directory cannot be written, or the hook does not exist', async () => {
+      await using world = await recordedWorld(backend());
+      const unknown = await record(world, 'urls.sh').result;
+      expect(unknown).toMatchObject({ exitCode: 1 });
+      expect(unknown.stderr).toContain('there is no hook urls.sh (did you mean "url.sh"?)');
+      expect(await record(world, '--runs=0').result).toMatchObject({ exitCode: 1 });
+
+      const full = record(world, '-o', 'global-hooks/url.sh/below');
+      await full.ready;
+      await runInWorld(world, 'hook', 'trigger', 'url.sh', 'secrets');
+      const refused = await full.result;
+      expect(refused.exitCode).toBe(1);
+      expect(refused.stderr).toContain('cannot write the recording');
+
+      const lost = record(world);
+      await lost.ready;
+      await world.stop();
+      const { exitCode, stderr } = await lost.result;
+      expect(exitCode).toBe(1);
+      expect(stderr).toContain('Code: DEBUG_SOCKET');
+    });
+  });
+});
