@@ -41,6 +41,7 @@ interface ScriptPartsOptions {
 }
 
 interface HookRunsOptions extends ScriptPartsOptions {
+  readonly host: { readonly cwd: string; readonly clock: Clock; readonly log: Logger };
   readonly http: HttpHooks;
   readonly inProcess: InProcessHooks;
   /** Comes between the operator and the hooks; default: nothing does. */
@@ -59,6 +60,7 @@ function createHookRuns(options: HookRunsOptions): HookRuns {
       executable: options.running.use(
         new HookRunner({
           runner: options.runner,
+          clock: host.clock,
           tmpDir: options.tmpDir,
           env: options.hookEnv,
           cwd: host.cwd,

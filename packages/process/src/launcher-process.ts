@@ -9,6 +9,7 @@ import type { Logger } from '@addon-operator/base/log';
 import { openByteChannel } from './byte-channel.ts';
 import { FRAME_KINDS, FrameReader, type LauncherReady } from './launcher-protocol.ts';
 import { LineSplitter } from './line-splitter.ts';
+import { SharedEnvironments } from './shared-environments.ts';
 
 /** Where the launcher program is, and what belongs to it. */
 export interface LauncherProgram {
@@ -45,6 +46,7 @@ export interface LauncherProcess {
   /** A random name, with which its processes are marked (see `run-marker.ts`). */
   readonly id: string;
   readonly send: (frame: Buffer) => void;
+  readonly environments: Pick<SharedEnvironments, 'numberOf'>;
   /** Sends a signal; nothing happens when the launcher has ended. */
   readonly kill: (signal: 'SIGCONT' | 'SIGKILL') => void;
   /** Resolves with the reason when the launcher has ended and all its frames have been delivered. */
@@ -143,10 +145,12 @@ async function spawnLauncher(
     throw new Error(reason);
   });
   logReady(log, await Promise.race([ready.promise, ended]));
+  const send = (frame: Buffer): void => void stdin.write(frame);
   return {
     pid: child.pid ?? 0,
     id,
-    send: (frame) => void stdin.write(frame),
+    send,
+    environments: new SharedEnvironments(send),
     kill: (signal) => void child.kill(signal),
     gone,
     async stop() {
