@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { disable } from '../../test/support/flow-lab.ts';
 import { failing, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
 import { nextItems } from './next-items.ts';
 
@@ -26,4 +27,16 @@ test('a check of a module is announced only while the module is enabled or still
   await lab.converge();
   lab.operator.router.requeues.ask(name('web'), 1_000);
   expect(kinds(lab)).toEqual(['recheck ']);
+});
+
+test('a check of a module whose deletion failed is not announced, only the retry', async () => {
+  await using lab = await operatorLab(['web']);
+  await lab.converge();
+  lab.obstacles.set('uninstall web', failing as () => void);
+  await disable(lab, 'web');
+  lab.operator.router.requeues.ask(name('web'), 1_000);
+  expect(kinds(lab)).toEqual(['retry ']);
+  lab.takeCalls();
+  await lab.pass(1_000, 1);
+  expect(lab.takeCalls()).toEqual([]);
 });

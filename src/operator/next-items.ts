@@ -16,7 +16,7 @@ export interface NextItemsParts extends BindingProblemsParts {
   readonly queues: QueueSet<Task>;
   readonly clock: Clock;
   readonly registry: ModuleRegistry;
-  readonly router: Pick<TaskRouter, 'requeues' | 'takesTicks'>;
+  readonly router: Pick<TaskRouter, 'requeues' | 'takesRecheck' | 'takesTicks'>;
   readonly pauses: Pick<Pauses, 'of' | 'isOfAll'>;
 }
 
@@ -52,8 +52,8 @@ function* retries({ queues }: NextItemsParts): Generator<Upcoming> {
 function* rechecks({ registry, router }: NextItemsParts): Generator<Upcoming> {
   for (const { name } of registry.modules) {
     const atMs = router.requeues.dueMs(name);
-    // A module that was disabled since is not checked.
-    if (atMs !== undefined && (registry.isWanted(name) || registry.isDeletionPending(name)))
+    // A module that was disabled since is not checked, and one whose deletion is queued neither.
+    if (atMs !== undefined && router.takesRecheck(name))
       yield { atMs, kind: 'recheck', text: `module ${name} is checked`, module: name, hook: '', crontab: '' };
   }
 }

@@ -201,9 +201,16 @@ export class TaskRouter {
     if (this.#deps.registry.isWanted(module)) {
       if (!this.isRunPending(module))
         this.main.append({ ...this.moduleRun(module, trigger), isRecheck: true });
-    } else if (this.#deps.registry.isDeletionPending(module) && !this.#isDeletionQueued(module)) {
+    } else if (this.takesRecheck(module)) {
       this.main.append({ type: 'ModuleDelete', module, trigger });
     }
+  }
+
+  /** Whether a recheck of a module would do something now: a deletion that is queued is retried at a time of its own. */
+  takesRecheck(module: ModuleName): boolean {
+    const { registry } = this.#deps;
+    if (registry.isWanted(module)) return true;
+    return registry.isDeletionPending(module) && !this.#isDeletionQueued(module);
   }
 
   #isDeletionQueued(module: ModuleName): boolean {
