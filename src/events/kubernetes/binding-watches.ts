@@ -1,6 +1,6 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
-import type { ApiResource, KubeObject } from '@addon-operator/kube-client/kube-object';
+import { type ApiResource, isOlderVersion, type KubeObject } from '@addon-operator/kube-client/kube-object';
 import type {
   ReflectorEvent,
   ReflectorSink,
@@ -10,7 +10,7 @@ import type {
 import { untilDone } from '@addon-operator/kube-client/retry';
 import type { KubernetesBindingSpec, KubernetesEvent } from '../../hooks/kubernetes-binding.ts';
 import type { ObjectFilter } from './object-filter.ts';
-import { nameOf, type ObjectStore } from './object-store.ts';
+import { nameOf, type ObjectStore, resourceVersionOf } from './object-store.ts';
 import { SelectionSink } from './selection-sink.ts';
 import { fieldSelectorQuery, labelSelectorQuery } from './selectors.ts';
 import type { OperationCounter } from './snapshot-operations.ts';
@@ -50,6 +50,8 @@ export class BindingWatches {
   readonly #signal: AbortSignal;
   /** Watched namespaces of a namespace label selector; aborting one ends its watches. */
   readonly #namespaces = new Map<string, AbortController>();
+  /** Checks under way whether a namespace that left the selection matches again. */
+  readonly #checks = new Map<string, AbortController>();
   /** One for each watch that is wanted. */
   readonly #health = new Set<WatchHealth>();
 
@@ -79,19 +81,27 @@ export class BindingWatches {
   }
 
   async #watchLabelledNamespaces(): Promise<void> {
-    const { spec, reflectors } = this.#options;
-    const labelSelector = labelSelectorQuery(spec.namespace?.labelSelector);
     const initial = Promise.withResolvers<unknown>();
     const sink = new NamespaceSink({
       onInitial: (names) => {
         Promise.all(names.map((name) => this.#openInitial(name))).then(initial.resolve, initial.reject);
       },
       onAppear: (name) => this.#open(name),
-      onVanish: (name) => this.#close(name),
+      onVanish: (name, version) => this.#leave(name, version),
       health: this.#trackHealth(this.#signal),
     });
-    const selection = { resource: NAMESPACES, ...(labelSelector !== undefined && { labelSelector }) };
-    await Promise.all([reflectors.subscribe(selection, sink, this.#signal), initial.promise]);
+    const subscribed = this.#options.reflectors.subscribe(this.#namespaceSelection(), sink, this.#signal);
+    await Promise.all([subscribed, initial.promise]);
+  }
+
+  #namespaceSelection(name?: string): Selection {
+    const labelSelector = labelSelectorQuery(this.#options.spec.namespace?.labelSelector);
+    const fieldSelector = fieldSelectorQuery([], name);
+    return {
+      resource: NAMESPACES,
+      ...(labelSelector !== undefined && { labelSelector }),
+      ...(fieldSelector !== undefined && { fieldSelector }),
+    };
   }
 
   async #openInitial(namespace: string): Promise<void> {
@@ -106,7 +116,9 @@ export class BindingWatches {
 
   /** Watches a namespace that began to match later; what fails there is retried and affects no other namespace. */
   #open(namespace: string): void {
-    this.#close(namespace);
+    this.#endCheck(namespace);
+    // It was away for a moment only, and its watches went on.
+    if (this.#namespaces.has(namespace)) return;
     const signal = this.#track(namespace);
     for (const selection of this.#selections(namespace)) {
       this.#subscribeUntilDone(selection, signal).catch(() => undefined);
@@ -119,8 +131,48 @@ export class BindingWatches {
     return AbortSignal.any([this.#signal, controller.signal]);
   }
 
+  /**
+   * Removes a namespace that left the selection, with its objects. The watch of the namespaces may be behind those of the
+   * objects: if an object is newer than the change, the namespace may match again, and a Deleted event would be wrong. Then
+   * the server decides.
+   *
+   * @param version resource version of the change; undefined when that is not known
+   */
+  #leave(namespace: string, version: string | undefined): void {
+    const isOver = this.#options.store
+      .ofNamespace(namespace)
+      .every((stored) => version !== undefined && isOlderVersion(resourceVersionOf(stored), version));
+    if (isOver) this.#close(namespace);
+    else this.#check(namespace).catch(() => undefined);
+  }
+
+  /** Removes a namespace unless the server lists it among those that match. While the list fails, the namespace stays. */
+  async #check(namespace: string): Promise<void> {
+    const { reflectors, log } = this.#options;
+    this.#endCheck(namespace);
+    const check = new AbortController();
+    this.#checks.set(namespace, check);
+    const signal = AbortSignal.any([this.#signal, check.signal]);
+    const health = this.#trackHealth(signal);
+    const onFailure = (error: unknown): void => {
+      health.failed(error);
+      log.warn({ namespace, error }, 'cannot check whether the namespace still matches, will retry');
+    };
+    const list = (): Promise<boolean> => hasObjects(reflectors, this.#namespaceSelection(namespace), signal);
+    const isSelected = await untilDone(list, onFailure, this.#options, signal);
+    if (signal.aborted) return;
+    this.#endCheck(namespace);
+    if (!isSelected) this.#close(namespace);
+  }
+
+  #endCheck(namespace: string): void {
+    this.#checks.get(namespace)?.abort();
+    this.#checks.delete(namespace);
+  }
+
   #close(namespace: string): void {
     const { store, operations, emit } = this.#options;
+    this.#endCheck(namespace);
     this.#namespaces.get(namespace)?.abort();
     this.#namespaces.delete(namespace);
     const gone = store.deleteNamespace(namespace);
@@ -176,12 +228,39 @@ export class BindingWatches {
   }
 }
 
+/** Whether the server has objects of a selection now. Throws what the list threw, or `signal.reason`. */
+async function hasObjects(
+  reflectors: SharedReflectors,
+  selection: Selection,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const listed = new AbortController();
+  const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+  let isFound = false;
+  const sink: ReflectorSink = {
+    stage: async (objects) => {
+      isFound ||= objects.length > 0;
+    },
+    discard: () => {
+      isFound = false;
+    },
+    commit: () => {
+      resolve(isFound);
+      // Before the reflector goes on to watch.
+      listed.abort();
+    },
+    apply: async () => undefined,
+  };
+  reflectors.subscribe(selection, sink, AbortSignal.any([signal, listed.signal])).catch(reject);
+  return await promise;
+}
+
 interface NamespaceSinkOptions {
   /** The namespaces of the initial state. */
   readonly onInitial: (names: readonly string[]) => void;
   readonly onAppear: (name: string) => void;
-  /** The namespace was deleted, or its labels do not match any more. */
-  readonly onVanish: (name: string) => void;
+  /** The namespace was deleted, or its labels do not match any more; `version` is that of the change, where it is known. */
+  readonly onVanish: (name: string, version: string | undefined) => void;
   readonly health: WatchHealth;
 }
 
@@ -211,7 +290,7 @@ class NamespaceSink implements ReflectorSink {
   async apply(event: ReflectorEvent): Promise<void> {
     const name = event.key.slice(event.key.indexOf('/') + 1);
     if (event.type === 'Added') this.#options.onAppear(name);
-    if (event.type === 'Deleted') this.#options.onVanish(name);
+    if (event.type === 'Deleted') this.#options.onVanish(name, event.object?.metadata.resourceVersion);
   }
 
   heard(): void {

@@ -1,3 +1,4 @@
+import type { KubeRequest } from '@addon-operator/kube-client/kube-client';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { settle } from '../../../test/support/fake-clock.ts';
 import { refusal } from '../../../test/support/fake-kube-api.ts';
@@ -8,6 +9,10 @@ const WATCHED = {
 };
 const YES = { labels: { watch: 'yes' } };
 const NO = { labels: { watch: 'no' } };
+
+/** The list that decides whether a namespace still matches. */
+const isCheck = ({ path, query }: KubeRequest): boolean =>
+  path.endsWith('/namespaces') && query?.['fieldSelector'] !== undefined;
 
 let lab = new MonitorLab();
 
@@ -115,6 +120,99 @@ test('FAULT-A27: a namespace that comes and goes is watched once, or not at all'
   const balance = lab.events.filter((event) => event.startsWith('Added')).length * 2;
   expect(lab.events.length).toBe(balance);
   expect(lab.api.openWatches).toBe(2);
+});
+
+test.each<{
+  readonly history: string;
+  readonly play: () => void;
+  readonly events: readonly string[];
+  readonly snapshot: readonly string[];
+}>([
+  {
+    history: 'an object made after the namespace came back is not Deleted',
+    play: () => {
+      lab.api.put('/a', NO, 'namespaces');
+      lab.api.put('/a', YES, 'namespaces');
+      lab.api.put('a/three');
+    },
+    events: ['Added a/three'],
+    snapshot: ['a/one', 'a/three', 'a/two'],
+  },
+  {
+    history: 'so it is when the list that decides fails at first',
+    play: () => {
+      lab.api.put('/a', NO, 'namespaces');
+      lab.api.put('/a', YES, 'namespaces');
+      lab.api.put('a/three');
+      lab.api.refuseNext('list', refusal(500, 'InternalError'), isCheck);
+    },
+    events: ['Added a/three'],
+    snapshot: ['a/one', 'a/three', 'a/two'],
+  },
+  {
+    history: 'so it is in a namespace that was made anew',
+    play: () => {
+      lab.api.delete('/a', 'namespaces');
+      lab.api.put('/a', YES, 'namespaces');
+      lab.api.put('a/three');
+    },
+    events: ['Added a/three'],
+    snapshot: ['a/one', 'a/three', 'a/two'],
+  },
+  {
+    history: 'an object made after the namespace went for good is Deleted',
+    play: () => {
+      lab.api.put('/a', NO, 'namespaces');
+      lab.api.put('a/three');
+    },
+    events: ['Added a/three', 'Deleted a/one', 'Deleted a/three', 'Deleted a/two'],
+    snapshot: [],
+  },
+  {
+    history: 'objects of a namespace that came back unchanged may go and come',
+    play: () => {
+      lab.api.put('/a', NO, 'namespaces');
+      lab.api.put('/a', YES, 'namespaces');
+    },
+    events: ['Deleted a/one', 'Deleted a/two', 'Added a/one', 'Added a/two'],
+    snapshot: ['a/one', 'a/two'],
+  },
+])('the watch of namespaces is behind: $history', async ({ play, events, snapshot }) => {
+  const monitor = await lab.started(WATCHED);
+  monitor.unlock();
+  await settle();
+  lab.api.breakWatches();
+  lab.api.refuseNext('watch', refusal(500, 'InternalError'), ({ path }) => path.endsWith('/namespaces'));
+  play();
+  await lab.clock.advance(10_000);
+  expect(lab.events).toEqual(events);
+  expect(monitor.snapshot().map(titleOf)).toEqual(snapshot);
+  expect(monitor.health().watchFailure).toBeUndefined();
+  // What happens next is followed as before.
+  lab.api.put('/a', NO, 'namespaces');
+  await settle();
+  expect(monitor.snapshot()).toEqual([]);
+  lab.api.put('/a', YES, 'namespaces');
+  await settle();
+  expect(monitor.snapshot()).toHaveLength(lab.api.truth().size - 2);
+  expect(lab.api.openWatches).toBe(2);
+});
+
+test('while the server does not say whether a namespace still matches, it keeps its objects', async () => {
+  const monitor = await lab.started(WATCHED);
+  monitor.unlock();
+  await settle();
+  lab.api.breakWatches();
+  lab.api.refuseNext('watch', refusal(500, 'InternalError'), ({ path }) => path.endsWith('/namespaces'));
+  lab.api.refuseNext('list', refusal(403, 'Forbidden'), isCheck);
+  lab.api.put('/a', NO, 'namespaces');
+  lab.api.put('a/one');
+  await lab.clock.advance(2_900);
+  expect(lab.events).toEqual(['Modified a/one']);
+  expect(monitor.health().watchFailure).toMatchObject({ isRefused: true });
+  await lab.clock.advance(10_000);
+  expect(lab.events.slice(1)).toEqual(['Deleted a/one', 'Deleted a/two']);
+  expect(monitor.health().watchFailure).toBeUndefined();
 });
 
 test('stop() ends the watches of all namespaces', async () => {

@@ -22,6 +22,11 @@ export function toStoredObject(object: KubeObject, item: SnapshotItem): StoredOb
   return { namespace, name, version, item };
 }
 
+/** The resource version of an object; any text that is no number where the object has none. */
+export function resourceVersionOf({ version }: StoredObject): string {
+  return version.slice(version.lastIndexOf('/') + 1);
+}
+
 /**
  * Whether two states of an object are the same to the hook: it has the same filter result, or, without a filter, nothing
  * at all changed.
@@ -59,11 +64,15 @@ export class ObjectStore {
     this.#sorted = undefined;
   }
 
+  ofNamespace(namespace: string): readonly StoredObject[] {
+    return [...this.#objects.values()].filter((stored) => stored.namespace === namespace);
+  }
+
   /** Takes out all objects of a namespace and returns them, sorted. */
   deleteNamespace(namespace: string): readonly StoredObject[] {
-    const taken = [...this.#objects].filter(([, stored]) => stored.namespace === namespace);
-    for (const [key] of taken) this.delete(key);
-    return taken.map(([, stored]) => stored).toSorted(this.#compare);
+    const taken = this.ofNamespace(namespace);
+    for (const stored of taken) this.delete(nameOf(stored));
+    return this.sorted(taken);
   }
 
   /** All items, sorted by namespace and name; where no objects are kept, by the text `namespace/Kind/name`. */
