@@ -71,6 +71,7 @@ COPY packages/logging/package.json ./packages/logging/package.json
 COPY packages/module-lint/package.json ./packages/module-lint/package.json
 COPY packages/pinned-tools/package.json ./packages/pinned-tools/package.json
 COPY packages/process/package.json ./packages/process/package.json
+COPY packages/scaffold/package.json ./packages/scaffold/package.json
 COPY packages/script-threads/package.json ./packages/script-threads/package.json
 COPY packages/sdk/package.json ./packages/sdk/package.json
 COPY packages/task-queue/package.json ./packages/task-queue/package.json

@@ -3,12 +3,14 @@ import { addDebugCommand, type CommandParts } from './debug-command.ts';
 import { addRecordingCommands } from './hook-recording-commands.ts';
 import type { HookTrialOptions } from './hook-trial.ts';
 import { nameArgument } from './name-arguments.ts';
+import { addHookNewCommand } from './new-commands.ts';
 
 /** Adds the commands about one hook. */
 export function addHookCommand(program: Command, parts: CommandParts): void {
   const hook = program
     .command('hook')
-    .description('Try and test hooks without a cluster, run or stop one of a running operator');
+    .description('Write, try and test hooks without a cluster, run or stop one of a running operator');
+  addHookNewCommand(hook, parts);
   addTrialCommands(hook, parts);
   addDebugCommand(
     hook,

@@ -8,9 +8,9 @@ import {
   DOCUMENT,
   formatOf,
 } from './debug-command.ts';
-import { addLintCommand } from './module-lint.ts';
 import { addSignCommands } from './module-sign-commands.ts';
 import { nameArgument } from './name-arguments.ts';
+import { addModuleAuthorCommands } from './new-commands.ts';
 import { addPauseCommands } from './pause-commands.ts';
 
 const VALUES_COMMANDS = [
@@ -19,11 +19,13 @@ const VALUES_COMMANDS = [
 ];
 
 /**
- * Adds `module list`, `sign`, `verify`, `digest`, `lint`, `pause`, `resume`, `reconcile`, `abort`, `values`, `config`, `patches`, `render`,
+ * Adds `module list`, `sign`, `verify`, `digest`, `new`, `lint`, `pause`, `resume`, `reconcile`, `abort`, `values`, `config`, `patches`, `render`,
  * `resource-monitor`, `snapshots`, `release-finalizer` and `release-unlock`.
  */
 export function addModuleCommand(program: Command, host: CliHost, runner: CommandRunner): void {
-  const module = program.command('module').description('Show, check, run, stop, pause and sign modules');
+  const module = program
+    .command('module')
+    .description('Show, create, check, run, stop, pause and sign modules');
   const common = { host, runner };
   const list = addDebugCommand(
     module,
@@ -43,21 +45,10 @@ export function addModuleCommand(program: Command, host: CliHost, runner: Comman
   ).option('-a, --all', 'all modules, with their states, the reasons, failures and pauses');
   addWatchOptions(list);
   addSignCommands(module, common);
-  addLintCommand(module, common);
+  addModuleAuthorCommands(module, common);
   addPauseCommands(module, common, pathOf);
   addOperationCommands(module, common, pathOf);
-  for (const spec of VALUES_COMMANDS) {
-    addDebugCommand(
-      module,
-      { ...spec, output: DOCUMENT },
-      ([name = ''], options) => ({
-        path: `${pathOf(name)}/${spec.name}.${formatOf(options)}?global=${options['global'] === true}`,
-      }),
-      common,
-    )
-      .addArgument(nameArgument('module', '<name>', 'name of the module'))
-      .option('-g, --global', 'also show the global values');
-  }
+  addValuesCommands(module, common);
   addDebugCommand(
     module,
     {
@@ -101,6 +92,21 @@ export function addModuleCommand(program: Command, host: CliHost, runner: Comman
     common,
   ).addArgument(nameArgument('module', '<name>', 'name of the module'));
   addReleaseCommands(module, common, pathOf);
+}
+
+function addValuesCommands(module: Command, common: CommandParts): void {
+  for (const spec of VALUES_COMMANDS) {
+    addDebugCommand(
+      module,
+      { ...spec, output: DOCUMENT },
+      ([name = ''], options) => ({
+        path: `${pathOf(name)}/${spec.name}.${formatOf(options)}?global=${options['global'] === true}`,
+      }),
+      common,
+    )
+      .addArgument(nameArgument('module', '<name>', 'name of the module'))
+      .option('-g, --global', 'also show the global values');
+  }
 }
 
 /** Adds `explain module`. */

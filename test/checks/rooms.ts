@@ -74,6 +74,7 @@ const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
   '@addon-operator/value-schemas': ['devkit', 'modules', 'values'],
   '@addon-operator/module-lint': ['cli', 'devkit'],
   '@addon-operator/hook-recordings': ['cli', 'app', 'devkit', 'server', 'operator', 'hooks'],
+  '@addon-operator/scaffold': ['cli'],
   '@addon-operator/hook-test': ['cli', 'devkit'],
   '@addon-operator/http-server': ['cli', 'webhooks', 'leader', 'ui', 'server'],
   '@addon-operator/tracing': ['app'],

@@ -1,0 +1,39 @@
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+
+/** A file that is to be written. */
+export interface NewFile {
+  /** Absolute. */
+  readonly path: string;
+  readonly text: string;
+  readonly isExecutable?: boolean;
+}
+
+const [EXECUTABLE, PLAIN] = [0o755, 0o644];
+
+/**
+ * Writes files that do not exist yet: all of them or none.
+ *
+ * @throws OperatorError CONFIG_INVALID naming the files that exist, or what cannot be written
+ */
+export function writeNewFiles(files: readonly NewFile[]): void {
+  const existing = files.filter(({ path }) => existsSync(path)).map(({ path }) => path);
+  if (existing.length > 0)
+    throw new OperatorError(
+      'CONFIG_INVALID',
+      `nothing is written, because these files exist: ${existing.join(', ')}`,
+    );
+  const written: string[] = [];
+  try {
+    for (const { path, text, isExecutable = false } of files) {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, text, { flag: 'wx' });
+      written.push(path);
+      chmodSync(path, isExecutable ? EXECUTABLE : PLAIN);
+    }
+  } catch (error) {
+    for (const path of written) rmSync(path, { force: true });
+    throw new OperatorError('CONFIG_INVALID', `nothing is written: ${messageOf(error)}`, { cause: error });
+  }
+}
