@@ -4,6 +4,7 @@ import { systemClock } from '@addon-operator/base/clock';
 import { withBuildLock } from '../test/support/control-plane/build-lock.ts';
 import { type Engine, type EngineName, findEngine, imageStore, run, runEngine } from './engine.ts';
 import { LOCAL_BASES, makeLocalBases } from './local-bases.ts';
+import { pruneLayers, stepResult } from './prune-layers.ts';
 
 const projectRoot = join(import.meta.dirname, '..');
 /** Answers everyone, with or without permission. */
@@ -36,7 +37,8 @@ export interface BuiltImage {
 }
 
 /**
- * Builds the image of the operator from this checkout. Layers are cached: an unchanged tree takes seconds.
+ * Builds the image of the operator from this checkout. Layers are cached: an unchanged tree takes seconds. In the storage of
+ * buildah only the layers of the newest build of each image are kept.
  *
  * @throws Error when no engine works, the bases cannot be had, or the build fails, with its last lines
  */
@@ -53,7 +55,15 @@ export async function buildImage(options: ImageOptions, signal: AbortSignal): Pr
     if (engine.name === 'buildah') await removeInterrupted(engine, signal);
     if (bases === 'local') await prepareLocalBases(engine, onProgress, signal);
     const args = await buildArguments(engine, bases, name, options, signal);
-    await runEngine(engine, args, onLine ?? ignore, signal);
+    const steps = new Set<string>();
+    const readLine = (line: string): void => {
+      onLine?.(line);
+      const step = stepResult(line);
+      if (step !== undefined) steps.add(step);
+    };
+    await runEngine(engine, args, readLine, signal);
+    if (engine.name !== 'buildah') return;
+    await pruneLayers(engine, { checkout: projectRoot, image: name, steps: [...steps] }, signal);
   };
   await (engine.name === 'buildah' ? alone(build, onProgress, signal) : build());
   return { engine, name, durationMs: systemClock.steadyMs() - startedMs };
@@ -79,7 +89,7 @@ async function removeInterrupted(engine: Engine, signal: AbortSignal): Promise<v
 
 /** Writes the image as an archive that `docker load`, `podman load` and `ctr images import` read. */
 export async function saveImage(
-  { engine, name }: BuiltImage,
+  { engine, name }: Pick<BuiltImage, 'engine' | 'name'>,
   file: string,
   signal: AbortSignal,
 ): Promise<void> {
@@ -172,5 +182,3 @@ async function isRegistryReached(signal: AbortSignal): Promise<boolean> {
     return false;
   }
 }
-
-function ignore(): void {}

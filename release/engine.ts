@@ -20,7 +20,7 @@ export interface Engine {
 const PROBES: Readonly<Record<EngineName, readonly string[]>> = {
   docker: ['version', '--format', '{{.Server.Version}}'],
   podman: ['info', '--format', '{{.Version.Version}}'],
-  buildah: ['images', '--quiet'],
+  buildah: ['containers', '--quiet'],
 };
 const PROBE_LIMIT_MS = 30_000;
 

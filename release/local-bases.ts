@@ -26,19 +26,21 @@ export async function makeLocalBases(
   onProgress: (message: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  if (!(await hasImage(engine, LOCAL_BASES.DEBIAN_IMAGE, signal))) {
+  const names = await imageNames(engine, signal);
+  if (!names.has(LOCAL_BASES.DEBIAN_IMAGE)) {
     onProgress(`making ${LOCAL_BASES.DEBIAN_IMAGE} with mmdebstrap (about 25 s)`);
     await makeDebian(engine, signal);
   }
-  if (!(await hasImage(engine, LOCAL_BASES.NODE_IMAGE, signal))) {
+  if (!names.has(LOCAL_BASES.NODE_IMAGE)) {
     onProgress(`making ${LOCAL_BASES.NODE_IMAGE} from Node ${process.version} and ${NPM} (about 15 s)`);
     await makeNode(engine, signal);
   }
 }
 
-async function hasImage(engine: Engine, image: string, signal: AbortSignal): Promise<boolean> {
-  const names = await runEngine(engine, ['images', '--format', '{{.Name}}:{{.Tag}}'], undefined, signal);
-  return names.split('\n').includes(image);
+/** Names with tags. Layers are listed as well (`--all`): without them the list takes several times as long. */
+async function imageNames(engine: Engine, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  const args = ['images', '--all', '--format', '{{.Name}}:{{.Tag}}'];
+  return new Set((await runEngine(engine, args, undefined, signal)).split('\n'));
 }
 
 async function makeDebian(engine: Engine, signal: AbortSignal): Promise<void> {

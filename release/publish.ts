@@ -72,10 +72,10 @@ async function versionOf(): Promise<string> {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-/** Digest of the manifest in the registry. */
-async function pushImage(
-  { engine, name }: BuiltImage,
-  { isPlainHttp, onLine }: ReleaseOptions,
+/** Pushes an image, and returns the digest of its manifest in the registry. */
+export async function pushImage(
+  { engine, name }: Pick<BuiltImage, 'engine' | 'name'>,
+  { isPlainHttp, onLine }: Pick<ReleaseOptions, 'isPlainHttp' | 'onLine'>,
   signal: AbortSignal,
 ): Promise<string> {
   if (engine.name === 'docker') {
