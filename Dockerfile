@@ -59,6 +59,7 @@ COPY packages/base/package.json ./packages/base/package.json
 COPY packages/crontab/package.json ./packages/crontab/package.json
 COPY packages/crypto/package.json ./packages/crypto/package.json
 COPY packages/helm-releases/package.json ./packages/helm-releases/package.json
+COPY packages/doctor/package.json ./packages/doctor/package.json
 COPY packages/helm/package.json ./packages/helm/package.json
 COPY packages/hook-recordings/package.json ./packages/hook-recordings/package.json
 COPY packages/hook-test/package.json ./packages/hook-test/package.json

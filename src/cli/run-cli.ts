@@ -8,6 +8,7 @@ import { type CliHost, fail, printCode } from './cli-host.ts';
 import { addCompletionCommand } from './completion.ts';
 import { addConfigCommand } from './config-command.ts';
 import { addDebugCommand, type CommandRunner } from './debug-command.ts';
+import { addDoctorCommand } from './doctor.ts';
 import { addEventsCommand } from './events-command.ts';
 import { addGlobalCommand } from './global-command.ts';
 import { harmless } from './harmless.ts';
@@ -102,6 +103,7 @@ export function createProgram(host: CliHost, runner: CommandRunner): Command {
   addRbacCommand(program, host, runner);
   program.commandsGroup('Look at a running operator:');
   addStatusCommand(program, host, runner);
+  addDoctorCommand(program, { host, runner });
   addExplainCommand(program, host, runner);
   addModuleCommand(program, host, runner);
   addQueueCommand(program, host, runner);

@@ -73,6 +73,7 @@ const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
   '@addon-operator/helm-releases': ['app', 'plan', 'operator', 'extensions', 'modules'],
   '@addon-operator/value-schemas': ['devkit', 'modules', 'values'],
   '@addon-operator/module-lint': ['cli', 'devkit'],
+  '@addon-operator/doctor': ['cli', 'devkit'],
   '@addon-operator/hook-recordings': ['cli', 'app', 'devkit', 'server', 'operator', 'hooks'],
   '@addon-operator/scaffold': ['cli'],
   '@addon-operator/hook-test': ['cli', 'devkit'],

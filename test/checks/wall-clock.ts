@@ -4,6 +4,8 @@
  */
 export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'app/endpoints.ts': 'the time of a response',
+  'cli/doctor-command.ts': 'the time of the files in an archive',
+  'devkit/doctor-facts.ts': 'the clock of this machine is compared with that of the API server',
   'cli/module-sign.ts': 'a serial number that grows with the time of signing',
   'cli/progress-display.ts': 'the time of day in front of each line',
   'cli/watch-response.ts': 'the time above each refreshed answer',

@@ -1,0 +1,60 @@
+/** A release of helm. */
+export interface ReleaseFacts {
+  readonly name: string;
+  /** Such as `deployed` or `pending-upgrade`. */
+  readonly status: string;
+}
+
+/** A Secret with a revision of a release. */
+export interface ReleaseSecretFacts {
+  readonly name: string;
+  readonly bytes: number;
+}
+
+export interface ClusterFacts {
+  /** Namespace of the operator. */
+  readonly namespace: string;
+  readonly configMap: string;
+  readonly serverVersion: string;
+  /** The time of the server minus that of this machine; absent when the server does not say. */
+  readonly clockSkewMs?: number;
+  /** Keys in the ConfigMap that belong to no module. */
+  readonly unknownKeys: readonly string[];
+  readonly releases: readonly ReleaseFacts[];
+  readonly releaseSecrets: readonly ReleaseSecretFacts[];
+  /** What is not allowed although modules or hooks need it, such as `list secrets in shop`. */
+  readonly missingAccess: readonly string[];
+  /** What keeps the needed permissions from being known. */
+  readonly accessProblems: readonly string[];
+}
+
+export interface MachineFacts {
+  readonly tmpDir: {
+    readonly path: string;
+    /** Why no file can be written there; absent when it can. */
+    readonly problem?: string;
+    readonly isNoexec: boolean;
+    readonly freeBytes: number;
+  };
+  /** How many files a process may have open; absent where that is not known. */
+  readonly maxOpenFiles?: number;
+  /** How many files and directories may be watched; absent where that is not known, or nothing is watched. */
+  readonly maxWatches?: number;
+}
+
+/** What a running operator says of itself. */
+export interface DaemonFacts {
+  readonly level: 'well' | 'waiting' | 'broken';
+  readonly problems: readonly string[];
+}
+
+/** All that checks may know. */
+export interface DoctorFacts {
+  readonly machine: MachineFacts;
+  /** Why the operator cannot start with these settings, directories and this cluster; absent when it can. */
+  readonly failure?: { readonly code: string; readonly message: string };
+  /** Absent when the cluster could not be looked at. */
+  readonly cluster?: ClusterFacts;
+  /** Absent when no operator responds. */
+  readonly daemon?: DaemonFacts;
+}

@@ -1,0 +1,69 @@
+import { accessSync, constants, mkdirSync, readFileSync, statfsSync } from 'node:fs';
+import { messageOf } from '@addon-operator/base/errors';
+import type { MachineFacts } from './facts.ts';
+
+/** Where the kernel says what is so. */
+export interface KernelFiles {
+  readonly mounts: string;
+  readonly limits: string;
+  readonly maxWatches: string;
+}
+
+export const KERNEL_FILES: KernelFiles = {
+  mounts: '/proc/self/mounts',
+  limits: '/proc/self/limits',
+  maxWatches: '/proc/sys/fs/inotify/max_user_watches',
+};
+
+/**
+ * Looks at this machine. The temporary directory is made if it does not exist, as the operator does.
+ *
+ * @param isWatching whether files are watched
+ */
+export function machineFacts(
+  tmpDir: string,
+  isWatching: boolean,
+  files: KernelFiles = KERNEL_FILES,
+): MachineFacts {
+  const maxOpenFiles = numberIn(files.limits, /^Max open files\s+(\d+)/m);
+  const maxWatches = isWatching ? numberIn(files.maxWatches, /^(\d+)/) : undefined;
+  return {
+    tmpDir: { path: tmpDir, ...directoryFacts(tmpDir, files.mounts) },
+    ...(maxOpenFiles === undefined ? {} : { maxOpenFiles }),
+    ...(maxWatches === undefined ? {} : { maxWatches }),
+  };
+}
+
+function directoryFacts(path: string, mounts: string): Omit<MachineFacts['tmpDir'], 'path'> {
+  try {
+    mkdirSync(path, { recursive: true });
+    accessSync(path, constants.W_OK);
+    const { bavail, bsize } = statfsSync(path);
+    return { isNoexec: isNoexec(path, textAt(mounts)), freeBytes: bavail * bsize };
+  } catch (error) {
+    return { problem: messageOf(error), isNoexec: false, freeBytes: 0 };
+  }
+}
+
+/** Whether the file system of a path does not let programs run: the longest mount point above it counts. */
+function isNoexec(path: string, mounts: string): boolean {
+  const above = mounts
+    .split('\n')
+    .map((line) => line.split(' '))
+    .filter(([, point = '']) => point === '/' || path === point || path.startsWith(`${point}/`))
+    .toSorted(([, a = ''], [, b = '']) => a.length - b.length);
+  return above.at(-1)?.[3]?.split(',').includes('noexec') ?? false;
+}
+
+function numberIn(file: string, pattern: RegExp): number | undefined {
+  const found = pattern.exec(textAt(file))?.[1];
+  return found === undefined ? undefined : Number(found);
+}
+
+function textAt(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
