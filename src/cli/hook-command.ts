@@ -9,6 +9,7 @@ import { addHookNewCommand } from './new-commands.ts';
 export function addHookCommand(program: Command, parts: CommandParts): void {
   const hook = program
     .command('hook')
+    .summary('Write, try, test, run and stop hooks')
     .description('Write, try and test hooks without a cluster, run or stop one of a running operator');
   addHookNewCommand(hook, parts);
   addTrialCommands(hook, parts);
