@@ -82,7 +82,10 @@ async function prune(image: string, steps: readonly string[], checkout = directo
 
 /** Stands in for buildah, with these images. */
 async function store(images: readonly string[]): Promise<void> {
-  await writeFile(join(directory, 'images'), images.map((line) => `sha256:${line}\n`).join(''));
+  await writeFile(
+    join(directory, 'images'),
+    images.map((line) => `sha256:${line.replace(' ', '   ')}\n`).join(''),
+  );
   const script = `#!/bin/sh
 case $1 in
   images) cat "${directory}/images" ;;

@@ -68,7 +68,8 @@ async function listImages(engine: Engine, signal: AbortSignal): Promise<readonly
   const args = ['images', '--all', '--no-trunc', '--format', '{{.ID}} {{.Name}}:{{.Tag}}'];
   const text = await runEngine(engine, args, undefined, signal);
   return text.split('\n').flatMap((line) => {
-    const [, id, name] = /^(?:sha256:)?([0-9a-f]{64}) (.+)$/.exec(line) ?? [];
+    // Columns are padded with spaces.
+    const [, id, name] = /^(?:sha256:)?([0-9a-f]{64})\s+(\S+)\s*$/.exec(line) ?? [];
     return id === undefined ? [] : [{ id, name: name === '<none>:<none>' ? undefined : name }];
   });
 }
