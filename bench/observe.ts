@@ -10,6 +10,7 @@ import { startTracing } from '@addon-operator/tracing';
 import { Journal } from '../src/journal/journal.ts';
 import { OtlpReceiver } from '../test/support/otlp-receiver.ts';
 import { percentile, report } from './figures.ts';
+import { benchObservedEvents } from './observed-events.ts';
 import { bareRunsMs } from './reference/posix-spawn.ts';
 
 const RUNS = 5_000;
@@ -53,6 +54,7 @@ export async function benchObserve(): Promise<void> {
     bytes / MIB / 12,
     '<= 1',
   );
+  await benchObservedEvents();
 }
 
 function reportShare(what: string, ms: number, bareMs: number, aim: number): void {
