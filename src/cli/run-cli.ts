@@ -76,9 +76,7 @@ function formatCommands(program: Command, { helpWidth }: Help): string {
   return help.formatHelp(program, help);
 }
 
-const ROOT_OPTIONS = `
-Options:
-  --help      Show this help, or that of a command; \`help flags\` for \`start\``;
+const ROOT_OPTIONS = '\n--help after a command shows its options; "help flags" shows those of start.';
 
 /** All commands; an action passes its work to `runner`. */
 export function createProgram(host: CliHost, runner: CommandRunner): Command {
