@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, mkdtempSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
@@ -26,6 +26,27 @@ test('close() kills what still runs and removes the directory', async () => {
   await guard.close();
   await sleeper.exited;
   expect([sleeper.isRunning, existsSync(directory)]).toEqual([false, false]);
+});
+
+test('kill() waits for the processes of the group, not for the first one alone', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'process-guard-'));
+  const guard = ProcessGuard.start(directory);
+  const children = Array.from({ length: 20 }, () => 'sleep 600 & echo $!;').join(' ');
+  const process = await GuardedProcess.start({
+    name: 'parent',
+    file: 'sh',
+    args: ['-c', `${children} echo up; wait`],
+    cwd: directory,
+    logFile: join(directory, 'log'),
+    guard,
+  });
+  await vi.waitFor(() => expect(process.logTail).toMatch(/up$/), WAIT_MS);
+  const pids = readFileSync(join(directory, 'log'), 'utf8').split('\n').slice(0, 20).map(Number);
+  await process.kill();
+  const states = await Promise.all(pids.map(stateOf));
+  await guard.close();
+  // A process of the group that nobody has collected yet would still be in it.
+  expect(states).toEqual(pids.map(() => ''));
 });
 
 test('the guard works when the process that started it is killed', async () => {
