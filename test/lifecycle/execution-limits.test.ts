@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { describeApiIndependent } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { shHook } from '../support/world-files.ts';
@@ -124,7 +124,10 @@ i=0; while [ $i -lt 100 ]; do : > "$dir/left-$i"; i=$((i+1)); done`),
       expect(world.log.printed).toEqual(['700', ...world.log.printed.slice(1).map(() => '600')]);
       expect(world.log.printed).toHaveLength(10);
       const tmp = join(world.directory, 'tmp');
-      expect((await readdir(tmp)).filter((name) => name.startsWith('run-'))).toEqual([]);
+      await vi.waitFor(
+        async () => expect((await readdir(tmp)).filter((name) => name.startsWith('run-'))).toEqual([]),
+        10_000,
+      );
     });
   });
 });

@@ -40,7 +40,7 @@ describeNode('the test node', () => {
     owner.kill('SIGKILL');
     await owner;
     await expect.poll(() => leftBehind(directory), SOON).toEqual(NOTHING);
-    expect(await stateOf(first)).toMatch(/^(Z|$)/);
+    await expect.poll(() => stateOf(first), SOON).toMatch(/^(Z|$)/);
   });
 });
 
