@@ -1,4 +1,3 @@
-import type { SteadyClock } from '@addon-operator/base/clock';
 import { type ErrorFacts, messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { warnOfEscaped } from '@addon-operator/process/escaped-processes';
@@ -12,7 +11,6 @@ import { SpareDirectories } from './spare-directories.ts';
 
 export interface HookRunnerOptions {
   readonly runner: ProcessRunner;
-  readonly clock: SteadyClock;
   readonly tmpDir: string;
   /** Environment of hooks, without the `*_PATH` variables. */
   readonly env: Readonly<Record<string, string>>;
@@ -61,17 +59,10 @@ export function hookRunsOf(transports: Readonly<Record<HookTransport, HookRuns>>
   };
 }
 
-/** When no other hook is started before. */
-const RECYCLE_DELAY_MS = 10;
-
 /** Runs executable hooks: writes what they read, starts them, reads what they wrote. Applies nothing. */
 export class HookRunner implements HookRuns, Disposable {
   readonly #options: HookRunnerOptions;
   readonly #spares: SpareDirectories;
-  /** Files of runs that went well, still to be emptied. */
-  readonly #used: RunFiles[] = [];
-  readonly #disposed = new AbortController();
-  #isEmptyingDue = false;
 
   constructor(options: HookRunnerOptions) {
     this.#options = options;
@@ -80,14 +71,11 @@ export class HookRunner implements HookRuns, Disposable {
 
   /** Removes the empty files that were kept for the next run. */
   [Symbol.dispose](): void {
-    this.#disposed.abort();
-    this.#recycleUsed();
     this.#spares[Symbol.dispose]();
   }
 
   /**
-   * Runs a hook once. Its files are gone a moment later, after a failure at once, except for empty ones that the next run
-   * may have.
+   * Runs a hook once. Its files are gone afterwards, also after a failure, except for empty ones that the next run may have.
    *
    * @param log gets every line the hook prints
    * @throws OperatorError HOOK_FAILED, HOOK_TIMEOUT or HOOK_EXEC; nothing the hook wrote counts then
@@ -109,13 +97,15 @@ export class HookRunner implements HookRuns, Disposable {
     };
     try {
       if (!isShort) await files.writeContexts(bindingContext, signal);
-      const running = runner.run(
+      const result = await runner.run(
         {
           file: hook.path,
           args: [],
           cwd,
-          env: traceparent === undefined ? files.env : { ...files.env, TRACEPARENT: traceparent },
-          sharedEnv: env,
+          env:
+            traceparent === undefined
+              ? { ...env, ...files.env }
+              : { ...env, ...files.env, TRACEPARENT: traceparent },
           graceMs,
           onLine: (stream, line) => output.line(stream, line),
           onEscaped: (escaped) => {
@@ -129,8 +119,6 @@ export class HookRunner implements HookRuns, Disposable {
         },
         signal,
       );
-      this.#recycleUsed();
-      const result = await running;
       if (result.droppedBytes !== undefined)
         log.warn(
           { truncatedBytes: result.droppedBytes, limitBytes: maxOutputBytes },
@@ -138,7 +126,7 @@ export class HookRunner implements HookRuns, Disposable {
         );
       assertSucceeded(hook, result.outcome, result.stderr);
       const outputs = outputsOf(hook, files, log);
-      await clear(() => this.#recycleLater(files));
+      await clear(() => files.recycle());
       return { outputs, usage: result.usage };
     } catch (error) {
       await clear(() => files.remove());
@@ -146,25 +134,6 @@ export class HookRunner implements HookRuns, Disposable {
     } finally {
       output.end();
     }
-  }
-
-  /**
-   * Done while the next hook runs: to empty and rename files takes a tenth of the time between the end of a hook and the start
-   * of the one that follows in its queue.
-   */
-  #recycleLater(files: RunFiles): void {
-    this.#used.push(files);
-    if (this.#isEmptyingDue) return;
-    this.#isEmptyingDue = true;
-    const recycle = (): void => {
-      this.#isEmptyingDue = false;
-      this.#recycleUsed();
-    };
-    this.#options.clock.sleep(RECYCLE_DELAY_MS, this.#disposed.signal).then(recycle, () => undefined);
-  }
-
-  #recycleUsed(): void {
-    for (const files of this.#used.splice(0)) files.recycle();
   }
 }
 

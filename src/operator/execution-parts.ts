@@ -41,7 +41,6 @@ interface ScriptPartsOptions {
 }
 
 interface HookRunsOptions extends ScriptPartsOptions {
-  readonly host: { readonly cwd: string; readonly clock: Clock; readonly log: Logger };
   readonly http: HttpHooks;
   readonly inProcess: InProcessHooks;
   /** Comes between the operator and the hooks; default: nothing does. */
@@ -60,7 +59,6 @@ function createHookRuns(options: HookRunsOptions): HookRuns {
       executable: options.running.use(
         new HookRunner({
           runner: options.runner,
-          clock: host.clock,
           tmpDir: options.tmpDir,
           env: options.hookEnv,
           cwd: host.cwd,

@@ -2,10 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createHistogram } from 'node:perf_hooks';
-import { systemClock } from '@addon-operator/base/clock';
 import { resultOrAbort } from '@addon-operator/base/result-or-abort';
 import type { Tracer } from '@addon-operator/base/trace';
-import type { ProcessSpec } from '@addon-operator/process/process-runner';
+import type { ProcessRunner, ProcessSpec } from '@addon-operator/process/process-runner';
 import { QueueSet } from '@addon-operator/task-queue/queue-set';
 import type { FlowPassDeps } from '../../src/extensions/flow/flow-pass.ts';
 import { EventBacklog } from '../../src/hooks/event-backlog.ts';
@@ -272,8 +271,9 @@ export class OperatorLab {
       followSecrets: async () => undefined,
       observe: recordHookRun(this.journal, clock),
       hookRunner: new HookRunner({
-        runner: { run: (spec, signal) => resultOrAbort(this.#runProcess(spec), signal) },
-        clock: systemClock,
+        runner: {
+          run: (spec, signal) => resultOrAbort(this.#runProcess(spec), signal),
+        } satisfies ProcessRunner,
         tmpDir: this.tmpDir,
         env: {},
         cwd: '/',

@@ -104,10 +104,6 @@ class Borrower implements LauncherProcess {
     return this.#shared.process.pid;
   }
 
-  get environments(): LauncherProcess['environments'] {
-    return this.#shared.process.environments;
-  }
-
   get gone(): Promise<string> {
     return this.#gone.promise;
   }

@@ -34,9 +34,6 @@ const TOO_LATE: SpawnFailure = {
   reason: 'the deadline that the daemon set for all processes has passed',
 };
 
-/** Those that runs share, by the numbers that the daemon gave them. */
-const environments = new Map<number, readonly string[]>();
-
 async function serve(launcherId: string): Promise<void> {
   // Output is read behind room for the header of its frame, so that it is sent on without a copy.
   const outputFrame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + READ_BYTES);
@@ -100,13 +97,13 @@ async function serve(launcherId: string): Promise<void> {
       if (deadline.hasPassed()) child.signal(constants.signals.SIGKILL);
       starts.add(run);
     } catch (error) {
-      send(encodeJsonFrame(FRAME_KINDS.failed, run, failureOf(error, check.path, request)));
+      const code = error instanceof SpawnError ? error.code : messageOf(error);
+      send(encodeJsonFrame(FRAME_KINDS.failed, run, explainSpawnFailure(code, check.path, request)));
     }
   };
 
   const reader = new FrameReader((kind, run, payload) => {
-    if (kind === FRAME_KINDS.run) void startRun(run, requestOf(payload));
-    else if (kind === FRAME_KINDS.environment) environments.set(run, JSON.parse(payload.toString()));
+    if (kind === FRAME_KINDS.run) void startRun(run, JSON.parse(payload.toString()));
     else if (kind === FRAME_KINDS.signal) children.get(run)?.signal(payload.readUInt8(0));
     else if (kind === FRAME_KINDS.finish) children.get(run)?.finish();
     else if (kind === FRAME_KINDS.ping) send(encodeFrame(FRAME_KINDS.pong, 0));
@@ -118,17 +115,6 @@ async function serve(launcherId: string): Promise<void> {
   process.on('uncaughtException', printError).on('uncaughtException', endWithDaemon);
   send(encodeJsonFrame(FRAME_KINDS.ready, 0, ready));
   readControl((chunk) => reader.push(chunk), endWithDaemon);
-}
-
-function requestOf(payload: Buffer): SpawnRequest {
-  const request: SpawnRequest = JSON.parse(payload.toString());
-  const shared = request.environment === undefined ? undefined : environments.get(request.environment);
-  return shared === undefined ? request : { ...request, env: [...shared, ...request.env] };
-}
-
-function failureOf(error: unknown, path: string, request: SpawnRequest): SpawnFailure {
-  const code = error instanceof SpawnError ? error.code : messageOf(error);
-  return explainSpawnFailure(code, path, request);
 }
 
 function marked(request: SpawnRequest, launcherId: string, run: number): SpawnRequest {

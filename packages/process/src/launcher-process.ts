@@ -9,7 +9,6 @@ import type { Logger } from '@addon-operator/base/log';
 import { openByteChannel } from './byte-channel.ts';
 import { FRAME_KINDS, FrameReader, type LauncherReady } from './launcher-protocol.ts';
 import { LineSplitter } from './line-splitter.ts';
-import { SharedEnvironments } from './shared-environments.ts';
 
 /** Where the launcher program is, and what belongs to it. */
 export interface LauncherProgram {
@@ -46,7 +45,6 @@ export interface LauncherProcess {
   /** A random name, with which its processes are marked (see `run-marker.ts`). */
   readonly id: string;
   readonly send: (frame: Buffer) => void;
-  readonly environments: Pick<SharedEnvironments, 'numberOf'>;
   /** Sends a signal; nothing happens when the launcher has ended. */
   readonly kill: (signal: 'SIGCONT' | 'SIGKILL') => void;
   /** Resolves with the reason when the launcher has ended and all its frames have been delivered. */
@@ -145,12 +143,10 @@ async function spawnLauncher(
     throw new Error(reason);
   });
   logReady(log, await Promise.race([ready.promise, ended]));
-  const send = (frame: Buffer): void => void stdin.write(frame);
   return {
     pid: child.pid ?? 0,
     id,
-    send,
-    environments: new SharedEnvironments(send),
+    send: (frame) => void stdin.write(frame),
     kill: (signal) => void child.kill(signal),
     gone,
     async stop() {

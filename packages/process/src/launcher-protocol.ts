@@ -34,8 +34,6 @@ export const FRAME_KINDS = {
   ping: 14,
   /** From the launcher: it takes requests. */
   pong: 15,
-  /** To the launcher: an environment for runs that follow, in place of the one of that number; `NAME=value` in a list as JSON. */
-  environment: 16,
 } as const;
 
 export type FrameKind = (typeof FRAME_KINDS)[keyof typeof FRAME_KINDS];
@@ -48,8 +46,6 @@ export interface SpawnRequest {
   readonly cwd: string;
   /** As `NAME=value`. */
   readonly env: readonly string[];
-  /** Number of an environment that was sent before; it sets no variable of `env`. */
-  readonly environment?: number;
 }
 
 export interface LauncherReady {

@@ -235,7 +235,6 @@ test('run() refuses what the system refuses, in words', async () => {
     [{ cwd: path.join(directory, 'missing') }, /the working directory .*missing cannot be entered/],
     [{ env: { BIG: 'x'.repeat(200_000) } }, /larger than the kernel allows/],
     [{ env: { BAD: 'a\0b' } }, /environment variable BAD contains a NUL byte/],
-    [{ sharedEnv: { BAD: 'a\0b' } }, /environment variable BAD contains a NUL byte/],
     [{ args: ['ok', 'a\0b'] }, /argument 2 contains a NUL byte/],
   ];
   for (const [more, reason] of refused) {
@@ -359,9 +358,7 @@ test('run() kills what is left of the group at the end', async () => {
 
 test('run() fails when the launcher dies, its groups die too, and the next run starts it again', async () => {
   const [ready, alive] = [fifo('lost-ready'), fifo('lost-alive')];
-  const shared = { env: {}, sharedEnv: { PATH: '/usr/bin:/bin', CODE: '7' } };
-  const script = `exec 3> ${alive}; echo > ${ready}; read x < ${fifo('lost-never')}`;
-  const run = launcher.run(shell(script, shared), never);
+  const run = launcher.run(shell(`exec 3> ${alive}; echo > ${ready}; read x < ${fifo('lost-never')}`), never);
   const released = untilReleased(alive);
   await readFile(ready);
   const { pid } = launcher;
@@ -372,8 +369,7 @@ test('run() fails when the launcher dies, its groups die too, and the next run s
     message: expect.stringContaining('SIGKILL'),
   });
   await released;
-  const next = await launcher.run(shell('exit "$CODE"', shared), never);
-  expect(next.outcome).toEqual({ type: 'exited', exitCode: 7 });
+  expect((await launcher.run(shell('exit 7'), never)).outcome).toEqual({ type: 'exited', exitCode: 7 });
   expect(launcher.pid).not.toBe(pid);
 });
 

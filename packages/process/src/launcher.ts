@@ -22,7 +22,6 @@ import { killMarkedProcesses } from './marked-processes.ts';
 import { ProcessRun, type RunResponse } from './process-run.ts';
 import type { ProcessResult, ProcessRunner, ProcessSpec } from './process-runner.ts';
 import type { RunDeadline } from './run-deadline.ts';
-import { type Environment, environ } from './shared-environments.ts';
 
 /** A file that is being written cannot be executed; writers are usually done soon. */
 const BUSY_FILE_RETRIES = 3;
@@ -68,7 +67,6 @@ export class Launcher implements ProcessRunner {
   #deadline: RunDeadline | undefined;
   readonly #onDeadlinePassed: () => void;
   readonly #onSpawned: () => void;
-  readonly #checkedEnvironments = new WeakSet<Environment>();
   readonly #tmpDir: string | undefined;
   readonly #program: LauncherProgram;
 
@@ -94,7 +92,7 @@ export class Launcher implements ProcessRunner {
   }
 
   async run(spec: ProcessSpec, signal: AbortSignal): Promise<ProcessResult> {
-    this.#refuseNul(spec);
+    refuseNul(spec);
     for (let attempt = 0; ; attempt += 1) {
       signal.throwIfAborted();
       const response = await this.#attempt(spec, signal);
@@ -128,14 +126,6 @@ export class Launcher implements ProcessRunner {
     await launcher?.stop();
   }
 
-  #refuseNul(spec: ProcessSpec): void {
-    refuseNul(spec);
-    const { sharedEnv } = spec;
-    if (sharedEnv === undefined || this.#checkedEnvironments.has(sharedEnv)) return;
-    refuseNul({ ...spec, env: sharedEnv });
-    this.#checkedEnvironments.add(sharedEnv);
-  }
-
   async #attempt(spec: ProcessSpec, signal: AbortSignal): Promise<RunResponse> {
     const launcher = this.#up ?? (await resultOrAbort(this.#running(), signal));
     this.#lastRun = (this.#lastRun + 1) % 2 ** 32;
@@ -147,7 +137,7 @@ export class Launcher implements ProcessRunner {
       send: launcher.send,
     });
     this.#runs.set(id, run);
-    const request = requestOf(spec, launcher.environments);
+    const request: SpawnRequest = { file: spec.file, args: spec.args, cwd: spec.cwd, env: environ(spec.env) };
     launcher.send(encodeJsonFrame(FRAME_KINDS.run, id, request));
     this.#watch?.begin();
     try {
@@ -248,29 +238,26 @@ export class Launcher implements ProcessRunner {
   }
 }
 
-function requestOf(
-  { file, args, cwd, env, sharedEnv }: ProcessSpec,
-  environments: LauncherProcess['environments'],
-): SpawnRequest {
-  if (sharedEnv === undefined) return { file, args, cwd, env: environ(env) };
-  for (const name in env)
-    if (Object.hasOwn(sharedEnv, name)) return { file, args, cwd, env: environ({ ...sharedEnv, ...env }) };
-  return { file, args, cwd, env: environ(env), environment: environments.numberOf(sharedEnv) };
+/** As the kernel wants it. */
+function environ(env: Readonly<Record<string, string>>): string[] {
+  const entries: string[] = [];
+  for (const name in env) entries.push(`${name}=${env[name]}`);
+  return entries;
 }
 
 /** A NUL byte would silently end the string that the process sees. */
-function refuseNul({ file, cwd, args, env }: Pick<ProcessSpec, 'file' | 'cwd' | 'args' | 'env'>): void {
+function refuseNul(spec: ProcessSpec): void {
   const refuse = (what: string): never => {
     throw new OperatorError(
       'PROCESS_SPAWN',
-      `Cannot run ${file.replaceAll('\0', '\\0')}: ${what} contains a NUL byte`,
+      `Cannot run ${spec.file.replaceAll('\0', '\\0')}: ${what} contains a NUL byte`,
     );
   };
-  if (file.includes('\0')) refuse('its path');
-  if (cwd.includes('\0')) refuse('the working directory');
-  for (const [index, arg] of args.entries()) if (arg.includes('\0')) refuse(`argument ${index + 1}`);
-  for (const name in env) {
+  if (spec.file.includes('\0')) refuse('its path');
+  if (spec.cwd.includes('\0')) refuse('the working directory');
+  for (const [index, arg] of spec.args.entries()) if (arg.includes('\0')) refuse(`argument ${index + 1}`);
+  for (const name in spec.env) {
     if (name.includes('\0')) refuse('the name of an environment variable');
-    if (env[name]?.includes('\0') === true) refuse(`the environment variable ${name}`);
+    if (spec.env[name]?.includes('\0') === true) refuse(`the environment variable ${name}`);
   }
 }

@@ -13,13 +13,8 @@ export interface ProcessSpec {
   readonly file: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** The environment of the process, with what `sharedEnv` adds. */
+  /** The complete environment of the process. */
   readonly env: Readonly<Record<string, string>>;
-  /**
-   * Variables that `env` does not set. One object for many runs, which must not change, saves each of them the time to send
-   * it. Default: none.
-   */
-  readonly sharedEnv?: Readonly<Record<string, string>>;
   /** Time limit in milliseconds; without it the process may run for ever. */
   readonly timeoutMs?: number;
   /** Time between TERM and KILL of the group, in milliseconds, after a time-out or an abort. */
