@@ -8,6 +8,7 @@ import type { Hook } from '../hooks/hook.ts';
 import {
   accessOfBinding,
   accessOfObject,
+  accessOfPods,
   accessOfSecrets,
   accessOfWebhooks,
   CRD_ACCESS,
@@ -97,6 +98,7 @@ export async function neededAccess(
     await collect(`chart of module ${module.name}`, async () =>
       accessOfObjects(rendered.get(module) ?? [], find, namespace),
     );
+    if (module.manifest.waitsUntilReady) access.push(...accessOfPods(rendered.get(module) ?? [], namespace));
   }
   const createdNamespaces = new Set(objects.flatMap((object) => createdNamespace(object) ?? []));
   createdNamespaces.delete(namespace);

@@ -90,6 +90,13 @@ test.each<[string, KubeObject, string | undefined]>([
     deployment({ ...full, ...condition('Progressing', 'False', { reason: 'ProgressDeadlineExceeded' }) }),
     'progress deadline',
   ],
+  [
+    'a Deployment whose pods are refused',
+    deployment({
+      ...condition('ReplicaFailure', 'True', { message: 'pods "a-1" is forbidden: exceeded quota' }),
+    }),
+    'its pods are refused: pods "a-1" is forbidden: exceeded quota',
+  ],
   ['a StatefulSet', object('apps/v1', 'StatefulSet', stateful, { replicas: 2 }), undefined],
   ['a StatefulSet that starts', object('apps/v1', 'StatefulSet', { replicas: 1 }, { replicas: 2 }), '1 of 2'],
   [

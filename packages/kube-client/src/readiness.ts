@@ -27,6 +27,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   'apps/Deployment': (spec, status) => {
     if (conditionOf(status, 'Progressing')?.['reason'] === 'ProgressDeadlineExceeded')
       return 'its progress deadline is exceeded';
+    const refused = conditionOf(status, 'ReplicaFailure');
+    if (refused?.['status'] === 'True') return `its pods are refused: ${wordOf(refused['message'])}`;
     const wanted = numberOf(spec['replicas'], 1);
     return (
       fewer(status, 'updatedReplicas', wanted, 'updated') ??

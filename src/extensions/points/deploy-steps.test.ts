@@ -41,6 +41,7 @@ function steps(hosts: HostSet | undefined, options: Partial<DeployStepsOptions> 
     isFatalAllowed: false,
     waitsUntilReady: false,
     readObject: ({ kind, name }) => Promise.resolve(live.get(`${kind} ${name}`)),
+    readPodTrouble: () => Promise.resolve(undefined),
     newObjects: () => fresh,
     setNewObjects: (objects) => {
       fresh = objects;
@@ -189,6 +190,15 @@ test('whenDeployed() asks about all objects where the module waits until it is r
   );
   live.set('ConfigMap a', OTHER);
   await own.whenDeployed(identities, signal);
+});
+
+test('whenDeployed() adds what keeps the pods of a workload from running', async () => {
+  live.set('Disk a', { ...DISK, status: { conditions: [{ type: 'Ready', status: 'False' }] } });
+  const readPodTrouble = ({ metadata }: KubeObject) => Promise.resolve(`pod ${metadata.name}-1 waits`);
+  const own = steps(undefined, { waitsUntilReady: true, readPodTrouble });
+  expect(messageOf(await rejection(own.whenDeployed([identityOf(DISK)], signal)))).toBe(
+    'Objects are applied, but not ready: /Disk/a: its condition Ready is False, pod a-1 waits',
+  );
 });
 
 test('whenDeployed() waits as long as the extension says', async () => {

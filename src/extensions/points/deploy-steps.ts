@@ -35,6 +35,8 @@ export interface DeployStepsOptions {
   /** Whether readiness is checked for all objects, not only for those of extended kinds. */
   readonly waitsUntilReady: boolean;
   readonly readObject: (object: ManifestObject, signal: AbortSignal) => Promise<KubeObject | undefined>;
+  /** What keeps the pods of a workload in the cluster from running; undefined when that cannot be said. */
+  readonly readPodTrouble: (workload: KubeObject, signal: AbortSignal) => Promise<string | undefined>;
   /** Those applied for the first time whose extension has not succeeded since; kept over deployments. */
   readonly newObjects: () => readonly KubeObject[];
   readonly setNewObjects: (objects: readonly KubeObject[]) => void;
@@ -150,7 +152,10 @@ export class DeploySteps implements ReleaseSteps {
       live === undefined
         ? notReady('it does not exist')
         : await this.#call(createPostReconcileChecker, live, live, nextOf(byStatus), signal);
-    return result.ready ? undefined : { ...result, reason: `${objectTitle(identity)}: ${result.reason}` };
+    if (result.ready) return undefined;
+    const trouble = live === undefined ? undefined : await this.#options.readPodTrouble(live, signal);
+    const reason = trouble === undefined ? result.reason : `${result.reason}, ${trouble}`;
+    return { ...result, reason: `${objectTitle(identity)}: ${reason}` };
   }
 
   async #classify(error: OperatorError, signal: AbortSignal): Promise<readonly ErrorDetails[]> {

@@ -6,6 +6,7 @@ import type { ReleaseSteps, UninstallSteps } from '@addon-operator/helm-releases
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
+import { readPodTrouble } from '@addon-operator/kube-client/pod-trouble';
 import type { Module } from '../../modules/module.ts';
 import type { ModuleManifest } from '../../modules/module-manifest.ts';
 import { warnOfMissingDirectory } from '../runtime/extension-files.ts';
@@ -26,6 +27,7 @@ interface ReleasePointsOptions {
   readonly isFatalAllowed: boolean;
   /** An object as it is in the cluster; undefined when it is not there. */
   readonly readObject: (object: ManifestObject, signal: AbortSignal) => Promise<KubeObject | undefined>;
+  readonly readPodTrouble: (workload: KubeObject, signal: AbortSignal) => Promise<string | undefined>;
 }
 
 /** Calls the extension points while modules are deployed and uninstalled. */
@@ -47,7 +49,7 @@ class ReleasePoints {
     { name, path, manifest }: DeployedModule,
     signal: AbortSignal,
   ): Promise<ReleaseSteps | undefined> {
-    const { customizations, log, isFatalAllowed, readObject } = this.#options;
+    const { customizations, log, isFatalAllowed, readObject, readPodTrouble } = this.#options;
     const hosts = await customizations.of(path, signal);
     const { waitsUntilReady } = manifest;
     if (hosts === undefined && !isFatalAllowed && !waitsUntilReady) return undefined;
@@ -57,6 +59,7 @@ class ReleasePoints {
       isFatalAllowed,
       waitsUntilReady,
       readObject,
+      readPodTrouble,
       newObjects: () => this.#newObjects.get(name) ?? [],
       setNewObjects: (objects) => {
         if (objects.length > 0) this.#newObjects.set(name, objects);
@@ -126,6 +129,7 @@ export async function createExtensionPoints(
     log,
     isFatalAllowed: settings.fatalDeployErrors === 'stop',
     readObject: (object, readSignal) => readManifestObject(object, lookup, readSignal),
+    readPodTrouble: (workload, readSignal) => readPodTrouble(workload, kube, readSignal),
   });
 }
 

@@ -3,6 +3,7 @@ import type { KubernetesBindingSpec } from '../../hooks/kubernetes-binding.ts';
 import {
   accessOfBinding,
   accessOfObject,
+  accessOfPods,
   accessOfSecrets,
   createdNamespace,
   definedResource,
@@ -59,6 +60,17 @@ test('a rendered Namespace makes a namespace, and nothing else does', () => {
   expect(createdNamespace({ apiVersion: 'v1', kind: 'Namespace', metadata })).toBe('web');
   expect(createdNamespace({ apiVersion: 'example.com/v1', kind: 'Namespace', metadata })).toBeUndefined();
   expect(createdNamespace({ apiVersion: 'v1', kind: 'Pod', metadata })).toBeUndefined();
+});
+
+test('pods are listed in the namespaces of workloads', () => {
+  const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' } };
+  const elsewhere = { ...deployment, metadata: { name: 'db', namespace: 'data' } };
+  const config = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'web', namespace: 'other' } };
+  const pods = { group: '', resource: 'pods', verbs: ['list'] };
+  expect(accessOfPods([deployment, elsewhere, deployment, config], 'ours')).toEqual([
+    { ...pods, namespace: 'ours' },
+    { ...pods, namespace: 'data' },
+  ]);
 });
 
 test('a kind that its chart defines is found by group and kind', () => {

@@ -1,5 +1,6 @@
 import { isObject, textOf, textsOf } from '@addon-operator/json';
 import type { ApiResource } from '@addon-operator/kube-client/kube-object';
+import { hasPods } from '@addon-operator/kube-client/pod-trouble';
 import {
   type Access,
   accessOfRules,
@@ -33,6 +34,15 @@ export function definedResource(object: RawObject): (ScopedResource & { readonly
 export function groupKindOf(object: RawObject): string {
   const version = textOf(object['apiVersion']);
   return `${version.includes('/') ? (version.split('/')[0] ?? '') : ''}/${textOf(object['kind'])}`;
+}
+
+/** To say why a workload is not ready, the operator looks at its pods. */
+export function accessOfPods(objects: readonly RawObject[], ownNamespace: string): Access[] {
+  const workloads = objects.filter((object) =>
+    hasPods({ apiVersion: textOf(object['apiVersion']), kind: textOf(object['kind']) }),
+  );
+  const namespaces = new Set(workloads.map((object) => metadataText(object, 'namespace') ?? ownNamespace));
+  return [...namespaces].map((namespace) => ({ group: '', resource: 'pods', verbs: ['list'], namespace }));
 }
 
 /** The namespace that a rendered Namespace makes. */
