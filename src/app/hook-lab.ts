@@ -20,6 +20,8 @@ export interface HookLab {
   open(options: LabHookOptions): Promise<LoneHook>;
   readonly jq: LoneHookParts['jq'];
   readonly metrics: LoneHookParts['metrics'];
+  /** Variables of executables. */
+  readonly hookEnv: LoneHookParts['hookEnv'];
 }
 
 export interface LabHookOptions
@@ -53,6 +55,7 @@ export async function withHookLab<T>(
   const tools = await startHookTools({ settings, host, lead: ALONE, stop, running });
   return await use({
     jq: tools.jq,
+    hookEnv: tools.hookEnv,
     metrics,
     open: async ({ settings: own, host: { log }, kube, patcher, env, ...options }) => {
       const hookHost = { ...host, log };

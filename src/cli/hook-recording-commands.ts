@@ -1,17 +1,29 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { SETTINGS } from '../settings.ts';
 import { type CommandParts, socketPathOf } from './debug-command.ts';
 import type { HookRecordOptions } from './hook-record-command.ts';
 import { nameArgument } from './name-arguments.ts';
-import { addSettingOption } from './setting-options.ts';
+import { addSettingOption, givenFlags } from './setting-options.ts';
 
 interface RecordFlags extends Pick<HookRecordOptions, 'runs' | 'for' | 'asTest'> {
   readonly output: string;
   readonly withSecrets?: true;
 }
 
-/** Adds `hook record`. */
-export function addRecordingCommands(hook: Command, { host, runner }: CommandParts): void {
+interface ReplayFlags {
+  readonly color: boolean;
+  readonly output: 'text' | 'json';
+  readonly hook?: string;
+  readonly timeout: string;
+}
+
+/** Adds `hook record` and `hook replay`. */
+export function addRecordingCommands(hook: Command, parts: CommandParts): void {
+  addRecordCommand(hook, parts);
+  addReplayCommand(hook, parts);
+}
+
+function addRecordCommand(hook: Command, { host, runner }: CommandParts): void {
   const record = hook
     .command('record')
     .summary('Record runs of hooks of the running operator')
@@ -31,6 +43,36 @@ export function addRecordingCommands(hook: Command, { host, runner }: CommandPar
       const { output, withSecrets = false, ...limits } = record.opts<RecordFlags>();
       const options = { ...limits, hooks, directory: output, hasSecrets: withSecrets };
       return await hookRecordCommand(await socketPathOf(record, host), options, host);
+    }),
+  );
+}
+
+function addReplayCommand(hook: Command, { host, runner }: CommandParts): void {
+  const replay = hook
+    .command('replay')
+    .summary('Run hooks with the input of recorded runs and compare')
+    .description(
+      'Run hooks, as they are in the working copy, with the input of runs that `hook record` recorded, and show where they write anything else. Nothing that they write is applied',
+    )
+    .argument('[paths...]', 'recordings, or directories of them', ['recordings'])
+    .option('--hook <file>', 'file of the hook to run; default: of each recording the hook of its name')
+    .option('--timeout <duration>', 'limit of one run of a hook that sets none', '1m')
+    .addOption(
+      new Option('-o, --output <format>', 'format of the output').choices(['text', 'json']).default('text'),
+    )
+    .option('--no-color', 'no colours on a terminal')
+    .addHelpText(
+      'after',
+      '\nExit code: 0 all runs came to the same, 1 one did not, 2 a recording cannot be used.',
+    );
+  addSettingOption(replay, SETTINGS.modulesDirs);
+  addSettingOption(replay, SETTINGS.globalHooksDir);
+  replay.action((paths: readonly string[]) =>
+    runner(async () => {
+      const { hookReplayCommand } = await import('./hook-replay-command.ts');
+      const { color, output, ...given } = replay.opts<ReplayFlags>();
+      const flags = givenFlags(replay);
+      return await hookReplayCommand({ ...given, paths, format: output, hasColor: color, flags }, host);
     }),
   );
 }

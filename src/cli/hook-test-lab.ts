@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { systemClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
 import { parseGoDuration } from '@addon-operator/base/go-duration';
@@ -20,27 +18,20 @@ import type { Json } from '@addon-operator/json';
 import { Discovery } from '@addon-operator/kube-client/discovery';
 import { moduleCrds, parseObjects, readObjectFiles } from '@addon-operator/kube-client/object-files';
 import type { NewObject } from '@addon-operator/kube-client/object-patch/patch-operation';
-import { type Sandbox, startSandbox } from '@addon-operator/kube-sandbox';
+import type { Sandbox } from '@addon-operator/kube-sandbox';
 import { MemoryClient } from '@addon-operator/kube-sandbox/memory-client';
-import { createLogger } from '@addon-operator/logging/json-logger';
 import { dumpYaml } from '@addon-operator/yaml';
-import { type HookLab, withHookLab } from '../app/hook-lab.ts';
+import type { HookLab } from '../app/hook-lab.ts';
 import { type HookPlace, placeOf } from '../devkit/hook-place.ts';
 import { netChanges, type ReportedChange } from '../devkit/object-changes.ts';
 import { HookWorld } from '../devkit/test/hook-world.ts';
 import { RunRecords } from '../devkit/test/run-records.ts';
 import type { Hook } from '../hooks/hook.ts';
-import { readSettings } from '../settings/read-settings.ts';
 import type { Settings } from '../settings.ts';
 import type { CliHost } from './cli-host.ts';
-import { daemonHost } from './daemon-host.ts';
-import { withFramework } from './framework-dir.ts';
 import { hookPathOf } from './hook-test-files.ts';
-import { rethrowSandboxError } from './sandbox-failure.ts';
-import { writeKubeconfig } from './sandbox-files.ts';
+import { CONFIG_MAP, createOperatorObjects, errorLog, NAMESPACE, withSandboxLab } from './sandbox-lab.ts';
 
-const NAMESPACE = 'addon-operator';
-const CONFIG_MAP = 'addon-operator';
 /** What test steps write is not a change by the hook. */
 const STEPS = 'hook-test-steps';
 const DEFAULT_START = '2026-01-01T00:00:00Z';
@@ -68,36 +59,18 @@ export async function withTestLab<T>(
   use: (lab: TestLab) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
-  await using running = new AsyncDisposableStack();
-  const directory = await mkdtemp(join(tmpdir(), 'addon-operator-'));
-  running.defer(() => rm(directory, { recursive: true, force: true }));
   let current: Current | undefined;
-  const sandbox = await startSandbox(
+  const loaded = new Map<string, Hook>();
+  return await withSandboxLab(
+    host,
     {
-      clock: systemClock,
-      log: silentLogger,
       onChange: (change) => {
         current?.activity.touch();
         if (change.userAgent !== undefined && change.userAgent !== STEPS && !isOfOperator(change))
           current?.changes.push(change);
       },
     },
-    new AbortController().signal,
-  ).catch(rethrowSandboxError);
-  running.defer(() => sandbox.stop());
-  const kubeconfig = join(directory, 'kubeconfig');
-  writeKubeconfig(kubeconfig, sandbox.kubeconfig);
-  const flags = { 'kube-config': kubeconfig, namespace: NAMESPACE, 'config-map': CONFIG_MAP };
-  const settings = readSettings({ env: host.env, flags });
-  const env = { ...withFramework(host.env), KUBECONFIG: kubeconfig };
-  const labHost = daemonHost(
-    { ...host, env },
-    errorLog(() => undefined),
-  );
-  const loaded = new Map<string, Hook>();
-  return await withHookLab(
-    { settings, host: labHost },
-    (lab) =>
+    ({ lab, sandbox, settings }) =>
       use({
         jq: async (program, value) => await runJq(lab, program, value, signal),
         open: async (path, file, test) => {
@@ -150,7 +123,7 @@ async function openWorld(
   const errors: string[] = [];
   const client = (userAgent: string): MemoryClient => new MemoryClient(sandbox, activity, userAgent);
   const steps = client(STEPS);
-  await createFirst(steps, setting.values ?? {}, stop);
+  await createOperatorObjects(steps, setting.values ?? {}, stop);
   const clock = new VirtualClock(Date.parse(setting.now ?? DEFAULT_START));
   const records = new RunRecords();
   const hook = await lab.open({
@@ -212,22 +185,6 @@ function merged(file: Setting, test: Setting): Setting {
   };
 }
 
-async function createFirst(
-  kube: MemoryClient,
-  values: Readonly<Record<string, unknown>>,
-  signal: AbortSignal,
-): Promise<void> {
-  const data = Object.fromEntries(
-    Object.entries(values).map(([key, section]) => [key, dumpYaml(section as Json, 2)]),
-  );
-  const namespaces = '/api/v1/namespaces';
-  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } };
-  await kube.request({ method: 'POST', path: namespaces, body: namespace }, signal);
-  const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: CONFIG_MAP }, data };
-  const path = `${namespaces}/${NAMESPACE}/configmaps`;
-  await kube.request({ method: 'POST', path, body: configMap }, signal);
-}
-
 async function objectsOf(
   given: ObjectOrFile | readonly ObjectOrFile[],
   directory: string,
@@ -254,16 +211,5 @@ function changesOf(changes: readonly ReportedChange[]): readonly ChangeFacts[] {
   return netChanges(changes).map(({ change, changed: { apiVersion, kind, metadata } }) => {
     const { name, namespace } = metadata;
     return { change, apiVersion, kind, namespace, name };
-  });
-}
-
-/** Passes the messages of errors on, and drops all else. */
-function errorLog(onError: (text: string) => void): ReturnType<typeof createLogger> {
-  return createLogger({
-    level: 'error',
-    type: 'text',
-    hasTime: false,
-    clock: systemClock,
-    output: { write: (line) => onError(line.trimEnd()) },
   });
 }

@@ -7,7 +7,7 @@ import { runCli } from '../../src/cli/run-cli.ts';
 import { describeApiIndependent } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { type CommandResult, runInWorld } from '../support/world-command.ts';
-import { shHook } from '../support/world-files.ts';
+import { shHook, writeTree } from '../support/world-files.ts';
 
 const WAIT = { timeout: 60_000, interval: 50 };
 const PASSWORD = 'hunter22-swordfish';
@@ -104,6 +104,19 @@ describeApiIndependent((backend) => {
       }
       const tested = await runInWorld(world, 'hook', 'test', 'tests');
       expect(tested).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('1 passed, 0 failed') });
+      const replayed = await runInWorld(world, 'hook', 'replay');
+      expect(replayed).toMatchObject({
+        exitCode: 0,
+        stdout: "2 recorded runs on today's hooks: 2 same, 0 differ\n",
+      });
+      await writeTree(world.directory, { 'global-hooks/url.sh': HOOK.replace('@db', '@database') });
+      const changed = await runInWorld(world, 'hook', 'replay');
+      expect(changed).toMatchObject({
+        exitCode: 1,
+        stdout: expect.stringMatching(
+          /- +url: db:\/\/\*\*\*1@db\n +\+ +url: db:\/\/\*\*\*1@database\n[^]*\n {2}as recordings\/[^]*0 same, 2 differ\n$/,
+        ),
+      });
       await vi.waitFor(() => expect(world.daemon.operator.recorder.isOn).toBe(false), WAIT);
     });
 

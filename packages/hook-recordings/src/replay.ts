@@ -16,8 +16,8 @@ export interface Attempt {
 /** A hook as it is today. */
 export interface ReplayedHook {
   run(recording: Recording): Promise<Attempt>;
-  /** What the recorded outputs come to. */
-  effectsOf(recording: Recording): RunEffects;
+  /** What the recorded outputs come to; undefined if they could not be used, or there are none. */
+  effectsOf(recording: Recording): RunEffects | undefined;
 }
 
 /** The differing lines of two texts, with `- ` or `+ ` in front. */
@@ -55,7 +55,7 @@ async function verdictOn(recording: Recording, hook: ReplayedHook, differ: Diffe
       result: 'impure',
       reason: `it calls the Kubernetes API itself, whose state is not recorded: ${request}${now.requests.length > 1 ? ` and ${now.requests.length - 1} more requests` : ''}`,
     };
-  const then = recording.outputs === undefined ? undefined : hook.effectsOf(recording);
+  const then = hook.effectsOf(recording);
   if (isSame(then, now.effects)) return { result: 'same' };
   const again = await hook.run(recording);
   if (!isSame(now.effects, again.effects))

@@ -28,6 +28,8 @@ export interface SandboxOptions {
   readonly log: SandboxLog;
   /** Called after each change of an object, by whomever it was made; not for what a sandbox has from the start. */
   readonly onChange?: (change: ObjectChange) => void;
+  /** Called before each request that comes over HTTP is handled. */
+  readonly onRequest?: (request: ApiRequest) => void;
 }
 
 /** One committed change of an object. */
@@ -90,7 +92,11 @@ async function serve(options: SandboxOptions, storage: StateStorage, signal: Abo
   const { log } = options;
   let cluster: Cluster;
   const handle = (request: ApiRequest): ApiResponse => cluster.handle(request);
-  const server = await startHttpServer(options.port ?? 0, handle, log);
+  const handleHttp = (request: ApiRequest): ApiResponse => {
+    options.onRequest?.(request);
+    return handle(request);
+  };
+  const server = await startHttpServer(options.port ?? 0, handleHttp, log);
   cluster = beginCluster(options, storage.journal);
   const stopOnce = async (): Promise<void> => {
     signal.removeEventListener('abort', onAbort);

@@ -1,0 +1,93 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '@addon-operator/base/clock';
+import { silentLogger } from '@addon-operator/base/log';
+import type { Json } from '@addon-operator/json';
+import type { KubeClient } from '@addon-operator/kube-client/kube-client';
+import { type Sandbox, type SandboxOptions, startSandbox } from '@addon-operator/kube-sandbox';
+import { createLogger } from '@addon-operator/logging/json-logger';
+import { dumpYaml } from '@addon-operator/yaml';
+import { type HookLab, withHookLab } from '../app/hook-lab.ts';
+import { readSettings } from '../settings/read-settings.ts';
+import type { Settings } from '../settings.ts';
+import type { CliHost } from './cli-host.ts';
+import { daemonHost } from './daemon-host.ts';
+import { withFramework } from './framework-dir.ts';
+import { rethrowSandboxError } from './sandbox-failure.ts';
+import { writeKubeconfig } from './sandbox-files.ts';
+
+/** Namespace and name of the ConfigMap of the operator on the sandbox. */
+export const NAMESPACE = 'addon-operator';
+export const CONFIG_MAP = 'addon-operator';
+
+/** Hooks one after another on one sandbox in memory. */
+export interface SandboxLab {
+  readonly lab: HookLab;
+  readonly sandbox: Sandbox;
+  readonly settings: Settings;
+}
+
+/**
+ * Starts a sandbox, and what hooks need to run on it; hooks that use kubectl reach the sandbox. When this resolves all of it has
+ * ended, and its temporary files are gone.
+ *
+ * @param flags further settings, by flag name
+ * @throws OperatorError when that is not possible; errors of `use`
+ */
+export async function withSandboxLab<T>(
+  host: CliHost,
+  {
+    flags = {},
+    ...watch
+  }: Pick<SandboxOptions, 'onChange' | 'onRequest'> & { readonly flags?: Readonly<Record<string, string>> },
+  use: (lab: SandboxLab) => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  await using running = new AsyncDisposableStack();
+  const directory = await mkdtemp(join(tmpdir(), 'addon-operator-'));
+  running.defer(() => rm(directory, { recursive: true, force: true }));
+  const sandbox = await startSandbox(
+    { clock: systemClock, log: silentLogger, ...watch },
+    new AbortController().signal,
+  ).catch(rethrowSandboxError);
+  running.defer(() => sandbox.stop());
+  const kubeconfig = join(directory, 'kubeconfig');
+  writeKubeconfig(kubeconfig, sandbox.kubeconfig);
+  const own = { 'kube-config': kubeconfig, namespace: NAMESPACE, 'config-map': CONFIG_MAP };
+  const settings = readSettings({ env: host.env, flags: { ...flags, ...own } });
+  const env = { ...withFramework(host.env), KUBECONFIG: kubeconfig };
+  const labHost = daemonHost(
+    { ...host, env },
+    errorLog(() => undefined),
+  );
+  return await withHookLab({ settings, host: labHost }, (lab) => use({ lab, sandbox, settings }), signal);
+}
+
+/** Creates the namespace and the ConfigMap of the operator. */
+export async function createOperatorObjects(
+  kube: KubeClient,
+  values: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+): Promise<void> {
+  const data = Object.fromEntries(
+    Object.entries(values).map(([key, section]) => [key, dumpYaml(section as Json, 2)]),
+  );
+  const namespaces = '/api/v1/namespaces';
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } };
+  await kube.request({ method: 'POST', path: namespaces, body: namespace }, signal);
+  const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: CONFIG_MAP }, data };
+  const path = `${namespaces}/${NAMESPACE}/configmaps`;
+  await kube.request({ method: 'POST', path, body: configMap }, signal);
+}
+
+/** Passes the messages of errors on, and drops all else. */
+export function errorLog(onError: (text: string) => void): ReturnType<typeof createLogger> {
+  return createLogger({
+    level: 'error',
+    type: 'text',
+    hasTime: false,
+    clock: systemClock,
+    output: { write: (line) => onError(line.trimEnd()) },
+  });
+}
