@@ -16,7 +16,7 @@ import type { TrialRequest } from '../devkit/try-hook.ts';
 import type { WatchEventType } from '../hooks/kubernetes-binding.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import type { CliHost } from './cli-host.ts';
-import { withFramework } from './framework-dir.ts';
+import { withHookTools } from './hook-tools.ts';
 import { quietHost } from './quiet-host.ts';
 import { rethrowSandboxError } from './sandbox-failure.ts';
 import { writeKubeconfig } from './sandbox-files.ts';
@@ -88,7 +88,7 @@ export async function withHookTrial<T>(
   const settings = readSettings({ env: host.env, flags });
   const place = placeOf(path, resolve(host.cwd, settings.globalHooksDir));
   // What the hook does with kubectl or a client library must reach the sandbox.
-  const env = { ...withFramework(host.env), KUBECONFIG: kubeconfig };
+  const env = { ...withHookTools(host.env, join(directory, 'bin')), KUBECONFIG: kubeconfig };
   const around = tap.around.bind(tap);
   return await withLoneHook(
     { settings, host: quietHost({ ...host, env }), path, place, tap: around },

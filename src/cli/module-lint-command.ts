@@ -8,8 +8,8 @@ import { inspect } from '../app/inspect.ts';
 import { operatorParsers } from '../devkit/operator-parsers.ts';
 import { readSetting, readSettings } from '../settings/read-settings.ts';
 import type { CliHost } from './cli-host.ts';
-import { withFramework } from './framework-dir.ts';
 import { harmless } from './harmless.ts';
+import { withHookTools } from './hook-tools.ts';
 import { printData } from './print-data.ts';
 import { quietHost } from './quiet-host.ts';
 import { rethrowSandboxError } from './sandbox-failure.ts';
@@ -76,7 +76,7 @@ async function withParsers<T>(host: CliHost, use: Parameters<WithParsers<T>>[0])
       'modules-dir': directory,
     },
   });
-  const env = { ...withFramework(host.env), KUBECONFIG: kubeconfig };
+  const env = { ...withHookTools(host.env, join(directory, 'bin')), KUBECONFIG: kubeconfig };
   return await inspect(
     settings,
     // What the operator would log is what findings say.

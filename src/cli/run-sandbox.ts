@@ -21,7 +21,7 @@ import type { CliHost } from './cli-host.ts';
 import { daemonHost, daemonLog } from './daemon-host.ts';
 import { endFacts } from './end-facts.ts';
 import { summaryScreen, tourScreen } from './end-screen.ts';
-import { withFramework } from './framework-dir.ts';
+import { withHookTools } from './hook-tools.ts';
 import { ProgressDisplay } from './progress-display.ts';
 import { progressOf } from './progress-event.ts';
 import { rethrowSandboxError } from './sandbox-failure.ts';
@@ -103,7 +103,7 @@ async function runAndShow(parts: RunParts, stop: AbortSignal): Promise<number> {
       ...daemonHost(host, log),
       ...(!isPortChosen && { onPortInUse: (port) => showPortInUse(port, display) }),
       // What hooks do with kubectl or a client library must reach the sandbox, never a cluster of the user.
-      env: { ...withFramework(host.env), KUBECONFIG: files.kubeconfig },
+      env: { ...withHookTools(host.env, files.binDir), KUBECONFIG: files.kubeconfig },
       onUi: (address) => {
         pageAddress = address;
         log.info({ address }, 'the page in the sandbox');

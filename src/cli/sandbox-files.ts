@@ -11,7 +11,7 @@ import type { SandboxFiles } from './sandbox-paths.ts';
  * @throws OperatorError CONFIG_INVALID when the directory cannot be used, INTERNAL when another sandbox uses it
  */
 export async function prepareStateDirectory(files: SandboxFiles, isReset: boolean): Promise<void> {
-  const { stateDir, apiDir, kubeconfig, log, tmpDir, debugSocket } = files;
+  const { stateDir, apiDir, kubeconfig, log, tmpDir, binDir, debugSocket } = files;
   try {
     mkdirSync(stateDir, { recursive: true, mode: 0o700 });
     mkdirSync(apiDir, { recursive: true });
@@ -25,7 +25,7 @@ export async function prepareStateDirectory(files: SandboxFiles, isReset: boolea
   if (!isReset) return;
   const lock = await lockDirectory(apiDir).catch(rethrowSandboxError);
   try {
-    for (const path of [apiDir, kubeconfig, log, `${log}.1`, tmpDir, debugSocket])
+    for (const path of [apiDir, kubeconfig, log, `${log}.1`, tmpDir, binDir, debugSocket])
       rmSync(path, { recursive: true, force: true });
     mkdirSync(apiDir);
   } finally {

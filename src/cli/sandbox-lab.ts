@@ -13,7 +13,7 @@ import { readSettings } from '../settings/read-settings.ts';
 import type { Settings } from '../settings.ts';
 import type { CliHost } from './cli-host.ts';
 import { daemonHost } from './daemon-host.ts';
-import { withFramework } from './framework-dir.ts';
+import { withHookTools } from './hook-tools.ts';
 import { rethrowSandboxError } from './sandbox-failure.ts';
 import { writeKubeconfig } from './sandbox-files.ts';
 
@@ -56,7 +56,7 @@ export async function withSandboxLab<T>(
   writeKubeconfig(kubeconfig, sandbox.kubeconfig);
   const own = { 'kube-config': kubeconfig, namespace: NAMESPACE, 'config-map': CONFIG_MAP };
   const settings = readSettings({ env: host.env, flags: { ...flags, ...own } });
-  const env = { ...withFramework(host.env), KUBECONFIG: kubeconfig };
+  const env = { ...withHookTools(host.env, join(directory, 'bin')), KUBECONFIG: kubeconfig };
   const labHost = daemonHost(
     { ...host, env },
     errorLog(() => undefined),

@@ -12,6 +12,8 @@ export interface SandboxFiles {
   readonly kubeconfig: string;
   readonly log: string;
   readonly tmpDir: string;
+  /** Programs that hooks find before those of the machine. */
+  readonly binDir: string;
   readonly debugSocket: string;
 }
 
@@ -34,6 +36,7 @@ export function sandboxFiles(stateDir: string, systemTmpDir: string): SandboxFil
     kubeconfig: join(stateDir, 'kubeconfig'),
     log: join(stateDir, 'daemon.log'),
     tmpDir: join(stateDir, 'tmp'),
+    binDir: join(stateDir, 'bin'),
     debugSocket: isShort ? socket : join(systemTmpDir, `addon-operator-${id}`, 'debug.socket'),
   };
 }
