@@ -5,7 +5,8 @@ import { startHelm } from '@addon-operator/helm-releases/start-helm';
 import { Recorder } from '@addon-operator/hook-recordings/recorder';
 import type { TaskHandler } from '@addon-operator/task-queue';
 import { parseYaml } from '@addon-operator/yaml';
-import { createAuthorization } from '../extensions/authorization/create-authorization.ts';
+import { createAuthorization, policyFiles } from '../extensions/authorization/create-authorization.ts';
+import { customizationsDir } from '../extensions/points/release-points.ts';
 import { loadGlobalHooks } from '../hooks/load-hooks.ts';
 import { Journal } from '../journal/journal.ts';
 import type { Lead } from '../leader/take-lead.ts';
@@ -21,6 +22,7 @@ import { DeployHooks } from '../operator/deploy-hooks.ts';
 import { directoryMemory } from '../operator/directory-memory.ts';
 import { createExecution, createRunParts, scriptParts } from '../operator/execution-parts.ts';
 import { createExtensionParts } from '../operator/extension-parts.ts';
+import { FileWaits } from '../operator/file-waits.ts';
 import { GlobalHooks } from '../operator/global-hooks.ts';
 import { helmReports } from '../operator/helm-reports.ts';
 import { createHookLoader, createRuntime } from '../operator/hook-parts.ts';
@@ -83,6 +85,8 @@ export interface BuiltOperator {
   readonly schedules: Schedules;
   readonly pauses: Pauses;
   readonly helm: HelmDriver;
+  /** Loads files, and with an author at work waits for those that cannot be loaded. */
+  readonly loads: FileWaits;
 }
 
 /**
@@ -98,10 +102,10 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const log = componentLog(host, 'operator');
   const traces = new TaskTraces({ ...base.tracing, clock, newEventId: eventIds(host.random) });
   const authorization = await createAuthorization({ ...all, kube: base.cluster.main });
-  const files = await ModuleFiles.read({ ...all, gate: authorization?.gate });
-  const pauses = await loadPauses({ ...all, kube: base.cluster.main }, (module) => files.hasModule(module));
+  const loads = fileWaits(options);
   const crds = createCrds({ ...options, ...base.cluster, kube: base.cluster.helm });
-  await crds.read(files.found.modules);
+  const files = await loads.untilLoaded(() => readFiles({ ...all, gate: authorization?.gate }, crds));
+  const pauses = await loadPauses({ ...all, kube: base.cluster.main }, (module) => files.hasModule(module));
   const secrets = createSecrets(all);
   const values = new ValuesStore(files.found.staticValues, secrets.values);
   const followSecrets = (): Promise<void> => secrets.follow(values, configMap.content);
@@ -135,7 +139,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   };
   const explained = { ...parts, clock, log, ...waiting, values, pauses, releases, execution };
   const extensions = await createExtensionParts({ ...all, helm, hosts: base.http.hosts }, explained);
-  if (options.isInspection !== true) await files.loadFlow();
+  if (options.isInspection !== true) await loads.untilLoaded(() => files.loadFlow());
   const schedules = createSchedules({ ...all, router });
   const runDeps = { execution, metrics, log, traces, registry, router };
   const webhooks = createWebhooks({ ...options, kube: base.cluster.main }, base.reflectors, runDeps);
@@ -168,7 +172,31 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   };
   if (annotated !== undefined) watchAnnotations(annotated, operator);
   secrets.onChange((changed) => onSecretsChange(operator, changed));
-  return { operator, handle: createHandler(options, operator), schedules, pauses, helm };
+  return { operator, handle: createHandler(options, operator), schedules, pauses, helm, loads };
+}
+
+async function readFiles(
+  options: Parameters<typeof ModuleFiles.read>[0],
+  crds: Pick<ReturnType<typeof createCrds>, 'read'>,
+): Promise<ModuleFiles> {
+  const files = await ModuleFiles.read(options);
+  await crds.read(files.found.modules);
+  return files;
+}
+
+function fileWaits({ settings, host, stop, isInspection }: BuildOptions): FileWaits {
+  const hasAuthor = settings.watchesFiles && !settings.exitsAfterConverge && isInspection !== true;
+  return new FileWaits(hasAuthor ? { directories: watchedPaths(settings), host, stop } : undefined);
+}
+
+/** The directories and files whose changes are followed with `--watch-files`. */
+export function watchedPaths(settings: Settings): readonly string[] {
+  return [
+    settings.globalHooksDir,
+    customizationsDir(settings),
+    ...settings.modulesDirs,
+    ...policyFiles(settings),
+  ];
 }
 
 /** Runs the operations that users request by annotations of Module objects. */

@@ -4,8 +4,6 @@ import { LogTail } from '@addon-operator/logging/log-tail';
 import { observeLog } from '@addon-operator/logging/observe-log';
 import { withRedactedLog } from '@addon-operator/logging/redacted-log';
 import { startTracing } from '@addon-operator/tracing';
-import { policyFiles } from '../extensions/authorization/create-authorization.ts';
-import { customizationsDir } from '../extensions/points/release-points.ts';
 import { bindingCount } from '../hooks/hook.ts';
 import { leaderPod } from '../leader/leader-host.ts';
 import { type TakeLeadOptions, takeLead } from '../leader/take-lead.ts';
@@ -17,6 +15,7 @@ import { warnAboutUnknownModules } from '../operator/handlers/apply-config.ts';
 import { shutDown, startUp } from '../operator/lifecycle.ts';
 import type { Operator } from '../operator/operator.ts';
 import { STARTING_VIEW } from '../operator/operator-view.ts';
+import { FILES_CHANGED } from '../operator/tasks.ts';
 import { watchFiles } from '../operator/watch-files.ts';
 import { type Probes, startProbes } from '../server/start-probes.ts';
 import { ConfigMapEventLog } from '../settings/log-parameters.ts';
@@ -27,7 +26,7 @@ import { type Standby, standbyStatus } from '../status/standby.ts';
 import { createConfigMap, loadPatiently } from '../values/operator-config-map.ts';
 import { startAdmissionServer } from '../webhooks/admission-server.ts';
 import { webhookPorts } from '../webhooks/webhook-server.ts';
-import { buildOperator } from './build-operator.ts';
+import { buildOperator, watchedPaths } from './build-operator.ts';
 import { type Cluster, connectCluster } from './connect-cluster.ts';
 import { startDebugEndpoint, viewOf } from './endpoints.ts';
 import type { DaemonHost } from './host.ts';
@@ -160,9 +159,9 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     objects,
     heldPorts: lead.heldPorts,
   });
-  const { operator } = parts;
+  const { operator, loads } = parts;
   warnAboutUnknownModules(operator);
-  await loadHooks(operator, metrics, stop);
+  await loads.untilLoaded(() => loadHooks(operator, metrics, stop));
   warnOfNothingToDo(operator, settings, host);
   metrics.show(operatorGauges(operator));
   // After the servers of webhooks, which answer to the end.
@@ -184,6 +183,8 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   startLoops(host, { ...parts, configMap, metrics, stop, running });
   runModuleObjects(objects, moduleSource(operator, redactor), settings, host, running);
   if (settings.watchesFiles) running.defer(watchFiles(watchedPaths(settings), host, operator, stop));
+  if (loads.hasWaited)
+    operator.router.main.prepend({ type: 'ReloadFiles', saved: [], trigger: FILES_CHANGED });
   return { operator, httpPort: probes.port };
 }
 
@@ -216,15 +217,6 @@ async function createTracing({
     running,
   });
   return { bootId, tracer };
-}
-
-function watchedPaths(settings: Settings): readonly string[] {
-  return [
-    settings.globalHooksDir,
-    customizationsDir(settings),
-    ...settings.modulesDirs,
-    ...policyFiles(settings),
-  ];
 }
 
 async function loadHooks(operator: Operator, metrics: OperatorMetrics, stop: AbortSignal): Promise<void> {

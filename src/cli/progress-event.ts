@@ -31,6 +31,7 @@ export type ProgressEvent =
   | { readonly type: 'module-ready'; readonly module: string }
   | { readonly type: 'module-deleted'; readonly module: string }
   | { readonly type: 'files-changed'; readonly path: string }
+  | { readonly type: 'files-used'; readonly files: readonly string[]; readonly effect: string }
   | { readonly type: 'converged' }
   | { readonly type: 'task-failed'; readonly failed: FailedTask }
   | { readonly type: 'notice'; readonly isError: boolean; readonly text: string };
@@ -54,7 +55,7 @@ const KNOWN: Readonly<Record<string, (fields: LogFields) => ProgressEvent>> = {
   'jq engine': (fields) => ({ type: 'jq-chosen', engine: text(fields, 'engine') }),
   'Enabled modules': ({ modules }) => ({
     type: 'modules-enabled',
-    modules: Array.isArray(modules) ? modules.map(String) : [],
+    modules: stringsOf(modules),
   }),
   'Module is disabled': (fields) => ({
     type: 'module-disabled',
@@ -85,8 +86,18 @@ const KNOWN: Readonly<Record<string, (fields: LogFields) => ProgressEvent>> = {
     type: 'files-changed',
     path: text(fields, 'path'),
   }),
+  'the files are loaded now, the start goes on': () => ({ type: 'phase', text: 'the files are loaded now' }),
+  'saved files are used': (fields) => ({
+    type: 'files-used',
+    files: stringsOf(fields['files']),
+    effect: text(fields, 'effect'),
+  }),
   'first converge is finished. Operator is ready now.': () => ({ type: 'converged' }),
 };
+
+function stringsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}
 
 /** A line that a hook printed as JSON keeps its fields. */
 function printedText(message: string, fields: LogFields): string {

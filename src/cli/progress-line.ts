@@ -48,6 +48,8 @@ function rawLine(event: ProgressEvent, progress: Progress): ProgressLine | undef
       return plain(`module ${event.module} is deleted`);
     case 'files-changed':
       return plain(`changed: ${event.path}`);
+    case 'files-used':
+      return { kind: 'lasting', text: `saved ${shortList(event.files)}: ${event.effect}` };
     case 'task-failed': {
       const { module, hook, task, error, facts, failures, delayMs } = event.failed;
       const what =
@@ -76,6 +78,13 @@ function plain(text: string): ProgressLine {
 /** Several lines of an error, one behind the other, as people read them. */
 function inOneLine(text: string): string {
   return text.replaceAll(/\s*\n\s*/g, ' | ');
+}
+
+const MAX_FILES = 3;
+
+function shortList(files: readonly string[]): string {
+  const more = files.length - MAX_FILES;
+  return more > 0 ? `${files.slice(0, MAX_FILES).join(', ')} and ${more} more` : files.join(', ');
 }
 
 /** Programs print the reason for their failure last. */

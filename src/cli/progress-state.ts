@@ -74,6 +74,7 @@ export function advance(progress: Progress, event: ProgressEvent): Progress {
     case 'module-deleted':
     case 'module-disabled':
     case 'files-changed':
+    case 'files-used':
     case 'notice':
     case 'page-served':
       return progress;

@@ -63,7 +63,7 @@ test.each(['config a', 'monitor a/hook.sh/pods', 'a/hook.sh onStartup'])(
     lab.obstacles.set('reload modules', () =>
       lab.operator.registry.setModules([{ ...a, refusal: 'it was changed', chart: 'none' }, b]),
     );
-    lab.main.prepend({ type: 'ReloadFiles', trigger: 'test' });
+    lab.main.prepend({ type: 'ReloadFiles', saved: [], trigger: 'test' });
     await lab.settle();
     resolve();
     await converged;

@@ -3,7 +3,7 @@ import { hookFor, operatorLab } from '../../test/support/operator-lab.ts';
 import { causedBy, eventIds, originFields, withOrigin } from './task-origin.ts';
 import type { Task } from './tasks.ts';
 
-const task: Task = { type: 'ReloadFiles', trigger: 'test' };
+const task: Task = { type: 'ReloadFiles', saved: [], trigger: 'test' };
 
 test('eventIds() gives every event another text', () => {
   const next = eventIds(() => 0.5);

@@ -305,7 +305,7 @@ async function handle(
     case 'ApplyKubeConfigValues':
       return handleApplyConfig(operator, task, signal);
     case 'ReloadFiles':
-      return handleReloadFiles(operator, signal);
+      return handleReloadFiles(operator, task, signal);
     case 'ModuleRun':
       return reconcileModule(operator, task, queue, signal);
     case 'ParallelModuleRun':

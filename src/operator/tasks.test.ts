@@ -57,7 +57,7 @@ const OTHERS: readonly Task[] = [
   { type: 'DiscoverHelmReleases', trigger: 't' },
   { type: 'ModulePurge', release: 'old', trigger: 't' },
   { type: 'ApplyKubeConfigValues', changedKeys: [], trigger: 't' },
-  { type: 'ReloadFiles', trigger: 't' },
+  { type: 'ReloadFiles', saved: [], trigger: 't' },
   { type: 'GlobalHookWaitKubernetesSynchronization', trigger: 't' },
 ];
 

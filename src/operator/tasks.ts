@@ -4,6 +4,7 @@ import type { BindingType } from '../hooks/hook-config.ts';
 import type { ModuleKey, ModuleName } from '../values/module-key.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import type { ParallelRuns } from './parallel-runs.ts';
+import type { SavedFile } from './saved-files.ts';
 
 /** What the event type label of metrics and logs says about who asked for a converge. */
 /** The queue in which modules are brought to the desired state, one task after another. */
@@ -11,6 +12,9 @@ export const MAIN_QUEUE = 'main';
 
 /** The trigger of a run that a user requested. */
 export const REQUESTED = 'Request';
+
+/** The trigger of what runs because files were changed. */
+export const FILES_CHANGED = 'Files-Changed';
 
 export type ConvergeEvent = 'OperatorStartup' | 'GlobalValuesChanged' | 'ReloadAllModules';
 
@@ -131,7 +135,7 @@ type WaitingTask =
       readonly changedKeys: readonly ModuleKey[];
       readonly trigger: string;
     }
-  | { readonly type: 'ReloadFiles'; readonly trigger: string }
+  | { readonly type: 'ReloadFiles'; readonly saved: readonly SavedFile[]; readonly trigger: string }
   | { readonly type: 'ParallelModuleRun'; readonly runs: ParallelRuns<ModuleRun>; readonly trigger: string }
   | { readonly type: 'ModuleEnsureCRDs'; readonly module: ModuleName; readonly trigger: string }
   | { readonly type: 'DiscoverHelmReleases'; readonly trigger: string }
@@ -213,7 +217,8 @@ export function isSynchronization(run: HookRun): boolean {
  * anyway.
  */
 export function isOnlySynchronization(run: HookRun): boolean {
-  return run.trigger !== REQUESTED && run.reasons.every((reason) => reason.type === 'synchronization');
+  const isOfStart = run.trigger !== REQUESTED && run.trigger !== FILES_CHANGED;
+  return isOfStart && run.reasons.every((reason) => reason.type === 'synchronization');
 }
 
 /** One line for people: `<Type>:<queue>:<what>:<trigger>`. */

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -66,4 +66,21 @@ test('files whose name begins with a dot do not count', async () => {
   await untilReload(host, lab);
   const paths = host.captured.records.flatMap(({ path }) => (path === undefined ? [] : [path]));
   expect(new Set(paths)).toEqual(new Set([join(root, 'web', 'hooks', 'a.sh')]));
+});
+
+test('a chmod counts, also of a file that appeared in the meantime', async () => {
+  const path = join(root, 'web', 'hooks', 'a.sh');
+  await using watch = await watching();
+  const { host, lab } = watch;
+  writeFileSync(path, 'x', { mode: 0o644 });
+  await untilReload(host, lab);
+  lab.main.remove(() => true);
+  utimesSync(path, new Date(2_000_000), new Date(1_000_000));
+  await untilReload(host, lab);
+  lab.main.remove(() => true);
+  chmodSync(path, 0o755);
+  await untilReload(host, lab);
+  expect(lab.main.entries.map(({ task }) => task)).toContainEqual(
+    expect.objectContaining({ type: 'ReloadFiles', saved: [{ path, real: path }] }),
+  );
 });

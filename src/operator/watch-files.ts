@@ -1,16 +1,50 @@
-import { basename, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import type { Clock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import { isObject, textOf } from '@addon-operator/json';
+import type { FSWatcher } from 'chokidar';
 import { type RestartHooksParts, restartChangedHooks } from './restart-hooks.ts';
+import { savedFile } from './saved-files.ts';
 import type { TaskRouter } from './task-router.ts';
+import { FILES_CHANGED } from './tasks.ts';
 
 /** Editors write a file in several steps: a reload waits until nothing changed for this long. */
-const QUIET_MS = 300;
+export const QUIET_MS = 300;
 
 /** What the functions here use of the operator. */
 export interface WatchFilesParts extends RestartHooksParts {
   readonly router: Pick<TaskRouter, 'main'>;
+}
+
+/** Receives what happens to watched files. */
+export interface PathsListener {
+  readonly onChange: (path: string) => void;
+  /** From now on every change is reported. */
+  readonly onReady: () => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Watches paths and what is below them, until the watch is closed. */
+export async function watchPaths(paths: readonly string[], listener: PathsListener): Promise<FSWatcher> {
+  // Loaded on demand: only development needs it.
+  const { watch } = await import('chokidar');
+  const roots = new Set(paths.map((path) => resolve(path)));
+  const files = watch([...paths], {
+    ignoreInitial: true,
+    // The directories themselves may lie wherever they want.
+    ignored: (path) => basename(path).startsWith('.') && !roots.has(resolve(path)),
+  });
+  files.on('all', (_event, path) => listener.onChange(path));
+  // A chmod is reported in no other way where the file was read since it was written.
+  files.on('raw', (event, path, details) => {
+    const directory = isObject(details) ? textOf(details['watchedPath']) : '';
+    if (event !== 'change' || path === null || directory === '') return;
+    if (!path.split('/').some((name) => name.startsWith('.'))) listener.onChange(join(directory, path));
+  });
+  files.on('error', listener.onError);
+  files.on('ready', listener.onReady);
+  return files;
 }
 
 /**
@@ -24,7 +58,6 @@ export function watchFiles(
   operator: WatchFilesParts,
   stop: AbortSignal,
 ): () => Promise<void> {
-  const roots = new Set(directories.map((directory) => resolve(directory)));
   const { main } = operator.router;
   const changed = new Set<string>();
   let changes = 0;
@@ -35,24 +68,18 @@ export function watchFiles(
     await clock.sleep(QUIET_MS, stop);
     if (seen !== changes) return;
     log.info({ path }, 'files changed, loading hooks and modules again');
-    main.prepend({ type: 'ReloadFiles', trigger: 'Files-Changed' });
-    restartChangedHooks(operator, changed);
+    const saved = [...changed].map((each) => savedFile(each));
+    main.prepend({ type: 'ReloadFiles', saved, trigger: FILES_CHANGED });
+    restartChangedHooks(operator, new Set(saved.flatMap(({ path: watched, real }) => [watched, real])));
     changed.clear();
     main.cutDelay();
   };
-  // Loaded on demand: only development needs it.
-  const watcher = import('chokidar').then(({ watch }) => {
-    const files = watch([...directories], {
-      ignoreInitial: true,
-      // The directories themselves may lie wherever they want.
-      ignored: (path) => basename(path).startsWith('.') && !roots.has(resolve(path)),
-    });
-    files.on('all', (_event, path) => {
+  const watcher = watchPaths(directories, {
+    onChange: (path) => {
       onChange(path).catch(() => undefined);
-    });
-    files.on('error', (error) => log.warn(errorFields(error), 'files cannot be watched'));
-    files.on('ready', () => log.info({ directories }, 'watching files for changes'));
-    return files;
+    },
+    onReady: () => log.info({ directories }, 'watching files for changes'),
+    onError: (error) => log.warn(errorFields(error), 'files cannot be watched'),
   });
   return async () => {
     await (await watcher).close();

@@ -132,7 +132,7 @@ describeApiIndependent((backend) => {
       '001-web/module.yaml': 'requires: [{name: db}]\n',
       '002-db/module.yaml': 'requires: [{name: web}]\n',
     });
-    world.daemon.operator.router.main.append({ type: 'ReloadFiles', trigger: 'test' });
+    world.daemon.operator.router.main.append({ type: 'ReloadFiles', saved: [], trigger: 'test' });
     await world.log.until((records) =>
       records.some(({ error }) => String(error).includes('cycle: web -> db -> web')),
     );
@@ -140,7 +140,7 @@ describeApiIndependent((backend) => {
     await world.log.until((records) => records.some(({ unloaded }) => String(unloaded) === 'modules'));
     expect(world.daemon.operator.registry.enabled).toEqual(['web', 'db']);
     await world.write('modules', { '002-db/module.yaml': 'version: "1.0.0"\n' });
-    world.daemon.operator.router.main.append({ type: 'ReloadFiles', trigger: 'test' });
+    world.daemon.operator.router.main.append({ type: 'ReloadFiles', saved: [], trigger: 'test' });
     await world.log.untilPrinted('web beforeHelm', 3);
     const [web, db] = ['web beforeHelm', 'db beforeHelm'];
     expect(world.log.printed).toEqual([web, db, web, db, db, web]);

@@ -157,7 +157,7 @@ export async function act(lab: OperatorLab, what: Step): Promise<void> {
       lab.operator.router.queueConverge('GlobalValuesChanged', 'converge');
       return;
     case 'reload':
-      lab.main.prepend({ type: 'ReloadFiles', trigger: 'reload' });
+      lab.main.prepend({ type: 'ReloadFiles', saved: [], trigger: 'reload' });
       lab.main.cutDelay();
       return;
     case 'apply':

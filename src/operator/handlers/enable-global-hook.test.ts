@@ -113,7 +113,7 @@ test('nothing is waited for when the hooks that were to be synchronized are gone
   await start(lab);
   expect(lab.main.status.type).toBe('repeating');
   lab.replaceHooks([]);
-  lab.main.prepend({ type: 'ReloadFiles', trigger: 'test' });
+  lab.main.prepend({ type: 'ReloadFiles', saved: [], trigger: 'test' });
   await lab.settle();
   expect(lab.calls.at(-1)).toBe('discover');
   expect(lab.operator.converge.first).toBe('done');

@@ -5,7 +5,7 @@ import { taskHandler } from '../task-pipeline.ts';
 
 async function reload(lab: OperatorLab): Promise<void> {
   lab.takeCalls();
-  lab.main.prepend({ type: 'ReloadFiles', trigger: 'test' });
+  lab.main.prepend({ type: 'ReloadFiles', saved: [], trigger: 'test' });
   await lab.settle();
 }
 
@@ -56,7 +56,7 @@ test('new global hooks start before a converge that is started over', async () =
 
 test('files that change during the start do not let the converge overtake the global hooks', async () => {
   await using lab = await operatorLab([], { 'global/a.sh': { onStartup: 1, beforeAll: 1 } });
-  lab.main.prepend({ type: 'ReloadFiles', trigger: 'test' });
+  lab.main.prepend({ type: 'ReloadFiles', saved: [], trigger: 'test' });
   startUp(lab.operator, taskHandler(lab.operator), { stop: lab.stop.signal, abort: lab.abort.signal });
   await lab.settle();
   expect(lab.calls).toEqual(['global/a.sh onStartup', 'global/a.sh beforeAll', 'discover']);

@@ -2,17 +2,20 @@ import { isDeepStrictEqual } from 'node:util';
 import { errorFields, messageOf } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { TaskOutcome } from '@addon-operator/task-queue';
-import type { Hook } from '../../hooks/hook.ts';
+import { fullName, type Hook } from '../../hooks/hook.ts';
+import type { Module } from '../../modules/module.ts';
 import type { ModuleName } from '../../values/module-key.ts';
 import type { ConvergeState } from '../converge-state.ts';
+import { describeEdit, type EditedHooksParts, rerunEdited } from '../edited-hooks.ts';
 import type { GlobalHooks } from '../global-hooks.ts';
 import type { HookRuntime } from '../hook-runtime.ts';
 import { enableTasks, onStartupRuns } from '../lifecycle.ts';
 import type { ModuleRegistry } from '../module-registry.ts';
 import type { Releases } from '../releases.ts';
+import { effectsOfSaving, type ModuleReload, type ReloadFacts, type SavedFile } from '../saved-files.ts';
 import type { HookBindings, ModuleSources } from '../services.ts';
 import type { TaskRouter } from '../task-router.ts';
-import type { Task } from '../tasks.ts';
+import { FILES_CHANGED, type Task } from '../tasks.ts';
 import type { TrackedModule } from '../tracked-module.ts';
 import type { ModuleRemoval } from './module-delete.ts';
 
@@ -24,59 +27,134 @@ export interface ReloadFilesParts {
   readonly router: TaskRouter;
   readonly log: Logger;
   readonly releases: Releases;
-  readonly sources: Pick<ModuleSources, 'loadGlobalHooks' | 'loadModuleHooks' | 'reloadModules'>;
+  readonly queues: EditedHooksParts['queues'];
+  readonly metrics: EditedHooksParts['metrics'];
+  readonly sources: Pick<
+    ModuleSources,
+    'loadGlobalHooks' | 'loadModuleHooks' | 'reloadModules' | 'modulesDirectories'
+  >;
   readonly bindings: Pick<HookBindings, 'createRuntime' | 'setSchedules' | 'setWebhooks'>;
   readonly removal: Pick<ModuleRemoval, 'stop'>;
 }
 
 /**
  * Development only: takes over what changed on disk. New and changed global hooks are started as at the start of the
- * daemon, removed ones stopped; modules with other hooks start anew; then all modules are brought to the new state.
- * What cannot be loaded is reported, now and after each converge until it can be, and stays as it was.
+ * daemon, removed ones stopped; modules with other hooks start anew; hooks that were edited run again; then all modules
+ * are brought to the new state. What cannot be loaded is reported, now and after each converge until it can be, and stays
+ * as it was.
  */
 export async function handleReloadFiles(
   operator: ReloadFilesParts,
+  { saved }: Extract<Task, { readonly type: 'ReloadFiles' }>,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
   operator.converge.beginReload();
   try {
-    return await reload(operator, signal);
+    return await reload(operator, saved, signal);
   } finally {
     operator.converge.endReload();
   }
 }
 
-async function reload(operator: ReloadFilesParts, signal: AbortSignal): Promise<TaskOutcome<Task>> {
-  await attempt(operator, 'modules', () => operator.sources.reloadModules());
+/** What a reload did, for the report about the saved files. */
+interface Reloaded {
+  /** What became of hooks, by path. */
+  readonly hooks: Map<string, string>;
+  readonly modules: Map<ModuleName, ModuleReload>;
+}
+
+async function reload(
+  operator: ReloadFilesParts,
+  saved: readonly SavedFile[],
+  signal: AbortSignal,
+): Promise<TaskOutcome<Task>> {
+  const { registry } = operator;
+  const before = registry.modules;
+  const reloaded: Reloaded = { hooks: new Map(), modules: new Map() };
+  const areRead = await attempt(operator, 'modules', () => operator.sources.reloadModules());
   const started: HookRuntime[] = [];
   await attempt(operator, 'global hooks', async () => {
-    started.push(
-      ...(await replaceGlobalHooks(operator, await operator.sources.loadGlobalHooks(signal), signal)),
-    );
+    const loaded = await operator.sources.loadGlobalHooks(signal);
+    started.push(...(await replaceGlobalHooks(operator, loaded, reloaded, signal)));
   });
   // Those that are stopped may be made anew meanwhile.
-  const modules = [...operator.registry.tracked.values()];
-  for (const tracked of modules) {
-    const { hooks, module } = tracked;
-    const load = async (): Promise<void> => {
-      if (module.refusal !== undefined) return stopRefused(operator, tracked, signal);
-      if (hooks === undefined) return;
-      const loaded = await operator.sources.loadModuleHooks(module, signal);
-      if (
-        !isSame(
-          hooks.map((runtime) => runtime.hook),
-          loaded,
-        )
-      )
-        await operator.removal.stop(tracked, signal);
-    };
-    await attempt(operator, `hooks of module ${module.name}`, load, module.name);
-  }
+  const modules = [...registry.tracked.values()];
+  for (const tracked of modules) await reloadHooksOf(operator, tracked, reloaded, signal);
   // The converge of the start comes anyway, when the global hooks are ready for it.
-  if (operator.registry.discovery !== undefined)
-    operator.router.restartConverge('ReloadAllModules', 'Files-Changed');
+  if (registry.discovery !== undefined) operator.router.restartConverge('ReloadAllModules', FILES_CHANGED);
+  for (const runtime of editedHooks(operator, saved)) {
+    if (started.includes(runtime)) continue;
+    const plan = rerunEdited(operator, runtime);
+    reloaded.hooks.set(runtime.hook.path, `hook ${fullName(runtime.hook)} ${describeEdit(plan)}`);
+  }
   operator.router.main.prepend(...onStartupRuns(started), ...enableTasks(started));
+  reportSaved(operator, saved, before, areRead ? reloaded : { ...reloaded, modules: notLoaded(before) });
   return { type: 'success' };
+}
+
+function editedHooks(
+  { registry, globalHooks }: ReloadFilesParts,
+  saved: readonly SavedFile[],
+): readonly HookRuntime[] {
+  const paths = new Set(saved.flatMap(({ path, real }) => [path, real]));
+  const ofModules = [...registry.tracked.values()].flatMap(({ hooks }) => hooks ?? []);
+  return [...globalHooks.runtimes, ...ofModules].filter(
+    ({ hook, isStopped }) => !isStopped && paths.has(hook.path),
+  );
+}
+
+async function reloadHooksOf(
+  operator: ReloadFilesParts,
+  tracked: TrackedModule,
+  reloaded: Reloaded,
+  signal: AbortSignal,
+): Promise<void> {
+  const { hooks, module } = tracked;
+  const load = async (): Promise<void> => {
+    if (module.refusal !== undefined) {
+      reloaded.modules.set(module.name, 'refused');
+      return await stopRefused(operator, tracked, signal);
+    }
+    if (hooks === undefined) return;
+    const loaded = await operator.sources.loadModuleHooks(module, signal);
+    const known = hooks.map((runtime) => runtime.hook);
+    if (isSame(known, loaded)) return;
+    reloaded.modules.set(module.name, 'restarted');
+    await operator.removal.stop(tracked, signal);
+  };
+  const isLoaded = await attempt(operator, `hooks of module ${module.name}`, load, module.name);
+  if (!isLoaded) reloaded.modules.set(module.name, 'not-loaded');
+}
+
+function notLoaded(modules: readonly Module[]): Reloaded['modules'] {
+  return new Map(modules.map(({ name }) => [name, 'not-loaded']));
+}
+
+/** So many effects are logged: a checkout of another branch changes files without number. */
+const MAX_EFFECTS = 20;
+
+function reportSaved(
+  operator: ReloadFilesParts,
+  saved: readonly SavedFile[],
+  before: readonly Module[],
+  { hooks, modules: reloads }: Reloaded,
+): void {
+  const { modules } = operator.registry;
+  const has = (list: readonly Module[], name: ModuleName): boolean =>
+    list.some((module) => module.name === name);
+  const places = [...modules, ...before].map(
+    ({ name, path, source = path }): ReloadFacts['modules'][number] => ({
+      name,
+      path: source,
+      reload: has(modules, name) ? (reloads.get(name) ?? (has(before, name) ? 'same' : 'new')) : 'gone',
+    }),
+  );
+  const modulesDirs = operator.sources.modulesDirectories().map(({ path }) => path);
+  const effects = effectsOfSaving(saved, { hooks, modules: places, modulesDirs });
+  for (const fields of effects.slice(0, MAX_EFFECTS))
+    operator.log.info({ ...fields }, 'saved files are used');
+  if (effects.length > MAX_EFFECTS)
+    operator.log.info({ effects: effects.length }, 'further saved files are used');
 }
 
 /** What runs of it ends; its release stays as it is. */
@@ -94,12 +172,14 @@ async function attempt(
   what: string,
   load: () => Promise<void>,
   module?: ModuleName,
-): Promise<void> {
+): Promise<boolean> {
   try {
     await load();
+    return true;
   } catch (error) {
     operator.converge.addUnloaded({ what, module, error: messageOf(error) });
     operator.log.error(errorFields(error), `cannot load changed files, the ${what} are not changed`);
+    return false;
   }
 }
 
@@ -107,6 +187,7 @@ async function attempt(
 async function replaceGlobalHooks(
   operator: ReloadFilesParts,
   loaded: readonly Hook[],
+  { hooks }: Reloaded,
   signal: AbortSignal,
 ): Promise<HookRuntime[]> {
   const before = operator.globalHooks.runtimes;
@@ -125,12 +206,18 @@ async function replaceGlobalHooks(
   operator.globalHooks.setRuntimes(
     [...kept, ...fresh].toSorted((a, b) => (a.hook.name < b.hook.name ? -1 : 1)),
   );
-  for (const { hook } of fresh) operator.log.info({ hook: hook.name }, 'global hook is new or changed');
-  for (const { hook } of gone) operator.log.info({ hook: hook.name }, 'global hook was replaced or removed');
+  for (const { hook } of gone) {
+    hooks.set(hook.path, `global hook ${hook.name} is gone: its bindings have ended`);
+    operator.log.info({ hook: hook.name }, 'global hook was replaced or removed');
+  }
+  for (const { hook } of fresh) {
+    hooks.set(hook.path, `global hook ${hook.name} is new, or its configuration has changed: it starts`);
+    operator.log.info({ hook: hook.name }, 'global hook is new or changed');
+  }
   return fresh;
 }
 
-/** Whether hooks have the same names and configurations; what else is in the file counts at its next run anyway. */
+/** Whether hooks have the same names and configurations. */
 function isSame(a: readonly Hook[], b: readonly Hook[]): boolean {
   const essence = (hooks: readonly Hook[]) => hooks.map(({ path, config }) => ({ path, config }));
   return isDeepStrictEqual(essence(a), essence(b));

@@ -1,0 +1,78 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { OperatorError } from '@addon-operator/base/errors';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { daemonHost } from '../../test/support/daemon-host.ts';
+import { FileWaits } from './file-waits.ts';
+
+let directory: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'file-waits-'));
+});
+
+afterEach(() => {
+  rmSync(directory, { recursive: true });
+});
+
+const write = (text: string): void => writeFileSync(join(directory, 'file'), text);
+
+/** Loads a file that is broken unless it contains `good`. */
+async function load(): Promise<string> {
+  const text = readFileSync(join(directory, 'file'), 'utf8');
+  if (text !== 'good') throw new OperatorError('CONFIG_INVALID', text);
+  return text;
+}
+
+function waiting() {
+  const host = daemonHost();
+  const stop = new AbortController();
+  const waits = new FileWaits({ directories: [directory], host, stop: stop.signal });
+  const problems = (): readonly unknown[] =>
+    host.captured.records.filter(({ level }) => level === 'error').map(({ error }) => String(error));
+  return { host, stop, waits, problems };
+}
+
+test('a file that cannot be loaded is waited for, and each of its problems is reported once', async () => {
+  const { host, waits, problems } = waiting();
+  write('bad');
+  let isLoaded = false;
+  const loaded = waits.untilLoaded(load).finally(() => {
+    isLoaded = true;
+  });
+  const pass = async (isEnough: () => boolean): Promise<void> => {
+    while (!isEnough()) {
+      await host.clock.untilAsleep();
+      await host.clock.advance(300);
+    }
+  };
+  await host.captured.untilMessage('files cannot be loaded, the start waits until they are corrected');
+  write('worse');
+  await pass(() => problems().length > 1);
+  write('good');
+  await pass(() => isLoaded);
+  expect(await loaded).toBe('good');
+  expect(problems()).toEqual([expect.stringContaining('bad'), expect.stringContaining('worse')]);
+  expect(waits.hasWaited).toBe(true);
+});
+
+test('a wait ends with the stop', async () => {
+  const { host, stop, waits } = waiting();
+  write('bad');
+  const loaded = waits.untilLoaded(load);
+  await host.captured.untilMessage('files cannot be loaded, the start waits until they are corrected');
+  stop.abort(new Error('stopped'));
+  await expect(loaded).rejects.toThrow('stopped');
+});
+
+test('nothing is waited for without an author, and for errors that are no problem of files', async () => {
+  write('bad');
+  const impatient = new FileWaits(undefined);
+  await expect(impatient.untilLoaded(load)).rejects.toThrow('bad');
+  const { waits } = waiting();
+  await expect(waits.untilLoaded(() => Promise.reject(new TypeError('a defect')))).rejects.toThrow(
+    'a defect',
+  );
+  expect([impatient.hasWaited, waits.hasWaited]).toEqual([false, false]);
+});
