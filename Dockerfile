@@ -7,9 +7,9 @@
 # It runs as user 65532. To install more, switch to root and back: USER root, RUN apt-get update && apt-get install -y ...,
 # USER 65532:65532. How to build it and with which arguments: release/README.md.
 
-# To pin a base to the byte, give its digest: --build-arg DEBIAN_IMAGE=debian:trixie-slim@sha256:...
-ARG NODE_IMAGE=node:24-trixie-slim
-ARG DEBIAN_IMAGE=debian:trixie-slim
+# The digests are those of images for all platforms. The Node is that of the tests.
+ARG NODE_IMAGE=node:24.21.0-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22b584578ca4bb28af31120cffe
+ARG DEBIAN_IMAGE=debian:trixie-slim@sha256:a29215f6a35e51e22adffa17f89e9d2ef06214e64a2bad10d765c46aea49f11f
 
 FROM ${DEBIAN_IMAGE} AS runtime
 # Packages as they were at this time: 20261101T000000Z. Empty: as they are today.
@@ -36,7 +36,7 @@ RUN set -eu; . /etc/os-release; \
   }; \
   export DEBIAN_FRONTEND=noninteractive; \
   install_jq "http://deb.debian.org/debian" || install_jq "${archive}/debian/${JQ_SNAPSHOT}"; \
-  install ca-certificates libstdc++6 tini ${EXTRA_PACKAGES}; \
+  install ca-certificates libstdc++6 tini tzdata ${EXTRA_PACKAGES}; \
   rm -rf /etc/apt/sources.list.d/jq.list /etc/apt/preferences.d/jq /var/lib/apt/lists/* /var/cache/apt/* \
     /var/cache/ldconfig/aux-cache /var/log/apt /var/log/*.log; \
   echo 'addon-operator:x:65532:' >>/etc/group; \

