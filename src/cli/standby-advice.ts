@@ -34,6 +34,18 @@ export async function standbyAdvice(args: readonly string[], host: CliHost): Pro
   }
 }
 
+/** Whether another replica leads, so that no socket will appear in this one. False where the Lease cannot be read. */
+export async function isStandby(host: CliHost): Promise<boolean> {
+  if (host.env['ADDON_OPERATOR_HA'] !== 'true') return false;
+  try {
+    const settings = readSettings({ env: host.env, flags: {} });
+    const holder = await leaseHolder(settings, host);
+    return holder !== '' && leaderPod(holder) !== settings.podName;
+  } catch {
+    return false;
+  }
+}
+
 async function leaseHolder(settings: ReturnType<typeof readSettings>, host: CliHost): Promise<string> {
   const daemon = quietHost(host);
   const cluster = await connectCluster(

@@ -34,8 +34,12 @@ export function addWaitCommand(program: Command, { host, runner }: CommandParts)
           'REQUEST_INVALID',
         );
       const { waitForModule } = await import('./wait-for-module.ts');
-      const socketPath = (): Promise<string> => socketPathOf(module, host);
-      return await waitForModule({ name, wanted: String(options['for']), timeoutMs }, socketPath, host);
+      const { isStandby } = await import('./standby-advice.ts');
+      const socket = {
+        socketPath: (): Promise<string> => socketPathOf(module, host),
+        isStandby: (): Promise<boolean> => isStandby(host),
+      };
+      return await waitForModule({ name, wanted: String(options['for']), timeoutMs }, socket, host);
     }),
   );
 }

@@ -1,4 +1,4 @@
-import { codeOf, ERROR_CODES, type ErrorCode, messageOf } from '@addon-operator/base/errors';
+import { codeOf, ERROR_CODES, type ErrorCode, hasCode, messageOf } from '@addon-operator/base/errors';
 import { fieldsOf, parseJson, textOf, textsOf } from '@addon-operator/json';
 import { requestDebug } from '../server/debug-client.ts';
 import { type CliHost, fail } from './cli-host.ts';
@@ -12,26 +12,32 @@ export interface ModuleWait {
   readonly timeoutMs: number;
 }
 
+export interface SocketSource {
+  /** Finds the socket: that of a sandbox appears when it starts. */
+  readonly socketPath: () => Promise<string>;
+  /** Whether no socket will appear, because another replica leads. */
+  readonly isStandby: () => Promise<boolean>;
+}
+
 /**
  * Waits until a module has a status and returns the exit code: 1 if it has not in time. A module that does not exist yet,
  * and an operator that does not respond yet, are waited for as well.
  *
- * @param socketPath finds the socket: that of a sandbox appears when it starts
+ * @throws OperatorError DEBUG_SOCKET in a standby
  */
 export async function waitForModule(
   { name, wanted, timeoutMs }: ModuleWait,
-  socketPath: () => Promise<string>,
+  { socketPath, isStandby }: SocketSource,
   host: CliHost,
 ): Promise<number> {
   const { clock } = host;
   const stop = host.stopSignal();
   const endMs = clock.steadyMs() + timeoutMs;
   for (;;) {
-    const state = await stateOf(name, socketPath, host, stop).catch((error: unknown) => ({
-      status: '',
-      text: messageOf(error),
-      code: codeOf(error),
-    }));
+    const state = await stateOf(name, socketPath, host, stop).catch(async (error: unknown) => {
+      if (hasCode(error, 'DEBUG_SOCKET') && (await isStandby())) throw error;
+      return { status: '', text: messageOf(error), code: codeOf(error) };
+    });
     if (state.status === wanted) {
       host.stdout.write(harmless(`module ${name} is ${wanted}\n`));
       return 0;

@@ -56,12 +56,12 @@ test('the pod has the label until the operator stops, which waits 5 s for client
   await drained;
 });
 
-test('without permission a warning says what to allow, and a stop does not wait', async () => {
+test('without permission a record says what to allow, and a stop does not wait', async () => {
   const denied = new KubeApiError('pods is forbidden', { status: 403, reason: 'Forbidden' });
   const { endpoint, log, stop, values } = endpointOf(denied);
   endpoint.publish(stop.signal);
   await new Promise(setImmediate);
-  expect(log.records).toMatchObject([{ level: 'warn', label: LABEL }]);
+  expect(log.records).toMatchObject([{ level: 'info', label: LABEL }]);
   stop.abort();
   await endpoint.drained();
   expect(values()).toHaveLength(1);

@@ -74,7 +74,8 @@ export class WebhookEndpoint {
       this.#isLabelled = true;
     } catch (error) {
       if (stop.aborted) return;
-      const level = hasStatus(error, FORBIDDEN) ? 'warn' : 'debug';
+      // The chart allows it where there are such Services.
+      const level = hasStatus(error, FORBIDDEN) ? 'info' : 'debug';
       log[level](
         { label: LABEL, ...errorFields(error) },
         'cannot label the pod: Services that select this label send it no webhook requests; allow the operator to patch pods in its namespace',

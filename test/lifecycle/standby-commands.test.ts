@@ -47,6 +47,8 @@ describeLifecycle((backend) => {
       `This replica is a standby, and only the leader has a socket: kubectl -n ${world.namespace} exec operator-a -- addon-operator module values 'my web'\n`,
     );
     expect(standby.stderr).toContain('Code: DEBUG_SOCKET');
+    const waiting = await runInReplica(world, 'wait', 'module', 'web', '--timeout', '1h');
+    expect(waiting).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('exec operator-a -- ') });
 
     await lease(world, `operator-b.10-0-0-2.${world.namespace}.pod`);
     const starting = await runInReplica(world, 'module', 'list');
