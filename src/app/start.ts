@@ -23,6 +23,7 @@ import { refuseUnsupported } from '../settings/unsupported-settings.ts';
 import type { Settings } from '../settings.ts';
 import { runModuleObjects } from '../status/run-module-objects.ts';
 import { type Standby, standbyStatus } from '../status/standby.ts';
+import { Page } from '../ui/page.ts';
 import { createConfigMap, loadPatiently } from '../values/operator-config-map.ts';
 import { startAdmissionServer } from '../webhooks/admission-server.ts';
 import { webhookPorts } from '../webhooks/webhook-server.ts';
@@ -32,7 +33,6 @@ import { startDebugEndpoint, viewOf } from './endpoints.ts';
 import type { DaemonHost } from './host.ts';
 import { type BaseOptions, startBase, type Tracing } from './infrastructure.ts';
 import { startLoops } from './loops.ts';
-import { Page } from './page.ts';
 import { endOnUncaught, stopDaemon } from './stop.ts';
 
 /** A running operator. */

@@ -13,7 +13,7 @@ import {
 } from '@addon-operator/hook-recordings';
 import { didYouMean } from '@addon-operator/json/similar-word';
 import { MemoryClient } from '@addon-operator/kube-sandbox/memory-client';
-import type { HookLab } from '../app/hook-lab.ts';
+import type { HookLab } from '../devkit/hook-lab.ts';
 import { placeOf } from '../devkit/hook-place.ts';
 import {
   changedBindings,

@@ -21,7 +21,7 @@ import type { NewObject } from '@addon-operator/kube-client/object-patch/patch-o
 import type { Sandbox } from '@addon-operator/kube-sandbox';
 import { MemoryClient } from '@addon-operator/kube-sandbox/memory-client';
 import { dumpYaml } from '@addon-operator/yaml';
-import type { HookLab } from '../app/hook-lab.ts';
+import type { HookLab } from '../devkit/hook-lab.ts';
 import { type HookPlace, placeOf } from '../devkit/hook-place.ts';
 import { netChanges, type ReportedChange } from '../devkit/object-changes.ts';
 import { HookWorld } from '../devkit/test/hook-world.ts';

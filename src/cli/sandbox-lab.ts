@@ -8,7 +8,7 @@ import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { type Sandbox, type SandboxOptions, startSandbox } from '@addon-operator/kube-sandbox';
 import { createLogger } from '@addon-operator/logging/json-logger';
 import { dumpYaml } from '@addon-operator/yaml';
-import { type HookLab, withHookLab } from '../app/hook-lab.ts';
+import { type HookLab, withHookLab } from '../devkit/hook-lab.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import type { Settings } from '../settings.ts';
 import type { CliHost } from './cli-host.ts';

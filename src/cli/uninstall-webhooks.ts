@@ -1,8 +1,8 @@
 import { connectCluster } from '../app/connect-cluster.ts';
-import { stopDeployment } from '../app/stop-deployment.ts';
 import { createMetrics } from '../operator/daemon-metrics.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import { removeAdmission, removeConversions } from '../webhooks/remove-webhooks.ts';
+import { stopDeployment } from '../webhooks/stop-deployment.ts';
 import type { CliHost } from './cli-host.ts';
 import { quietHost } from './quiet-host.ts';
 

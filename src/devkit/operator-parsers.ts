@@ -4,7 +4,7 @@ import { mergeValues } from '@addon-operator/json/merge';
 import type { OperatorParsers } from '@addon-operator/module-lint';
 import { SchemaCheck } from '@addon-operator/value-schemas/schema-check';
 import { findHooks } from '../hooks/find-hooks.ts';
-import { loadModule, readSchemas, readValuesFile, sectionOfFile } from '../modules/module-files.ts';
+import { loadModule, readSchemas, readValuesFile, sectionOfFile } from '../modules/load-module.ts';
 import { parseDirectoryName } from '../modules/module-name.ts';
 import { refuseOutsideLinks } from '../modules/outside-links.ts';
 import type { Inspection } from '../plan/inspection.ts';

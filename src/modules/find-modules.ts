@@ -18,7 +18,6 @@ import {
 import type { SectionSchemas } from '../values/section-schemas.ts';
 import { FLAG_SUFFIX } from '../values/values-patch.ts';
 import type { StaticValues } from '../values/values-store.ts';
-import type { Module, ModuleGate } from './module.ts';
 import {
   flagOfFile,
   loadModule,
@@ -27,7 +26,8 @@ import {
   refusedModule,
   sectionOfFile,
   type ValuesFile,
-} from './module-files.ts';
+} from './load-module.ts';
+import type { Module, ModuleGate } from './module.ts';
 import { parseDirectoryName } from './module-name.ts';
 import { refuseOutsideLinks } from './outside-links.ts';
 import { inRunOrder } from './run-order.ts';

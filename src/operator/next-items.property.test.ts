@@ -4,7 +4,7 @@ import { act, anyOptions, anySteps, HOOKS, MODULES } from '../../test/support/op
 import { moduleFor, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
 import { moduleNameOf } from '../hooks/hook.ts';
 import type { RunView } from '../journal/run-view.ts';
-import type { NextItem } from '../status/next-items.ts';
+import type { NextItem } from '../status/next-item.ts';
 import { allRuntimes } from './binding-problems.ts';
 import { startUp } from './lifecycle.ts';
 import { nextItems } from './next-items.ts';

@@ -3,7 +3,7 @@ import type { Clock } from '@addon-operator/base/clock';
 import { parseCrontab } from '@addon-operator/crontab';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import { moduleNameOf, title } from '../hooks/hook.ts';
-import type { NextItem } from '../status/next-items.ts';
+import type { NextItem } from '../status/next-item.ts';
 import { allRuntimes, type BindingProblemsParts } from './binding-problems.ts';
 import type { ModuleRegistry } from './module-registry.ts';
 import type { Pauses } from './pauses.ts';

@@ -9,7 +9,7 @@ import type {
   WatchView,
 } from './module-details.ts';
 import type { ModuleDrift, ModuleExplanation, ModuleSummary } from './module-explanation.ts';
-import type { NextItem } from './next-items.ts';
+import type { NextItem } from './next-item.ts';
 import type { OperatorStatus, RunningHookFacts } from './operator-status.ts';
 import type { TaskQueueView } from './task-queues.ts';
 

@@ -62,10 +62,15 @@ test('the page is loaded only where it is wanted', () => {
     ({ from, to, isTypeOnly }) => to.startsWith('ui/') && !from.startsWith('ui/') && !isTypeOnly,
   );
   expect(loaders.map(({ from, to }) => `${from} > ${to}`)).toEqual([
-    'app/page.ts > ui/start-ui.ts',
+    'app/start.ts > ui/page.ts',
     'cli/print-page-address.ts > ui/address-file.ts',
   ]);
-  expect(files.get('app/page.ts')).toMatch(/'off'\) return;[^]*await import\('\.\.\/ui\/start-ui\.ts'\)/);
+  expect(
+    imports
+      .filter(({ from, to, isTypeOnly }) => from === 'ui/page.ts' && to.startsWith('ui/') && !isTypeOnly)
+      .map(({ to }) => to),
+  ).toEqual(['ui/start-ui.ts']);
+  expect(files.get('ui/page.ts')).toMatch(/'off'\) return;[^]*await import\('\.\/start-ui\.ts'\)/);
 });
 
 test('libraries for traces are loaded by one file, which is loaded only when traces are wanted', () => {

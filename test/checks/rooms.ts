@@ -11,8 +11,8 @@ interface Room {
 /** The map of docs/architecture: a room imports only from rooms further down. */
 export const ROOMS: readonly Room[] = [
   { name: 'cli', may: '*' },
-  { name: 'app', may: '*' },
   { name: 'devkit', may: '*' },
+  { name: 'app', may: '*' },
   { name: 'plan', may: '*' },
   { name: 'webhooks', may: '*' },
   { name: 'leader', may: [], mayTypesOf: ['status', 'metrics', 'settings'] },

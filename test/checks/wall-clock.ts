@@ -18,7 +18,7 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'leader/presence.ts': 'the times in a Lease, for people: nothing is decided by them',
   'operator/hook-execution.ts': 'when a hook was started, shown',
   'operator/next-items.ts': 'times of crontabs and pauses',
-  'operator/module-details.ts': 'times of crontabs',
+  'operator/hook-details.ts': 'times of crontabs',
   'operator/pauses.ts': 'a pause begins and ends at times that are kept in the cluster',
   'operator/reconcile-module.ts': 'the last reconcile, for schedules of modules',
   'operator/requeues.ts': 'when a module is due, shown',

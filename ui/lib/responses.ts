@@ -13,7 +13,7 @@ import type {
 } from '../../src/status/module-details.ts';
 import type { ModuleDrift, ModuleExplanation, ModuleStatus } from '../../src/status/module-explanation.ts';
 import type { ModuleRow } from '../../src/status/module-row.ts';
-import type { NextItem } from '../../src/status/next-items.ts';
+import type { NextItem } from '../../src/status/next-item.ts';
 import type { OperatorStatus } from '../../src/status/operator-status.ts';
 import type { Standby } from '../../src/status/standby.ts';
 import type { TaskQueueView, TaskView } from '../../src/status/task-queues.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { RunEffects } from './compare.ts';
 import type { Recording } from './recording.ts';
 import { type Attempt, countReplays, replayOne } from './replay.ts';
+import type { RunEffects } from './run-effects.ts';
 
 const effects = (values: object): RunEffects => ({
   operations: [],

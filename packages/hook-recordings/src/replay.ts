@@ -1,7 +1,7 @@
 import type { Json } from '@addon-operator/json';
 import { dumpYaml } from '@addon-operator/yaml';
-import { comparable, type RunEffects, sameEffects } from './compare.ts';
 import type { Recording } from './recording.ts';
+import { comparable, type RunEffects, sameEffects } from './run-effects.ts';
 
 /** What came of one run of today's hook. */
 export interface Attempt {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { handleRequest } from './api.ts';
 import type { ApiRequest, ApiResponse } from './api-request.ts';
 import type { ApiState } from './api-state.ts';
 import { ControllerLoop } from './controller-loop.ts';
@@ -7,7 +6,7 @@ import { ensureObject } from './controller-writes.ts';
 import { definitionController, serveDefinitions } from './definition-controller.ts';
 import { eventController } from './event-controller.ts';
 import { garbageCollector, OwnerIndex } from './garbage-collector.ts';
-import { type Journal, memoryJournal } from './journal.ts';
+import { handleRequest } from './handle-request.ts';
 import { KindRegistry } from './kind-registry.ts';
 import { kubeconfigText } from './kubeconfig-text.ts';
 import { namespaceController } from './namespace-controller.ts';
@@ -17,6 +16,7 @@ import type { SandboxLog } from './sandbox-log.ts';
 import { startHttpServer } from './sandbox-server.ts';
 import { ObjectStore } from './sandbox-store.ts';
 import { openStateStorage, type StateStorage } from './state-storage.ts';
+import { type Journal, memoryJournal } from './store-journal.ts';
 import { workloadController } from './workload-controller.ts';
 
 export interface SandboxOptions {

@@ -1,6 +1,6 @@
 import { lockDirectory } from './directory-lock.ts';
-import { type Journal, memoryJournal, openJournal } from './journal.ts';
 import type { SandboxLog } from './sandbox-log.ts';
+import { type Journal, memoryJournal, openJournal } from './store-journal.ts';
 
 /** The journal of a sandbox and the claim on its directory. */
 export interface StateStorage {

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { ApiLab } from '../test/api-lab.ts';
-import { handleRequest } from './api.ts';
+import { handleRequest } from './handle-request.ts';
 import { valueAt } from './json-access.ts';
 import { machineClock } from './sandbox-clock.ts';
 

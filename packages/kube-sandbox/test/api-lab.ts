@@ -1,18 +1,18 @@
 import { isObject } from '@addon-operator/json';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
-import { handleRequest } from '../src/api.ts';
 import type { ApiRequest, StreamResponse } from '../src/api-request.ts';
 import type { ApiState } from '../src/api-state.ts';
 import { type Controller, ControllerLoop } from '../src/controller-loop.ts';
 import { definitionController, serveDefinitions } from '../src/definition-controller.ts';
 import { eventController } from '../src/event-controller.ts';
 import { garbageCollector, OwnerIndex } from '../src/garbage-collector.ts';
-import { memoryJournal } from '../src/journal.ts';
+import { handleRequest } from '../src/handle-request.ts';
 import { scalarText } from '../src/json-access.ts';
 import { KindRegistry } from '../src/kind-registry.ts';
 import { namespaceController } from '../src/namespace-controller.ts';
 import { silentLog } from '../src/sandbox-log.ts';
 import { ObjectStore } from '../src/sandbox-store.ts';
+import { memoryJournal } from '../src/store-journal.ts';
 import { workloadController } from '../src/workload-controller.ts';
 
 export interface CallOptions {

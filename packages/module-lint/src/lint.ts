@@ -1,7 +1,7 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import { didYouMean } from '@addon-operator/json/similar-word';
 import { EXCLUSIONS_FILE, excludes, parseExclusions } from './exclusions.ts';
-import type { ModuleFacts } from './facts.ts';
+import type { ModuleFacts } from './lint-facts.ts';
 import type { Found, Level, Rule } from './rule.ts';
 import { RULES } from './rules.ts';
 

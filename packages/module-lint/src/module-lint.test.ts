@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { FileFacts, ModuleFacts } from './facts.ts';
 import { parseHelmIgnore } from './helm-ignore.ts';
 import { lintModule } from './lint.ts';
+import type { FileFacts, ModuleFacts } from './lint-facts.ts';
 import { readModuleFiles } from './read-module.ts';
 import { reportText } from './report.ts';
 

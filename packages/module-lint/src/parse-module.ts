@@ -14,8 +14,8 @@ import type {
   RequirementFacts,
   SiblingFacts,
   WatchFacts,
-} from './facts.ts';
-import type { ModuleDirectory } from './find-modules.ts';
+} from './lint-facts.ts';
+import type { ModuleDirectory } from './module-directories.ts';
 
 /** A schema of values. */
 export interface Schema {

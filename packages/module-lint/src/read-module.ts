@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FileFacts } from './facts.ts';
+import type { FileFacts } from './lint-facts.ts';
 
 /** Belongs to tools, and can have any number of files. */
 const SKIPPED = new Set(['.git', 'node_modules', 'venv']);

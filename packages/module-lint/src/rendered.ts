@@ -2,7 +2,7 @@ import { messageOf } from '@addon-operator/base/errors';
 import { parseManifest } from '@addon-operator/helm/manifest-document';
 import { identityOf, objectKey, unfolded } from '@addon-operator/helm/manifest-object';
 import { fieldsOf, isObject } from '@addon-operator/json';
-import type { ModuleFacts } from './facts.ts';
+import type { ModuleFacts } from './lint-facts.ts';
 
 /** One object that a chart renders to. */
 export interface RenderedObject {

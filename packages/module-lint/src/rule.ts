@@ -1,4 +1,4 @@
-import type { ModuleFacts } from './facts.ts';
+import type { ModuleFacts } from './lint-facts.ts';
 
 export type Level = 'error' | 'warning';
 

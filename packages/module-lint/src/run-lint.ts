@@ -1,9 +1,9 @@
 import { realpathSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { ModuleFacts } from './facts.ts';
-import { findModuleDirectories, type ModuleDirectory } from './find-modules.ts';
 import { fixFindings } from './fix.ts';
 import { countFindings, lintModule, type ModuleReport, ruleOf } from './lint.ts';
+import type { ModuleFacts } from './lint-facts.ts';
+import { findModuleDirectories, type ModuleDirectory } from './module-directories.ts';
 import { type OperatorParsers, parseModule } from './parse-module.ts';
 import { readModuleFiles } from './read-module.ts';
 import { type ReportFormat, reportText } from './report.ts';

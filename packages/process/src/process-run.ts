@@ -10,7 +10,7 @@ import {
 } from './launcher-protocol.ts';
 import { LineSplitter } from './line-splitter.ts';
 import { killGroupOf } from './marked-processes.ts';
-import { OutputHead, OutputTail } from './output-buffer.ts';
+import { OutputHead, OutputTail } from './output-ends.ts';
 import type {
   EscapedProcesses,
   OutputStream,

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { LineSplitter } from '@addon-operator/process/line-splitter';
-import { OutputTail } from '@addon-operator/process/output-buffer';
+import { OutputTail } from '@addon-operator/process/output-ends';
 import type { HostReply, HostRequest, StartRequest, WorkerReply } from './host-protocol.ts';
 import { WorkerLines } from './worker-lines.ts';
 

@@ -7,7 +7,7 @@ import type { RunView } from '../../journal/run-view.ts';
 import { endOf, startOf } from '../../status/cut-text.ts';
 import type { DaemonView } from '../../status/daemon-view.ts';
 import { type ModuleRow, moduleRow } from '../../status/module-row.ts';
-import type { NextItem } from '../../status/next-items.ts';
+import type { NextItem } from '../../status/next-item.ts';
 import type { OperatorStatus } from '../../status/operator-status.ts';
 import type { TaskQueueView } from '../../status/task-queues.ts';
 import { aboutData } from './about-data.ts';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
 import { canonicalJson } from '@addon-operator/json';
-import { OutputHead } from '@addon-operator/process/output-buffer';
+import { OutputHead } from '@addon-operator/process/output-ends';
 import { COMPILE_LIMIT_MS, type JqEngine, type JqFilter } from './jq-engine.ts';
 import { JqProcess } from './jq-process.ts';
 import { compileError, parseResponse, withProgram } from './jq-result.ts';

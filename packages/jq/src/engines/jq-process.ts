@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
-import { OutputTail } from '@addon-operator/process/output-buffer';
+import { OutputTail } from '@addon-operator/process/output-ends';
 
 /** Largest result for one object; a longer one ends the process. The daemon parses it in its own thread. */
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;

@@ -3,7 +3,7 @@ import type { SteadyClock } from '@addon-operator/base/clock';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { findExecutable } from '@addon-operator/process/executable-file';
-import { OutputHead } from '@addon-operator/process/output-buffer';
+import { OutputHead } from '@addon-operator/process/output-ends';
 import { JqBinary } from './jq-binary.ts';
 import { JqBuiltin } from './jq-builtin.ts';
 import type { JqEngine } from './jq-engine.ts';

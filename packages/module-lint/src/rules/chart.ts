@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { isBuiltInNamespaced, oldApi } from '../api-versions.ts';
-import type { ModuleFacts } from '../facts.ts';
 import { parseHelmIgnore } from '../helm-ignore.ts';
+import type { ModuleFacts } from '../lint-facts.ts';
 import { allObjects, containersOf, podSpecOf, type RenderedObject, renderedObjects } from '../rendered.ts';
 import { type Found, fromParser, type Rule } from '../rule.ts';
 

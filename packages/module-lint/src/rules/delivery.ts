@@ -1,4 +1,4 @@
-import type { FileFacts } from '../facts.ts';
+import type { FileFacts } from '../lint-facts.ts';
 import type { Rule } from '../rule.ts';
 
 /** Rules about versions of modules. */

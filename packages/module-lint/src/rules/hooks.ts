@@ -1,4 +1,4 @@
-import type { HookFacts, WatchFacts } from '../facts.ts';
+import type { HookFacts, WatchFacts } from '../lint-facts.ts';
 import { type Found, fromParser, type Rule } from '../rule.ts';
 import { crontabProblem } from './manifest.ts';
 

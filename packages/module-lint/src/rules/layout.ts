@@ -1,6 +1,6 @@
 import { didYouMean } from '@addon-operator/json/similar-word';
-import type { FileFacts, ModuleFacts } from '../facts.ts';
 import { parseHelmIgnore } from '../helm-ignore.ts';
+import type { FileFacts, ModuleFacts } from '../lint-facts.ts';
 import { type Found, fromParser, type Rule } from '../rule.ts';
 
 const KNOWN_AT_TOP = [

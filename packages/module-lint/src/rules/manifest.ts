@@ -2,7 +2,7 @@ import { messageOf } from '@addon-operator/base/errors';
 import { parseGoDuration } from '@addon-operator/base/go-duration';
 import { parseCrontab } from '@addon-operator/crontab';
 import satisfies from 'semver/functions/satisfies.js';
-import type { ModuleFacts, SiblingFacts } from '../facts.ts';
+import type { ModuleFacts, SiblingFacts } from '../lint-facts.ts';
 import { type Found, fromParser, type Rule } from '../rule.ts';
 
 const FILE = 'module.yaml';

@@ -1,5 +1,5 @@
 import { fieldsOf } from '@addon-operator/json';
-import type { ModuleFacts } from '../facts.ts';
+import type { ModuleFacts } from '../lint-facts.ts';
 import { allObjects, containersOf, listOf, podSpecOf, type RenderedObject } from '../rendered.ts';
 import type { Found, Rule } from '../rule.ts';
 import { ofObjects } from './chart.ts';

@@ -1,5 +1,5 @@
 import { isObject } from '@addon-operator/json';
-import type { FileFacts, ModuleFacts } from '../facts.ts';
+import type { FileFacts, ModuleFacts } from '../lint-facts.ts';
 import { type Found, fromParser, type Rule } from '../rule.ts';
 
 /** The last word of a key whose value is to be kept secret. */

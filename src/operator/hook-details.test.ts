@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { name, operatorLab } from '../../test/support/operator-lab.ts';
-import { hookPatchViews, hookViews, snapshotViews, watchViews } from './module-details.ts';
+import { hookPatchViews, hookViews, snapshotViews, watchViews } from './hook-details.ts';
 
 const HOOK = {
   'web/a.sh': {

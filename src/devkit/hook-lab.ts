@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { Redactor } from '@addon-operator/base/redactor';
 import { Discovery } from '@addon-operator/kube-client/discovery';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
-import { createLoneHook, type LoneHookParts } from '../devkit/create-lone-hook.ts';
-import type { LoneHook } from '../devkit/lone-hook.ts';
+import type { DaemonHost } from '../app/host.ts';
+import { connectHooks, startHookTools } from '../app/infrastructure.ts';
 import { ALONE } from '../leader/take-lead.ts';
 import { createMetrics } from '../operator/daemon-metrics.ts';
 import type { Settings } from '../settings.ts';
-import type { DaemonHost } from './host.ts';
-import { connectHooks, startHookTools } from './infrastructure.ts';
+import { createLoneHook, type LoneHookParts } from './create-lone-hook.ts';
+import type { LoneHook } from './lone-hook.ts';
 
 /** Puts hooks into operation one after another, each on a cluster of its own. */
 export interface HookLab {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { OutputHead, OutputTail } from './output-buffer.ts';
+import { OutputHead, OutputTail } from './output-ends.ts';
 
 const chunks = fc.array(fc.string({ unit: 'grapheme-ascii', maxLength: 20 }));
 

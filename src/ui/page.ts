@@ -1,13 +1,17 @@
 import { fileURLToPath } from 'node:url';
+import type { Logger } from '@addon-operator/base/log';
 import { OWN_CODE } from '../lib/own-code.ts';
 import type { Settings } from '../settings.ts';
-import type { UiServer } from '../ui/start-ui.ts';
-import type { UiContent } from '../ui/ui-handler.ts';
-import type { DaemonHost } from './host.ts';
+import type { UiServer } from './start-ui.ts';
+import type { UiContent } from './ui-handler.ts';
 
 interface PageParts {
   readonly settings: Settings;
-  readonly host: DaemonHost;
+  readonly host: {
+    readonly log: Logger;
+    /** Called with the address of the page and its token, when it is about the operator. */
+    readonly onUi?: (address: string) => void;
+  };
   readonly running: AsyncDisposableStack;
 }
 
@@ -30,7 +34,7 @@ export class Page {
     if (settings.ui === 'off') return;
     if (this.#server === undefined) {
       // Not loaded where the page is off.
-      const { startUi } = await import('../ui/start-ui.ts');
+      const { startUi } = await import('./start-ui.ts');
       const directory = fileURLToPath(new URL('../dist/ui', OWN_CODE));
       this.#server = await startUi({ settings, content, directory, log: host.log, running });
     } else {

@@ -10,10 +10,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Journal, openJournal } from './journal.ts';
 import type { ResourceObject } from './resource-object.ts';
 import { silentLog } from './sandbox-log.ts';
 import { ObjectStore } from './sandbox-store.ts';
+import { type Journal, openJournal } from './store-journal.ts';
 
 let directory = '';
 let file = '';

@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { redactedError } from '@addon-operator/base/redactor';
 import { withRedactedLog } from '@addon-operator/logging/redacted-log';
-import { createLoneHook } from '../devkit/create-lone-hook.ts';
-import type { HookPlace } from '../devkit/hook-place.ts';
-import type { LoneHook } from '../devkit/lone-hook.ts';
+import { connectCluster } from '../app/connect-cluster.ts';
+import type { DaemonHost } from '../app/host.ts';
+import { startHookBase } from '../app/infrastructure.ts';
 import type { HookRuns } from '../hooks/run-hook.ts';
 import { connectAlone } from '../leader/take-lead.ts';
 import { createMetrics } from '../operator/daemon-metrics.ts';
 import type { Settings } from '../settings.ts';
-import { connectCluster } from './connect-cluster.ts';
-import type { DaemonHost } from './host.ts';
-import { startHookBase } from './infrastructure.ts';
+import { createLoneHook } from './create-lone-hook.ts';
+import type { HookPlace } from './hook-place.ts';
+import type { LoneHook } from './lone-hook.ts';
 
 export interface LoneHookOptions {
   /** Of the hook and its module; the cluster is that of `kubeConfig`. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bySeries, type RunEffects, sameEffects } from './compare.ts';
+import { bySeries, type RunEffects, sameEffects } from './run-effects.ts';
 
 const NOTHING: RunEffects = { operations: [], values: {}, configValues: {}, flags: [], metrics: [] };
 const set = (name: string, value: number, group?: string) => ({
