@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { projectRoot, sourcesIn } from './checkout.ts';
@@ -88,6 +88,28 @@ test('libraries for traces are loaded by one file, which is loaded only when tra
 test('every room of src/ is in the map', () => {
   const names = ROOMS.map(({ name }) => name);
   expect([...new Set([...files.keys()].map(roomOf))].filter((room) => !names.includes(room))).toEqual([]);
+});
+
+test('the pages for contributors name every room, from the top to the bottom of the map', () => {
+  const names = ROOMS.map(({ name }) => name);
+  const [contributing = '', architecture = ''] = ['CONTRIBUTING.md', 'docs/architecture.md'].map((page) =>
+    readFileSync(join(projectRoot, page), 'utf8'),
+  );
+  const [, chain = ''] = /imports point down only:\n([^.]+)\./.exec(contributing) ?? [];
+  expect([...chain.matchAll(/`([a-z]+)`/g)].map(([, name]) => name)).toEqual(names);
+  const [, rooms = ''] = /^## Rooms\n([^]+?)^`packages\/`/m.exec(architecture) ?? [];
+  const rows = [...rooms.matchAll(/^\| (`.+?`) \|/gm)].flatMap(([, cell = '']) => cell.split(', '));
+  expect(rows).toEqual(names.map((name) => `\`${name}\``));
+});
+
+test('the pages for contributors name every package', () => {
+  const packages = readdirSync(join(projectRoot, 'packages'));
+  for (const page of ['CONTRIBUTING.md', 'docs/architecture.md']) {
+    const text = readFileSync(join(projectRoot, page), 'utf8');
+    expect(
+      packages.filter((name) => !text.includes(`\`${name}\``)).map((name) => `${page}: ${name}`),
+    ).toEqual([]);
+  }
 });
 
 test('the packages that src/ loads are installed in production', () => {
