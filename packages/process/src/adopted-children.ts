@@ -44,6 +44,8 @@ export class AdoptedChildren implements EscapedChildren, Chore {
   readonly #options: AdoptedChildrenOptions;
   /** Sent SIGKILL and not reaped yet, with their run: a dying process has no environment any more. */
   readonly #dying = new Map<number, number | undefined>();
+  /** Replacing their program: their run is read a moment later. */
+  readonly #unknown = new Set<number>();
   readonly #waiting = new Map<number, AbortController>();
   /** Of runs whose process has been reaped, while what they left is being killed. */
   readonly #endingGroups = new Map<number, number>();
@@ -57,13 +59,14 @@ export class AdoptedChildren implements EscapedChildren, Chore {
   }
 
   dueMs(): number | undefined {
-    const isIdle = this.#dying.size === 0 && this.#options.running.size === 0;
-    return isIdle ? undefined : this.#lookedAtMs + (this.#dying.size > 0 ? LOOK_MS : REAP_MS);
+    const isUrgent = this.#dying.size > 0 || this.#unknown.size > 0;
+    if (!isUrgent && this.#options.running.size === 0) return undefined;
+    return this.#lookedAtMs + (isUrgent ? LOOK_MS : REAP_MS);
   }
 
   act(): void {
     this.#lookedAtMs = this.#options.clock.steadyMs();
-    if (this.#options.calls.hasDeadChild()) this.#sweep();
+    if (this.#unknown.size > 0 || this.#options.calls.hasDeadChild()) this.#sweep();
   }
 
   endRun(run: number, group: number, onGone: (escaped: EscapedProcesses | undefined) => void): void {
@@ -73,7 +76,7 @@ export class AdoptedChildren implements EscapedChildren, Chore {
       this.#endingGroups.delete(run);
       onGone(this.#escaped.take(run));
     };
-    if (!this.#isDying(run)) return end();
+    if (!this.#isEndingOf(run)) return end();
     const gone = new AbortController();
     gone.signal.addEventListener('abort', end, { once: true });
     this.#waiting.set(run, gone);
@@ -112,18 +115,25 @@ export class AdoptedChildren implements EscapedChildren, Chore {
         if (known.has(pid)) continue;
         if (calls.reapIfExited(pid)) {
           this.#dying.delete(pid);
+          this.#unknown.delete(pid);
           isReaped = true;
         } else if (!this.#dying.has(pid)) this.#killEnded(pid, known);
       }
     }
     const strays = this.#escaped.take(undefined);
     if (strays !== undefined) this.#options.onStrays(strays);
-    for (const run of this.#waiting.keys()) if (!this.#isDying(run)) this.#stopWaiting(run);
+    for (const run of this.#waiting.keys()) if (!this.#isEndingOf(run)) this.#stopWaiting(run);
   }
 
   #killEnded(pid: number, runningPids: ReadonlySet<number>): void {
     const { calls, launcherId, running } = this.#options;
-    const run = runOfProcess(pid, launcherId);
+    const read = runOfProcess(pid, launcherId);
+    const run = read === 'unknown' ? undefined : read;
+    if (read === 'unknown' && !this.#isEnding) {
+      this.#unknown.add(pid);
+      return;
+    }
+    this.#unknown.delete(pid);
     const isEnded = run === undefined ? running.size === 0 : !running.has(run);
     if (!isEnded && !this.#isEnding) return;
     const groups = new Set([...runningPids, ...this.#endingGroups.values()]);
@@ -133,7 +143,9 @@ export class AdoptedChildren implements EscapedChildren, Chore {
     calls.kill(pid, constants.signals.SIGKILL);
   }
 
-  #isDying(run: number): boolean {
+  /** Whether something of the run is dying, or may turn out to be of the run. */
+  #isEndingOf(run: number): boolean {
+    if (this.#unknown.size > 0) return true;
     for (const other of this.#dying.values()) if (other === run) return true;
     return false;
   }

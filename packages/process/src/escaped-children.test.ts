@@ -13,6 +13,8 @@ import type { EscapedProcesses, ProcessSpec } from './process-runner.ts';
 let directory = '';
 const never = new AbortController().signal;
 const WAIT = { timeout: 20_000 };
+/** Children that always replace their program: at least one of them is about to when its run ends, as good as always. */
+const [RUNS, CHILDREN] = [20, 10];
 
 beforeAll(() => {
   directory = mkdtempSync(path.join(tmpdir(), 'escaped-'));
@@ -107,6 +109,21 @@ describe.runIf(process.platform === 'linux')('a child that left the group', () =
       expect(reports).toEqual([{ count, processes }]);
     },
   );
+
+  test('is reported to its run, when it is just replacing its program', async () => {
+    const { launcher } = await start();
+    const loop = path.join(directory, 'loop');
+    await writeFile(loop, `#!/bin/sh\nexec ${loop}\n`, { mode: 0o755 });
+    const counts: number[] = [];
+    const onEscaped = ({ count }: EscapedProcesses): unknown => counts.push(count);
+    const fifos = Array.from({ length: CHILDREN }, fifo);
+    const script = [
+      ...fifos.map((ready) => `setsid sh -c 'echo > ${ready}; exec ${loop}' > /dev/null 2>&1 &`),
+      ...fifos.map((ready) => `read x < ${ready}`),
+    ].join('\n');
+    for (let run = 0; run < RUNS; run += 1) await launcher.run(shell(script, { onEscaped }), never);
+    expect(counts).toEqual(Array.from({ length: RUNS }, () => CHILDREN));
+  });
 
   test('is a warning with its program, when nothing says which run it belongs to', async () => {
     const log = new CapturedLog(new FakeClock());

@@ -2,7 +2,10 @@ import { readdirSync } from 'node:fs';
 import { type LivingProcess, livingProcess, processStart } from './process-alive.ts';
 import { runOfProcess } from './run-marker.ts';
 
-/** A process that is being killed may start others until it is dead; a handful of passes finds those too. */
+/**
+ * A process that is being killed may start others until it is dead, and one that replaces its program shows its run a moment
+ * later; a handful of passes finds those too.
+ */
 const MAX_PASSES = 10;
 
 export interface KilledProcess {
@@ -24,17 +27,18 @@ export function killMarkedProcesses(
 ): readonly KilledProcess[] {
   const all = new Map<number, KilledProcess>();
   for (let pass = 0; pass < MAX_PASSES; pass += 1) {
-    let killed = 0;
+    let isOver = true;
     for (const pid of allPids()) {
       const start = processStart(pid);
       const run = runOfProcess(pid, launcherId);
-      if (start === undefined || run === undefined || !isEnded(run)) continue;
+      if (run === 'unknown') isOver = false;
+      if (start === undefined || typeof run !== 'number' || !isEnded(run)) continue;
       const living = livingProcess(pid);
       if (processStart(pid) !== start || !kill(living?.group === pid ? -pid : pid)) continue;
-      killed += 1;
+      isOver = false;
       if (living !== undefined && !all.has(pid)) all.set(pid, { run, living });
     }
-    if (killed === 0) break;
+    if (isOver) break;
   }
   return [...all.values()];
 }

@@ -6,6 +6,7 @@ const PARENT_FIELD = 1;
 const GROUP_FIELD = 2;
 const FLAGS_FIELD = 6;
 const START_FIELD = 19;
+const ENVIRONMENT_FIELDS = [47, 48] as const;
 /** The bit of the flags that the kernel sets when a process begins to end. */
 const EXITING = 0x4;
 
@@ -52,6 +53,17 @@ export function livingProcess(pid: number): LivingProcess | undefined {
   const stat = statOf(pid);
   if (stat === undefined || (Number(stat.fields[FLAGS_FIELD]) & EXITING) !== 0) return undefined;
   return { pid, command: stat.command, group: Number(stat.fields[GROUP_FIELD]) };
+}
+
+/**
+ * Where the environment of a process lies in its memory; two zeros while it replaces its program. Undefined for a process
+ * that is ending or dead, and where the system has no such information.
+ */
+export function environmentPlace(pid: number): { readonly start: number; readonly end: number } | undefined {
+  const stat = statOf(pid);
+  if (stat === undefined || (Number(stat.fields[FLAGS_FIELD]) & EXITING) !== 0) return undefined;
+  const [start, end] = ENVIRONMENT_FIELDS.map((field) => Number(stat.fields[field]));
+  return start === undefined || end === undefined ? undefined : { start, end };
 }
 
 function statField(pid: number, field: number): string | undefined {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { environmentPlace } from './process-alive.ts';
 
 /** A variable of every process that a launcher runs; its children inherit it, wherever they go. */
 export const RUN_VARIABLE = 'ADDON_OPERATOR_RUN';
@@ -25,10 +26,27 @@ export function markedRun(environ: Buffer, launcherId: string): number | undefin
   return undefined;
 }
 
-/** As {@link markedRun}, of a process; also undefined where its environment cannot be read, or is that of another program. */
-export function runOfProcess(pid: number, launcherId: string): number | undefined {
+/**
+ * As {@link markedRun}, of a process. Undefined also where its environment cannot be read, or is that of another program.
+ * While a process replaces its program (execve), the kernel shows no environment, for microseconds or, on a busy machine,
+ * much longer: `unknown` then, and a later call returns the run.
+ */
+export function runOfProcess(pid: number, launcherId: string): number | 'unknown' | undefined {
+  for (let isRepeated = false; ; isRepeated = true) {
+    const environ = environOf(pid);
+    if (environ === undefined) return undefined;
+    if (environ.length > 0) return markedRun(environ, launcherId);
+    const place = environmentPlace(pid);
+    if (place === undefined) return undefined;
+    if (place.start !== place.end || place.start === 0) return 'unknown';
+    // The kernel sets the start a moment before the end: only what is empty twice is empty.
+    if (isRepeated) return undefined;
+  }
+}
+
+function environOf(pid: number): Buffer | undefined {
   try {
-    return markedRun(readFileSync(`/proc/${pid}/environ`), launcherId);
+    return readFileSync(`/proc/${pid}/environ`);
   } catch {
     return undefined;
   }
