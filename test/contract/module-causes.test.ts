@@ -12,8 +12,6 @@ import { configMapChart, shHook, under } from '../support/world-files.ts';
 
 const WAIT = { timeout: 60_000, interval: 100 };
 /** After this a watch that fails makes its snapshot an old one. */
-/** How long the mirror of statuses sleeps. */
-const LOOK_MS = 10_000;
 const STALE_MS = 61_000;
 
 /** Watches one ConfigMap, in a queue of its own. */
@@ -119,7 +117,6 @@ test('a requirement, a hook that hangs, a missing permission, a stale watch and 
     // A jump ends requests in progress, so nothing else is to be written then.
     await broken.untilHit();
     world.clock.jump(STALE_MS);
-    await world.clock.passSleep(LOOK_MS);
     await untilSaid(world, stale, {
       reason: 'WatchFailed',
       text: "kubernetes binding 'old-map'",
@@ -138,8 +135,6 @@ test('a requirement, a hook that hangs, a missing permission, a stale watch and 
       );
     }, WAIT);
     world.clock.jump(10 * 60_000);
-    // The mirror of statuses may have been at work during the jump, and sleeps after it.
-    await world.clock.passSleep(LOOK_MS);
     await untilSaid(world, slow, {
       reason: 'HookHangs',
       text: `hook ${slow}/hooks/slow.sh`,

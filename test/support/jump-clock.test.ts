@@ -28,6 +28,17 @@ test('passSleep() wakes every sleeper that set out for that time', async () => {
   await expect(Promise.all(sleeps)).resolves.toHaveLength(2);
 });
 
+test('wakeSleeps() ends the sleeps of that length alone, shorter ones go on', async () => {
+  const clock = new JumpClock();
+  const end = new AbortController();
+  const shorter = clock.sleep(HOUR_MS / 2, end.signal);
+  const sleep = clock.sleep(HOUR_MS, never);
+  clock.wakeSleeps(HOUR_MS);
+  await sleep;
+  end.abort('enough');
+  await expect(shorter).rejects.toBe('enough');
+});
+
 test('a sleep of 5 s or more lasts longer without a jump', async () => {
   const clock = new JumpClock();
   const sleep = vi.spyOn(systemClock, 'sleep');

@@ -55,6 +55,15 @@ export class JumpClock implements Clock {
     }
   }
 
+  /** Ends the sleeps of exactly `ms` at once, although no time passes: loops that only look whether something changed look. */
+  wakeSleeps(ms: number): void {
+    for (const sleeper of this.#sleepers) {
+      if (sleeper.ms !== ms) continue;
+      this.#sleepers.delete(sleeper);
+      sleeper.wake.abort();
+    }
+  }
+
   /** Waits until a sleeper has begun to sleep for exactly `ms`, then lets that time pass. */
   async passSleep(ms: number): Promise<void> {
     while (![...this.#sleepers].some((sleeper) => sleeper.ms === ms)) {
