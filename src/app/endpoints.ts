@@ -89,7 +89,7 @@ export async function startDebugEndpoint(parts: DebugParts): Promise<Api> {
   return api;
 }
 
-/** Who asks for something should be found in the log and at the module. */
+/** The client that requests something is to be found in the log and at the module. */
 function noteAction({ host, objects, stop }: DebugParts, { module, action, reason, by }: ModuleAction): void {
   host.log.info({ module, action, reason, by }, 'action on a module is requested');
   const why = reason === '' ? '' : `: ${reason}`;

@@ -54,7 +54,7 @@ export interface Daemon {
  *
  * @param startSignal aborts a start that is not complete; a complete one is ended by `stop`
  * @throws OperatorError for everything that is wrong with settings, directories, hooks, values or the ConfigMap;
- *   LEASE_LOST when the lease was lost meanwhile
+ *   LEASE_LOST when the lease was lost in the meantime
  */
 export async function startDaemon(
   settings: Settings,

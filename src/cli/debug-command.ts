@@ -34,7 +34,7 @@ export interface DebugCommandSpec {
 export interface OutputSpec extends DefaultFormat {
   /** The operator's text is a table already, so that only names are taken from `table`. */
   readonly hasTextTable?: boolean;
-  /** The operator answers JSON only: other formats are made of it. */
+  /** The operator returns JSON only: other formats are made of it. */
   readonly hasOnlyJson?: true;
   /** Loads what makes a table of the JSON of the command. */
   readonly table: (options: Readonly<Record<string, unknown>>) => Promise<ToTable>;
@@ -112,7 +112,7 @@ export async function socketPathOf(command: Command, host: CliHost): Promise<str
   return await findDebugSocket(givenFlags(command), host);
 }
 
-/** The format that the operator is asked for. */
+/** The format that is requested from the operator. */
 export function formatOf(options: Readonly<Record<string, unknown>>): string {
   return String(options['output']);
 }

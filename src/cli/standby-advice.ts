@@ -13,7 +13,7 @@ const LIMIT_MS = 5_000;
 
 /**
  * What to do when a command in the pod of a replica finds no debug socket: a standby has none. Names the leader, as the Lease
- * has it, and the command that asks it.
+ * has it, and the command that reaches it.
  *
  * @param args of the command line
  * @returns undefined without high availability, and where the Lease cannot be read

@@ -24,7 +24,7 @@ interface WrittenContexts {
   readonly covered: () => number;
 }
 
-/** A document is handed over as a string up to this size. */
+/** A document is passed on as a string up to this size. */
 const SHORT_BYTES = 256 * 1024;
 /** Pieces are written from this size on. */
 const PIECE_BYTES = 64 * 1024;

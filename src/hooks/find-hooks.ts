@@ -17,7 +17,7 @@ const SKIPPED_EXTENSIONS = ['.yaml', '.json', '.md', '.txt'];
 const EXEC_BITS = 0o111;
 
 /**
- * Finds hooks below a directory, sorted by path as byte strings: executables, and, whatever their mode, scripts that hold
+ * Finds hooks below a directory, sorted by path as byte strings: executables, and, with any file mode, scripts that hold
  * an in-process hook and `.http.yaml` files. Directories named `lib` (for modules also `venv`), names that begin with a dot and data files are
  * skipped; a file that is neither is skipped with a warning that says how to correct it. A root that does not exist has no
  * hooks.

@@ -68,7 +68,7 @@ interface JsonLineListener {
 
 /**
  * Separates JSON objects from text in a stream of lines; an object may span lines. Lines are held back only while they are
- * the beginning of an object, so text that starts with a brace is handed over with the first line that cannot belong to one.
+ * the beginning of an object, so text that starts with a brace is passed on with the first line that cannot belong to one.
  */
 export class JsonLineJoiner {
   readonly #listener: JsonLineListener;

@@ -29,7 +29,7 @@ export interface ParsedOutputs {
 }
 
 /**
- * Understands everything a hook wrote.
+ * Parses everything a hook wrote, before any of it is applied: patches of values, operations on objects, metrics, responses.
  *
  * @throws OperatorError HOOK_OUTPUT_INVALID naming the file and what is wrong in it; nothing of the run may be applied
  */

@@ -215,7 +215,7 @@ export class Journal {
     return [...this.#runs.values()].find((run) => this.traceIdOf(run) === id)?.eventId;
   }
 
-  /** Runs that began or ended since, the oldest first; `isComplete` if none of them was dropped meanwhile. */
+  /** Runs that began or ended since, the oldest first; `isComplete` if none of them was dropped in the meantime. */
   changedSince(revision: number): { readonly runs: readonly RunView[]; readonly isComplete: boolean } {
     const changed = [...this.#runs.values()].filter((run) => run.revision > revision);
     return { runs: changed.map((run) => this.#view(run)), isComplete: this.#forgotten <= revision };

@@ -44,7 +44,7 @@ export interface RunView {
 
 /** A run with what led to it, and what it led to. */
 export interface RunDetails extends RunView {
-  /** From the first run of the event to the one that asked for this. */
+  /** From the first run of the event to the one that led to this. */
   readonly cause: readonly RunView[];
   /** Its further attempts, the runs it started and the runs they led to, in order. */
   readonly effects: readonly RunEffect[];

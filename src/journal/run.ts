@@ -9,7 +9,7 @@ export type RunResult = 'success' | 'failed' | 'repeat' | 'aborted';
 /** What is known when a run begins. Strings are empty where there is nothing. */
 export interface RunStart {
   readonly queue: string;
-  /** Of the task in its queue; empty for a run that no task asked for, such as one for an admission request. */
+  /** Of the task in its queue; empty for a run that no task requested, such as one for an admission request. */
   readonly taskId: string;
   /** The type of the task, or `HookRun` for a hook that a task runs among other things. */
   readonly type: string;

@@ -65,7 +65,8 @@ export interface FoundModules {
 }
 
 /**
- * Finds and reads all modules: each sub-directory, or symbolic link to a directory, whose name does not start with a
+ * Finds and reads all modules, at the start and when files change; nothing is executed. Which of them are enabled is decided
+ * later, by `module-discovery.ts`. A module is each sub-directory, or symbolic link to a directory, whose name does not start with a
  * dot.
  *
  * @throws OperatorError MODULE_INVALID for a directory that does not exist, a name that cannot be a module's, a

@@ -51,7 +51,7 @@ type Admission =
   /** Nothing in its directory is executed or read, not even its values. */
   | { readonly type: 'refused'; readonly reason: string };
 
-/** Asked about each module before anything in its directory is used. */
+/** Called for each module before anything in its directory is used. */
 export interface ModuleGate {
   /** Called before the directories are read, each time. */
   begin(): void;

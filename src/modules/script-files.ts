@@ -46,7 +46,7 @@ interface MadeFile {
 
 /**
  * The files of enabled scripts that run one after another, in one directory. Each script finds them under names of its
- * own, but they are handed on: on a disk it takes many times as long to make and remove a file as to rename it.
+ * own, but they are passed on: on a disk it takes many times as long to make and remove a file as to rename it.
  *
  * What the next script waits for is synchronous: for files this small that costs a tenth of the other way. Removing and
  * emptying them is not: while the disk is busy with earlier writes, the caller waits.

@@ -15,7 +15,10 @@ interface AppendDeps {
   readonly log: Logger;
 }
 
-/** Puts the run of a hook at the end of a queue; in a long one runs of a hook that wait become one. */
+/**
+ * Puts the run of a hook at the end of a queue; in a long one runs of a hook that wait become one. The router calls it for
+ * each event, so a burst costs a few runs and not thousands.
+ */
 export function appendHookRun({ queues, metrics, log }: AppendDeps, task: HookTask, name: string): void {
   const queue = queues.get(name);
   queue.append(task);

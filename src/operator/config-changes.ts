@@ -17,7 +17,8 @@ export interface ConfigChangesParts {
 }
 
 /**
- * Turns a change of the ConfigMap into tasks: changed values are taken over first of all; changed global values or
+ * The start of the way from an edit of the ConfigMap to a release: the watch of `values/config-map-store.ts` calls it.
+ * Turns the change into tasks: changed values are taken over first of all; changed global values or
  * flags start the converge over, a changed section runs its module.
  */
 export function onConfigChange(operator: ConfigChangesParts, change: ConfigChange): void {

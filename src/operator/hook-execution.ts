@@ -64,7 +64,7 @@ export interface HookRunEnd {
   readonly run: HookRun;
   readonly startedAtMs: number;
   readonly durationMs: number;
-  /** Why it failed; undefined after a success, and when the daemon stopped meanwhile. */
+  /** Why it failed; undefined after a success, and when the daemon stopped in the meantime. */
   readonly error: string | undefined;
   /** What ended it, if it did not succeed; the daemon's stop included. */
   readonly cause: { readonly error: unknown; readonly isAborted: boolean } | undefined;
@@ -76,9 +76,9 @@ export interface HookEffects {
   readonly areValuesChanged: boolean;
   /** A global hook changed what it says about enabled modules. */
   readonly areFlagsChanged: boolean;
-  /** What the hook answered to an admission request; undefined where it answered nothing. */
+  /** What the hook returned for an admission request; undefined where it returned nothing. */
   readonly admission: AdmissionResponse | undefined;
-  /** What the hook answered to a conversion; undefined where it answered nothing. */
+  /** What the hook returned for a conversion; undefined where it returned nothing. */
   readonly conversion: ConversionResponse | undefined;
 }
 
@@ -94,7 +94,11 @@ const NO_EFFECTS: HookEffects = {
   conversion: undefined,
 };
 
-/** Runs hooks and applies what they wrote. */
+/**
+ * Runs hooks and applies what they wrote, whether a task, an admission request or a conversion needs it. The order is the
+ * same for all: write contexts and values, run the hook (executable, thread or HTTP), check all its outputs, and only then
+ * apply them, so that a run with one bad output has no effect. Callers decide what follows from the changed values.
+ */
 export class HookExecution {
   readonly running: RunningHooks;
   readonly #options: HookExecutionOptions;
@@ -160,7 +164,7 @@ export class HookExecution {
       const running = this.#options.hookRunner.run(hook, inputs, log, ends);
       const { outputs, usage } = await running.finally(() => onContexts(covered()));
       if (usage !== undefined) metrics.hookUsage(labels, usage);
-      // Its module was deleted meanwhile: nothing of it may come back. The same goes for the waits below.
+      // Its module was deleted in the meantime: nothing of it may come back. The same goes for the waits below.
       if (run.hook.isStopped) return NO_EFFECTS;
       const parsed = parseOutputs(outputs, hook, log);
       const effects = await inNameOf(hook, signal, async () => {

@@ -17,7 +17,7 @@ import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { HookRuntime } from './hook-runtime.ts';
 import type { TaskRouter } from './task-router.ts';
 
-/** A hook has this long to answer `--config`. */
+/** A hook has this long to return its configuration. */
 const CONFIG_TIMEOUT_MS = 30_000;
 
 export interface HookPartsDeps {
@@ -63,7 +63,10 @@ export function createHookLoader(
   });
 }
 
-/** Puts a loaded hook into operation: its monitors report to the operator. */
+/**
+ * Puts a loaded hook into operation: its monitors report to the router. Here events of `events/kubernetes/` cross into
+ * `operator/`; the gate of each monitor holds them back until the hook has had its Synchronization.
+ */
 export function createRuntime(
   deps: HookPartsDeps & { readonly backlog: EventBacklog },
   hook: Hook,

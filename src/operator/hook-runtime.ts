@@ -70,7 +70,7 @@ export class HookRuntime {
 
   /**
    * Waits until the rate limit of the hook lets it run, and takes a token; resolves at once without a limit, and as soon
-   * as the hook is stopped. To be called before runs are combined: what arrives meanwhile is part of the run.
+   * as the hook is stopped. To be called before runs are combined: what arrives in the meantime is part of the run.
    *
    * @throws the reason for which `signal` or the daemon's stop aborted
    */

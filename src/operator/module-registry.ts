@@ -112,7 +112,7 @@ export class ModuleRegistry {
 
   isEnabled(module: ModuleName): boolean {
     const { enabled } = this;
-    // Lists of all modules ask for each of them.
+    // Lists of all modules request each of them.
     if (this.#enabledNames.list !== enabled) this.#enabledNames = { list: enabled, names: new Set(enabled) };
     return this.#enabledNames.names.has(module);
   }

@@ -21,7 +21,10 @@ export interface PauseTasksParts {
   readonly pauses: Pick<Pauses, 'of' | 'isOfAll'>;
 }
 
-/** Defers runs and CRDs of a paused module until it is resumed. Returns whether the task is skipped now. */
+/**
+ * Defers runs and CRDs of a paused module until it is resumed. Returns whether the task is skipped now. The stage `pause` of
+ * the pipeline; hooks of events go on, because snapshots and metrics have to stay current.
+ */
 export function deferIfPaused(operator: PauseTasksParts, task: Task): boolean {
   if (task.type !== 'ModuleRun' && task.type !== 'ModuleEnsureCRDs') return false;
   const pause = operator.pauses.of(task.module);
@@ -38,7 +41,7 @@ export function deferIfPaused(operator: PauseTasksParts, task: Task): boolean {
 }
 
 /**
- * Runs the modules that are not paused any more and were to be run meanwhile, in run order. Tasks of paused modules that
+ * Runs the modules that are not paused any more and were to be run in the meantime, in run order. Tasks of paused modules that
  * wait after a failure end at once, so that they do not block their queue.
  */
 export function onPausesChange(operator: PauseTasksParts): void {

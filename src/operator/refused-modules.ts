@@ -24,7 +24,10 @@ export interface RefusedModulesParts {
   readonly deployHooks: Pick<DeployHooks, 'notifyOfRefusal' | 'queueUnauthorized'>;
 }
 
-/** Skips every task of a module that is not authorized, also its deletion. Returns whether the task is skipped. */
+/**
+ * Skips every task of a module that is not authorized, also its deletion. Returns whether the task is skipped. The stage
+ * `authorize` of the pipeline.
+ */
 export function skipIfRefused(operator: RefusedModulesParts, task: Task): boolean {
   if (operator.authorization === undefined) return false;
   const name = moduleOf(task);

@@ -53,7 +53,7 @@ export interface Releases {
   /** A hook has run: what was read of the cluster may be different now. */
   forgetReads(): void;
   exists(name: string, signal: AbortSignal): Promise<boolean>;
-  /** Newest revision of a release, in whatever state; 0 without one. */
+  /** Newest revision of a release, in any state; 0 without one. */
   revision(name: string, signal: AbortSignal): Promise<number>;
   /** A release that is gone already is fine. One that others made stays, unless `includeForeign` is true: it is spared. */
   uninstall(
@@ -66,7 +66,7 @@ export interface Releases {
     },
     signal: AbortSignal,
   ): Promise<UninstallResult>;
-  /** Removes the labels of this operator from a release: it stays, whatever happens to its module. */
+  /** Removes the labels of this operator from a release: it stays, also when its module is removed. */
   disown(name: string, signal: AbortSignal): Promise<void>;
   /** Notes on a release whether it stays when its module is gone. */
   keep(name: string, isKept: boolean, signal: AbortSignal): Promise<void>;

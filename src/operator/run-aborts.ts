@@ -3,7 +3,10 @@ import type { TaskOutcome } from '@addon-operator/task-queue';
 import type { ModuleName } from '../values/module-key.ts';
 import type { Task } from './tasks.ts';
 
-/** Ends what runs of a module on request of a user: hooks and helm are terminated, and waited for. */
+/**
+ * Ends what runs of a module on request of a user: hooks and helm are terminated, and waited for. The stage of the pipeline
+ * that comes last before the handler, so everything that a handler does can be aborted.
+ */
 export class RunAborts {
   readonly #running = new Map<ModuleName, Set<AbortController>>();
 

@@ -34,7 +34,7 @@ export class Synchronizations {
    * Makes one Synchronization run per kubernetes binding. Those of other queues are appended there; those of `main` are
    * returned, for the caller to put where they come next.
    *
-   * @param asking the task that asks for them
+   * @param asking the task that requests them
    * @param belongs leaves bindings out
    */
   queue(

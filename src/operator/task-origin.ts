@@ -31,7 +31,7 @@ export function withOrigin(
   });
 }
 
-/** Where a task comes from, for one that it asks for. */
+/** Where a task comes from, for one that it requests. */
 export function originOf(task: TaskOrigin | undefined): TaskOrigin {
   const { eventId, root, triggeredBy } = task ?? {};
   return {

@@ -227,7 +227,7 @@ export function logAttempt(
 }
 
 /**
- * Lets one task at a time change the release and the state of a module, whatever its queue. While a task of another queue
+ * Lets one task at a time change the release and the state of a module, in any queue. While a task of another queue
  * has the lock, this one is repeated when that is over.
  */
 export function lock(): Stage {

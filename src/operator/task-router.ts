@@ -71,7 +71,11 @@ class ChangeCounts {
   }
 }
 
-/** Turns events, ticks of crontabs and changes of modules into tasks, and puts each into the queue where it belongs. */
+/**
+ * Turns events, ticks of crontabs and changes of modules into tasks, and puts each into the queue where it belongs. Monitors
+ * (`hook-parts.ts`), schedules, changes of the ConfigMap and handlers call it; it runs nothing itself. The queues take
+ * the tasks from here, and `task-pipeline.ts` runs each attempt.
+ */
 export class TaskRouter {
   readonly #deps: TaskRouterDeps;
   readonly changes = new ChangeCounts();

@@ -165,7 +165,7 @@ function attemptAttributes(run: JournalRun, task: Task, taskId: string): SpanAtt
   };
 }
 
-/** The same for a task that was put into another queue meanwhile. */
+/** The same for a task that was put into another queue in the meantime. */
 function identityOf(task: Task): object {
   return task.type === 'ModuleRun' ? (task.continues ?? task) : task;
 }

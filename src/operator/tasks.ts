@@ -6,7 +6,7 @@ import type { HookRuntime } from './hook-runtime.ts';
 import type { ParallelRuns } from './parallel-runs.ts';
 import type { SavedFile } from './saved-files.ts';
 
-/** What the event type label of metrics and logs says about who asked for a converge. */
+/** What the event type label of metrics and logs says about the cause of a converge. */
 /** The queue in which modules are brought to the desired state, one task after another. */
 export const MAIN_QUEUE = 'main';
 
@@ -24,7 +24,7 @@ export interface TaskOrigin {
   readonly eventId?: string;
   /** That event as traces have it. */
   readonly root?: TraceRoot;
-  /** The run of a hook whose changes asked for the task, and for those behind it. */
+  /** The run of a hook whose changes led to the task, and for those behind it. */
   readonly triggeredBy?: TriggeringRun;
 }
 

@@ -22,7 +22,7 @@ export interface DebugResponse {
 }
 
 /**
- * Asks the debug endpoint of a running daemon.
+ * Sends a request to the debug endpoint of a running daemon.
  *
  * @throws OperatorError DEBUG_SOCKET when there is no socket, or no complete response within 30 s
  * @throws `signal.reason` on abort; without a signal only the limit ends the wait

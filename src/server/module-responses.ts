@@ -35,7 +35,7 @@ export interface PauseRequest {
   readonly untilMs: number | undefined;
 }
 
-/** What is answered about a name that no module has. */
+/** The response about a name that no module has. */
 export function noModuleResponse(name: string): RouteResponse {
   return errorResponse(404, 'MODULE_UNKNOWN', `there is no module ${name}`);
 }

@@ -15,7 +15,7 @@ import type { TaskQueueView } from './task-queues.ts';
 
 /** Everything the HTTP server and the debug endpoint show. They read through this and change nothing. */
 export interface DaemonView {
-  /** Whether the first converge is over; asks the leader when this replica is a standby. */
+  /** Whether the first converge is over; queries the leader when this replica is a standby. */
   readiness(signal: AbortSignal): Readiness | Promise<Readiness>;
   convergeStatus(): ConvergeStatus;
   /** What the operator does, and what holds it up. */

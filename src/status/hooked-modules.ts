@@ -109,7 +109,7 @@ export class HookedModules {
 
   /**
    * What was noted of the hook when the object was held; undefined for one that is not held, or may not be read. The
-   * cluster is asked whether or not Modules are kept up to date at the moment: an object that is held stays held.
+   * cluster is queried whether or not Modules are kept up to date at the moment: an object that is held stays held.
    *
    * @throws other errors of the API client
    */

@@ -71,7 +71,10 @@ type Explained = Pick<
 
 const CONFIG_REMEDY = 'correct the ConfigMap with `kubectl edit configmap`';
 
-/** Everything that holds a module up, what has to end first before the rest. */
+/**
+ * Everything that holds a module up, what has to end first before the rest. The conditions of its object, its Events, the
+ * commands and the page all show these causes, so that they cannot contradict each other.
+ */
 export function causesOf(explained: Explained, obstacles: Obstacles): readonly Cause[] {
   return [...decisionCauses(explained, obstacles), ...runCauses(explained, obstacles)];
 }

@@ -14,7 +14,7 @@ export interface HookRunFacts {
   readonly error: string | undefined;
 }
 
-/** What is known of a module's release without asking the cluster. */
+/** What is known of a module's release without a request to the cluster. */
 export interface ReleaseFacts {
   readonly revision: number;
   /** Of chart and values; undefined for a release that says nothing about it. */

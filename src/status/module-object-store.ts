@@ -37,7 +37,7 @@ export class ModuleObjectStore implements ModuleObjectsView, ReflectorSink {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Takes what the API server answered to a write, which the watch brings only later. */
+  /** Takes what the API server returned for a write, which the watch brings only later. */
   put(object: KubeObject): ModuleObject {
     const after = readModuleObject(object);
     const before = this.#objects.get(after.name);

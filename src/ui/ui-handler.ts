@@ -29,13 +29,13 @@ export interface UiHandlerOptions extends RequestGate {
 
 interface UiRoute {
   readonly method: 'GET' | 'POST';
-  /** `{name}` stands for one part of the path, `{rest}` for all that follows, slashes included. */
+  /** `{name}` is one part of the path, `{rest}` for all that follows, slashes included. */
   readonly path: string;
   /** Shown to every user of this machine: it says nothing about the operator. */
   readonly isPublic: boolean;
 }
 
-/** Everything that is answered; a path that is not here does not exist. */
+/** Everything that is served; a path that is not here does not exist. */
 export const UI_ROUTES: readonly UiRoute[] = [
   { method: 'GET', path: '/', isPublic: true },
   { method: 'GET', path: '/ui', isPublic: true },
@@ -56,7 +56,7 @@ const NOT_BUILT = errorResponse(
   'The page was not built: run `npm run build` in the checkout of the operator, then load this again. Its API responds.',
 );
 
-/** Answers what the page and its API are asked. */
+/** Serves the page and its API. */
 export function uiHandler(options: UiHandlerOptions): RequestHandler {
   return async (request, signal, origin) => {
     const isApi = request.path.startsWith('/api/');

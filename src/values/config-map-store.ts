@@ -66,7 +66,7 @@ interface ConfigMapStoreDeps {
   /** How long a ConfigMap that disappears may come back before that counts; 0 for not at all. */
   readonly graceMs: number;
   readonly memory: PresenceMemory;
-  /** Asked at every event of the watch: whether it is logged, with the whole object. Without it none is. */
+  /** Called at every event of the watch: whether it is logged, with the whole object. Without it none is. */
   readonly logsEvents?: () => boolean;
 }
 

@@ -24,7 +24,10 @@ interface ConfigMapOptions {
   readonly isReadOnly?: boolean;
 }
 
-/** The store of the operator's ConfigMap; nothing is read yet. */
+/**
+ * The store of the operator's ConfigMap; nothing is read yet. A start reads it once with {@link loadPatiently}; from then on
+ * its watch calls `operator/config-changes.ts`.
+ */
 export function createConfigMap(options: ConfigMapOptions): ConfigMapStore {
   const { settings, host, kube, reflectors, logsEvents, isReadOnly = false } = options;
   const { namespace, configMapName: name, configMapGraceMs: graceMs } = settings;

@@ -8,7 +8,7 @@ export interface ProcessMemory {
   read(): { readonly usedBytes: number; readonly keptBytes: number };
   /** Time that the process has had of the processors, in milliseconds. */
   cpuMs(): number;
-  /** Collects all garbage and returns what it took to the system. Nothing else runs meanwhile. */
+  /** Collects all garbage and returns what it took to the system. Nothing else runs in the meantime. */
   collect(): void;
   /** Returns the memory that code takes; what is used again is read again. */
   returnCode(): Promise<void>;

@@ -20,7 +20,7 @@ export class Semaphore {
       return await act();
     } finally {
       const next = this.#waiting.shift();
-      // The place is handed to the next caller without becoming free, so that no later caller can take it.
+      // The place is passed to the next caller without becoming free, so that no later caller can take it.
       if (next === undefined) this.#free += 1;
       else next();
     }

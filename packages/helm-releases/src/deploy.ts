@@ -315,7 +315,7 @@ function traceCheck(
   span?.child({ name: 'helm check', startMs, attributes }).end();
 }
 
-/** What the last revision that was deployed consists of, whatever became of later ones. */
+/** What the last revision that was deployed consists of, also when later ones failed. */
 async function deployedObjects(
   context: DriverContext,
   latest: ReleaseRevision | undefined,

@@ -126,7 +126,10 @@ export interface HelmDriver {
   readonly monitors: Pick<MonitorSet, 'pause' | 'resources' | 'drift' | 'recheckDrift' | 'stop' | 'stopAll'>;
 }
 
-/** Builds the driver and prepares its directory. */
+/**
+ * Builds the driver and prepares its directory. The driver is all that the operator uses of helm: it reads the records of
+ * releases, decides with `release-action.ts`, and calls helm only where something differs.
+ */
 export async function createHelmDriver(options: HelmDriverOptions): Promise<HelmDriver> {
   const context = await createContext(options);
   const locks = new KeyedLock();

@@ -24,7 +24,7 @@ export interface DesiredRelease {
 
 type ReleaseAction =
   | { readonly type: 'install' }
-  /** Run helm whatever it renders. With `repair` the latest revision is marked failed first. */
+  /** Run helm, whether or not the rendered manifests changed. With `repair` the latest revision is marked failed first. */
   | { readonly type: 'upgrade'; readonly reason: string; readonly repair: boolean }
   /** Run helm up to its rendering, and on only if that differs or something is missing. */
   | { readonly type: 'compare'; readonly reason: string }
@@ -34,7 +34,10 @@ type ReleaseAction =
   | { readonly type: 'set-aside' }
   | { readonly type: 'locked' };
 
-/** Decides what a module's release needs. */
+/**
+ * Decides what a module's release needs, from its records and the inputs of the chart; pure, so its table test is all of it.
+ * `deploy.ts` acts on the decision, and `plan` of the operator shows it.
+ */
 export function nextReleaseAction(observed: ObservedRelease, desired: DesiredRelease): ReleaseAction {
   const { state, own } = observed;
   const recovery = deployRecovery(state, own);

@@ -36,7 +36,7 @@ export type OwnRecord = (typeof OWN_RECORDS)[number];
  *
  * - `install`: helm installs
  * - `use`: nothing to repair; whether helm has to run depends on the inputs and the objects
- * - `upgrade`: helm upgrades, whatever the inputs are
+ * - `upgrade`: helm upgrades, with any inputs
  * - `mark-failed`: the revision gets the status `failed`, which helm upgrades over
  * - `outwait`: not touched until helm's time-out has passed since the record was written, then as `mark-failed`
  * - `wait`: not touched while that process lives

@@ -62,7 +62,7 @@ export interface Holder {
  *
  * @param hostHash short hash of the host's name, `[a-z0-9]`
  * @param nonce text that no other process on this host has, `[a-z0-9]`
- * @param start when the process began, in whatever unit, `[a-z0-9]`; undefined where that is not known
+ * @param start when the process began, in any unit, `[a-z0-9]`; undefined where that is not known
  */
 export function createHolder(hostHash: string, pid: number, nonce: string, start?: string): Holder {
   const suffix = start === undefined ? '' : `-${start}`;

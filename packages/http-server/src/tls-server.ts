@@ -64,7 +64,7 @@ const MAX_BODY_BYTES = 7 * 1024 * 1024;
 const MAX_CONNECTIONS = 2_048;
 /** Longer than API servers keep an idle connection, so that it is never closed under a request. */
 const IDLE_MS = 120_000;
-/** Of requests that are being answered when the server stops. */
+/** Of requests in progress when the server stops. */
 const FINISH_MS = 5_000;
 /** How long clients are given to leave their connections for another replica. */
 const LEAVE_MS = 1_000;
@@ -152,7 +152,7 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
   };
 }
 
-/** Resolves when all have been closed, also those that come meanwhile, or after the time. */
+/** Resolves when all have been closed, also those that come in the meantime, or after the time. */
 async function emptied(open: ReadonlySet<EventEmitter>, limitMs: number, clock: SteadyClock): Promise<void> {
   const done = new AbortController();
   const late = clock.sleep(limitMs, done.signal).catch(() => undefined);

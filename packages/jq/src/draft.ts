@@ -4,7 +4,7 @@ import { isArray, isNumber, isObject, setOwn, toDouble, type Value } from './val
 
 /**
  * A value that is changed at many places. Each array and object on the way is copied once and then written to, unless
- * a reference to it was handed out meanwhile: otherwise many small changes of a large one would copy it each time.
+ * a reference to it was handed out in the meantime: otherwise many small changes of a large one would copy it each time.
  */
 export class Draft {
   #value: Value;

@@ -60,7 +60,7 @@ export function readEscapedCharacter(reader: PatternReader): number {
   return CONTROLS.get(character) ?? codeOf(character);
 }
 
-/** `\w`, `\p{...}` and the like. The set may be placed in brackets, or stand alone. */
+/** `\w`, `\p{...}` and the like. The set may be in brackets, or alone. */
 export function readSetEscape(reader: PatternReader, isInClass: boolean): string | undefined {
   const property = reader.match(PROPERTY);
   if (property !== undefined) {

@@ -132,7 +132,7 @@ export class Discovery {
     return [...names].toSorted();
   }
 
-  /** Asks the server each time. */
+  /** Sends a request each time. */
   async serverVersion(signal: AbortSignal): Promise<ServerVersion> {
     const response = await this.#deps.kube.request({ method: 'GET', path: '/version' }, signal);
     const { major, minor, gitVersion } = fieldsOf(response);

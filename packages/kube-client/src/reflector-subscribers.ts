@@ -8,7 +8,10 @@ interface Subscriber {
   readonly reject: (reason: unknown) => void;
 }
 
-/** Subscribers of one reflector: those that wait for their first state, and those that have it. */
+/**
+ * Subscribers of one reflector: those that wait for their first state, and those that have it. Bindings that select the same
+ * objects subscribe to the same reflector, so there is one watch for all of them.
+ */
 export class ReflectorSubscribers {
   readonly #waiting = new Set<Subscriber>();
   readonly #live = new Set<Subscriber>();

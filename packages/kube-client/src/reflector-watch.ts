@@ -28,7 +28,7 @@ export type WatchNotice =
   | { readonly type: 'end'; readonly reason: WatchEnd; readonly detail: string };
 
 /**
- * Why a watch ended: the server closed it in good order, after the time we asked for, or `early`; its resource version is
+ * Why a watch ended: the server closed it in good order, after the requested time, or `early`; its resource version is
  * no longer (or not yet) served; the kind is gone; nothing was heard for 70 s; the connection broke, or what was heard
  * made no sense.
  */
@@ -49,7 +49,8 @@ export interface WatchDeps {
 }
 
 /**
- * Watches a selection from a resource version on, for 5 to 10 minutes. A line that is not a whole event is never
+ * Watches a selection from a resource version on, for 5 to 10 minutes; the reflector calls it again and again, and lists when
+ * the version is too old. A line that is not a whole event is never
  * delivered: the watch ends there.
  *
  * @throws KubeApiError when the server refuses, other than with 404 and 410

@@ -23,7 +23,7 @@ import { decodeSegments, parseResourcePath } from './resource-path.ts';
 import { VERSION } from './served-version.ts';
 import { methodNotAllowed, notFound, notImplemented, StatusError, unknownResource } from './status-error.ts';
 
-/** Answers one request. Refusals are answers too; only a defect throws. */
+/** Handles one request. Refusals are responses too; only a defect throws. */
 export function handleRequest(state: ApiState, request: ApiRequest): ApiResponse {
   try {
     return route(state, request);

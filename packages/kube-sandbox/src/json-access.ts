@@ -62,7 +62,7 @@ export function withoutFields(fields: Fields, ...names: readonly string[]): Reco
   return rest;
 }
 
-/** Whether two JSON values are equal, whatever the order of their keys. */
+/** Whether two JSON values are equal, with their keys in any order. */
 export function equalJson(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;

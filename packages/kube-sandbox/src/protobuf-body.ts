@@ -96,7 +96,7 @@ const MESSAGES: Readonly<Record<string, Message>> = {
 };
 
 /**
- * Decodes a body of type `application/vnd.kubernetes.protobuf` to the JSON object it stands for.
+ * Decodes a body of type `application/vnd.kubernetes.protobuf` to the JSON object that it encodes.
  *
  * @throws StatusError 415 for a kind that is not decoded, 400 for broken bytes
  */

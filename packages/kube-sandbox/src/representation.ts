@@ -4,7 +4,7 @@ import { apiVersionOf, type ServedKind } from './kinds.ts';
 import { type ResourceObject, withMeta } from './resource-object.ts';
 import { columnsOf } from './table-columns.ts';
 
-/** How answers are to look. */
+/** The form of responses. */
 export interface View {
   readonly kind: ServedKind;
   readonly representation: Representation;
@@ -19,7 +19,7 @@ export interface ListMeta {
   readonly remainingItemCount?: number;
 }
 
-/** One object in the shape the client asked for. */
+/** One object in the representation that the client requested. */
 export function viewObject(object: ResourceObject, view: View): Fields {
   switch (view.representation) {
     case 'object':
@@ -31,7 +31,7 @@ export function viewObject(object: ResourceObject, view: View): Fields {
   }
 }
 
-/** A list in the shape the client asked for. */
+/** A list in the representation that the client requested. */
 export function viewList(objects: readonly ResourceObject[], meta: ListMeta, view: View): Fields {
   const { kind } = view;
   switch (view.representation) {

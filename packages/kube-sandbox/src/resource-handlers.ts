@@ -209,7 +209,7 @@ function deleteOptions(request: ApiRequest): ReturnType<typeof parseDeleteOption
   );
 }
 
-/** Kinds whose deletion is answered with the object rather than a Status. */
+/** Kinds whose deletion returns the object rather than a Status. */
 const RETURNED_KINDS = new Set([
   'PersistentVolume',
   'PersistentVolumeClaim',
@@ -235,7 +235,7 @@ function deletedBody(state: ApiState, resource: ResourceRequest, { type, object 
   };
 }
 
-/** Deletes objects as one request asks for; returns what became of them. */
+/** Deletes objects as one request says; returns what became of them. */
 export function deleteObjects(
   state: ApiState,
   { request, kind }: ResourceRequest,

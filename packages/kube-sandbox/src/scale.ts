@@ -35,7 +35,7 @@ function selectorLabels(workload: ResourceObject): Readonly<Record<string, strin
 }
 
 /**
- * A workload with the replicas that a changed scale asks for.
+ * A workload with the replicas that a changed scale requests.
  *
  * @throws StatusError 422
  */

@@ -1,4 +1,4 @@
-/** Answer of `/version`; clients parse `gitVersion`. */
+/** Response of `/version`; clients parse `gitVersion`. */
 export const VERSION = {
   major: '1',
   minor: '34',

@@ -40,7 +40,7 @@ type Line =
   | { readonly type: 'revision'; readonly revision: number };
 
 /**
- * Opens the journal of a directory, which is made if it is missing. Each change is handed to the operating system
+ * Opens the journal of a directory, which is made if it is missing. Each change is passed to the operating system
  * before the request that made it is answered, so the end of this process loses nothing; a line that was cut short
  * (by a full disk, by the end of the machine) is dropped.
  *

@@ -57,7 +57,7 @@ export function workloadStatus(storage: string, object: ResourceObject, now: str
   return STATUSES[storage]?.(object, now);
 }
 
-/** Replicas that a workload asks for. */
+/** Replicas that a workload requests. */
 export function wantedReplicas(object: ResourceObject): number {
   return numberAt(object, 'spec', 'replicas') ?? 1;
 }

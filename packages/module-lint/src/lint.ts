@@ -7,7 +7,7 @@ import { RULES } from './rules.ts';
 
 /** Which rules are checked. */
 export interface Selection {
-  /** Codes: only these, those of profiles included. Empty: all that need not be asked for. */
+  /** Codes: only these, those of profiles included. Empty: all that are checked without a request. */
   readonly rules: readonly string[];
   /** Checks the rules of the group `security` too. */
   readonly profile?: 'restricted';

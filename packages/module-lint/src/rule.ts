@@ -34,7 +34,7 @@ export interface Rule {
   readonly code: string;
   readonly group: (typeof GROUPS)[number];
   readonly level: Level;
-  /** Checked only when it is asked for: with `--profile restricted`, or by its code. Default: always checked. */
+  /** Checked only on request: with `--profile restricted`, or by its code. Default: always checked. */
   readonly onlyWith?: 'profile' | 'code';
   /** What the rule demands, as one sentence. */
   readonly summary: string;

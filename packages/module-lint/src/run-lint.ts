@@ -13,7 +13,7 @@ export interface LintOptions {
   readonly directories: readonly string[];
   readonly cwd: string;
   readonly format: ReportFormat;
-  /** Codes of the only rules that are checked; empty: all that need not be asked for. */
+  /** Codes of the only rules that are checked; empty: all that are checked without a request. */
   readonly rules: readonly string[];
   readonly profile?: 'restricted';
   readonly isFixing: boolean;

@@ -16,7 +16,7 @@ const MAX_SOCKET_PATH_BYTES = 100;
 export interface ByteChannel {
   /** To be given to the child as one of its stdio streams, then destroyed here. */
   readonly childEnd: Socket;
-  /** Resolves when every byte has been handed over and the child has closed its end. */
+  /** Resolves when every byte has been passed on and the child has closed its end. */
   readonly closed: Promise<void>;
 }
 

@@ -30,7 +30,7 @@ export const FRAME_KINDS = {
   deadlinePassed: 12,
   /** From the launcher: processes were ended that left the group of a run which has ended; {@link EscapedProcesses} as JSON. */
   strays: 13,
-  /** To the launcher: asks for a `pong`. */
+  /** To the launcher: requests a `pong`. */
   ping: 14,
   /** From the launcher: it takes requests. */
   pong: 15,
@@ -121,7 +121,7 @@ export function decodeStarted(payload: Buffer): StartedProcess {
 /** Called with each frame; output frames may arrive as several. The payload is valid only during the call. */
 export type FrameHandler = (kind: number, run: number, payload: Buffer) => void;
 
-/** Cuts a stream of chunks into frames; output is handed on as it comes, other frames are put together. */
+/** Cuts a stream of chunks into frames; output is passed on as it comes, other frames are put together. */
 export class FrameReader {
   readonly #onFrame: FrameHandler;
   readonly #header = Buffer.alloc(FRAME_HEADER_BYTES);

@@ -12,7 +12,7 @@ export class LineSplitter {
   /** The line that has begun; its buffer grows when needed and is used again. */
   #rest = Buffer.alloc(0);
   #restBytes = 0;
-  /** Whether a piece of the line that has begun was handed over before. */
+  /** Whether a piece of the line that has begun was passed on before. */
   #isContinued = false;
 
   constructor(onLine: (line: string) => void) {

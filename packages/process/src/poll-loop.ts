@@ -25,7 +25,7 @@ export interface Watch {
 
 /** Something to be done at times, which has no descriptor. */
 export interface Chore {
-  /** Moment of the steady clock at which it is due, in milliseconds; undefined: not now. Asked in every turn. */
+  /** Moment of the steady clock at which it is due, in milliseconds; undefined: not now. Called in every turn. */
   dueMs(): number | undefined;
   act(): void;
 }

@@ -95,7 +95,7 @@ export class WorkerPools {
     );
   }
 
-  /** At the first moment all work is asked to end, at the second it is killed, even if this process is gone. */
+  /** At the first moment all work is requested to end, at the second it is killed, even if this process is gone. */
   setDeadline(deadline: RunDeadline): void {
     this.#deadline = deadline;
     for (const host of this.#hosts) host.send({ type: 'deadline', deadline });

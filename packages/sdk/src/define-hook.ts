@@ -16,7 +16,7 @@ type Known<C> = { readonly [K in Exclude<keyof C, keyof HookConfig>]: never };
 /**
  * Makes a hook that runs without a process of its own.
  *
- * @param config when it is run; checked by the same rules as what an executable answers to `--config`
+ * @param config when it is run; checked by the same rules as what an executable returns for `--config`
  * @param handler called once for each run; the run fails when it throws or rejects
  */
 export function defineHook<const C extends HookConfig>(

@@ -10,7 +10,7 @@ export interface ExtensionCall {
   /** Frozen. */
   readonly args: readonly Json[];
   /**
-   * Asks the daemon for its default behaviour, as often as it is called. Rejects with an error that has the `name`,
+   * Requests the default behaviour from the daemon, as often as it is called. Rejects with an error that has the `name`,
    * `message`, `code` and `status` of what failed in the daemon; passed on unchanged, it is that failure again.
    */
   readonly next: (...args: readonly unknown[]) => Promise<Json | undefined>;

@@ -53,7 +53,7 @@ export interface ManifestModifier {
 /** Holds a deployment back. */
 export interface PreReconcileChecker {
   /**
-   * Asked before anything of the module is applied, not when nothing has changed.
+   * Called before anything of the module is applied, not when nothing has changed.
    *
    * @param object as it is about to be applied
    * @param next lets it proceed
@@ -69,7 +69,7 @@ export interface PreReconcileChecker {
 /** Decides whether a module is ready. */
 export interface PostReconcileChecker {
   /**
-   * Asked at the end of every deployment, also when nothing was applied.
+   * Called at the end of every deployment, also when nothing was applied.
    *
    * @param object as it is in the cluster now
    * @param next looks at the status as kubectl's `wait` and other tools do (kstatus)

@@ -20,7 +20,7 @@ export type PostReconcileResult =
   | { readonly ready: true }
   | { readonly ready: false; readonly reason: string; readonly retryAfterMs: number };
 
-/** When one that gives no time wants to be asked again. */
+/** When one that gives no time wants to be called again. */
 const RETRY_AFTER_MS = 10_000;
 
 /** Makes the result of `classifyError`. */
@@ -36,7 +36,7 @@ export function proceed(): PreReconcileResult {
 /**
  * The result of `preReconcileCheck` for an object that must not be applied yet: nothing of the module is.
  *
- * @param retryAfterMs when to ask again; default 10 seconds
+ * @param retryAfterMs when to call again; default 10 seconds
  */
 export function block(reason: string, retryAfterMs: number = RETRY_AFTER_MS): PreReconcileResult {
   return { proceed: false, reason, retryAfterMs };
@@ -50,7 +50,7 @@ export function ready(): PostReconcileResult {
 /**
  * The result of `postReconcileCheck` for an object that is not ready yet.
  *
- * @param retryAfterMs when to ask again; default 10 seconds
+ * @param retryAfterMs when to call again; default 10 seconds
  */
 export function notReady(reason: string, retryAfterMs: number = RETRY_AFTER_MS): PostReconcileResult {
   return { ready: false, reason, retryAfterMs };

@@ -102,7 +102,7 @@ export interface HookSettings {
   readonly restartOnChange?: boolean;
 }
 
-/** When a hook is run: what an executable hook answers to `--config`, version v1. */
+/** When a hook is run: what an executable hook returns for `--config`, version v1. */
 export interface HookConfig extends Readonly<Partial<Record<LifecycleBinding | DeployBinding, number>>> {
   readonly configVersion?: 'v1';
   readonly schedule?: readonly ScheduleBinding[];

@@ -14,7 +14,7 @@ export interface TestInput<C extends HookConfig> {
   readonly signal?: AbortSignal;
 }
 
-/** What a hook asked for; nothing of it is applied. */
+/** What a hook requested; nothing of it is applied. */
 export interface TestOutcome {
   readonly values: readonly ValuesPatchOperation[];
   readonly configValues: readonly ValuesPatchOperation[];
@@ -36,7 +36,7 @@ export interface TestOutcome {
 }
 
 /**
- * Calls the handler of a hook as the daemon does, in this thread, and returns what it asked for. Throws what the handler
+ * Calls the handler of a hook as the daemon does, in this thread, and returns what it requested. Throws what the handler
  * throws.
  */
 export async function testHook<C extends HookConfig>(

@@ -24,7 +24,10 @@ export interface QueueSetOptions<T> {
   readonly onError?: (queue: string, error: unknown) => void;
 }
 
-/** The named queues, each with its own worker; a queue is created when it is first used, and stays. */
+/**
+ * The named queues, each with its own worker; a queue is created when it is first used, and stays. What a task means is
+ * known to the handler alone, which the worker of a queue (`task-queue.ts`) calls for each attempt.
+ */
 export class QueueSet<T> {
   readonly #options: QueueSetOptions<T>;
   readonly #queues = new Map<string, TaskQueue<T>>();

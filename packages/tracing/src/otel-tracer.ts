@@ -100,7 +100,7 @@ export function createOtelTracer(options: OtelTracerOptions): {
           parent === undefined
             ? ROOT_CONTEXT
             : trace.setSpanContext(ROOT_CONTEXT, { ...otelContext(parent), isRemote: true });
-        // Within a trace all times are by one reading of the wall clock, which may be set meanwhile.
+        // Within a trace all times are by one reading of the wall clock, which may be set in the meantime.
         return spanFrom({ ...parts, offsetMs: clock.wallMs() - clock.steadyMs() }, start, context);
       },
     },
@@ -154,7 +154,7 @@ class RecordedSpan implements Span {
   }
 
   child(start: SpanStart): Span {
-    // What is not sampled needs no spans of its own: programs are handed that of the event.
+    // What is not sampled needs no spans of its own: programs get that of the event.
     if (!this.context.isSampled) return this;
     return spanFrom(this.#parts, start, trace.setSpan(ROOT_CONTEXT, this.#span));
   }

@@ -44,7 +44,10 @@ const NAMESPACES: ApiResource = {
   verbs: ['list', 'watch'],
 };
 
-/** All watches of one binding: one for each namespace and object name it selects. */
+/**
+ * All watches of one binding: one for each namespace and object name it selects. Each has a `SelectionSink`, and all of them
+ * share the store and the events of the monitor (`monitor.ts`) that owns them.
+ */
 export class BindingWatches {
   readonly #options: BindingWatchesOptions;
   readonly #signal: AbortSignal;

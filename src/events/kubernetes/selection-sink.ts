@@ -32,7 +32,8 @@ type Staged =
   | { readonly key: string; readonly object: KubeObject; readonly error: unknown };
 
 /**
- * Brings what one reflector reports into the store of a binding, and emits what changed for the hook. An object whose
+ * Brings what one reflector reports into the store of a binding, and emits what changed for the hook. It is the first file of
+ * an event that knows the binding: selectors, filter and snapshot are applied here, in this order. An object whose
  * filter fails keeps its last state there and is filtered again later.
  */
 export class SelectionSink implements ReflectorSink {

@@ -29,7 +29,7 @@ export interface HostSet {
   readonly digest: string;
   /** Whether any host extends a point. */
   has(method: PointMethod): boolean;
-  /** Hosts of a kind, whatever the version: that of the module, then the operator-wide one. */
+  /** Hosts of a kind, of any version: that of the module, then the operator-wide one. */
   find(apiVersion: string, kind: string): readonly PointHost[];
 }
 

@@ -141,7 +141,7 @@ export function customizationsDir({
   return directory === '' ? join(dirname(resolve(globalHooksDir)), 'customizations') : resolve(directory);
 }
 
-/** Asks the extensions of each object, then lets helm delete what they have left to it. */
+/** Calls the extensions of each object, then lets helm delete what they have left to it. */
 export function deleteSteps(hosts: HostSet, log: Logger): UninstallSteps {
   return {
     around: async (objects, uninstall, signal) => {

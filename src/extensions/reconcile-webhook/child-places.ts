@@ -97,7 +97,7 @@ export class ChildPlaces {
   }
 }
 
-/** helm treats every object with `items` as a list, whatever its kind, and applies the items one by one. */
+/** helm treats every object with `items` of any kind as a list, and applies the items one by one. */
 function members(object: Readonly<Record<string, unknown>>): readonly Readonly<Record<string, unknown>>[] {
   const { items } = object;
   return Array.isArray(items) ? items.filter(isObject).flatMap(members) : [object];

@@ -117,7 +117,7 @@ export class CrdInstaller {
         case 'drop-stored-versions':
           current = {
             ...(await write({ method: 'PUT', path: `${path}/status`, body: step.body })),
-            // Requested once, whatever the response is.
+            // Requested once, with any response.
             status: step.body['status'],
           };
           break;

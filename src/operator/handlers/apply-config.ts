@@ -39,7 +39,8 @@ type ApplyTask = Extract<Task, { type: 'ApplyKubeConfigValues' }>;
 
 /**
  * Takes over what the ConfigMap says now, and runs the modules whose sections changed. An enabled script may decide
- * otherwise on the new values: then all modules are brought to the new state instead.
+ * otherwise on the new values: then all modules are brought to the new state instead. `config-changes.ts` queues this task
+ * at the head of `main` when the ConfigMap has changed; the runs that it queues end in helm upgrades.
  */
 export async function handleApplyConfig(
   operator: ApplyConfigParts,

@@ -93,7 +93,7 @@ async function discover(
 ): Promise<TaskOutcome<Task>> {
   const { converge, discovery, log, metrics, moduleTasks, synchronizations } = operator;
   try {
-    // A converge that was started over meanwhile discovers by itself, and its phase must not be touched.
+    // A converge that was started over in the meantime discovers by itself, and its phase must not be touched.
     const isCurrent = (): boolean => queue.entries.some(({ id }) => id === entry.id);
     const found = await discovery.discover(queue.name, isCurrent, signal);
     if (found.type === 'superseded') return { type: 'success' };

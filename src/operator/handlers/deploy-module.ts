@@ -49,7 +49,10 @@ interface DeployRequest extends DeployBegin {
   readonly deploySteps: ReleaseSteps | undefined;
 }
 
-/** Deploys the charts of modules. */
+/**
+ * Deploys the charts of modules, between their beforeHelm and afterHelm hooks: CRDs, the values of the chart, then the
+ * driver of `packages/helm-releases`, which decides whether helm has to run.
+ */
 export class ModuleDeployment {
   readonly #parts: ModuleDeploymentParts;
 

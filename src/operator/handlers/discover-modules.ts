@@ -28,7 +28,7 @@ export type DiscoveryResult =
   | { readonly type: 'discovered'; readonly releases: ReadonlySet<string> }
   /** No caller waits for the result any more, and it was dropped. */
   | { readonly type: 'superseded' }
-  /** What decides was changed meanwhile: the pass has to be repeated. */
+  /** What decides was changed in the meantime: the pass has to be repeated. */
   | { readonly type: 'outdated' };
 
 /** Decides which modules are enabled, from the releases in the cluster, flags, files and the ConfigMap. */

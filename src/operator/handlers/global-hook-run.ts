@@ -17,7 +17,10 @@ export type GlobalHookRunParts = {
   readonly releases: Releases;
 } & HookRunParts;
 
-/** Runs a global hook. Changed global values ask for a converge, changed enabled flags start one over. */
+/**
+ * Runs a global hook. Changed global values queue a converge, changed enabled flags restart one. What module hooks and global
+ * hooks have in common is in `hook-run.ts`.
+ */
 export async function handleGlobalHookRun(
   operator: GlobalHookRunParts,
   entry: QueueEntry<Task>,

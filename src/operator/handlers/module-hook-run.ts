@@ -14,7 +14,10 @@ export type ModuleHookRunParts = {
   readonly releases: Releases;
 } & HookRunParts;
 
-/** Runs a module hook for an event, a schedule or a Synchronization. Changed values ask for a run of the module. */
+/**
+ * Runs a module hook for an event, a schedule or a Synchronization. If it changed values, the router queues a run of the
+ * module. What module hooks and global hooks have in common is in `hook-run.ts`.
+ */
 export async function handleModuleHookRun(
   operator: ModuleHookRunParts,
   entry: QueueEntry<Task>,

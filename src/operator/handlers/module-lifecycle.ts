@@ -46,7 +46,7 @@ export class ModuleLifecycle {
   }
 
   /**
-   * Asks the hooks of a module for their configuration, unless that was done since the module was enabled, and makes the
+   * Requests the configuration of the hooks of a module, unless that was done since the module was enabled, and makes the
    * queues that their bindings name.
    */
   async ensureHooks(tracked: TrackedModule, signal: AbortSignal): Promise<void> {

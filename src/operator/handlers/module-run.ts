@@ -46,7 +46,11 @@ export interface ModuleRunRequest {
   readonly isForced: boolean;
 }
 
-/** Runs modules: their start-up, Synchronizations, deployment and the hooks around it. */
+/**
+ * Runs modules: their start-up, Synchronizations, deployment and the hooks around it. `reconcileModule()` calls it for each
+ * attempt; it goes on from the stage that the state of the module has reached, so an attempt that waits or fails repeats
+ * nothing. `deploy-module.ts` does what concerns helm.
+ */
 export class ModuleRunner {
   readonly #parts: ModuleRunnerParts;
 
@@ -67,7 +71,7 @@ export class ModuleRunner {
     const startedMs = clock.steadyMs();
     try {
       for (;;) {
-        // Changed files have stopped it meanwhile: it starts anew, or is not authorized any more.
+        // Changed files have stopped it in the meantime: it starts anew, or is not authorized any more.
         if (this.#parts.registry.tracked.get(task.module) !== tracked) return { type: 'repeat' };
         const step = await this.#runPhase({ tracked, task, queue, isForced }, signal);
         if (step.type === 'next') continue;

@@ -29,7 +29,7 @@ export class ModuleTasks {
    * The tasks that bring all modules to what the last discovery found: CRDs of new modules, deletions, runs.
    *
    * @param releases names of the releases in the cluster that a daemon of ours made
-   * @param converge the task that asks for it
+   * @param converge the task that requests it
    */
   create(
     releases: ReadonlySet<string>,

@@ -87,7 +87,7 @@ const ROUTES: readonly ApiRoute[] = [
   },
 ];
 
-/** The paths that are answered here, below the prefix. */
+/** The paths that are served here, below the prefix. */
 export const READ_PATHS: readonly string[] = ROUTES.map(({ path }) => path);
 
 const COMPILED = ROUTES.map((route) => ({
@@ -95,7 +95,7 @@ const COMPILED = ROUTES.map((route) => ({
   pattern: new RegExp(`^${API_PREFIX}${route.path.replace('{name}', '(?<name>[^/]+)')}$`),
 }));
 
-/** Answers requests for data as JSON; an error is `{"error": {"code", "message"}}`. */
+/** Handles requests for data as JSON; an error is `{"error": {"code", "message"}}`. */
 export async function apiResponse(
   parts: ApiParts,
   { method, path, query }: Pick<ServerRequest, 'method' | 'path' | 'query'>,

@@ -4,7 +4,7 @@ import type { LogTail } from '@addon-operator/logging/log-tail';
 import type { RuntimeParameterView } from '../../settings/runtime-parameters.ts';
 import type { DaemonView } from '../../status/daemon-view.ts';
 
-/** Which operator answers. */
+/** Which operator responds. */
 export interface OperatorIdentity {
   readonly version: string;
   /** Different after each start. */
@@ -30,14 +30,14 @@ export interface ProcessUsage {
   readonly eventLoopDelay: { readonly meanMs: number; readonly p99Ms: number };
 }
 
-/** What answers are read from. */
+/** What responses are read from. */
 export interface ApiParts {
   readonly view: DaemonView;
   readonly identity: OperatorIdentity;
   readonly parameters: { list(): readonly RuntimeParameterView[] };
   /** The log that can be followed. */
   readonly log?: LogTail | undefined;
-  /** Whether who asks may also change something; default false. */
+  /** Whether the client may also change something; default false. */
   readonly allowsActions?: boolean;
 }
 
@@ -54,7 +54,7 @@ export class Refusal extends Error {
 }
 
 export interface ApiRoute {
-  /** Below the prefix; `{name}` stands for one part of the path. */
+  /** Below the prefix; `{name}` is one part of the path. */
   readonly path: string;
   /** The query parameters it knows. */
   readonly query: readonly string[];

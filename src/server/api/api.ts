@@ -11,7 +11,7 @@ import { streamResponse } from './stream-response.ts';
 const ACTIONS_PATH = '/modules/{name}/actions';
 const ACTIONS_PATTERN = new RegExp(`^${API_PREFIX}/modules/(?<name>[^/]+)/actions$`);
 
-/** Everything the API answers; paths are below the prefix, `{name}` stands for one part. */
+/** Everything the API serves; paths are below the prefix, `{name}` is one part. */
 export const API_ROUTES: readonly { readonly method: 'GET' | 'POST'; readonly path: string }[] = [
   ...READ_PATHS.map((path) => ({ method: 'GET', path }) as const),
   { method: 'GET', path: '/stream' },
@@ -19,7 +19,7 @@ export const API_ROUTES: readonly { readonly method: 'GET' | 'POST'; readonly pa
 ];
 
 /**
- * Answers requests below `/api/v1`; the signal aborts when the client goes away. Never rejects.
+ * Handles requests below `/api/v1`; the signal aborts when the client goes away. Never rejects.
  *
  * @param actor what the user acts with, such as `page`; undefined: every action is refused
  */
@@ -34,7 +34,10 @@ export interface CreateApiParts extends ApiParts, ModuleActionParts {
   readonly redactor?: Pick<Redactor, 'data' | 'text'> | undefined;
 }
 
-/** The API, one for all servers of a process: they share the streams, so that changes are computed once. */
+/**
+ * The API, one for all servers of a process: they share the streams, so that changes are computed once. The debug socket and
+ * the page serve it; what it shows comes through `status/daemon-view.ts`.
+ */
 export function createApi(parts: CreateApiParts): Api {
   const { redactor } = parts;
   const hub = new StreamHub({ ...parts, clock: parts.identity.clock });

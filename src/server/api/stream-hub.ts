@@ -37,7 +37,7 @@ interface Client {
   readonly run: string | undefined;
 }
 
-/** What a client asks for. */
+/** What a client requests. */
 export interface StreamWishes {
   readonly topics: readonly AnyTopic[];
   readonly lastEventId: string | undefined;

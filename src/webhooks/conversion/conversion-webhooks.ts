@@ -90,7 +90,7 @@ export class ConversionWebhooks {
     }
   }
 
-  /** Answers a POST; its path is `/<name of the custom resource definition>`. */
+  /** Handles a POST; its path is `/<name of the custom resource definition>`. */
   handle(request: WebhookRequest, signal: AbortSignal): Promise<WebhookResponse> {
     const { log, clock } = this.#options;
     const caller = callerOf(request, clock);

@@ -19,7 +19,7 @@ export interface ConversionStep extends ConversionRule {
   /** How messages name the hook. */
   readonly hook: string;
   /**
-   * Runs the hook; undefined where it answered nothing.
+   * Runs the hook; undefined where it returned nothing.
    *
    * @throws OperatorError when the hook fails
    */

@@ -7,7 +7,10 @@ import { patchObject } from './patch-object.ts';
 import { describeOperation, type PatchOperation } from './patch-operation.ts';
 import { tracedRequests } from './traced-requests.ts';
 
-/** Carries out what hooks want done to objects of the cluster. */
+/**
+ * Carries out what hooks want done to objects of the cluster: the last step from an event to its patch. Operations run one
+ * after another, in the order in which the hook wrote them.
+ */
 export class ObjectPatcher {
   readonly #context: PatchContext;
 

@@ -58,7 +58,7 @@ function whyNoMapping(document: unknown): string {
     : 'it is not a mapping';
 }
 
-/** Spells known fields as documented, whatever their case. */
+/** Spells known fields as documented, in any case. */
 function foldFieldNames(
   document: Readonly<Record<string, unknown>>,
   number: number,
