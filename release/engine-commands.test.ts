@@ -89,7 +89,7 @@ describe('a build, an archive and a push', () => {
     expect(commands[1]).toBe(`${engine} build ${ARGUMENTS} ${flags} --tag ${NAME} ${ROOT}`);
   });
 
-  test('have the helm and the packages that are asked for, and the name that the engine uses', async () => {
+  test('have the requested helm and packages, and the name that the engine uses', async () => {
     await standIn('docker');
     await standIn('podman');
     const options = { tag: 'operator:1', helmMajor: 3, extraPackages: ['python3', 'curl'] } as const;

@@ -40,7 +40,7 @@ export async function runDaemon(
     host.onTaskFailure?.(failed);
     if (failed.holdsUpFirstConverge && failed.failures >= MAX_FAILURES) stuck.resolve(failed);
   };
-  const asked = untilAborted(stopSignal);
+  const stopRequest = untilAborted(stopSignal);
   let daemon: Daemon;
   try {
     daemon = await startDaemon(settings, { ...host, onTaskFailure }, stopSignal);
@@ -51,7 +51,7 @@ export async function runDaemon(
     return 1;
   }
   observer.onStarted(daemon);
-  const stopped = Promise.race([asked, daemon.leadershipLost]);
+  const stopped = Promise.race([stopRequest, daemon.leadershipLost]);
   const isEnding = Promise.race([
     stopped,
     ...(settings.exitsAfterConverge ? [reported(stuck.promise, host)] : []),

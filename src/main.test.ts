@@ -49,7 +49,7 @@ const filesIn = (directory: string): string[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
 
-test('a command runs as ever, whatever is the matter with the cache of compiled code', () => {
+test('a command runs as usual when the cache of compiled code cannot be used', () => {
   const directory = mkdtempSync(join(tmpdir(), 'compile-cache-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   const good = join(directory, 'good');

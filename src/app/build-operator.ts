@@ -15,7 +15,6 @@ import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { createCrds } from '../modules/crds/crds-of-modules.ts';
 import type { Module } from '../modules/module.ts';
 import { createModuleHooks } from '../modules/module-hooks.ts';
-import { runOperation } from '../operator/ask-operation.ts';
 import { ConvergeState } from '../operator/converge-state.ts';
 import { createQueues } from '../operator/create-queues.ts';
 import { DeployHooks } from '../operator/deploy-hooks.ts';
@@ -35,6 +34,7 @@ import { operatorPolicy } from '../operator/operator-policy.ts';
 import { loadPauses, type Pauses } from '../operator/pauses.ts';
 import { recordedRuns } from '../operator/recorded-runs.ts';
 import { releasesOf } from '../operator/releases.ts';
+import { runOperation } from '../operator/request-operation.ts';
 import { createAnnotatedOperations } from '../operator/requested-operations.ts';
 import { RunAborts } from '../operator/run-aborts.ts';
 import { createSchedules, type Schedules } from '../operator/schedules.ts';
@@ -90,7 +90,9 @@ export interface BuiltOperator {
 }
 
 /**
- * Finds the modules and puts the operator together; nothing runs yet.
+ * Finds the modules and puts the operator together; nothing runs yet. A part is created after all parts that it uses, so
+ * this function is also the map of who uses whom: modules and values, then the registry and the queues, then the router
+ * that fills them, then helm and the hooks, which report to the router. `start.ts` starts the result.
  *
  * @throws OperatorError for directories and values files that cannot be used
  */

@@ -36,6 +36,9 @@ export interface Cluster {
 }
 
 /**
+ * Reads how the API server is reached, and creates the clients; no request is sent yet. All parts of the operator that talk
+ * to the API server get one of these clients, so limits, credentials and the check of the leadership are here alone.
+ *
  * @param beforeWrite called right before each write; what it throws the write fails with
  * @throws OperatorError KUBE_CONFIG_INVALID when it cannot be found out how to reach the API server
  */
@@ -61,7 +64,7 @@ export async function connectCluster(
     loadPlugin: (user) => loadPluginCredentials(user, clock),
   });
   const apiHost = new URL(access.server).host;
-  const asked = new SeenAccess();
+  const seen = new SeenAccess();
   // Opening a connection costs more than several requests, above all its TLS handshake. The lease keeps its own.
   const pool = new ConnectionPool(access);
   const client = (
@@ -97,7 +100,7 @@ export async function connectCluster(
     settings.objectPatcherQps,
     settings.objectPatcherBurst,
     settings.objectPatcherTimeoutMs,
-    (access) => asked.note(access),
+    (access) => seen.note(access),
   );
   const monitor = client(settings.helmMonitorQps, settings.helmMonitorBurst);
   const helm = client(0, 0);
@@ -112,7 +115,7 @@ export async function connectCluster(
     monitor,
     status,
     discovery: new Discovery({ kube: main, clock, log: host.log }),
-    patcherAccess: () => asked.all,
+    patcherAccess: () => seen.all,
     close: () => {
       for (const each of [pool, lease]) each.close();
     },

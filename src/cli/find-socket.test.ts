@@ -63,7 +63,7 @@ test.each([
   expect((await run('status -o name', host)).stdout).toBe(`${level}\n`);
 });
 
-test('no control character of an answer reaches a terminal, and a pipe gets them', async () => {
+test('no control character of a response reaches a terminal, and a pipe gets them', async () => {
   const render = () => Promise.resolve('a: \u001b[2Jred\r\n');
   await startDaemon(daemonView({ module: () => moduleView({ render }) }));
   const shown = await run('module render web', { cwd: directory, isTTY: true });

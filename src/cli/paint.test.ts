@@ -11,7 +11,7 @@ test.each([
   expect(wantsColor(isTerminal, env)).toBe(expected);
 });
 
-test('paintFor() leaves texts alone without colours', () => {
+test('paintFor() changes nothing without colours', () => {
   expect(paintFor(false)('red', 'text')).toBe('text');
   expect(paintFor(true)('red', 'text')).toBe('\u001b[31mtext\u001b[0m');
 });

@@ -59,7 +59,7 @@ test.each(['version', '--version'])('"%s" prints name and version', async (args)
   });
 });
 
-test('commands that ask the daemon show how to name its socket', async () => {
+test('commands that query the daemon show how to name its socket', async () => {
   for (const command of ['queue list', 'module values', 'config set', 'raw'])
     expect((await run(`${command} --help`)).stdout).toContain('--debug-unix-socket <text>');
 });
@@ -158,7 +158,7 @@ test.each([
   ['raw /', 'debug endpoint is alive\n'],
   ['raw queue/main.json', '{"name":"main","tasksCount":0,"status":"","tasks":[]}\n'],
   ['config set log.level debug 30m', '\n'],
-])('"%s" prints what the daemon answers', async (args, expected) => {
+])('"%s" prints the response of the daemon', async (args, expected) => {
   await startDaemon();
   expect(await run(args)).toEqual({ exitCode: 0, stdout: expected, stderr: '' });
 });
@@ -230,14 +230,14 @@ test('pause and resume send their options, for a module and for all', async () =
 
 test('module reconcile and abort say what becomes of the module', async () => {
   const asked: string[] = [];
-  const askOperation: DebugEndpoint['askOperation'] = (module, operation) => {
+  const requestOperation: DebugEndpoint['requestOperation'] = (module, operation) => {
     asked.push(`${operation} ${module}`);
-    return module === 'off' ? 'disabled' : module === 'held' ? 'paused' : 'asked';
+    return module === 'off' ? 'disabled' : module === 'held' ? 'paused' : 'requested';
   };
   const view = daemonView({
     module: (name) => (name === 'nothing' ? undefined : daemonView().module('web')),
   });
-  await startDaemon({ view, askOperation });
+  await startDaemon({ view, requestOperation });
   expect(await run('module reconcile web')).toEqual({
     exitCode: 0,
     stdout: 'module web is run\n',
@@ -328,7 +328,7 @@ test('module release-unlock says what became of the release', async () => {
   ]);
 });
 
-test('explain module and module list --all ask for what they show', async () => {
+test('explain module and module list --all request what they show', async () => {
   await startDaemon({ view: daemonView({ modules: () => [], explainModule: async () => undefined }) });
   expect(await run('module list --all -o text')).toMatchObject({
     stdout: 'MODULE  STATUS  ENABLED  REASON\n',

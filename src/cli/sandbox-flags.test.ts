@@ -35,7 +35,7 @@ test('sandboxFlags() yields to flags and variables, except for the cluster', () 
   });
 });
 
-test('sandboxFlags() refuses flags that ask for another cluster', () => {
+test('sandboxFlags() refuses flags that select another cluster', () => {
   const given = { env: {}, flags: { 'kube-context': 'prod' } };
   expect(() => sandboxFlags(given, files)).toThrow('flag --kube-context cannot be used with "sandbox"');
 });

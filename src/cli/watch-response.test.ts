@@ -43,7 +43,7 @@ async function watched(options: { readonly isTTY: boolean; readonly interval: st
   return { server, clock, operatorClock, main, stop, written, watching };
 }
 
-test('an answer is shown again as soon as the operator reports a change', async () => {
+test('a response is shown again as soon as the operator reports a change', async () => {
   const { server, clock, operatorClock, main, stop, written, watching } = await watched({
     isTTY: false,
     interval: '1h',
@@ -64,7 +64,7 @@ test('an answer is shown again as soon as the operator reports a change', async 
   await operatorClock.advance(250);
 });
 
-test('the answer is shown at each interval until the stop, also when the daemon goes away', async () => {
+test('the response is shown at each interval until the stop, also when the daemon goes away', async () => {
   const { server, clock, operatorClock, stop, written, watching } = await watched({
     isTTY: true,
     interval: '5s',

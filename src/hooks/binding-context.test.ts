@@ -120,7 +120,7 @@ test.each([
   ]);
 });
 
-test('contexts of a group carry snapshots only, whatever the run is for', () => {
+test('contexts of a group carry snapshots only, for each kind of run', () => {
   const bindings = [kubernetes(0, { group: 'g', snapshotsFrom: [0] })];
   const [binding = kubernetes(0)] = bindings;
   const group = { type: 'Group', groupName: 'g' };

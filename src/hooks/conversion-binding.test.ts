@@ -18,7 +18,7 @@ const conversion = (fields: object) =>
     ],
   });
 
-test('parse() reads conversions, with the snapshots they ask for', async () => {
+test('parse() reads conversions, with the snapshots they include', async () => {
   const { conversion: bindings } = await conversion({ group: 'g', includeSnapshotsFrom: ['pods'] });
   expect(bindings).toEqual([
     {

@@ -76,7 +76,7 @@ test('findHooks() sorts by path as byte strings', async () => {
   expect(await namesIn('.')).toEqual(['001-a-b/x.sh', '001-a.sh', '001-a/x.sh', 'Z', 'a', 'é']);
 });
 
-test('findHooks() takes a symlink to a file whatever the mode of its target, and no symlink to a directory', async () => {
+test('findHooks() takes a symlink to a file of any mode, and no symlink to a directory', async () => {
   await file('data/a.sh', 0o644);
   await file('hooks/own.sh');
   await symlink('../data/a.sh', join(root, 'hooks/a.sh'));
@@ -106,7 +106,7 @@ test('findHooks() names global hooks from the directory above, when they are in 
   expect(hooks.map(({ name }) => name)).toEqual(['hooks/sub/g.sh']);
 });
 
-test('findHooks() takes a script for an in-process hook by its text, whatever its mode, and never twice', async () => {
+test('findHooks() takes a script of any mode for an in-process hook by its text, and never twice', async () => {
   const hook = "import { defineHook } from 'addon-operator/sdk';\nexport default defineHook({}, () => {});\n";
   for (const [name, text, mode] of [
     ['a.ts', hook, 0o644],
@@ -129,7 +129,7 @@ test('findHooks() takes a script for an in-process hook by its text, whatever it
   expect(warnings()).toMatchObject([{ path: join(root, 'd.mts') }]);
 });
 
-test('findHooks() takes files that end in .http.yaml for HTTP hooks, whatever their mode, and links to such', async () => {
+test('findHooks() takes files of any mode that end in .http.yaml for HTTP hooks, and links to such', async () => {
   for (const [name, mode] of [
     ['a.http.yaml', 0o644],
     ['deep/b.http.yaml', 0o755],

@@ -72,7 +72,7 @@ async function problemOf(loading: Promise<unknown>): Promise<string> {
   return error.message;
 }
 
-test('load() asks every hook for its configuration, in path order', async () => {
+test('load() requests the configuration of every hook, in path order', async () => {
   script('b.sh', '[ "$1" = --config ] && [ $# = 1 ] && echo "configVersion: v1" && echo "onStartup: 2"');
   script('a.sh', 'echo noise >&2; echo \'{"configVersion":"v1","onStartup":1}\'');
   const hooks = await load(GLOBAL);
@@ -82,7 +82,7 @@ test('load() asks every hook for its configuration, in path order', async () => 
   ]);
 });
 
-test('load() asks an executable without extension for nothing but --config', async () => {
+test('load() calls an executable without extension with nothing but --config', async () => {
   script('plain', 'echo "$*" >> "$0.calls"; echo "configVersion: v1"; echo "onStartup: 1"');
   await load(MODULE);
   expect(readFileSync(join(root, 'plain.calls'), 'utf8')).toBe('--config\n');
@@ -118,7 +118,7 @@ test.each([
   expect(await problemOf(load(GLOBAL))).toMatch(expected);
 });
 
-test('load() gives up on a hook that does not answer', async () => {
+test('load() fails for a hook that does not respond', async () => {
   script('a.sh', 'sleep 60');
   expect(await problemOf(load(GLOBAL, 50))).toContain(
     '--config gave no response within 0.05 s and was stopped',

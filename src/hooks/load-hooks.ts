@@ -85,7 +85,7 @@ export class HookLoader {
     const { inProcess, http, log, timeoutMs } = this.#options;
     switch (file.transport) {
       case 'executable':
-        return this.#askConfig(file, signal);
+        return this.#requestConfig(file, signal);
       case 'in-process':
         return inProcess.load(file.path, timeoutMs, log.child({ hook: file.name }), signal);
       case 'http':
@@ -93,7 +93,7 @@ export class HookLoader {
     }
   }
 
-  async #askConfig(file: HookFile, signal: AbortSignal): Promise<string> {
+  async #requestConfig(file: HookFile, signal: AbortSignal): Promise<string> {
     const { runner, env, cwd, timeoutMs } = this.#options;
     const result = await runner
       .run(

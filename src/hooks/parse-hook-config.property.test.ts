@@ -43,7 +43,7 @@ async function refusalOf(output: string): Promise<string | undefined> {
   }
 }
 
-test('whatever a hook answers to --config is a configuration or refused with a reason', async () => {
+test('any output of a hook for --config is a configuration or refused with a reason', async () => {
   await fc.assert(
     fc.asyncProperty(text, async (output) => {
       expect((await refusalOf(output)) ?? 'sound').not.toBe('');

@@ -82,7 +82,7 @@ function refusalOf(raw: HookOutputTexts, owner: HookOwner): string | undefined {
   }
 }
 
-test('whatever a hook writes is understood or refused with its file', () => {
+test('any output of a hook is parsed or refused with its file', () => {
   fc.assert(
     fc.property(fc.oneof(outputs, single), fc.constantFrom(...owners), (raw, owner) => {
       expect(refusalOf(raw, owner) ?? "'a.sh' wrote bad ").toContain("'a.sh' wrote bad ");

@@ -23,7 +23,7 @@ function hook(owner: HookOwner = { type: 'module', module: 'web' as ModuleName }
 
 const GLOBAL = hook({ type: 'global' });
 
-test('empty files ask for nothing', () => {
+test('empty files have no effect', () => {
   expect(parseOutputs(NOTHING, hook(), silentLogger)).toEqual({
     patches: { config: [], values: [] },
     flags: [],

@@ -158,7 +158,7 @@ test('a failed run says what the hook said on stderr, and nothing it wrote is re
 test.each([
   ['an exit code', 'echo only stdout; exit 7', 'cmd run: exit status 7'],
   ['a signal', 'kill -KILL $$', 'cmd run: signal: '],
-])('a run that failed in silence tells %s', async (_what, script, reason) => {
+])('a run that failed without output reports %s', async (_what, script, reason) => {
   const failure = await failureOf(run(script));
   expect(failure.code).toBe('HOOK_FAILED');
   expect(failure.message).toContain(`module hook 'hooks/hook.sh' failed: ${reason}`);

@@ -145,7 +145,7 @@ test.each<readonly [what: string, act: (files: RunFiles) => void]>([
   expect(isSpared).toBe(false);
 });
 
-test('a spare directory that somebody has removed is not missed', () => {
+test('a spare directory that was removed is not missed', () => {
   finish(createRunFiles(tmp, 'first', FIRST, spares));
   for (const name of readdirSync(tmp)) rmSync(join(tmp, name), { recursive: true });
   expect(readdirSync(tmp)).toEqual([]);
@@ -214,7 +214,7 @@ test('a start removes the spare directories of a daemon that was killed', () => 
   expect(readdirSync(tmp)).toEqual([]);
 });
 
-test('a directory whose outputs nobody has read is not kept', () => {
+test('a directory whose outputs were not read is not kept', () => {
   createRunFiles(tmp, 'first', FIRST, spares).recycle();
   expect(readdirSync(tmp)).toEqual([]);
 });

@@ -48,7 +48,7 @@ test('prepareTemporaryDirectory() refuses a file in the place of the directory',
   );
 });
 
-test('prepareTemporaryDirectory() makes a directory that only our user can enter, whatever the umask', () => {
+test('prepareTemporaryDirectory() creates a directory that only our user can enter, with any umask', () => {
   const umask = process.umask(0);
   try {
     const path = prepareTemporaryDirectory(join(root, 'tmp'), daemonHost().log);

@@ -39,11 +39,11 @@ test.each([
   [200, 'ready'],
   [500, 'not-ready'],
   [302, 'not-ready'],
-])('a leader that answers %i is %s', async (status, state) => {
+])('a leader that returns %i is %s', async (status, state) => {
   expect(await probe('localhost', await leader(status)).ask(never)).toBe(state);
 });
 
-test('a leader whose name has an address is asked without DNS', async () => {
+test('a leader whose name has an address is called without DNS', async () => {
   expect(await probe('pod.127-0-0-1.no-such-namespace.pod', await leader(200)).ask(never)).toBe('ready');
 });
 

@@ -17,9 +17,9 @@ export interface LeaderReadinessOptions {
 }
 
 /**
- * Asks the leader whether it is ready, for at most 3 seconds. What a standby learns so is logged when it changes.
+ * Queries whether the leader is ready, for at most 3 seconds. What a standby learns so is logged when it changes.
  *
- * @returns what asks, to be called for each probe
+ * @returns a function to be called for each probe
  */
 export function leaderReadiness({
   leader,
@@ -30,7 +30,7 @@ export function leaderReadiness({
   let logged = '';
   return async (signal) => {
     const identity = leader();
-    const { state, error } = await ask(identity, port, clock, signal);
+    const { state, error } = await requestReadiness(identity, port, clock, signal);
     const known = `${state} ${identity}`;
     if (known !== logged && !signal.aborted) logState(log, state, { leader: identity, ...error });
     logged = known;
@@ -38,7 +38,7 @@ export function leaderReadiness({
   };
 }
 
-async function ask(
+async function requestReadiness(
   identity: string,
   port: number,
   clock: SteadyClock,

@@ -119,7 +119,7 @@ export class Leadership {
     if (!isLeader) return;
     fence.close();
     metrics.setLeader(false);
-    const error = (): Error => new OperatorError('KUBE_UNREACHABLE', 'no answer');
+    const error = (): Error => new OperatorError('KUBE_UNREACHABLE', 'no response');
     const deadline = { clock: host.steadyClock, limitMs: RELEASE_TIMEOUT_MS, error };
     try {
       await withDeadline(deadline, new AbortController().signal, (signal) => this.#elector.release(signal));

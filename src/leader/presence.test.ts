@@ -34,7 +34,7 @@ describe.each([
   { name: 'with a watch', mayWatch: true },
   { name: 'without permission to watch', mayWatch: false },
 ])('$name', ({ mayWatch }) => {
-  test('an operator that is alone leaves signs of life and warns of nobody', async () => {
+  test('an operator that is alone renews its Lease and logs no warning', async () => {
     const { clock, server, operator } = lab(mayWatch);
     const one = operator('one');
     await clock.advance(10 * PERIOD_MS);
@@ -63,7 +63,7 @@ describe.each([
     expect([one.others(), two.others()]).toEqual([['two'], ['one']]);
   });
 
-  test('a server that is away, or somebody who deletes the Lease, is no reason to warn', async () => {
+  test('an unreachable server, or a deleted Lease, is no reason to warn', async () => {
     const { clock, server, operator } = lab(mayWatch);
     const one = operator('one');
     await clock.advance(2 * PERIOD_MS);

@@ -67,7 +67,7 @@ test('without permission a record says what to allow, and a stop does not wait',
   expect(values()).toHaveLength(1);
 });
 
-test('an API server that is away is asked again', async () => {
+test('an API server that is unreachable is called again', async () => {
   const away = new OperatorError('KUBE_UNREACHABLE', 'connection refused');
   const { endpoint, clock, stop, values } = endpointOf(away);
   endpoint.publish(stop.signal);

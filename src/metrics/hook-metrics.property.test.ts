@@ -59,7 +59,7 @@ function pageProblems(page: string): readonly string[] {
   return problems;
 }
 
-test('whatever hooks write, the page can be read', () => {
+test('the page can be parsed with any metrics of hooks', () => {
   fc.assert(
     fc.property(runs, (all) => {
       const metrics = new HookMetrics({

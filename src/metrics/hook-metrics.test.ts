@@ -29,7 +29,7 @@ function samples(metrics: HookMetrics): string[] {
     .filter((line) => line !== '' && !line.startsWith('#'));
 }
 
-test('no metrics give an empty text', () => {
+test('without metrics the page is empty', () => {
   expect(create().scrape()).toBe('');
 });
 
@@ -46,7 +46,7 @@ g{hook="a.sh"} 1.5
 `);
 });
 
-test('values of labels tell no secret, and what is equal then is one series', () => {
+test('values of labels contain no secret, and series that are equal then are one', () => {
   const metrics = create({ redact: (text) => text.replaceAll(/token-\d/g, '***') });
   const labels = (url: string) => ({ labels: { url } });
   apply(metrics, HOOK, { name: 'c', add: 1, ...labels('//token-1@host') });
@@ -82,7 +82,7 @@ test('a run replaces what the hook emitted before, a run without metrics keeps i
   expect(samples(metrics)).toEqual(['b{hook="a.sh"} 1']);
 });
 
-test('a named group is replaced alone, whatever hook fills it', () => {
+test('a named group is replaced alone, by any hook', () => {
   const metrics = create();
   apply(metrics, HOOK, { name: 'own', set: 1 }, { name: 'grouped', set: 1, group: 'g' });
   apply(metrics, { hook: 'b.sh' }, { name: 'grouped', set: 2, group: 'g' });
@@ -174,7 +174,7 @@ test('labels may have the names of what every object has', () => {
   ]);
 });
 
-test('the same series in two groups is the one that was written last', () => {
+test('of the same series in two groups the one that was written last is shown', () => {
   const metrics = create();
   apply(metrics, HOOK, { name: 'g', set: 1, group: 'one' }, { name: 'g', set: 2, group: 'two' });
   expect(samples(metrics)).toEqual(['g{hook="a.sh"} 2']);

@@ -53,7 +53,7 @@ test.each(OF_THE_CONTRACT)('the metric %s is a %s with the labels "%s"', (name, 
   expect([found?.type, found?.labels.join(',')]).toEqual([type, labels]);
 });
 
-test('the prefix stands before a name, or where the name has a place for it', () => {
+test('the prefix is put before a name, or where the name has a place for it', () => {
   expect(metricName('live_ticks', 'dev_')).toBe('dev_live_ticks');
   expect(metricName('d8_telemetry_{prefix}x', 'dev_')).toBe('d8_telemetry_dev_x');
 });

@@ -156,7 +156,7 @@ test('startScriptPass() hands over values and configuration in private files, an
   expect(await readdir(tmpDir)).toStrictEqual([]);
 });
 
-test('startScriptPass() keeps the files when asked to', async () => {
+test('startScriptPass() keeps the files on request', async () => {
   await ask('echo true > "$MODULE_ENABLED_RESULT"', { isKeepingFiles: true });
   const [directory = ''] = await readdir(tmpDir);
   expect(directory).toMatch(new RegExp(`^run-${process.pid}-enabled-`));
@@ -238,7 +238,7 @@ test('seed example: the ConfigMap enables a module and its script disables it ag
   expect([...decisions.values()]).toMatchObject([{ isEnabled: false, source: 'enabled-script' }]);
 });
 
-test('seed example: without its flag in the ConfigMap the script is not even asked', async () => {
+test('seed example: without its flag in the ConfigMap the script is not run', async () => {
   const { decisions } = await discoverSeed('config-map-and-script', {});
   expect([...decisions.values()]).toMatchObject([{ isEnabled: false, source: 'common-values' }]);
 });

@@ -59,9 +59,9 @@ test.each<Extender>(['Static', 'DynamicallyEnabled', 'KubeConfig', 'ScriptEnable
   },
 );
 
-test('opinionOf() asks a script only about a module that is enabled so far', () => {
+test('opinionOf() runs a script only for a module that is enabled so far', () => {
   const module = moduleWith({ enabledScript: '/modules/my-web/enabled' });
-  expect(opinionOf('ScriptEnabled', module, flagsWith({}), enabled)).toStrictEqual({ type: 'ask-script' });
+  expect(opinionOf('ScriptEnabled', module, flagsWith({}), enabled)).toStrictEqual({ type: 'run-script' });
   expect(opinionOf('ScriptEnabled', module, flagsWith({}), disabled)).toStrictEqual({ type: 'none' });
 });
 

@@ -76,7 +76,7 @@ export function fileOf(extender: Extender, module: Module, { places }: ModuleFla
 type Opinion =
   | { readonly type: 'none' }
   | { readonly type: 'flag'; readonly decision: Decision }
-  | { readonly type: 'ask-script' };
+  | { readonly type: 'run-script' };
 
 /** The opinion of one extender. Scripts can only disable, so they run for modules that are enabled so far. */
 export function opinionOf(extender: Extender, module: Module, flags: ModuleFlags, soFar: Decision): Opinion {
@@ -101,7 +101,7 @@ export function opinionOf(extender: Extender, module: Module, flags: ModuleFlags
       return flagOpinion(flags.configMap.get(module.key), 'config-map', `${flag} in the ConfigMap`);
     case 'ScriptEnabled':
       return soFar.isEnabled && module.enabledScript !== undefined
-        ? { type: 'ask-script' }
+        ? { type: 'run-script' }
         : { type: 'none' };
   }
 }

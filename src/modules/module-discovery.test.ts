@@ -127,7 +127,7 @@ test('discoverModules() shows each script the modules enabled before it, in run 
   expect(enabled).toStrictEqual(['a', 'on', 'c']);
 });
 
-test('discoverModules() gives up the whole pass when a script fails', async () => {
+test('discoverModules() ends the whole pass when a script fails', async () => {
   const ran: string[] = [];
   const script: EnabledScript = async ({ name }) => {
     ran.push(name);
@@ -169,7 +169,7 @@ test.each<{ what: string; flag?: boolean; isDeployed: boolean; isEnabled: boolea
   { what: 'is deployed', isDeployed: T, isEnabled: T, source: 'authorization' },
   { what: 'is deployed and disabled', flag: F, isDeployed: T, isEnabled: T, source: 'authorization' },
 ])(
-  'discoverModules() asks and loads nothing of a module that is not authorized and $what',
+  'discoverModules() runs and loads nothing of a module that is not authorized and $what',
   async ({ flag, isDeployed, isEnabled, source }) => {
     const module = moduleNamed('web', { refusal: REFUSAL });
     const input: DiscoveryInput = {

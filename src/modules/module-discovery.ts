@@ -70,9 +70,9 @@ export async function discoverModules(
   for (const module of input.modules) {
     const facts = { modules, enabled, deployed: input.deployed };
     const unmet = unmetRequirement(withoutRefused(module, modules, input.deployed), facts);
-    const ask = (): Promise<ScriptVerdict> => askScript(module, [...enabled], runScript, signal);
+    const verdictOf = (): Promise<ScriptVerdict> => verdictOfScript(module, [...enabled], runScript, signal);
     // A module that cannot run anyway needs no opinion of its script.
-    const wanted = await decide(module, input, unmet === undefined ? ask : undefined);
+    const wanted = await decide(module, input, unmet === undefined ? verdictOf : undefined);
     responses.set(module.name, wanted.responses);
     const permitted = protect(module, restrict(wanted.decision, unmet), input.deployed);
     const decision = refuse(module, permitted, input.deployed);
@@ -84,11 +84,11 @@ export async function discoverModules(
   return { enabled: [...enabled], decisions, responses };
 }
 
-/** @param ask undefined if the script is not to be run */
+/** @param verdictOf undefined if the script is not to be run */
 async function decide(
   module: Module,
   { flags, extenders }: DiscoveryInput,
-  ask: (() => Promise<ScriptVerdict>) | undefined,
+  verdictOf: (() => Promise<ScriptVerdict>) | undefined,
 ): Promise<{ readonly decision: Decision; readonly responses: readonly SourceResponse[] }> {
   let decision = DISABLED_BY_DEFAULT;
   const responses: SourceResponse[] = [];
@@ -103,8 +103,8 @@ async function decide(
         decision = opinion.decision;
         responses.push({ extender, file, isEnabled: decision.isEnabled, reason: decision.reason });
         break;
-      case 'ask-script': {
-        const verdict = await ask?.();
+      case 'run-script': {
+        const verdict = await verdictOf?.();
         if (verdict?.isEnabled === false) decision = disabledByScript(verdict);
         const reason = verdict?.isEnabled === false ? decision.reason : '';
         responses.push({ extender, file, isEnabled: verdict?.isEnabled ?? null, reason });
@@ -166,7 +166,7 @@ function withoutRefused(
   };
 }
 
-async function askScript(
+async function verdictOfScript(
   module: Module,
   enabledBefore: readonly ModuleName[],
   runScript: EnabledScript,

@@ -48,7 +48,7 @@ test('a failed load is as none, so that who needs the hooks finds out why', asyn
   expect(await ahead.take('web')).toBeUndefined();
 });
 
-test('few loads are under way at once, and those no longer wanted are never begun', async () => {
+test('few loads are in progress at once, and those no longer wanted are never started', async () => {
   const ahead = new PreloadedHooks();
   const begun: string[] = [];
   const gate = Promise.withResolvers<readonly Hook[]>();

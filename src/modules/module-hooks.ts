@@ -62,7 +62,7 @@ export function createModuleHooks({
     return loader.load(join(path, 'hooks'), { type: 'module', module: name }, signal, { onInvalid });
   };
   const discovering =
-    (asking: (ask: EnabledScript) => EnabledScript): Discover =>
+    (running: (run: EnabledScript) => EnabledScript): Discover =>
     async (input, signal) => {
       // Of one pass at a time: what slow disks leave to do does not add up.
       await removal;
@@ -71,7 +71,7 @@ export function createModuleHooks({
         if (!hasHooks(module)) ahead.start(module.name, () => load(module, stop));
       };
       try {
-        const discovery = await discoverModules({ ...input, onEnabled }, asking(pass.run), signal);
+        const discovery = await discoverModules({ ...input, onEnabled }, running(pass.run), signal);
         ahead.retain(new Set(discovery.enabled));
         return discovery;
       } finally {
@@ -79,8 +79,8 @@ export function createModuleHooks({
       }
     };
   return {
-    discover: discovering((ask) => verdicts.askingAll(ask)),
-    rediscover: discovering((ask) => verdicts.askingConcerned(ask)),
+    discover: discovering((run) => verdicts.runningAll(run)),
+    rediscover: discovering((run) => verdicts.runningConcerned(run)),
     load: async (module, signal, onInvalid) =>
       (onInvalid === undefined ? await ahead.take(module.name) : undefined) ??
       (await load(module, signal, onInvalid)),

@@ -72,6 +72,6 @@ test.each([
   expect(() => parseManifest(content, 'm')).toThrow(message);
 });
 
-test('parseManifest() tells all problems at once', () => {
+test('parseManifest() reports all problems at once', () => {
   expect(() => parseManifest({ a: 1, b: 2 }, 'm')).toThrow(/m: a: .*\nm: b: /);
 });

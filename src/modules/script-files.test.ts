@@ -63,7 +63,7 @@ const AS_NEW = {
   directory: 0o700,
 };
 
-test('hand() gives the next script the same files with its own values, and answers that are empty', async () => {
+test('hand() gives the next script the same files with its own values, and empty outputs', async () => {
   const { found, isSameFile } = await handOn(({ result, reason }) => {
     writeFileSync(result, 'false');
     writeFileSync(reason, 'too small');
@@ -78,7 +78,7 @@ test.each<readonly [what: string, act: (paths: ScriptPaths) => void]>([
   ['removed its directory', ({ values }) => rmSync(dirname(values), { recursive: true })],
   ['left a file beside its own', ({ values }) => writeFileSync(join(dirname(values), 'more'), '')],
   [
-    'left directories in the place of its answers',
+    'left directories in the place of its outputs',
     ({ result, reason }) => {
       for (const path of [result, reason]) {
         rmSync(path);
@@ -117,7 +117,7 @@ test('hand() does not write into a file that a script has kept for itself', asyn
   expect(readFileSync(join(tmpDir, 'values'), 'utf8')).toBe('{"web":"a long value"}');
 });
 
-test('hand() gives the next script an answer that was written, empty, under its own name', async () => {
+test('hand() gives the next script an output that was written, empty, under its own name', async () => {
   const files = new ScriptFiles(tmpDir, false);
   const inodes: number[] = [];
   for (let index = 0; index < 40; index += 1) {
@@ -137,7 +137,7 @@ test('hand() gives the next script an answer that was written, empty, under its 
   expect(readdirSync(tmpDir)).toEqual([]);
 });
 
-test('hand() makes an answer anew while the one that was written is still being emptied', async () => {
+test('hand() creates an output anew while the written one is still being emptied', async () => {
   const files = new ScriptFiles(tmpDir, false);
   const first = files.hand(WEB, LONG);
   writeFileSync(first.result, 'true');
@@ -150,7 +150,7 @@ test('hand() makes an answer anew while the one that was written is still being 
   await files.remove();
 });
 
-test('hand() makes an answer anew where somebody has written into the one that was emptied', async () => {
+test('hand() creates an output anew where the emptied one was written by another process', async () => {
   const files = new ScriptFiles(tmpDir, false);
   const first = files.hand(WEB, LONG);
   writeFileSync(first.result, 'true');

@@ -50,21 +50,21 @@ function lab() {
     failing,
     verdicts,
     fresh: () => pass(script),
-    all: () => pass(verdicts.askingAll(script)),
-    concerned: () => pass(verdicts.askingConcerned(script)),
+    all: () => pass(verdicts.runningAll(script)),
+    concerned: () => pass(verdicts.runningConcerned(script)),
     setConfig: (data: Readonly<Record<string, string>>) => store.setConfig(parseConfigMapData(data)),
-    takeAsked: () => asked.splice(0),
+    takeRequested: () => asked.splice(0),
   };
 }
 
 async function settled() {
   const parts = lab();
   await parts.all();
-  parts.takeAsked();
+  parts.takeRequested();
   return parts;
 }
 
-test('askingConcerned() asks nobody about a section that no script sees', async () => {
+test('runningConcerned() runs no script for a section that no script sees', async () => {
   const { setConfig, concerned, asked } = await settled();
   setConfig({ b: 'x: 1' });
   expect((await concerned()).enabled).toEqual(['a', 'b', 'c']);
@@ -75,50 +75,50 @@ test.each<[what: string, data: Readonly<Record<string, string>>, asked: string]>
   ['its section has changed', { c: 'x: 1' }, 'c'],
   ['global values have changed', { global: 'x: 1' }, 'a c'],
   ['another module is enabled before it', { a: 'off: true' }, 'a c'],
-])('askingConcerned() asks a script when %s, and only once', async (_what, data, expected) => {
-  const { setConfig, concerned, takeAsked } = await settled();
+])('runningConcerned() runs a script when %s, and only once', async (_what, data, expected) => {
+  const { setConfig, concerned, takeRequested } = await settled();
   setConfig(data);
   await concerned();
-  expect(takeAsked()).toEqual(names(expected));
+  expect(takeRequested()).toEqual(names(expected));
   await concerned();
-  expect(takeAsked()).toEqual([]);
+  expect(takeRequested()).toEqual([]);
 });
 
-test('askingConcerned() asks a script that sees what a hook patched since', async () => {
+test('runningConcerned() runs a script that sees what a hook patched since', async () => {
   const { store, concerned, asked } = await settled();
   store.applyPatch('c' as ModuleName, [{ op: 'add', path: '/c/off', value: true }]);
   expect((await concerned()).enabled).toEqual(['a', 'b']);
   expect(asked).toEqual(['c']);
 });
 
-test('askingConcerned() asks about an empty section in the ConfigMap, where there was none', async () => {
+test('runningConcerned() runs scripts for an empty section in the ConfigMap, where there was none', async () => {
   const { setConfig, concerned, asked } = await settled();
   setConfig({ c: '{}' });
   await concerned();
   expect(asked).toEqual(['c']);
 });
 
-test('askingConcerned() asks a script that is another file now, or none', async () => {
-  const { concerned, takeAsked } = await settled();
+test('runningConcerned() runs a script whose file was replaced, or removed', async () => {
+  const { concerned, takeRequested } = await settled();
   writeFileSync(join(root, 'next'), '#!/bin/sh\n');
   renameSync(join(root, 'next'), join(root, 'c'));
   await concerned();
-  expect(takeAsked()).toEqual(['c']);
+  expect(takeRequested()).toEqual(['c']);
   rmSync(join(root, 'c'));
   await concerned();
   await concerned();
-  expect(takeAsked()).toEqual(['c', 'c']);
+  expect(takeRequested()).toEqual(['c', 'c']);
 });
 
-test('askingAll() asks every script each time, and askingConcerned() those that failed in it', async () => {
-  const { all, concerned, failing, takeAsked } = await settled();
+test('runningAll() runs every script each time, and runningConcerned() those that failed in it', async () => {
+  const { all, concerned, failing, takeRequested } = await settled();
   failing.add('c');
   await expect(all()).rejects.toThrow('script is broken');
   await expect(concerned()).rejects.toThrow('script is broken');
-  expect(takeAsked()).toEqual(['a', 'c', 'c']);
+  expect(takeRequested()).toEqual(['a', 'c', 'c']);
   failing.clear();
   await concerned();
-  expect(takeAsked()).toEqual(['c']);
+  expect(takeRequested()).toEqual(['c']);
 });
 
 test('forget() leaves no last word', async () => {
@@ -128,7 +128,7 @@ test('forget() leaves no last word', async () => {
   expect(asked).toEqual(['a', 'c']);
 });
 
-test('askingConcerned() decides as if all scripts were asked, reasons included', async () => {
+test('runningConcerned() decides as if all scripts were run, reasons included', async () => {
   const section = constantFrom('x: 1', 'x: 2', 'off: true', '{}');
   const content = record({ global: section, a: section, b: section, c: section }, { requiredKeys: [] });
   await assert(

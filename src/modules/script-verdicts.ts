@@ -31,27 +31,27 @@ export class ScriptVerdicts {
     this.#sections = sections;
   }
 
-  /** Asks every script. One that fails has no last word, whatever it said before. */
-  askingAll(ask: EnabledScript): EnabledScript {
+  /** Runs every script. One that fails has no last word, whatever it said before. */
+  runningAll(run: EnabledScript): EnabledScript {
     return async (module, enabledBefore, signal) => {
       this.#known.delete(module.name);
       // Values may change while the script runs.
       const basis = this.#basisOf(module, enabledBefore);
-      const verdict = await ask(module, enabledBefore, signal);
+      const verdict = await run(module, enabledBefore, signal);
       if (basis !== undefined) this.#known.set(module.name, { basis, verdict });
       return verdict;
     };
   }
 
   /** Returns results that are still valid, and runs the other scripts. */
-  askingConcerned(ask: EnabledScript): EnabledScript {
-    const askAnew = this.askingAll(ask);
+  runningConcerned(run: EnabledScript): EnabledScript {
+    const runAnew = this.runningAll(run);
     return async (module, enabledBefore, signal) => {
       const known = this.#known.get(module.name);
       // Sections are the same objects until they change, so most of this is over at once.
       if (known !== undefined && isDeepStrictEqual(known.basis, this.#basisOf(module, enabledBefore)))
         return known.verdict;
-      return await askAnew(module, enabledBefore, signal);
+      return await runAnew(module, enabledBefore, signal);
     };
   }
 

@@ -4,19 +4,19 @@ import type { HookAbortRequest } from '../status/hook-abort.ts';
 import type { HookTriggerRequest } from '../status/hook-trigger.ts';
 import type { ModuleOperation } from '../status/module-object.ts';
 import { type AbortHookParts, abortHook } from './abort-hook.ts';
-import { type AskOperationParts, askOperation } from './ask-operation.ts';
 import { confirmPurge, type PurgeReleasesParts } from './handlers/purge-releases.ts';
 import type { Operator } from './operator.ts';
 import type { Pause } from './pause-entry.ts';
 import { ALL_MODULES, type Pauses } from './pauses.ts';
 import { type ReleaseFinalizerParts, releaseFinalizer } from './release-finalizer.ts';
 import { type ReleaseUnlockParts, releaseUnlock } from './release-unlock.ts';
+import { type RequestOperationParts, requestOperation } from './request-operation.ts';
 import { hooksInOperation, type TriggerHookParts, triggerHook } from './trigger-hook.ts';
 
 /** What the debug endpoint changes on request. A pause without a module is one of all modules. */
 export function debugCommands(
   operator: AbortHookParts &
-    AskOperationParts &
+    RequestOperationParts &
     PurgeReleasesParts &
     ReleaseFinalizerParts &
     ReleaseUnlockParts &
@@ -34,7 +34,8 @@ export function debugCommands(
       nowMs: () => clock.wallMs(),
     },
     releaseFinalizer: (module: string, signal: AbortSignal) => releaseFinalizer(operator, module, signal),
-    askOperation: (module: string, operation: ModuleOperation) => askOperation(operator, module, operation),
+    requestOperation: (module: string, operation: ModuleOperation) =>
+      requestOperation(operator, module, operation),
     abortHook: (request: HookAbortRequest) => abortHook(operator, request),
     recorder: operator.recorder,
     triggerHook: (request: HookTriggerRequest) => triggerHook(operator, request),

@@ -169,7 +169,7 @@ test('operations on objects are applied', async () => {
   expect(lab.calls).toContain('patch Delete');
 });
 
-test('without hooks of a deploy nothing is asked', async () => {
+test('without deploy hooks nothing is called', async () => {
   await using lab = await operatorLab(['web'], { 'global/a.sh': { onStartup: 1, afterAuthFail: 1 } });
   lab.obstacles.set('revision web', () => {
     throw new Error('somebody asked');
@@ -197,7 +197,7 @@ test('a refusal is reported at once within a deploy', async () => {
   ]);
 });
 
-test('a refusal outside of a deploy is reported as soon as queues run, whatever holds up main', async () => {
+test('a refusal outside of a deploy is reported as soon as queues run, also while main is held up', async () => {
   await using lab = await operatorLab(['web'], { 'global/a.sh': ALL, 'global/b.sh': { onStartup: 1 } });
   lab.behaviours.set('global/a.sh', failing);
   lab.obstacles.set('discover', () => {

@@ -5,7 +5,7 @@ import { DynamicFlags } from './dynamic-flags.ts';
 const add = (key: string, value: boolean | string) =>
   splitGlobalPatch([{ op: 'add', path: `/${key}Enabled`, value }]).flags;
 
-test('apply() tells whether flags enable other modules now', () => {
+test('apply() returns whether flags enable other modules now', () => {
   const flags = new DynamicFlags((all) => [...all].flatMap(([key, isEnabled]) => (isEnabled ? [key] : [])));
   const [on, off] = [add('web', true), add('web', 'false')];
   const { flags: forget } = splitGlobalPatch([{ op: 'remove', path: '/webEnabled' }]);

@@ -64,7 +64,7 @@ test('a module stays until its server agrees, or is left out on request, and tha
   expect(await releaseFinalizer(lab.operator, 'web', never)).toBe('not-held');
 });
 
-test('the object of a disabled module that nobody deletes any more is released on request', async () => {
+test('the object of a disabled module without a deletion task is released on request', async () => {
   const finalizers = new Finalizers();
   await using lab = await operatorLab(['web'], {}, { finalizers });
   lab.enabled.clear();
@@ -74,7 +74,7 @@ test('the object of a disabled module that nobody deletes any more is released o
   expect(finalizers.calls).toEqual(['release web']);
 });
 
-test('finishDeletion() waits for the first converge, and leaves alone what is not held', async () => {
+test('finishDeletion() waits for the first converge, and changes no object without our finalizer', async () => {
   const finalizers = new Finalizers();
   await using lab = await operatorLab(['web'], {}, { finalizers });
   expect(await finishDeletion(lab.operator, 'web', never)).toBe('too early');

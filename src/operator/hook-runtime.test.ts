@@ -102,7 +102,7 @@ test('stop() ends the monitors, and no event gets through afterwards', async () 
   expect(runtime.isMonitored(0)).toBe(false);
 });
 
-test('startMonitors() of a hook that is stopped meanwhile leaves no monitor behind', async () => {
+test('startMonitors() leaves no monitor behind, when the hook is stopped during the call', async () => {
   const { lab, runtime } = await harness();
   const { promise, resolve } = Promise.withResolvers<void>();
   lab.obstacles.set('monitor global/a.sh/one', () => promise);

@@ -112,7 +112,7 @@ function outcomeOf(lab: OperatorLab, module: Name) {
   return { phase, tasks };
 }
 
-test('with isolate one failing module holds up those that require it, and no other, whatever failed before', async () => {
+test('with isolate one failing module holds up those that require it, and no other, after any earlier failures', async () => {
   await assert(
     asyncProperty(anyModule, boolean(), boolean(), anySteps, async (broken, hasCrds, isParallel, steps) => {
       const modules = MODULES.map((module) => {

@@ -12,7 +12,7 @@ function requiring(text: string, order: number, ...required: readonly string[]) 
 
 const HOOKS = { 'db/a.sh': { beforeHelm: 1 }, 'web/a.sh': { beforeHelm: 1 } };
 
-test('a failing run moves into a queue of its own, and runs that require the module stand behind it', async () => {
+test('a failing run moves into a queue of its own, and runs that require the module wait behind it', async () => {
   await using lab = await operatorLab(['db', requiring('web', 2, 'db'), 'dns'], HOOKS, ISOLATE);
   lab.behaviours.set('db/a.sh', failing);
   await lab.converge();
@@ -162,7 +162,7 @@ test('a module that fails after the one it required is over holds up neither oth
   expect(isolatedModules(lab.operator)).toEqual(['web']);
 });
 
-test('an isolated module whose required one fails too waits for it, and its Synchronization in a queue of its own holds up nobody', async () => {
+test('an isolated module whose required one fails too waits for it, and its Synchronization in a queue of its own holds up no task', async () => {
   const hooks = {
     'db/a.sh': { beforeHelm: 1 },
     'web/s.sh': { kubernetes: [{ kind: 'Pod', name: 'pods', queue: 'side' }] },

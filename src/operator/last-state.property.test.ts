@@ -13,7 +13,7 @@ import {
 import { expect, test } from 'vitest';
 import { type HookProcess, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
 import type { SnapshotItem } from '../hooks/kubernetes-binding.ts';
-import { askOperation } from './ask-operation.ts';
+import { requestOperation } from './request-operation.ts';
 
 const HOOK = 'web/a.sh';
 const OBJECTS = ['one', 'two', 'three'];
@@ -187,7 +187,7 @@ async function act(lab: OperatorLab, world: World, what: Step): Promise<void> {
       lab.startOver();
       return;
     case 'abort':
-      askOperation(lab.operator, 'web', 'abort');
+      requestOperation(lab.operator, 'web', 'abort');
       return;
     case 'wait':
       await lab.clock.advance(5_000);
@@ -220,7 +220,7 @@ function expectCounted({ backlog, monitors, operator }: OperatorLab): void {
   expect(isAnyRunning ? Math.min(0, excessBytes) : excessBytes).toBe(0);
 }
 
-test('a hook has the last state of every object, whatever its module is switched off and on for and which failures are allowed', async () => {
+test('a hook has the last state of every object, however often its module is disabled and enabled, and with any allowed failures', async () => {
   await assert(
     asyncProperty(anyOptions, anySteps, async (options, steps) => {
       await using lab = await operatorLab(['web'], HOOKS, options);

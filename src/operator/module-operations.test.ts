@@ -24,7 +24,7 @@ test.each(['reconcile', 'force-reconcile'] as const)(
   'a %s that a command requests replaces an abort that an annotation requested before',
   (operation) => {
     const { operations, annotation } = operationsWith('abort');
-    operations.ask(WEB, operation);
+    operations.request(WEB, operation);
     expect(annotation()).toBeUndefined();
     expect(operations.take(WEB)).toBe(operation);
     expect(operations.of(WEB)).toBeUndefined();
@@ -37,7 +37,7 @@ test.each([
   { annotation: 'abort', command: 'abort' },
 ] as const)('the annotation $annotation stays beside the command $command', ({ annotation, command }) => {
   const { operations } = operationsWith(annotation);
-  operations.ask(WEB, command);
+  operations.request(WEB, command);
   expect(operations.take(WEB)).toBe(command);
   expect(operations.of(WEB)).toBe(annotation);
 });

@@ -13,7 +13,7 @@ export interface OperationSource {
 /** What users requested for modules, until a reconcile takes it over. A command counts before an annotation. */
 export class ModuleOperations {
   readonly #source: OperationSource | undefined;
-  readonly #asked = new Map<ModuleName, ModuleOperation>();
+  readonly #requested = new Map<ModuleName, ModuleOperation>();
   readonly #claimed = new Set<ModuleName>();
 
   constructor(source: OperationSource | undefined) {
@@ -24,28 +24,28 @@ export class ModuleOperations {
    * The newest request counts, but a plain reconcile does not replace a forced one that was not taken over yet. An abort
    * that an annotation requests is older than the run that is requested now, and would end it.
    */
-  ask(module: ModuleName, operation: ModuleOperation): void {
+  request(module: ModuleName, operation: ModuleOperation): void {
     if (operation !== 'abort' && this.#source?.of(module) === 'abort') {
       this.#source.claim(module);
       this.#source.taken(module);
     }
-    if (operation === 'reconcile' && this.#asked.get(module) === 'force-reconcile') return;
-    this.#asked.set(module, operation);
+    if (operation === 'reconcile' && this.#requested.get(module) === 'force-reconcile') return;
+    this.#requested.set(module, operation);
   }
 
   of(module: ModuleName): ModuleOperation | undefined {
-    return this.#asked.get(module) ?? this.#source?.of(module);
+    return this.#requested.get(module) ?? this.#source?.of(module);
   }
 
   /** Whether a run is requested, although an abort may come first. */
   isRunRequested(module: ModuleName): boolean {
-    const requested = [this.#asked.get(module), this.#source?.of(module)];
+    const requested = [this.#requested.get(module), this.#source?.of(module)];
     return requested.includes('reconcile') || requested.includes('force-reconcile');
   }
 
   /** Drops what a command requested: no instance is responsible for the module. */
   forget(module: ModuleName): void {
-    this.#asked.delete(module);
+    this.#requested.delete(module);
   }
 
   /**
@@ -54,7 +54,7 @@ export class ModuleOperations {
    */
   take(module: ModuleName): ModuleOperation | undefined {
     const operation = this.of(module);
-    if (this.#asked.delete(module) || operation === undefined) return operation;
+    if (this.#requested.delete(module) || operation === undefined) return operation;
     this.#source?.claim(module);
     this.#claimed.add(module);
     return operation;

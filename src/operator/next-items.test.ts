@@ -22,10 +22,10 @@ test('ticks of crontabs are announced when the first converge is over, because b
 
 test('a check of a module is announced only while the module is enabled or still to be deleted', async () => {
   await using lab = await operatorLab(['web']);
-  lab.operator.router.requeues.ask(name('web'), 1_000);
+  lab.operator.router.requeues.request(name('web'), 1_000);
   expect(kinds(lab)).toEqual([]);
   await lab.converge();
-  lab.operator.router.requeues.ask(name('web'), 1_000);
+  lab.operator.router.requeues.request(name('web'), 1_000);
   expect(kinds(lab)).toEqual(['recheck ']);
 });
 
@@ -34,7 +34,7 @@ test('a check of a module whose deletion failed is not announced, only the retry
   await lab.converge();
   lab.obstacles.set('uninstall web', failing as () => void);
   await disable(lab, 'web');
-  lab.operator.router.requeues.ask(name('web'), 1_000);
+  lab.operator.router.requeues.request(name('web'), 1_000);
   expect(kinds(lab)).toEqual(['retry ']);
   lab.takeCalls();
   await lab.pass(1_000, 1);

@@ -95,7 +95,7 @@ test('modules show what helm would render and what is monitored', async () => {
   expect(view.enabledModules()).toEqual(['web', 'db']);
 });
 
-test('watched objects stand in the namespace of the release where their manifests name none', async () => {
+test('watched objects are in the namespace of the release where their manifests name none', async () => {
   await using lab = await operatorLab(['web', 'db']);
   const view = viewOf(lab);
   await lab.converge();

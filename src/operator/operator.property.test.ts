@@ -43,7 +43,7 @@ function stateOf(lab: OperatorLab, module: string) {
   };
 }
 
-test('whatever happens, the daemon comes to rest with exactly the enabled modules at work', async () => {
+test('the daemon comes to rest with exactly the enabled modules running, after any sequence of events', async () => {
   await assert(
     asyncProperty(anyOptions, anySteps, async (options, steps) => {
       const modules = MODULES.map((module) => moduleFor(module, 1));

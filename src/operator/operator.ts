@@ -1,6 +1,5 @@
 import type { Recorder } from '@addon-operator/hook-recordings/recorder';
 import type { Journal } from '../journal/journal.ts';
-import type { AskOperationParts } from './ask-operation.ts';
 import type { ConfigChangesParts } from './config-changes.ts';
 import type { ApplyConfigParts } from './handlers/apply-config.ts';
 import type { ModuleDeploymentParts } from './handlers/deploy-module.ts';
@@ -20,6 +19,7 @@ import type { ViewedOperator } from './operator-view.ts';
 import type { PauseTasksParts } from './pause-tasks.ts';
 import type { ReconcileModuleParts } from './reconcile-module.ts';
 import type { RefusedModulesParts } from './refused-modules.ts';
+import type { RequestOperationParts } from './request-operation.ts';
 import type { RunAborts } from './run-aborts.ts';
 import type { TaskTraces } from './task-traces.ts';
 
@@ -33,7 +33,7 @@ export type Operator = {
   readonly recorder: Recorder;
   readonly traces: TaskTraces;
   readonly policy: Pick<OperatorPolicy, 'failurePolicy'>;
-} & AskOperationParts &
+} & RequestOperationParts &
   ConfigChangesParts &
   LifecycleParts &
   ViewedOperator &

@@ -21,7 +21,7 @@ test('modules with one number run in queues of their own, and the next number wa
   expect(lab.calls.filter((call) => call.startsWith('deploy'))).toEqual(['deploy b', 'deploy a', 'deploy c']);
 });
 
-test('a run that asks for another one is over when that is over', async () => {
+test('a run that requests another one is over when that is over', async () => {
   await using lab = await operatorLab(MODULES, HOOKS, PARALLEL);
   lab.behaviours.set('b/h.sh', ({ write }) => {
     write('VALUES_JSON_PATCH_PATH', { op: 'add', path: '/b/x', value: 1 });

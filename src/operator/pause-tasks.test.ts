@@ -23,7 +23,7 @@ test('a paused module is not run, and made up for when it is resumed', async () 
 test.each([
   ['run', { 'db/a.sh': { beforeHelm: 1 } }, 'hook is broken'],
   ['CRDs', {}, 'refused'],
-])('a module whose %s failed holds up nobody once it is paused', async (what, hooks, error) => {
+])('a module whose %s failed holds up no task once it is paused', async (what, hooks, error) => {
   await using lab = await operatorLab(['db', 'web'], hooks);
   lab.behaviours.set('db/a.sh', failing);
   if (what === 'CRDs') lab.withCrds.add('db');

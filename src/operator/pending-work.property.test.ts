@@ -20,9 +20,9 @@ import { flowLab, recheck } from '../../test/support/flow-lab.ts';
 import { name } from '../../test/support/operator-lab.ts';
 import { type ModuleOperation, OPERATIONS } from '../status/module-object.ts';
 import { moduleStatus } from '../status/module-status.ts';
-import { askOperation, runOperation } from './ask-operation.ts';
 import { moduleFacts } from './collect-module-facts.ts';
 import type { OperationSource } from './module-operations.ts';
+import { requestOperation, runOperation } from './request-operation.ts';
 
 const WEB = name('web');
 
@@ -165,7 +165,7 @@ async function world(failurePolicy: 'block' | 'isolate') {
         lab.startOver();
         return;
       case 'command':
-        if (askOperation(lab.operator, WEB, what.operation) === 'asked') request(what.operation);
+        if (requestOperation(lab.operator, WEB, what.operation) === 'requested') request(what.operation);
         return;
       case 'annotate':
         // A newer word takes the place of an older one, as the user wants it.
@@ -237,7 +237,7 @@ const anyHistory = tuple(
   array(tuple(step, nat({ max: 6 })), { minLength: 1, maxLength: 18 }),
 );
 
-test('what was changed or requested is done, or pending and visible, whatever flow hooks say and whatever fails', async () => {
+test('what was changed or requested is done, or pending and visible, with any results of flow hooks and any failures', async () => {
   await assert(
     asyncProperty(anyHistory, async ([failurePolicy, steps]) => {
       const all = await world(failurePolicy);

@@ -56,7 +56,7 @@ test('decidePurge() names what is gone', () => {
   });
 });
 
-test('an empty directory is held at every start, until it is filled or somebody decides', () => {
+test('an empty directory is held at every start, until it is filled or a user decides', () => {
   const facts = { ...FACTS, directories: [empty] };
   const kept = rememberedDirectories(facts);
   expect(kept).toEqual([full]);

@@ -5,8 +5,8 @@ import { expect, test } from 'vitest';
 import { changed, disable, flowLab } from '../../test/support/flow-lab.ts';
 import { name, type OperatorLab } from '../../test/support/operator-lab.ts';
 import { moduleStatus } from '../status/module-status.ts';
-import { askOperation } from './ask-operation.ts';
 import { moduleFacts } from './collect-module-facts.ts';
+import { requestOperation } from './request-operation.ts';
 
 const WEB = name('web');
 const PLACES = FLOW_HOOK_TYPES.filter(
@@ -19,7 +19,7 @@ const STATES: Readonly<Record<string, (lab: OperatorLab) => Promise<void>>> = {
     lab.obstacles.set('deploy web', () => new Promise(() => undefined));
     await changed(lab);
     lab.obstacles.clear();
-    askOperation(lab.operator, WEB, 'abort');
+    requestOperation(lab.operator, WEB, 'abort');
     await lab.settle();
   },
   'failed for good': async (lab) => {
@@ -76,7 +76,7 @@ test.each(CASES)(
     await STATES[state]?.(lab);
     lab.takeCalls();
     flow.responses = { [type]: putOffOnce(3_000) };
-    askOperation(lab.operator, WEB, 'reconcile');
+    requestOperation(lab.operator, WEB, 'reconcile');
     await lab.settle();
     expect([lab.takeCalls(), phaseOf(lab)]).toEqual([[], 'Init']);
     await lab.clock.advance(3_000);
@@ -146,7 +146,7 @@ test('an abort that a hook puts off is done later, and not as a run', async () =
   lab.obstacles.clear();
   lab.takeCalls();
   flow.responses = { BeforeAbort: putOffOnce(3_000) };
-  askOperation(lab.operator, WEB, 'abort');
+  requestOperation(lab.operator, WEB, 'abort');
   await lab.settle();
   await lab.clock.advance(3_000);
   await lab.settle();
@@ -167,7 +167,7 @@ test('a change that comes while an abort is being done is applied after it', asy
       return undefined;
     },
   };
-  askOperation(lab.operator, WEB, 'abort');
+  requestOperation(lab.operator, WEB, 'abort');
   await lab.settle();
   expect([lab.takeCalls(), phaseOf(lab)]).toEqual([['deploy web'], 'Succeeded']);
 });
@@ -178,7 +178,7 @@ test('a command survives a hook that denies the responsibility for a moment', as
   await lab.converge();
   lab.takeCalls();
   flow.responses = { DuringResponsibilityCheck: putOffOnce(3_000) };
-  askOperation(lab.operator, WEB, 'force-reconcile');
+  requestOperation(lab.operator, WEB, 'force-reconcile');
   await lab.settle();
   await lab.clock.advance(3_000);
   await lab.settle();
@@ -186,7 +186,7 @@ test('a command survives a hook that denies the responsibility for a moment', as
 });
 
 test.each([[Number.MAX_SAFE_INTEGER], [Number.POSITIVE_INFINITY]])(
-  'a hook that asks for another reconcile in %s ms gets one within a year, and the status stays readable',
+  'a hook that requests another reconcile in %s ms gets one within a year, and the status stays readable',
   async (requeueAfterMs) => {
     await using flow = await flowLab(['web', 'z']);
     const { lab } = flow;

@@ -60,8 +60,8 @@ export function failedReconcile(
     );
     return isPermanent(error) ? { type: 'retry', error, delayMs: DELETE_RETRY_MS } : { type: 'retry', error };
   }
-  const askedMs = retryAfterOf(error);
-  const delayMs = askedMs === undefined ? undefined : boundedDelay(askedMs);
+  const requestedMs = retryAfterOf(error);
+  const delayMs = requestedMs === undefined ? undefined : boundedDelay(requestedMs);
   if (delayMs !== undefined) {
     tracked?.history.noteRun(startedMs, clock, 'failure');
     tracked?.apply({ type: 'run-failed' });

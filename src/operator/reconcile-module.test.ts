@@ -3,8 +3,8 @@ import { FLOW_HOOK_TYPES } from '@addon-operator/sdk/host';
 import { expect, test } from 'vitest';
 import { changed, disable, flowLab, recheck } from '../../test/support/flow-lab.ts';
 import { failing, moduleFor, name, operatorLab } from '../../test/support/operator-lab.ts';
-import { askOperation } from './ask-operation.ts';
 import { onPausesChange } from './pause-tasks.ts';
+import { requestOperation } from './request-operation.ts';
 
 const WEB = name('web');
 
@@ -27,8 +27,8 @@ test.each(
   const { lab } = flow;
   await lab.converge();
   const places = {
-    BeforeAbort: () => askOperation(lab.operator, WEB, 'abort'),
-    BeforeForceReconcile: () => askOperation(lab.operator, WEB, 'force-reconcile'),
+    BeforeAbort: () => requestOperation(lab.operator, WEB, 'abort'),
+    BeforeForceReconcile: () => requestOperation(lab.operator, WEB, 'force-reconcile'),
     BeforeDelete: () => {
       lab.enabled.delete('web');
       lab.operator.router.restartConverge('ReloadAllModules', 'test');
@@ -71,7 +71,7 @@ test('what is necessary cannot be stopped by ShouldReconcile', async () => {
   expect(flow.said.at(-1)).toBe('End web');
 });
 
-test('a change that a hook has put off is applied by the look that it asked for', async () => {
+test('a change that a hook has deferred is applied by the recheck that it requested', async () => {
   await using flow = await flowLab();
   const { lab } = flow;
   await lab.converge();
@@ -87,7 +87,7 @@ test('a change that a hook has put off is applied by the look that it asked for'
   expect(lab.takeCalls()).toEqual([]);
 });
 
-test('DuringResponsibilityCheck says who is responsible, whatever was decided', async () => {
+test('DuringResponsibilityCheck says who is responsible, for every decision', async () => {
   await using flow = await flowLab();
   const { lab } = flow;
   await lab.converge();
@@ -118,7 +118,7 @@ test('a hook that fails ends the reconcile with its error, which is tried again,
   expect(lab.clock.pendingDelaysMs).toEqual([5_000]);
 });
 
-test('End comes after the step has returned, told why it failed', async () => {
+test('End runs after the step has returned, with the reason for its failure', async () => {
   await using flow = await flowLab(['web'], { 'web/a.sh': { beforeHelm: 1 } });
   flow.lab.behaviours.set('web/a.sh', failing);
   await flow.lab.converge();
@@ -149,17 +149,17 @@ test('the requeue of a module that is disabled is forgotten', async () => {
   expect(flow.said).toEqual([]);
 });
 
-test('operations that are asked for are done once, forced ones with force', async () => {
+test('operations that are requested are done once, forced ones with force', async () => {
   await using flow = await flowLab();
   const { lab } = flow;
   await lab.converge();
   lab.takeCalls();
   flow.said.splice(0);
-  askOperation(lab.operator, WEB, 'reconcile');
+  requestOperation(lab.operator, WEB, 'reconcile');
   await lab.settle();
   expect(lab.takeCalls()).toEqual(['deploy web']);
   expect(flow.said).toEqual([...TO_STEP, 'BeforeReconcile web', 'End web']);
-  askOperation(lab.operator, WEB, 'force-reconcile');
+  requestOperation(lab.operator, WEB, 'force-reconcile');
   await lab.settle();
   expect(lab.takeCalls()).toEqual(['force web']);
   await recheck(lab);
@@ -172,7 +172,7 @@ test('a forced run that a hook puts off is forced when it comes', async () => {
   await lab.converge();
   lab.takeCalls();
   flow.responses = { BeforeForceReconcile: () => ({ abortReconcile: true, requeueAfterMs: 9_000 }) };
-  askOperation(lab.operator, WEB, 'force-reconcile');
+  requestOperation(lab.operator, WEB, 'force-reconcile');
   await lab.settle();
   flow.responses = {};
   await lab.clock.advance(9_000);
@@ -195,7 +195,7 @@ test('a forced run that fails is forced again', async () => {
   await using lab = await operatorLab(['web'], { 'web/a.sh': { beforeHelm: 1 } });
   await lab.converge();
   lab.behaviours.set('web/a.sh', failing);
-  askOperation(lab.operator, WEB, 'force-reconcile');
+  requestOperation(lab.operator, WEB, 'force-reconcile');
   await lab.settle();
   lab.behaviours.clear();
   lab.takeCalls();
@@ -211,7 +211,7 @@ test('an abort ends what runs, the module counts as failed, those behind it go o
   await lab.converge();
   expect(lab.calls.at(-1)).toBe('deploy web');
   lab.obstacles.clear();
-  askOperation(lab.operator, WEB, 'abort');
+  requestOperation(lab.operator, WEB, 'abort');
   await lab.settle();
   expect(lab.calls.at(-1)).toBe('deploy z');
   expect(lab.operator.converge.first).toBe('done');
@@ -235,10 +235,10 @@ test('an abort ends a run that waits for its next attempt, and one that waits fo
   lab.behaviours.set('a/hook.sh', failing);
   lab.behaviours.set('b/hook.sh', failing);
   await lab.converge();
-  askOperation(lab.operator, name('a'), 'abort');
+  requestOperation(lab.operator, name('a'), 'abort');
   await lab.settle();
   expect(lab.calls.at(-1)).toBe('b/hook.sh Synchronization:pods');
-  askOperation(lab.operator, name('b'), 'abort');
+  requestOperation(lab.operator, name('b'), 'abort');
   await lab.clock.advance(5_000);
   await lab.settle();
   expect(lab.operator.converge.first).toBe('done');
@@ -251,8 +251,8 @@ test('an abort of a paused module ends what runs, and not the run that follows t
   await lab.converge();
   lab.obstacles.clear();
   lab.pauses.set('web', { reason: 'disks', sinceMs: 0, untilMs: undefined });
-  expect(askOperation(lab.operator, WEB, 'reconcile')).toBe('paused');
-  expect(askOperation(lab.operator, WEB, 'abort')).toBe('asked');
+  expect(requestOperation(lab.operator, WEB, 'reconcile')).toBe('paused');
+  expect(requestOperation(lab.operator, WEB, 'abort')).toBe('requested');
   await lab.settle();
   expect(lab.operator.converge.first).toBe('done');
   lab.takeCalls();
@@ -263,22 +263,22 @@ test('an abort of a paused module ends what runs, and not the run that follows t
   expect(lab.operator.registry.tracked.get(WEB)?.phase).toBe('ready');
 });
 
-test('what is asked of a disabled module is refused, and forgotten if it is disabled meanwhile', async () => {
+test('a request for a disabled module is refused, and dropped if the module is disabled before it is done', async () => {
   await using lab = await operatorLab(['web'], {});
   await lab.converge();
   lab.enabled.delete('web');
   lab.flaggedOff.add('web');
-  askOperation(lab.operator, WEB, 'force-reconcile');
+  requestOperation(lab.operator, WEB, 'force-reconcile');
   lab.operator.router.restartConverge('ReloadAllModules', 'test');
   await lab.settle();
-  expect(askOperation(lab.operator, WEB, 'reconcile')).toBe('disabled');
+  expect(requestOperation(lab.operator, WEB, 'reconcile')).toBe('disabled');
   expect(lab.operator.operations.of(WEB)).toBeUndefined();
 });
 
 test('to abort where nothing is going on changes nothing', async () => {
   await using lab = await operatorLab(['web'], {});
   await lab.converge();
-  askOperation(lab.operator, WEB, 'abort');
+  requestOperation(lab.operator, WEB, 'abort');
   await lab.settle();
   expect(lab.operator.registry.tracked.get(WEB)?.stall).toBeUndefined();
   expect(lab.log.records).toContainEqual(expect.objectContaining({ msg: 'Nothing to abort' }));
@@ -290,7 +290,7 @@ function refuse(): never {
   throw PERMANENT;
 }
 
-test('a run that fails for good is not tried again, holds up nobody but what requires it, and is run after a change', async () => {
+test('a run that fails for good is not tried again, holds up only what requires it, and is run after a change', async () => {
   const requires = [{ name: WEB, version: undefined, isOptional: false }];
   const needy = moduleFor('z-needy', 3);
   const modules = [

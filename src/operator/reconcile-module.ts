@@ -55,8 +55,10 @@ const PLACES: Readonly<Record<ReconcileStep, FlowHookType>> = {
 };
 
 /**
- * The way of every run and every deletion of a module, with the places at which flow hooks may act. A run that waits for
- * something else meanwhile, such as Synchronizations, goes on in its step when it comes up again.
+ * The way of every run and every deletion of a module, with the places at which flow hooks may act. The handlers of
+ * `ModuleRun` and `ModuleDelete` call it with their step, which `handlers/module-run.ts` or `handlers/module-delete.ts`
+ * carries out. A run that waits for
+ * something else in the meantime, such as Synchronizations, goes on in its step when it comes up again.
  */
 export async function reconcileModule(
   operator: ReconcileModuleParts,
@@ -68,7 +70,7 @@ export async function reconcileModule(
   const asked = operator.operations.of(task.module);
   try {
     const tracked = operator.registry.tracked.get(task.module);
-    // Synchronizations of a module that was disabled meanwhile never come: it would ask for them for ever.
+    // Synchronizations of a module that was disabled in the meantime never come: it would ask for them for ever.
     const goesOn = asked === undefined && isResponsible(operator, task);
     if (goesOn && tracked?.ongoing?.task === identityOf(task))
       return await act(operator, tracked, tracked.ongoing, { task, queue }, signal);
@@ -85,7 +87,7 @@ async function pass(
 ): Promise<TaskOutcome<Task>> {
   const flow = new FlowPass(operator.extensions.flow());
   const known = operator.registry.track(task.module);
-  // From here on a hook may end the reconcile, and what the task asks for must outlive that.
+  // From here on a hook may end the reconcile, and what the task requests must outlive that.
   if (known !== undefined && isResponsible(operator, task)) known.apply(requestOf(task));
   const ended = (): TaskOutcome<Task> => end(operator, task, flow);
   if (await flow.aborts('Start', undefined, signal)) return ended();
@@ -108,7 +110,7 @@ async function pass(
   } catch (error) {
     // Without it the next attempt would be a run. A request that has replaced it counts instead.
     if (operation === 'abort' && operator.operations.of(task.module) === undefined)
-      operator.operations.ask(task.module, 'abort');
+      operator.operations.request(task.module, 'abort');
     throw error;
   }
 }
@@ -210,7 +212,7 @@ function end(
   { module }: Reconcile['task'],
   flow: FlowPass,
 ): TaskOutcome<Task> {
-  operator.router.requeues.ask(module, flow.requeueAfterMs);
+  operator.router.requeues.request(module, flow.requeueAfterMs);
   return DONE;
 }
 
@@ -218,7 +220,7 @@ function isResponsible(operator: ReconcileModuleParts, { type, module }: Reconci
   return type === 'ModuleDelete' ? !operator.registry.isEnabled(module) : operator.registry.isWanted(module);
 }
 
-/** What a task asks for, which is pending until it is done. */
+/** What a task requests, which is pending until it is done. */
 function requestOf(task: Reconcile['task']): ModuleEvent {
   if (task.type === 'ModuleDelete') return { type: 'deletion-requested' };
   return { type: task.isRecheck === true ? 'recheck-requested' : 'run-requested' };
@@ -226,7 +228,7 @@ function requestOf(task: Reconcile['task']): ModuleEvent {
 
 /** Once it is put off the next reconcile would run what it is meant to end. Without a time the hook refuses it. */
 function keepAbort(operator: ReconcileModuleParts, { module }: Reconcile['task'], flow: FlowPass): void {
-  if (flow.requeueAfterMs !== undefined) operator.operations.ask(module, 'abort');
+  if (flow.requeueAfterMs !== undefined) operator.operations.request(module, 'abort');
   else operator.log.warn({ module }, 'A flow hook rejected the abort');
 }
 
@@ -249,7 +251,7 @@ function stepOf({ type }: Reconcile['task'], operation: ModuleOperation | undefi
   return operation === 'force-reconcile' ? 'force-reconcile' : 'reconcile';
 }
 
-/** The same for a task that was put into another queue meanwhile. */
+/** The same for a task that was put into another queue in the meantime. */
 export function identityOf(task: Reconcile['task']): object {
   return task.type === 'ModuleRun' ? (task.continues ?? task) : task;
 }

@@ -2,9 +2,9 @@ import { OperatorError } from '@addon-operator/base/errors';
 import { expect, test } from 'vitest';
 import { changed, disable, flowLab, recheck } from '../../test/support/flow-lab.ts';
 import { failing, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
-import { askOperation } from './ask-operation.ts';
 import { moduleFacts } from './collect-module-facts.ts';
 import { onPausesChange } from './pause-tasks.ts';
+import { requestOperation } from './request-operation.ts';
 
 const WEB = name('web');
 
@@ -18,7 +18,7 @@ test('an abort that comes when a run has just come to its end ends no later one'
   flow.responses = {
     End: () => {
       flow.responses = {};
-      askOperation(lab.operator, WEB, 'abort');
+      requestOperation(lab.operator, WEB, 'abort');
       return undefined;
     },
   };
@@ -29,11 +29,11 @@ test('an abort that comes when a run has just come to its end ends no later one'
   expect(lab.operator.operations.of(WEB)).toBeUndefined();
 });
 
-test('what was asked of a module while it was deleted is not done when it is enabled again', async () => {
+test('a request for a module that is being deleted is not done when it is enabled again', async () => {
   await using lab = await operatorLab(['web'], {});
   await lab.converge();
   lab.obstacles.set('uninstall web', () => {
-    lab.operator.operations.ask(WEB, 'abort');
+    lab.operator.operations.request(WEB, 'abort');
   });
   await disable(lab, 'web');
   lab.takeCalls();
@@ -54,7 +54,7 @@ test('an abort is not forgotten because a hook fails at it', async () => {
       throw new Error('not now');
     },
   };
-  askOperation(lab.operator, WEB, 'abort');
+  requestOperation(lab.operator, WEB, 'abort');
   await lab.settle();
   flow.responses = {};
   lab.takeCalls();
@@ -71,14 +71,14 @@ test('a run that replaces an abort while a reconcile begins is done, also when a
   lab.takeCalls();
   flow.responses = {
     Start: () => {
-      askOperation(lab.operator, WEB, 'reconcile');
+      requestOperation(lab.operator, WEB, 'reconcile');
       return undefined;
     },
     BeforeAnyReconcile: () => {
       throw new Error('not now');
     },
   };
-  askOperation(lab.operator, WEB, 'abort');
+  requestOperation(lab.operator, WEB, 'abort');
   await lab.settle();
   flow.responses = {};
   await lab.pass(5_000, 1);
@@ -93,7 +93,7 @@ test('values that an afterHelm hook changed are applied, also when nothing had c
     write('VALUES_JSON_PATCH_PATH', { op: 'add', path: '/web/size', value: 1 });
   });
   lab.takeCalls();
-  askOperation(lab.operator, WEB, 'reconcile');
+  requestOperation(lab.operator, WEB, 'reconcile');
   await lab.settle();
   expect(deploysOf(lab)).toEqual(['deploy web', 'deploy web {"size":1}']);
 });
@@ -132,7 +132,7 @@ test('an abort reaches a run that waits for Synchronizations after the module ha
   lab.behaviours.set('web/a.sh', failing);
   await lab.converge();
   for (let time = 0; time < 2; time += 1) {
-    askOperation(lab.operator, WEB, 'abort');
+    requestOperation(lab.operator, WEB, 'abort');
     await lab.settle();
     expect(lab.operator.registry.tracked.get(WEB)?.stall).toBeDefined();
     expect(lab.tasks()).toEqual([]);
@@ -174,7 +174,7 @@ test('a deletion that is aborted is put off for as long where it is isolated', a
   await using lab = await operatorLab(['web'], {}, { failurePolicy: 'isolate' });
   await lab.converge();
   lab.obstacles.set('uninstall web', () => {
-    askOperation(lab.operator, WEB, 'abort');
+    requestOperation(lab.operator, WEB, 'abort');
     throw new Error('it was told to end');
   });
   await disable(lab, 'web');
@@ -195,12 +195,12 @@ test('a run that waits for Synchronizations in isolation ends when its module is
   expect(lab.operator.registry.started.has(WEB)).toBe(false);
 });
 
-test('what is asked of a run that waits for Synchronizations is done by it', async () => {
+test('a request is done by the run that waits for Synchronizations', async () => {
   const hooks = { 'web/a.sh': { kubernetes: [{ kind: 'Pod', name: 'pods' }] } };
   await using lab = await operatorLab(['web'], hooks);
   lab.behaviours.set('web/a.sh', failing);
   await lab.converge();
-  askOperation(lab.operator, WEB, 'force-reconcile');
+  requestOperation(lab.operator, WEB, 'force-reconcile');
   lab.behaviours.clear();
   await lab.clock.advance(5_000);
   await lab.settle();

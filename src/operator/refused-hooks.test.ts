@@ -80,7 +80,7 @@ test('a global hook that waits for a permission is not run by its schedules', as
   ]);
 });
 
-test('a refused binding is reported with its hook and the answer of the API server', async () => {
+test('a refused binding is reported with its hook and the response of the API server', async () => {
   await using lab = await operatorLab([], { 'global/a.sh': { kubernetes: PODS } });
   refuse(lab, 'global/a.sh/pods');
   await start(lab);

@@ -1,8 +1,8 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import { expect, test } from 'vitest';
 import { failing, moduleFor, operatorLab } from '../../test/support/operator-lab.ts';
-import { askOperation } from './ask-operation.ts';
 import type { Authorization } from './refused-modules.ts';
+import { requestOperation } from './request-operation.ts';
 
 const REFUSED = 'Module is not authorized and does not run';
 const evil = moduleFor('evil', 1, { refusal: 'it is not signed', chart: 'none' });
@@ -44,7 +44,7 @@ test('nothing of a module that is not authorized is run, and it is reported once
 });
 
 test.each(['config a', 'monitor a/hook.sh/pods', 'a/hook.sh onStartup'])(
-  'a run in which a module is refused goes no further than what is at work: %s',
+  'a run in which a module is refused ends after what is in progress: %s',
   async (step) => {
     const [a, b] = [moduleFor('a', 1), moduleFor('b', 1)];
     const hooks = {
@@ -77,7 +77,7 @@ test.each(['config a', 'monitor a/hook.sh/pods', 'a/hook.sh onStartup'])(
 test('no operation is noted for a module that is not authorized', async () => {
   await using lab = await operatorLab([evil], {}, { authorization: allow });
   await lab.converge();
-  expect(askOperation(lab.operator, 'evil', 'abort')).toBe('unauthorized');
+  expect(requestOperation(lab.operator, 'evil', 'abort')).toBe('unauthorized');
   expect(lab.operator.operations.of(evil.name)).toBeUndefined();
 });
 
@@ -89,7 +89,7 @@ test('an operation on a module that is only disabled because it is not authorize
   const decision = { isEnabled: false, source: 'authorization', reason: 'unsigned' } as const;
   if (discovery !== undefined)
     lab.operator.registry.setDiscovery({ ...discovery, decisions: new Map([[evil.name, decision]]) });
-  expect(askOperation(lab.operator, 'evil', 'reconcile')).toBe('unauthorized');
+  expect(requestOperation(lab.operator, 'evil', 'reconcile')).toBe('unauthorized');
 });
 
 test('a module that is not authorized is not deleted, though it is disabled', async () => {
@@ -100,7 +100,7 @@ test('a module that is not authorized is not deleted, though it is disabled', as
   expect(lab.calls.filter((call) => call.includes('evil'))).toEqual([]);
 });
 
-test('a module is checked again before it is deployed, and given up when it does not pass', async () => {
+test('a module is checked again before it is deployed, and stalled when it does not pass', async () => {
   const verify = (): Promise<void> =>
     Promise.reject(new OperatorError('MODULE_UNAUTHORIZED', 'it was changed', { isPermanent: true }));
   await using lab = await operatorLab(['web', 'db'], HOOKS, { authorization: { ...allow, verify } });
@@ -125,7 +125,7 @@ test('a failing afterAuthFail hook changes nothing about a refusal', async () =>
   expect(lab.calls).toContain('deploy web');
 });
 
-test('a policy that cannot be asked is no refusal', async () => {
+test('a policy that cannot be called is no refusal', async () => {
   const verify = (): Promise<void> => Promise.reject(new OperatorError('KUBE_UNREACHABLE', 'no answer'));
   await using lab = await operatorLab(['web'], HOOKS, { authorization: { ...allow, verify } });
   await lab.converge();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { failing, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
-import { askOperation } from './ask-operation.ts';
+import { requestOperation } from './request-operation.ts';
 
 function tick(lab: OperatorLab): void {
   const runtime = lab.runtimeOf('web/a.sh');
@@ -14,7 +14,7 @@ test('an abort drops a hook for events that waits for another try, and the tasks
   tick(lab);
   await lab.settle();
   tick(lab);
-  expect(askOperation(lab.operator, name('web'), 'abort')).toBe('asked');
+  expect(requestOperation(lab.operator, name('web'), 'abort')).toBe('requested');
   lab.behaviours.clear();
   lab.takeCalls();
   await lab.settle();
@@ -33,7 +33,7 @@ test('the log names a hook for events that an abort ends', async () => {
   lab.behaviours.set('web/a.sh', () => promise);
   tick(lab);
   await lab.settle();
-  expect(askOperation(lab.operator, name('web'), 'abort')).toBe('asked');
+  expect(requestOperation(lab.operator, name('web'), 'abort')).toBe('requested');
   expect(lab.log.records).toContainEqual(
     expect.objectContaining({ level: 'warn', module: 'web', hook: 'a.sh', binding: 'schedule' }),
   );

@@ -10,7 +10,7 @@ import type { TaskRouter } from './task-router.ts';
 import { isSynchronization, type ModuleHookRun, type Task } from './tasks.ts';
 
 /** What the functions here use of the operator. */
-export interface AskOperationParts {
+export interface RequestOperationParts {
   readonly registry: ModuleRegistry;
   readonly router: TaskRouter;
   readonly operations: ModuleOperations;
@@ -24,11 +24,11 @@ export interface AskOperationParts {
  * Has an operation done with a module, if that is possible. It is not with one that is neither enabled nor on its way
  * out, or is not authorized, and not before its pause ends.
  */
-export function askOperation(
-  operator: AskOperationParts,
+export function requestOperation(
+  operator: RequestOperationParts,
   name: string,
   operation: ModuleOperation,
-): 'asked' | 'disabled' | 'paused' | 'unauthorized' {
+): 'requested' | 'disabled' | 'paused' | 'unauthorized' {
   const found = operator.registry.find(name);
   if (found === undefined) return 'disabled';
   const { name: module, refusal } = found;
@@ -40,9 +40,9 @@ export function askOperation(
   if (!isWanted && !operator.registry.started.has(module)) return 'disabled';
   if (refusal !== undefined) return 'unauthorized';
   if (isWanted && operation !== 'abort' && operator.pauses.of(module) !== undefined) return 'paused';
-  operator.operations.ask(module, operation);
+  operator.operations.request(module, operation);
   runOperation(operator, module, operation);
-  return 'asked';
+  return 'requested';
 }
 
 /**
@@ -50,7 +50,7 @@ export function askOperation(
  * own. An abort ends what runs at once.
  */
 export function runOperation(
-  operator: AskOperationParts,
+  operator: RequestOperationParts,
   module: ModuleName,
   operation: ModuleOperation,
 ): void {
@@ -82,7 +82,7 @@ export function runOperation(
 }
 
 /** Ends what runs, and drops hooks that wait for another try: the abort would wait behind them. */
-function endHookRuns(operator: AskOperationParts, module: ModuleName): void {
+function endHookRuns(operator: RequestOperationParts, module: ModuleName): void {
   const { aborts, queues, log } = operator;
   const ended = new Set<Task>();
   for (const queue of queues.all) {

@@ -12,28 +12,28 @@ function lab() {
   return { clock, due, requeues };
 }
 
-test('a module is due once after the time it asked for, and asking for nothing changes nothing', async () => {
+test('a module is due once after the requested time, and a request without a time changes nothing', async () => {
   const { clock, due, requeues } = lab();
-  requeues.ask(WEB, 5_000);
-  requeues.ask(WEB, undefined);
+  requeues.request(WEB, 5_000);
+  requeues.request(WEB, undefined);
   expect(requeues.dueMs(WEB)).toBe(5_000);
   await clock.advance(60_000);
   expect(due).toEqual([5_000]);
   expect(requeues.dueMs(WEB)).toBeUndefined();
 });
 
-test('what is asked last counts', async () => {
+test('the last request counts', async () => {
   const { clock, due, requeues } = lab();
-  requeues.ask(WEB, 5_000);
-  requeues.ask(WEB, 9_000);
+  requeues.request(WEB, 5_000);
+  requeues.request(WEB, 9_000);
   await clock.advance(60_000);
   expect(due).toEqual([9_000]);
 });
 
-test('who always asks at once waits longer each time, and begins anew after a pause', async () => {
+test('requests for an immediate run are delayed longer each time, and start over after a pause', async () => {
   const { clock, due, requeues } = lab();
   const ask = async (): Promise<void> => {
-    requeues.ask(WEB, 0);
+    requeues.request(WEB, 0);
     await clock.advance(60_000);
   };
   const startsMs: number[] = [];
@@ -44,7 +44,7 @@ test('who always asks at once waits longer each time, and begins anew after a pa
   expect(due.map((dueMs, index) => dueMs - (startsMs[index] ?? 0))).toEqual([
     0, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000,
   ]);
-  requeues.ask(WEB, undefined);
+  requeues.request(WEB, undefined);
   const nowMs = clock.steadyMs();
   await ask();
   expect(due.at(-1)).toBe(nowMs);
@@ -52,9 +52,9 @@ test('who always asks at once waits longer each time, and begins anew after a pa
 
 test('a module that is not reconciled any more is not due', async () => {
   const { clock, due, requeues } = lab();
-  requeues.ask(WEB, 5_000);
+  requeues.request(WEB, 5_000);
   requeues.cancel(WEB);
-  requeues.ask('db' as ModuleName, 5_000);
+  requeues.request('db' as ModuleName, 5_000);
   requeues.stop();
   await clock.advance(60_000);
   expect(due).toEqual([]);

@@ -12,7 +12,7 @@ const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
 
 /**
- * Reconciles that were asked for, each module with at most one. Who asks for one at once again and again gets the first
+ * Requested reconciles, at most one for each module. A module that requests one at once again and again gets the first
  * at once, then after a time that doubles from a second to a minute: a hook must not keep the daemon busy for ever.
  */
 export class Requeues {
@@ -24,8 +24,8 @@ export class Requeues {
     this.#deps = deps;
   }
 
-  /** @param afterMs takes the place of what was asked before; undefined asks for nothing, and leaves that as it is */
-  ask(module: ModuleName, afterMs: number | undefined): void {
+  /** @param afterMs takes the place of the previous request; undefined changes nothing */
+  request(module: ModuleName, afterMs: number | undefined): void {
     if (afterMs === undefined) {
       this.#atOnceInRow.delete(module);
       return;

@@ -38,7 +38,7 @@ test('a hook whose file changes is run again at once with the same contexts, and
   expect(lab.operator.execution.running.all.map(({ labels }) => labels.hook)).toEqual(['other.sh']);
 });
 
-test('a module run is begun again, when the file of a hook in it changes', async () => {
+test('a module run starts again, when the file of a hook in it changes', async () => {
   await using lab = await operatorLab(['web'], HOOKS);
   lab.behaviours.set('web/life.sh', hang);
   await lab.converge();

@@ -91,7 +91,7 @@ function applyIfValid(values: ValuesStore, operations: readonly PatchOperation[]
   }
 }
 
-test('the values after another start are those before, whatever hooks have patched', () => {
+test('the values after another start are those before it, with any patches of hooks', () => {
   fc.assert(
     fc.property(
       fc.dictionary(key, value, { maxKeys: 3 }),

@@ -33,7 +33,7 @@ test('whenDone() resolves for everyone when the last binding that is waited for 
   expect([synchronization.isDone, woken]).toEqual([true, ['a', 'b']]);
 });
 
-test('who waits looks again when a run is dropped, until it is asked for anew', async () => {
+test('waiting tasks check again when a run is dropped, until it is requested again', async () => {
   const { one, two } = await bindings();
   const synchronization = new Synchronization();
   synchronization.expect(one, true);
@@ -72,7 +72,7 @@ test('a run that was not expected does not count against a later one', async () 
   expect(synchronization.isDone).toBe(false);
 });
 
-test('keepOnly() takes out what nobody will report as done', async () => {
+test('keepOnly() removes runs that no task will report as done', async () => {
   const { one, two } = await bindings();
   const synchronization = new Synchronization();
   synchronization.expect(one, true);

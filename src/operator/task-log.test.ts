@@ -87,7 +87,7 @@ test('flowFields() name the task, its queue, and what it belongs to', async () =
   });
 });
 
-test('flowFields() of a run for an event name binding and event, and what asked for the task', async () => {
+test('flowFields() of a run for an event name binding and event, and what led to the task', async () => {
   const [, synchronization = MODULE_RUN, event = MODULE_RUN] = await hookRuns();
   const entry = { id: 1, queuedAtMs: 0, failures: 0, lastError: '' };
   expect(flowFields({ ...entry, task: synchronization }, 'main', 'start')).toMatchObject({

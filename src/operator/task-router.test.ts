@@ -70,7 +70,7 @@ test('restartConverge() ends the wait of a failed task', async () => {
   expect(lab.clock.pendingDelaysMs).toEqual([]);
 });
 
-test('restartConverge() lets the running task finish and drops what it asks for', async () => {
+test('restartConverge() lets the running task finish and drops the tasks that it requests', async () => {
   const gate = Promise.withResolvers<void>();
   await using lab = await operatorLab(['a', 'b'], { 'a/x.sh': { afterHelm: 1 } });
   lab.obstacles.set('deploy a', () => gate.promise);

@@ -70,7 +70,7 @@ test.each([
   expect(lab.takeCalls()).toEqual([]);
 });
 
-test('hooks of the same name are told apart by their module', async () => {
+test('hooks of the same name are distinguished by their module', async () => {
   const hook = { kubernetes: [pods] };
   await using lab = await operatorLab(['db', 'web'], { 'db/a.sh': hook, 'web/a.sh': hook });
   await lab.converge();

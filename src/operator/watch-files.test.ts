@@ -43,7 +43,7 @@ async function watching() {
   };
 }
 
-test('a change asks for a reload at the head of main, once all is quiet', async () => {
+test('a change queues a reload at the head of main, once all is quiet', async () => {
   await using watch = await watching();
   const { host, lab } = watch;
   lab.operator.router.queueConverge('GlobalValuesChanged', 'waiting');

@@ -31,7 +31,7 @@ async function started(
   return lab;
 }
 
-test('the hook gets the review with its snapshots, and its answer is handed back', async () => {
+test('the hook gets the review with its snapshots, and its response is returned', async () => {
   await using lab = await started({ 'web/a.sh': HOOK });
   let seen: unknown;
   lab.behaviours.set('web/a.sh', ({ contexts, write }) => {
@@ -55,7 +55,7 @@ test('the hook is run while the queue of the module is blocked', async () => {
   expect(lab.calls.at(-1)).toBe('web/a.sh Validating:check.example.com');
 });
 
-test('values the hook changes ask for a run of its module', async () => {
+test('values that the hook changes cause a run of its module', async () => {
   await using lab = await started({ 'web/a.sh': HOOK });
   lab.behaviours.set('web/a.sh', ({ write }) => {
     write('VALUES_JSON_PATCH_PATH', { op: 'add', path: '/web/x', value: 1 });
@@ -74,7 +74,7 @@ test('a failed run is reported and not repeated', async () => {
   expect(lab.calls).toEqual(['web/a.sh Validating:check.example.com']);
 });
 
-test('an answer nobody can understand fails the run, and nothing of it is applied', async () => {
+test('an invalid response fails the run, and nothing of it is applied', async () => {
   await using lab = await started({ 'web/a.sh': HOOK });
   lab.behaviours.set('web/a.sh', ({ write }) => {
     write('VALUES_JSON_PATCH_PATH', { op: 'add', path: '/web/x', value: 1 });

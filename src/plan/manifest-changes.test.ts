@@ -71,7 +71,7 @@ test('scalars mean what they mean to helm', () => {
 const redactor = new Redactor();
 redactor.add('new-password');
 
-test('maskReplaced() masks what stood where a secret stands now, and nothing else', () => {
+test('maskReplaced() masks what a secret has replaced, and nothing else', () => {
   const before = { url: 'http://old-password@db', list: ['old-password', 'same'], color: 'red', gone: 1 };
   const after = { url: 'http://new-password@db', list: ['new-password', 'same'], color: 'blue' };
   expect(maskReplaced(before, after, { redactor, masksGone: false })).toEqual({
@@ -82,7 +82,7 @@ test('maskReplaced() masks what stood where a secret stands now, and nothing els
   });
 });
 
-test('maskReplaced() masks texts that are gone on request, in lists those that stand nowhere any more', () => {
+test('maskReplaced() masks removed strings on request, in lists those that are nowhere any more', () => {
   const before = {
     dsn: 'old-password',
     m: { a: 'old-password', n: 1 },

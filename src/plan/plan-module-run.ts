@@ -37,9 +37,9 @@ export async function planModuleRun(
   const { operator } = inspection;
   const problems: string[] = [];
   const hooks = await hooksOrNone(() => operator.sources.loadModuleHooks(module, signal), problems, signal);
-  const asked = plannedHttpHook(module, 'pre-reconcile');
+  const calls = plannedHttpHook(module, 'pre-reconcile');
   const crds = await crdChanges(inspection, module, problems, signal);
-  const planned = { ...NOTHING, hooks: [...plannedHooks(hooks, 'run'), ...asked], crds };
+  const planned = { ...NOTHING, hooks: [...plannedHooks(hooks, 'run'), ...calls], crds };
   const withoutRelease = crds.length === 0 ? 'none' : 'apply-crds';
   if (module.chart === 'none') return { ...planned, action: withoutRelease, ...errorOf(problems) };
   const isUnmanaged = operator.configMapContent().maintenance.has(module.key);
@@ -57,7 +57,7 @@ export async function planModuleRun(
     operator.values.checkForHelm(module.name, settled);
     const found = await planOfRelease(inspection, module, isUnmanaged, signal);
     const action = found.action === 'none' ? withoutRelease : found.action;
-    const open = asked.length > 0 ? { asksHttpHook: true as const } : {};
+    const open = calls.length > 0 ? { asksHttpHook: true as const } : {};
     return { ...planned, ...found, action, mayDifferBy, ...open, ...errorOf(problems) };
   } catch (error) {
     signal.throwIfAborted();

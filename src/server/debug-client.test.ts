@@ -26,7 +26,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true });
 });
 
-test('requestDebug() gives up on a daemon that takes the connection and is silent for 30 s', async () => {
+test('requestDebug() fails when the daemon takes the connection and is silent for 30 s', async () => {
   const clock = new FakeClock();
   const asked = requestDebug({ socketPath, path: '/queue/list.text' }, clock);
   asked.catch(() => undefined);

@@ -37,7 +37,7 @@ import {
   releaseFinalizerResponse,
   resumeResponse,
 } from './module-responses.ts';
-import { type AskOperation, operationResponse } from './operation-response.ts';
+import { operationResponse, type RequestOperation } from './operation-response.ts';
 import { statusResponse } from './probe-responses.ts';
 import { queueData, queueListData, queueListText, queueText } from './queue-dump.ts';
 import { confirmPurgeResponse, type ReleaseCommands, releaseUnlockResponse } from './release-responses.ts';
@@ -52,7 +52,7 @@ export interface DebugEndpoint {
   };
   readonly pauses: PauseCommands;
   readonly releaseFinalizer: ReleaseFinalizer;
-  readonly askOperation: AskOperation;
+  readonly requestOperation: RequestOperation;
   readonly abortHook: AbortHook;
   readonly triggerHook: TriggerHook;
   /** Names of the hooks in operation, with `<module>/` in front of those of modules. */
@@ -92,7 +92,7 @@ interface Route {
 }
 
 /**
- * Answers debug requests: queues, runtime parameters, values, patches, snapshots, rendered charts, pauses, operations.
+ * Handles debug requests: queues, runtime parameters, values, patches, snapshots, rendered charts, pauses, operations.
  *
  * @param isReadOnly whether every POST is refused
  * @param api answers `/api/v1`
@@ -263,11 +263,11 @@ function pauseRoutes({ view, pauses }: DebugEndpoint): Route[] {
   ];
 }
 
-function operationRoute({ view, askOperation }: DebugEndpoint): Route {
+function operationRoute({ view, requestOperation }: DebugEndpoint): Route {
   return post('/module/{module}/operation', ({ body }, { module }) =>
     view.module(module) === undefined
       ? noModuleResponse(module)
-      : operationResponse(askOperation, module, new URLSearchParams(body)),
+      : operationResponse(requestOperation, module, new URLSearchParams(body)),
   );
 }
 

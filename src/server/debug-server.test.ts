@@ -51,7 +51,7 @@ test('the socket is 0600 in a directory of 0700 and gone after the stop', async 
   expect(existsSync(path)).toBe(false);
 });
 
-test('requests are answered over the socket', async () => {
+test('requests over the socket get responses', async () => {
   const path = join(directory, 's');
   await start(path);
   const reply = await requestDebug({ socketPath: path, path: '/module/list.json' }, systemClock);
@@ -72,7 +72,7 @@ test('a socket that a killed process left behind is replaced', async () => {
   expect(await requestDebug({ socketPath: path, path: '/' }, systemClock)).toMatchObject({ status: 200 });
 });
 
-test('a socket that a running process answers on is not taken', async () => {
+test('a socket on which a running process responds is not taken', async () => {
   const path = join(directory, 's');
   await start(path);
   await expect(start(path)).rejects.toMatchObject({
@@ -118,7 +118,7 @@ test.each([undefined, 'Bearer', 'Bearer other', 'Bearer toke', 'Bearer tokens', 
   },
 );
 
-test('on TCP a new token counts at once, and one that cannot be read lets nobody in', async () => {
+test('on TCP a new token counts at once, and while it cannot be read every request is refused', async () => {
   let token: string | undefined = 'one';
   const read = async (): Promise<string> => {
     if (token === undefined) throw new Error('gone');

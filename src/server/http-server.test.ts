@@ -37,7 +37,7 @@ test('metrics of the daemon and of hooks have paths of their own', async () => {
   expect(await ask(server, '/metrics/hooks')).toEqual({ status: 200, type, body: 'from_hook 2\n' });
 });
 
-test('/healthz answers with nothing', async () => {
+test('/healthz returns an empty body', async () => {
   expect(await ask(await start(), '/healthz')).toMatchObject({ status: 200, body: '' });
 });
 
@@ -111,7 +111,7 @@ test.each([
   expect(responses).toEqual(['HTTP/1.1 400']);
 });
 
-test('a failing part gives a 500 without telling why', async () => {
+test('a failing part returns 500 without the reason', async () => {
   const server = await start({
     convergeStatus: () => {
       throw new Error('secret inside');
@@ -120,7 +120,7 @@ test('a failing part gives a 500 without telling why', async () => {
   expect(await ask(server, '/status/converge')).toMatchObject({ status: 500, body: '500 internal error\n' });
 });
 
-test('half-open connections do not keep others from an answer', async () => {
+test('half-open connections do not keep others from a response', async () => {
   const server = await start();
   const sockets = Array.from({ length: 500 }, () => connect(server.port, '127.0.0.1'));
   await Promise.all(

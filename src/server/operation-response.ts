@@ -5,10 +5,10 @@ import { type ModuleOperation, OPERATIONS } from '../status/module-object.ts';
  * `disabled`: the module is neither enabled nor on its way out. `paused`: it is not run before the pause ends. `unauthorized`:
  * the policy does not let it run.
  */
-export type OperationOutcome = 'asked' | 'disabled' | 'paused' | 'unauthorized';
+export type OperationOutcome = 'requested' | 'disabled' | 'paused' | 'unauthorized';
 
 /** Has something done with a module, if that is possible. */
-export type AskOperation = (module: string, operation: ModuleOperation) => OperationOutcome;
+export type RequestOperation = (module: string, operation: ModuleOperation) => OperationOutcome;
 
 const ANSWERS: Readonly<Record<ModuleOperation, string>> = {
   reconcile: 'is run',
@@ -18,7 +18,11 @@ const ANSWERS: Readonly<Record<ModuleOperation, string>> = {
 };
 
 /** Has an operation done with a module, as a form says it: `operation`. */
-export function operationResponse(ask: AskOperation, module: string, form: URLSearchParams): RouteResponse {
+export function operationResponse(
+  request: RequestOperation,
+  module: string,
+  form: URLSearchParams,
+): RouteResponse {
   const word = form.get('operation') ?? '';
   const operation = OPERATIONS.find((known) => known === word);
   if (operation === undefined)
@@ -27,8 +31,8 @@ export function operationResponse(ask: AskOperation, module: string, form: URLSe
       'REQUEST_INVALID',
       `unknown operation "${word}", expected one of ${OPERATIONS.join(', ')}`,
     );
-  switch (ask(module, operation)) {
-    case 'asked':
+  switch (request(module, operation)) {
+    case 'requested':
       return textResponse(`module ${module} ${ANSWERS[operation]}\n`);
     case 'disabled':
       return errorResponse(409, 'REQUEST_REFUSED', `module ${module} is disabled`);

@@ -19,7 +19,7 @@ test('hooks get only what is on the list, where a star means any rest', () => {
   });
 });
 
-test('with a policy Python leaves the copies of modules as they are, unless the operator was told otherwise', () => {
+test('with a policy Python leaves the copies of modules as they are, unless the environment of the operator says otherwise', () => {
   const settings = { hookEnv: 'allow-list', hookEnvAllowed: ['P*'], authPolicy: 'digest' } as const;
   expect(hookEnvironment(ENV, settings)).toEqual({ PATH: '/bin', PYTHONDONTWRITEBYTECODE: '1' });
   const told = { PYTHONDONTWRITEBYTECODE: '' };

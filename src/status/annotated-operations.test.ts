@@ -94,7 +94,7 @@ test('an annotation that says something else by now is left, and counts', async 
   expect(said).toEqual(['web reconcile', 'web abort']);
 });
 
-test('a word that is no operation is left, and answered with those that are', () => {
+test('a word that is no operation stays, and an Event names the operations', () => {
   const { put, said, operations } = lab();
   put('dance');
   expect(operations.of('web')).toBeUndefined();
@@ -135,7 +135,7 @@ test('an annotation stays while its operation is put off, so that a restart find
   expect(requests).toHaveLength(1);
 });
 
-test('a newer annotation is not taken off with the one that was claimed before it', async () => {
+test('a newer annotation is not removed with the claimed one before it', async () => {
   const { put, operations, requests } = lab();
   put('reconcile');
   operations.claim('web');

@@ -96,7 +96,7 @@ test('an Event whose connection breaks is written again under the same name, and
   expect(lab.log.records).toEqual([]);
 });
 
-test('after three broken connections an Event is given up, with one warning', async () => {
+test('after three broken connections an Event is dropped, with one warning', async () => {
   const lab = new Lab();
   lab.broken = 3;
   const recorded = lab.recorder.record(WEB, FAILED, never);

@@ -61,7 +61,7 @@ class Lab {
   }
 }
 
-test('read() makes the object that is missing, and takes the one that somebody made meanwhile', async () => {
+test('read() creates a missing object, and takes one that was created at the same time', async () => {
   const lab = new Lab();
   expect(await lab.modules.read('web', never)).toMatchObject({
     metadata: { annotations: OWN },
@@ -117,13 +117,13 @@ test('hold() reports a refusal once, and throws what another try may mend', asyn
   await expect(lab.modules.hold('web', '{}', never)).rejects.toThrow('no');
 });
 
-test('a list of finalizers that changes all the time is given up in the end', async () => {
+test('the change of a list of finalizers that changes all the time fails in the end', async () => {
   const lab = new Lab({ metadata: { name: 'web', annotations: OWN } });
   for (let tries = 1; tries <= 10; tries += 1) lab.refusals.push({ method: 'PATCH', status: 409 });
   await expect(lab.modules.hold('web', '{}', never)).rejects.toThrow('no');
 });
 
-test('heldBy() asks the cluster although Modules are not kept at the moment', async () => {
+test('heldBy() queries the cluster although Modules are not kept at the moment', async () => {
   const object = {
     metadata: { name: 'web', annotations: { ...OWN, [HOOK_ANNOTATION]: '{}' }, finalizers: [HOOK_FINALIZER] },
   };

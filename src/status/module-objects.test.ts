@@ -275,7 +275,7 @@ test('without the definition, which may not be made either, there is one warning
   expect(lab.requests).toHaveLength(2);
 });
 
-test('an object that somebody else changes at the same time is written a little later', async () => {
+test('an object that another client changes at the same time is written a little later', async () => {
   let conflicts = 2;
   await using lab = new Lab(({ path }) => {
     if (!path.endsWith('/status') || conflicts === 0) return undefined;
@@ -344,7 +344,7 @@ test.each([
   ['of a disabled module', 'web', false],
   ['of a module that is deleted', 'web', true],
 ])(
-  'an object %s that waits for an HTTP hook is told of every five minutes',
+  'an object %s that waits for an HTTP hook is reported every five minutes',
   async (_case, name, isDeleted) => {
     await using lab = new Lab();
     const { explanation } = factsOf('web');
@@ -363,7 +363,7 @@ test.each([
   },
 );
 
-test('whoever deletes the object of an enabled module learns once why it does not go', async () => {
+test('the deletion of the object of an enabled module is explained once', async () => {
   await using lab = new Lab();
   lab.staged = [heldObject('web')];
   await lab.pass(MINUTE_MS);
@@ -371,7 +371,7 @@ test('whoever deletes the object of an enabled module learns once why it does no
   expect(lab.unfinished).toEqual([]);
 });
 
-test('isKept() is known as soon as the cluster has answered, and follows it', async () => {
+test('isKept() is known as soon as the cluster has responded, and follows it', async () => {
   const { signal } = new AbortController();
   let isAllowed = false;
   await using lab = new Lab(() => (isAllowed ? undefined : 403));
@@ -381,7 +381,7 @@ test('isKept() is known as soon as the cluster has answered, and follows it', as
   expect(await lab.objects.isKept(signal)).toBe(true);
 });
 
-test('record() tells no text of a Secret, whatever the server of a module has said', async () => {
+test('record() shows no content of a Secret, with any message of the server of a module', async () => {
   const { signal } = new AbortController();
   const messages: unknown[] = [];
   await using lab = new Lab(({ path, body }) => {

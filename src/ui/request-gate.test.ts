@@ -60,7 +60,7 @@ test.each([
   expect(refusalOf(headers, true, GATE)).toContain('another origin');
 });
 
-test('a link elsewhere opens the page, and no answer of the API', () => {
+test('a link elsewhere opens the page, and no response of the API', () => {
   expect(refusalOf({ host, ...LINK }, true, GATE)).toBeUndefined();
   expect(refusalOf({ host, ...LINK }, false, GATE)).toContain('another origin');
 });

@@ -45,7 +45,7 @@ async function start({
   const api = createApi({
     view: daemonView(view),
     ...NO_COMMANDS,
-    askOperation: () => 'asked',
+    requestOperation: () => 'requested',
     parameters: { list: () => [] },
     redactor,
   });
@@ -302,7 +302,7 @@ test('a page that was not built says how to build it, and its API responds', asy
   expect((await ask(port, '/api/v1/now', RIGHT)).status).toBe(200);
 });
 
-test('secrets are masked in answers, errors and the stream', async () => {
+test('secrets are masked in responses, errors and the stream', async () => {
   const text = 'it says s3cret-value';
   const port = await start({
     view: {

@@ -84,7 +84,7 @@ test('parseSection() gives the same error code as the whole ConfigMap', () => {
   );
 });
 
-test('unknownModuleKeys() finds keys of any kind that belong to nobody', () => {
+test('unknownModuleKeys() finds keys of any kind that belong to no module', () => {
   const content = parseConfigMapData({
     web: '{}',
     ghost: '{}',

@@ -53,7 +53,7 @@ test('watch() reports what differs in the ConfigMap that came back', async () =>
   expect(summary(changes)).toEqual(['missing', 'valid', 'web']);
 });
 
-test('watch() asks for the ConfigMap by name before it takes it for deleted, however long that fails', async () => {
+test('watch() reads the ConfigMap by name before it takes it for deleted, however long that fails', async () => {
   lab.server.edit(SETTINGS);
   const { store, changes } = await lab.watched(GRACE_MS);
   lab.server.delete();
@@ -93,7 +93,7 @@ test('save() makes no ConfigMap in the place of one whose deletion the watch has
   expect(summary(changes).slice(0, 2)).toEqual(['missing', 'valid']);
 });
 
-test('watch() never takes a ConfigMap for deleted that was gone for less than the grace, whatever happens', async () => {
+test('watch() never takes a ConfigMap for deleted that was gone for less than the grace, in any history', async () => {
   const step = oneof(
     record({ type: constant('gone' as const), ms: constantFrom(0, 1, 5_000, GRACE_MS - 1) }),
     record({ type: constant('pass' as const), ms: constantFrom(1, GRACE_MS, 3 * GRACE_MS) }),

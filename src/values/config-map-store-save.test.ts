@@ -114,7 +114,7 @@ test('save() makes a new ConfigMap when the one it read is deleted before it wri
   expect(lab.server.object?.data).toStrictEqual({ web: 'hook: 1\n' });
 });
 
-test('save() gives up when others are faster six times in a row', async () => {
+test('save() fails when other writers are faster six times in a row', async () => {
   lab.server.edit({ web: 'a: 1' });
   for (let round = 0; round < 6; round += 1) {
     lab.server.intercept('PUT', () => {

@@ -35,7 +35,7 @@ test.each([
   ['{"a":{"b/c~d":[1,9007199254740993]}}', '/web/a/b~1c~0d/1: integers beyond 2^53'],
   ['{"a":1e400}', '/web/a: numbers must be finite'],
   [`${'['.repeat(101)}${']'.repeat(101)}`, `/web${'/0'.repeat(100)}: it is nested deeper than 100 levels`],
-])('exactJsonProblem() names the first part of %s that cannot stand in values', (text, problem) => {
+])('exactJsonProblem() names the first part of %s that cannot be in values', (text, problem) => {
   expect(exactJsonProblem(parseJson(text), '/web')).toContain(problem);
 });
 

@@ -52,7 +52,7 @@ test('loadPatiently() waits longer and longer for an API server that is away', a
   expect(host.captured.records.map(({ level }) => level)).toEqual(['warn', 'warn', 'warn']);
 });
 
-test('loadPatiently() gives up on a ConfigMap that cannot be understood', async () => {
+test('loadPatiently() fails for a ConfigMap that cannot be parsed', async () => {
   const { host, store } = harness([configMap({ webEnabled: 'yes' })]);
   await expect(loadPatiently(store, host, new AbortController().signal)).rejects.toMatchObject({
     code: 'CONFIG_MAP_INVALID',

@@ -67,7 +67,7 @@ test('setConfig() checks the section of the ConfigMap without what the files giv
   expect(store.moduleValues(web)).toStrictEqual({ size: 2 });
 });
 
-test('checkForHelm() asks for what helm requires, and checks the section of a module that hooks enabled', () => {
+test('checkForHelm() requires what helm requires, and checks the section of a module that hooks enabled', () => {
   const store = storeWith({});
   expect(() => store.checkForHelm(web)).toThrow(
     /^run helm install: check helm values: 1 error occurred:\n\t\* .* in body is required\n+openapi\/values\.yaml requires this/,
@@ -104,7 +104,7 @@ test('the text behind a reference is checked, and changes the checksum', () => {
   expect(checksums[0]).not.toBe(checksums[1]);
 });
 
-test('secretReferences() tells who refers to what, in force or in a content to come', () => {
+test('secretReferences() returns which sections refer to which Secrets, in force or in a new content', () => {
   const store = storeWith({});
   const reference = { namespace: 'ours', name: 's', key: 'k', isOptional: false };
   expect(store.secretReferences().get(web)).toEqual([]);

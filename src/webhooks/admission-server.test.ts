@@ -54,7 +54,7 @@ test('the admission server speaks TLS with its certificate, and serves nothing',
   expect(await statusOf(record?.['port'])).toBe(404);
 });
 
-test('it is not there unless it is asked for', async () => {
+test('it does not run unless the settings enable it', async () => {
   expect(await start({ isEnabled: false, hasCertificates: true })).toBeUndefined();
 });
 

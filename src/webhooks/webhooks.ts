@@ -9,7 +9,10 @@ import { type ConversionHook, ConversionWebhooks } from './conversion/conversion
 import { keepCrdConversion } from './conversion/crd-conversion.ts';
 import { targetOf, WebhookServers, type WebhookServersOptions } from './webhook-server.ts';
 
-/** Puts the webhooks of hooks together; nothing is served before the first hook needs it. */
+/**
+ * Puts the webhooks of hooks together; nothing is served before the first hook needs it. Requests do not pass the queues: the
+ * API server waits for a few seconds only, so `operator/webhook-run.ts` runs their hooks at once.
+ */
 export function createWebhooks(
   options: WebhookServersOptions,
   reflectors: SharedReflectors,
@@ -79,7 +82,7 @@ function admissionHook(runtime: HookRuntime, runDeps: WebhookRunDeps): Admission
   return {
     title: title(hook),
     bindings: hook.config.admission,
-    ask: async (binding, review, caller, signal) => {
+    respond: async (binding, review, caller, signal) => {
       const reason = { type: 'admission', binding, review } as const;
       const effects = await runForWebhook(runDeps, runtime, { reason, caller }, signal);
       return effects.admission;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { askInTime, limitMsOf } from './ask-in-time.ts';
+import { limitMsOf, withinLimit } from './within-limit.ts';
 
 const never = new AbortController().signal;
 
@@ -8,16 +8,19 @@ test('the limit is a little below the time the caller waits', () => {
   expect([1_000, 2_000, 10_000, 30_000].map(limitMsOf)).toEqual([750, 1_500, 9_500, 29_500]);
 });
 
-test('an answer in time is passed on and nobody waits any longer', async () => {
+test('a response in time is passed on and the timer ends', async () => {
   const clock = new FakeClock();
-  expect(await askInTime(clock, 1_000, never, async () => 'yes')).toEqual({ type: 'answered', value: 'yes' });
+  expect(await withinLimit(clock, 1_000, never, async () => 'yes')).toEqual({
+    type: 'answered',
+    value: 'yes',
+  });
   expect(clock.pendingDelaysMs).toEqual([]);
 });
 
-test('when the time is up the work is told to end and not waited for', async () => {
+test('when the time is up the work is aborted and not waited for', async () => {
   const clock = new FakeClock();
   let work: AbortSignal | undefined;
-  const asked = askInTime(clock, 1_000, never, (signal) => {
+  const asked = withinLimit(clock, 1_000, never, (signal) => {
     work = signal;
     return Promise.withResolvers<string>().promise;
   });
@@ -30,12 +33,12 @@ test('when the time is up the work is told to end and not waited for', async () 
 
 test('failures are passed on; a caller who goes away ends the work', async () => {
   const clock = new FakeClock();
-  await expect(askInTime(clock, 1_000, never, () => Promise.reject(new Error('broken')))).rejects.toThrow(
+  await expect(withinLimit(clock, 1_000, never, () => Promise.reject(new Error('broken')))).rejects.toThrow(
     'broken',
   );
   const caller = new AbortController();
   let work: AbortSignal | undefined;
-  const asked = askInTime(clock, 1_000, caller.signal, (signal) => {
+  const asked = withinLimit(clock, 1_000, caller.signal, (signal) => {
     work = signal;
     return Promise.withResolvers<string>().promise;
   });

@@ -13,16 +13,16 @@ export function limitMsOf(timeoutMs: number): number {
 }
 
 /**
- * Asks, and gives up when the time is up: then the signal given to `ask` aborts, and what it still does is not waited
+ * Waits for a response, for a limited time: then the signal given to `respond` aborts, and what it still does is not waited
  * for.
  *
- * @throws the error of `ask`, if in time; `signal.reason` when the caller goes away
+ * @throws the error of `respond`, if in time; `signal.reason` when the caller goes away
  */
-export async function askInTime<T>(
+export async function withinLimit<T>(
   clock: SteadyClock,
   limitMs: number,
   signal: AbortSignal,
-  ask: (signal: AbortSignal) => Promise<T>,
+  respond: (signal: AbortSignal) => Promise<T>,
 ): Promise<InTime<T>> {
   const work = new AbortController();
   const timer = new AbortController();
@@ -31,7 +31,7 @@ export async function askInTime<T>(
     .then((): InTime<T> => ({ type: 'late' }));
   // A result ends the wait; its abort is no error then.
   late.catch(() => undefined);
-  const responded = ask(AbortSignal.any([signal, work.signal])).then(
+  const responded = respond(AbortSignal.any([signal, work.signal])).then(
     (value): InTime<T> => ({ type: 'answered', value }),
   );
   responded.catch(() => undefined);

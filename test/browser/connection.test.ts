@@ -90,7 +90,7 @@ describeBrowser('the connection of the page', (lab) => {
     await expect.poll(() => resumed().length, WAIT).toBeGreaterThan(0);
   });
 
-  test('a tab that nobody sees closes its stream, and opens it when it is seen again', async () => {
+  test('a hidden tab closes its stream, and opens it when it is visible again', async () => {
     const { origin, token } = await ui.address();
     await using proxy = await PageProxy.start(origin);
     await using page = await lab().open(pageUrl({ origin: proxy.url, token }));

@@ -177,7 +177,7 @@ describeCluster('admission webhooks called by the API server', (cluster) => {
     });
   });
 
-  test('a hundred requests at the same time are all answered while main is blocked by a failing hook', async () => {
+  test('a hundred requests at the same time all get responses while main is blocked by a failing hook', async () => {
     await using lab = await createWorld(backend);
     const { world } = lab;
     await world.write('global-hooks', {

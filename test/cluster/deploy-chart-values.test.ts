@@ -123,7 +123,7 @@ describeCluster('the values of the chart of the operator', (cluster) => {
     });
   });
 
-  test('containers of the user stand beside the operator and before it', async () => {
+  test('containers of the user run beside the operator and before it', async () => {
     const side = { name: 'side', image: 'side:1' };
     const before = { name: 'before', image: 'before:1' };
     const flags = [
@@ -174,7 +174,7 @@ describeCluster('the values of the chart of the operator', (cluster) => {
   });
 
   describeEachHelm((version) => {
-    test('installs a NetworkPolicy that the API server accepts, when it is asked for', async () => {
+    test('installs a NetworkPolicy that the API server accepts, when it is enabled', async () => {
       if (lacksHelm(version)) return;
       await using world = await World.create(await controlPlaneBackend(cluster()), {});
       const helm = helmOf(cluster(), version);

@@ -26,7 +26,7 @@ describeHelm('a release that another helm has locked', (lab) => {
     values: { global: {}, web: { greeting: 'good day' } },
   });
 
-  test('deploy() takes over a lock by its own monotonic clock, whatever the wall clocks say', async () => {
+  test('deploy() takes over a lock by its own monotonic clock, with any wall clocks', async () => {
     await leaveLocked(lab);
     const steady = new JumpClock();
     let setByMs = 0;

@@ -109,7 +109,7 @@ test('says why the operator cannot start', async () => {
   );
 });
 
-test('asks a running operator, and writes an archive without secrets', async () => {
+test('queries a running operator, and writes an archive without secrets', async () => {
   await using world = await World.create(backend, {
     modules: { ...WEB, '001-web/hooks/fails.sh': shHook('beforeHelm: 1', 'echo "no issuer" >&2; exit 1') },
   });

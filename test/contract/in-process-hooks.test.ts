@@ -339,7 +339,7 @@ describe('a hook that does wrong', () => {
       'const b = []; for (let i = 0; i < 16; i += 1) { b.push(Buffer.alloc(2 ** 26, 1)); await null; } await new Promise((r) => setTimeout(r, 20_000, b));',
     ],
   ])(
-    'by %s dies alone: others at work are repeated and know nothing of it',
+    'by %s dies alone: other running hooks are repeated and not affected',
     { timeout: 120_000 },
     async (_case, body) => {
       // A process of their own: threads that other tests left idle would add to what these may use.

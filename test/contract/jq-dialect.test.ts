@@ -54,7 +54,7 @@ describe('the jq of PATH', async () => {
 async function versionOf(file: string): Promise<string> {
   const child = new JqProcess({ file, args: ['--version'], clock: systemClock, timeLimitMs: 10_000 });
   try {
-    return await child.ask('', never);
+    return await child.query('', never);
   } finally {
     await child.stop();
   }

@@ -57,7 +57,7 @@ describeLifecycle((backend) => {
 });
 
 describeApiIndependent((backend) => {
-  test('a module runs after the modules it requires, whatever its order number', async () => {
+  test('a module runs after the modules it requires, with any order number', async () => {
     await using world = await World.create(backend(), {
       modules: {
         'values.yaml': 'webEnabled: true\ndbEnabled: true\ndnsEnabled: true\n',

@@ -35,7 +35,7 @@ async function openPage(world: World): Promise<Page> {
 }
 
 describeApiIndependent((backend) => {
-  test('the page shows a module, runs it on request, and an Event says who asked', async () => {
+  test('the page shows a module, runs it on request, and an Event names the requester', async () => {
     const name = uniqueName();
     const modules = {
       'values.yaml': `${name}Enabled: true\n`,

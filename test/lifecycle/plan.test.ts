@@ -176,7 +176,7 @@ describeLifecycle((backend) => {
 });
 
 describeApiIndependent((backend) => {
-  test('a module in maintenance is unmanaged, whatever its values, and managed again afterwards', async () => {
+  test('a module in maintenance is unmanaged, with any values, and managed again afterwards', async () => {
     const maintenance = { webMaintenance: 'NoResourceReconciliation' };
     await using world = await World.create(backend(), { modules: MODULES, config: maintenance });
     await world.converge();

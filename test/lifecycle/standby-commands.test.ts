@@ -34,7 +34,7 @@ async function lease(world: World, holderIdentity: string): Promise<void> {
 }
 
 describeLifecycle((backend) => {
-  test('a command in a standby names the leader and the command that asks it', async () => {
+  test('a command in a standby names the leader and the command that reaches it', async () => {
     await using world = await World.create(backend(), {});
     const retry = /leads.*retry in some seconds/;
     const withoutLeader = await runInReplica(world, 'module', 'list');

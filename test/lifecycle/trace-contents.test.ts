@@ -132,7 +132,7 @@ describeApiIndependent((backend) => {
       expect(traced.flatMap(byJournal).toSorted()).toEqual(bySpans(spans).toSorted());
     });
 
-    test('a collector that answers 429 for ever costs spans and nothing else', async () => {
+    test('a collector that returns 429 for ever costs spans and nothing else', async () => {
       await using receiver = await OtlpReceiver.start();
       receiver.always = { status: 429, headers: { 'retry-after': '0' } };
       await using world = await World.create(backend(), {

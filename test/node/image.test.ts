@@ -150,7 +150,7 @@ describeImage('the image of the operator', () => {
     expect(lines.filter((line) => /^(?:Get:|added \d+ packages|fetching )/.test(line))).toEqual([]);
   });
 
-  test('has python3 and curl where they are asked for', furtherNode, async () => {
+  test('has python3 and curl where they are requested', furtherNode, async () => {
     const options = { tag: 'addon-operator:with-python', extraPackages: ['python3', 'curl'] };
     const variant = await buildImage({ engine: 'buildah', onProgress, ...options }, signal);
     await using other = await ImageContainer.create(variant);

@@ -16,7 +16,7 @@ export const NO_COMMANDS: Pick<
   DebugEndpoint,
   | 'pauses'
   | 'releaseFinalizer'
-  | 'askOperation'
+  | 'requestOperation'
   | 'abortHook'
   | 'triggerHook'
   | 'hooks'
@@ -26,7 +26,7 @@ export const NO_COMMANDS: Pick<
 > = {
   pauses: NO_PAUSES,
   releaseFinalizer: async () => 'not-held',
-  askOperation: () => 'disabled',
+  requestOperation: () => 'disabled',
   abortHook: () => ({ type: 'not-running', running: [] }),
   triggerHook: () => ({ type: 'queued', queue: 'main', ahead: 0 }),
   recorder: { serve: () => Promise.resolve() },

@@ -34,7 +34,7 @@ export async function flowLab(
 
 /** Lets the module "web" be looked at again although nothing has changed. */
 export async function recheck(lab: OperatorLab): Promise<void> {
-  lab.operator.router.requeues.ask(name('web'), 1);
+  lab.operator.router.requeues.request(name('web'), 1);
   await lab.clock.advance(1);
   await lab.settle();
 }

@@ -10,8 +10,8 @@ import {
   record,
   tuple,
 } from 'fast-check';
-import { askOperation } from '../../src/operator/ask-operation.ts';
 import { onPausesChange } from '../../src/operator/pause-tasks.ts';
+import { requestOperation } from '../../src/operator/request-operation.ts';
 import { OPERATIONS } from '../../src/status/module-object.ts';
 import { keyOfName } from '../../src/values/module-key.ts';
 import { failing, name, type OperatorLab } from './operator-lab.ts';
@@ -133,7 +133,7 @@ export async function act(lab: OperatorLab, what: Step): Promise<void> {
       });
       return;
     case 'look':
-      lab.operator.router.requeues.ask(name(what.module), 2_000);
+      lab.operator.router.requeues.request(name(what.module), 2_000);
       return;
     case 'delete':
       if (lab.operator.converge.first === 'done' && !lab.operator.registry.isEnabled(name(what.module)))
@@ -145,7 +145,7 @@ export async function act(lab: OperatorLab, what: Step): Promise<void> {
       onPausesChange(lab.operator);
       return;
     case 'ask':
-      askOperation(lab.operator, what.module, what.operation);
+      requestOperation(lab.operator, what.module, what.operation);
       return;
     case 'event':
       lab.emit(what.binding);

@@ -3,7 +3,7 @@ import { apiUrl, token } from './site.ts';
 
 /** A response that is no data. */
 export class ApiError extends Error {
-  /** 0 where the operator did not answer. */
+  /** 0 where the operator did not respond. */
   readonly status: number;
   /** One of docs/errors.md; empty without one. */
   readonly code: string;
@@ -21,7 +21,7 @@ export class ApiError extends Error {
 /**
  * Sends a request with the token.
  *
- * @throws ApiError when the operator does not answer, or refuses
+ * @throws ApiError when the operator does not respond, or refuses
  */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
@@ -32,7 +32,7 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
     response = await fetch(apiUrl(path), { ...init, headers, cache: 'no-store', credentials: 'omit' });
   } catch (error) {
     if (init.signal?.aborted === true) throw error;
-    throw new ApiError(0, '', 'the operator does not answer');
+    throw new ApiError(0, '', 'the operator does not respond');
   }
   if (response.ok) return response;
   throw await errorOf(response);

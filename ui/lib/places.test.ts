@@ -19,7 +19,7 @@ test.each<[string, Place]>([
   expect(placeOf(path)).toEqual(place);
 });
 
-test('a path to a name leads back to it, whatever the name', () => {
+test('a path to a name leads back to it, for any name', () => {
   for (const name of ['web', 'a/b', '..%2f', 'javascript:alert(1)', '<img>', '\u202e?#&']) {
     expect(placeOf(pathTo(['queues', name]))).toEqual({ page: 'queue', name });
   }

@@ -23,5 +23,5 @@ export function Shown<Result>({
     error.message.startsWith('there is no /api/')
   )
     return <Empty>This operator does not response that.</Empty>;
-  return <Empty>{error.status === 0 ? 'The operator does not answer.' : error.message}</Empty>;
+  return <Empty>{error.status === 0 ? 'The operator does not respond.' : error.message}</Empty>;
 }

@@ -25,7 +25,7 @@ test('each value comes with its offset', () => {
   ]);
 });
 
-test('whatever was written one after another is found again', () => {
+test('documents that were written one after another are split again', () => {
   assert(
     property(array(jsonValue()), (values) => {
       const text = values.map((value) => JSON.stringify(value)).join('\n');

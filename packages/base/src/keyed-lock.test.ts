@@ -29,7 +29,7 @@ test('KeyedLock lets the next one in after a failure', async () => {
   expect(await lock.run('a', signal, async () => await Promise.resolve(1))).toBe(1);
 });
 
-test('KeyedLock does not act for a caller whose signal has aborted meanwhile', async () => {
+test('KeyedLock does not act for a caller whose signal aborts during the wait', async () => {
   const lock = new KeyedLock();
   const first = Promise.withResolvers<void>();
   const abort = new AbortController();

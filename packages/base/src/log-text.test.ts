@@ -21,7 +21,7 @@ test('time and logger are optional', () => {
   expect(formatLogLine('{"level":"error","msg":"boom"}', false)).toBe('ERROR boom\n');
 });
 
-test('colours mark the level and are only written when asked for', () => {
+test('colours mark the level and are only written on request', () => {
   expect(formatLogLine('{"level":"warn","msg":"m"}', true)).toBe('\u001b[33mWARN \u001b[0m m\n');
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { mapParallel } from './map-parallel.ts';
 
-test('results stand in the order of the items, whatever ends first', async () => {
+test('results are in the order of the items, not in that of their ends', async () => {
   const gates = [Promise.withResolvers<string>(), Promise.withResolvers<string>()];
   const results = mapParallel([0, 1], 2, async (index) => gates[index]?.promise);
   gates[1]?.resolve('second');

@@ -41,7 +41,7 @@ test('a secret with control characters is hidden where these are escaped, each o
     expect(redactor.text(`<${shown}>`)).toBe('<***>');
 });
 
-test('texts that are too short to be told from others are left alone', () => {
+test('texts that are too short to be distinguished from others are not hidden', () => {
   expect(redactorOf('', 'abc', '  \n').text('abcdef  \n')).toBe('abcdef  \n');
 });
 

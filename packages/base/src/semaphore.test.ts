@@ -28,7 +28,7 @@ test('one that fails makes room, and its failure is its own', async () => {
   expect(await semaphore.run(async () => 'again')).toBe('again');
 });
 
-test('run() rejects and gives up its turn, when its signal aborts before there is a place', async () => {
+test('run() rejects and leaves the queue, when its signal aborts before there is a place', async () => {
   const semaphore = new Semaphore(1);
   const end = Promise.withResolvers<void>();
   const first = semaphore.run(() => end.promise);

@@ -4,7 +4,7 @@ import { formatGoDuration, parseGoDuration } from '@addon-operator/base/go-durat
 console.log(parseGoDuration('1m30s'), formatGoDuration(90_000));
 
 try {
-  throw new OperatorError('KUBE_UNREACHABLE', 'no answer from the API server', {
+  throw new OperatorError('KUBE_UNREACHABLE', 'no response from the API server', {
     cause: new Error('ECONNREFUSED'),
   });
 } catch (error) {

@@ -42,7 +42,7 @@ function server(response: (name: string) => unknown): {
   return { requests, options: { kube, namespace: 'ops', find: () => Promise.resolve(CONFIG_MAPS) } };
 }
 
-test('fieldConflicts() names the fields of others, and asks once for each object without changing it', async () => {
+test('fieldConflicts() names the fields of others, with one request for each object, and changes nothing', async () => {
   const { options, requests } = server((name) =>
     name === 'b' ? refusal([cause('conflict with "kubectl-edit" using v1')]) : {},
   );

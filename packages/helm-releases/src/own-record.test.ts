@@ -27,7 +27,7 @@ function recordOf(
   );
 }
 
-test('ownRecord() tells whose revision it is, and how far we came with it', () => {
+test('ownRecord() returns the owner of a revision, and how far its deployment came', () => {
   expect(recordOf('deployed', { owner: 'helm' })).toBe('none');
   expect(recordOf('deployed', { moduleChecksum: 'of the original operator' })).toBe('earlier');
   expect(recordOf('deployed', deployed, { revision: 2 })).toBe('earlier');
@@ -36,7 +36,7 @@ test('ownRecord() tells whose revision it is, and how far we came with it', () =
   expect(recordOf('deployed', deployed)).toBe('complete');
 });
 
-test('ownRecord() takes a process for another one with the same number once no helm can be at work any more', () => {
+test('ownRecord() takes a process for another one with the same number once no helm can be running any more', () => {
   const at = (unchangedMs: number) => recordOf('pending-upgrade', started, { livePids: [90], unchangedMs });
   expect(at(66 * MINUTE_MS - 1)).toBe('at-work');
   expect(at(66 * MINUTE_MS)).toBe('cut-off');

@@ -25,7 +25,7 @@ test.each([
   expect(action.type === 'upgrade' && action.repair ? 'repair' : action.type).toBe(expected);
 });
 
-test('nextReleaseAction() takes over what a person has left behind once their helm must have given up', () => {
+test('nextReleaseAction() takes over the lock of a person once their helm must have timed out', () => {
   const pending = observed('pending-upgrade', 'none');
   const after = (unchangedMs: number) => nextReleaseAction({ ...pending, unchangedMs }, desired);
   expect(after(21 * MINUTE_MS - 1).type).toBe('locked');

@@ -21,7 +21,7 @@ function pack(template: string): Buffer {
   return readFileSync(join(directory, 'sub.tgz'));
 }
 
-test('archiveAsOtherRendering() gives an archive that tar reads, whatever became of the lengths', () => {
+test('archiveAsOtherRendering() returns an archive that tar reads, also when lengths changed', () => {
   const template = '{{ now }}\n'.repeat(200);
   writeFileSync(join(directory, 'other.tgz'), archiveAsOtherRendering(pack(template)));
   const read = (name: string): string =>
@@ -31,7 +31,7 @@ test('archiveAsOtherRendering() gives an archive that tar reads, whatever became
   expect(read('sub/z.txt')).toBe('last');
 });
 
-test('archiveAsOtherRendering() leaves alone what has nothing in it, or is no archive', () => {
+test('archiveAsOtherRendering() returns undefined for an empty file, or one that is no archive', () => {
   const packed = pack('{{ .Values.now }}');
   expect(archiveAsOtherRendering(packed)).toBe(packed);
   const garbage = Buffer.from('garbage');

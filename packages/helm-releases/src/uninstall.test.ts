@@ -29,7 +29,7 @@ Error: failed to delete release: web
   },
 );
 
-test('uninstallError() tells any other error as it is', () => {
+test('uninstallError() returns any other error unchanged', () => {
   expect(
     uninstallError('level=DEBUG msg=x\nError: timed out\nhelm.go:86: 2026 [debug] timed out\nmain.main\n'),
   ).toBe('timed out');

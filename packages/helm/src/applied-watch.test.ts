@@ -69,7 +69,7 @@ test('all who follow in one place share one list and one watch of metadata, and 
   expect(lab.api.openWatches).toBe(0);
 });
 
-test('a watch that cannot be begun is told to all who follow, and tried again later', async () => {
+test('the failure to start a watch is reported to all followers, and it is tried again later', async () => {
   lab.api.put('ns/a', LABELS);
   lab.api.refuseNext('list', refusal(403, 'Forbidden'));
   const reported = follow(['a']);

@@ -106,7 +106,7 @@ test('addLabels() names the template of a text that is no YAML', () => {
   expect(() => labelled('---\n# Source: web/templates/b.yaml\na: b: c\n')).toThrow('web/templates/b.yaml');
 });
 
-test('addLabels() changes nothing but the labels, whatever the object holds', () => {
+test('addLabels() changes nothing but the labels of any object', () => {
   const { value } = letrec((tie) => ({
     value: oneof(
       { depthSize: 'small' },

@@ -57,6 +57,6 @@ test.each([
   expect(writersOf(DEPLOYMENT, pointers)).toEqual(writers);
 });
 
-test('writersOf() nobody known is nobody', () => {
+test('writersOf() is empty without a known writer', () => {
   expect(writersOf({ metadata: managed(entry('helm', {})) }, ['/a'])).toEqual([]);
 });

@@ -70,7 +70,7 @@ interface FindHelmOptions {
 export async function findHelm(options: FindHelmOptions, signal: AbortSignal): Promise<HelmBinary> {
   const path = await locate(options, signal);
   const known = rememberedVersion(options.versionFile, path);
-  const output = known ?? (await askVersion(path, options.runner, signal));
+  const output = known ?? (await readVersion(path, options.runner, signal));
   const helm = parseHelmVersion(path, output);
   if (helm !== undefined) {
     if (known === undefined) rememberVersion(options.versionFile, path, output);
@@ -123,7 +123,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-async function askVersion(path: string, runner: ProcessRunner, signal: AbortSignal): Promise<string> {
+async function readVersion(path: string, runner: ProcessRunner, signal: AbortSignal): Promise<string> {
   const result = await runner
     .run(
       {

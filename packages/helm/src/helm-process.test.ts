@@ -102,7 +102,7 @@ test('helmEnvironment() keeps the environment, but no helm settings of a person'
   });
 });
 
-test('helmEnvironment() collects garbage as the daemon was told to', () => {
+test('helmEnvironment() passes on the garbage collection settings of the daemon', () => {
   const options = { kubeConfigPath: '', workDir: '', pluginsDir: '', storageDriver: 'secret' };
   const env = helmEnvironment({ ...options, base: { GOGC: '50', GOMEMLIMIT: '1GiB' } });
   expect(env).toMatchObject({ GOGC: '50', GOMEMLIMIT: '1GiB' });

@@ -25,7 +25,7 @@ test('unlock() counts for one state of one record', async () => {
   expect(ages.unchangedMs(record('1'))).toBe(0);
 });
 
-test('unchangedMs() is the time since the last change that this process has seen, whatever happens', async () => {
+test('unchangedMs() is the time since the last change that this process has seen, in any history', async () => {
   const steps = fc.array(
     fc.oneof(
       fc.record({ type: fc.constant('pass'), ms: fc.nat(1_000_000) }),
@@ -61,7 +61,7 @@ test.each([
   expect(isHolderAlive(token, self, (pid) => livePids.includes(pid))).toBe(expected);
 });
 
-test('isHolderAlive() asks for the process that began when the holder did', () => {
+test('isHolderAlive() compares the start time of the process with that of the holder', () => {
   const asked: unknown[] = [];
   const isAlive = (pid: number, start: string | undefined): boolean => asked.push([pid, start]) > 0;
   const { token } = createHolder('hosta', 90, 'n0', '4711');

@@ -47,7 +47,7 @@ async function passGate(
   return await gate.pass(async () => await postRender(directory, 'kind: A\n'.repeat(50_000)), decide);
 }
 
-test('a gate applies what it is told to apply', async () => {
+test('a gate applies the manifests it is given', async () => {
   const { stdout, exitCode } = await passGate(
     async (rendered) => await Promise.resolve({ type: 'apply', manifest: rendered.replaceAll('A', 'B') }),
   );

@@ -4,7 +4,7 @@ import { SharedResponses } from './shared-responses.ts';
 
 const never = new AbortController().signal;
 
-test('get() asks once while the answer is awaited, however long that takes, and for as long as it is fresh', async () => {
+test('get() sends one request while the response is awaited, however long that takes, and for as long as it is fresh', async () => {
   const clock = new FakeClock();
   const replies = new SharedResponses<string>(clock, 5_000);
   const response = Promise.withResolvers<string>();
@@ -35,7 +35,7 @@ test('get() ends at once for a reader whose signal aborts, although another one 
   expect(await first).toBe('a');
 });
 
-test('an answer is fresh for its time only, when the wall clock is set back', async () => {
+test('a response is fresh for its time only, when the wall clock is set back', async () => {
   const clock = new FakeClock(1_000_000);
   const replies = new SharedResponses<string>(clock, 5_000);
   await replies.get('q', async () => 'a', never);

@@ -98,7 +98,7 @@ test('a connection waits until the target can be reached', async () => {
   expect(await response).toBe('hello');
 });
 
-test('what was said to a host that went away without an answer is said to the next', async () => {
+test('bytes sent to a host that went away without a response are sent to the next', async () => {
   const deaf = createServer({ allowHalfOpen: true }, (socket) => {
     socket.once('data', () => socket.resetAndDestroy());
   });
@@ -145,7 +145,7 @@ test('a server of this process takes the port over, with what waits', async () =
   expect(forwarder.take('127.0.0.1', port)).toBeUndefined();
 });
 
-test('a server of this process hears all that was said to a host that has not answered, and is the only one that answers', async () => {
+test('a server of this process gets all bytes sent to a host that has not responded, and is the only one that responds', async () => {
   const { port: targetPort, next } = await questioned();
   const { port, forwarder } = await forward(targetPort, () => '127.0.0.1');
   const client = connect({ port, host: '127.0.0.1' });
@@ -190,7 +190,7 @@ test('stop() drops connections, also those that wait, and frees the port', async
   expect(again.listening).toBe(true);
 });
 
-test('stop() lets a request be answered that was passed on, and drops it after 5 seconds', async () => {
+test('stop() waits for the response to a forwarded request, and drops it after 5 seconds', async () => {
   const { port: targetPort, next } = await questioned();
   const { port, clock, forwarder } = await forward(targetPort, () => '127.0.0.1');
   const responded = connect({ port, host: '127.0.0.1' });

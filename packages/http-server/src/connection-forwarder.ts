@@ -12,7 +12,7 @@ const HOLD_MS = 30_000;
 const RETRY_MS = 100;
 /** A connection to a host that is gone is not refused; it gets no response at all. */
 const CONNECT_MS = 2_000;
-/** Of requests that are being answered when the forwarder stops. */
+/** Of requests in progress when the forwarder stops. */
 const FINISH_MS = 5_000;
 /** A response is complete when nothing follows for this long. */
 const QUIET_MS = 50;
@@ -206,7 +206,7 @@ export class ConnectionForwarder implements HeldPorts {
     this.#keep(socket);
     const settled = new AbortController();
     void clock.sleep(CONNECT_MS, settled.signal).then(
-      () => socket.destroy(new Error(`no answer within ${CONNECT_MS / 1_000} s`)),
+      () => socket.destroy(new Error(`no response within ${CONNECT_MS / 1_000} s`)),
       () => undefined,
     );
     try {

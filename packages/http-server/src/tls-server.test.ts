@@ -225,7 +225,7 @@ test('the time for which the API server waits reaches the handler', async () => 
   expect(responses.map(({ text }) => text)).toEqual(['10000', '1500', 'undefined', 'undefined', 'undefined']);
 });
 
-test('health is answered, everything else is refused', async () => {
+test('health requests get a response, everything else is refused', async () => {
   const { send } = await startLab(echo);
   expect(await send({ method: 'GET', path: '/healthz' })).toEqual({ status: 200, text: '' });
   expect(await send({ method: 'GET', path: '/hooks/a' })).toMatchObject({ status: 405 });

@@ -8,7 +8,7 @@ import { JqSyntaxError } from './lexer.ts';
 const ask = askBuiltin();
 
 test.each(readResponses())(
-  'the engine answers $program as jq 1.8.2 does',
+  'the engine evaluates $program as jq 1.8.2 does',
   async ({ program, input, response }) => {
     expect(await ask(program, input)).toBe(response);
   },

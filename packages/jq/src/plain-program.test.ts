@@ -66,7 +66,7 @@ test('a number that JSON.parse would change is passed on as it was written', () 
   expect(() => compilePlain('.n.x')?.({ n: large })).toThrow('Cannot index number with string ("x")');
 });
 
-describe('what jq 1.8.2 answers', () => {
+describe('what jq 1.8.2 returns', () => {
   const plain = readResponses().flatMap(({ program, input, response }) => {
     const run = compilePlain(program);
     return run === undefined ? [] : [{ program, input, response, run }];

@@ -17,7 +17,7 @@ test.each([
   expect(similarWord(word, WORDS)).toBe(meant);
 });
 
-test('didYouMean() asks only where there is something to ask', () => {
+test('didYouMean() is empty without a similar word', () => {
   expect(didYouMean('globl', WORDS)).toBe(' (did you mean "global"?)');
   expect(didYouMean('nothing', WORDS)).toBe('');
 });

@@ -33,7 +33,7 @@ test.each([{ ca: 'new' }, { cert: 'new' }, { key: 'new' }])(
   },
 );
 
-test('ConnectionPool verifies servers unless told otherwise, and by the given name', () => {
+test('ConnectionPool verifies servers by default, and by the given name', () => {
   expect(poolFor('https://a').agentFor('request', {})).toMatchObject({
     options: { rejectUnauthorized: true },
   });

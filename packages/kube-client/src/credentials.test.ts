@@ -88,7 +88,7 @@ test('CredentialStore names the file that it cannot read, and never shows a brok
   await expect(broken.store.current(signal)).rejects.not.toThrow(/canary/);
 });
 
-test('CredentialStore asks a plug-in, and calls it again when its credentials were refused', async () => {
+test('CredentialStore calls a plug-in, and calls it again when its credentials were refused', async () => {
   const forced: boolean[] = [];
   const { store } = storeOf(
     accessOf({ type: 'plugin', user: { name: 'u' } }),

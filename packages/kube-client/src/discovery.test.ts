@@ -226,7 +226,7 @@ test('resourcesWithoutKind() looks again for a missing kind, and finds nothing w
   expect(await discovery.resourcesWithoutKind(wanted, never)).toBeUndefined();
 });
 
-test('find() asks the server once, also for callers at the same time', async () => {
+test('find() sends one request, also for callers at the same time', async () => {
   const { discovery, paths } = setUp(aggregatedResponses());
   await Promise.all([discovery.find('v1', 'cm', never), discovery.find('v1', 'ns', never)]);
   await discovery.find(undefined, 'box', never);

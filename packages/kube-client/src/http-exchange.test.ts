@@ -30,7 +30,7 @@ class HeldAgent extends Agent {
   }
 }
 
-test('sendRequest() sends nothing, when beforeSend refuses only after the connection was asked for', async () => {
+test('sendRequest() sends nothing, when beforeSend refuses after the connection was requested', async () => {
   const server = await startLoopbackServer((_, response) => responseJson(response, 200, {}));
   const agent = new HeldAgent();
   const refusal = new Error('not the leader any more');
@@ -102,7 +102,7 @@ test('readLines() gives whole lines wherever the chunks are cut, characters incl
   }
 });
 
-test('readLines() never delivers a piece of a line, whatever byte the stream is cut at', async () => {
+test('readLines() never delivers a piece of a line, when the stream is cut at any byte', async () => {
   const bytes = Buffer.from('first\n{"a":"grüße 🎈"}\n');
   for (let length = 7; length < bytes.length; length += 1) {
     expect(await collect(bytes.subarray(0, length), 5)).toEqual(['first', 'TruncatedLineError']);

@@ -58,7 +58,7 @@ function failureOf(promise: Promise<unknown>): Promise<unknown> {
 
 const get = { method: 'GET', path: '/api/v1/pods' } as const;
 
-test('request() sends query, body, type and agent, and parses the answer exactly', async () => {
+test('request() sends query, body, type and agent, and parses the response exactly', async () => {
   const { client, server, observations } = await setUp((_, response) => {
     response.end('{"n":9007199254740993}');
   });
@@ -94,7 +94,7 @@ test('request() sends query, body, type and agent, and parses the answer exactly
   ]);
 });
 
-test('request() reads compressed answers and gives undefined for an empty one', async () => {
+test('request() reads compressed responses and returns undefined for an empty one', async () => {
   const { client } = await setUp((request, response) => {
     if (request.path === '/empty') response.end();
     else response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{"a":1}'));
@@ -103,7 +103,7 @@ test('request() reads compressed answers and gives undefined for an empty one', 
   expect(await client.request({ method: 'GET', path: '/empty' }, never)).toBeUndefined();
 });
 
-test('request() throws what the server answered as a KubeApiError', async () => {
+test('request() throws the Status that the server returned as a KubeApiError', async () => {
   const { client } = await setUp((request, response) => {
     if (request.path === '/plain') response.writeHead(404).end('404 page not found\n');
     else responseStatus(response, 409, 'AlreadyExists', 'pods "p" already exists');
@@ -126,7 +126,7 @@ test('request() throws what the server answered as a KubeApiError', async () => 
   });
 });
 
-test('request() throws KUBE_UNREACHABLE when no server listens, the answer is cut or is no JSON', async () => {
+test('request() throws KUBE_UNREACHABLE when no server listens, the response is cut or is no JSON', async () => {
   const { client: nobody } = clientOf({ url: 'http://127.0.0.1:9' });
   await expect(nobody.request(get, never)).rejects.toMatchObject({ code: 'KUBE_UNREACHABLE' });
 
@@ -194,7 +194,7 @@ test('request() ends at its deadline when the server is frozen', async () => {
   while (clock.pendingDelaysMs.length > 0) await settle();
 });
 
-test('request() gives up connecting after 10 s', async () => {
+test('request() fails when it cannot connect for 10 s', async () => {
   // Takes the connection and never answers the TLS handshake.
   const silent = createServer();
   await new Promise<void>((resolve) => {
@@ -227,7 +227,7 @@ test('request() rejects with the reason of the abort and frees its timers', asyn
   expect(await failureOf(client.request(get, controller.signal))).toBe(reason);
 });
 
-test('request() waits as long as 429 says, and gives up after four repetitions', async () => {
+test('request() waits as long as 429 says, and fails after four repetitions', async () => {
   const { client, clock, server } = await setUp((_, response) => {
     responseStatus(response, 429, 'TooManyRequests', 'slow down', { 'retry-after': '3' });
   });
@@ -385,7 +385,7 @@ test('stream() waits for headers no longer than its deadline', async () => {
   expect(await failing).toMatchObject({ code: 'KUBE_UNREACHABLE' });
 });
 
-test('beforeWrite is asked right before a write goes out, after the wait for the rate limit, and can refuse it', async () => {
+test('beforeWrite is called right before a write is sent, after the wait for the rate limit, and can refuse it', async () => {
   const refused = new Error('not the leader');
   const asked: number[] = [];
   const clock = new FakeClock();

@@ -15,7 +15,7 @@ const ask = (status: number, body: string) =>
 test.each([
   ['a Status object', '{"kind":"Status","reason":"NotFound","message":"secrets \\"b\\" not found"}'],
   ['the text about kinds that are not served', '404 page not found\n'],
-])('requestIfPresent() returns nothing, when the API server answers with %s', async (_what, body) => {
+])('requestIfPresent() returns undefined, when the API server responds with %s', async (_what, body) => {
   expect(await ask(404, body)).toBe(undefined);
 });
 
@@ -24,6 +24,6 @@ test.each([
   [404, ''],
   [404, '{"kind":"Status","reason":"Expired"}'],
   [403, '{"kind":"Status","reason":"Forbidden"}'],
-])('requestIfPresent() fails, when the answer is %i %s', async (status, body) => {
+])('requestIfPresent() fails, when the response is %i %s', async (status, body) => {
   await expect(ask(status, body)).rejects.toMatchObject({ code: 'KUBE_API', status });
 });

@@ -69,7 +69,7 @@ test('a watch that the server closes before the time asked for has ended early',
   expect(ended).toEqual(['ConfigMap early', 'ConfigMap closed']);
 });
 
-test('a server that closes every watch at once is asked with growing pauses', async () => {
+test('a watch that the server always closes at once is opened again after growing delays', async () => {
   const { api, clock } = lab;
   await lab.follow();
   await settle();
@@ -252,7 +252,7 @@ test('FAULT-A10: another object under a known name is reported as Deleted and Ad
   expect(sink.problems).toEqual([]);
 });
 
-test('FAULT-A11: a watch refused with 429 waits as long as the server asks, and lists nothing', async () => {
+test('FAULT-A11: a watch refused with 429 waits as long as the server requests, and lists nothing', async () => {
   const { api, clock } = lab;
   const sink = await lab.follow();
   await settle();
@@ -266,7 +266,7 @@ test('FAULT-A11: a watch refused with 429 waits as long as the server asks, and 
   expect(api.count('list')).toBe(1);
 });
 
-test('FAULT-A12: an API server that is away for ten minutes is asked less than 0.25 times a second', async () => {
+test('FAULT-A12: an API server that is unreachable for ten minutes gets less than 0.25 requests a second', async () => {
   const { api, clock } = lab;
   const sink = await lab.follow();
   await settle();

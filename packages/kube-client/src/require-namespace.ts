@@ -18,7 +18,7 @@ export async function requireNamespace(
   stop: AbortSignal,
 ): Promise<void> {
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}`;
-  const ask = async (): Promise<void> => {
+  const request = async (): Promise<void> => {
     try {
       await kube.request({ method: 'GET', path }, stop);
     } catch (error) {
@@ -28,7 +28,7 @@ export async function requireNamespace(
       throw error;
     }
   };
-  await untilAvailable('namespace', ask, host, stop);
+  await untilAvailable('namespace', request, host, stop);
 }
 
 function missing(namespace: string, cause: unknown): OperatorError {

@@ -30,7 +30,7 @@ test('untilDone() tries again, later and later, until it succeeds', async () => 
   ]);
 });
 
-test('untilDone() gives up with what is thrown for a failure', async () => {
+test('untilDone() rejects with the error that the failure handler throws', async () => {
   const attempt = async (): Promise<void> => {
     throw new Error('not to be repeated');
   };
@@ -69,7 +69,7 @@ test.each([
   expect(reconnectDelayMs(failures, undefined, () => 1)).toBeCloseTo(expected * 0.8);
 });
 
-test('reconnectDelayMs() is never shorter than the server asked for', () => {
+test('reconnectDelayMs() is never shorter than the server requested', () => {
   expect(reconnectDelayMs(1, 20, () => 0)).toBe(20_000);
   expect(reconnectDelayMs(1, 20, () => 1)).toBe(24_000);
   expect(reconnectDelayMs(7, 1, () => 0)).toBe(30_000);

@@ -66,11 +66,11 @@ export interface RetryHost extends UntilDoneDeps {
  * daemon stays up and not ready.
  *
  * @param what is requested, for the log
- * @throws any error of `ask` that is not about the API server; `signal.reason` when the signal aborts
+ * @throws any error of `attempt` that is not about the API server; `signal.reason` when the signal aborts
  */
 export function untilAvailable<T>(
   what: string,
-  ask: () => Promise<T>,
+  attempt: () => Promise<T>,
   { clock, log, random }: RetryHost,
   signal: AbortSignal,
 ): Promise<T> {
@@ -78,5 +78,5 @@ export function untilAvailable<T>(
     if (!hasCode(error, 'KUBE_UNREACHABLE') && !hasCode(error, 'KUBE_API')) throw error;
     log.warn({ error, delayMs, wanted: what }, 'waiting for the API server: it does not respond yet');
   };
-  return untilDone(ask, onFailure, { clock, random }, signal);
+  return untilDone(attempt, onFailure, { clock, random }, signal);
 }

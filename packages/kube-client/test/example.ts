@@ -14,7 +14,7 @@ const access = await loadKubeConfig({ kubeConfigPath: 'sandbox.yaml', env: {}, r
 const credentials = new CredentialStore(access, {
   clock: systemClock,
   readFile,
-  loadPlugin: () => Promise.reject(new Error('the sandbox asks for no credentials')),
+  loadPlugin: () => Promise.reject(new Error('the sandbox needs no credentials')),
 });
 const common = { clock: systemClock, random: Math.random };
 const kube = new HttpKubeClient({ access, credentials, version: 'example', ...common });

@@ -12,7 +12,7 @@ test.each([
   ['application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io', 'metadata'],
   ['application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1', 'metadata'],
   ['application/json;as=Table;v=v1;g=other,application/json', 'object'],
-])('"%s" asks for the representation %s', (accept, representation) => {
+])('"%s" selects the representation %s', (accept, representation) => {
   expect(negotiate(accept)).toEqual({ representation, contentType: 'application/json' });
 });
 
@@ -20,7 +20,7 @@ test.each([
   'application/vnd.kubernetes.protobuf',
   'text/html',
   'application/json;as=Table;v=v9;g=meta.k8s.io',
-])('"%s" cannot be answered', (accept) => {
+])('"%s" is not acceptable', (accept) => {
   expect(() => negotiate(accept)).toThrow(StatusError);
 });
 

@@ -42,7 +42,7 @@ test.each([
   ['GET', `${CONFIG_MAPS}/a/status`, 404],
   ['GET', '/api/v1/namespaces/default/status', 200],
   ['DELETE', '/api/v1/namespaces/default/status', 405],
-])('%s %s answers %i', (method, path, status) => {
+])('%s %s returns %i', (method, path, status) => {
   expect(lab.call(method, path).status).toBe(status);
 });
 
@@ -59,7 +59,7 @@ test('a failure is a Status with message, reason and code', () => {
   });
 });
 
-test('what needs a node answers 501 for what exists, 404 for what does not', () => {
+test('subresources that need a node return 501 for an object that exists, 404 for one that does not', () => {
   lab.create('/api/v1/namespaces/default/pods', { metadata: { name: 'a' }, spec: { containers: [] } });
   for (const subresource of ['log', 'exec', 'attach', 'portforward', 'proxy/x/y']) {
     expect(lab.get(`/api/v1/namespaces/default/pods/a/${subresource}`)).toMatchObject({

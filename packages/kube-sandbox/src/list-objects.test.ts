@@ -39,7 +39,7 @@ test('pages follow one another, and show what remains', () => {
   expect(third.body['metadata']).toEqual({ resourceVersion: '6' });
 });
 
-test('later pages show the state of the first, whatever happens in between', () => {
+test('later pages show the state of the first, also after changes in between', () => {
   const first = lab.get(`${CONFIG_MAPS}?limit=2`);
   lab.call('DELETE', `${CONFIG_MAPS}/d`);
   create('cc');

@@ -50,7 +50,7 @@ test('a namespace waits for objects that finalizers hold', async () => {
   expect(lab.get('/api/v1/namespaces/team').status).toBe(404);
 });
 
-test('finalize is answered', () => {
+test('finalize removes the finalizer of a namespace', () => {
   const body = {
     kind: 'Namespace',
     apiVersion: 'v1',

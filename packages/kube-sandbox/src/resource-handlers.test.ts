@@ -14,7 +14,7 @@ function revision(): number {
   return lab.state.store.revision;
 }
 
-test('a create answers 201 with what the server added', () => {
+test('a create returns 201 with the fields that the server added', () => {
   const created = lab.create(`${CONFIG_MAPS}?fieldManager=me`, { metadata: { name: 'a' }, data: { x: 'y' } });
   expect(created.status).toBe(201);
   expect(created.body).toEqual({
@@ -57,7 +57,7 @@ test('a name is made from generateName', () => {
   expect(lab.create(CONFIG_MAPS, { metadata: { generateName: 'run-' } }).status).toBe(409);
 });
 
-test('a dry run answers as the real thing and changes nothing', () => {
+test('a dry run returns the same as a real request and changes nothing', () => {
   const before = revision();
   expect(lab.create(`${CONFIG_MAPS}?dryRun=All`, { metadata: { name: 'a' } }).status).toBe(201);
   lab.create(CONFIG_MAPS, { metadata: { name: 'b' }, data: { x: '1' } });
@@ -169,7 +169,7 @@ test('a scale is read, patched and replaced', () => {
   );
 });
 
-test('a deletion answers with a Status, for some kinds with the object', () => {
+test('a deletion returns a Status, for some kinds the object', () => {
   lab.create(CONFIG_MAPS, { metadata: { name: 'a' } });
   expect(lab.call('DELETE', `${CONFIG_MAPS}/a`).body).toMatchObject({
     kind: 'Status',

@@ -104,7 +104,7 @@ test('stopping ends streams and refuses new connections', async () => {
   await expect(fetch(url)).rejects.toThrow('fetch failed');
 });
 
-test('a defect answers 500 with a Status, and the server goes on', async () => {
+test('a defect returns 500 with a Status, and the server goes on', async () => {
   let count = 0;
   const url = await serve(() => {
     count += 1;

@@ -128,7 +128,7 @@ test('an aborted signal stops the sandbox; one aborted before starts none', asyn
   await expect(startSandbox(options, stop.signal)).rejects.toThrow(/abort/i);
 });
 
-test('answers are JSON objects with the version that clients parse', async () => {
+test('responses are JSON objects with the version that clients parse', async () => {
   const version = await get(await start(), '/version');
   expect(isObject(version) && version['gitVersion']).toMatch(/^v1\.34\.\d+/);
 });

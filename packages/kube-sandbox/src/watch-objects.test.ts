@@ -84,7 +84,7 @@ test('a streaming list marks the end of the initial objects', () => {
   });
 });
 
-test('bookmarks come each minute with the latest revision, to those who asked', async () => {
+test('bookmarks come each minute with the latest revision, to watches that requested them', async () => {
   const revision = lab.state.store.revision;
   const watch = lab.watch(`${CONFIG_MAPS}?watch=true&allowWatchBookmarks=true&resourceVersion=${revision}`);
   const without = lab.watch(`${CONFIG_MAPS}?watch=true&resourceVersion=${revision}`);

@@ -131,7 +131,7 @@ test('an error is written as its message and causes, with its code', () => {
   ]);
 });
 
-test('an error of nobody we know also tells where it came from', () => {
+test('an error without a code is logged with its stack', () => {
   const { log, lines } = capture();
   log.error({ error: new TypeError('x is undefined') }, 'failed');
   const record = JSON.parse(lines[0] ?? '');
@@ -145,7 +145,7 @@ test('text records go through the same fields', () => {
   expect(lines).toEqual(['INFO  hook finished hook=a.sh\n']);
 });
 
-test('whatever the fields hold, a record is one line of valid JSON', () => {
+test('a record with any fields is one line of valid JSON', () => {
   assert(
     property(dictionary(string(), anything()), string(), (fields, message) => {
       const { log, lines } = capture();

@@ -14,7 +14,7 @@ function lab() {
   return { lines, log: redactedLog(root, redactor), root };
 }
 
-test('messages, fields, fields of children and errors tell no secret', () => {
+test('messages, fields, fields of children and errors contain no secret', () => {
   const { lines, log } = lab();
   const child = log.child({ bound: 'x hunter2' });
   child.info({ list: ['hunter2'], error: new Error('no', { cause: new Error('hunter2') }) }, 'said hunter2');

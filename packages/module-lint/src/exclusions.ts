@@ -31,7 +31,7 @@ export const EXCLUSION_RULES: readonly Rule[] = [
     group: 'exclusions',
     level: 'error',
     summary: 'An exclusion names a rule that exists, and has a reason.',
-    explanation: `\`${EXCLUSIONS_FILE}\` has a list \`exclude\` of mappings with \`rule\`, \`reason\` and, if it is not about the whole module, \`path\` or \`object\`. A finding that is excluded without a reason is one that nobody dares to look at later.`,
+    explanation: `\`${EXCLUSIONS_FILE}\` has a list \`exclude\` of mappings with \`rule\`, \`reason\` and, if it is not about the whole module, \`path\` or \`object\`. An exclusion without a reason cannot be reviewed later.`,
     check: () => [],
   },
   {

@@ -25,8 +25,8 @@ export function reportText(format: ReportFormat, reports: readonly ModuleReport[
 /** What a rule demands, and why. */
 export function ruleText({ code, level, onlyWith, summary, explanation }: Rule): string {
   const when = onlyWith === 'profile' ? ', with --profile restricted' : '';
-  const asked = onlyWith === 'code' ? `, with --rule ${code}` : '';
-  return `${code} (${level}${when}${asked})\n${summary}\n${explanation.replaceAll('`', '')}\n`;
+  const selection = onlyWith === 'code' ? `, with --rule ${code}` : '';
+  return `${code} (${level}${when}${selection})\n${summary}\n${explanation.replaceAll('`', '')}\n`;
 }
 
 function plainText(reports: readonly ModuleReport[]): string {

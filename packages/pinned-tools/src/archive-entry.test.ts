@@ -23,7 +23,7 @@ test('zipEntry() hands out an empty file', async () => {
   expect((await zipEntry(zipArchive({ empty: '' }), 'empty'))?.toString()).toBe('');
 });
 
-test('zipEntry() answers undefined for a file that is not there', async () => {
+test('zipEntry() returns undefined for a file that is not there', async () => {
   expect(await zipEntry(archive, 'helm')).toBeUndefined();
 });
 
@@ -54,7 +54,7 @@ test('zipEntry() refuses an encrypted file', async () => {
   await expect(zipEntry(encrypted, 'secret')).rejects.toThrow('encrypted');
 });
 
-test('tarEntry() finds a file behind others, whatever their sizes', () => {
+test('tarEntry() finds a file behind others of any size', () => {
   const archive = tarArchive({ empty: '', exact: 'x'.repeat(512), 'a/b.txt': 'hello', last: 'z' });
   expect(tarEntry(archive, 'a/b.txt')?.toString()).toBe('hello');
   expect(tarEntry(archive, 'empty')?.toString()).toBe('');
@@ -77,7 +77,7 @@ test('tarEntry() reads what tar writes', () => {
   }
 });
 
-test('tarEntry() answers undefined for a file that is not there', () => {
+test('tarEntry() returns undefined for a file that is not there', () => {
   expect(tarEntry(tarArchive({ a: '1' }), 'b')).toBeUndefined();
 });
 

@@ -4,8 +4,8 @@ import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { LauncherWatch } from './launcher-watch.ts';
 
 const STOPPED = 'launcher was stopped by a signal; it is continued';
-const SILENT = 'launcher does not answer: no process starts, and none ends at its time limit';
-const KILLED = 'launcher does not answer and is killed; what it ran fails and is tried again';
+const SILENT = 'launcher does not respond: no process starts, and none ends at its time limit';
+const KILLED = 'launcher does not respond and is killed; what it ran fails and is tried again';
 
 /** A launcher that responds, or not, with work that a test takes away. */
 function watched({ state = 'S' }: { readonly state?: string } = {}) {
@@ -39,7 +39,7 @@ function watched({ state = 'S' }: { readonly state?: string } = {}) {
   return { ...lab, lab, watch, rounds, messages: () => log.records.map(({ msg }) => msg) };
 }
 
-test('a launcher that answers is asked every ten seconds, and left alone', async () => {
+test('a launcher that responds gets a ping every ten seconds, and is not replaced', async () => {
   const { lab, watch, rounds, messages } = watched();
   lab.responses = true;
   watch.begin();
@@ -69,7 +69,7 @@ test('a silent launcher is reported once, and killed after a minute', async () =
   expect(lab.signals).toEqual(['SIGKILL']);
 });
 
-test('an answer before the minute is over starts the count again', async () => {
+test('a response before the minute is over starts the count again', async () => {
   const { lab, watch, rounds, messages } = watched();
   watch.begin();
   await rounds(5);
@@ -82,7 +82,7 @@ test('an answer before the minute is over starts the count again', async () => {
   expect(messages()).toEqual([SILENT, SILENT]);
 });
 
-test('a launcher without work is not asked, until the next run begins', async () => {
+test('a launcher without runs gets no ping, until the next run begins', async () => {
   const { lab, watch, rounds, clock } = watched();
   watch.begin();
   lab.isBusy = false;

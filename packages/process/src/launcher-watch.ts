@@ -11,7 +11,7 @@ const GIVE_UP_MS = 60_000;
 /** What is watched of a launcher. */
 export interface WatchedLauncher {
   readonly pid: number;
-  /** Asks for a response. */
+  /** Requests a response. */
   readonly ping: () => void;
   readonly kill: (signal: 'SIGCONT' | 'SIGKILL') => void;
 }
@@ -22,14 +22,14 @@ export interface LauncherWatchOptions {
   readonly log: Logger;
   /** Ends the watch. */
   readonly signal: AbortSignal;
-  /** Whether anything runs; a launcher without work is not asked. */
+  /** Whether anything runs; a launcher without work gets no ping. */
   readonly isBusy: () => boolean;
   /** The state of a process as one letter, as in `/proc/PID/stat`; undefined where the system does not say. */
   readonly stateOf?: (pid: number) => string | undefined;
 }
 
 /**
- * Notices a launcher that lives and does not answer, for example because a user stopped it: without it no process would
+ * Notices a launcher that lives and does not respond, for example because a user stopped it: without it no process would
  * start, and none would be ended at its time limit. A stopped one is continued; one that stays silent is killed.
  */
 export class LauncherWatch {
@@ -81,10 +81,10 @@ export class LauncherWatch {
       log.warn(fields, 'launcher was stopped by a signal; it is continued');
       launcher.kill('SIGCONT');
     } else if (silentMs >= GIVE_UP_MS) {
-      log.error(fields, 'launcher does not answer and is killed; what it ran fails and is tried again');
+      log.error(fields, 'launcher does not respond and is killed; what it ran fails and is tried again');
       launcher.kill('SIGKILL');
     } else if (silentMs === ANSWER_MS) {
-      log.warn(fields, 'launcher does not answer: no process starts, and none ends at its time limit');
+      log.warn(fields, 'launcher does not respond: no process starts, and none ends at its time limit');
     }
   }
 }

@@ -105,7 +105,7 @@ test('run() gives the process its arguments, directory and environment, and noth
   expect(result.stdout).toContain('NAME=värde = x');
 });
 
-test('run() hands arguments over literally, whatever a shell would make of them', async () => {
+test('run() passes arguments literally, also those that mean something to a shell', async () => {
   const args = [
     'a;id',
     '$(id)',

@@ -51,7 +51,7 @@ test('nodeSpawner() signals the whole group', async () => {
   expect(await run.ended).toEqual({ exit: { signal: constants.signals.SIGKILL } });
 });
 
-test('nodeSpawner() closes pipes that outlive the process when told to', async () => {
+test('nodeSpawner() closes pipes that outlive the process on request', async () => {
   const run = await start('sleep 1000 & exit 0');
   await run.exited;
   run.child.finish();

@@ -49,7 +49,7 @@ function main(): void {
         return;
       case 'run':
       case 'call':
-      case 'answer':
+      case 'response':
       case 'abort':
         // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
         return workers.get(number)?.worker.postMessage(request);

@@ -7,7 +7,7 @@ export type Texts = Readonly<Record<string, string>>;
 export type HostRequest =
   | StartRequest
   | ({ readonly worker: number } & WorkRequest)
-  | ({ readonly worker: number } & AskResponse)
+  | ({ readonly worker: number } & QueryResponse)
   | { readonly type: 'abort'; readonly worker: number }
   | { readonly type: 'end'; readonly worker: number }
   /** No work may continue after it, even if the main process is gone. */
@@ -51,20 +51,20 @@ export interface CallRequest {
 }
 
 /** A request of a worker to the main process, whose response it waits for; `args` is a list as JSON. */
-export interface Ask {
-  readonly type: 'ask';
+export interface Query {
+  readonly type: 'query';
   /** No other one of this worker has it. */
-  readonly ask: number;
+  readonly query: number;
   readonly args: string;
 }
 
 /** `value` is JSON; without it there is none. */
-export type AskResponse =
-  | { readonly type: 'answer'; readonly ask: number; readonly value?: string }
-  | { readonly type: 'answer'; readonly ask: number; readonly failure: AskFailure };
+export type QueryResponse =
+  | { readonly type: 'response'; readonly query: number; readonly value?: string }
+  | { readonly type: 'response'; readonly query: number; readonly failure: QueryFailure };
 
 /** An error of the main process as a worker gets it. */
-export interface AskFailure {
+export interface QueryFailure {
   readonly name: string;
   readonly message: string;
   readonly code?: string | number;
@@ -77,11 +77,11 @@ export type WorkEnd =
   | { readonly type: 'done'; readonly outputs: Texts }
   /** A method returned; `value` is JSON, without it there is none. */
   | { readonly type: 'returned'; readonly value?: string }
-  /** `ask`: it is, or was caused by, the failure of that request. */
+  /** `query`: it is, or was caused by, the failure of that request. */
   | {
       readonly type: 'failed';
       readonly reason: string;
-      readonly ask?: { readonly number: number; readonly is: 'same' | 'cause' };
+      readonly query?: { readonly number: number; readonly is: 'same' | 'cause' };
     };
 
 /** Messages of a worker. */
@@ -90,7 +90,7 @@ export type WorkerReply =
   | { readonly type: 'ready'; readonly description: string }
   | { readonly type: 'load-failed'; readonly reason: string }
   | { readonly type: 'output'; readonly stream: 'stdout' | 'stderr'; readonly text: string }
-  | Ask
+  | Query
   | (WorkEnd & RunFacts);
 
 /** A message of a worker to its main thread alone: work begins and the memory is not watched yet. */

@@ -23,7 +23,7 @@ function lab(...first: readonly WatchedWorker[]) {
   return { clock, over, used, watch, workers, may };
 }
 
-test('a worker at work may use a heap and as much again for buffers, beyond the base', async () => {
+test('a running worker may use a heap and as much again for buffers, beyond the base', async () => {
   const { clock, over, used, watch } = lab(BUSY);
   watch.watch();
   used.mib = 40 + 16 + 200;
@@ -34,7 +34,7 @@ test('a worker at work may use a heap and as much again for buffers, beyond the 
   expect(over).toEqual([257]);
 });
 
-test('what workers had after their last run counts against nobody', async () => {
+test('memory that workers kept after their last run counts against no run', async () => {
   const { clock, over, used, watch, workers } = lab(BUSY, IDLE, IDLE);
   watch.watch();
   used.mib = 40 + 180 + 3 * 16 + 200;
@@ -45,7 +45,7 @@ test('what workers had after their last run counts against nobody', async () => 
   expect(over).toHaveLength(1);
 });
 
-test('nothing is looked at while nobody is at work', async () => {
+test('memory is not measured while no worker runs', async () => {
   const { clock, over, used, watch, workers } = lab(BUSY);
   watch.watch();
   workers.splice(0);

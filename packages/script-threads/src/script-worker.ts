@@ -1,9 +1,9 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { HostProcess, WorkerEvent } from './host-process.ts';
 import {
-  type Ask,
-  type AskResponse,
   type HostRequest,
+  type Query,
+  type QueryResponse,
   TextsToSend,
   type WorkRequest,
 } from './host-protocol.ts';
@@ -20,7 +20,7 @@ export interface Script {
 export type Output = Extract<WorkerEvent, { readonly type: 'output' }>;
 
 /** How a piece of work of a worker ended. */
-export type WorkerResponse = Exclude<WorkerEvent, Output | Ask> | { readonly type: 'timed-out' };
+export type WorkerResponse = Exclude<WorkerEvent, Output | Query> | { readonly type: 'timed-out' };
 
 export interface WorkLimits {
   /** Undefined: it may go on for ever. */
@@ -34,7 +34,7 @@ export interface WorkLimits {
 export interface WorkEvents {
   readonly onOutput: (output: Output) => void;
   /** Never rejects. The time limit is suspended until it resolves. */
-  readonly onAsk?: (ask: Ask) => Promise<AskResponse>;
+  readonly onQuery?: (query: Query) => Promise<QueryResponse>;
 }
 
 interface OpenWork {
@@ -147,14 +147,14 @@ export class ScriptWorker {
   #onEvent(event: WorkerEvent): void {
     const work = this.#work;
     if (event.type === 'output') return work?.events.onOutput(event);
-    if (event.type === 'ask') return void (work !== undefined && this.#response(event, work));
+    if (event.type === 'query') return void (work !== undefined && this.#response(event, work));
     if (event.type === 'exited' || event.type === 'host-gone') this.#isGone = true;
     work?.settle(event);
   }
 
-  async #response(ask: Ask, work: OpenWork): Promise<void> {
+  async #response(query: Query, work: OpenWork): Promise<void> {
     work.limit?.pause();
-    const response = await work.events.onAsk?.(ask);
+    const response = await work.events.onQuery?.(query);
     work.limit?.resume();
     if (response !== undefined && this.#work === work) this.#host.send({ ...response, worker: this.#number });
   }

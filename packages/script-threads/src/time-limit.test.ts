@@ -34,7 +34,7 @@ test('pauses do not count, and time goes on when the last of them has ended', as
   expect(isOver()).toBe(true);
 });
 
-test('one that has ended is never over, whatever pause ends later', async () => {
+test('a limit that has ended never expires, when pauses end later', async () => {
   const { clock, limit, isOver } = limitOf(100);
   limit.pause();
   limit.end();

@@ -24,7 +24,7 @@ const WAKING = `
   for (;;) Atomics.notify(view, 0);
 `;
 
-test('a worker that is woken too early still gets the text of the file it asked for', async () => {
+test('a worker that is woken too early still gets the text of the file it requested', async () => {
   const directory = await mkdtemp(path.join(tmpdir(), 'stripper-'));
   onTestFinished(() => rm(directory, { recursive: true }));
   const urls = await Promise.all(

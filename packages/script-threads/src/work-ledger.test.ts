@@ -19,7 +19,7 @@ test('the main thread sees what a worker notes down', () => {
   expect([one.inMain.isBusy, one.inMain.usedBytes]).toEqual([false, 3 * 1_024]);
 });
 
-test('only the first to begin has to ask to be watched, until watching has stopped', () => {
+test('only the first worker to begin requests to be watched, until watching has stopped', () => {
   const { watched, one, two } = lab();
   expect([one.inWorker.begin(), two.inWorker.begin()]).toEqual([true, false]);
   one.inWorker.end(0);

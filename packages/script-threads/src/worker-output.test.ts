@@ -23,7 +23,7 @@ test('write() keeps a character whole of which each half comes by itself', () =>
   expect(sent()).toEqual({ stdout: 'aé', stderr: 'b' });
 });
 
-test('write() keeps a character whole that stands where a long output is cut', () => {
+test('write() keeps a character whole where a long output is cut', () => {
   const { output, sent } = collected();
   const text = `${'x'.repeat(MIB - 1)}é${'y'.repeat(3)}`;
   output.write('stdout', Buffer.from(text));

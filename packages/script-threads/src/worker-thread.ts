@@ -5,10 +5,10 @@ import { getHeapStatistics } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
 import { failureText } from './failure-text.ts';
 import {
-  type AskResponse,
   type LineAddress,
   MessageReader,
   messageLine,
+  type QueryResponse,
   ReceivedTexts,
   type RunFacts,
   type WatchRequest,
@@ -42,7 +42,7 @@ export interface Program<D> {
   /** Does one piece of work; it fails with what this throws. */
   readonly work: (definition: D, request: WorkRequest, tools: WorkTools) => Promise<WorkEnd>;
   /** Takes the response of the main process to a request of the worker. */
-  readonly onResponse?: (reply: AskResponse) => void;
+  readonly onResponse?: (reply: QueryResponse) => void;
 }
 
 export interface WorkTools {
@@ -129,7 +129,7 @@ function server<D>(
   };
   return (request) => {
     if (request.type === 'abort') return abort.abort(new Error('the run is to end'));
-    if (request.type === 'answer') return program.onResponse?.(request);
+    if (request.type === 'response') return program.onResponse?.(request);
     if (ledger.begin()) channel.toMain({ type: 'watch' });
     channel.begin();
     abort = new AbortController();
@@ -173,7 +173,7 @@ function catchOutput(stream: NodeJS.WriteStream, write: (bytes: Buffer) => void)
 }
 
 /** What comes from the main process. */
-type Incoming = WorkRequest | AskResponse | { readonly type: 'abort' };
+type Incoming = WorkRequest | QueryResponse | { readonly type: 'abort' };
 
 /**
  * The two ways between a worker and the main process: over its own line, or through the main thread of its process, which is

@@ -51,7 +51,7 @@ test.each([
   expect(() => record((input) => input.values.set('web.a', value))).toThrow(TypeError);
 });
 
-test('of several answers the last counts', () => {
+test('of several responses the last counts', () => {
   const { admissionResponse, conversionResponse } = record((input) => {
     input.admission.allow();
     input.admission.deny('no', { warnings: ['w'] });

@@ -55,7 +55,7 @@ test('run() retries the head task before taking the next, with delays from 5 s t
   expect(ran.at(-1)).toBe('next');
 });
 
-test('run() takes the delay a failure asks for', async () => {
+test('run() takes the delay a failure requests', async () => {
   const { clock, queue } = harness(() => ({ type: 'retry', error: 'no', delayMs: 5_000 }));
   queue.append('discovery');
   for (let attempt = 0; attempt < 4; attempt += 1) {
@@ -276,7 +276,7 @@ test('untilEmpty() resolves when the last task succeeded or was removed', async 
   expect(queue.length).toBe(0);
 });
 
-test('entriesFromRunning shows the running task before those put at the head meanwhile', async () => {
+test('entriesFromRunning shows the running task before those put at the head during its run', async () => {
   const { promise, resolve } = Promise.withResolvers<TaskOutcome<string>>();
   const { queue } = harness((task) => (task === 'slow' ? promise : success));
   queue.append('slow', 'next');

@@ -152,7 +152,7 @@ test.each<[string, Readonly<Record<string, string>>]>([
 test.each([
   ['TRACING_OTLP_ENDPOINT', 'collector:4317', 'set OTEL_EXPORTER_OTLP_ENDPOINT'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector', 'is not a URL'],
-])('%s=%s is answered by a warning', async (name, value, message) => {
+])('%s=%s is logged as a warning', async (name, value, message) => {
   const { log } = await tracing({ [name]: value });
   expect(log.records.map((record) => record['msg']).join()).toContain(message);
 });

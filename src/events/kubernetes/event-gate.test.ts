@@ -69,7 +69,7 @@ test('a gate that is shut again begins anew, with the missed events where no sna
   expect(other.emitted).toEqual([1, 2]);
 });
 
-test('a gate gives up those of the events it holds that the backlog drops', () => {
+test('a gate drops those of its held events that the backlog drops', () => {
   const { gate, emitted, held, backlog } = gateWith(false);
   const old = event(1);
   gate.pass(old);

@@ -19,7 +19,7 @@ describe('label selectors', () => {
       { matchLabels: { app: 'web' }, matchExpressions: [{ key: 'other', operator: 'Exists' }] },
       'app=web,other',
     ],
-  ])('%j is asked for as %j', (selector, query) => {
+  ])('%j is sent as %j', (selector, query) => {
     expect(labelSelectorQuery(selector)).toBe(query);
   });
 });
@@ -42,7 +42,7 @@ describe('field selectors', () => {
       ],
       'metadata.name=one,metadata.namespace!=a',
     ],
-  ])('%j is asked for as %j', (requirements, query) => {
+  ])('%j is sent as %j', (requirements, query) => {
     expect(fieldSelectorQuery(requirements)).toBe(query);
   });
 

@@ -209,7 +209,7 @@ test('what is swapped while a module is being checked is not what runs', async (
   expect(readFileSync(join(path, 'hooks', 'a.sh'), 'utf8')).toBe('#!/bin/sh\necho one\n');
 });
 
-test('verify() asks the policy again and looks at the copy again', async () => {
+test('verify() calls the policy and reads the copy again', async () => {
   await sign(web, 'web', 1);
   const authorization = authorize(byKey());
   const path = await pathOf(authorization);
@@ -224,7 +224,7 @@ test('verify() asks the policy again and looks at the copy again', async () => {
   await expect(authorization.verify('web', web, never)).rejects.toThrow('is not a verified copy');
 });
 
-test('verify() refuses a copy whose key was removed meanwhile', async () => {
+test('verify() refuses a copy whose key has been removed', async () => {
   await sign(web, 'web', 1);
   const authorization = authorize(byKey());
   const path = await pathOf(authorization);
@@ -265,7 +265,7 @@ test('the content of an unsigned module is not even read', async () => {
   expect(await readdir(join(root, 'staged'))).toEqual([]);
 });
 
-test('a reason is one line of limited length, whatever files are called', async () => {
+test('a reason is one line of limited length, with any file names', async () => {
   await sign(web, 'web', 1);
   await writeFile(join(web, 'a\ndb: authorized\u001b[2J'), '');
   for (let count = 0; count < 9; count += 1) await writeFile(join(web, `b${count}${'x'.repeat(240)}`), '');

@@ -38,7 +38,7 @@ test('SeenSerials refuses another content with the same number', async () => {
   await expect(serials().check('web', 5, 'b', never)).rejects.toThrow('different content was signed');
 });
 
-test('SeenSerials heeds what another daemon has seen meanwhile', async () => {
+test('SeenSerials respects serials that another daemon has recorded', async () => {
   const { kept, serials } = store();
   const ours = serials();
   await ours.check('db', 1, 'a', never);
@@ -47,7 +47,7 @@ test('SeenSerials heeds what another daemon has seen meanwhile', async () => {
   expect(kept.data).toEqual({ db: '1 a', web: '9 x' });
 });
 
-test('SeenSerials remembers what was in a record that was deleted meanwhile', async () => {
+test('SeenSerials remembers the content of a record that was deleted', async () => {
   const { kept, serials } = store({ web: '9 x' });
   const ours = serials();
   await ours.check('web', 9, 'x', never);

@@ -113,17 +113,17 @@ interface SerialStoreOptions {
  * not accept them is no reason to wait: without the numbers old signatures cannot be distinguished from new ones, so no module may run.
  */
 export function serialStore({ kube, ref, host, isReadOnly, stop }: SerialStoreOptions): SerialStore {
-  const asked = <T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> =>
+  const repeated = <T>(request: () => Promise<T>, signal: AbortSignal): Promise<T> =>
     untilAvailable(
       'serial numbers of signatures',
-      () => refuseDenied(ask, ref.name),
+      () => refuseDenied(request, ref.name),
       host,
       AbortSignal.any([stop, signal]),
     );
   return {
-    read: (signal) => asked(async () => (await readConfigMap(kube, ref, signal))?.data, signal),
+    read: (signal) => repeated(async () => (await readConfigMap(kube, ref, signal))?.data, signal),
     change: (change, signal) =>
-      isReadOnly ? Promise.resolve() : asked(() => changeConfigMapData(kube, ref, change, signal), signal),
+      isReadOnly ? Promise.resolve() : repeated(() => changeConfigMapData(kube, ref, change, signal), signal),
   };
 }
 
@@ -154,9 +154,9 @@ export async function keepSerials(
   }
 }
 
-async function refuseDenied<T>(ask: () => Promise<T>, configMap: string): Promise<T> {
+async function refuseDenied<T>(request: () => Promise<T>, configMap: string): Promise<T> {
   try {
-    return await ask();
+    return await request();
   } catch (cause) {
     const problem = `cannot store the serial numbers of signatures: ${messageOf(cause)}`;
     if (hasStatus(cause, 403))

@@ -60,7 +60,7 @@ test('serialStore() does not wait for what will never be accepted', async () => 
   });
 });
 
-test('serialStore() ends its waiting with the task that asks', async () => {
+test('serialStore() stops waiting when its task is aborted', async () => {
   const { serials } = lab([500]);
   const abort = new AbortController();
   const check = serials.check('web', 7, 'b', abort.signal);

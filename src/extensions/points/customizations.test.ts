@@ -214,12 +214,12 @@ test('the host of a module goes before the operator-wide one, which is its defau
   expect(await modified(set)).toMatchObject({ marks: ['wide apps/v1', 'own apps/v1'] });
 });
 
-test('a host of another module is not asked', async () => {
+test('a host of another module is not called', async () => {
   const set = await hosts({ 'modules/db/customizations/apps/deployment.ts': marking('db') });
   expect(set).toBeUndefined();
 });
 
-test('two hosts for one kind are refused, whatever their files are called', async () => {
+test('two hosts for one kind are refused, with any file names', async () => {
   const error = await failure({
     'customizations/apps/deployment.ts': marking('a'),
     'customizations/apps/Deployment.mjs': marking('b'),

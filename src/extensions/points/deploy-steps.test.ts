@@ -162,7 +162,7 @@ test('onFailure() keeps the error when an extension cannot classify it', async (
   expect(error.message).toBe(`${REFUSED.message} (an extension failed to classify this: Disk "a": boom)`);
 });
 
-test('whenDeployed() asks about objects as they are in the cluster, with kstatus as the default', async () => {
+test('whenDeployed() passes objects as they are in the cluster, with kstatus as the default', async () => {
   const postReconcileCheck: HostMethod = (object, next) => next(object);
   const own = steps(hostSet({ postReconcileCheck }));
   const identities = [identityOf(DISK), identityOf(OTHER)];
@@ -181,7 +181,7 @@ test('whenDeployed() asks about objects as they are in the cluster, with kstatus
   await own.whenDeployed(identities, signal);
 });
 
-test('whenDeployed() asks about all objects where the module waits until it is ready', async () => {
+test('whenDeployed() passes all objects where the module waits until it is ready', async () => {
   live.set('Disk a', DISK);
   const own = steps(undefined, { waitsUntilReady: true });
   const identities = [identityOf(DISK), identityOf(OTHER)];

@@ -84,7 +84,7 @@ test('a module that is held no more lets go when it is run, and is finalized by 
   expect(lab.calls.at(-1)).toBe('release');
 });
 
-test('a server that refused is asked again, one that agreed is not until the module has run again', async () => {
+test('a server that refused is called again, one that agreed is not until the module has run again', async () => {
   const lab = new Lab();
   lab.isRefusing = true;
   await expect(lab.finalizers.finalize(moduleWith(), never)).rejects.toThrow('not now');
@@ -97,7 +97,7 @@ test('a server that refused is asked again, one that agreed is not until the mod
   expect(lab.calls.slice(2)).toEqual(['hold', 'finalize web at url with 1']);
 });
 
-test('a server that is to be left out is not asked, unless the module runs again before', async () => {
+test('a server that is to be skipped is not called, unless the module runs again before', async () => {
   const lab = new Lab();
   lab.finalizers.skip('web');
   await lab.finalizers.finalize(moduleWith(), never);
@@ -107,7 +107,7 @@ test('a server that is to be left out is not asked, unless the module runs again
   expect(lab.calls.at(-1)).toBe('finalize web at url with 1');
 });
 
-test('a server that is being asked is not waited for when it is to be left out', async () => {
+test('a call in progress is not waited for when the server is to be skipped', async () => {
   const lab = new Lab();
   lab.isHanging = true;
   const finalized = lab.finalizers.finalize(moduleWith(), never);

@@ -37,7 +37,7 @@ export class ModuleFinalizers {
   /** Their webhooks are not called any more. */
   readonly #skipped = new Set<string>();
   /** Calls of webhooks under way; an abort ends them. */
-  readonly #asking = new Map<string, AbortController>();
+  readonly #calls = new Map<string, AbortController>();
   /** Objects that were held here; the watch learns of that later. */
   readonly #held = new Set<string>();
 
@@ -107,7 +107,7 @@ export class ModuleFinalizers {
    */
   skip(name: string): void {
     this.#skipped.add(name);
-    this.#asking.get(name)?.abort(new Error('The reconcile webhook is skipped'));
+    this.#calls.get(name)?.abort(new Error('The reconcile webhook is skipped'));
   }
 
   async #finalizeBy(
@@ -137,18 +137,18 @@ export class ModuleFinalizers {
   ): Promise<boolean> {
     if (this.#skipped.has(name)) return false;
     const { hooks, deployed } = this.#deps;
-    const asking = new AbortController();
-    this.#asking.set(name, asking);
-    const either = AbortSignal.any([signal, asking.signal]);
+    const call = new AbortController();
+    this.#calls.set(name, call);
+    const either = AbortSignal.any([signal, call.signal]);
     try {
       const children = await deployed(name, either);
       await hooks.finalize(name, typeof hook === 'function' ? hook() : hook, children, either);
       return true;
     } catch (error) {
-      if (signal.aborted || !asking.signal.aborted) throw error;
+      if (signal.aborted || !call.signal.aborted) throw error;
       return false;
     } finally {
-      this.#asking.delete(name);
+      this.#calls.delete(name);
     }
   }
 }

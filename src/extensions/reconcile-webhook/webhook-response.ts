@@ -107,12 +107,12 @@ function parseOrNone(body: Buffer): unknown {
   }
 }
 
-function statusOf(object: unknown, asked: KubeObject): Readonly<Record<string, unknown>> | undefined {
+function statusOf(object: unknown, sent: KubeObject): Readonly<Record<string, unknown>> | undefined {
   if (object === undefined || object === null) return undefined;
   if (!isObject(object)) throw new Error('object in its response is not an object');
   const metadata = fieldsOf(object['metadata']);
-  refuseOther('name', metadata['name'], asked.metadata.name);
-  refuseOther('kind', object['kind'], asked.kind);
+  refuseOther('name', metadata['name'], sent.metadata.name);
+  refuseOther('kind', object['kind'], sent.kind);
   const { status } = object;
   if (status === undefined || status === null) return undefined;
   if (!isObject(status)) throw new Error('object.status in its response is not an object');

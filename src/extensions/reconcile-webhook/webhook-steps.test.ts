@@ -79,7 +79,7 @@ const responding =
   (_request, response) =>
     responseJson(response, status, body);
 
-test('stepsOf() is nothing for modules whose server is not asked before', () => {
+test('stepsOf() is undefined for modules whose server is not called before', () => {
   const { hooks } = new Lab();
   const hook = readReconcileWebhook(
     { version: 'v1', address: { uri: 'http://web' }, capabilities: ['finalize'] },
@@ -103,7 +103,7 @@ test('who reads that finalizing has failed learns how to do without the server',
   });
 });
 
-test('the server is sent what it has to know, and what it answers is taken', async () => {
+test('the server gets the module and its objects, and its response is used', async () => {
   const child = { ...CHILD, data: { by: 'server' } };
   const server = await serve(responding({ object: { status: { host: 'a' } }, children: { child } }));
   const lab = new Lab();
@@ -120,7 +120,7 @@ test('the server is sent what it has to know, and what it answers is taken', asy
   });
 });
 
-test('an answer that cannot be used in one part has no effect in any', async () => {
+test('a response that is invalid in one part has no effect in any', async () => {
   const server = await serve(responding({ object: { status: { host: 'a' } }, children: { child: 1 } }));
   const lab = new Lab();
   await expect(lab.preReconcile(server.url)).rejects.toMatchObject({
@@ -172,7 +172,7 @@ test('nothing is sent when the operator must not act any more', async () => {
   expect(server.requests).toEqual([]);
 });
 
-test('an abort ends the wait for an answer with its reason', async () => {
+test('an abort ends the wait for a response with its reason', async () => {
   const stop = new AbortController();
   const server = await serve(() => stop.abort(new Error('enough')));
   await expect(new Lab().preReconcile(server.url, stop.signal)).rejects.toThrow('enough');

@@ -108,7 +108,7 @@ test('call() keeps the thread, and logs what the extension logs and prints', asy
 });
 
 describe('next()', () => {
-  test('asks the daemon each time it is called, with what it is given', async () => {
+  test('queries the daemon each time it is called, with its arguments', async () => {
     const path = await withMethod("const one = await next({ n: args[0] }, 'x'); return [one, await next()];");
     const asked: (readonly Json[])[] = [];
     const next = async (given: readonly Json[]): Promise<Json> => {
@@ -119,7 +119,7 @@ describe('next()', () => {
     expect(asked).toEqual([[{ n: 7 }, 'x'], []]);
   });
 
-  test('may be asked for several things at once, and give nothing', async () => {
+  test('may be called several times at once, and return undefined', async () => {
     const path = await withMethod(
       "return (await Promise.all([next(1), next(2)])).map((x) => x ?? 'nothing');",
     );

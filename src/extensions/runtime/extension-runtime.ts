@@ -1,7 +1,7 @@
 import { isPermanent, messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { type Json, parseJson } from '@addon-operator/json';
-import type { Ask, AskFailure, AskResponse } from '@addon-operator/script-threads/host-protocol';
+import type { Query, QueryFailure, QueryResponse } from '@addon-operator/script-threads/host-protocol';
 import { type WorkerResponse, whyNot } from '@addon-operator/script-threads/script-worker';
 import type { WorkerPools } from '@addon-operator/script-threads/worker-pools';
 import { outputTo } from '../../hooks/in-process/script-output.ts';
@@ -111,7 +111,7 @@ export class ExtensionRuntime implements Extensions {
         {
           timeoutMs,
           onOutput: output.push,
-          onAsk: (ask) => nexts.response(ask),
+          onQuery: (query) => nexts.response(query),
           // What next() did would be done twice.
           canRepeat: () => !nexts.wasCalled,
         },
@@ -140,9 +140,9 @@ function resultOf(
     if (returns === 'optional') return undefined;
     throw failed('it returned nothing, but must return a value');
   }
-  if (response.type !== 'failed' || response.ask === undefined) throw failed(whyNot(response, timeoutMs));
-  const error = nexts.failureOf(response.ask.number);
-  throw response.ask.is === 'same' ? error : failed(response.reason, error);
+  if (response.type !== 'failed' || response.query === undefined) throw failed(whyNot(response, timeoutMs));
+  const error = nexts.failureOf(response.query.number);
+  throw response.query.is === 'same' ? error : failed(response.reason, error);
 }
 
 /** The calls of `next` within one call of an extension. */
@@ -150,7 +150,7 @@ class Nexts {
   readonly #next: ExtensionCallRequest['next'];
   readonly #ended = new AbortController();
   readonly #signal: AbortSignal;
-  readonly #open = new Set<Promise<AskResponse>>();
+  readonly #open = new Set<Promise<QueryResponse>>();
   readonly #failures = new Map<number, unknown>();
   wasCalled = false;
 
@@ -160,29 +160,29 @@ class Nexts {
   }
 
   /** Never rejects. */
-  async response(ask: Ask): Promise<AskResponse> {
+  async response(query: Query): Promise<QueryResponse> {
     this.wasCalled = true;
-    const responding = this.#response(ask);
+    const responding = this.#response(query);
     this.#open.add(responding);
     const response = await responding;
     this.#open.delete(responding);
     return response;
   }
 
-  async #response({ ask, args }: Ask): Promise<AskResponse> {
+  async #response({ query, args }: Query): Promise<QueryResponse> {
     try {
       if (this.#next === undefined)
         throw new OperatorError('EXTENSION_FAILED', 'this extension point has no next()');
       const value = await this.#next(parseJson(args) as readonly Json[], this.#signal);
-      return { type: 'answer', ask, ...(value === undefined ? {} : { value: JSON.stringify(value) }) };
+      return { type: 'response', query, ...(value === undefined ? {} : { value: JSON.stringify(value) }) };
     } catch (error) {
-      this.#failures.set(ask, error);
-      return { type: 'answer', ask, failure: nextFailureOf(error) };
+      this.#failures.set(query, error);
+      return { type: 'response', query, failure: nextFailureOf(error) };
     }
   }
 
-  failureOf(ask: number): unknown {
-    return this.#failures.get(ask);
+  failureOf(query: number): unknown {
+    return this.#failures.get(query);
   }
 
   /** Resolves when nothing is going on any more. */
@@ -193,7 +193,7 @@ class Nexts {
 }
 
 /** The form in which an extension gets an error of the daemon. */
-function nextFailureOf(error: unknown): AskFailure {
+function nextFailureOf(error: unknown): QueryFailure {
   const code = fieldOf(error, 'code');
   const status = fieldOf(error, 'status');
   return {

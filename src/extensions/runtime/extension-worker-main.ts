@@ -1,8 +1,8 @@
 import type {
-  Ask,
-  AskFailure,
-  AskResponse,
   CallRequest,
+  Query,
+  QueryFailure,
+  QueryResponse,
   WorkEnd,
   WorkRequest,
 } from '@addon-operator/script-threads/host-protocol';
@@ -13,30 +13,30 @@ import { SDK_MODULES } from '../../hooks/in-process/sdk-modules.ts';
 /** How far the causes of an error are looked through. */
 const MAX_CAUSES = 8;
 
-type OpenAsk = PromiseWithResolvers<string | undefined>;
+type OpenQuery = PromiseWithResolvers<string | undefined>;
 
 /** Open requests of a worker to the daemon, and the errors that they caused. */
-class Asks {
-  readonly #open = new Map<number, OpenAsk>();
-  readonly #askOf = new WeakMap<object, number>();
+class Queries {
+  readonly #open = new Map<number, OpenQuery>();
+  readonly #queryOf = new WeakMap<object, number>();
   #last = 0;
 
   /** Sends a request and waits for the response; rejects with an error like that of the daemon. */
-  open(makeAsk: (ask: number) => Ask, send: (ask: Ask) => void): Promise<string | undefined> {
+  open(makeQuery: (query: number) => Query, send: (query: Query) => void): Promise<string | undefined> {
     this.#last += 1;
-    const entry: OpenAsk = Promise.withResolvers();
+    const entry: OpenQuery = Promise.withResolvers();
     this.#open.set(this.#last, entry);
-    send(makeAsk(this.#last));
+    send(makeQuery(this.#last));
     return entry.promise;
   }
 
   /** A response that is not awaited any more is dropped. */
-  settle(reply: AskResponse): void {
-    const entry = this.#open.get(reply.ask);
-    this.#open.delete(reply.ask);
+  settle(reply: QueryResponse): void {
+    const entry = this.#open.get(reply.query);
+    this.#open.delete(reply.query);
     if (!('failure' in reply)) return entry?.resolve(reply.value);
     const error = errorOf(reply.failure);
-    this.#askOf.set(error, reply.ask);
+    this.#queryOf.set(error, reply.query);
     entry?.reject(error);
   }
 
@@ -48,21 +48,21 @@ class Asks {
   endOf(thrown: unknown, reason: string): WorkEnd {
     let error = thrown;
     for (let depth = 0; depth < MAX_CAUSES && error instanceof Error; depth += 1, error = error.cause) {
-      const number = this.#askOf.get(error);
+      const number = this.#queryOf.get(error);
       if (number !== undefined)
-        return { type: 'failed', reason, ask: { number, is: depth === 0 ? 'same' : 'cause' } };
+        return { type: 'failed', reason, query: { number, is: depth === 0 ? 'same' : 'cause' } };
     }
     return { type: 'failed', reason };
   }
 }
 
-function errorOf({ name, message, ...rest }: AskFailure): Error {
+function errorOf({ name, message, ...rest }: QueryFailure): Error {
   return Object.assign(new Error(message), { name, ...rest });
 }
 
 /** The program of the threads of extensions. */
 function main(): void {
-  const asks = new Asks();
+  const queries = new Queries();
   runProgram<ExtensionDefinition>({
     modules: SDK_MODULES,
     definitionOf: (exported) => {
@@ -74,8 +74,8 @@ function main(): void {
     },
     describe: ({ type, description, methods }) =>
       JSON.stringify({ type, description, methods: Object.keys(methods) }),
-    work: (definition, request, tools) => call(definition, callOf(request), tools, asks),
-    onResponse: (reply) => asks.settle(reply),
+    work: (definition, request, tools) => call(definition, callOf(request), tools, queries),
+    onResponse: (reply) => queries.settle(reply),
   });
 }
 
@@ -88,19 +88,19 @@ async function call(
   { methods }: ExtensionDefinition,
   { method: name, args }: CallRequest,
   { print, reply, failureText, signal }: WorkTools,
-  asks: Asks,
+  queries: Queries,
 ): Promise<WorkEnd> {
   const method = methods[name];
   if (method === undefined) throw new Error(`it has no method ${name}`);
   const next = (given: string): Promise<string | undefined> =>
-    asks.open((ask): Ask => ({ type: 'ask', ask, args: given }), reply);
+    queries.open((query): Query => ({ type: 'query', query, args: given }), reply);
   try {
     const value = await callExtension(method, { args, next, print, signal });
     return { type: 'returned', ...(value === undefined ? {} : { value }) };
   } catch (error) {
-    return asks.endOf(error, failureText(error));
+    return queries.endOf(error, failureText(error));
   } finally {
-    asks.forgetOpen();
+    queries.forgetOpen();
   }
 }
 

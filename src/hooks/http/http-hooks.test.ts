@@ -88,7 +88,7 @@ function secrets(texts: Record<string, string>) {
   };
 }
 
-test('run() posts contexts and values as they are, and gives back what the answer holds', async () => {
+test('run() posts contexts and values as they are, and returns the content of the response', async () => {
   const server = await serve((_request, response) =>
     responseJson(response, 200, { metrics: [{ name: 'm', set: 1 }] }),
   );
@@ -188,7 +188,7 @@ test('run() says so when no server listens', async () => {
   await expect(run(`address: ${server.url}/`)).rejects.toThrow(/failed: POST .*: connect ECONNREFUSED/);
 });
 
-test('run() stops to read an answer without end, and keeps little of it', async () => {
+test('run() stops reading a response without end, and keeps little of it', async () => {
   let sentBytes = 0;
   const chunk = Buffer.alloc(1024 * 1024, 0x20);
   const server = await serve((_request, response) => {

@@ -96,7 +96,7 @@ export class HttpHooks implements HookRuns {
     const endpoint = this.#endpoints.get(hook.path);
     if (endpoint === undefined)
       throw new OperatorError('INTERNAL', `${hook.path} is run before it was loaded`);
-    const response = await this.#ask(hook, endpoint, inputs, signal);
+    const response = await this.#call(hook, endpoint, inputs, signal);
     log.debug({ status: response.status, responseBytes: response.body.length }, 'HTTP hook responded');
     const refusal = refusalOf(response);
     if (refusal !== undefined) throw failure(hook, endpoint, refusal, undefined, { status: response.status });
@@ -113,7 +113,7 @@ export class HttpHooks implements HookRuns {
     }
   }
 
-  async #ask(
+  async #call(
     hook: Hook,
     endpoint: HttpEndpoint,
     inputs: HookRunInputs,

@@ -32,7 +32,7 @@ test('a namespace gets only the verbs that do not hold everywhere', () => {
   expect([...namespaces]).toEqual([['web', [{ apiGroups: [''], resources: ['pods'], verbs: ['create'] }]]]);
 });
 
-test('access to single objects everywhere does not stand for all of a namespace', () => {
+test('access to single objects everywhere does not include all of a namespace', () => {
   const { namespaces } = grantsFor([
     { ...secrets, names: ['one'] },
     { ...secrets, namespace: 'web' },
@@ -40,7 +40,7 @@ test('access to single objects everywhere does not stand for all of a namespace'
   expect([...namespaces.keys()]).toEqual(['web']);
 });
 
-test('in a namespace that is still to be made nobody can put a Role', () => {
+test('no Role can be created in a namespace that does not exist yet', () => {
   const { everywhere, namespaces } = grantsFor([{ ...secrets, namespace: 'web' }], new Set(['web']));
   expect(everywhere).toEqual([{ apiGroups: [''], resources: ['secrets'], verbs: ['get', 'create'] }]);
   expect(namespaces.size).toBe(0);

@@ -26,7 +26,7 @@ test.each([
   ]);
 });
 
-test('an object that is in no namespace needs it everywhere, whatever namespace it names', () => {
+test('a cluster-scoped object needs access everywhere, with any namespace in its manifest', () => {
   const object = { kind: 'Namespace', metadata: { name: 'web', namespace: 'web' } };
   expect(accessOfObject(object, clusterWide('', 'namespaces'), 'ours')).toEqual([
     { group: '', resource: 'namespaces', verbs: DEPLOYING },
@@ -36,7 +36,7 @@ test('an object that is in no namespace needs it everywhere, whatever namespace 
 test.each([
   ['Role', inNamespaces(RBAC, 'roles'), { namespace: 'web' }],
   ['ClusterRole', clusterWide(RBAC, 'clusterroles'), {}],
-])('whoever creates a %s must have what it grants, where it grants it', (kind, resource, place) => {
+])('to create a %s the access that it grants is needed, where it grants it', (kind, resource, place) => {
   const rules = [{ apiGroups: [''], resources: ['pods/exec'], verbs: ['create'] }];
   expect(accessOfObject({ kind, metadata: { namespace: 'web' }, rules }, resource, 'ours')).toEqual([
     { group: RBAC, resource: resource.plural, verbs: DEPLOYING, ...place },
@@ -47,7 +47,7 @@ test.each([
 test.each([
   ['RoleBinding', inNamespaces(RBAC, 'rolebindings'), { namespace: 'ours' }],
   ['ClusterRoleBinding', clusterWide(RBAC, 'clusterrolebindings'), {}],
-])('whoever creates a %s must be allowed to bind its role there', (kind, resource, place) => {
+])('to create a %s the permission to bind its role is needed there', (kind, resource, place) => {
   const binding = { kind, roleRef: { kind: 'ClusterRole', name: 'view' } };
   expect(accessOfObject(binding, resource, 'ours')).toEqual([
     { group: RBAC, resource: resource.plural, verbs: DEPLOYING, ...place },
@@ -137,7 +137,7 @@ test.each(CASES)('a binding watches %s', (_, watch, access) => {
   expect(accessOfBinding({ watch: spec }, PODS)).toEqual(access);
 });
 
-test('objects that are in no namespace are watched everywhere, whatever the binding names', () => {
+test('cluster-scoped objects are watched everywhere, with any namespace in the binding', () => {
   const watch = {
     name: 'b',
     kind: 'Node',

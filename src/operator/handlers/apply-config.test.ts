@@ -26,7 +26,7 @@ async function change(lab: OperatorLab, data: Readonly<Record<string, string>>):
   await lab.settle();
 }
 
-test('enabled scripts are asked about new values, and the changed module runs if they agree', async () => {
+test('enabled scripts run with new values, and the changed module runs if they agree', async () => {
   await using lab = await started();
   await change(lab, { web: 'x: 1' });
   expect(lab.calls).toEqual(['rediscover', 'deploy web {"x":1}']);

@@ -210,7 +210,7 @@ test('a module enabled again before it was deleted hears its crontabs again', as
   expect(lab.runtimeOf('b/x.sh').areSchedulesEnabled).toBe(true);
 });
 
-test('the first converge ends once, and asks for the purge of unknown releases', async () => {
+test('the first converge ends once, and queues the purge of unknown releases', async () => {
   await using lab = await operatorLab(['web']);
   lab.releases.add('zombie');
   lab.releases.add('ancient');
@@ -239,7 +239,7 @@ test('a release that cannot be purged is reported and not tried again', async ()
   );
 });
 
-test('a release that somebody took over before its purge is not reported as removed', async () => {
+test('a release that was taken over before its purge is not reported as removed', async () => {
   await using lab = await operatorLab([]);
   lab.releases.add('zombie');
   lab.releases.add('taken');
@@ -270,7 +270,7 @@ const web = (deletionPolicy: DeletionPolicy) =>
 
 const notes = (lab: OperatorLab) => lab.takeCalls().filter((call) => /^(keep|let go) /.test(call));
 
-test('that a release stays is noted on its record, and again when somebody has uninstalled it', async () => {
+test('that a release stays is noted on its record, and again when it was uninstalled', async () => {
   await using lab = await operatorLab([web('protect')]);
   await lab.converge();
   expect(notes(lab)).toEqual(['keep web']);

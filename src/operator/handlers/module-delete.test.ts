@@ -95,7 +95,7 @@ test('after a failing afterDeleteHelm hook only those hooks are repeated', async
   expect(lab.calls).toEqual(['web/b.sh afterDeleteHelm', 'web/a.sh afterDeleteHelm']);
 });
 
-test('an API server that does not answer is no proof that there is no release', async () => {
+test('an API server that does not respond is no proof that there is no release', async () => {
   await using lab = await operatorLab(['web'], HOOKS);
   await lab.converge();
   lab.obstacles.set('exists web', failing as () => void);

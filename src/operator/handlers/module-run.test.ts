@@ -153,7 +153,7 @@ test('a failing onStartup hook lets all onStartup hooks run again', async () => 
   expect(lab.calls).toEqual(['web/a.sh onStartup', 'web/b.sh onStartup', 'deploy web']);
 });
 
-test('a hook that does not tell its configuration is asked again with all others', async () => {
+test('the configuration of a hook that fails is requested again with that of all others', async () => {
   await using lab = await operatorLab(['web'], { 'web/a.sh': { onStartup: 1 } });
   lab.obstacles.set('config web', failing as () => void);
   await lab.converge();

@@ -36,7 +36,7 @@ async function request(target: string, view: DaemonView = daemonView(), method =
   return { status: response.status, code: response.code, data: JSON.parse(response.body) as unknown };
 }
 
-test('real answers match the schemas', async () => {
+test('real responses match the schemas', async () => {
   const hooks = {
     'web/a.sh': {
       beforeHelm: 1,
@@ -159,7 +159,7 @@ test('what can only be read takes no POST', async () => {
   expect(await request('/now', daemonView(), 'POST')).toMatchObject({ status: 405 });
 });
 
-test('what fails inside is an answer with its message', async () => {
+test('an internal failure is a response with its message', async () => {
   const view = daemonView({
     taskQueues: () => {
       throw new Error('no queues');

@@ -6,7 +6,7 @@ import { type DebugEndpoint, debugHandler } from '../debug-routes.ts';
 const SECRET = 'hunter2-"quoted"';
 const never = new AbortController().signal;
 
-test('a secret in values, patches, snapshots, drift, differences and errors is in no answer', async () => {
+test('a secret in values, patches, snapshots, drift, differences and errors is in no response', async () => {
   const redactor = new Redactor();
   redactor.add(SECRET);
   const drifted = { resource: 'n/Pod/a', fields: [SECRET], changedBy: [SECRET], since: '', outlook: SECRET };

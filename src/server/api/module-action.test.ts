@@ -10,7 +10,7 @@ async function ask(body: unknown, parts: Partial<ModuleActionParts> = {}, module
   const all = {
     view: daemonView(),
     ...NO_COMMANDS,
-    askOperation: () => 'asked' as const,
+    requestOperation: () => 'requested' as const,
     onAction: (action: ModuleAction) => void actions.push(action),
     ...parts,
   };
@@ -22,11 +22,11 @@ async function ask(body: unknown, parts: Partial<ModuleActionParts> = {}, module
 
 test.each(['reconcile', 'force-reconcile', 'abort'])('%s is passed on as by the command', async (action) => {
   const asked: string[] = [];
-  const askOperation: ModuleActionParts['askOperation'] = (module, operation) => {
+  const requestOperation: ModuleActionParts['requestOperation'] = (module, operation) => {
     asked.push(`${module} ${operation}`);
-    return 'asked';
+    return 'requested';
   };
-  const { status, data, actions } = await ask({ action, reason: 'it hangs' }, { askOperation });
+  const { status, data, actions } = await ask({ action, reason: 'it hangs' }, { requestOperation });
   expect(status).toBe(202);
   expect(data).toMatchObject({ operation: { module: 'web', action, by: 'page' } });
   expect(new Ajv().validate(API_SCHEMAS['operation'] ?? false, data)).toBe(true);
@@ -82,7 +82,7 @@ test.each([
   ['paused', 'REQUEST_REFUSED'],
   ['unauthorized', 'MODULE_UNAUTHORIZED'],
 ] as const)('of a module that is %s nothing is recorded', async (outcome, code) => {
-  const { status, data, actions } = await ask({ action: 'reconcile' }, { askOperation: () => outcome });
+  const { status, data, actions } = await ask({ action: 'reconcile' }, { requestOperation: () => outcome });
   expect([status, data, actions]).toMatchObject([409, { error: { code } }, []]);
 });
 

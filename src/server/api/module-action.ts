@@ -5,7 +5,7 @@ import { isObject, parseJson } from '@addon-operator/json';
 import type { DaemonView } from '../../status/daemon-view.ts';
 import { OPERATIONS } from '../../status/module-object.ts';
 import { noModuleResponse, type PauseCommands, pauseResponse, resumeResponse } from '../module-responses.ts';
-import { type AskOperation, operationResponse } from '../operation-response.ts';
+import { operationResponse, type RequestOperation } from '../operation-response.ts';
 import { apiError, jsonResponse } from './api-response.ts';
 
 export const ACTIONS = [...OPERATIONS, 'pause', 'resume'] as const;
@@ -23,7 +23,7 @@ export interface ModuleAction {
 export interface ModuleActionParts {
   readonly view: DaemonView;
   readonly pauses: PauseCommands;
-  readonly askOperation: AskOperation;
+  readonly requestOperation: RequestOperation;
   /** Called for each action that was carried out, to log and record it. */
   readonly onAction?: (action: ModuleAction) => void;
 }
@@ -59,7 +59,7 @@ export async function moduleActionResponse(
 }
 
 async function carriedOut(
-  { view, pauses, askOperation }: ModuleActionParts,
+  { view, pauses, requestOperation }: ModuleActionParts,
   module: string,
   action: ModuleAction['action'],
   fields: URLSearchParams,
@@ -68,7 +68,7 @@ async function carriedOut(
   if (action === 'resume') return await resumeResponse({ view, pauses }, module, signal);
   if (view.module(module) === undefined) return noModuleResponse(module);
   if (action === 'pause') return await pauseResponse(pauses, module, fields, signal);
-  return operationResponse(askOperation, module, new URLSearchParams({ operation: action }));
+  return operationResponse(requestOperation, module, new URLSearchParams({ operation: action }));
 }
 
 /** The fields of a body as the forms of the commands have them, or what is wrong with it. */

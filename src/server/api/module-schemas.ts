@@ -205,7 +205,7 @@ const DIFF = object({
 const ABOUT = object({
   version: text('Version of the operator.'),
   bootId: text('Different after each start.'),
-  at: time('When the answer was made.'),
+  at: time('When the response was made.'),
   replica: text('Name of the pod or the machine.'),
   namespace: text('Namespace of the operator.'),
   role: oneOf(['alone', 'leader'], 'alone: without high availability.'),

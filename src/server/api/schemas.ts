@@ -116,7 +116,7 @@ const RUNNING_HOOK = object({
 const NOW = object({
   version: text('Version of the operator.'),
   bootId: text('Different after each start.'),
-  at: time('When the answer was made.'),
+  at: time('When the response was made.'),
   headline: object(
     {
       level: oneOf(['well', 'waiting', 'broken'], 'Whether it needs a person.'),

@@ -23,7 +23,7 @@ test('references at any depth become texts, in the namespace they name or in our
   });
 });
 
-test('what is not there is left out, null in lists, and told by pointer unless it is optional', () => {
+test('missing keys are left out, null in lists, and reported by pointer unless they are optional', () => {
   const why = 'key "k" of Secret ours/none: there is none';
   expect(resolveSecrets({ a: none, 'b/c': [none, optional], d: optional }, secrets, 'absent')).toStrictEqual({
     values: { 'b/c': [null, null] },

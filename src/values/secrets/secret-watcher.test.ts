@@ -52,7 +52,7 @@ function lab(initial: KubeObject | undefined, failures = 0) {
   return { watcher, clock, selections, signals, texts, changes, apply };
 }
 
-test('follow() reads the Secret once for all its keys, and tells their texts', async () => {
+test('follow() reads the Secret once for all its keys, and reports their content', async () => {
   const { watcher, selections, texts, changes } = lab(secret({ pw: 'one', user: 'me', other: 'x' }));
   expect(watcher.lookup(pw)).toMatchObject({ type: 'unknown' });
   await watcher.follow([pw, { ...pw, key: 'user' }]);
@@ -80,7 +80,7 @@ test('a change of a followed key is reported, any other is not', async () => {
   expect(changes).toEqual(['pw', 'pw']);
 });
 
-test('a Secret that cannot be read is tried again, and then told', async () => {
+test('a Secret that cannot be read is tried again, and then reported', async () => {
   const { watcher, clock, changes } = lab(secret({ pw: 'one' }), 2);
   await watcher.follow([pw]);
   expect(watcher.lookup(pw)).toEqual({ type: 'unknown', why: 'it cannot be read: secrets are forbidden' });

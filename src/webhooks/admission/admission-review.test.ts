@@ -32,7 +32,7 @@ test.each([
   expect(parseAdmissionReview(body)).toEqual({ status: 400, type: 'text', body: message });
 });
 
-test('the answer echoes version, kind and uid without the request', () => {
+test('the response echoes version, kind and uid without the request', () => {
   const review = parse(
     '{"apiVersion":"admission.k8s.io/v1beta1","kind":"AdmissionReview","request":{"uid":"6f"}}',
   );

@@ -26,9 +26,9 @@ function binding(name: string, more: Partial<AdmissionBinding> = {}): AdmissionB
 function hook(
   title: string,
   bindings: readonly AdmissionBinding[],
-  ask?: AdmissionHook['ask'],
+  respond?: AdmissionHook['respond'],
 ): AdmissionHook {
-  return { title, bindings, ask: ask ?? (async () => ALLOWED) };
+  return { title, bindings, respond: respond ?? (async () => ALLOWED) };
 }
 
 function startLab(places = 16, random = 0.5) {
@@ -60,31 +60,38 @@ function startLab(places = 16, random = 0.5) {
     log: silentLogger,
     stop: never,
   });
-  const ask = async (path: string, timeoutMs?: number) => {
+  const send = async (path: string, timeoutMs?: number) => {
     const body = '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"6f"}}';
     const reply = await webhooks.handle({ path, body, ...(timeoutMs !== undefined && { timeoutMs }) }, never);
     return (JSON.parse(reply.body) as { response: unknown }).response;
   };
-  return { clock, certificates, webhooks, registered, authorities, failures, ask, opened: () => opened };
+  return {
+    clock,
+    certificates,
+    webhooks,
+    registered,
+    authorities,
+    failures,
+    send,
+    opened: () => opened,
+  };
 }
 
 const denied = (code: number, message: string) => ({ uid: '6f', allowed: false, status: { code, message } });
 
-test('hooks are registered and asked under their path; the server starts with the first of them', async () => {
-  const { webhooks, registered, ask, opened } = startLab();
+test('hooks are registered and called under their path; the server starts with the first of them', async () => {
+  const { webhooks, registered, send, opened } = startLab();
   await webhooks.add([hook('plain', [])], never);
   expect([opened(), registered]).toEqual([0, [[]]]);
-  const asked: unknown[] = [];
+  const sent: unknown[] = [];
   const first = hook('first', [binding('a.b.c')], async (of, review) => {
-    asked.push([of.name, review]);
+    sent.push([of.name, review]);
     return { ...ALLOWED, warnings: ['w'] };
   });
   await webhooks.add([first, hook('second', [binding('x.y.z')])], never);
   expect([opened(), registered.at(-1)]).toEqual([1, ['a.b.c', 'x.y.z']]);
-  expect(await ask('//hooks/a-b-c/')).toEqual({ uid: '6f', allowed: true, warnings: ['w'] });
-  expect(asked).toEqual([
-    ['a.b.c', { request: { uid: '6f', object: null, oldObject: null, options: null } }],
-  ]);
+  expect(await send('//hooks/a-b-c/')).toEqual({ uid: '6f', allowed: true, warnings: ['w'] });
+  expect(sent).toEqual([['a.b.c', { request: { uid: '6f', object: null, oldObject: null, options: null } }]]);
 });
 
 test('only the first hooks without webhooks make us look for old ones, and that may fail', async () => {
@@ -98,21 +105,21 @@ test('only the first hooks without webhooks make us look for old ones, and that 
 });
 
 test('a hook that is gone is no longer registered, and its path unknown', async () => {
-  const { webhooks, registered, ask } = startLab();
+  const { webhooks, registered, send } = startLab();
   const [one, two] = [hook('one', [binding('a.b.c')]), hook('two', [binding('x.y.z')])];
   await webhooks.add([one, two], never);
   await webhooks.remove([one], never);
   expect(registered.at(-1)).toEqual(['x.y.z']);
-  expect(await ask('/hooks/a-b-c')).toEqual(
+  expect(await send('/hooks/a-b-c')).toEqual(
     denied(500, "handle AdmissionReview: no hook found for 'hooks' 'a-b-c'"),
   );
-  expect(await ask('/other/x-y-z')).toEqual(
+  expect(await send('/other/x-y-z')).toEqual(
     denied(500, "handle AdmissionReview: no hook found for 'other' 'x-y-z'"),
   );
 });
 
-test('every way not to answer denies with the name of the hook', async () => {
-  const { webhooks, ask } = startLab();
+test('every failure to respond denies with the name of the hook', async () => {
+  const { webhooks, send } = startLab();
   await webhooks.add(
     [
       hook('no', [binding('no.b.c')], async () => ({ ...ALLOWED, isAllowed: false, message: 'm' })),
@@ -121,20 +128,20 @@ test('every way not to answer denies with the name of the hook', async () => {
     ],
     never,
   );
-  expect(await ask('/hooks/no-b-c')).toEqual(denied(403, 'm'));
-  expect(await ask('/hooks/silent-b-c')).toEqual(
+  expect(await send('/hooks/no-b-c')).toEqual(denied(403, 'm'));
+  expect(await send('/hooks/silent-b-c')).toEqual(
     denied(500, 'handle AdmissionReview: hook task prop error: silent wrote no answer'),
   );
-  expect(await ask('/hooks/broken-b-c')).toEqual(denied(403, 'Hook failed: broken'));
+  expect(await send('/hooks/broken-b-c')).toEqual(denied(403, 'Hook failed: broken'));
 });
 
 test('a hook that takes too long is stopped, and its failure policy decides', async () => {
-  const { clock, webhooks, ask } = startLab();
-  const slow: AdmissionHook['ask'] = () => Promise.withResolvers<undefined>().promise;
+  const { clock, webhooks, send } = startLab();
+  const slow: AdmissionHook['respond'] = () => Promise.withResolvers<undefined>().promise;
   const item = (name: string, failurePolicy: 'Fail' | 'Ignore') =>
     binding(name, { failurePolicy, timeoutSeconds: 2 });
   await webhooks.add([hook('slow', [item('fail.b.c', 'Fail'), item('ignore.b.c', 'Ignore')], slow)], never);
-  const replies = Promise.all([ask('/hooks/fail-b-c'), ask('/hooks/ignore-b-c')]);
+  const replies = Promise.all([send('/hooks/fail-b-c'), send('/hooks/ignore-b-c')]);
   await clock.untilAsleep(2);
   await clock.advance(1_500);
   expect(await replies).toEqual([
@@ -147,18 +154,18 @@ test('a hook that takes too long is stopped, and its failure policy decides', as
   ]);
 });
 
-test('requests are answered at the same time', async () => {
-  const { webhooks, ask } = startLab();
+test('requests are handled at the same time', async () => {
+  const { webhooks, send } = startLab();
   const gate = Promise.withResolvers<void>();
   let waiting = 0;
-  const both: AdmissionHook['ask'] = async () => {
+  const both: AdmissionHook['respond'] = async () => {
     waiting += 1;
     if (waiting === 2) gate.resolve();
     await gate.promise;
     return ALLOWED;
   };
   await webhooks.add([hook('h', [binding('a.b.c')], both)], never);
-  await Promise.all([ask('/hooks/a-b-c'), ask('/hooks/a-b-c')]);
+  await Promise.all([send('/hooks/a-b-c'), send('/hooks/a-b-c')]);
   expect(waiting).toBe(2);
 });
 
@@ -175,13 +182,13 @@ test.each([
 });
 
 test('hooks that cannot be registered are not in operation, and may be added again', async () => {
-  const { webhooks, failures, ask } = startLab();
+  const { webhooks, failures, send } = startLab();
   const one = hook('one', [binding('a.b.c')]);
   failures.push(new Error('away'));
   await expect(webhooks.add([one], never)).rejects.toThrow('away');
-  expect(await ask('/hooks/a-b-c')).toMatchObject({ allowed: false });
+  expect(await send('/hooks/a-b-c')).toMatchObject({ allowed: false });
   await webhooks.add([one], never);
-  expect(await ask('/hooks/a-b-c')).toMatchObject({ allowed: true });
+  expect(await send('/hooks/a-b-c')).toMatchObject({ allowed: true });
 });
 
 test('webhooks are registered again after 30 s with jitter, when their new authority could not be', async () => {
@@ -208,7 +215,7 @@ test('a new authority is registered, however often that fails', async () => {
 });
 
 test('hooks run for so many requests at a time, the others wait, each until its own deadline', async () => {
-  const { clock, webhooks, ask } = startLab(2);
+  const { clock, webhooks, send } = startLab(2);
   const ends: (() => void)[] = [];
   let most = 0;
   let running = 0;
@@ -220,9 +227,9 @@ test('hooks run for so many requests at a time, the others wait, each until its 
     return ALLOWED;
   });
   await webhooks.add([slow], never);
-  const asked = [undefined, undefined, 2_000, 8_000].map((timeoutMs) => ask('/hooks/a-b-c', timeoutMs));
+  const sent = [undefined, undefined, 2_000, 8_000].map((timeoutMs) => send('/hooks/a-b-c', timeoutMs));
   await clock.advance(1_500);
-  expect(await asked[2]).toEqual(
+  expect(await sent[2]).toEqual(
     denied(504, 'slow was not run within 1.5 s: too many requests wait for hooks'),
   );
   expect(ends).toHaveLength(2);
@@ -230,9 +237,9 @@ test('hooks run for so many requests at a time, the others wait, each until its 
   await clock.advance(1);
   for (const end of ends.splice(0)) end();
   const allowed = { uid: '6f', allowed: true };
-  expect(await Promise.all([asked[0], asked[1], asked[3]])).toMatchObject([allowed, allowed, allowed]);
+  expect(await Promise.all([sent[0], sent[1], sent[3]])).toMatchObject([allowed, allowed, allowed]);
   expect(most).toBe(2);
-  const late = ask('/hooks/a-b-c', 1_000);
+  const late = send('/hooks/a-b-c', 1_000);
   await clock.advance(750);
   expect(await late).toEqual(denied(504, 'slow gave no response within 0.75 s'));
 });

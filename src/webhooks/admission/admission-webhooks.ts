@@ -8,9 +8,9 @@ import type { WebhookCertificates } from '@addon-operator/http-server/webhook-ce
 import type { AdmissionBinding } from '../../hooks/admission-binding.ts';
 import type { AdmissionResponse } from '../../hooks/webhook-responses.ts';
 import type { WebhookCaller } from '../../operator/webhook-run.ts';
-import { askInTime, limitMsOf } from '../ask-in-time.ts';
 import { callerOf } from '../webhook-caller.ts';
 import type { WebhookTarget } from '../webhook-target.ts';
+import { limitMsOf, withinLimit } from '../within-limit.ts';
 import {
   type AdmissionReview,
   type AdmissionVerdict,
@@ -32,7 +32,7 @@ export interface AdmissionHook {
    * @returns undefined when the hook wrote no response
    * @throws OperatorError when the hook or what it wrote is broken
    */
-  ask(
+  respond(
     binding: AdmissionBinding,
     review: { readonly request: unknown },
     caller: WebhookCaller,
@@ -111,7 +111,7 @@ export class AdmissionWebhooks {
     });
   }
 
-  /** Answers a POST below the path of the webhooks. */
+  /** Handles a POST below the path of the webhooks. */
   async handle(request: WebhookRequest, signal: AbortSignal): Promise<WebhookResponse> {
     const { path, body, timeoutMs } = request;
     const caller = callerOf(request, this.#options.clock);
@@ -159,10 +159,10 @@ export class AdmissionWebhooks {
     );
     let isStarted = false;
     try {
-      const reply = await askInTime(clock, limitMs, signal, (limit) =>
+      const reply = await withinLimit(clock, limitMs, signal, (limit) =>
         runs.run(() => {
           isStarted = true;
-          return hook.ask(binding, { request }, caller, limit);
+          return hook.respond(binding, { request }, caller, limit);
         }, limit),
       );
       if (reply.type === 'late') {

@@ -101,7 +101,7 @@ test('what the API server finds invalid is not sent again', async () => {
   ).rejects.toMatchObject({ status: 422 });
 });
 
-test('without webhooks nobody needs the permission to look for them', async () => {
+test('without webhooks no permission to list them is needed', async () => {
   const { kube, configurations } = startLab();
   const forbid = (): never => {
     throw refused(403, 'Forbidden');

@@ -58,7 +58,7 @@ test.each([
   expect(matchConditions !== undefined).toBe(isSpared);
 });
 
-test('only a webhook for everything that must answer stops everything', () => {
+test('only a webhook for everything with failurePolicy Fail stops everything', () => {
   const rules = [{ ...RULE, apiGroups: ['*'], resources: ['*'] }];
   expect(stopsEverything({ ...BINDING, rules })).toBe(true);
   expect(stopsEverything({ ...BINDING, rules, failurePolicy: 'Ignore' })).toBe(false);

@@ -2,7 +2,7 @@ import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import type { WebhookRequest, WebhookResponse } from '@addon-operator/http-server/tls-server';
 import { isObject, parseJson } from '@addon-operator/json';
-import { askInTime, limitMsOf } from '../ask-in-time.ts';
+import { limitMsOf, withinLimit } from '../within-limit.ts';
 import {
   type ConversionRequest,
   type ConversionResult,
@@ -20,7 +20,7 @@ export interface ConversionResponseOptions {
 /** API servers wait so long for a conversion, and do not say so in the request. */
 const TIMEOUT_MS = 30_000;
 
-/** Answers a ConversionReview; the path of the request is `/<name of the custom resource definition>`. */
+/** Handles a ConversionReview; the path of the request is `/<name of the custom resource definition>`. */
 export async function conversionResponse(
   { path, body, timeoutMs = TIMEOUT_MS }: WebhookRequest,
   { stepsFor, clock, log }: ConversionResponseOptions,
@@ -33,7 +33,7 @@ export async function conversionResponse(
   const crdName = path.split('/').find((part) => part !== '') ?? '';
   const conversion = { crdName, request, steps: stepsFor(crdName), log: log.child({ crd: crdName }) };
   const limitMs = limitMsOf(timeoutMs);
-  const converted = await askInTime(clock, limitMs, signal, (limit) => convertObjects(conversion, limit));
+  const converted = await withinLimit(clock, limitMs, signal, (limit) => convertObjects(conversion, limit));
   const result = converted.type === 'answered' ? converted.value : tooLate(crdName, limitMs);
   if (result.type === 'failure')
     log.warn({ crd: crdName, uid: request.uid, reason: result.message }, 'objects are not converted');

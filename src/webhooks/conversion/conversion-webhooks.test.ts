@@ -80,7 +80,7 @@ const converted = (by: string) => ({
   spec: { by },
 });
 
-test('a request is answered by the hook of its definition', async () => {
+test('a request goes to the hook of its definition', async () => {
   const { webhooks, post } = lab();
   await webhooks.add([hook('other', ['v1→v2'], 'crates.acme.io'), hook('ours', ['v1→v2'])], never);
   expect(await post(review())).toEqual({
@@ -94,7 +94,7 @@ test('a request is answered by the hook of its definition', async () => {
   });
 });
 
-test('the review is answered in its own version', async () => {
+test('the response has the version of the review', async () => {
   const { webhooks, post } = lab();
   await webhooks.add([hook('ours', ['v1→v2'])], never);
   expect(await post(review({ apiVersion: 'apiextensions.k8s.io/v1beta1' }))).toMatchObject({
@@ -155,7 +155,7 @@ test.each([
   expect(await lab().post(body)).toEqual({ status: 400, type: 'text', body: text });
 });
 
-test('the server starts before the definition is told to use it; each is kept once', async () => {
+test('the server starts before the definition refers to it; each is kept once', async () => {
   const { calls, webhooks } = lab();
   await webhooks.add([{ ...hook('none', []), bindings: [] }], never);
   expect(calls).toEqual([]);

@@ -118,7 +118,7 @@ test('a definition that comes later is set when it comes, and again when it is m
   expect(requests).toHaveLength(2);
 });
 
-test('somebody who changes it back is corrected, once a second at most', async () => {
+test('a change back is reverted, once a second at most', async () => {
   const lab = new ReflectorLab();
   lab.api.put(KEY, { spec: NONE }, PLURAL);
   const { requests, tried, advance } = start(lab);

@@ -24,7 +24,7 @@ function fakePlanes(...failures: readonly (string | undefined)[]) {
   return { start, said };
 }
 
-test('a control plane starts when its worker first asks, once, and another for another worker', async () => {
+test('a control plane starts at the first request of its worker, once, and another for another worker', async () => {
   const { start, said } = fakePlanes();
   await using planes = await SharedPlanes.serve(start);
   expect(said).toEqual([]);
@@ -44,7 +44,7 @@ test('a control plane that does not start is an error with the reason, and the n
   expect((await sharedPlane(planes.url, 3)).kubeconfigPath).toBe('plane 2');
 });
 
-test('those that run are stopped, and start anew when they are asked for', async () => {
+test('those that run are stopped, and start again on request', async () => {
   const { start, said } = fakePlanes('the port is taken');
   {
     await using planes = await SharedPlanes.serve(start);

@@ -184,7 +184,7 @@ test('objects are not compared while hooks or helm run; what differs afterwards 
   expect(lab.events).toEqual(['drifted', 'healed']);
 });
 
-test('a release that somebody else has upgraded is left to the next run of its module', async () => {
+test('a release that another client has upgraded is left to the next run of its module', async () => {
   await lab.start('heal');
   lab.newest = 2;
   await lab.change({ x: '2' });
@@ -192,7 +192,7 @@ test('a release that somebody else has upgraded is left to the next run of its m
   expect(lab.clock.pendingDelaysMs).toEqual([]);
 });
 
-test('a held module is told of, and changed back when that is over', async () => {
+test('drift of a held module is reported, and reverted when the hold is over', async () => {
   const drift = await lab.start('heal');
   lab.isHeld = true;
   await lab.change({ x: '2' });
@@ -224,7 +224,7 @@ test('an object that was changed again since it was compared is compared anew', 
   expect(lab.warnings).toEqual(['object differs from what helm applied']);
 });
 
-test('a server that does not take the change is asked later and later', async () => {
+test('a change that the server refuses is sent again after growing delays', async () => {
   const drift = await lab.start('heal');
   lab.refusal = refuse(403, isWrite);
   await lab.change({ x: '2' });
@@ -273,7 +273,7 @@ test('what a server quotes of a Secret is not reported', async () => {
   expect(lab.errors).toEqual(['data.x is invalid: ***']);
 });
 
-test('an API server that is away is asked again after 30 s', async () => {
+test('an API server that is unreachable gets the next request after 30 s', async () => {
   await lab.start('heal');
   lab.refusal = () => new OperatorError('KUBE_UNREACHABLE', 'away');
   await lab.change({ x: '2' });

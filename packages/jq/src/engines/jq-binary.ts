@@ -61,7 +61,7 @@ export class JqBinary implements JqEngine {
     let line: string;
     try {
       // Sorted keys on the way in make `to_entries` and `.[]` go in the order of keys, as in the original's engine.
-      line = await this.#processOf(program).ask(canonicalJson(input), signal);
+      line = await this.#processOf(program).query(canonicalJson(input), signal);
     } catch (error) {
       throw withProgram(program, error);
     }

@@ -49,13 +49,13 @@ export class JqBuiltin implements JqEngine {
     const problem = findProgramProblem(program);
     if (problem !== undefined) throw compileError(program, problem);
     const request = { program, input: undefined };
-    const response: unknown = JSON.parse(await this.#ask(request, signal, COMPILE_LIMIT_MS));
+    const response: unknown = JSON.parse(await this.#query(request, signal, COMPILE_LIMIT_MS));
     if (isObject(response)) {
       throw compileError(program, String(response['error']));
     }
     return {
       apply: async (input, applySignal) => {
-        const line = await this.#ask({ program, input: canonicalJson(input) }, applySignal);
+        const line = await this.#query({ program, input: canonicalJson(input) }, applySignal);
         return parseResponse(program, line);
       },
     };
@@ -65,11 +65,11 @@ export class JqBuiltin implements JqEngine {
     await Promise.all([this.#process.stop(), this.#suspectProcess.stop()]);
   }
 
-  async #ask(request: BuiltinRequest, signal: AbortSignal, timeLimitMs?: number): Promise<string> {
+  async #query(request: BuiltinRequest, signal: AbortSignal, timeLimitMs?: number): Promise<string> {
     const { program } = request;
-    const asked = this.#suspects.has(program) ? this.#suspectProcess : this.#process;
+    const process = this.#suspects.has(program) ? this.#suspectProcess : this.#process;
     try {
-      return await asked.ask(requestLine(request), signal, timeLimitMs);
+      return await process.query(requestLine(request), signal, timeLimitMs);
     } catch (error) {
       if (!(error instanceof OperatorError)) throw error;
       if (this.#suspects.size >= MAX_SUSPECTS) this.#suspects.clear();

@@ -155,7 +155,7 @@ describe.each([
     },
   );
 
-  test.skipIf(isMissing)('apply() answers many calls at once, each its own', async () => {
+  test.skipIf(isMissing)('apply() runs many calls at once, each with its own result', async () => {
     const [half, twice] = await Promise.all([
       engine.compile('.n / 2', never),
       engine.compile('.n * 2', never),
@@ -168,7 +168,7 @@ describe.each([
   });
 
   test.skipIf(isMissing)(
-    'apply() gives up an object after 2.2 s and goes on with those behind it',
+    'apply() fails for an object after 2.2 s and goes on with those behind it',
     async () => {
       const filter = await engine.compile('if .loop then last(range(1000000000000)) else .n end', never);
       expect(await filter.apply({ n: 0 }, never)).toEqual([0]);
@@ -198,7 +198,7 @@ describe.each([
     },
   );
 
-  test.skipIf(isMissing)('apply() answers other filters while a regular expression backtracks', async () => {
+  test.skipIf(isMissing)('apply() runs other filters while a regular expression backtracks', async () => {
     const [stuck, other] = await Promise.all([
       engine.compile(`.text | test("^((a|a|a)(a|a|a))*$")`, never),
       engine.compile('.text | test("^a+b$")', never),
@@ -277,7 +277,7 @@ test.each([
   ['def f: f; f', /nested too deep/],
   ['repeat(.)', /more than 1000000 outputs/],
   ['repeat("x" * 1e5)', /larger than/],
-  ['[limit(4000; repeat("x" * 1e6 + tojson))]|add', /too large|did not answer/],
+  ['[limit(4000; repeat("x" * 1e6 + tojson))]|add', /too large|did not respond/],
 ])('the built-in engine gives %s up and says why', async (program, reason) => {
   const engine = await selectJqEngine(
     { jqPath: 'builtin', pathVariable, builtinProgram, log: silentLogger, clock },

@@ -30,33 +30,33 @@ function echo(script: string): JqProcess {
   return child;
 }
 
-test('ask() gets the answers in the order of the questions', async () => {
+test('query() returns the responses in the order of the requests', async () => {
   const child = echo('echo "<$line>"');
   const questions = Array.from({ length: 50 }, (_, index) => `question ${index}`);
-  const responses = await Promise.all(questions.map((question) => child.ask(question, never)));
+  const responses = await Promise.all(questions.map((question) => child.query(question, never)));
   expect(responses).toEqual(questions.map((question) => `<${question}>`));
 });
 
-test('ask() fails for the question the process dies of, and asks the others again', async () => {
+test('query() fails for the request the process dies of, and sends the others again', async () => {
   const child = echo('[ "$line" != die ] || { echo "out of ideas" >&2; exit 3; }; echo "<$line>"');
-  const responses = await Promise.allSettled(['a', 'die', 'b', 'c'].map((line) => child.ask(line, never)));
+  const responses = await Promise.allSettled(['a', 'die', 'b', 'c'].map((line) => child.query(line, never)));
   expect(
     responses.map((response) => (response.status === 'fulfilled' ? response.value : String(response.reason))),
   ).toEqual([
     '<a>',
-    'OperatorError: The jq process did not answer: it ended with exit code 3: out of ideas',
+    'OperatorError: The jq process did not respond: it ended with exit code 3: out of ideas',
     '<b>',
     '<c>',
   ]);
 });
 
-test('ask() measures the time of each question from the answer before it', async () => {
+test('query() measures the time of each request from the response before it', async () => {
   const [first, second] = [fifo('first'), fifo('second')];
   const child = echo(`[ "$line" = end ] || read -r x < "$line"; echo "<$line>"`);
   const responses = [
-    child.ask(first, never),
-    child.ask(second, never).catch(String),
-    child.ask('end', never),
+    child.query(first, never),
+    child.query(second, never).catch(String),
+    child.query('end', never),
   ];
   await clock.advance(900);
   writeFileSync(first, 'go\n');
@@ -69,17 +69,17 @@ test('ask() measures the time of each question from the answer before it', async
   expect(clock.pendingDelaysMs).toEqual([]);
 });
 
-test('ask() gives up an answer without end', async () => {
+test('query() fails on a response without end', async () => {
   const child = echo('head -c 40000000 /dev/zero; echo');
-  await expect(child.ask('x', never)).rejects.toMatchObject({
+  await expect(child.query('x', never)).rejects.toMatchObject({
     code: 'JQ_RUNTIME',
     message: expect.stringContaining('larger than'),
   });
 });
 
-test('retire() ends the process after its last answer', async () => {
+test('retire() ends the process after its last response', async () => {
   const child = echo('echo "<$line>"');
-  const response = child.ask('last', never);
+  const response = child.query('last', never);
   await child.retire();
   expect(await response).toBe('<last>');
 });
@@ -93,7 +93,7 @@ test('a process in an endless loop dies with a daemon that is killed by SIGKILL'
      import { systemClock } from ${JSON.stringify(import.meta.resolve('@addon-operator/base/clock'))};
      const args = ['-c', process.argv[2]];
      await new JqProcess({ file: '/bin/sh', args, clock: systemClock, timeLimitMs: 1e9 })
-       .ask('x', new AbortController().signal);`,
+       .query('x', new AbortController().signal);`,
   );
   const script = `exec 5> ${alive}; echo > ${ready}; while :; do :; done`;
   const daemon = spawn(process.execPath, [daemonFile, script], { stdio: 'ignore' });
@@ -104,10 +104,10 @@ test('a process in an endless loop dies with a daemon that is killed by SIGKILL'
   expect(await released).toBe('');
 });
 
-test('ask() gives one question more time than the others, and those behind it no more than theirs', async () => {
+test('query() gives one request more time than the others, and those behind it no more than theirs', async () => {
   const [first, second] = [fifo('patient'), fifo('behind')];
   const child = echo('read -r x < "$line"; echo "<$line>"');
-  const responses = [child.ask(first, never, 5_000), child.ask(second, never).catch(String)];
+  const responses = [child.query(first, never, 5_000), child.query(second, never).catch(String)];
   await clock.advance(4_999);
   writeFileSync(first, 'go\n');
   expect(await responses[0]).toBe(`<${first}>`);
@@ -115,14 +115,14 @@ test('ask() gives one question more time than the others, and those behind it no
   expect(await responses[1]).toBe('OperatorError: jq took longer than 1000 ms for one object');
 });
 
-test('ask() fails when no process can be started, and what is asked later gets its own answer', async () => {
+test('query() fails when no process can be started, and a later request gets its own response', async () => {
   const options = { file: '/bin/cat', args: [] as string[], clock, timeLimitMs: 1_000 };
   const child = new JqProcess(options);
   onTestFinished(() => child.stop());
   options.file = 'a\0b';
-  await expect(child.ask('first', never)).rejects.toMatchObject({ code: 'JQ_RUNTIME' });
+  await expect(child.query('first', never)).rejects.toMatchObject({ code: 'JQ_RUNTIME' });
   options.file = '/bin/cat';
-  expect(await Promise.all([child.ask('second', never), child.ask('third', never)])).toEqual([
+  expect(await Promise.all([child.query('second', never), child.query('third', never)])).toEqual([
     'second',
     'third',
   ]);

@@ -78,7 +78,7 @@ export class JqProcess {
    * @param timeLimitMs for this result, in milliseconds; the start of the process counts
    * @throws OperatorError JQ_TIMEOUT, JQ_RUNTIME when the process dies or cannot be started, ABORTED after {@link stop}
    */
-  async ask(
+  async query(
     line: string,
     signal: AbortSignal,
     timeLimitMs: number = this.#options.timeLimitMs,
@@ -172,7 +172,7 @@ export class JqProcess {
 
   #onGone(child: Child, reason: string): void {
     if (child !== this.#child) return;
-    this.#failHead(new OperatorError('JQ_RUNTIME', `The jq process did not answer: ${reason}`));
+    this.#failHead(new OperatorError('JQ_RUNTIME', `The jq process did not respond: ${reason}`));
   }
 
   /** Fails the request at the head and ends its process; the others are sent to a new one. */
@@ -193,7 +193,7 @@ export class JqProcess {
       const [head] = this.#requests;
       if (signal.aborted || head === undefined) return;
       const leftMs = head.startedAtMs + head.timeLimitMs - clock.steadyMs();
-      // Meanwhile another may become the head, which has less time.
+      // In the meantime another may become the head, which has less time.
       if (leftMs > 0) return wait(Math.min(leftMs, timeLimitMs));
       const message = `jq took longer than ${head.timeLimitMs} ms for one object`;
       this.#failHead(new OperatorError('JQ_TIMEOUT', message));

@@ -135,7 +135,7 @@ test('release() lets another take over within two seconds', async () => {
   expect(two.isLeader).toBe(true);
 });
 
-test('release() leaves alone what another has taken', async () => {
+test('release() keeps a Lease that another replica has taken', async () => {
   const { server, replica } = lab();
   const one = replica('one');
   await one.run();
@@ -161,7 +161,7 @@ test('a holder that cannot reach the server tries every two seconds and is out a
   expect(two.isLeader).toBe(true);
 });
 
-test('a renewal counts from before its request was sent, and one that is answered too late does not count', async () => {
+test('a renewal counts from before its request was sent, and one whose response is late does not count', async () => {
   const { clock, replica } = lab();
   const one = replica('one');
   await one.run();
@@ -201,7 +201,7 @@ test('a renewal is not sent after the end of the term, when the process was stop
   expect(sendBeforeMs).toHaveLength(2);
 });
 
-test('a renewal whose answer was lost is recognised as ours', async () => {
+test('a renewal whose response was lost is recognised as ours', async () => {
   const { clock, replica } = lab();
   const one = replica('one');
   await one.run();
@@ -316,7 +316,7 @@ test('acquire() goes on trying while the server is away, and ends when its signa
   await expect(acquiring).rejects.toThrow('stopping');
 });
 
-test('acquire() pauses between looks at a server that answers every write with a conflict', async () => {
+test('acquire() pauses between requests, when the server responds to every write with a conflict', async () => {
   const { clock, replica } = lab();
   const one = replica('one');
   one.client.outcome = 'conflict';
@@ -328,7 +328,7 @@ test('acquire() pauses between looks at a server that answers every write with a
   expect(one.isLeader).toBe(true);
 });
 
-test('whatever the network, stops and deletions of the Lease do: no two act at the same time', async () => {
+test('no two replicas act at the same time, in any history of network failures, stops and deletions of the Lease', async () => {
   const event = oneof(
     record({ type: constant('wait' as const), seconds: integer({ min: 1, max: 40 }) }),
     record({ type: constant('cut' as const), who: nat(2) }),

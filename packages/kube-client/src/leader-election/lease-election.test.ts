@@ -49,7 +49,7 @@ test.each<[string, unknown, number, CandidateAction]>([
   expect(candidateAction(observeLease(undefined, spec, 0), 'me', DURATION_MS, nowMs)).toEqual(action);
 });
 
-test('observeLease() counts from the last change of the spec, in whatever order its keys stand', () => {
+test('observeLease() counts from the last change of the spec, with its keys in any order', () => {
   const first = observeLease(undefined, held('a'), 100);
   const { renewTime, ...rest } = held('a');
   expect(observeLease(first, { renewTime, ...rest }, 200)).toBe(first);

@@ -48,7 +48,7 @@ test('CreateOrUpdate creates, or replaces the whole object', async () => {
   ]);
 });
 
-test('CreateOrUpdate starts anew when the object is changed or deleted meanwhile', async () => {
+test('CreateOrUpdate starts again when the object is changed or deleted between its requests', async () => {
   let puts = 0;
   const { apply, objects, seed } = await patchLab((request) => {
     if (request.method !== 'PUT') return false;
@@ -65,7 +65,7 @@ test('CreateOrUpdate starts anew when the object is changed or deleted meanwhile
   expect(objects.get(`${collection}/a`)?.['data']).toEqual({ n: '2' });
 });
 
-test('CreateOrUpdate gives up in a storm of conflicts', async () => {
+test('CreateOrUpdate fails after many conflicts in a row', async () => {
   const { apply, calls, seed } = await patchLab((request, response) => {
     if (request.method === 'PUT') responseStatus(response, 409, 'Conflict');
     return request.method === 'PUT';
@@ -78,7 +78,7 @@ test('CreateOrUpdate gives up in a storm of conflicts', async () => {
 });
 
 test.each(['Create', 'CreateIfNotExists', 'CreateOrUpdate'])(
-  '%s has one effect when its answer is lost',
+  '%s has one effect when its response is lost',
   async (operation) => {
     const { apply, objects } = await patchLab(loseFirstResponse('POST'));
     expect(await apply(file({ operation, object: configMap('a', { data: { n: '1' } }) }))).toBe('applied');

@@ -12,7 +12,7 @@ import {
 test.each([
   ['DeleteInBackground', 'Background'],
   ['DeleteNonCascading', 'Orphan'],
-])('%s asks for propagation %s and does not wait', async (operation, propagationPolicy) => {
+])('%s requests propagation %s and does not wait', async (operation, propagationPolicy) => {
   const { apply, calls, objects, seed, server } = await patchLab();
   seed('a');
   expect(await apply(file({ operation, ...target }))).toBe('applied');
@@ -152,7 +152,7 @@ test.each([
   { operation: 'JQPatch', jqFilter: 'x' },
   { operation: 'MergePatch', mergePatch: { x: 1 } },
   { operation: 'JSONPatch', jsonPatch: [{ op: 'remove', path: '/a' }] },
-])('$operation fails on a missing object unless told to ignore it', async (patch) => {
+])('$operation fails on a missing object unless it is to be ignored', async (patch) => {
   const { apply } = await patchLab();
   expect(await apply(file({ ...patch, ...target }))).toContain('404 NotFound');
   expect(await apply(file({ ...patch, ...target, ignoreMissingObject: true }))).toBe('applied');

@@ -59,7 +59,7 @@ export const HOOK_RULES: readonly Rule[] = [
     level: 'error',
     summary: 'No two bindings of a hook have the same name.',
     explanation:
-      'Snapshots are found by the name of their binding: of two with one name only one can be used, and contexts cannot be told apart.',
+      'Snapshots are found by the name of their binding: of two with one name only one can be used, and contexts cannot be distinguished.',
     check: ofHooks(function* ({ config: { kubernetes, schedule } }) {
       for (const list of [kubernetes, schedule]) {
         const names = list.map(({ name }) => name);

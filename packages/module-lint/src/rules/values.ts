@@ -35,7 +35,7 @@ export const VALUES_RULES: readonly Rule[] = [
     group: 'values',
     level: 'error',
     summary: 'Defaults in a schema match the schema.',
-    explanation: 'With a default that breaks its own schema the module fails wherever nobody sets the value.',
+    explanation: 'With a default that breaks its own schema the module fails wherever the value is not set.',
     check: fromParser('default-violates-schema'),
   },
   {
