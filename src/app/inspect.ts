@@ -1,7 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { redactedError } from '@addon-operator/base/redactor';
+import { scratchDirectory } from '@addon-operator/base/scratch-directory';
 import { withRedactedLog } from '@addon-operator/logging/redacted-log';
 import { connectAlone } from '../leader/take-lead.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
@@ -43,8 +41,7 @@ async function inspectAs<T>(
   signal: AbortSignal,
 ): Promise<T> {
   await using running = new AsyncDisposableStack();
-  const directory = await mkdtemp(join(tmpdir(), 'addon-operator-'));
-  running.defer(() => rm(directory, { recursive: true, force: true }));
+  const directory = await scratchDirectory(running);
   const own: Settings = { ...settings, tmpDir: directory };
   const metrics = createMetrics(own, { version: host.version });
   const base = await startBase({

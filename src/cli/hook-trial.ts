@@ -1,8 +1,8 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { silentLogger } from '@addon-operator/base/log';
+import { scratchDirectory } from '@addon-operator/base/scratch-directory';
 import { isObject, type Json } from '@addon-operator/json';
 import { moduleCrds, readObjectFiles } from '@addon-operator/kube-client/object-files';
 import { startSandbox } from '@addon-operator/kube-sandbox';
@@ -63,8 +63,7 @@ export async function withHookTrial<T>(
   const request = await requestOf(options, host.cwd);
   const config = options.values === undefined ? {} : await readValues(resolve(host.cwd, options.values));
   await using running = new AsyncDisposableStack();
-  const directory = await mkdtemp(join(tmpdir(), 'addon-operator-'));
-  running.defer(() => rm(directory, { recursive: true, force: true }));
+  const directory = await scratchDirectory(running);
   const changes: ReportedChange[] = [];
   const sandbox = await startSandbox(
     {

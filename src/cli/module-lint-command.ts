@@ -1,7 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger } from '@addon-operator/base/log';
+import { scratchDirectory } from '@addon-operator/base/scratch-directory';
 import { startSandbox } from '@addon-operator/kube-sandbox';
 import { type ReportFormat, ruleOf, ruleText, runLint, type WithParsers } from '@addon-operator/module-lint';
 import { inspect } from '../app/inspect.ts';
@@ -57,8 +56,7 @@ export async function moduleLintCommand(options: LintCommandOptions, host: CliHo
 async function withParsers<T>(host: CliHost, use: Parameters<WithParsers<T>>[0]): Promise<T> {
   const signal = host.stopSignal();
   await using running = new AsyncDisposableStack();
-  const directory = await mkdtemp(join(tmpdir(), 'addon-operator-'));
-  running.defer(() => rm(directory, { recursive: true, force: true }));
+  const directory = await scratchDirectory(running);
   const sandbox = await startSandbox(
     { clock: host.clock, log: silentLogger },
     new AbortController().signal,

@@ -1,8 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@addon-operator/base/clock';
 import { silentLogger } from '@addon-operator/base/log';
+import { scratchDirectory } from '@addon-operator/base/scratch-directory';
 import type { Json } from '@addon-operator/json';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { type Sandbox, type SandboxOptions, startSandbox } from '@addon-operator/kube-sandbox';
@@ -45,8 +44,7 @@ export async function withSandboxLab<T>(
   signal: AbortSignal,
 ): Promise<T> {
   await using running = new AsyncDisposableStack();
-  const directory = await mkdtemp(join(tmpdir(), 'addon-operator-'));
-  running.defer(() => rm(directory, { recursive: true, force: true }));
+  const directory = await scratchDirectory(running);
   const sandbox = await startSandbox(
     { clock: systemClock, log: silentLogger, ...watch },
     new AbortController().signal,

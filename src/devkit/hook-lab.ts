@@ -1,7 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Redactor } from '@addon-operator/base/redactor';
+import { scratchDirectory } from '@addon-operator/base/scratch-directory';
 import { Discovery } from '@addon-operator/kube-client/discovery';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { DaemonHost } from '../app/host.ts';
@@ -47,8 +45,7 @@ export async function withHookLab<T>(
   stop: AbortSignal,
 ): Promise<T> {
   await using running = new AsyncDisposableStack();
-  const directory = await mkdtemp(join(tmpdir(), 'addon-operator-'));
-  running.defer(() => rm(directory, { recursive: true, force: true }));
+  const directory = await scratchDirectory(running);
   const { host } = given;
   const settings: Settings = { ...given.settings, tmpDir: directory };
   const metrics = createMetrics(settings, { version: host.version });

@@ -1,7 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { redactedError } from '@addon-operator/base/redactor';
+import { scratchDirectory } from '@addon-operator/base/scratch-directory';
 import { withRedactedLog } from '@addon-operator/logging/redacted-log';
 import { connectCluster } from '../app/connect-cluster.ts';
 import type { DaemonHost } from '../app/host.ts';
@@ -38,8 +36,7 @@ export async function withLoneHook<T>(
 ): Promise<T> {
   const { host, redactor } = withRedactedLog(given);
   await using running = new AsyncDisposableStack();
-  const directory = await mkdtemp(join(tmpdir(), 'addon-operator-'));
-  running.defer(() => rm(directory, { recursive: true, force: true }));
+  const directory = await scratchDirectory(running);
   const settings: Settings = { ...wanted, tmpDir: directory };
   const metrics = createMetrics(settings, { version: host.version });
   const common = { settings, host, metrics, redactor, stop: signal, running };

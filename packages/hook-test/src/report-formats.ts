@@ -1,3 +1,4 @@
+import { xmlText } from '@addon-operator/base/xml-text';
 import { countResults, type FileResult, failureText } from './report-text.ts';
 import type { CaseResult } from './run-case.ts';
 
@@ -43,7 +44,7 @@ function junit(files: readonly FileResult[]): string {
   const suites = files.map((file) => {
     const { passed, failed, skipped } = countResults([file]);
     const tests = passed + failed + skipped;
-    const attributes = `name="${xml(file.file)}" tests="${tests}" failures="${failed}" skipped="${skipped}"`;
+    const attributes = `name="${xmlText(file.file)}" tests="${tests}" failures="${failed}" skipped="${skipped}"`;
     return `  <testsuite ${attributes}>\n${rowsOf(file).map(junitCase).join('')}  </testsuite>\n`;
   });
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n${suites.join('')}</testsuites>\n`;
@@ -51,27 +52,12 @@ function junit(files: readonly FileResult[]): string {
 
 function junitCase({ file, name, durationMs, failure, skipped }: Row): string {
   const seconds = (durationMs / MS_PER_SECOND).toFixed(3);
-  const start = `    <testcase classname="${xml(file)}" name="${xml(name)}" time="${seconds}"`;
+  const start = `    <testcase classname="${xmlText(file)}" name="${xmlText(name)}" time="${seconds}"`;
   if (failure !== undefined)
-    return `${start}>\n      <failure message="${xml(failure.split('\n')[0] ?? '')}">${xml(failure)}</failure>\n    </testcase>\n`;
+    return `${start}>\n      <failure message="${xmlText(failure.split('\n')[0] ?? '')}">${xmlText(failure)}</failure>\n    </testcase>\n`;
   if (skipped !== undefined)
-    return `${start}>\n      <skipped message="${xml(skipped)}"/>\n    </testcase>\n`;
+    return `${start}>\n      <skipped message="${xmlText(skipped)}"/>\n    </testcase>\n`;
   return `${start}/>\n`;
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  '\n': '&#10;',
-};
-
-/** Characters that XML 1.0 cannot have at all are replaced. */
-function xml(text: string): string {
-  return text
-    .replaceAll(/[^\t\n\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, '\u{FFFD}')
-    .replaceAll(/[&<>"\n]/g, (character) => ENTITIES[character] ?? '');
 }
 
 function tap(files: readonly FileResult[]): string {

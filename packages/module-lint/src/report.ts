@@ -1,4 +1,5 @@
 import { readableLine } from '@addon-operator/base/escape-controls';
+import { xmlText } from '@addon-operator/base/xml-text';
 import { countFindings, type Finding, type ModuleReport } from './lint.ts';
 import type { Rule } from './rule.ts';
 import { RULES } from './rules.ts';
@@ -123,22 +124,8 @@ function junitOf(reports: readonly ModuleReport[]): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n${suites.join('')}</testsuites>\n`;
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  '\n': '&#10;',
-};
-
-/** Characters that XML 1.0 cannot have at all are replaced. */
 function xml(text: string): string {
-  return text
-    .split('\n')
-    .map(readableLine)
-    .join('\n')
-    .replaceAll(/[^\t\n\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, '\u{FFFD}')
-    .replaceAll(/[&<>"\n]/g, (character) => ENTITIES[character] ?? '');
+  return xmlText(text.split('\n').map(readableLine).join('\n'));
 }
 
 /** Annotations of a workflow run: one for each finding. */
