@@ -1,4 +1,3 @@
-import { isoTime } from '@addon-operator/base/bounded-time';
 import type { Redactor } from '@addon-operator/base/redactor';
 import type { HelmDriver } from '@addon-operator/helm-releases/helm-driver';
 import type { LogTail } from '@addon-operator/logging/log-tail';
@@ -11,8 +10,8 @@ import type { Pauses } from '../operator/pauses.ts';
 import { liveDiff } from '../plan/live-changes.ts';
 import { changeText, manifestChanges } from '../plan/manifest-changes.ts';
 import { type Api, createApi } from '../server/api/api.ts';
-import type { OperatorIdentity } from '../server/api/api-route.ts';
 import type { ModuleAction } from '../server/api/module-action.ts';
+import { identityOf } from '../server/api/operator-identity.ts';
 import { startDebug } from '../server/start-debug.ts';
 import type { ConfigMapEventLog } from '../settings/log-parameters.ts';
 import { logLevelParameter } from '../settings/log-parameters.ts';
@@ -96,36 +95,4 @@ function noteAction({ host, objects, stop }: DebugParts, { module, action, reaso
   const message = `${action} was requested with the ${by}${why}`;
   // It rejects on abort only, after which no Event is wanted.
   objects?.record(module, { type: 'Normal', reason: 'Requested', message }, stop).catch(() => undefined);
-}
-
-function identityOf(
-  { podName, namespace, isHaEnabled }: Settings,
-  { clock, version }: DaemonHost,
-  metrics: Pick<OperatorMetrics, 'eventLoopDelay'>,
-  bootId: string,
-): OperatorIdentity {
-  const uptimeMs = process.uptime() * 1_000;
-  const startedMs = clock.steadyMs() - uptimeMs;
-  const startedAt = isoTime(clock.wallMs() - uptimeMs);
-  return {
-    version,
-    bootId,
-    clock,
-    nowIso: () => isoTime(clock.wallMs()),
-    replica: podName,
-    namespace,
-    role: isHaEnabled ? 'leader' : 'alone',
-    usage: () => {
-      const { rss, heapUsed } = process.memoryUsage();
-      const { user, system } = process.cpuUsage();
-      return {
-        startedAt,
-        uptimeMs: Math.round(clock.steadyMs() - startedMs),
-        cpuMs: Math.round((user + system) / 1_000),
-        rssBytes: rss,
-        heapUsedBytes: heapUsed,
-        eventLoopDelay: metrics.eventLoopDelay,
-      };
-    },
-  };
 }

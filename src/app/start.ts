@@ -4,15 +4,14 @@ import { LogTail } from '@addon-operator/logging/log-tail';
 import { observeLog } from '@addon-operator/logging/observe-log';
 import { withRedactedLog } from '@addon-operator/logging/redacted-log';
 import { startTracing } from '@addon-operator/tracing';
-import { bindingCount } from '../hooks/hook.ts';
 import { leaderPod } from '../leader/leader-host.ts';
 import { type TakeLeadOptions, takeLead } from '../leader/take-lead.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
-import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { createModuleObjects, moduleSource } from '../operator/create-module-objects.ts';
 import { createMetrics, operatorGauges } from '../operator/daemon-metrics.ts';
 import { warnAboutUnknownModules } from '../operator/handlers/apply-config.ts';
 import { shutDown, startUp } from '../operator/lifecycle.ts';
+import { loadHooks, warnOfNothingToDo } from '../operator/load-global-hooks.ts';
 import type { Operator } from '../operator/operator.ts';
 import { STARTING_VIEW } from '../operator/operator-view.ts';
 import { FILES_CHANGED } from '../operator/tasks.ts';
@@ -161,8 +160,8 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   });
   const { operator, loads } = parts;
   warnAboutUnknownModules(operator);
-  await loads.untilLoaded(() => loadHooks(operator, metrics, stop));
-  warnOfNothingToDo(operator, settings, host);
+  await loads.untilLoaded(() => loadHooks(operator, stop));
+  warnOfNothingToDo(operator, settings, host.log);
   metrics.show(operatorGauges(operator));
   // After the servers of webhooks, which answer to the end.
   running.defer(() => shutDown(operator));
@@ -217,23 +216,4 @@ async function createTracing({
     running,
   });
   return { bootId, tracer };
-}
-
-async function loadHooks(operator: Operator, metrics: OperatorMetrics, stop: AbortSignal): Promise<void> {
-  const hooks = await operator.sources.loadGlobalHooks(stop);
-  operator.globalHooks.setRuntimes(hooks.map((hook) => operator.bindings.createRuntime(hook)));
-  for (const hook of hooks) metrics.setBindingCount('', hook.name, bindingCount(hook));
-}
-
-/** An image to which nothing was copied, or a volume that is not mounted, would look like an operator at rest. */
-function warnOfNothingToDo(
-  { registry, globalHooks }: Operator,
-  { modulesDirs, globalHooksDir }: Settings,
-  { log }: DaemonHost,
-): void {
-  if (registry.modules.length > 0 || globalHooks.runtimes.length > 0) return;
-  log.warn(
-    { modulesDirs, globalHooksDir },
-    'there are no modules and no global hooks, so there is nothing to do: copy them into the image, or mount them at these directories',
-  );
 }

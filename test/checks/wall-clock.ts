@@ -3,7 +3,7 @@
  * Everything else that needs time measures how long something takes, and the steady clock does that.
  */
 export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
-  'app/endpoints.ts': 'the time of a response',
+  'server/api/operator-identity.ts': 'the time of a response',
   'cli/doctor-command.ts': 'the time of the files in an archive',
   'devkit/doctor-facts.ts': 'the clock of this machine is compared with that of the API server',
   'cli/module-sign.ts': 'a serial number that grows with the time of signing',

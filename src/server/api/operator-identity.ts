@@ -1,0 +1,38 @@
+import { isoTime } from '@addon-operator/base/bounded-time';
+import type { Clock } from '@addon-operator/base/clock';
+import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
+import type { Settings } from '../../settings.ts';
+import type { OperatorIdentity } from './api-route.ts';
+
+/** The identity of this operator, and what its process has used since its start. */
+export function identityOf(
+  { podName, namespace, isHaEnabled }: Pick<Settings, 'podName' | 'namespace' | 'isHaEnabled'>,
+  { clock, version }: { readonly clock: Clock; readonly version: string },
+  metrics: Pick<OperatorMetrics, 'eventLoopDelay'>,
+  bootId: string,
+): OperatorIdentity {
+  const uptimeMs = process.uptime() * 1_000;
+  const startedMs = clock.steadyMs() - uptimeMs;
+  const startedAt = isoTime(clock.wallMs() - uptimeMs);
+  return {
+    version,
+    bootId,
+    clock,
+    nowIso: () => isoTime(clock.wallMs()),
+    replica: podName,
+    namespace,
+    role: isHaEnabled ? 'leader' : 'alone',
+    usage: () => {
+      const { rss, heapUsed } = process.memoryUsage();
+      const { user, system } = process.cpuUsage();
+      return {
+        startedAt,
+        uptimeMs: Math.round(clock.steadyMs() - startedMs),
+        cpuMs: Math.round((user + system) / 1_000),
+        rssBytes: rss,
+        heapUsedBytes: heapUsed,
+        eventLoopDelay: metrics.eventLoopDelay,
+      };
+    },
+  };
+}
