@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { projectRoot, sourcesIn } from './checkout.ts';
 import { circles, importsOf, loadedBy } from './import-graph.ts';
@@ -110,6 +110,22 @@ test('the pages for contributors name every package', () => {
       packages.filter((name) => !text.includes(`\`${name}\``)).map((name) => `${page}: ${name}`),
     ).toEqual([]);
   }
+});
+
+test('no two files of src and packages have one name, but for entry points of packages', () => {
+  const paths = [...sourcesOfProject().keys()].filter((file) => !file.endsWith('.test.ts'));
+  const byName = Map.groupBy(paths, (file) => basename(file));
+  const twins = [...byName].filter(([, files]) => files.length > 1).map(([name]) => name);
+  // Programs and exports of src that lead to a package, and commands that are named as theirs.
+  expect(twins.toSorted()).toEqual([
+    'doctor.ts',
+    'host-main.ts',
+    'jq-builtin-main.ts',
+    'launcher-main.ts',
+    'module-lint.ts',
+    'sdk.ts',
+    'test-hook.ts',
+  ]);
 });
 
 test('the packages that src/ loads are installed in production', () => {
