@@ -137,6 +137,29 @@ test('commands in a pod name the Deployment that the page before them installs',
   expect(new Set(called.map(([, name]) => name))).toEqual(new Set(installed.map(([, release]) => release)));
 });
 
+/** Below these a README of a room or package may name files without their directory. */
+const SOURCE_ROOTS = [
+  '',
+  'src',
+  ...readdirSync(join(projectRoot, 'packages')).flatMap((name) => [
+    `packages/${name}/src`,
+    `packages/${name}/test`,
+  ]),
+];
+/** Of users, not of the checkout. */
+const DIRECTORIES_OF_USERS = ['customizations/'];
+
+test.each(ALL_PAGES.filter((page) => /^(?:src|packages)\/.*README\.md$/.test(page)))(
+  'sources that %s names exist',
+  (page) => {
+    const prose = textOf(page).replaceAll(/^```[^]*?^```$/gm, '');
+    const named = [...prose.matchAll(/`([\w./-]+(?:\w\.tsx?|\/))`/g)].map(([, name = '']) => name);
+    const exists = (name: string): boolean =>
+      [dirname(page), ...SOURCE_ROOTS].some((root) => existsSync(join(projectRoot, root, name)));
+    expect(named.filter((name) => !exists(name) && !DIRECTORIES_OF_USERS.includes(name))).toEqual([]);
+  },
+);
+
 test('the index links to every page', () => {
   const index = linksOf(textOf('docs/README.md')).map((target) => join('docs', target.split('#')[0] ?? ''));
   const pages = PAGES.filter((page) => page.startsWith('docs/') && page !== 'docs/README.md');
