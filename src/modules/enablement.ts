@@ -140,7 +140,7 @@ export function parseExtenders(text: string): readonly Extender[] {
   return extenders;
 }
 
-/** What the flags alone say about a module, without asking its enabled script. */
+/** What the flags alone say about a module, without running its enabled script. */
 export function flagDecision(module: Module, flags: ModuleFlags, extenders: readonly Extender[]): Decision {
   let decision = DISABLED_BY_DEFAULT;
   for (const extender of extenders) {

@@ -16,7 +16,7 @@ export class IdempotencyKeys {
     return key;
   }
 
-  /** The work has succeeded: should it be asked for again, it is another piece of work. */
+  /** The work has succeeded: if it is requested again, it is another piece of work. */
   succeeded(task: object, work: string): void {
     this.#keys.get(task)?.delete(work);
   }

@@ -67,11 +67,11 @@ export async function reconcileModule(
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
   const startedMs = operator.clock.steadyMs();
-  const asked = operator.operations.of(task.module);
+  const requested = operator.operations.of(task.module);
   try {
     const tracked = operator.registry.tracked.get(task.module);
     // Synchronizations of a module that was disabled in the meantime never come: it would ask for them for ever.
-    const goesOn = asked === undefined && isResponsible(operator, task);
+    const goesOn = requested === undefined && isResponsible(operator, task);
     if (goesOn && tracked?.ongoing?.task === identityOf(task))
       return await act(operator, tracked, tracked.ongoing, { task, queue }, signal);
     return await pass(operator, { task, queue }, signal);

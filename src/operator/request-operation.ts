@@ -46,7 +46,7 @@ export function requestOperation(
 }
 
 /**
- * Sees to it that what is asked for is done soon: by the task that is next to come up for the module, or by one of its
+ * Makes sure that the request is done soon: by the task that is next to come up for the module, or by one of its
  * own. An abort ends what runs at once.
  */
 export function runOperation(

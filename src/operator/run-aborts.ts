@@ -11,7 +11,7 @@ export class RunAborts {
   readonly #running = new Map<ModuleName, Set<AbortController>>();
 
   /**
-   * Runs an attempt of a task. Ended by {@link abort}, a run of the module comes up again at once, for what was asked,
+   * Runs an attempt of a task. Ended by {@link abort}, a run of the module comes up again at once, for the request,
    * and a run of one of its hooks is over.
    */
   async run(

@@ -34,12 +34,12 @@ export class Synchronizations {
    * Makes one Synchronization run per kubernetes binding. Those of other queues are appended there; those of `main` are
    * returned, for the caller to put where they come next.
    *
-   * @param asking the task that requests them
+   * @param requester the task that requests them
    * @param belongs leaves bindings out
    */
   queue(
     runtimes: readonly HookRuntime[],
-    asking: Task,
+    requester: Task,
     belongs: (binding: KubernetesBinding) => boolean = () => true,
   ): readonly Task[] {
     const { router, converge, queues } = this.#parts;
@@ -47,7 +47,7 @@ export class Synchronizations {
     for (const runtime of runtimes) {
       for (const binding of runtime.hook.config.kubernetes.filter(belongs)) {
         const run = router.synchronizationRun(runtime, binding, converge.activation);
-        const task = { ...run, ...originOf(asking) };
+        const task = { ...run, ...originOf(requester) };
         router.synchronizationOf(runtime.hook.owner)?.expect(binding, isWaitedFor(binding));
         if (binding.queue === MAIN_QUEUE) forMain.push(task);
         else queues.get(binding.queue).append(task);
@@ -57,11 +57,11 @@ export class Synchronizations {
   }
 
   /** Queues the Synchronizations of wanted modules that were dropped or missed; returns those for `main`. */
-  queueMissed(asking: Task): readonly Task[] {
+  queueMissed(requester: Task): readonly Task[] {
     const { registry } = this.#parts;
     return [...registry.tracked.values()].flatMap(({ module, hooks, synchronization }) =>
       registry.isWanted(module.name)
-        ? this.queue(hooks ?? [], asking, (binding) => synchronization.isLost(binding))
+        ? this.queue(hooks ?? [], requester, (binding) => synchronization.isLost(binding))
         : [],
     );
   }

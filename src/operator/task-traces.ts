@@ -118,7 +118,7 @@ export class TaskTraces {
   }
 }
 
-/** What a task is about that comes by itself, and not because another one asked for it. */
+/** What a task is about that comes by itself, and not because another one requested it. */
 export function eventFactsOf(task: Task): EventFacts {
   if (task.type === 'ConvergeModules') return { type: task.event };
   const own = 'reasons' in task ? factsOfReason(task.reasons[0]) : undefined;

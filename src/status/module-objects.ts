@@ -181,7 +181,7 @@ export class ModuleObjects {
     }
   }
 
-  /** @param isNew the definition was written a moment ago: a server that knows no Modules yet is asked again */
+  /** @param isNew the definition was written a moment ago: a server that knows no Modules yet gets another request */
   async #watch(isNew: boolean, signal: AbortSignal): Promise<void> {
     const { reflectors, clock } = this.#options;
     for (let tries = 1; ; tries += 1) {

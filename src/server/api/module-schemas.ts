@@ -187,7 +187,7 @@ const HISTORY = object({
   ),
   diff: orNull(
     object({
-      from: count('The older revision, as it was asked for.'),
+      from: count('The older revision, as it was requested.'),
       to: count('The newer one.'),
       text: text('A unified difference of their objects; data of Secrets shows as asterisks.'),
     }),

@@ -27,7 +27,7 @@ export const RUN_PROPERTIES = {
   module: text('Name of the module; empty for a global task.'),
   hook: text('Name of the hook.'),
   binding: text('Kind of the binding of a hook run.'),
-  trigger: text('What asked for it.'),
+  trigger: text('What led to it.'),
   triggeredBy: TRIGGERED_BY,
   attempt: { type: 'integer', minimum: 1, description: 'Number of the attempt.' },
   queuedAt: time('When it began to wait.'),

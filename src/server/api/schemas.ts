@@ -28,7 +28,7 @@ const TASK = object({
   module: text('Name of the module; empty for a global task.'),
   hook: text('Name of the hook; empty for a task that is not the run of one.'),
   binding: text('Kind of the binding of a hook run.'),
-  trigger: text('What asked for it.'),
+  trigger: text('What led to it.'),
   eventId: text('The same for all tasks and runs that one event led to.'),
   triggeredBy: TRIGGERED_BY,
   queuedAt: time('Since when it waits: since it was queued, or since its last attempt.'),
