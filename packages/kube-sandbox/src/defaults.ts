@@ -17,7 +17,7 @@ function spec(change: (spec: Fields, object: ResourceObject) => Fields): Change 
 }
 
 const DEFAULTS: Readonly<Record<string, Change>> = {
-  Pod: spec((pod) => withDefaults(defaultPodSpec(pod), { enableServiceLinks: true })),
+  Pod: spec((pod) => withRequests(withDefaults(defaultPodSpec(pod), { enableServiceLinks: true }))),
   PodTemplate: (object) => ({ ...object, template: defaultPodTemplate(object['template']) }),
   Deployment: spec((value) => ({
     ...withDefaults(value, { replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 }),
@@ -93,6 +93,18 @@ export function applyDefaults(object: ResourceObject): ResourceObject {
   return DEFAULTS[object.kind]?.(object) ?? object;
 }
 
+/** What a container of a Pod may use is what it requests, unless it says otherwise. */
+function withRequests(pod: Fields): Fields {
+  const complete = (container: Fields): Fields => {
+    const resources = fieldsAt(container, 'resources');
+    const requests = { ...fieldsAt(resources, 'limits'), ...fieldsAt(resources, 'requests') };
+    return Object.keys(requests).length === 0
+      ? container
+      : { ...container, resources: { ...resources, requests } };
+  };
+  return changeItems(changeItems(pod, 'containers', complete), 'initContainers', complete);
+}
+
 function withItems(object: ResourceObject, field: string, change: (item: Fields) => Fields): ResourceObject {
   return { ...object, [field]: changeItems(object, field, change)[field] };
 }
@@ -163,20 +175,25 @@ function tcpPort(port: Fields): Fields {
 
 function defaultService(value: Fields): Fields {
   const type = stringAt(value, 'type') === '' ? 'ClusterIP' : stringAt(value, 'type');
-  if (type === 'ExternalName') return { sessionAffinity: 'None', ...value };
   const isExternal = type === 'NodePort' || type === 'LoadBalancer';
   const service = {
     ...withDefaults(value, {
       sessionAffinity: 'None',
-      internalTrafficPolicy: 'Cluster',
+      ...(type === 'ExternalName' ? {} : { internalTrafficPolicy: 'Cluster' }),
       ...(isExternal ? { externalTrafficPolicy: 'Cluster' } : {}),
       ...(type === 'LoadBalancer' ? { allocateLoadBalancerNodePorts: true } : {}),
     }),
     type,
   };
   return changeItems(service, 'ports', (port) =>
-    withDefaults(port, { protocol: 'TCP', targetPort: port['port'] }),
+    withDefaults(withoutEmptyPort(port), { protocol: 'TCP', targetPort: port['port'] }),
   );
+}
+
+/** The port of a target that is 0 or empty counts as missing. */
+function withoutEmptyPort(port: Fields): Fields {
+  const target = port['targetPort'];
+  return target === 0 || target === '' ? withoutFields(port, 'targetPort') : port;
 }
 
 function defaultSecret(object: ResourceObject): ResourceObject {

@@ -3,9 +3,10 @@ import { ApiLab } from '../test/api-lab.ts';
 
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const WIDGETS = '/apis/example.com/v1/namespaces/default/widgets';
+const OPEN = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 let lab: ApiLab;
 
-function definition(schema: object = { type: 'object' }, spec: object = {}): object {
+function definition(schema: object = OPEN, spec: object = {}): object {
   return {
     metadata: { name: 'widgets.example.com' },
     spec: {
@@ -74,9 +75,15 @@ test('defaults of the schema are filled in', () => {
         default: {},
         properties: {
           size: { type: 'integer', default: 3 },
-          parts: { type: 'array', items: { type: 'object', properties: { count: { default: 1 } } } },
+          parts: {
+            type: 'array',
+            items: {
+              type: 'object',
+              properties: { name: { type: 'string' }, count: { type: 'integer', default: 1 } },
+            },
+          },
         },
-        additionalProperties: { type: 'object', properties: { on: { default: true } } },
+        additionalProperties: { type: 'object', properties: { on: { type: 'boolean', default: true } } },
       },
     },
   };
@@ -86,6 +93,21 @@ test('defaults of the schema are filled in', () => {
   expect(lab.create(WIDGETS, { metadata: { name: 'b' }, spec }).body).toMatchObject({
     spec: { size: 5, parts: [{ name: 'x', count: 1 }], extra: { on: true } },
   });
+});
+
+test('fields that the schema does not have are dropped', () => {
+  const parts = { type: 'array', items: { type: 'object', properties: { name: { type: 'string' } } } };
+  const spec = { type: 'object', properties: { parts } };
+  lab.create(DEFINITIONS, definition({ type: 'object', properties: { spec } }));
+  const created = lab.create(WIDGETS, {
+    metadata: { name: 'a' },
+    odd: 1,
+    spec: { parts: [{ name: 'x', no: 1 }] },
+  });
+  expect(created.body).toMatchObject({ spec: { parts: [{ name: 'x' }] } });
+  expect(created.body).not.toHaveProperty('odd');
+  expect(created.text).not.toContain('"no"');
+  expect(created.warnings).toEqual(['unknown field "odd"', 'unknown field "spec.parts[0].no"']);
 });
 
 test('the status has a subresource where the version says so', () => {

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { BUILT_IN_KINDS, type ServedKind } from './kinds.ts';
 import {
   decodeBody,
+  decodeObject,
   decodeYaml,
   dropUnknownFields,
   mediaTypeOf,
   toResourceObject,
-  validateFields,
 } from './object-body.ts';
 import { StatusError } from './status-error.ts';
 
@@ -51,30 +51,35 @@ test('fills in type, orders metadata, drops what is empty in it', () => {
 });
 
 test.each([
-  [{ kind: 'Secret' }, 'cannot be handled as a ConfigMap'],
-  [{ apiVersion: 'apps/v1' }, 'does not match the expected API version (v1)'],
-  [{ metadata: [] }, 'must be an object'],
-  [{ metadata: { labels: { a: 1 } } }, 'metadata.labels must be of type map of strings'],
-  [{ metadata: { finalizers: 'x' } }, 'metadata.finalizers must be of type []string'],
-  [{ metadata: { generation: 'x' } }, 'metadata.generation must be of type int64'],
+  [{ kind: 'Secret' }, 'converting (v1.Secret) to (core.ConfigMap): unknown conversion'],
+  [{ apiVersion: 'apps/v1' }, 'no kind "ConfigMap" is registered for version "apps/v1"'],
+  [
+    { metadata: [] },
+    'json: cannot unmarshal array into Go struct field ConfigMap.metadata of type v1.ObjectMeta',
+  ],
+  [{ metadata: { labels: { a: 1 } } }, 'into Go struct field ObjectMeta.metadata.labels of type string'],
+  [{ metadata: { finalizers: 'x' } }, 'into Go struct field ObjectMeta.metadata.finalizers of type []string'],
   [{ data: { a: 1 } }, 'json: cannot unmarshal number into Go struct field ConfigMap.data of type string'],
-  [{ data: [] }, 'cannot unmarshal array'],
+  [
+    { data: [] },
+    'json: cannot unmarshal array into Go struct field ConfigMap.data of type map[string]string',
+  ],
 ])('refuses %j', (value, problem) => {
-  expect(() => toResourceObject(value, configMap)).toThrow(problem);
+  expect(() => decodeObject({ value, duplicates: [] }, configMap, 'Ignore')).toThrow(problem);
 });
 
 test('unknown fields are reported in the order of the body, duplicates behind them', () => {
   const body = { value: { odd: 1, metadata: { strange: 1 }, data: {} }, duplicates: ['data.a'] };
-  expect(validateFields(body, configMap, 'Warn')).toEqual([
+  expect(decodeObject(body, configMap, 'Warn').warnings).toEqual([
     'unknown field "odd"',
     'unknown field "metadata.strange"',
     'duplicate field "data.a"',
   ]);
-  expect(validateFields(body, configMap, 'Ignore')).toEqual([]);
-  expect(() => validateFields(body, configMap, 'Strict')).toThrow(
+  expect(decodeObject(body, configMap, 'Ignore').warnings).toEqual([]);
+  expect(() => decodeObject(body, configMap, 'Strict')).toThrow(
     'strict decoding error: unknown field "odd", ',
   );
-  expect(validateFields({ value: { data: {} }, duplicates: [] }, configMap, 'Strict')).toEqual([]);
+  expect(decodeObject({ value: { data: {} }, duplicates: [] }, configMap, 'Strict').warnings).toEqual([]);
 });
 
 test('a built-in object keeps the fields of its kind, custom ones keep all', () => {

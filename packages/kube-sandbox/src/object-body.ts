@@ -1,11 +1,15 @@
-import { isObject, parseJson, textOf } from '@addon-operator/json';
+import { fieldsOf, isObject, parseJson, textOf } from '@addon-operator/json';
 import { load } from 'js-yaml';
+import { builtInType, objectMetaType } from './built-in-types.ts';
 import { duplicateKeys } from './duplicate-keys.ts';
 import { apiVersionOf, type ServedKind } from './kinds.ts';
+import { invalidValue } from './object-names.ts';
 import { decodeProtobufBody } from './protobuf-body.ts';
 import { META_FIELDS, type ObjectMeta, type ResourceObject } from './resource-object.ts';
 import { messageOf } from './sandbox-error.ts';
-import { badRequest, unsupportedMediaType } from './status-error.ts';
+import { prune } from './schema-pruning.ts';
+import { badRequest, invalid, unsupportedMediaType } from './status-error.ts';
+import { type Decoded, decodeTyped } from './typed-decoding.ts';
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
@@ -77,27 +81,43 @@ export function decodeYaml(bytes: Uint8Array): Readonly<Record<string, unknown>>
 }
 
 /**
- * Checks that `value` can be an object of `kind`: type, metadata and, for custom resources, nothing else.
- * Missing apiVersion and kind are filled in.
+ * A decoded value as an object of `kind`, its metadata in order. Missing apiVersion and kind are filled in.
  *
- * @throws StatusError 400
+ * @throws StatusError 400 if it is of another kind
  */
 export function toResourceObject(value: Readonly<Record<string, unknown>>, kind: ServedKind): ResourceObject {
+  checkKind(value, kind);
+  const { apiVersion: _apiVersion, kind: _kind, metadata, ...rest } = value;
+  return { kind: kind.kind, apiVersion: apiVersionOf(kind), metadata: toMeta(fieldsOf(metadata)), ...rest };
+}
+
+/** @throws StatusError 400 */
+function checkKind(value: Readonly<Record<string, unknown>>, kind: ServedKind): void {
   const apiVersion = value['apiVersion'] ?? apiVersionOf(kind);
   const kindName = value['kind'] ?? kind.kind;
   if (apiVersion !== apiVersionOf(kind) || kindName !== kind.kind)
-    throw wrongKind(apiVersion, kindName, kind);
-  const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, ...rest } = value;
-  checkTextMaps(rest, kind);
-  return {
-    kind: kind.kind,
-    apiVersion: apiVersionOf(kind),
-    metadata: toMeta(value['metadata'] ?? {}, kind),
-    ...rest,
-  };
+    throw wrongKind(apiVersion, kindName, kind, textOf(fieldsOf(value['metadata'])['name']));
 }
 
-function wrongKind(apiVersion: unknown, kindName: unknown, kind: ServedKind): Error {
+function wrongKind(apiVersion: unknown, kindName: unknown, kind: ServedKind, name: string): Error {
+  if (kind.isCustom && kindName !== kind.kind) {
+    const cause = invalidValue('kind', kindName, `must be ${kind.kind}`);
+    throw invalid({ group: kind.group, kind: String(kindName), name }, [cause]);
+  }
+  const [version = '', group = ''] = String(apiVersion).split('/').toReversed();
+  if (!kind.isCustom && builtInType({ group, version, kind: String(kindName) }) === undefined) {
+    const problem = `no kind "${String(kindName)}" is registered for version "${String(apiVersion)}" in scheme "pkg/runtime/scheme.go:110"`;
+    return badRequest(
+      `${String(kindName)} in version "${version}" cannot be handled as a ${kind.kind}: ${problem}`,
+    );
+  }
+  if (!kind.isCustom && kindName !== kind.kind) {
+    const [packageName = ''] = kind.group === '' ? ['core'] : kind.group.split('.');
+    const problem = `converting (${version}.${String(kindName)}) to (${packageName}.${kind.kind}): unknown conversion`;
+    return badRequest(
+      `${String(kindName)} in version "${version}" cannot be handled as a ${kind.kind}: ${problem}`,
+    );
+  }
   if (kind.isCustom || apiVersion === apiVersionOf(kind)) {
     return badRequest(
       `${cannotBeHandled(kind, String(kindName))}: the object is of kind ${String(apiVersion)}, ${String(kindName)}`,
@@ -112,63 +132,12 @@ function cannotBeHandled({ kind, version }: ServedKind, given = kind): string {
   return `${given} in version "${version}" cannot be handled as a ${kind}`;
 }
 
-/** Maps of which clients rely on the server to refuse anything but texts. */
-const TEXT_MAPS: Readonly<Record<string, readonly string[]>> = {
-  ConfigMap: ['data', 'binaryData'],
-  Secret: ['data', 'stringData'],
-};
-
-function checkTextMaps(fields: Readonly<Record<string, unknown>>, kind: ServedKind): void {
-  if (kind.group !== '') return;
-  for (const field of TEXT_MAPS[kind.kind] ?? []) {
-    const content = fields[field] ?? {};
-    const wrong = isObject(content)
-      ? Object.values(content).find((value) => typeof value !== 'string')
-      : content;
-    if (wrong === undefined || wrong === null) continue;
-    const type = Array.isArray(wrong) ? 'array' : typeof wrong;
-    throw badRequest(
-      `${cannotBeHandled(kind)}: json: cannot unmarshal ${type} into Go struct field ${kind.kind}.${field} of type string`,
-    );
-  }
-}
-
-type FieldCheck = (value: unknown) => boolean;
-
-const isText: FieldCheck = (value) => typeof value === 'string';
-const isTextMap: FieldCheck = (value) => isObject(value) && Object.values(value).every(isText);
-const isObjectList: FieldCheck = (value) => Array.isArray(value) && value.every(isObject);
-
-const META_CHECKS: Readonly<Record<string, readonly [check: FieldCheck, expected: string]>> = {
-  name: [isText, 'string'],
-  generateName: [isText, 'string'],
-  namespace: [isText, 'string'],
-  uid: [isText, 'string'],
-  resourceVersion: [isText, 'string'],
-  generation: [(value) => typeof value === 'number', 'int64'],
-  creationTimestamp: [isText, 'string'],
-  deletionTimestamp: [isText, 'string'],
-  labels: [isTextMap, 'map of strings'],
-  annotations: [isTextMap, 'map of strings'],
-  ownerReferences: [isObjectList, '[]OwnerReference'],
-  finalizers: [(value) => Array.isArray(value) && value.every(isText), '[]string'],
-  managedFields: [isObjectList, '[]ManagedFieldsEntry'],
-};
-
-function toMeta(value: unknown, kind: ServedKind): ObjectMeta {
-  if (!isObject(value)) throw badRequest(`metadata of a ${kind.kind} must be an object`);
+function toMeta(value: Readonly<Record<string, unknown>>): ObjectMeta {
   const metadata: Record<string, unknown> = {};
   for (const field of META_FIELDS) {
-    const content = value[field];
-    if (isEmpty(content)) continue;
-    const [isValid, expected] = META_CHECKS[field] ?? [() => true, ''];
-    if (!isValid(content)) {
-      throw badRequest(`${cannotBeHandled(kind)}: metadata.${field} must be of type ${expected}`);
-    }
-    metadata[field] = content;
+    if (!isEmpty(value[field])) metadata[field] = value[field];
   }
-  const name = textOf(metadata['name']);
-  return { ...metadata, name };
+  return { ...metadata, name: textOf(metadata['name']) };
 }
 
 /** Metadata does not keep empty texts, maps and lists. */
@@ -177,36 +146,48 @@ function isEmpty(value: unknown): boolean {
   return Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
 }
 
-/** Unknown top-level and metadata fields of a body in its order, in the server's words. */
-export function unknownFields(value: Readonly<Record<string, unknown>>, kind: ServedKind): readonly string[] {
-  const { fields } = kind;
-  const knownInMeta: readonly string[] = META_FIELDS;
-  const known = fields === undefined ? undefined : new Set(['apiVersion', 'kind', 'metadata', ...fields]);
-  const unknown = Object.entries(value).flatMap(([field, content]) => {
-    if (field === 'metadata' && isObject(content)) {
-      const inMeta = Object.keys(content).filter((name) => !knownInMeta.includes(name));
-      return inMeta.map((name) => `metadata.${name}`);
-    }
-    return known === undefined || known.has(field) ? [] : [field];
-  });
-  return unknown.map((field) => `unknown field "${field}"`);
+export interface DecodedObject {
+  readonly object: ResourceObject;
+  /** Contents of `Warning` headers. */
+  readonly warnings: readonly string[];
 }
 
 /**
- * Judges unknown and duplicate fields: refused under Strict, returned as warnings under Warn.
+ * Reads a body as an object of `kind`: values of the wrong type are refused, unknown fields dropped. Unknown and duplicate
+ * fields are refused under Strict and returned as warnings under Warn.
  *
  * @throws StatusError 400
  */
-export function validateFields(
+export function decodeObject(
   body: DecodedBody,
   kind: ServedKind,
   validation: FieldValidation,
-): readonly string[] {
-  if (validation === 'Ignore') return [];
-  const duplicates = body.duplicates.map((path) => `duplicate field "${path}"`);
-  const problems = [...unknownFields(body.value, kind), ...duplicates];
-  if (problems.length === 0 || validation === 'Warn') return problems;
-  throw badRequest(`${cannotBeHandled(kind)}: strict decoding error: ${problems.join(', ')}`);
+): DecodedObject {
+  checkKind(body.value, kind);
+  const { value, unknown, problem } = decodeOfKind(body.value, kind);
+  if (problem !== undefined) throw badRequest(`${cannotBeHandled(kind)}: ${problem}`);
+  const problems = [
+    ...unknown.map((path) => `unknown field "${path}"`),
+    ...body.duplicates.map((path) => `duplicate field "${path}"`),
+  ];
+  if (validation === 'Strict' && problems.length > 0)
+    throw badRequest(`${cannotBeHandled(kind)}: strict decoding error: ${problems.join(', ')}`);
+  return { object: toResourceObject(value, kind), warnings: validation === 'Warn' ? problems : [] };
+}
+
+export function decodeOfKind(value: Readonly<Record<string, unknown>>, kind: ServedKind): Decoded {
+  const type = builtInType(kind);
+  if (type !== undefined && !kind.isCustom) return decodeTyped(value, type);
+  const { apiVersion, kind: kindName, metadata, ...rest } = value;
+  const typed = decodeTyped(fieldsOf(metadata), objectMetaType());
+  const pruned = prune(rest, kind.schema ?? {});
+  const isWrong = metadata !== undefined && !isObject(metadata);
+  return {
+    value: { apiVersion, kind: kindName, metadata: typed.value, ...pruned.value },
+    unknown: [...typed.unknown.map((path) => `metadata.${path}`), ...pruned.unknown],
+    problem: isWrong ? 'metadata must be an object' : typed.problem,
+    mistake: typed.mistake,
+  };
 }
 
 /** Fields that a typed server leaves out when they are empty. */

@@ -6,11 +6,13 @@ import { type Fields, fieldsAt, withoutFields } from './json-access.ts';
 import { isNamespace, type ServedKind, storageOf } from './kinds.ts';
 import { recordUpdate } from './managed-fields.ts';
 import { dropUnknownFields } from './object-body.ts';
-import { generateName, validateNames } from './object-names.ts';
+import { generateName } from './object-names.ts';
 import { objectKey, type ResourceObject, withMeta } from './resource-object.ts';
 import { applySchemaDefaults } from './schema-defaults.ts';
 import { assignAddresses } from './service-addresses.ts';
-import { alreadyExists, badRequest, forbidden, notFound, StatusError } from './status-error.ts';
+import { alreadyExists, badRequest, forbidden, invalid, notFound, StatusError } from './status-error.ts';
+import { withJobSelector } from './validation/validate-batch.ts';
+import { objectProblems } from './validation/validate-object.ts';
 
 /** Built-in kinds whose spec changes are counted in metadata.generation; custom resources always are. */
 const KINDS_WITH_GENERATION = new Set([
@@ -87,9 +89,16 @@ export function prepareObject(state: ApiState, { kind, namespace, draft }: Creat
       managedFields: undefined,
     },
   );
-  validateNames(object, kind);
   const defaulted = defaultObject(kind, object);
-  return { object: decideFields(state, kind, defaulted, undefined), defaulted };
+  const completed = isJob(kind) ? withJobSelector(defaulted) : defaulted;
+  const causes = objectProblems(kind, completed, false);
+  if (causes.length > 0)
+    throw invalid({ group: kind.group, kind: kind.kind, name: object.metadata.name }, causes);
+  return { object: decideFields(state, kind, completed, undefined), defaulted };
+}
+
+function isJob(kind: ServedKind): boolean {
+  return kind.group === 'batch' && kind.kind === 'Job';
 }
 
 /** Fills in the fields that have defaults, and drops those that the kind does not know. */

@@ -1,5 +1,5 @@
 import type { ApiState, WriteOptions } from './api-state.ts';
-import { checkImmutableFields } from './immutable-fields.ts';
+import { immutableProblems } from './immutable-fields.ts';
 import { equalJson, withoutFields } from './json-access.ts';
 import { isNamespace, type ServedKind, storageOf } from './kinds.ts';
 import { recordUpdate } from './managed-fields.ts';
@@ -11,9 +11,9 @@ import {
   type PreparedObject,
   writer,
 } from './object-create.ts';
-import { validateNames } from './object-names.ts';
 import { type ObjectMeta, objectKey, type ResourceObject, withMeta } from './resource-object.ts';
-import { badRequest, conflict, modifiedConflict } from './status-error.ts';
+import { badRequest, conflict, invalid, modifiedConflict } from './status-error.ts';
+import { objectProblems } from './validation/validate-object.ts';
 
 export interface UpdateRequest {
   readonly kind: ServedKind;
@@ -63,14 +63,24 @@ function replacedObject(state: ApiState, request: UpdateRequest): PreparedObject
       managedFields: managedFieldsOf(request),
     },
   );
-  validateNames(replaced, kind);
   if (subresource === 'status') return { object: replaced, defaulted: replaced };
   const defaulted = defaultObject(kind, replaced);
+  checkUpdate(kind, current, defaulted);
   const decided = decideFields(state, kind, defaulted, current);
-  checkImmutableFields(kind, current, decided);
   if (!hasGeneration(kind) || equalJson(countedFields(current), countedFields(decided)))
     return { object: decided, defaulted };
   return { object: withMeta(decided, { generation: (meta.generation ?? 0) + 1 }), defaulted };
+}
+
+/** @throws StatusError 422 */
+function checkUpdate(kind: ServedKind, current: ResourceObject, next: ResourceObject): void {
+  const causes = [...immutableProblems(kind, current, next)];
+  const problems = objectProblems(kind, next, true);
+  // The API server looks at what ConfigMaps and Secrets must keep before the rest.
+  if (kind.group === '') causes.push(...problems);
+  else causes.unshift(...problems);
+  if (causes.length > 0)
+    throw invalid({ group: kind.group, kind: kind.kind, name: current.metadata.name }, causes);
 }
 
 /** A client may rewrite managed fields, but neither forget them by mistake nor reach them through a subresource. */

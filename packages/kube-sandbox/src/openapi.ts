@@ -1,41 +1,57 @@
 import { createHash } from 'node:crypto';
+import { customSchema, documentSchemas } from './built-in-types.ts';
 import type { Fields } from './json-access.ts';
 import { apiVersionOf, type ServedKind } from './kinds.ts';
 
 const FIELD_VALIDATION = { name: 'fieldValidation', in: 'query', schema: { type: 'string' } };
 
-/**
- * `/openapi/v3`: which group versions have a document. Clients read from it only that the server validates fields by
- * itself.
- */
+/** `/openapi/v3`: which group versions have a document. */
 export function openApiIndex(kinds: readonly ServedKind[]): Fields {
   const paths: Record<string, Fields> = {};
   for (const { group, version } of kinds) {
     const path = groupVersionPath(group, version);
     if (paths[path] !== undefined) continue;
-    const text = JSON.stringify(openApiDocument(kinds, group, version));
+    // What is built in never changes, so the kinds and the schemas of custom resources tell documents apart.
+    const text = JSON.stringify(ofGroupVersion(kinds, group, version));
     const hash = createHash('sha256').update(text).digest('hex').toUpperCase();
     paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` };
   }
   return { paths };
 }
 
-/** The document of one group version: one path a kind, which says that a patch takes `fieldValidation`. */
+/**
+ * The document of one group version: its types with their descriptions, and one path a kind, which says that a patch takes
+ * `fieldValidation`.
+ */
 export function openApiDocument(kinds: readonly ServedKind[], group: string, version: string): Fields {
   const paths: Record<string, Fields> = {};
+  const schemas: Record<string, unknown> = {};
   const root = groupVersionPath(group, version);
-  for (const kind of kinds) {
-    if (kind.group !== group || kind.version !== version) continue;
+  const served = ofGroupVersion(kinds, group, version);
+  for (const kind of served) {
     const scope = kind.isNamespaced ? 'namespaces/{namespace}/' : '';
+    const type = { group, version, kind: kind.kind };
     paths[`/${root}/${scope}${kind.plural}/{name}`] = {
-      patch: {
-        parameters: [FIELD_VALIDATION],
-        responses: {},
-        'x-kubernetes-group-version-kind': { group, version, kind: kind.kind },
-      },
+      get: { responses: {}, 'x-kubernetes-group-version-kind': type },
+      patch: { parameters: [FIELD_VALIDATION], responses: {}, 'x-kubernetes-group-version-kind': type },
     };
+    if (kind.isCustom) schemas[customName(kind)] = customSchema(kind);
   }
-  return { openapi: '3.0.0', info: { title: `sandbox ${apiVersionOf({ group, version })}`, version }, paths };
+  return {
+    openapi: '3.0.0',
+    info: { title: `sandbox ${apiVersionOf({ group, version })}`, version },
+    paths,
+    components: { schemas: { ...documentSchemas(served), ...schemas } },
+  };
+}
+
+function ofGroupVersion(kinds: readonly ServedKind[], group: string, version: string): readonly ServedKind[] {
+  return kinds.filter((kind) => kind.group === group && kind.version === version);
+}
+
+/** `com.example.v1.Widget` */
+function customName({ group, version, kind }: ServedKind): string {
+  return [...group.split('.').toReversed(), version, kind].join('.');
 }
 
 function groupVersionPath(group: string, version: string): string {

@@ -95,6 +95,7 @@ function defaultEnvSource(source: unknown): unknown {
 const SOURCES_WITH_MODE = ['configMap', 'secret', 'downwardAPI', 'projected'];
 
 function defaultVolume(volume: Fields): Fields {
+  if (!Object.values(volume).some(isObject)) return { ...volume, emptyDir: {} };
   let changed = volume;
   for (const source of SOURCES_WITH_MODE) {
     changed = changeField(changed, source, (value) =>

@@ -113,7 +113,7 @@ test('unknown fields warn, are refused under Strict, and are never kept', () => 
 test('spec changes are counted, status and metadata changes are not', () => {
   const spec = {
     selector: { matchLabels: { a: 'b' } },
-    template: { metadata: { labels: { a: 'b' } }, spec: { containers: [] } },
+    template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'a', image: 'b' }] } },
   };
   lab.create(DEPLOYMENTS, { metadata: { name: 'web' }, spec });
   const generation = (): unknown => valueAt(lab.get(`${DEPLOYMENTS}/web`).body, 'metadata', 'generation');
@@ -127,7 +127,7 @@ test('spec changes are counted, status and metadata changes are not', () => {
 test('the status is changed through its subresource only, and nothing else through that', () => {
   const spec = {
     selector: { matchLabels: { a: 'b' } },
-    template: { metadata: { labels: { a: 'b' } }, spec: { containers: [] } },
+    template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'a', image: 'b' }] } },
   };
   lab.create(DEPLOYMENTS, { metadata: { name: 'web' }, spec, status: { replicas: 7 } });
   lab.patch(`${DEPLOYMENTS}/web`, 'merge', { status: { replicas: 8 } });
@@ -142,7 +142,7 @@ test('the status is changed through its subresource only, and nothing else throu
 test('a scale is read, patched and replaced', () => {
   const spec = {
     selector: { matchLabels: { a: 'b' } },
-    template: { metadata: { labels: { a: 'b' } }, spec: { containers: [] } },
+    template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'a', image: 'b' }] } },
   };
   lab.create(DEPLOYMENTS, { metadata: { name: 'web' }, spec });
   const path = `${DEPLOYMENTS}/web/scale`;
@@ -218,7 +218,12 @@ test('numbers beyond 2^53 are kept as they were written', () => {
       scope: 'Cluster',
       names: { plural: 'things', kind: 'Thing' },
       versions: [
-        { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } },
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+        },
       ],
     },
   };

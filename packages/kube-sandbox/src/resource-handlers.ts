@@ -7,17 +7,18 @@ import { type ServedKind, storageOf } from './kinds.ts';
 import { recordUpdate } from './managed-fields.ts';
 import { applyObject } from './object-apply.ts';
 import {
+  type DecodedObject,
   decodeBody,
+  decodeObject,
   decodeYaml,
   type FieldValidation,
-  toResourceObject,
-  validateFields,
 } from './object-body.ts';
 import { createObject, writer } from './object-create.ts';
 import { type DeleteResult, deleteObject, parseDeleteOptions } from './object-delete.ts';
 import { invalidValue, required } from './object-names.ts';
 import { patchFields, patchTypeOf } from './object-patch.ts';
 import { updateObject } from './object-update.ts';
+import { requireDeclared, requirePatchable } from './patch-types.ts';
 import { inVersion, type View, viewObject } from './representation.ts';
 import { objectKey, type ResourceObject } from './resource-object.ts';
 import { responseReview } from './reviews.ts';
@@ -86,8 +87,7 @@ export function handleGet(state: ApiState, resource: ResourceRequest): ApiRespon
 export function handleCreate(state: ApiState, resource: ResourceRequest): ApiResponse {
   const { request, kind, namespace } = resource;
   const body = decodeBody(request.body, request.contentType, kind.kind);
-  const warnings = validateFields(body, kind, fieldValidation(request.query));
-  const draft = toResourceObject(body.value, kind);
+  const { object: draft, warnings } = decodeObject(body, kind, fieldValidation(request.query));
   if (kind.isReview) return reviewResponse(state, resource, draft, warnings);
   const created = createObject(state, { kind, namespace, draft }, writeOptions(request));
   return objectResponse(state, resource, created, { status: 201, warnings });
@@ -120,8 +120,7 @@ export function handleUpdate(state: ApiState, resource: ResourceRequest): ApiRes
   const { request, kind, namespace, name, subresource } = resource;
   if (subresource === 'scale') return updateScale(state, resource);
   const body = decodeBody(request.body, request.contentType, kind.kind);
-  const warnings = validateFields(body, kind, fieldValidation(request.query));
-  const draft = toResourceObject(body.value, kind);
+  const { object: draft, warnings } = decodeObject(body, kind, fieldValidation(request.query));
   const isMissing = state.store.get(storageOf(kind), objectKey(namespace, name)) === undefined;
   if (isMissing && subresource === '' && !kind.isCustom && CREATED_ON_UPDATE.has(kind.kind)) {
     if (draft.metadata.name !== name)
@@ -132,8 +131,32 @@ export function handleUpdate(state: ApiState, resource: ResourceRequest): ApiRes
     return objectResponse(state, resource, created, { status: 201, warnings });
   }
   const current = currentObject(state, resource);
+  if (draft.metadata.name === name) requireVersion(kind, draft);
   const updated = updateObject(state, { kind, current, draft, subresource }, writeOptions(request));
   return objectResponse(state, resource, updated, { warnings });
+}
+
+/** Built-in kinds of which, as of custom resources, nothing is replaced without saying which version. */
+const CONDITIONAL_UPDATES = new Set([
+  'CSIDriver',
+  'CSINode',
+  'CustomResourceDefinition',
+  'Lease',
+  'MutatingWebhookConfiguration',
+  'PodDisruptionBudget',
+  'RuntimeClass',
+  'ValidatingAdmissionPolicy',
+  'ValidatingAdmissionPolicyBinding',
+  'ValidatingWebhookConfiguration',
+  'VolumeAttachment',
+]);
+
+/** @throws StatusError 422 */
+function requireVersion(kind: ServedKind, { metadata }: ResourceObject): void {
+  if ((metadata.resourceVersion ?? '') !== '') return;
+  if (!kind.isCustom && !CONDITIONAL_UPDATES.has(kind.kind)) return;
+  const cause = invalidValue('metadata.resourceVersion', 0, 'must be specified for an update');
+  throw invalid({ group: kind.group, kind: kind.plural, name: metadata.name }, [cause]);
 }
 
 function updateScale(state: ApiState, resource: ResourceRequest): ApiResponse {
@@ -160,16 +183,16 @@ export function handlePatch(state: ApiState, resource: ResourceRequest): ApiResp
     );
   }
   const patched = patchFields(current, type, request.body, kind);
-  const warnings = validateFields({ value: patched, duplicates: [] }, kind, fieldValidation(request.query));
-  const draft = patchedObject(patched, kind);
+  requirePatchable(patched, kind, type, request.body);
+  const { object: draft, warnings } = patchedObject(patched, kind, fieldValidation(request.query));
   const updated = updateObject(state, { kind, current, draft, subresource }, options);
   return objectResponse(state, resource, updated, { warnings });
 }
 
 /** A patch that makes no object of the kind is invalid, where a body that is none is a bad request. */
-function patchedObject(patched: Fields, kind: ServedKind): ResourceObject {
+function patchedObject(patched: Fields, kind: ServedKind, validation: FieldValidation): DecodedObject {
   try {
-    return toResourceObject(patched, kind);
+    return decodeObject({ value: patched, duplicates: [] }, kind, validation);
   } catch (error) {
     if (!(error instanceof StatusError) || error.status.code !== 400) throw error;
     const cause = invalidValue('patch', patched, error.message);
@@ -185,7 +208,8 @@ function applyPatch(state: ApiState, resource: ResourceRequest): ApiResponse {
     throw invalid({ group: 'meta.k8s.io', kind: 'PatchOptions', name: '' }, [cause]);
   }
   const value = decodeYaml(request.body);
-  const warnings = validateFields({ value, duplicates: [] }, kind, fieldValidation(request.query));
+  requireDeclared(value, kind, { namespace, name });
+  const { warnings } = decodeObject({ value, duplicates: [] }, kind, fieldValidation(request.query));
   const { object, isCreated } = applyObject(
     state,
     { kind, namespace, name, subresource, applied: value, isForced: request.query.get('force') === 'true' },
@@ -248,8 +272,8 @@ export function deleteObjects(
 /** `namespaces/NAME/finalize`: replaces spec.finalizers. */
 export function handleFinalize(state: ApiState, resource: ResourceRequest): ApiResponse {
   const { request, kind } = resource;
-  const { value } = decodeBody(request.body, request.contentType, kind.kind);
-  const draft = toResourceObject(value, kind);
+  const body = decodeBody(request.body, request.contentType, kind.kind);
+  const { object: draft } = decodeObject(body, kind, 'Ignore');
   const current = currentObject(state, resource);
   const finalizers = isObject(draft['spec']) ? draft['spec']['finalizers'] : undefined;
   const finalized = { ...current, spec: { finalizers: finalizers ?? [] } };

@@ -42,7 +42,13 @@ test('headless and external services get none', () => {
 test('services for the outside get node ports, and keep those they have', () => {
   expect(create('a', { type: 'NodePort' })).toMatchObject({ ports: [{ nodePort: 30_000 }] });
   expect(
-    create('b', { type: 'LoadBalancer', ports: [{ port: 1 }, { port: 2, nodePort: 31_000 }] }),
+    create('b', {
+      type: 'LoadBalancer',
+      ports: [
+        { name: 'x', port: 1 },
+        { name: 'y', port: 2, nodePort: 31_000 },
+      ],
+    }),
   ).toMatchObject({
     ports: [{ nodePort: 30_001 }, { nodePort: 31_000 }],
   });

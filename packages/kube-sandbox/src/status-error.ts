@@ -98,7 +98,7 @@ export function invalid(
   subject: { readonly group: string; readonly kind: string; readonly name: string },
   causes: readonly StatusCause[],
 ): StatusError {
-  const texts = causes.map((cause) => `${cause.field ?? ''}: ${cause.message}`);
+  const texts = [...new Set(causes.map((cause) => `${cause.field ?? ''}: ${cause.message}`))];
   const text = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
   const qualifiedKind = subject.group === '' ? subject.kind : `${subject.kind}.${subject.group}`;
   return new StatusError(422, 'Invalid', `${qualifiedKind} "${subject.name}" is invalid: ${text}`, {

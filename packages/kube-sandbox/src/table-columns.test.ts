@@ -36,6 +36,7 @@ async function printed(path: string, body: object): Promise<Readonly<Record<stri
 
 const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i:1' }] } };
 const selector = { matchLabels: { a: 'b' } };
+const task = { ...template, spec: { ...template.spec, restartPolicy: 'Never' } };
 const meta = { metadata: { name: 'x' } };
 
 test.each([
@@ -58,12 +59,12 @@ test.each([
   ],
   [
     '/apis/batch/v1/namespaces/default/jobs',
-    { ...meta, spec: { template } },
+    { ...meta, spec: { template: task } },
     { Status: 'Complete', Completions: '1/1', Duration: '0s' },
   ],
   [
     '/apis/batch/v1/namespaces/default/cronjobs',
-    { ...meta, spec: { schedule: '* * * * *' } },
+    { ...meta, spec: { schedule: '* * * * *', jobTemplate: { spec: { template: task } } } },
     { Schedule: '* * * * *', Suspend: 'False', Active: 0, 'Last Schedule': '<none>' },
   ],
   ['/api/v1/namespaces/default/pods', { ...meta, spec: template.spec }, { Ready: '1/1', Status: 'Running' }],
@@ -96,7 +97,10 @@ test.each([
   ],
   [
     '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers',
-    { ...meta, spec: { maxReplicas: 3, scaleTargetRef: { kind: 'Deployment', name: 'd' } } },
+    {
+      ...meta,
+      spec: { maxReplicas: 3, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' } },
+    },
     { Reference: 'Deployment/d', MinPods: 1, MaxPods: 3 },
   ],
   [
@@ -137,7 +141,7 @@ test('a custom resource is printed as its definition says', async () => {
           name: 'v1',
           served: true,
           storage: true,
-          schema: { openAPIV3Schema: { type: 'object' } },
+          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
           additionalPrinterColumns: [
             { name: 'Size', type: 'integer', jsonPath: '.spec.size' },
             { name: 'Since', type: 'date', jsonPath: '.spec.since' },

@@ -8,6 +8,7 @@ const template = {
   metadata: { labels: { app: 'web' } },
   spec: { containers: [{ name: 'a', image: 'nginx' }] },
 };
+const task = { ...template, spec: { ...template.spec, restartPolicy: 'Never' } };
 const spec = { replicas: 2, selector: { matchLabels: { app: 'web' } }, template };
 let lab: ApiLab;
 
@@ -116,7 +117,7 @@ test.each([
   ['/api/v1/namespaces/default/replicationcontrollers', { replicas: 1, template }, { readyReplicas: 1 }],
   [
     '/apis/batch/v1/namespaces/default/jobs',
-    { template },
+    { template: task },
     { succeeded: 1, conditions: [{}, { type: 'Complete', status: 'True' }] },
   ],
   [
@@ -127,7 +128,7 @@ test.each([
   ['/api/v1/namespaces/default/pods', { ...template.spec, restartPolicy: 'Never' }, { phase: 'Succeeded' }],
   [
     '/api/v1/namespaces/default/persistentvolumeclaims',
-    { accessModes: ['ReadWriteOnce'] },
+    { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
     { phase: 'Bound' },
   ],
   [
@@ -143,9 +144,9 @@ test.each([
 
 test('a suspended Job does not complete, a finished one stays as it is', async () => {
   const jobs = '/apis/batch/v1/namespaces/default/jobs';
-  await create(jobs, { metadata: { name: 'later' }, spec: { template, suspend: true } });
+  await create(jobs, { metadata: { name: 'later' }, spec: { template: task, suspend: true } });
   expect(lab.get(`${jobs}/later`).body['status']).toEqual({});
-  await create(jobs, { metadata: { name: 'done' }, spec: { template } });
+  await create(jobs, { metadata: { name: 'done' }, spec: { template: task } });
   const before = lab.get(`${jobs}/done`).body['status'];
   await lab.clock.advance(60_000);
   lab.patch(`${jobs}/done`, 'merge', { metadata: { labels: { a: 'b' } } });

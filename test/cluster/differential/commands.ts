@@ -101,6 +101,24 @@ export const KUBECTL_SEQUENCES: readonly CommandSequence[] = [
     ],
   },
   {
+    name: 'kubectl explain, and objects that are refused',
+    commands: [
+      kubectl('create', 'namespace', '{ns}'),
+      kubectl('explain', 'deployment.spec.strategy'),
+      kubectl('explain', 'deployment', '--recursive'),
+      kubectl('explain', 'configmaps'),
+      kubectl('explain', 'pods.spec.containers.ports'),
+      kubectl('explain', 'deployment.spec.nothing'),
+      kubectl('apply', '-f', '{dir}/two-replicas.yaml'),
+      kubectl('apply', '--server-side', '-f', '{dir}/two-replicas.yaml'),
+      kubectl('apply', '--server-side', '-f', '{dir}/typo.yaml'),
+      kubectl('apply', '-f', '{dir}/no-selector.yaml'),
+      kubectl('apply', '--server-side', '-f', '{dir}/no-selector.yaml'),
+      silently(kubectl('diff', '-f', '{dir}/no-selector.yaml')),
+      kubectl('create', '-f', '{dir}/no-selector.yaml', '--dry-run=server'),
+    ],
+  },
+  {
     name: 'kubectl on custom resources',
     commands: [
       kubectl('create', 'namespace', '{ns}'),
@@ -184,6 +202,16 @@ spec:
                 size: {type: integer, default: 3}
                 parts: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name], items: {type: object, required: [name], properties: {name: {type: string}, count: {type: integer}}}}
             status: {type: object, properties: {ready: {type: boolean}}}
+`,
+  'two-replicas.yaml': `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec: {replicas: two, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: d}]}}}
+`,
+  'no-selector.yaml': `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec: {template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: d}]}}}
 `,
   'gadget.yaml': `apiVersion: differential.example.com/v1
 kind: Gadget

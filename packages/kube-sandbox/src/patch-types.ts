@@ -1,0 +1,120 @@
+import { isObject, parseJson } from '@addon-operator/json';
+import { type Fields, scalarText, valueAt } from './json-access.ts';
+import { apiVersionOf, type ServedKind } from './kinds.ts';
+import { decodeOfKind } from './object-body.ts';
+import { invalidValue } from './object-names.ts';
+import type { PatchType } from './object-patch.ts';
+import { StatusError } from './status-error.ts';
+import { TypeRules } from './type-rules.ts';
+import type { TypeMistake } from './typed-decoding.ts';
+
+/**
+ * Refuses what a patch would make of an object if a value has the wrong type.
+ *
+ * @throws StatusError 422
+ */
+export function requirePatchable(
+  patched: Fields,
+  kind: ServedKind,
+  type: Exclude<PatchType, 'apply'>,
+  patch: Uint8Array,
+): void {
+  if (kind.isCustom) return;
+  const { problem, mistake } = decodeOfKind(patched, kind);
+  if (problem === undefined) return;
+  const cause =
+    type === 'strategic'
+      ? invalidValue(
+          'patch',
+          goText(parseJson(Buffer.from(patch).toString('utf8'))),
+          restoreProblem(mistake, problem),
+        )
+      : invalidValue('patch', JSON.stringify(patched), problem);
+  throw new StatusError(422, 'Invalid', ` "" is invalid: patch: ${cause.message}`, { causes: [cause] });
+}
+
+/** What the API server says when it makes an object of a patched map of fields. */
+function restoreProblem(mistake: TypeMistake | undefined, problem: string): string {
+  if (mistake === undefined) return problem;
+  const { type } = mistake.type;
+  const given = goKind(mistake.value);
+  if (type === 'struct') return `cannot restore struct from: ${given}`;
+  if (type === 'list' || type === 'map')
+    return `cannot restore ${type === 'list' ? 'slice' : 'map'} from ${given}`;
+  return `unrecognized type: ${type}`;
+}
+
+function goKind(value: unknown): string {
+  if (Array.isArray(value)) return 'slice';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
+  return typeof value === 'boolean' ? 'bool' : isObject(value) ? 'map' : typeof value;
+}
+
+/** A value as Go prints it: `map[a:1 b:[x y]]`. */
+function goText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`;
+  if (!isObject(value)) return value === null ? '<nil>' : scalarText(value);
+  const fields = Object.keys(value).toSorted();
+  return `map[${fields.map((field) => `${field}:${goText(value[field])}`).join(' ')}]`;
+}
+
+/**
+ * Refuses to apply what the schema of a built-in kind does not declare, whatever the field validation is.
+ *
+ * @throws StatusError 500, as the API server does
+ */
+export function requireDeclared(
+  applied: Fields,
+  kind: ServedKind,
+  { namespace, name }: { readonly namespace: string | undefined; readonly name: string },
+): void {
+  if (kind.isCustom || applied['kind'] !== kind.kind || applied['apiVersion'] !== apiVersionOf(kind)) return;
+  const { unknown, mistake } = decodeOfKind(applied, kind);
+  const problems = [
+    ...(mistake === undefined
+      ? []
+      : [`${declaredPath(mistake.path, applied, kind)}: ${expectation(mistake)}`]),
+    ...unknown.map((path) => `${declaredPath(path, applied, kind)}: field not declared in schema`),
+  ];
+  if (problems.length === 0) return;
+  const text =
+    problems.length === 1 ? problems.join('') : `errors:\n${problems.map((line) => `  ${line}`).join('\n')}`;
+  const title = `${namespace === undefined ? '' : namespace}/${name}; ${kind.group}/${kind.version}, Kind=${kind.kind}`;
+  throw new StatusError(500, '', `failed to create typed patch object (${title}): ${text}`);
+}
+
+const NUMBERS: readonly string[] = ['int32', 'int64', 'float64'];
+
+function expectation({ type, value }: TypeMistake): string {
+  if (NUMBERS.includes(type.type)) return `expected numeric (int or float), got ${goKind(value)}`;
+  if (type.type === 'list') return `expected list, got &{${goText(value)}}`;
+  if (type.type === 'map' || type.type === 'struct') return `expected map, got &{${goText(value)}}`;
+  const expected = type.type === 'bool' ? 'boolean' : 'string';
+  return `expected ${expected}, got &value.valueUnstructured{Value:${goValue(value)}}`;
+}
+
+function goValue(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value) : goText(value);
+}
+
+/** `spec.containers[0].image` as field managers see it: `.spec.containers[name="main"].image`. */
+function declaredPath(path: string, applied: Fields, kind: ServedKind): string {
+  let rules = TypeRules.ofRoot(kind.structures, kind.rootType);
+  let current: unknown = applied;
+  let keys: readonly string[] | undefined;
+  let text = '';
+  for (const [, field, index] of path.matchAll(/([^.[\]]+)|\[(\d+)\]/g)) {
+    if (field !== undefined && index === undefined) {
+      ({ keys } = rules.rule(field));
+      rules = rules.below(field);
+      current = valueAt(current, field);
+      text += `.${field}`;
+    } else {
+      const item = valueAt(current, Number(index));
+      const named = (keys ?? []).map((key) => `${key}=${JSON.stringify(valueAt(item, key))}`);
+      text += `[${named.length === 0 ? index : named.join()}]`;
+      current = item;
+    }
+  }
+  return text;
+}

@@ -1,0 +1,89 @@
+import { fieldsAt } from '../json-access.ts';
+import { isNamespace, type ServedKind } from '../kinds.ts';
+import type { ResourceObject } from '../resource-object.ts';
+import type { StatusCause } from '../status-error.ts';
+import { FieldErrors } from './field-errors.ts';
+import {
+  validateDaemonSet,
+  validateDeployment,
+  validateReplicaSet,
+  validateStatefulSet,
+} from './validate-apps.ts';
+import { validateCronJob, validateJob } from './validate-batch.ts';
+import { validateClaimSpec } from './validate-claim.ts';
+import { validateConfigMap, validateNamespace, validateSecret, validateService } from './validate-core.ts';
+import { validateFinalizerDomains, validateMeta } from './validate-meta.ts';
+import { validateIngress, validateNetworkPolicy } from './validate-networking.ts';
+import { validatePodSpec, validatePodTemplate } from './validate-pod.ts';
+import { validateBinding, validateRole } from './validate-rbac.ts';
+import { validateAutoscaler, validateDisruptionBudget } from './validate-scaling.ts';
+import { validateBySchema } from './validate-schema.ts';
+
+type Check = (object: ResourceObject, errors: FieldErrors, isUpdate: boolean) => void;
+type SpecCheck = (spec: ReturnType<typeof fieldsAt>, errors: FieldErrors, isUpdate: boolean) => void;
+
+function ofSpec(check: SpecCheck): Check {
+  return (object, errors, isUpdate) => check(fieldsAt(object, 'spec'), errors, isUpdate);
+}
+
+/** What is checked beyond types and metadata, by kind. */
+const CHECKS: Readonly<Record<string, Check>> = {
+  ConfigMap: validateConfigMap,
+  Secret: validateSecret,
+  Service: ofSpec(validateService),
+  PersistentVolumeClaim: ofSpec((spec, errors) => validateClaimSpec(spec, 'spec', errors)),
+  Pod: ofSpec((spec, errors) => validatePodSpec(spec, 'spec', errors)),
+  PodTemplate: (object, errors) => validatePodTemplate(fieldsAt(object, 'template'), 'template', errors),
+  Deployment: ofSpec(validateDeployment),
+  ReplicaSet: ofSpec(validateReplicaSet),
+  StatefulSet: ofSpec(validateStatefulSet),
+  DaemonSet: ofSpec(validateDaemonSet),
+  Job: validateJob,
+  CronJob: validateCronJob,
+  Ingress: ofSpec(validateIngress),
+  NetworkPolicy: ofSpec(validateNetworkPolicy),
+  PodDisruptionBudget: ofSpec(validateDisruptionBudget),
+  HorizontalPodAutoscaler: ofSpec(validateAutoscaler),
+  Role: validateRole,
+  ClusterRole: validateRole,
+  RoleBinding: validateBinding,
+  ClusterRoleBinding: validateBinding,
+};
+
+/** How often the API server reports each problem of metadata on an update, and each other problem: some checks repeat. */
+const REPORTED_ON_UPDATE: Readonly<Record<string, readonly [ofMeta: number, ofRest: number]>> = {
+  ConfigMap: [4, 1],
+  Ingress: [4, 1],
+  Job: [3, 2],
+  NetworkPolicy: [4, 1],
+  PersistentVolumeClaim: [5, 2],
+  Pod: [4, 1],
+  Secret: [4, 1],
+  ServiceAccount: [4, 1],
+  ClusterRole: [5, 2],
+  ClusterRoleBinding: [5, 2],
+  Role: [5, 2],
+  RoleBinding: [5, 2],
+};
+
+/** What is wrong with an object whose types were checked and whose defaults are filled in. */
+export function objectProblems(
+  kind: ServedKind,
+  object: ResourceObject,
+  isUpdate: boolean,
+): readonly StatusCause[] {
+  const meta = new FieldErrors();
+  validateMeta(object, kind, meta, isUpdate);
+  if (!isUpdate && !kind.isCustom) validateFinalizerDomains(object, meta);
+  const rest = new FieldErrors();
+  if (isNamespace(kind)) validateNamespace(object, rest);
+  else if (!kind.isCustom) CHECKS[kind.kind]?.(object, rest, isUpdate);
+  if (kind.schema !== undefined) validateBySchema(object, kind.schema, rest);
+  if (!isUpdate || kind.isCustom) return [...meta.causes, ...rest.causes];
+  const [ofMeta, ofRest] = REPORTED_ON_UPDATE[kind.kind] ?? [3, 1];
+  return [...repeated(meta.causes, ofMeta), ...repeated(rest.causes, ofRest)];
+}
+
+function repeated(causes: readonly StatusCause[], times: number): readonly StatusCause[] {
+  return Array.from({ length: times }, () => causes).flat();
+}
