@@ -59,16 +59,11 @@ test('a failure is a Status with message, reason and code', () => {
   });
 });
 
-<<<<<<< HEAD:packages/kube-sandbox/src/handle-request.test.ts
 test('subresources that need a node return 501 for an object that exists, 404 for one that does not', () => {
-  lab.create('/api/v1/namespaces/default/pods', { metadata: { name: 'a' }, spec: { containers: [] } });
-=======
-test('what needs a node answers 501 for what exists, 404 for what does not', () => {
   lab.create('/api/v1/namespaces/default/pods', {
     metadata: { name: 'a' },
     spec: { containers: [{ name: 'c', image: 'i' }] },
   });
->>>>>>> 378ca9cf (Check objects in the sandbox as Kubernetes 1.34 does):packages/kube-sandbox/src/api.test.ts
   for (const subresource of ['log', 'exec', 'attach', 'portforward', 'proxy/x/y']) {
     expect(lab.get(`/api/v1/namespaces/default/pods/a/${subresource}`)).toMatchObject({
       status: 501,
