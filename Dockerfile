@@ -98,8 +98,7 @@ COPY --from=runtime /var/lib/dpkg/status /out/dpkg-status
 RUN npm sbom --omit=dev --package-lock-only --sbom-format=cyclonedx >/out/npm.cdx.json \
   && node release/image/write-sbom.ts /out/npm.cdx.json /out/dpkg-status /out/bin/versions.json >/out/addon-operator.cdx.json \
   && find node_modules -mindepth 1 -maxdepth 1 ! -name koffi ! -name @koromix -exec rm -rf {} + \
-  && rm -rf node_modules/koffi/vendor node_modules/koffi/doc node_modules/@koromix/*/musl_* \
-  && find dist -name '*.map' -delete
+  && rm -rf node_modules/koffi/vendor node_modules/koffi/doc node_modules/@koromix/*/musl_*
 
 FROM runtime
 COPY --from=build /out/bin/node /usr/local/bin/node
