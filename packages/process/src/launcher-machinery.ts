@@ -10,6 +10,7 @@ import { nativeSpawner } from './native-spawner.ts';
 import { nodeSpawner } from './node-spawner.ts';
 import { PollLoop } from './poll-loop.ts';
 import type { EscapedProcesses } from './process-runner.ts';
+import { RestChore } from './rest-chore.ts';
 import type { SpawnedProcess, Spawner } from './spawner.ts';
 import { StartReports } from './start-reports.ts';
 
@@ -72,6 +73,8 @@ export async function chooseMachinery(
   try {
     const libc = await loadLibc();
     const loop = new PollLoop(libc, systemClock);
+    const isBusy = (): boolean => running.size > 0;
+    loop.addChore(new RestChore(loop, isBusy, () => returnCodePages(libc)));
     const common = {
       spawner: nativeSpawner(libc, loop, readBuffer),
       ready: { pid },
