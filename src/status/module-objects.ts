@@ -73,8 +73,10 @@ const NO_MODULES: ModuleSource = {
 const COALESCE_MS = 1_000;
 /** How often modules are looked at although no task began or ended. */
 const LOOK_MS = 10_000;
-/** Minimum delay of a write that only updates times of runs, after the last write or the start. */
+/** Minimum delay of a write that only updates times of runs, after the last write. */
 const CHATTER_MS = 30_000;
+/** The same after the start, which is busy with other things: an operator that has come to rest sends no requests. */
+const CHATTER_AFTER_START_MS = 8_000;
 /** After a refusal. */
 const PAUSE_MS = 5 * 60_000;
 /** Modules whose objects are written at the same time: the client has no limit on the rate of its requests. */
@@ -210,11 +212,8 @@ export class ModuleObjects {
     const hasChanged = (): boolean => this.#wake.signal.aborted;
     const latest = new LatestFacts({ clock, maxAgeMs: COALESCE_MS, hasChanged, read });
     const facts = latest.all;
-    const chatterMs = isLast ? 0 : CHATTER_MS;
     const atOnce = Math.min(WRITES_AT_ONCE, Math.ceil(facts.length / WRITES_PER_CONNECTION));
-    const written = await mapParallel(facts, atOnce, (one) =>
-      this.#syncOne(latest.of(one), chatterMs, signal),
-    );
+    const written = await mapParallel(facts, atOnce, (one) => this.#syncOne(latest.of(one), isLast, signal));
     const refused = written.filter((one) => one !== undefined && 'error' in one);
     // An error that concerns every module is not handled for a single object.
     if (refused[0] !== undefined && refused.length === facts.length) throw refused[0].error;
@@ -234,7 +233,7 @@ export class ModuleObjects {
    */
   async #syncOne(
     facts: ModuleFacts,
-    chatterMs: number,
+    isLast: boolean,
     signal: AbortSignal,
   ): Promise<RecordedEvents | RefusedStatus | undefined> {
     const { clock } = this.#options;
@@ -256,8 +255,7 @@ export class ModuleObjects {
       if (status === undefined) return undefined;
       const change = statusChange(status, before);
       if (change === 'none') return undefined;
-      if (change === 'chatter' && nowMs - (this.#writtenAtMs.get(module) ?? this.#startedAtMs) < chatterMs)
-        return undefined;
+      if (change === 'chatter' && !isLast && nowMs < this.#chatterFromMs(module)) return undefined;
       this.#writtenAtMs.set(module, nowMs);
       const metadata = { name: module, uid: object.uid };
       const written = await this.#request(
@@ -279,6 +277,13 @@ export class ModuleObjects {
       this.#passOver(module, error);
       return undefined;
     }
+  }
+
+  /** When only new times of runs are written again, on the steady clock. */
+  #chatterFromMs(module: string): number {
+    const writtenAtMs = this.#writtenAtMs.get(module);
+    if (writtenAtMs === undefined) return this.#startedAtMs + CHATTER_AFTER_START_MS;
+    return writtenAtMs + CHATTER_MS;
   }
 
   /** The object of a module, made when it is missing; undefined when it belongs to another operator. */
