@@ -13,7 +13,6 @@ import { selectJqEngine } from '@addon-operator/jq/engines/select-jq-engine';
 import { createSharedReflectors } from '@addon-operator/kube-client/reflector-shared';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import { sourcePlaces } from '@addon-operator/logging/source-places';
-import { pinnedHelm } from '@addon-operator/pinned-tools';
 import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
 import { guardedRunner } from '@addon-operator/process/guarded-runner';
 import { type Launcher, startLauncher } from '@addon-operator/process/launcher';
@@ -39,7 +38,8 @@ const PINNED_HELM_MAJOR = 3;
 
 /** Everything below the operator, each part running. */
 export interface BaseParts extends HookBase {
-  readonly helmBinary: HelmBinary;
+  /** Asking helm for its version takes a while, in which modules can be read. @throws OperatorError HELM_NOT_FOUND */
+  readonly helmBinary: Promise<HelmBinary>;
 }
 
 /** What hooks need, each part running. */
@@ -82,6 +82,8 @@ export interface BaseOptions {
   readonly metrics: OperatorMetrics;
   readonly cluster: Cluster;
   readonly lead: Lead;
+  /** What `startHookTools` returned, where it was called before; default: it is called now. */
+  readonly tools?: Promise<HookTools> | undefined;
   /** Default: nothing is recorded. */
   readonly tracing?: Tracing;
   /** Learns the content of Secrets, and takes it out of logs. */
@@ -109,7 +111,10 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
   const parts = await startHookBase(options);
   const { runner, tmpDir } = parts;
   const pinned: HelmSearch['pinned'] = (helmLog, signal) => fetchHelm(host, helmLog, signal);
-  return { ...parts, helmBinary: await locateHelm({ settings, host, runner, tmpDir, pinned }, stop) };
+  const helmBinary = locateHelm({ settings, host, runner, tmpDir, pinned }, stop);
+  // A start that fails before it is needed has another reason.
+  helmBinary.catch(() => undefined);
+  return { ...parts, helmBinary };
 }
 
 /**
@@ -119,7 +124,7 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
  */
 export async function startHookBase(options: BaseOptions): Promise<HookBase> {
   const { cluster, tracing = NO_TRACING } = options;
-  const tools = await startHookTools(options);
+  const tools = await (options.tools ?? startHookTools(options));
   return {
     ...tools,
     ...connectHooks(options, tools),
@@ -243,6 +248,8 @@ function createReflectors({ host, metrics, cluster }: ConnectionOptions): Shared
 
 /** Fetches the helm taken where the machine has none. */
 async function fetchHelm({ env }: DaemonHost, log: Logger, signal: AbortSignal): Promise<string> {
+  // What downloads brings a package that takes a twentieth of the code of the operator.
+  const { pinnedHelm } = await import('@addon-operator/pinned-tools');
   return await pinnedHelm(
     PINNED_HELM_MAJOR,
     {

@@ -5,7 +5,7 @@ import { observeLog } from '@addon-operator/logging/observe-log';
 import { withRedactedLog } from '@addon-operator/logging/redacted-log';
 import { startTracing } from '@addon-operator/tracing';
 import { leaderPod } from '../leader/leader-host.ts';
-import { type TakeLeadOptions, takeLead } from '../leader/take-lead.ts';
+import { ALONE, type TakeLeadOptions, takeLead } from '../leader/take-lead.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
 import { createModuleObjects, moduleSource } from '../operator/create-module-objects.ts';
 import { createMetrics, operatorGauges } from '../operator/daemon-metrics.ts';
@@ -30,7 +30,13 @@ import { buildOperator, watchedPaths } from './build-operator.ts';
 import { type Cluster, connectCluster } from './connect-cluster.ts';
 import { startDebugEndpoint, viewOf } from './endpoints.ts';
 import type { DaemonHost } from './host.ts';
-import { type BaseOptions, startBase, type Tracing } from './infrastructure.ts';
+import {
+  type BaseOptions,
+  type HookTools,
+  startBase,
+  startHookTools,
+  type Tracing,
+} from './infrastructure.ts';
 import { startLoops } from './loops.ts';
 import { endOnUncaught, stopDaemon } from './stop.ts';
 
@@ -123,6 +129,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   const common = { settings, host, metrics, hookMetrics, redactor, stop, running };
   const tracing = await createTracing(common);
   const probes = await startProbes(common, STARTING_VIEW);
+  const tools = settings.isHaEnabled ? undefined : beginTools(common);
   await startAdmissionServer(settings, host, stop, running);
   const page = new Page(common);
   const { cluster, lead } = await takeLead({
@@ -134,7 +141,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     onLost,
   });
   probes.show(STARTING_VIEW);
-  const base = await startBase({ ...common, tracing, cluster, lead });
+  const base = await startBase({ ...common, tools, tracing, cluster, lead });
   const configMapEvents = new ConfigMapEventLog();
   const configMap = createConfigMap({
     settings,
@@ -185,6 +192,17 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   if (loads.hasWaited)
     operator.router.main.prepend({ type: 'ReloadFiles', saved: [], trigger: FILES_CHANGED });
   return { operator, httpPort: probes.port };
+}
+
+/**
+ * Starts what runs hooks while the cluster is being connected: these are processes that take as long to start. A replica
+ * that may wait for the lead for days starts them when it leads.
+ */
+function beginTools(common: Pick<BaseOptions, 'settings' | 'host' | 'stop' | 'running'>): Promise<HookTools> {
+  const tools = startHookTools({ ...common, lead: ALONE });
+  // Reported where they are needed, unless the start fails before.
+  tools.catch(() => undefined);
+  return tools;
 }
 
 /** What a replica shows while it waits until it leads. */

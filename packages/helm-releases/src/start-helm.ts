@@ -83,7 +83,7 @@ interface HelmStart {
     readonly monitor: KubeClient;
     readonly discovery: HelmDriverOptions['discovery'];
   };
-  readonly helmBinary: HelmBinary;
+  readonly helmBinary: Promise<HelmBinary>;
   readonly runner: ProcessRunner;
   readonly reflectors: SharedReflectors;
   readonly tmpDir: string;
@@ -120,7 +120,7 @@ export async function startHelm(
     discovery: cluster.discovery,
     clock,
     log: componentLog(host, 'helm'),
-    helm: helmBinary,
+    helm: await helmBinary,
     env,
     kubeConfigPath: kubeconfig.path,
     kubeContext: kubeconfig.context,
