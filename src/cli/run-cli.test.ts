@@ -8,7 +8,7 @@ import { startDebugEndpoint } from '../../test/support/debug-endpoint.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import type { DebugEndpoint } from '../server/debug-routes.ts';
 import type { CliHost } from './cli-host.ts';
-import { runCli } from './run-cli.ts';
+import { createProgram, runCli } from './run-cli.ts';
 
 let directory = '';
 let socketPath = '';
@@ -50,6 +50,27 @@ async function run(args: string, env: CliHost['env'] = { DEBUG_UNIX_SOCKET: sock
 async function startDaemon(endpoint?: Partial<DebugEndpoint>): Promise<void> {
   servers.push(await startDebugEndpoint(socketPath, endpoint));
 }
+
+test('createProgram adds one command as it is among all, when that one is called', () => {
+  const host: CliHost = {
+    env: {},
+    cwd: directory,
+    clock: new FakeClock(),
+    stdout: { write: () => true },
+    stderr: { write: () => true },
+    stopSignal: () => new AbortController().signal,
+  };
+  const program = (called?: string) => createProgram(host, () => Promise.resolve(), called);
+  const all = program().commands;
+  const alone = all.map((command) => program(command.name()));
+  const named = alone.map(({ commands }, index) =>
+    commands.find((command) => command.name() === all[index]?.name())?.helpInformation(),
+  );
+  expect(named).toEqual(all.map((command) => command.helpInformation()));
+  const counts = alone.map(({ commands }) => commands.length);
+  expect(counts.filter((count) => count <= 2)).toHaveLength(all.length - 3);
+  expect(program('stat').commands).toHaveLength(all.length);
+});
 
 test.each(['version', '--version'])('"%s" prints name and version', async (args) => {
   expect(await run(args)).toEqual({

@@ -7,7 +7,7 @@ import { SETTINGS } from '../settings.ts';
 import { type CliHost, fail, printCode } from './cli-host.ts';
 import { addCompletionCommand } from './completion.ts';
 import { addConfigCommand } from './config-command.ts';
-import { addDebugCommand, type CommandRunner } from './debug-command.ts';
+import { addDebugCommand, type CommandParts, type CommandRunner } from './debug-command.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { addEventsCommand } from './events-command.ts';
 import { addGlobalCommand } from './global-command.ts';
@@ -34,9 +34,10 @@ import { addWaitCommand } from './wait-command.ts';
  */
 export async function runCli(args: readonly string[], host: CliHost): Promise<number> {
   let exitCode = 0;
-  const program = createProgram(host, async (run) => {
+  const runner: CommandRunner = async (run) => {
     exitCode = await run();
-  });
+  };
+  const program = createProgram(host, runner, args[0]);
   try {
     await program.parseAsync(withBooleanValues(args), { from: 'user' });
     return exitCode;
@@ -78,8 +79,69 @@ function formatCommands(program: Command, { helpWidth }: Help): string {
 
 const ROOT_OPTIONS = '\n--help after a command shows its options; "help flags" shows those of start.';
 
-/** All commands; an action passes its work to `runner`. */
-export function createProgram(host: CliHost, runner: CommandRunner): Command {
+type AddCommand = (program: Command, parts: CommandParts) => void;
+
+/** The commands by the heading they have in the help; each entry adds the commands of these names. */
+const COMMANDS: readonly (readonly [
+  heading: string,
+  commands: readonly (readonly [names: string, add: AddCommand])[],
+])[] = [
+  [
+    'Run:',
+    [
+      ['start', (program, parts) => addStart(program, program.command('start'), parts)],
+      ['sandbox', (program, { host, runner }) => addSandboxCommand(program, host, runner)],
+      ['plan', addPlanCommand],
+      ['rbac', addRbacCommand],
+    ],
+  ],
+  [
+    'Look at a running operator:',
+    [
+      ['status', (program, { host, runner }) => addStatusCommand(program, host, runner)],
+      ['doctor', addDoctorCommand],
+      ['explain', (program, { host, runner }) => addExplainCommand(program, host, runner)],
+      ['module', (program, { host, runner }) => addModuleCommand(program, host, runner)],
+      ['queue', (program, { host, runner }) => addQueueCommand(program, host, runner)],
+      ['global', (program, { host, runner }) => addGlobalCommand(program, host, runner)],
+      ['runs next', addRunsCommands],
+      ['trace', addTraceCommand],
+      ['events', addEventsCommand],
+      ['wait', addWaitCommand],
+      ['ui', addUiCommand],
+    ],
+  ],
+  [
+    'Change a running operator:',
+    [
+      ['config', (program, { host, runner }) => addConfigCommand(program, host, runner)],
+      ['pause resume', addPauseCommands],
+    ],
+  ],
+  ['Write hooks:', [['hook', addHookCommand]]],
+  [
+    'Other:',
+    [
+      ['uninstall', addUninstallCommand],
+      ['raw', addRawCommand],
+      ['debug-options', addDebugOptionsCommand],
+      ['completion __complete', (program, { host, runner }) => addCompletionCommand(program, host, runner)],
+      ['version', addVersionCommand],
+      ['help', (program, { host }) => addHelpCommand(program, host)],
+    ],
+  ],
+];
+
+/** Commands that look at all others. */
+const NEED_ALL = ['completion', '__complete', 'help'];
+
+/**
+ * All commands, or only one: most of the work is options of commands that are not called. An action passes its work to
+ * `runner`.
+ *
+ * @param called the first argument; another word than the name of a command adds all of them
+ */
+export function createProgram(host: CliHost, runner: CommandRunner, called = ''): Command {
   const program = new Command('addon-operator')
     .description('Run hooks and deploy Helm charts when files, objects or schedules require it.')
     .exitOverride()
@@ -94,43 +156,16 @@ export function createProgram(host: CliHost, runner: CommandRunner): Command {
     .option('--version', 'show the version')
     .addHelpText('after', ROOT_OPTIONS)
     .helpCommand(false);
-  program.commandsGroup('Run:');
-  addStartCommand(program, host, runner);
-  addSandboxCommand(program, host, runner);
-  addPlanCommand(program, host, runner);
-  addRbacCommand(program, host, runner);
-  program.commandsGroup('Look at a running operator:');
-  addStatusCommand(program, host, runner);
-  addDoctorCommand(program, { host, runner });
-  addExplainCommand(program, host, runner);
-  addModuleCommand(program, host, runner);
-  addQueueCommand(program, host, runner);
-  addGlobalCommand(program, host, runner);
-  addRunsCommands(program, { host, runner });
-  addTraceCommand(program, { host, runner });
-  addEventsCommand(program, { host, runner });
-  addWaitCommand(program, { host, runner });
-  addUiCommand(program, { host, runner });
-  program.commandsGroup('Change a running operator:');
-  addConfigCommand(program, host, runner);
-  addPauseCommands(program, { host, runner });
-  program.commandsGroup('Write hooks:');
-  addHookCommand(program, { host, runner });
-  program.commandsGroup('Other:');
-  addUninstallCommand(program, { host, runner });
-  addDebugCommand(
-    program,
-    { name: 'raw', description: 'Send a request to a path of the debug endpoint' },
-    ([path = '']) => ({ path: path.startsWith('/') ? path : `/${path}` }),
-    { host, runner },
-  ).argument('<urlpath>', 'such as /queue/main.json');
-  addDebugOptionsCommand(program, host);
-  addCompletionCommand(program, host, runner);
-  program
-    .command('version')
-    .description('Show the version, like --version')
-    .action(() => runner(() => printVersion(host)));
-  addHelpCommand(program, host);
+  const parts = { host, runner };
+  const isCalled = (names: string): boolean => names.split(' ').includes(called);
+  const isKnown =
+    !NEED_ALL.includes(called) &&
+    COMMANDS.some(([, commands]) => commands.some(([names]) => isCalled(names)));
+  for (const [heading, commands] of COMMANDS) {
+    program.commandsGroup(heading);
+    for (const [names, add] of commands) if (!isKnown || isCalled(names)) add(program, parts);
+  }
+  if (!isKnown) addStart(program, program, parts);
   // Last, because commands take over what is configured when they are added.
   program.configureHelp({ formatHelp: formatCommands });
   return program;
@@ -142,30 +177,49 @@ async function printVersion(host: CliHost): Promise<number> {
   return 0;
 }
 
-/** The flags of `start` are accepted with and without the word. */
-function addStartCommand(program: Command, host: CliHost, runner: CommandRunner): void {
-  const start = program.command('start').description('Run the daemon (the default)');
-  for (const command of [program, start]) {
-    addSettingOptions(command);
-    command.action(() =>
-      runner(async () => {
-        if (command.opts()['version'] === true) return await printVersion(host);
-        const [unknown] = command.args;
-        if (unknown !== undefined) {
-          const names = program
-            .createHelp()
-            .visibleCommands(program)
-            .map((other) => other.name());
-          command.error(`error: unknown command '${unknown}'${didYouMean(unknown, names)}`);
-        }
-        const { startCommand } = await import('./start-command.ts');
-        return await startCommand(givenFlags(command), host);
-      }),
-    );
-  }
+/**
+ * The flags of `start` are accepted with and without the word.
+ *
+ * @param command gets the flags: `start`, or the program itself
+ */
+function addStart(program: Command, command: Command, { host, runner }: CommandParts): void {
+  if (command !== program) command.description('Run the daemon (the default)');
+  addSettingOptions(command);
+  command.action(() =>
+    runner(async () => {
+      if (command.opts()['version'] === true) return await printVersion(host);
+      const [unknown] = command.args;
+      if (unknown !== undefined) {
+        const all = createProgram(host, runner);
+        const names = all
+          .createHelp()
+          .visibleCommands(all)
+          .map((other) => other.name());
+        command.error(`error: unknown command '${unknown}'${didYouMean(unknown, names)}`);
+      }
+      const { startCommand } = await import('./start-command.ts');
+      return await startCommand(givenFlags(command), host);
+    }),
+  );
 }
 
-function addPlanCommand(program: Command, host: CliHost, runner: CommandRunner): void {
+function addRawCommand(program: Command, parts: CommandParts): void {
+  addDebugCommand(
+    program,
+    { name: 'raw', description: 'Send a request to a path of the debug endpoint' },
+    ([path = '']) => ({ path: path.startsWith('/') ? path : `/${path}` }),
+    parts,
+  ).argument('<urlpath>', 'such as /queue/main.json');
+}
+
+function addVersionCommand(program: Command, { host, runner }: CommandParts): void {
+  program
+    .command('version')
+    .description('Show the version, like --version')
+    .action(() => runner(() => printVersion(host)));
+}
+
+function addPlanCommand(program: Command, { host, runner }: CommandParts): void {
   const plan = program
     .command('plan')
     .summary('Show what a start would change')
@@ -196,7 +250,7 @@ function addPlanCommand(program: Command, host: CliHost, runner: CommandRunner):
   );
 }
 
-function addRbacCommand(program: Command, host: CliHost, runner: CommandRunner): void {
+function addRbacCommand(program: Command, { host, runner }: CommandParts): void {
   const rbac = program
     .command('rbac')
     .summary('Print the permissions that modules and hooks need')
@@ -225,7 +279,7 @@ function addRbacCommand(program: Command, host: CliHost, runner: CommandRunner):
   );
 }
 
-function addDebugOptionsCommand(program: Command, host: CliHost): void {
+function addDebugOptionsCommand(program: Command, { host }: CommandParts): void {
   program
     .command('debug-options', { hidden: true })
     .description('List the debug flags of start')
