@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { systemClock } from '@addon-operator/base/clock';
 import { runCli } from './run-cli.ts';
 import { stopSignals } from './stop-signals.ts';
@@ -19,4 +20,8 @@ export async function runProcess(process: NodeJS.Process): Promise<void> {
     stderr: process.stderr,
     stopSignal: () => stopSignals(process),
   });
+  // An error of the last write is reported after it.
+  await setImmediate();
+  // Else Node frees the whole heap first, which takes as long as the rest of a stop.
+  if (process.stdout.writableLength === 0 && process.stderr.writableLength === 0) process.exit();
 }

@@ -3,6 +3,7 @@ import { constants } from 'node:os';
 import { systemClock } from '@addon-operator/base/clock';
 import { silentLogger } from '@addon-operator/base/log';
 import {
+  type LauncherEnd,
   type LauncherEvents,
   type LauncherProcess,
   type LauncherProcessOptions,
@@ -22,6 +23,8 @@ export type { LauncherProgram };
 /** Where the kind and the run are in a frame, see `launcher-protocol.ts`. */
 const KIND_OFFSET = 4;
 const RUN_OFFSET = 5;
+
+const ENDED: LauncherEnd = { reason: 'it ended (exit code 0)', isOrderly: true };
 
 const never = new AbortController().signal;
 /** By the file of the program. */
@@ -56,9 +59,9 @@ async function startShared(program: LauncherProgram): Promise<SharedProgram> {
       { onSpawned: () => undefined, onFrame },
       never,
     );
-    void process.gone.then((reason) => {
+    void process.gone.then((end) => {
       programs.delete(program.file);
-      for (const borrower of borrowers) borrower.end(reason);
+      for (const borrower of borrowers) borrower.end(end);
     });
     return { process, runs, borrowers, lastRun: 0 };
   } catch (error) {
@@ -91,7 +94,7 @@ class Borrower implements LauncherProcess {
   readonly #active = new Map<number, number>();
   /** Numbers in the program of all runs there were. */
   readonly #all = new Set<number>();
-  readonly #gone = Promise.withResolvers<string>();
+  readonly #gone = Promise.withResolvers<LauncherEnd>();
   #isStopping = false;
 
   constructor(shared: SharedProgram, events: LauncherEvents) {
@@ -104,7 +107,7 @@ class Borrower implements LauncherProcess {
     return this.#shared.process.pid;
   }
 
-  get gone(): Promise<string> {
+  get gone(): Promise<LauncherEnd> {
     return this.#gone.promise;
   }
 
@@ -131,7 +134,7 @@ class Borrower implements LauncherProcess {
     }
     if (!this.#isStopping) return this.events.onFrame(kind, number, payload);
     if (kind === FRAME_KINDS.exited) this.#shared.process.send(encodeFrame(FRAME_KINDS.finish, id));
-    if (this.#active.size === 0) this.end('it ended (exit code 0)');
+    if (this.#active.size === 0) this.end(ENDED);
   }
 
   /** Kills the runs of this daemon and what has left their groups, as the end of the program does. */
@@ -140,14 +143,14 @@ class Borrower implements LauncherProcess {
     const killed = Uint8Array.of(constants.signals.SIGKILL);
     for (const id of this.#active.values())
       this.#shared.process.send(encodeFrame(FRAME_KINDS.signal, id, killed));
-    if (this.#active.size === 0) this.end('it ended (exit code 0)');
+    if (this.#active.size === 0) this.end(ENDED);
     await this.gone;
     if (this.#all.size > 0) killMarkedProcesses(this.#shared.process.id, (run) => this.#all.has(run));
   }
 
-  end(reason: string): void {
+  end(end: LauncherEnd): void {
     this.#shared.borrowers.delete(this);
-    this.#gone.resolve(reason);
+    this.#gone.resolve(end);
   }
 
   #own(number: number): void {

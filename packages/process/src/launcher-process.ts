@@ -47,10 +47,16 @@ export interface LauncherProcess {
   readonly send: (frame: Buffer) => void;
   /** Sends a signal; nothing happens when the launcher has ended. */
   readonly kill: (signal: 'SIGCONT' | 'SIGKILL') => void;
-  /** Resolves with the reason when the launcher has ended and all its frames have been delivered. */
-  readonly gone: Promise<string>;
+  /** Resolves when the launcher has ended and all its frames have been delivered. */
+  readonly gone: Promise<LauncherEnd>;
   /** Ends the launcher, and with it every process it runs; resolves when it is gone. */
   stop(): Promise<void>;
+}
+
+export interface LauncherEnd {
+  readonly reason: string;
+  /** It ended by itself, which it does after it has ended everything that it ran. */
+  readonly isOrderly: boolean;
 }
 
 export interface LauncherEvents {
@@ -134,12 +140,12 @@ async function spawnLauncher(
   stderr.on('data', (chunk: Buffer) => errors.push(chunk));
   // Writing to a launcher that has died fails; that it has died is reported by `gone`.
   stdin.on('error', () => undefined);
-  const gone = endOf(child).then(async (reason) => {
+  const gone = endOf(child).then(async (end) => {
     await channel.closed;
     errors.end();
-    return reason;
+    return end;
   });
-  const ended = gone.then((reason): never => {
+  const ended = gone.then(({ reason }): never => {
     throw new Error(reason);
   });
   logReady(log, await Promise.race([ready.promise, ended]));
@@ -204,10 +210,11 @@ function logReady(log: Logger, { pid, fallbackReason }: LauncherReady): void {
 }
 
 /** Resolves, once the process is gone and its stderr is read, with how it ended. */
-function endOf(child: ChildProcess): Promise<string> {
-  const { promise, resolve } = Promise.withResolvers<string>();
+function endOf(child: ChildProcess): Promise<LauncherEnd> {
+  const { promise, resolve } = Promise.withResolvers<LauncherEnd>();
   child.on('close', (code, signal) => {
-    resolve(signal === null ? `it ended (exit code ${code})` : `it was ended by ${signal}`);
+    const reason = signal === null ? `it ended (exit code ${code})` : `it was ended by ${signal}`;
+    resolve({ reason, isOrderly: code === 0 });
   });
   return promise;
 }

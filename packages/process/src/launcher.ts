@@ -4,6 +4,7 @@ import type { Logger } from '@addon-operator/base/log';
 import { resultOrAbort } from '@addon-operator/base/result-or-abort';
 import { EscapedByRun, warnOfEscaped } from './escaped-processes.ts';
 import {
+  type LauncherEnd,
   type LauncherProcess,
   type LauncherProgram,
   SOURCE_PROGRAM,
@@ -168,7 +169,7 @@ export class Launcher implements ProcessRunner {
       const launcher = await startLauncherProcess(options, events, this.#stopping.signal);
       this.#up = launcher;
       this.#watch = this.#watchOf(launcher);
-      void launcher.gone.then((reason) => this.#onGone(launcher.id, reason));
+      void launcher.gone.then((end) => this.#onGone(launcher.id, end));
       if (this.#deadline !== undefined) launcher.send(encodeDeadline(this.#deadline));
       return launcher;
     } catch (error) {
@@ -208,7 +209,7 @@ export class Launcher implements ProcessRunner {
     else if (kind === FRAME_KINDS.failed) run.onFailed(JSON.parse(payload.toString()));
   }
 
-  #onGone(id: string, reason: string): void {
+  #onGone(id: string, { reason, isOrderly }: LauncherEnd): void {
     const isStopped = this.#stopping.signal.aborted;
     this.#launcher = undefined;
     this.#up = undefined;
@@ -220,8 +221,9 @@ export class Launcher implements ProcessRunner {
       ? new OperatorError('ABORTED', 'The process was killed because the launcher was stopped')
       : new OperatorError('PROCESS_SPAWN', `The launcher that ran the process has ended: ${reason}`);
     for (const run of this.#runs.values()) run.onLost(error);
-    // It ends what it runs, unless it was killed; what has left its group can then be found by its marker alone.
-    this.#killMarked(id);
+    // It ends what it runs, unless it was killed; what has left its group can then be found by its marker alone. Looking for
+    // that reads the environment of every process of the machine.
+    if (!isStopped || !isOrderly || this.#runs.size > 0) this.#killMarked(id);
   }
 
   #killMarked(id: string): void {
