@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { eventLoopDelayMetric } from './event-loop-delay.ts';
 import { exposition } from './exposition.ts';
 
-/** Milliseconds between two runs of the measuring timer, which is due every 50 ms. */
+/** Milliseconds between two runs of the measuring timer, which is due every 100 ms. */
 function afterIntervals(...intervalsMs: readonly number[]): string[] {
   const histogram = createHistogram();
   for (const intervalMs of intervalsMs) histogram.record(intervalMs * 1_000_000);
@@ -12,7 +12,7 @@ function afterIntervals(...intervalsMs: readonly number[]): string[] {
 }
 
 test('each delay beyond the interval of the timer falls into its bucket', () => {
-  const lines = afterIntervals(50, 50, 50, 53, 110, 550, 9_050);
+  const lines = afterIntervals(100, 100, 100, 103, 160, 600, 9_100);
   expect(lines.slice(0, 2)).toEqual([
     '# HELP ao_event_loop_delay_seconds Delay of callbacks in the event loop of the daemon.',
     '# TYPE ao_event_loop_delay_seconds histogram',

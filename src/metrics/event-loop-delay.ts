@@ -3,8 +3,8 @@ import { roundedMs } from '@addon-operator/base/clock';
 import type { Metric } from './exposition.ts';
 import { EVENT_LOOP_DELAY } from './metric-table.ts';
 
-/** How often delays are measured, in milliseconds. Each time wakes the process: at 10 ms that is most of what an idle daemon does. */
-export const EVENT_LOOP_RESOLUTION_MS = 50;
+/** How often delays are measured, in milliseconds. Each time wakes the process: at 50 ms that is half of what an idle daemon does. */
+export const EVENT_LOOP_RESOLUTION_MS = 100;
 const NS_PER_MS = 1_000_000;
 const NS_PER_SECOND = 1_000_000_000;
 
