@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest';
 import { sandboxBackend } from '../support/backends.ts';
 import { FaultProxy } from '../support/fault-proxy.ts';
 import { moduleWorld, readModule, uniqueName } from '../support/module-world.ts';
-import { untilSaid } from '../support/said-cause.ts';
+import { untilReported } from '../support/reported-cause.ts';
 import type { World } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
 import { configMapChart, shHook, under } from '../support/world-files.ts';
@@ -72,14 +72,14 @@ test('a requirement, a hook that hangs, a missing permission, a stale watch and 
     await world.converge();
     for (const name of [slow, denied, stale, drifted]) await untilReady(world, name);
 
-    await untilSaid(world, web, {
+    await untilReported(world, web, {
       reason: 'RequirementFailed',
       text: `module ${db}`,
       kstatus: 'Stalled',
       event: 'HeldUp',
       node: 'requirements',
     });
-    await untilSaid(world, db, {
+    await untilReported(world, db, {
       reason: 'RunFailed',
       text: 'no disk',
       kstatus: 'Stalled',
@@ -100,14 +100,14 @@ test('a requirement, a hook that hangs, a missing permission, a stale watch and 
     );
     proxy.resetConnections();
     await world.merge('configmaps', drifted, { data: { values: 'of somebody else' } });
-    await untilSaid(world, denied, {
+    await untilReported(world, denied, {
       reason: 'Forbidden',
       text: "kubernetes binding 'secret-map'",
       kstatus: 'Stalled',
       event: 'HeldUp',
       node: 'synchronized',
     });
-    await untilSaid(world, drifted, {
+    await untilReported(world, drifted, {
       reason: 'DriftNotCorrected',
       text: `ConfigMap/${drifted}`,
       kstatus: 'Stalled',
@@ -117,7 +117,7 @@ test('a requirement, a hook that hangs, a missing permission, a stale watch and 
     // A jump ends requests in progress, so nothing else is to be written then.
     await broken.untilHit();
     world.clock.jump(STALE_MS);
-    await untilSaid(world, stale, {
+    await untilReported(world, stale, {
       reason: 'WatchFailed',
       text: "kubernetes binding 'old-map'",
       kstatus: 'Stalled',
@@ -135,7 +135,7 @@ test('a requirement, a hook that hangs, a missing permission, a stale watch and 
       );
     }, WAIT);
     world.clock.jump(10 * 60_000);
-    await untilSaid(world, slow, {
+    await untilReported(world, slow, {
       reason: 'HookHangs',
       text: `hook ${slow}/hooks/slow.sh`,
       kstatus: 'Stalled',

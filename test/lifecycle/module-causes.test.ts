@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { kstatusProblems } from '../support/kstatus.ts';
 import { describeApiIndependent } from '../support/lifecycle-suite.ts';
 import { eventsOf, moduleWorld, readModule, uniqueName } from '../support/module-world.ts';
-import { untilSaid } from '../support/said-cause.ts';
+import { untilReported } from '../support/reported-cause.ts';
 import { runInWorld } from '../support/world-command.ts';
 import { shHook } from '../support/world-files.ts';
 
@@ -33,7 +33,7 @@ describeApiIndependent((backend) => {
     );
     const { world } = made;
     await world.start();
-    await untilSaid(world, web, {
+    await untilReported(world, web, {
       reason: 'QueueBlocked',
       text: 'no network',
       kstatus: 'Stalled',
@@ -44,7 +44,7 @@ describeApiIndependent((backend) => {
     // Delays also end by themselves, so an attempt may be in progress.
     world.daemon.operator.router.main.cutDelay();
     await world.log.untilMessage('ConvergeModules failed, requeue task to retry after delay.');
-    await untilSaid(world, web, {
+    await untilReported(world, web, {
       reason: 'QueueBlocked',
       text: `enabled script of module '${other}' failed`,
       kstatus: 'Stalled',
@@ -54,14 +54,14 @@ describeApiIndependent((backend) => {
     await world.write('modules', { '../mended-enabled': '' });
     world.daemon.operator.router.main.cutDelay();
     await world.log.untilMessage('ModuleRun failed. Requeue task to retry after delay.');
-    await untilSaid(world, web, {
+    await untilReported(world, web, {
       reason: 'RunFailed',
       text: 'no disk',
       kstatus: 'Stalled',
       event: 'Failed',
       node: 'before-helm',
     });
-    await untilSaid(world, other, {
+    await untilReported(world, other, {
       reason: 'QueueBlocked',
       text: 'no disk',
       kstatus: 'Stalled',
@@ -97,7 +97,7 @@ describeApiIndependent((backend) => {
     const { world } = made;
     await world.converge();
     await world.putConfig({ [second]: 'replicas: many\n' });
-    await untilSaid(world, first, {
+    await untilReported(world, first, {
       reason: 'ConfigMapRefused',
       text: 'replicas',
       kstatus: 'Stalled',
@@ -112,7 +112,7 @@ describeApiIndependent((backend) => {
       expect(await eventsOf(world, first)).toContainEqual(expect.objectContaining({ reason: 'Recovered' }));
     }, WAIT);
     await runInWorld(world, 'module', 'pause', second, '--reason', 'new disks');
-    await untilSaid(world, second, {
+    await untilReported(world, second, {
       reason: 'Paused',
       text: 'new disks',
       kstatus: 'Ready',
@@ -142,7 +142,7 @@ describeApiIndependent((backend) => {
     await world.log.untilMessage('watching files for changes');
     await world.write('modules', { [`001-${broken}/values.yaml`]: `${broken}: {a: [\n` });
     for (const name of [broken, other])
-      await untilSaid(world, name, {
+      await untilReported(world, name, {
         reason: 'FilesNotLoaded',
         text: `001-${broken}/values.yaml`,
         kstatus: 'Stalled',
@@ -197,7 +197,7 @@ describeApiIndependent((backend) => {
       expect(object && kstatusProblems(object)).toEqual([]);
     }, WAIT);
     world.clock.jump(10 * 60_000);
-    await untilSaid(world, name, {
+    await untilReported(world, name, {
       reason: 'HookHangs',
       text: 'hook hang.sh',
       kstatus: 'Stalled',

@@ -15,7 +15,7 @@ const LOOK_MS = 10_000;
 const POLLS_PER_LOOK = 8;
 const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 
-export interface SaidCause {
+export interface ReportedCause {
   /** Of the condition `Ready`. */
   readonly reason: string;
   /** A part of what is said about the cause everywhere. */
@@ -32,7 +32,7 @@ export interface SaidCause {
  * Waits until the Module and its Events name the cause, then expects it in everything else that says how a module is: the
  * row that `kubectl get modules` prints, `status`, `explain module`, and the tree of the API that the page shows.
  */
-export async function untilSaid(world: World, name: string, cause: SaidCause): Promise<void> {
+export async function untilReported(world: World, name: string, cause: ReportedCause): Promise<void> {
   const { reason, text, kstatus, event, node } = cause;
   let polls = 0;
   await vi.waitFor(async () => {
