@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { ERROR_CODES } from '@addon-operator/base/errors';
 import { loadAll } from 'js-yaml';
 import { expect, test } from 'vitest';
@@ -137,28 +137,30 @@ test('commands in a pod name the Deployment that the page before them installs',
   expect(new Set(called.map(([, name]) => name))).toEqual(new Set(installed.map(([, release]) => release)));
 });
 
-/** Below these a README of a room or package may name files without their directory. */
-const SOURCE_ROOTS = [
-  '',
-  'src',
-  ...readdirSync(join(projectRoot, 'packages')).flatMap((name) => [
-    `packages/${name}/src`,
-    `packages/${name}/test`,
-  ]),
-];
-/** Of users, not of the checkout. */
-const DIRECTORIES_OF_USERS = ['customizations/'];
-
-test.each(ALL_PAGES.filter((page) => /^(?:src|packages)\/.*README\.md$/.test(page)))(
-  'sources that %s names exist',
-  (page) => {
-    const prose = textOf(page).replaceAll(/^```[^]*?^```$/gm, '');
-    const named = [...prose.matchAll(/`([\w./-]+(?:\w\.tsx?|\/))`/g)].map(([, name = '']) => name);
-    const exists = (name: string): boolean =>
-      [dirname(page), ...SOURCE_ROOTS].some((root) => existsSync(join(projectRoot, root, name)));
-    expect(named.filter((name) => !exists(name) && !DIRECTORIES_OF_USERS.includes(name))).toEqual([]);
-  },
+/** Files and directories that contributors edit, relative to the checkout; directories end with `/`. */
+const SOURCES = ['src', 'packages', 'ui', 'test', 'bin', 'docs', 'examples'].flatMap((root) => [
+  `/${root}/`,
+  ...readdirSync(join(projectRoot, root), { recursive: true, withFileTypes: true })
+    .filter(({ parentPath }) => !parentPath.includes('node_modules'))
+    .map(
+      (entry) =>
+        `/${relative(projectRoot, join(entry.parentPath, entry.name))}${entry.isDirectory() ? '/' : ''}`,
+    ),
+]);
+/** Of users, or built. */
+const NOT_SOURCES = ['customizations/', 'dist/ui/', 'dist/'];
+const PAGES_OF_CONTRIBUTORS = ALL_PAGES.filter((page) =>
+  /^(?:src|packages)\/.*README\.md$|^CONTRIBUTING\.md$|^docs\/architecture\.md$/.test(page),
 );
+
+test.each(PAGES_OF_CONTRIBUTORS)('sources that %s names exist', (page) => {
+  const prose = textOf(page).replaceAll(/^```[^]*?^```$/gm, '');
+  const named = [...prose.matchAll(/`([\w./-]+(?:\w\.tsx?|\/))`/g)].map(([, name = '']) =>
+    name.replace(/^(?:\.\.?\/)+/, ''),
+  );
+  const exists = (name: string): boolean => SOURCES.some((source) => source.endsWith(`/${name}`));
+  expect(named.filter((name) => !exists(name) && !NOT_SOURCES.includes(name))).toEqual([]);
+});
 
 test('the index links to every page', () => {
   const index = linksOf(textOf('docs/README.md')).map((target) => join('docs', target.split('#')[0] ?? ''));
