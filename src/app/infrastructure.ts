@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import type { Clock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { componentLog } from '@addon-operator/base/log';
@@ -99,6 +100,8 @@ type ToolOptions = Pick<BaseOptions, 'settings' | 'host' | 'lead' | 'stop' | 'ru
 export interface ConnectionOptions
   extends Pick<BaseOptions, 'settings' | 'host' | 'metrics' | 'redactor' | 'stop' | 'running'> {
   readonly cluster: Pick<Cluster, 'main' | 'discovery'>;
+  /** Of watches that are interrupted; default that of the host. */
+  readonly watchClock?: Clock;
 }
 
 /**
@@ -233,10 +236,10 @@ async function startTools(
   return { launcher: await launching, jq };
 }
 
-function createReflectors({ host, metrics, cluster }: ConnectionOptions): SharedReflectors {
+function createReflectors({ host, metrics, cluster, watchClock }: ConnectionOptions): SharedReflectors {
   return createSharedReflectors({
     kube: cluster.main,
-    clock: host.clock,
+    clock: watchClock ?? host.clock,
     random: host.random,
     log: componentLog(host, 'kube'),
     rediscover: (resource, signal) => cluster.discovery.rediscover(resource, signal),

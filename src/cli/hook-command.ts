@@ -51,6 +51,8 @@ interface TestFlags {
   readonly color: boolean;
   readonly output: 'text' | 'junit' | 'tap' | 'github';
   readonly filter?: string;
+  readonly update?: true;
+  readonly watch?: true;
 }
 
 const EVENTS = ['Added', 'Modified', 'Deleted'] as const;
@@ -61,9 +63,11 @@ function addTrialCommands(hook: Command, { host, runner }: CommandParts): void {
     .command('run')
     .summary('Run a hook on a sandbox and show what it would change')
     .description(
-      'Run a hook on a Kubernetes API that lasts for the command, and show what it prints and would change. Without --binding it runs as at its start: onStartup, then the Synchronization of its kubernetes bindings',
+      'Run a hook on a Kubernetes API that lasts for the command, or on a cluster to which nothing is written, and show what it prints and would change. Without --binding it runs as at its start: onStartup, then the Synchronization of its kubernetes bindings',
     );
   addTrialOptions(run)
+    .option('--kube-context <name>', 'the cluster of this context in place of a sandbox; nothing is written')
+    .option('--apply', 'with --kube-context: write what the hook wants to be written')
     .addOption(
       new Option('-o, --output <format>', 'format of the output').choices(['text', 'json']).default('text'),
     )
@@ -84,6 +88,8 @@ function addTrialCommands(hook: Command, { host, runner }: CommandParts): void {
     )
     .argument('[paths...]', 'files with tests, or directories with such files below them', ['.'])
     .option('--filter <text>', 'only cases with this in their names')
+    .option('--update', 'store snapshots instead of comparing them')
+    .option('--watch', 'run the tests again after each change of a file, failed ones first')
     .addOption(
       new Option('-o, --output <format>', 'format of the output')
         .choices(['text', 'junit', 'tap', 'github'])
@@ -97,8 +103,10 @@ function addTrialCommands(hook: Command, { host, runner }: CommandParts): void {
     .action((paths: readonly string[]) =>
       runner(async () => {
         const { hookTestCommand } = await import('./hook-test-command.ts');
-        const { color, output, ...given } = test.opts<TestFlags>();
-        return await hookTestCommand({ ...given, paths, format: output, hasColor: color }, host);
+        const { color, output, update = false, watch = false, ...given } = test.opts<TestFlags>();
+        const chosen = { isUpdate: update, isWatch: watch };
+        const options = { ...given, ...chosen, paths, format: output, hasColor: color };
+        return await hookTestCommand(options, host);
       }),
     );
   const contexts = hook

@@ -12,6 +12,7 @@ import {
   replayOne,
 } from '@addon-operator/hook-recordings';
 import { didYouMean } from '@addon-operator/json/similar-word';
+import type { ApiRequest } from '@addon-operator/kube-sandbox';
 import { MemoryClient } from '@addon-operator/kube-sandbox/memory-client';
 import type { HookLab } from '../devkit/hook-lab.ts';
 import { placeOf } from '../devkit/hook-place.ts';
@@ -119,8 +120,9 @@ async function withReplayLab<T>(
   signal: AbortSignal,
 ): Promise<T> {
   const requests: string[] = [];
-  const onRequest = ({ method, path }: { readonly method: string; readonly path: string }): void =>
-    void requests.push(`${method} ${path}`);
+  const onRequest = ({ method, path }: ApiRequest): undefined => {
+    requests.push(`${method} ${path}`);
+  };
   return await withSandboxLab(
     host,
     { onRequest, flags: options.flags },
@@ -245,8 +247,7 @@ class OpenHooks implements ReplayLab {
       },
       running,
       stop: signal,
-      kube,
-      patcher: kube,
+      clients: { main: kube, patcher: kube },
       env: {},
     });
     if (runs === undefined) throw new OperatorError('INTERNAL', 'the hook has no way to be run');

@@ -25,7 +25,7 @@ export async function hookRunCommand(options: HookRunOptions, host: CliHost): Pr
   return await withHookTrial(options, tap, host, async ({ hook, request, changes }, signal) => {
     const { redactor } = hook;
     const { hook: loaded } = hook.runtime;
-    write(`${paint('bold', harmless(title(loaded)))} on a sandbox\n`);
+    write(`${paint('bold', harmless(title(loaded)))} ${placeText(options)}\n`);
     const runs: TrialRun[] = [];
     let isTitled = false;
     const titleOnce = (contexts: unknown): void => {
@@ -45,7 +45,7 @@ export async function hookRunCommand(options: HookRunOptions, host: CliHost): Pr
     for await (const run of tryHook(parts, request, signal)) {
       titleOnce(run.contexts);
       isTitled = false;
-      write(redactor.text(runText(harmlessData(run), paint)));
+      write(redactor.text(runText(harmlessData(run), paint, options.apply)));
       runs.push(run);
     }
     const others = otherBindings(loaded.config, runs);
@@ -58,6 +58,14 @@ export async function hookRunCommand(options: HookRunOptions, host: CliHost): Pr
       );
     return runs.some(({ failure }) => failure !== undefined) ? 1 : 0;
   });
+}
+
+function placeText({ kubeContext, apply }: HookTrialOptions): string {
+  if (kubeContext === undefined) return 'on a sandbox';
+  const cluster = `on the cluster of context ${harmless(kubeContext)}`;
+  return apply === true
+    ? `${cluster}, which is changed`
+    : `${cluster}, of which nothing is changed: writes are dry runs, and the hook itself has no access`;
 }
 
 /** Prints the binding contexts that a hook would be given, without running it. */

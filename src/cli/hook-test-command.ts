@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { relative } from 'node:path';
-import { messageOf } from '@addon-operator/base/errors';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import {
   type CaseResult,
   countResults,
@@ -15,6 +15,8 @@ import type { CliHost } from './cli-host.ts';
 import { harmless } from './harmless.ts';
 import { findTestFiles } from './hook-test-files.ts';
 import { type TestLab, withTestLab } from './hook-test-lab.ts';
+import { finishSnapshots, readSnapshots } from './hook-test-snapshots.ts';
+import { repeatOnChange, watchedDirectories } from './hook-test-watch.ts';
 import { type Paint, paintFor, wantsColor } from './paint.ts';
 import { shellWord } from './shell-word.ts';
 
@@ -24,38 +26,105 @@ export interface HookTestOptions {
   readonly format: 'text' | ReportFormat;
   /** Only cases with this in their names. */
   readonly filter?: string;
+  /** Store snapshots instead of comparing them. */
+  readonly isUpdate: boolean;
+  /** Run them again after each change of a file. */
+  readonly isWatch: boolean;
 }
 
 /** Runs the tests of hooks, and returns the exit code: 0 all passed, 1 one failed, 2 a test file cannot be used. */
 export async function hookTestCommand(options: HookTestOptions, host: CliHost): Promise<number> {
   const signal = host.stopSignal();
-  const paint = paintFor(options.hasColor && wantsColor(host.stdout.isTTY === true, host.env));
-  const { format } = options;
-  const isText = format === 'text';
+  const isCi = isSet(host.env['CI']);
+  if (options.isUpdate && isCi)
+    throw new OperatorError(
+      'CONFIG_INVALID',
+      '--update is not used in CI (the variable CI is set): store snapshots on your machine, and commit them',
+    );
+  const run = { ...options, isCi };
   const files = await findTestFiles(options.paths, host.cwd);
-  const results = await withTestLab(
+  if (!options.isWatch) return exitCodeOf(await runFiles(files, run, host, signal), run, host);
+  let exitCode = 0;
+  let failed: readonly string[] = [];
+  const again = async (): Promise<void> => {
+    // Tests may have been added. What failed is run first.
+    const found = await findTestFiles(options.paths, host.cwd).catch(() => files);
+    const ordered = found.toSorted((a, b) => Number(failed.includes(b)) - Number(failed.includes(a)));
+    const results = await runFiles(ordered, run, host, signal);
+    failed = ordered.filter((_file, index) => hasFailed(results[index]));
+    exitCode = exitCodeOf(results, run, host);
+    host.stdout.write('waiting for changes; Ctrl-C ends\n');
+  };
+  await repeatOnChange(await watchedDirectories(files), again, { clock: host.clock, signal }).catch(
+    (error: unknown) => {
+      if (!signal.aborted) throw error;
+    },
+  );
+  return exitCode;
+}
+
+function hasFailed(result: FileResult | undefined): boolean {
+  return result?.problem !== undefined || result?.cases.some((test) => test.result === 'failed') === true;
+}
+
+interface RunOptions extends HookTestOptions {
+  readonly isCi: boolean;
+}
+
+async function runFiles(
+  files: readonly string[],
+  options: RunOptions,
+  host: CliHost,
+  signal: AbortSignal,
+): Promise<readonly FileResult[]> {
+  const paint = paintFor(options.hasColor && wantsColor(host.stdout.isTTY === true, host.env));
+  return await withTestLab(
     host,
     async (lab) => {
       const done: FileResult[] = [];
       for (const file of files) {
-        const result = await runFile(file, options.filter, lab, host, signal);
+        const result = await runFile(file, options, lab, host, signal);
         done.push(result);
-        if (isText) host.stdout.write(fileText(result, paint));
+        if (options.format === 'text' && isShown(result, options.filter))
+          host.stdout.write(fileText(result, paint));
       }
       return done;
     },
     signal,
   );
+}
+
+/** Writes the summary or the report. */
+function exitCodeOf(
+  results: readonly FileResult[],
+  { filter, format }: RunOptions,
+  { stdout, stderr }: CliHost,
+): number {
   const { passed, failed, skipped } = countResults(results);
-  if (format !== 'text') host.stdout.write(reportText(format, results));
-  else host.stdout.write(`${passed} passed, ${failed} failed, ${skipped} skipped\n`);
-  if (results.some(({ problem }) => problem !== undefined)) return 2;
+  if (filter !== undefined && results.every((result) => !isShown(result, filter))) {
+    stderr.write(
+      `--filter ${filter}: no case matches in ${results.length} ${results.length === 1 ? 'file' : 'files'} with tests\n`,
+    );
+    return 2;
+  }
+  if (format !== 'text') stdout.write(reportText(format, results));
+  else stdout.write(`${passed} passed, ${failed} failed, ${skipped} skipped\n`);
+  if (results.some(({ problem, isOnlyFailed }) => problem !== undefined && isOnlyFailed !== true)) return 2;
   return failed > 0 ? 1 : 0;
+}
+
+function isSet(variable: string | undefined): boolean {
+  return variable !== undefined && variable !== '' && variable !== 'false' && variable !== '0';
+}
+
+/** With a filter files without cases that match are not shown. */
+function isShown({ cases, problem }: FileResult, filter: string | undefined): boolean {
+  return filter === undefined || cases.length > 0 || problem !== undefined;
 }
 
 async function runFile(
   path: string,
-  filter: string | undefined,
+  { filter, isUpdate, isCi }: RunOptions,
   lab: TestLab,
   host: CliHost,
   signal: AbortSignal,
@@ -64,18 +133,28 @@ async function runFile(
   const cases: CaseResult[] = [];
   try {
     const { file } = readTestFile(shown, await readFile(path, 'utf8'));
-    const options = { jq: lab.jq, clock: host.clock, signal };
-    for (const test of file.cases.filter(({ name }) => name.includes(filter ?? '')))
+    const stored = await readSnapshots(path, isUpdate);
+    const options = { jq: lab.jq, clock: host.clock, snapshots: stored.snapshots, signal };
+    const chosen = file.cases.filter(({ name }) => name.includes(filter ?? ''));
+    for (const test of chosen)
       cases.push(await runCase(test, { ...options, open: () => lab.open(path, file, test) }));
-    return { file: shown, cases };
+    // What a failed or skipped case would have compared is not known.
+    const isWhole = chosen.length === file.cases.length && cases.every(({ result }) => result === 'passed');
+    const notes = await finishSnapshots(stored, { isWhole, cwd: host.cwd });
+    if (notes.obsolete.length > 0 && isCi)
+      return { file: shown, cases, problem: notes.obsolete.join('\n'), isOnlyFailed: true };
+    return { file: shown, cases, notes: [...notes.written, ...notes.obsolete] };
   } catch (error) {
     signal.throwIfAborted();
     return { file: shown, cases, problem: messageOf(error) };
   }
 }
 
-function fileText({ file, cases, problem }: FileResult, paint: Paint): string {
-  const lines = cases.flatMap((each) => caseLines(file, each, paint));
+function fileText({ file, cases, problem, notes = [] }: FileResult, paint: Paint): string {
+  const lines = [
+    ...cases.flatMap((each) => caseLines(file, each, paint)),
+    ...notes.map((note) => paint('dim', note)),
+  ];
   const problems = problem === undefined ? [] : problem.split('\n').map((line) => paint('red', line));
   return `${paint('bold', file)}\n${[...lines, ...problems].map((line) => `  ${harmless(line)}\n`).join('')}`;
 }

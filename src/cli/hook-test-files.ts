@@ -4,7 +4,7 @@ import { messageOf, OperatorError } from '@addon-operator/base/errors';
 
 const TEST_FILE = /\.hook-test\.ya?ml$/;
 /** Directories that are not searched for tests. */
-const SKIPPED = new Set(['node_modules', '.git']);
+const SKIPPED = new Set(['node_modules', '.git', '__snapshots__']);
 
 /**
  * The test files at the paths: a file is one itself, in directories all `*.hook-test.yaml` below them count.

@@ -19,21 +19,34 @@ import { Discovery } from '@addon-operator/kube-client/discovery';
 import { moduleCrds, parseObjects, readObjectFiles } from '@addon-operator/kube-client/object-files';
 import type { NewObject } from '@addon-operator/kube-client/object-patch/patch-operation';
 import type { Sandbox } from '@addon-operator/kube-sandbox';
+import { applyJsonPatch } from '@addon-operator/kube-sandbox/json-patch';
 import { MemoryClient } from '@addon-operator/kube-sandbox/memory-client';
 import { dumpYaml } from '@addon-operator/yaml';
 import type { HookLab } from '../devkit/hook-lab.ts';
 import { type HookPlace, placeOf } from '../devkit/hook-place.ts';
 import { netChanges, type ReportedChange } from '../devkit/object-changes.ts';
+import { ApiFaults } from '../devkit/test/api-faults.ts';
+import type { CaseTools } from '../devkit/test/case-tools.ts';
 import { HookWorld } from '../devkit/test/hook-world.ts';
+import { type OpenedWorld, RestartableWorld } from '../devkit/test/restartable-world.ts';
 import { RunRecords } from '../devkit/test/run-records.ts';
 import type { Hook } from '../hooks/hook.ts';
 import type { Settings } from '../settings.ts';
 import type { CliHost } from './cli-host.ts';
 import { hookPathOf } from './hook-test-files.ts';
-import { CONFIG_MAP, createOperatorObjects, errorLog, NAMESPACE, withSandboxLab } from './sandbox-lab.ts';
+import {
+  CONFIG_MAP,
+  createOperatorObjects,
+  errorLog,
+  NAMESPACE,
+  patchOperatorConfig,
+  withSandboxLab,
+} from './sandbox-lab.ts';
 
 /** What test steps write is not a change by the hook. */
 const STEPS = 'hook-test-steps';
+/** What the operator does for itself is none either. */
+const OPERATOR = 'addon-operator';
 const DEFAULT_START = '2026-01-01T00:00:00Z';
 const DEFAULT_TIMEOUT = '1m';
 
@@ -46,7 +59,9 @@ export interface TestLab {
 /** What belongs to the case in progress. */
 interface Current {
   readonly changes: ReportedChange[];
+  readonly requests: string[];
   readonly activity: Activity;
+  readonly api: ApiFaults;
 }
 
 /**
@@ -66,8 +81,12 @@ export async function withTestLab<T>(
     {
       onChange: (change) => {
         current?.activity.touch();
-        if (change.userAgent !== undefined && change.userAgent !== STEPS && !isOfOperator(change))
-          current?.changes.push(change);
+        if (isOfHook(change)) current?.changes.push(change);
+      },
+      onRequest: ({ method, path }) => {
+        current?.activity.touch();
+        current?.requests.push(`${method} ${path}`);
+        return current?.api.response(method);
       },
     },
     ({ lab, sandbox, settings }) =>
@@ -75,7 +94,7 @@ export async function withTestLab<T>(
         jq: async (program, value) => await runJq(lab, program, value, signal),
         open: async (path, file, test) => {
           sandbox.reset();
-          current = { changes: [], activity: new Activity() };
+          current = { changes: [], requests: [], activity: new Activity(), api: new ApiFaults() };
           return await openWorld({ host, lab, sandbox, settings, loaded, current, signal }, path, file, test);
         },
       }),
@@ -110,22 +129,62 @@ async function openWorld(
   file: TestFile,
   test: TestCase,
 ): Promise<TestWorld & AsyncDisposable> {
-  const { host, lab, sandbox, settings, loaded, current, signal } = parts;
+  const { sandbox, current, signal } = parts;
   const { activity } = current;
-  const path = hookPathOf(testFile, file.hook);
-  const place = placeOf(path, resolve(host.cwd, settings.globalHooksDir));
   const setting = merged(file, test);
   const ended = new AbortController();
   const stop = AbortSignal.any([signal, ended.signal]);
+  endAfter(setting.timeout ?? DEFAULT_TIMEOUT, ended);
+  try {
+    const steps = new MemoryClient(sandbox, activity, STEPS);
+    await createOperatorObjects(steps, setting.values ?? {}, stop);
+    const path = hookPathOf(testFile, file.hook);
+    const discovery = new Discovery({ kube: steps, clock: systemClock, log: silentLogger });
+    const clock = new VirtualClock(Date.parse(setting.now ?? DEFAULT_START));
+    const errors: string[] = [];
+    const open = async (isFirst: boolean): Promise<OpenedWorld> =>
+      await openOnce(
+        { ...parts, steps, discovery, clock, errors, stop, setting, isFirst },
+        { path, directory: dirname(testFile) },
+      );
+    const world = await RestartableWorld.open(open);
+    const end = async (): Promise<void> => {
+      ended.abort(new OperatorError('ABORTED', 'the case has ended'));
+      await world.end();
+    };
+    return Object.assign(world, { [Symbol.asyncDispose]: end });
+  } catch (error) {
+    ended.abort();
+    throw error;
+  }
+}
+
+interface OpenParts extends Parts {
+  /** Does what the test says. */
+  readonly steps: MemoryClient;
+  readonly discovery: Discovery;
+  readonly clock: VirtualClock;
+  readonly errors: string[];
+  readonly stop: AbortSignal;
+  readonly setting: Setting;
+  /** Nothing exists yet. */
+  readonly isFirst: boolean;
+}
+
+/** Starts the operator, as far as one hook needs it. */
+async function openOnce(
+  parts: OpenParts,
+  { path, directory }: { readonly path: string; readonly directory: string },
+): Promise<OpenedWorld> {
+  const { host, lab, sandbox, settings, loaded, current, steps, discovery, clock, errors, setting } = parts;
+  const { activity, api } = current;
+  const place = placeOf(path, resolve(host.cwd, settings.globalHooksDir));
+  const ended = new AbortController();
+  const stop = AbortSignal.any([parts.stop, ended.signal]);
   await using opening = new AsyncDisposableStack();
   opening.defer(() => ended.abort());
-  endAfter(setting.timeout ?? DEFAULT_TIMEOUT, ended);
-  const errors: string[] = [];
-  const client = (userAgent: string): MemoryClient => new MemoryClient(sandbox, activity, userAgent);
-  const steps = client(STEPS);
-  await createOperatorObjects(steps, setting.values ?? {}, stop);
-  const clock = new VirtualClock(Date.parse(setting.now ?? DEFAULT_START));
   const records = new RunRecords();
+  const known = loaded.get(path);
   const hook = await lab.open({
     settings,
     host: { log: errorLog((text) => errors.push(text)) },
@@ -134,29 +193,40 @@ async function openWorld(
     tap: records.tap,
     running: opening,
     stop,
-    runClock: activity.idleIn(clock),
-    kube: steps,
-    patcher: client('hook'),
+    clocks: { run: activity.idleIn(clock), watch: clock },
+    clients: {
+      main: api.around(new MemoryClient(sandbox, activity, OPERATOR), false),
+      patcher: api.around(new MemoryClient(sandbox, activity, 'hook'), true),
+      author: { kube: steps, discovery },
+    },
     env: setting.env ?? {},
-    ...(loaded.has(path) ? { loaded: loaded.get(path) as Hook } : {}),
+    ...(known === undefined ? {} : { loaded: known }),
   });
   loaded.set(path, hook.runtime.hook);
-  const readObjects = (given: ObjectOrFile | readonly ObjectOrFile[]): Promise<readonly NewObject[]> =>
-    objectsOf(given, dirname(testFile));
-  for (const object of [...(await crdsOf(place)), ...(await readObjects(setting.cluster ?? []))])
-    await hook.objects.put(object, stop);
+  const readObjects: CaseTools['readObjects'] = (given) => objectsOf(given, directory);
+  if (parts.isFirst)
+    for (const object of [...(await crdsOf(place)), ...(await readObjects(setting.cluster ?? []))])
+      await hook.objects.put(object, stop);
   const world = new HookWorld({
     hook,
     clock,
     activity,
     records,
+    discovery,
+    stop,
     metrics: lab.metrics,
     kube: steps,
-    discovery: new Discovery({ kube: steps, clock: systemClock, log: silentLogger }),
-    takeChanges: () => changesOf(current.changes.splice(0)),
-    takeErrors: () => errors.splice(0),
-    readObjects,
-    stop,
+    tools: {
+      take: () => ({
+        changes: changesOf(current.changes.splice(0)),
+        requests: current.requests.splice(0),
+        errors: errors.splice(0),
+      }),
+      readObjects,
+      writeValues: (sections) => patchOperatorConfig(steps, sections, stop),
+      setApi: (state) => api.set(state),
+      patched: (object, patch) => applyJsonPatch(object, patch),
+    },
   });
   const running = opening.move();
   const end = async (): Promise<void> => {
@@ -164,7 +234,7 @@ async function openWorld(
     await world.ended();
     await running.disposeAsync();
   };
-  return Object.assign(world, { [Symbol.asyncDispose]: end });
+  return { world, end };
 }
 
 /** Ends a case that hangs, with the hook. */
@@ -201,6 +271,11 @@ async function objectsOf(
 
 async function crdsOf(place: HookPlace): Promise<readonly NewObject[]> {
   return place.type === 'global' ? [] : await moduleCrds(place.moduleDir);
+}
+
+function isOfHook(change: ReportedChange & { readonly userAgent: string | undefined }): boolean {
+  const { userAgent } = change;
+  return userAgent !== undefined && userAgent !== STEPS && userAgent !== OPERATOR && !isOfOperator(change);
 }
 
 function isOfOperator({ object: { metadata } }: ReportedChange): boolean {

@@ -52,18 +52,19 @@ function objectTitle(object: unknown): string {
 }
 
 /** What came of a run, for people. */
-export function runText(run: TrialRun, paint: Paint): string {
+export function runText(run: TrialRun, paint: Paint, isApplied = false): string {
+  const [would, wouldBe] = isApplied ? ['', 'was'] : ['would ', 'would be'];
   const { values, configValues, metrics, objects, failure, durationMs } = run;
   const end =
     failure === undefined
       ? paint('green', `succeeded in ${durationMs} ms`)
       : paint('red', `failed after ${durationMs} ms: ${failure.message}`);
   return [
-    ...differenceText('values would change', values, paint),
-    ...differenceText('config values in the ConfigMap would change', configValues, paint),
+    ...differenceText(`values ${would}change`, values, paint),
+    ...differenceText(`config values in the ConfigMap ${would}change`, configValues, paint),
     ...metrics.map((metric) => `  metric ${metricText(metric)}`),
     ...objects.flatMap(({ change, object, lines }) => [
-      `  ${paint('bold', object)} would be ${paint(OBJECT_STYLES[change], change)}`,
+      `  ${paint('bold', object)} ${wouldBe} ${paint(OBJECT_STYLES[change], change)}`,
       ...lines.map((line) => diffLine(line, paint)),
     ]),
     `  ${end}`,

@@ -13,6 +13,7 @@ import type { LoneHook } from '../devkit/lone-hook.ts';
 import type { ReportedChange } from '../devkit/object-changes.ts';
 import type { TrialRequest } from '../devkit/try-hook.ts';
 import { withLoneHook } from '../devkit/with-lone-hook.ts';
+import { watchedWrites } from '../devkit/watched-writes.ts';
 import type { WatchEventType } from '../hooks/kubernetes-binding.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import type { CliHost } from './cli-host.ts';
@@ -33,6 +34,10 @@ export interface HookTrialOptions {
   readonly cluster: readonly string[];
   /** File with values, as the ConfigMap would have them. */
   readonly values?: string;
+  /** The cluster of this context in place of a sandbox. */
+  readonly kubeContext?: string;
+  /** Write to that cluster. */
+  readonly apply?: true;
 }
 
 /** A hook on a sandbox of its own. */
@@ -48,11 +53,81 @@ const CONFIG_MAP = 'addon-operator';
 
 /**
  * Puts the hook into operation on a sandbox that lasts for the command: nothing that the hook does, with kubectl too, reaches a
- * cluster.
+ * cluster. With a context it is that cluster instead, to which only dry runs are sent unless it is to be changed.
  *
  * @throws OperatorError for everything that keeps the hook from being run; and what `use` throws
  */
 export async function withHookTrial<T>(
+  options: HookTrialOptions,
+  tap: HookTap,
+  host: CliHost,
+  use: (trial: HookTrial, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  if (options.kubeContext !== undefined) return await withClusterTrial(options, tap, host, use);
+  if (options.apply === true)
+    throw new OperatorError(
+      'CONFIG_INVALID',
+      '--apply is used with --kube-context: a sandbox ends with the command',
+    );
+  return await withSandboxTrial(options, tap, host, use);
+}
+
+/** What cannot be had without changing the cluster, or is there already. */
+const OF_SANDBOX = ['cluster', 'event', 'object', 'values'] as const;
+
+async function withClusterTrial<T>(
+  options: HookTrialOptions,
+  tap: HookTap,
+  host: CliHost,
+  use: (trial: HookTrial, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const given = OF_SANDBOX.find((name) => options[name] !== undefined && options[name].length > 0);
+  if (given !== undefined)
+    throw new OperatorError(
+      'CONFIG_INVALID',
+      `--${given} is not used with --kube-context: the objects and the ConfigMap of the cluster count`,
+    );
+  const signal = host.stopSignal();
+  const path = resolve(host.cwd, options.hook);
+  const isApplied = options.apply === true;
+  const settings = readSettings({
+    env: host.env,
+    flags: { 'kube-config': kubeconfigOf(host), 'kube-context': options.kubeContext ?? '' },
+  });
+  const place = placeOf(path, resolve(host.cwd, settings.globalHooksDir));
+  const changes: ReportedChange[] = [];
+  const { namespace, configMapName } = settings;
+  const onChange = (change: ReportedChange): void => {
+    const { metadata } = change.object;
+    if (metadata.namespace !== namespace || !metadata.name.startsWith(configMapName)) changes.push(change);
+  };
+  const env = withFramework(isApplied ? host.env : { ...host.env, ...NO_CLUSTER });
+  return await withLoneHook(
+    {
+      settings,
+      host: quietHost({ ...host, env }),
+      path,
+      place,
+      tap: tap.around.bind(tap),
+      through: (kube) => watchedWrites(kube, isApplied, onChange),
+    },
+    async (hook) => {
+      const { binding } = options;
+      const request = { objects: [], ...(binding === undefined ? {} : { binding }) };
+      return await use({ hook, request, changes }, signal);
+    },
+    signal,
+  );
+}
+
+/** What the hook does by itself, such as with kubectl, would not be a dry run. */
+const NO_CLUSTER = { KUBECONFIG: '/dev/null', KUBERNETES_SERVICE_HOST: undefined };
+
+function kubeconfigOf({ env }: CliHost): string {
+  return env['KUBE_CONFIG'] || env['KUBECONFIG'] || join(env['HOME'] ?? '', '.kube', 'config');
+}
+
+async function withSandboxTrial<T>(
   options: HookTrialOptions,
   tap: HookTap,
   host: CliHost,

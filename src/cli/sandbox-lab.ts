@@ -79,6 +79,23 @@ export async function createOperatorObjects(
   await kube.request({ method: 'POST', path, body: configMap }, signal);
 }
 
+/** Replaces sections of the ConfigMap; null removes one. */
+export async function patchOperatorConfig(
+  kube: KubeClient,
+  sections: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+): Promise<void> {
+  const data = Object.fromEntries(
+    Object.entries(sections).map(([key, section]) => [
+      key,
+      section === null ? null : dumpYaml(section as Json, 2),
+    ]),
+  );
+  const path = `/api/v1/namespaces/${NAMESPACE}/configmaps/${CONFIG_MAP}`;
+  const contentType = 'application/merge-patch+json';
+  await kube.request({ method: 'PATCH', path, contentType, body: { data } }, signal);
+}
+
 /** Passes the messages of errors on, and drops all else. */
 export function errorLog(onError: (text: string) => void): ReturnType<typeof createLogger> {
   return createLogger({

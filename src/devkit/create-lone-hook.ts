@@ -43,6 +43,8 @@ export interface LoneHookParts extends HookPartsDeps {
   readonly running: AsyncDisposableStack;
   /** Of the rate limit of the hook; default that of the host. */
   readonly runClock?: Clock;
+  /** Writes objects that are not written by the hook; default: as the operator does. */
+  readonly author?: { readonly kube: KubeClient; readonly discovery: Discovery };
   /** The hook, if it was loaded before. */
   readonly loaded?: Hook;
 }
@@ -62,7 +64,7 @@ export async function createLoneHook(parts: LoneHookParts): Promise<LoneHook> {
   const logsEvents = (): boolean => false;
   const configMap = createConfigMap({ settings, host, kube: cluster.main, reflectors, logsEvents });
   await configMap.load(stop);
-  const { registry, ...owned } = await readOwner(parts, configMap);
+  const { registry, takeValues, ...owned } = await readOwner(parts, configMap);
   const hookMetrics = new HookMetrics({ log, redact: (text) => text, onSeriesDropped: () => undefined });
   const execution = createExecution(
     { ...parts, ...owned, configMap, hookMetrics, helm: NO_RELEASES, ...createRunParts(parts) },
@@ -72,14 +74,25 @@ export async function createLoneHook(parts: LoneHookParts): Promise<LoneHook> {
   const listeners = new Set<HookListener>();
   const runtime = createListenedRuntime(parts, hook, listeners);
   running.defer(() => runtime.stop());
+  const reloadConfig = async (): Promise<void> => {
+    await configMap.load(stop);
+    await takeValues();
+  };
+  const objects = createObjectWriter(parts);
+  const { values } = owned;
+  return { runtime, execution, registry, values, configMap, reloadConfig, listeners, objects, redactor };
+}
+
+function createObjectWriter(parts: LoneHookParts): ObjectWriter {
+  const { host, cluster } = parts;
+  const { kube, discovery } = parts.author ?? { kube: cluster.main, discovery: cluster.discovery };
   const patcher = new ObjectPatcher({
-    kube: cluster.main,
-    find: (apiVersion, kind, signal) => cluster.discovery.find(apiVersion, kind, signal),
+    kube,
+    find: (apiVersion, kind, signal) => discovery.find(apiVersion, kind, signal),
     ...parts,
     ...host,
   });
-  const objects = new ObjectWriter({ patcher, discovery: cluster.discovery, clock });
-  return { runtime, execution, registry, values: owned.values, configMap, listeners, objects, redactor };
+  return new ObjectWriter({ patcher, discovery, clock: host.clock });
 }
 
 async function loadLoneHook(parts: LoneHookParts): Promise<Hook> {
@@ -104,13 +117,16 @@ async function readOwner(parts: LoneHookParts, configMap: ConfigMapStore) {
   const { dynamicFlags, isFlaggedOff } = createFlags({ settings, configMap, files: { found } });
   const isEnabled = (module: (typeof found.modules)[number]['name']): boolean =>
     (place.type === 'module' && place.module === module) || !isFlaggedOff(module);
-  takeConfig(configMap, values, isEnabled);
   const followSecrets = (): Promise<void> => secrets.follow(values, configMap.content);
-  await followSecrets();
+  const takeValues = async (): Promise<void> => {
+    takeConfig(configMap, values, isEnabled);
+    await followSecrets();
+  };
+  await takeValues();
   const registry = new ModuleRegistry(found.modules, isFlaggedOff);
   const enabled = found.modules.map(({ name }) => name).filter(isEnabled);
   registry.setDiscovery({ enabled, decisions: new Map() });
-  return { registry, values, dynamicFlags, followSecrets };
+  return { registry, values, dynamicFlags, followSecrets, takeValues };
 }
 
 function createListenedRuntime(

@@ -1,3 +1,4 @@
+import type { Clock } from '@addon-operator/base/clock';
 import { Redactor } from '@addon-operator/base/redactor';
 import { scratchDirectory } from '@addon-operator/base/scratch-directory';
 import { Discovery } from '@addon-operator/kube-client/discovery';
@@ -23,14 +24,28 @@ export interface HookLab {
 }
 
 export interface LabHookOptions
-  extends Pick<LoneHookParts, 'path' | 'place' | 'tap' | 'running' | 'stop' | 'runClock' | 'loaded'> {
+  extends Pick<LoneHookParts, 'path' | 'place' | 'tap' | 'running' | 'stop' | 'loaded'> {
   readonly settings: Settings;
   readonly host: Pick<DaemonHost, 'log'>;
-  readonly kube: KubeClient;
-  /** For what the hook writes. */
-  readonly patcher: KubeClient;
+  readonly clients: LabClients;
+  /** Default that of the host. */
+  readonly clocks?: LabClocks;
   /** Further variables of executables. */
   readonly env: Readonly<Record<string, string>>;
+}
+
+interface LabClients {
+  readonly main: KubeClient;
+  /** For what the hook writes. */
+  readonly patcher: KubeClient;
+  readonly author?: NonNullable<LoneHookParts['author']>;
+}
+
+interface LabClocks {
+  /** Of the rate limit of the hook. */
+  readonly run: Clock;
+  /** Of watches that are interrupted. */
+  readonly watch: Clock;
 }
 
 /**
@@ -54,16 +69,23 @@ export async function withHookLab<T>(
     jq: tools.jq,
     hookEnv: tools.hookEnv,
     metrics,
-    open: async ({ settings: own, host: { log }, kube, patcher, env, ...options }) => {
+    open: async ({ settings: own, host: { log }, clients, clocks, env, ...options }) => {
       const hookHost = { ...host, log };
-      const cluster = { main: kube, patcher, discovery: new Discovery({ kube, clock: host.clock, log }) };
+      const { main, patcher, author } = clients;
+      const discovery = new Discovery({ kube: main, clock: host.clock, log });
+      const cluster = { main, patcher, discovery };
       const hookSettings = { ...own, tmpDir: directory };
       const common = { settings: hookSettings, host: hookHost, metrics, redactor: new Redactor(), cluster };
       return await createLoneHook({
         ...tools,
         ...common,
         ...options,
-        ...connectHooks({ ...common, ...options }, tools),
+        ...(author === undefined ? {} : { author }),
+        ...(clocks === undefined ? {} : { runClock: clocks.run }),
+        ...connectHooks(
+          { ...common, ...options, ...(clocks === undefined ? {} : { watchClock: clocks.watch }) },
+          tools,
+        ),
         hookEnv: { ...tools.hookEnv, ...env },
       });
     },

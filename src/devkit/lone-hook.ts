@@ -18,6 +18,8 @@ export interface LoneHook {
   readonly registry: ModuleRegistry;
   readonly values: ValuesStore;
   readonly configMap: Pick<ConfigMapStore, 'content'>;
+  /** Reads the ConfigMap again, after it was changed. @throws OperatorError when it cannot be used */
+  readonly reloadConfig: () => Promise<void>;
   /** Called with each event of its kubernetes bindings. */
   readonly listeners: Set<HookListener>;
   /** Writes objects of users, apart from what the hook writes. */

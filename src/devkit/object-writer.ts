@@ -41,6 +41,15 @@ export class ObjectWriter {
     if (object.kind === CRD) await this.#untilServed(object, signal);
   }
 
+  /** Changes the status of an object that exists, as a controller would. @throws OperatorError KUBE_KIND_UNKNOWN, OBJECT_PATCH_FAILED */
+  async putStatus(given: NewObject, signal: AbortSignal): Promise<void> {
+    const { apiVersion, kind, metadata, status } = await this.#inNamespace(given, signal);
+    const [namespace, name] = [textOf(metadata['namespace']), textOf(metadata['name'])];
+    const target = { apiVersion, kind, namespace, name };
+    const patch = { target, subresource: 'status', ignoreMissingObject: false, mergePatch: { status } };
+    await this.#options.patcher.apply([{ operation: 'MergePatch', ...patch }], signal);
+  }
+
   /** Deletes the object if it is there. @throws OperatorError KUBE_KIND_UNKNOWN, OBJECT_PATCH_FAILED */
   async remove(given: NewObject, signal: AbortSignal): Promise<void> {
     const { apiVersion, kind, metadata } = await this.#inNamespace(given, signal);

@@ -1,11 +1,13 @@
 import { redactedError } from '@addon-operator/base/redactor';
 import { scratchDirectory } from '@addon-operator/base/scratch-directory';
+import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { withRedactedLog } from '@addon-operator/logging/redacted-log';
-import { connectCluster } from '../app/connect-cluster.ts';
+import { type Cluster, connectCluster } from '../app/connect-cluster.ts';
 import type { DaemonHost } from '../app/host.ts';
 import { startHookBase } from '../app/infrastructure.ts';
 import type { HookRuns } from '../hooks/run-hook.ts';
 import { connectAlone } from '../leader/take-lead.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { createMetrics } from '../operator/daemon-metrics.ts';
 import type { Settings } from '../settings.ts';
 import { createLoneHook } from './create-lone-hook.ts';
@@ -21,6 +23,8 @@ export interface LoneHookOptions {
   readonly place: HookPlace;
   /** Comes between the operator and the hook. */
   readonly tap: (runs: HookRuns) => HookRuns;
+  /** Comes between the operator and the cluster, for all that it writes; default: nothing does. */
+  readonly through?: (kube: KubeClient) => KubeClient;
 }
 
 /**
@@ -30,7 +34,7 @@ export interface LoneHookOptions {
  * @throws OperatorError when the hook, its configuration, its module or the ConfigMap cannot be used; and what `use` throws
  */
 export async function withLoneHook<T>(
-  { host: given, settings: wanted, ...options }: LoneHookOptions,
+  { host: given, settings: wanted, through = (kube) => kube, ...options }: LoneHookOptions,
   use: (hook: LoneHook) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
@@ -41,10 +45,23 @@ export async function withLoneHook<T>(
   const metrics = createMetrics(settings, { version: host.version });
   const common = { settings, host, metrics, redactor, stop: signal, running };
   try {
-    const connected = await connectAlone({ connect: () => connectCluster(settings, host, metrics), running });
+    const connected = await connectAlone({ connect: () => connectThrough(common, through), running });
     const base = await startHookBase({ ...common, ...connected });
     return await use(await createLoneHook({ ...common, ...options, ...base }));
   } catch (error) {
     throw redactedError(error, redactor);
   }
+}
+
+async function connectThrough(
+  {
+    settings,
+    host,
+    metrics,
+  }: { readonly settings: Settings; readonly host: DaemonHost; readonly metrics: OperatorMetrics },
+  through: (kube: KubeClient) => KubeClient,
+): Promise<Cluster> {
+  const cluster = await connectCluster(settings, host, metrics);
+  const { main, patcher } = cluster;
+  return { ...cluster, main: through(main), patcher: through(patcher), close: () => cluster.close() };
 }

@@ -35,7 +35,38 @@ export async function checkStep(
     ...(await compare('configValues', world.configValues())),
     ...(await metricFindings(expect.metrics ?? [], runs, jq)),
     ...(await compare('output', outputOf(runs))),
+    ...(await compare('requests', facts.requests)),
+    ...(await responseFindings(expect, facts, compare)),
     ...errorFindings(expect, facts),
+  ];
+}
+
+/** What the API server would have made of the response to it. */
+async function responseFindings(
+  expect: Expectation,
+  { admission, conversion }: StepFacts,
+  compare: (name: keyof Expectation, actual: unknown) => Promise<readonly Finding[]>,
+): Promise<readonly Finding[]> {
+  const mayFail = expect.outcome === 'failure';
+  const findings: Finding[] = [];
+  if (admission !== undefined && !mayFail && admission.isAllowed !== (expect.allowed ?? true))
+    findings.push({
+      message: admission.isAllowed
+        ? 'allowed: the request is allowed, although it must be denied'
+        : `allowed: the request is denied${expect.allowed === undefined ? ', and the step does not expect that (allowed: false)' : ''}: ${admission.message}`,
+    });
+  const failed = conversion !== undefined && 'message' in conversion ? conversion.message : undefined;
+  if (failed !== undefined && !mayFail && expect.message === undefined)
+    findings.push({ message: `the conversion failed: ${failed}` });
+  return [
+    ...findings,
+    ...(await compare('message', failed ?? admission?.message)),
+    ...(await compare('warnings', admission?.warnings)),
+    ...(await compare('patched', admission?.patched)),
+    ...(await compare(
+      'converted',
+      conversion !== undefined && 'objects' in conversion ? conversion.objects : undefined,
+    )),
   ];
 }
 

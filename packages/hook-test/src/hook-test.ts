@@ -2,8 +2,12 @@ export { type Mismatch, mismatches, type RunJq } from './match.ts';
 export { type ReportFormat, reportText } from './report-formats.ts';
 export { countResults, type FileResult, failureText } from './report-text.ts';
 export { type CaseFailure, type CaseOptions, type CaseResult, runCase } from './run-case.ts';
+export { SnapshotFile } from './snapshot-file.ts';
 export {
   type Action,
+  type AdmissionStep,
+  type ApiState,
+  type ConversionStep,
   type ObjectOrFile,
   type ReadTestFile,
   readTestFile,
@@ -13,7 +17,9 @@ export {
   type TestFile,
 } from './test-file.ts';
 export type {
+  AdmissionFacts,
   ChangeFacts,
+  ConversionFacts,
   ObjectName,
   OutputLine,
   RunFacts,

@@ -9,8 +9,11 @@ export interface FileResult {
   /** As it was named to the command. */
   readonly file: string;
   readonly cases: readonly CaseResult[];
-  /** Why none of its cases could be run. */
+  /** Why none of its cases could be run, or what else is wrong. */
   readonly problem?: string;
+  /** The file can be used: its problem is a failed test. */
+  readonly isOnlyFailed?: true;
+  readonly notes?: readonly string[];
 }
 
 /** Longest text that is shown of a value. */

@@ -11,7 +11,7 @@ const RUN: RunFacts = {
   metrics: [{ name: 'pods', labels: { ns: 'a' }, value: 2 }],
   output: [{ stream: 'stdout', level: 'info', text: 'two pods' }],
 };
-const FACTS: StepFacts = { runs: [RUN], changes: [], errors: [] };
+const FACTS: StepFacts = { runs: [RUN], changes: [], errors: [], requests: [] };
 const CHANGED: StepFacts = {
   ...FACTS,
   changes: [{ change: 'created', apiVersion: 'v1', kind: 'ConfigMap', namespace: 'a', name: 'b' }],

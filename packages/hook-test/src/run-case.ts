@@ -2,6 +2,8 @@ import type { Clock } from '@addon-operator/base/clock';
 import { messageOf } from '@addon-operator/base/errors';
 import { checkStep, type Finding } from './check-step.ts';
 import type { RunJq } from './match.ts';
+import { pictureOf } from './picture.ts';
+import { SnapshotFile } from './snapshot-file.ts';
 import { ACTIONS, type Action, type Expectation, type Step, type TestCase } from './test-file.ts';
 import type { RunFacts, TestWorld } from './test-world.ts';
 
@@ -27,6 +29,8 @@ export interface CaseOptions {
   /** Opens the world of the case. */
   readonly open: (test: TestCase) => Promise<TestWorld & AsyncDisposable>;
   readonly jq: RunJq;
+  /** Default: none is stored. */
+  readonly snapshots?: Pick<SnapshotFile, 'compare'>;
   readonly clock: Pick<Clock, 'steadyMs'>;
   readonly signal: AbortSignal;
 }
@@ -45,11 +49,14 @@ export async function runCase(test: TestCase, options: CaseOptions): Promise<Cas
     : { name, durationMs, result: 'failed', failure };
 }
 
-async function failureOf(test: TestCase, { open, jq }: CaseOptions): Promise<CaseFailure | undefined> {
+async function failureOf(
+  test: TestCase,
+  { open, jq, snapshots = new SnapshotFile(undefined, false) }: CaseOptions,
+): Promise<CaseFailure | undefined> {
   try {
     await using world = await open(test);
     for (const [index, step] of test.steps.entries()) {
-      const failure = await stepFailure(step, index, world, jq);
+      const failure = await stepFailure(test.name, step, index, { world, jq, snapshots });
       if (failure !== undefined) return failure;
     }
     const pending = world.pending();
@@ -61,17 +68,25 @@ async function failureOf(test: TestCase, { open, jq }: CaseOptions): Promise<Cas
   }
 }
 
+interface StepParts extends Required<Pick<CaseOptions, 'jq' | 'snapshots'>> {
+  readonly world: TestWorld;
+}
+
 async function stepFailure(
+  name: string,
   step: Step,
   index: number,
-  world: TestWorld,
-  jq: RunJq,
+  { world, jq, snapshots }: StepParts,
 ): Promise<CaseFailure | undefined> {
   const { action, expect } = partsOf(step);
   const place = { index, title: titleOf(action) };
   try {
     const facts = await world.perform(action);
-    const findings = await checkStep(expect, facts, world, jq);
+    const found = await checkStep(expect, facts, world, jq);
+    const findings =
+      expect.snapshot === true
+        ? [...found, ...snapshots.compare(name, place, await pictureOf(facts, world))]
+        : found;
     return findings.length === 0 ? undefined : { step: place, findings, runs: facts.runs };
   } catch (error) {
     return { step: place, findings: [{ message: messageOf(error) }], runs: [] };
@@ -79,9 +94,9 @@ async function stepFailure(
 }
 
 function partsOf(step: Step): { readonly action: Action; readonly expect: Expectation } {
-  if (step === 'start') return { action: { start: true }, expect: {} };
+  if (typeof step === 'string') return { action: { [step]: true }, expect: {} };
   const { expect = {}, ...action } = step;
-  return { action, expect };
+  return { action, expect: expect === 'snapshot' ? { snapshot: true } : expect };
 }
 
 function titleOf(action: Action): string {

@@ -51,6 +51,16 @@ export const text = (description: string): Shape => leaf('string', description);
 export const flag = (description: string): Shape => leaf('boolean', description);
 export const mapping = (description: string): Shape => leaf('mapping', description);
 
+/** Written to choose something; what is not chosen is left out. */
+export function onlyTrue(description: string): Shape {
+  return {
+    schema: { const: true, description },
+    check: (value, path, report) => {
+      if (value !== true) report(path, 'must be true, or be left out');
+    },
+  };
+}
+
 export function count(description: string): Shape {
   return {
     schema: { type: 'integer', minimum: 0, description },

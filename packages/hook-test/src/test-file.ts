@@ -10,6 +10,7 @@ import {
   listOf,
   mapOf,
   mapping,
+  onlyTrue,
   type Path,
   type Shape,
   text,
@@ -51,12 +52,42 @@ export interface Action {
   readonly start?: true;
   readonly apply?: ObjectOrFile | readonly ObjectOrFile[];
   readonly delete?: ObjectOrFile | readonly ObjectOrFile[];
+  readonly status?: ObjectOrFile | readonly ObjectOrFile[];
   readonly advance?: string;
   readonly tick?: string;
   readonly run?: string;
+  readonly admission?: AdmissionStep;
+  readonly convert?: ConversionStep;
+  /** Sections of the ConfigMap; null removes one. */
+  readonly values?: Readonly<Record<string, unknown>>;
+  readonly restart?: true;
+  readonly api?: ApiState;
 }
 
-export type Step = 'start' | (Action & { readonly expect?: Expectation });
+/** A request of the API server to a webhook of the hook. */
+export interface AdmissionStep {
+  readonly binding: string;
+  readonly operation?: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
+  readonly object?: ObjectOrFile;
+  readonly oldObject?: ObjectOrFile;
+  readonly subResource?: string;
+  readonly dryRun?: boolean;
+  readonly user?: string;
+}
+
+/** Objects that the API server needs in another version. */
+export interface ConversionStep {
+  /** Name of the CRD; absent: the only one that the hook converts. */
+  readonly crd?: string;
+  readonly to: string;
+  readonly objects: ObjectOrFile | readonly ObjectOrFile[];
+}
+
+/** How the API server responds: a mapping has the number of requests that are refused with each HTTP status. */
+export type ApiState = 'down' | 'up' | Readonly<Record<string, number>>;
+
+type Bare = 'start' | 'restart';
+export type Step = Bare | (Action & { readonly expect?: Expectation | 'snapshot' });
 
 /** An object after the step. */
 export interface ExpectedObject {
@@ -87,10 +118,36 @@ export interface Expectation {
   readonly outcome?: 'success' | 'failure';
   readonly error?: unknown;
   readonly output?: unknown;
+  /** Requests that the hook itself sent to the API. */
+  readonly requests?: unknown;
+  /** Default true. */
+  readonly allowed?: boolean;
+  /** Of a denial, or of a conversion that failed. */
+  readonly message?: unknown;
+  readonly warnings?: unknown;
+  /** The object after the patch of a mutating webhook. */
+  readonly patched?: unknown;
+  /** Objects of a conversion. */
+  readonly converted?: unknown;
+  /** All that came of the step is compared with what is stored. */
+  readonly snapshot?: true;
 }
 
 /** What a step may do, in the order of the documentation. */
-export const ACTIONS = ['start', 'apply', 'delete', 'advance', 'tick', 'run'] as const;
+export const ACTIONS = [
+  'start',
+  'apply',
+  'delete',
+  'status',
+  'advance',
+  'tick',
+  'run',
+  'admission',
+  'convert',
+  'values',
+  'restart',
+  'api',
+] as const;
 
 const MAX_NAME = 200;
 const DURATION = { pattern: /^(?:\d+(?:\.\d+)?(?:ms|h|m|s))+$/, name: 'a duration such as 90s or 24h' };
@@ -158,13 +215,22 @@ const expectation = fields(
     outcome: word('How all runs of this step must end; default success', ['success', 'failure']),
     error: pattern('Pattern for the message of the failure'),
     output: pattern('Pattern for what the hook printed in this step, one line after another'),
+    requests: pattern('Pattern for the list of requests that the hook itself sent, such as GET /api/v1/pods'),
+    allowed: flag('Whether the admission request is allowed; default true'),
+    message: pattern('Pattern for why a request is denied, or a conversion failed'),
+    warnings: pattern('Pattern for the list of warnings of an admission response'),
+    patched: pattern('Pattern for the object after the patch of a mutating webhook'),
+    converted: pattern('Pattern for the list of converted objects'),
+    snapshot: onlyTrue('All that came of the step must be as it is stored in __snapshots__'),
   },
   {},
   'What must have come of the step, once all is quiet',
 );
 
+const HTTP_STATUSES = ['409', '429', '500', '503', '504'];
+
 const step = either('A step', [
-  { type: 'string', shape: word('The hook is started', ['start']) },
+  { type: 'string', shape: word('The hook, or the operator, is started', ['start', 'restart']) },
   {
     type: 'mapping',
     shape: fields(
@@ -172,10 +238,59 @@ const step = either('A step', [
         start: anything('The hook is started: onStartup, then the Synchronization of its bindings'),
         apply: objects,
         delete: objects,
+        status: objects,
         advance: textLike('Time passes: schedules fire, failed runs are repeated', DURATION),
         tick: text('Name of a schedule binding that fires now'),
         run: text('Lifecycle binding, such as beforeHelm, for which the hook is run now'),
-        expect: expectation,
+        admission: fields(
+          {
+            binding: text('Name of the validating or mutating binding'),
+            operation: word('What is done with the object; default CREATE', [
+              'CREATE',
+              'UPDATE',
+              'DELETE',
+              'CONNECT',
+            ]),
+            object: objectOrFile,
+            oldObject: objectOrFile,
+            subResource: text('Such as status'),
+            dryRun: flag('Whether nothing of the request is stored'),
+            user: text('Name of the user; default kubernetes-admin'),
+          },
+          { required: ['binding'] },
+          'The API server requests a decision on an object',
+        ),
+        convert: fields(
+          {
+            crd: text('Name of the CRD; may be absent if the hook converts one only'),
+            to: text('The version that is needed, such as example.com/v1'),
+            objects,
+          },
+          { required: ['to', 'objects'] },
+          'The API server needs objects in another version',
+        ),
+        values: mapping('Sections of the ConfigMap are replaced, as a user would; null removes one'),
+        restart: anything(
+          'The operator is started again: what it had in memory is gone, and the hook is started',
+        ),
+        api: either('The API server is away, is back, or refuses writes of the hook', [
+          { type: 'string', shape: word('down or up', ['down', 'up']) },
+          {
+            type: 'mapping',
+            shape: fields(
+              Object.fromEntries(
+                HTTP_STATUSES.map((status) => [
+                  status,
+                  count(`Writes that are refused with status ${status}`),
+                ]),
+              ),
+            ),
+          },
+        ]),
+        expect: either('What must have come of the step, once all is quiet', [
+          { type: 'string', shape: word('As it is stored in __snapshots__', ['snapshot']) },
+          { type: 'mapping', shape: expectation },
+        ]),
       },
       { oneOf: ACTIONS },
     ),

@@ -20,7 +20,7 @@ export interface TestWorld {
 export interface ObjectName {
   readonly apiVersion?: string;
   readonly kind: string;
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   readonly name: string;
 }
 
@@ -31,7 +31,27 @@ export interface StepFacts {
   readonly changes: readonly ChangeFacts[];
   /** What the operator logged at the level error, apart from failures of runs. */
   readonly errors: readonly string[];
+  /** Requests that the hook itself sent to the API, such as `GET /api/v1/pods`. */
+  readonly requests: readonly string[];
+  /** Of a step `admission`. */
+  readonly admission?: AdmissionFacts;
+  /** Of a step `convert`. */
+  readonly conversion?: ConversionFacts;
 }
+
+/** How the API server would take the response of the hook. */
+export interface AdmissionFacts {
+  readonly isAllowed: boolean;
+  readonly message: string;
+  readonly warnings: readonly string[];
+  /** The object after the patch of the response. */
+  readonly patched: unknown;
+}
+
+export type ConversionFacts =
+  | { readonly objects: readonly unknown[] }
+  /** Why it failed. */
+  | { readonly message: string };
 
 export interface ChangeFacts {
   readonly change: 'created' | 'changed' | 'deleted';

@@ -24,6 +24,7 @@ const facts: StepFacts = {
   ],
   changes: [],
   errors: [],
+  requests: [],
 };
 for (const test of file.cases) {
   const result = await runCase(test, {

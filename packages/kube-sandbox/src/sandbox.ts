@@ -28,8 +28,8 @@ export interface SandboxOptions {
   readonly log: SandboxLog;
   /** Called after each change of an object, by whomever it was made; not for what a sandbox has from the start. */
   readonly onChange?: (change: ObjectChange) => void;
-  /** Called before each request that comes over HTTP is handled. */
-  readonly onRequest?: (request: ApiRequest) => void;
+  /** Called before each request that comes over HTTP is handled; what it returns is sent in place of a response of the API. */
+  readonly onRequest?: (request: ApiRequest) => ApiResponse | undefined;
 }
 
 /** One committed change of an object. */
@@ -92,10 +92,7 @@ async function serve(options: SandboxOptions, storage: StateStorage, signal: Abo
   const { log } = options;
   let cluster: Cluster;
   const handle = (request: ApiRequest): ApiResponse => cluster.handle(request);
-  const handleHttp = (request: ApiRequest): ApiResponse => {
-    options.onRequest?.(request);
-    return handle(request);
-  };
+  const handleHttp = (request: ApiRequest): ApiResponse => options.onRequest?.(request) ?? handle(request);
   const server = await startHttpServer(options.port ?? 0, handleHttp, log);
   cluster = beginCluster(options, storage.journal);
   const stopOnce = async (): Promise<void> => {

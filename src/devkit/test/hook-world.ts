@@ -1,20 +1,12 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { parseGoDuration } from '@addon-operator/base/go-duration';
 import { silentLogger } from '@addon-operator/base/log';
-import type {
-  Action,
-  ChangeFacts,
-  ObjectName,
-  ObjectOrFile,
-  StepFacts,
-  TestWorld,
-} from '@addon-operator/hook-test';
+import type { Action, ObjectName, StepFacts, TestWorld } from '@addon-operator/hook-test';
 import type { Activity } from '@addon-operator/hook-test/activity';
 import type { VirtualClock } from '@addon-operator/hook-test/virtual-clock';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-client';
 import { resourcePath } from '@addon-operator/kube-client/kube-object';
-import type { NewObject } from '@addon-operator/kube-client/object-patch/patch-operation';
 import type { TaskHandler } from '@addon-operator/task-queue';
 import { QueueSet } from '@addon-operator/task-queue/queue-set';
 import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
@@ -28,7 +20,9 @@ import { hookTask, MAIN_QUEUE, type Task } from '../../operator/tasks.ts';
 import { visibleToGlobalHook, visibleToModule } from '../../values/visible-values.ts';
 import type { LoneHook } from '../lone-hook.ts';
 import { runOfBinding } from '../planned-runs.ts';
+import type { CaseTools } from './case-tools.ts';
 import type { RunRecords } from './run-records.ts';
+import { requestAdmission, requestConversion } from './webhook-requests.ts';
 
 export interface HookWorldOptions {
   readonly hook: LoneHook;
@@ -38,12 +32,8 @@ export interface HookWorldOptions {
   readonly metrics: OperatorMetrics;
   readonly kube: KubeClient;
   readonly discovery: Pick<Discovery, 'find'>;
-  /** What the hook changed since the last call. */
-  readonly takeChanges: () => readonly ChangeFacts[];
-  /** What was logged as an error since the last call. */
-  readonly takeErrors: () => readonly string[];
-  readonly readObjects: (given: ObjectOrFile | readonly ObjectOrFile[]) => Promise<readonly NewObject[]>;
-  /** Aborts when the case ends. */
+  readonly tools: CaseTools;
+  /** Aborts when the case ends, or the operator is started again. */
   readonly stop: AbortSignal;
 }
 
@@ -56,6 +46,7 @@ export class HookWorld implements TestWorld {
   readonly #queues: QueueSet<Task>;
   readonly #router: TaskRouter;
   readonly #schedules: Schedules;
+  readonly #execution: HookRunParts['execution'];
   readonly #ended: Promise<unknown>;
   #start: 'no' | 'startup' | 'done' = 'no';
 
@@ -79,7 +70,8 @@ export class HookWorld implements TestWorld {
     });
     this.#schedules = createSchedules({ host: { clock, log }, metrics, router: this.#router });
     hook.listeners.add((binding, event) => this.#router.onKubernetesEvent(hook.runtime, binding, event));
-    const parts = { router: this.#router, clock, log, metrics, execution: records.around(hook.execution) };
+    this.#execution = records.around(hook.execution);
+    const parts = { router: this.#router, clock, log, metrics, execution: this.#execution };
     this.#queues.start(handler(parts, activity), { stop, abort: stop });
     this.#ended = Promise.all([
       this.#queues.ended(),
@@ -90,12 +82,13 @@ export class HookWorld implements TestWorld {
   }
 
   async perform(action: Action): Promise<StepFacts> {
-    const { takeChanges, takeErrors, records } = this.#options;
+    const { tools, records, stop } = this.#options;
     await this.#do(action);
+    const responses = await this.#request(action);
     await this.#settle();
     // It may have ended because the case took too long.
-    this.#options.stop.throwIfAborted();
-    return { runs: records.take(), changes: takeChanges(), errors: takeErrors() };
+    stop.throwIfAborted();
+    return { runs: records.take(), ...tools.take(), ...responses };
   }
 
   async object({ apiVersion, kind, namespace, name }: ObjectName): Promise<unknown> {
@@ -138,15 +131,31 @@ export class HookWorld implements TestWorld {
   }
 
   async #do(action: Action): Promise<void> {
-    const { hook, readObjects, stop } = this.#options;
+    const { hook, tools, stop } = this.#options;
+    const { readObjects } = tools;
     if (action.start !== undefined) this.#beginStart();
     if (action.apply !== undefined)
       for (const object of await readObjects(action.apply)) await hook.objects.put(object, stop);
     if (action.delete !== undefined)
       for (const object of await readObjects(action.delete)) await hook.objects.remove(object, stop);
+    if (action.status !== undefined)
+      for (const object of await readObjects(action.status)) await hook.objects.putStatus(object, stop);
+    if (action.values !== undefined) {
+      await tools.writeValues(action.values);
+      await hook.reloadConfig();
+    }
+    if (action.api !== undefined) tools.setApi(action.api);
     if (action.advance !== undefined) await this.#advance(parseGoDuration(action.advance) ?? 0);
     if (action.tick !== undefined) this.#tick(action.tick);
     if (action.run !== undefined) this.#run(action.run);
+  }
+
+  /** Lets the API server send a request to a webhook of the hook. */
+  async #request({ admission, convert }: Action): Promise<Pick<StepFacts, 'admission' | 'conversion'>> {
+    const { hook, discovery, tools, stop } = this.#options;
+    const parts = { hook: hook.runtime, execution: this.#execution, discovery, tools, stop };
+    if (admission !== undefined) return { admission: await requestAdmission(parts, admission) };
+    return convert === undefined ? {} : { conversion: await requestConversion(parts, convert) };
   }
 
   #beginStart(): void {

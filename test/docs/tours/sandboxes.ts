@@ -77,6 +77,20 @@ export const firstStepsTour: CommandScenario = {
   },
 };
 
+export const firstTestTour: CommandScenario = {
+  title: 'from nothing to a tested hook, in three languages',
+  runs: ['first-hook-sh', 'first-hook-python', 'first-hook-ts'],
+  async run(programs) {
+    const terminal = await Terminal.open(programs);
+    for (const name of ['first-hook-sh', 'first-hook-python', 'first-hook-ts'])
+      await terminal.paste(
+        name,
+        /Synchronization of objects[^]*succeeded in[^]*\n1 passed, 0 failed, 0 skipped/,
+      );
+    return terminal.taken;
+  },
+};
+
 export const exampleTour: CommandScenario = {
   title: 'an example in the sandbox, by hand and in CI',
   runs: ['running-sandbox', 'hook-run', 'hook-test', 'module-lint', 'hook-in-ci'],
