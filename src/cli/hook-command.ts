@@ -13,6 +13,7 @@ export function addHookCommand(program: Command, parts: CommandParts): void {
     .description('Write, try and test hooks without a cluster, run or stop one of a running operator');
   addHookNewCommand(hook, parts);
   addTrialCommands(hook, parts);
+  addTestCommand(hook, parts);
   addDebugCommand(
     hook,
     { name: 'abort', description: 'Stop a hook that runs; its task is retried as after a failure' },
@@ -53,6 +54,7 @@ interface TestFlags {
   readonly filter?: string;
   readonly update?: true;
   readonly watch?: true;
+  readonly coverage?: true | string;
 }
 
 const EVENTS = ['Added', 'Modified', 'Deleted'] as const;
@@ -80,35 +82,6 @@ function addTrialCommands(hook: Command, { host, runner }: CommandParts): void {
         return await hookRunCommand({ ...trialOptions(path, run), format: output, hasColor: color }, host);
       }),
     );
-  const test = hook
-    .command('test')
-    .summary('Run the tests of hooks')
-    .description(
-      'Run the tests in files *.hook-test.yaml, each case on a Kubernetes API of its own in memory, with a virtual clock',
-    )
-    .argument('[paths...]', 'files with tests, or directories with such files below them', ['.'])
-    .option('--filter <text>', 'only cases with this in their names')
-    .option('--update', 'store snapshots instead of comparing them')
-    .option('--watch', 'run the tests again after each change of a file, failed ones first')
-    .addOption(
-      new Option('-o, --output <format>', 'format of the output')
-        .choices(['text', 'junit', 'tap', 'github'])
-        .default('text'),
-    )
-    .option('--no-color', 'no colours on a terminal')
-    .addHelpText(
-      'after',
-      '\nExit code: 0 all tests passed, 1 a test failed, 2 a file with tests cannot be used.',
-    )
-    .action((paths: readonly string[]) =>
-      runner(async () => {
-        const { hookTestCommand } = await import('./hook-test-command.ts');
-        const { color, output, update = false, watch = false, ...given } = test.opts<TestFlags>();
-        const chosen = { isUpdate: update, isWatch: watch };
-        const options = { ...given, ...chosen, paths, format: output, hasColor: color };
-        return await hookTestCommand(options, host);
-      }),
-    );
   const contexts = hook
     .command('contexts')
     .summary('Print the binding contexts that a hook would get')
@@ -132,6 +105,43 @@ function addTrialCommands(hook: Command, { host, runner }: CommandParts): void {
       runner(async () => {
         const { hookConfigCommand } = await import('./hook-run-command.ts');
         return await hookConfigCommand({ hook: path }, host);
+      }),
+    );
+}
+
+/** Adds `hook test`. */
+function addTestCommand(hook: Command, { host, runner }: CommandParts): void {
+  const test = hook
+    .command('test')
+    .summary('Run the tests of hooks')
+    .description(
+      'Run the tests in files *.hook-test.yaml, each case on a Kubernetes API of its own in memory, with a virtual clock',
+    )
+    .argument('[paths...]', 'files with tests, or directories with such files below them', ['.'])
+    .option('--filter <text>', 'only cases with this in their names')
+    .option('--update', 'store snapshots instead of comparing them')
+    .option(
+      '--coverage [min:PERCENT]',
+      'report for which bindings and events no test has run a hook; with min:80 less than 80 % fails',
+    )
+    .option('--watch', 'run the tests again after each change of a file, failed ones first')
+    .addOption(
+      new Option('-o, --output <format>', 'format of the output')
+        .choices(['text', 'junit', 'tap', 'github'])
+        .default('text'),
+    )
+    .option('--no-color', 'no colours on a terminal')
+    .addHelpText(
+      'after',
+      '\nExit code: 0 all tests passed, 1 a test failed, 2 a file with tests cannot be used.',
+    )
+    .action((paths: readonly string[]) =>
+      runner(async () => {
+        const { hookTestCommand } = await import('./hook-test-command.ts');
+        const { color, output, update = false, watch = false, ...given } = test.opts<TestFlags>();
+        const chosen = { isUpdate: update, isWatch: watch };
+        const options = { ...given, ...chosen, paths, format: output, hasColor: color };
+        return await hookTestCommand(options, host);
       }),
     );
 }

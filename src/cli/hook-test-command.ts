@@ -11,6 +11,7 @@ import {
   reportText,
   runCase,
 } from '@addon-operator/hook-test';
+import type { HookCoverage } from '../devkit/test/binding-coverage.ts';
 import type { CliHost } from './cli-host.ts';
 import { harmless } from './harmless.ts';
 import { findTestFiles } from './hook-test-files.ts';
@@ -30,6 +31,8 @@ export interface HookTestOptions {
   readonly isUpdate: boolean;
   /** Run them again after each change of a file. */
   readonly isWatch: boolean;
+  /** Report which bindings were run; true, or `min:PERCENT`, below which the tests fail. */
+  readonly coverage?: true | string;
 }
 
 /** Runs the tests of hooks, and returns the exit code: 0 all passed, 1 one failed, 2 a test file cannot be used. */
@@ -41,6 +44,7 @@ export async function hookTestCommand(options: HookTestOptions, host: CliHost): 
       'CONFIG_INVALID',
       '--update is not used in CI (the variable CI is set): store snapshots on your machine, and commit them',
     );
+  checkCoverage(options.coverage);
   const run = { ...options, isCi };
   const files = await findTestFiles(options.paths, host.cwd);
   if (!options.isWatch) return exitCodeOf(await runFiles(files, run, host, signal), run, host);
@@ -51,7 +55,7 @@ export async function hookTestCommand(options: HookTestOptions, host: CliHost): 
     const found = await findTestFiles(options.paths, host.cwd).catch(() => files);
     const ordered = found.toSorted((a, b) => Number(failed.includes(b)) - Number(failed.includes(a)));
     const results = await runFiles(ordered, run, host, signal);
-    failed = ordered.filter((_file, index) => hasFailed(results[index]));
+    failed = ordered.filter((_file, index) => hasFailed(results.files[index]));
     exitCode = exitCodeOf(results, run, host);
     host.stdout.write('waiting for changes; Ctrl-C ends\n');
   };
@@ -71,12 +75,17 @@ interface RunOptions extends HookTestOptions {
   readonly isCi: boolean;
 }
 
+interface RunResults {
+  readonly files: readonly FileResult[];
+  readonly coverage: readonly HookCoverage[];
+}
+
 async function runFiles(
   files: readonly string[],
   options: RunOptions,
   host: CliHost,
   signal: AbortSignal,
-): Promise<readonly FileResult[]> {
+): Promise<RunResults> {
   const paint = paintFor(options.hasColor && wantsColor(host.stdout.isTTY === true, host.env));
   return await withTestLab(
     host,
@@ -88,7 +97,7 @@ async function runFiles(
         if (options.format === 'text' && isShown(result, options.filter))
           host.stdout.write(fileText(result, paint));
       }
-      return done;
+      return { files: done, coverage: lab.coverage.hooks };
     },
     signal,
   );
@@ -96,8 +105,8 @@ async function runFiles(
 
 /** Writes the summary or the report. */
 function exitCodeOf(
-  results: readonly FileResult[],
-  { filter, format }: RunOptions,
+  { files: results, coverage: covered }: RunResults,
+  { filter, format, coverage }: RunOptions,
   { stdout, stderr }: CliHost,
 ): number {
   const { passed, failed, skipped } = countResults(results);
@@ -109,8 +118,40 @@ function exitCodeOf(
   }
   if (format !== 'text') stdout.write(reportText(format, results));
   else stdout.write(`${passed} passed, ${failed} failed, ${skipped} skipped\n`);
+  const isEnough =
+    coverage === undefined || reportCoverage(covered, coverage, format === 'text' ? stdout : stderr);
   if (results.some(({ problem, isOnlyFailed }) => problem !== undefined && isOnlyFailed !== true)) return 2;
-  return failed > 0 ? 1 : 0;
+  return failed > 0 || !isEnough ? 1 : 0;
+}
+
+/** Writes what no test has run the hooks for, and returns whether it is enough. */
+function reportCoverage(
+  hooks: readonly HookCoverage[],
+  wanted: true | string,
+  output: CliHost['stderr'],
+): boolean {
+  const total = hooks.reduce((sum, hook) => sum + hook.total, 0);
+  const missing = hooks.reduce((sum, hook) => sum + hook.missing.length, 0);
+  const percent = total === 0 ? 100 : Math.floor(((total - missing) / total) * 100);
+  for (const hook of hooks.filter((each) => each.missing.length > 0))
+    output.write(harmless(`${hook.hook} was not run for: ${hook.missing.join(', ')}\n`));
+  output.write(`coverage of bindings: ${total - missing} of ${total} (${percent} %)\n`);
+  const limit = limitOf(wanted);
+  if (percent >= limit) return true;
+  output.write(`the coverage is below ${limit} % (--coverage)\n`);
+  return false;
+}
+
+function limitOf(wanted: true | string): number {
+  return wanted === true ? 0 : Number(wanted.slice('min:'.length));
+}
+
+function checkCoverage(wanted: HookTestOptions['coverage']): void {
+  if (wanted === undefined || wanted === true || /^min:(?:\d{1,2}|100)$/.test(wanted)) return;
+  throw new OperatorError(
+    'CONFIG_INVALID',
+    `--coverage must be min:PERCENT, such as min:80, not "${wanted}"`,
+  );
 }
 
 function isSet(variable: string | undefined): boolean {

@@ -26,6 +26,7 @@ import type { HookLab } from '../devkit/hook-lab.ts';
 import { type HookPlace, placeOf } from '../devkit/hook-place.ts';
 import { netChanges, type ReportedChange } from '../devkit/object-changes.ts';
 import { ApiFaults } from '../devkit/test/api-faults.ts';
+import { BindingCoverage } from '../devkit/test/binding-coverage.ts';
 import type { CaseTools } from '../devkit/test/case-tools.ts';
 import { HookWorld } from '../devkit/test/hook-world.ts';
 import { type OpenedWorld, RestartableWorld } from '../devkit/test/restartable-world.ts';
@@ -53,6 +54,7 @@ const DEFAULT_TIMEOUT = '1m';
 /** Opens the worlds of cases, one after another. */
 export interface TestLab {
   readonly jq: RunJq;
+  readonly coverage: BindingCoverage;
   open(path: string, file: TestFile, test: TestCase): Promise<TestWorld & AsyncDisposable>;
 }
 
@@ -76,6 +78,7 @@ export async function withTestLab<T>(
 ): Promise<T> {
   let current: Current | undefined;
   const loaded = new Map<string, Hook>();
+  const coverage = new BindingCoverage();
   return await withSandboxLab(
     host,
     {
@@ -91,11 +94,15 @@ export async function withTestLab<T>(
     },
     ({ lab, sandbox, settings }) =>
       use({
+        coverage,
         jq: async (program, value) => await runJq(lab, program, value, signal),
         open: async (path, file, test) => {
           sandbox.reset();
           current = { changes: [], requests: [], activity: new Activity(), api: new ApiFaults() };
-          return await openWorld({ host, lab, sandbox, settings, loaded, current, signal }, path, file, test);
+          return await openWorld(
+            { host, lab, sandbox, settings, loaded, coverage, current, signal },
+            ...([path, file, test] as const),
+          );
         },
       }),
     signal,
@@ -119,6 +126,7 @@ interface Parts {
   readonly settings: Settings;
   /** By path: one is loaded once. */
   readonly loaded: Map<string, Hook>;
+  readonly coverage: BindingCoverage;
   readonly current: Current;
   readonly signal: AbortSignal;
 }
@@ -147,7 +155,14 @@ async function openWorld(
         { ...parts, steps, discovery, clock, errors, stop, setting, isFirst },
         { path, directory: dirname(testFile) },
       );
-    const world = await RestartableWorld.open(open);
+    const world = await RestartableWorld.open(open, ({ runs }) => {
+      const hook = parts.loaded.get(path);
+      if (hook !== undefined)
+        parts.coverage.note(
+          hook,
+          runs.flatMap(({ contexts }) => contexts),
+        );
+    });
     const end = async (): Promise<void> => {
       ended.abort(new OperatorError('ABORTED', 'the case has ended'));
       await world.end();

@@ -101,7 +101,11 @@ async function withClusterTrial<T>(
     const { metadata } = change.object;
     if (metadata.namespace !== namespace || !metadata.name.startsWith(configMapName)) changes.push(change);
   };
-  const env = withFramework(isApplied ? host.env : { ...host.env, ...NO_CLUSTER });
+  await using running = new AsyncDisposableStack();
+  const directory = await mkdtemp(join(tmpdir(), 'addon-operator-'));
+  running.defer(() => rm(directory, { recursive: true, force: true }));
+  const hookEnv = isApplied ? host.env : { ...host.env, ...NO_CLUSTER };
+  const env = withHookTools(hookEnv, join(directory, 'bin'));
   return await withLoneHook(
     {
       settings,

@@ -17,7 +17,7 @@ export interface PlannedRun {
 }
 
 /** Bindings in the order of a module's life; deploy bindings are left out, since they need facts of a deployment. */
-const LIFECYCLE: readonly LifecycleBinding[] = [
+export const LIFECYCLE: readonly LifecycleBinding[] = [
   'onStartup',
   'beforeAll',
   'beforeHelm',

@@ -42,7 +42,12 @@ describeCluster('hook run --kube-context', (cluster) => {
     const run = (...options: readonly string[]): Promise<CommandResult> =>
       runInWorld(
         { flags: world.flags, hostEnv: world.hostEnv, directory: world.directory, settingsEnv },
-        ...['hook', 'run', 'tried/hook.sh', '--kube-context', 'test', ...options],
+        'hook',
+        'run',
+        'tried/hook.sh',
+        '--kube-context',
+        'test',
+        ...options,
       );
     const dry = await run();
     expect(dry.stdout).toContain(

@@ -292,3 +292,14 @@ test('--watch runs the tests again after a change, failed ones first, and ends w
   stop.abort(new Error('stopped by a signal'));
   expect(await watching).toMatchObject({ exitCode: 0, stderr: '' });
 });
+
+test('--coverage lists the bindings and events that no test has run, and fails below a limit', async () => {
+  const all = await hookTest('steps --coverage');
+  expect(all.stdout).toContain('pods.sh was not run for: pods Added, pods Deleted\n');
+  expect(all.stdout).toContain('coverage of bindings: 6 of 8 (75 %)\n');
+  expect(all.exitCode).toBe(0);
+  const limited = await hookTest('steps --coverage=min:76');
+  expect(limited.stdout).toContain('the coverage is below 76 % (--coverage)');
+  expect(limited.exitCode).toBe(1);
+  expect((await hookTest('steps --coverage=80')).stderr).toContain('--coverage must be min:PERCENT');
+});

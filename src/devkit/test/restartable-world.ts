@@ -10,19 +10,37 @@ export interface OpenedWorld {
 /** A world in which the operator can be started again: the cluster and the time stay, and what was in memory is gone. */
 export class RestartableWorld implements TestWorld {
   readonly #open: (isFirst: boolean) => Promise<OpenedWorld>;
+  readonly #onStep: (facts: StepFacts) => void;
   #current: OpenedWorld;
 
-  private constructor(open: (isFirst: boolean) => Promise<OpenedWorld>, current: OpenedWorld) {
+  private constructor(
+    open: (isFirst: boolean) => Promise<OpenedWorld>,
+    onStep: (facts: StepFacts) => void,
+    current: OpenedWorld,
+  ) {
     this.#open = open;
+    this.#onStep = onStep;
     this.#current = current;
   }
 
-  /** @param open starts the operator, for the first time or again */
-  static async open(open: (isFirst: boolean) => Promise<OpenedWorld>): Promise<RestartableWorld> {
-    return new RestartableWorld(open, await open(true));
+  /**
+   * @param open starts the operator, for the first time or again
+   * @param onStep called with what came of each step
+   */
+  static async open(
+    open: (isFirst: boolean) => Promise<OpenedWorld>,
+    onStep: (facts: StepFacts) => void,
+  ): Promise<RestartableWorld> {
+    return new RestartableWorld(open, onStep, await open(true));
   }
 
   async perform(action: Action): Promise<StepFacts> {
+    const facts = await this.#perform(action);
+    this.#onStep(facts);
+    return facts;
+  }
+
+  async #perform(action: Action): Promise<StepFacts> {
     if (action.restart === undefined) return await this.#current.world.perform(action);
     await this.#current.end();
     this.#current = await this.#open(false);
