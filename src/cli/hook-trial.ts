@@ -12,8 +12,8 @@ import { HookTap } from '../devkit/hook-tap.ts';
 import type { LoneHook } from '../devkit/lone-hook.ts';
 import type { ReportedChange } from '../devkit/object-changes.ts';
 import type { TrialRequest } from '../devkit/try-hook.ts';
-import { withLoneHook } from '../devkit/with-lone-hook.ts';
 import { watchedWrites } from '../devkit/watched-writes.ts';
+import { withLoneHook } from '../devkit/with-lone-hook.ts';
 import type { WatchEventType } from '../hooks/kubernetes-binding.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import type { CliHost } from './cli-host.ts';
@@ -102,8 +102,7 @@ async function withClusterTrial<T>(
     if (metadata.namespace !== namespace || !metadata.name.startsWith(configMapName)) changes.push(change);
   };
   await using running = new AsyncDisposableStack();
-  const directory = await mkdtemp(join(tmpdir(), 'addon-operator-'));
-  running.defer(() => rm(directory, { recursive: true, force: true }));
+  const directory = await scratchDirectory(running);
   const hookEnv = isApplied ? host.env : { ...host.env, ...NO_CLUSTER };
   const env = withHookTools(hookEnv, join(directory, 'bin'));
   return await withLoneHook(
