@@ -28,6 +28,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   modules: async () => (await import('./modules.ts')).benchModules(),
   page: async () => (await import('./page.ts')).benchPage(),
   browser: async () => (await import('./browser.ts')).benchBrowser(),
+  'saved-files': async () => (await import('./saved-files.ts')).benchSavedFiles(),
   'hook-tests': async () => (await import('./hook-tests.ts')).benchHookTests(),
   api: async () => (await import('./api.ts')).benchApi(),
   observe: async () => (await import('./observe.ts')).benchObserve(),

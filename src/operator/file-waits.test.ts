@@ -1,10 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OperatorError } from '@addon-operator/base/errors';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { daemonHost } from '../../test/support/daemon-host.ts';
 import { FileWaits } from './file-waits.ts';
+import { QUIET_MS } from './watch-files.ts';
+
+const WAITING = 'files cannot be loaded, the start waits until they are corrected';
 
 let directory: string;
 
@@ -16,7 +20,11 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-const write = (text: string): void => writeFileSync(join(directory, 'file'), text);
+/** In one step: half of a file would be another problem. */
+function write(text: string): void {
+  writeFileSync(join(directory, '.draft'), text);
+  renameSync(join(directory, '.draft'), join(directory, 'file'));
+}
 
 /** Loads a file that is broken unless it contains `good`. */
 async function load(): Promise<string> {
@@ -36,23 +44,24 @@ function waiting() {
 
 test('a file that cannot be loaded is waited for, and each of its problems is reported once', async () => {
   const { host, waits, problems } = waiting();
-  write('bad');
-  let isLoaded = false;
-  const loaded = waits.untilLoaded(load).finally(() => {
-    isLoaded = true;
-  });
-  const pass = async (isEnough: () => boolean): Promise<void> => {
-    while (!isEnough()) {
-      await host.clock.untilAsleep();
-      await host.clock.advance(300);
+  const over = new AbortController();
+  const ended = once(over.signal, 'abort');
+  const passTime = async (): Promise<void> => {
+    while (!over.signal.aborted) {
+      await Promise.race([host.clock.untilAsleep(), ended]);
+      if (!over.signal.aborted) await host.clock.advance(QUIET_MS);
     }
   };
-  await host.captured.untilMessage('files cannot be loaded, the start waits until they are corrected');
+  write('bad');
+  const loaded = waits.untilLoaded(load);
+  const passing = passTime();
+  await host.captured.untilMessage(WAITING);
   write('worse');
-  await pass(() => problems().length > 1);
+  await host.captured.untilMessage(WAITING, 2);
   write('good');
-  await pass(() => isLoaded);
   expect(await loaded).toBe('good');
+  over.abort();
+  await passing;
   expect(problems()).toEqual([expect.stringContaining('bad'), expect.stringContaining('worse')]);
   expect(waits.hasWaited).toBe(true);
 });
@@ -61,7 +70,7 @@ test('a wait ends with the stop', async () => {
   const { host, stop, waits } = waiting();
   write('bad');
   const loaded = waits.untilLoaded(load);
-  await host.captured.untilMessage('files cannot be loaded, the start waits until they are corrected');
+  await host.captured.untilMessage(WAITING);
   stop.abort(new Error('stopped'));
   await expect(loaded).rejects.toThrow('stopped');
 });
