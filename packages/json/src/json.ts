@@ -67,20 +67,20 @@ export function parseSecretJson(text: string, problem: string, parse = parseJson
   }
 }
 
-/** The raw-number part of JSON, which the ES library types do not know yet. */
+/** The raw-number part of JSON, which the ES library types do not know yet. Node 20, where tests of hooks may run, has none. */
 const exactJson = JSON as unknown as {
   readonly rawJSON: (text: string) => unknown;
-  readonly isRawJSON: (value: unknown) => boolean;
+  readonly isRawJSON?: (value: unknown) => boolean;
 };
 
 /** Whether `value` is a number kept as the text it was written as. */
 export function isRawJson(value: unknown): boolean {
-  return exactJson.isRawJSON(value);
+  return exactJson.isRawJSON?.(value) === true;
 }
 
 /** Whether `value` is a plain JSON object (not null, not an array, not a raw number). */
 export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !exactJson.isRawJSON(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value);
 }
 
 /** The value where it is an object, else one without fields: for reading what others wrote. */
