@@ -115,7 +115,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   await followSecrets();
   takeConfig(configMap, values, (module) => !isFlaggedOff(module));
   const registry = new ModuleRegistry(files.found.modules, isFlaggedOff);
-  const [converge, globalHooks] = [new ConvergeState(), new GlobalHooks()];
+  const [converge, globalHooks] = [new ConvergeState(editConfigMap(settings)), new GlobalHooks()];
   const { bootId } = base.tracing;
   const journal = new Journal({ clock, redact: (text) => options.redactor.text(text), bootId });
   const waiting = createQueues(options, { registry, converge, traces });
@@ -228,4 +228,8 @@ function createHandler({ redactor, objects }: BuildOptions, operator: Operator):
 /** Parses one YAML document as helm does. */
 function readManifest(text: string): unknown {
   return parseYaml(text, { source: 'rendered manifest', booleans: 'yaml-1.1', longIntegers: 'exact' }).value;
+}
+
+function editConfigMap({ namespace, configMapName }: Settings): string {
+  return `kubectl -n ${namespace} edit configmap ${configMapName}`;
 }

@@ -15,7 +15,7 @@ import { MAIN_QUEUE, moduleOf, type Task } from './tasks.ts';
 type AgedHook = RunInProgress & { readonly runningMs: number };
 
 /** What is in the way of every module; read once for a description of many modules. */
-export interface CommonObstacles extends Pick<Obstacles, 'configProblem' | 'blocksAll'> {
+export interface CommonObstacles extends Pick<Obstacles, 'configProblem' | 'editConfigMap' | 'blocksAll'> {
   readonly unloaded: readonly UnloadedFiles[];
   /** Hooks that have been running for long, the longest running first. */
   readonly longHooks: readonly AgedHook[];
@@ -25,6 +25,7 @@ export function commonObstacles(operator: Explained): CommonObstacles {
   const longHooks = operator.execution.running.withAges.filter(({ runningMs }) => runningMs >= NOTED_HOOK_MS);
   return {
     configProblem: configProblemOf(operator) ?? null,
+    editConfigMap: operator.converge.editConfigMap,
     blocksAll: blockingAll(operator, longHooks),
     unloaded: operator.converge.unloaded,
     longHooks,
@@ -36,7 +37,7 @@ export function obstaclesOf(
   operator: Explained,
   name: ModuleName,
   places: readonly Place[],
-  { configProblem, blocksAll, unloaded, longHooks }: CommonObstacles,
+  { configProblem, editConfigMap, blocksAll, unloaded, longHooks }: CommonObstacles,
 ): Obstacles {
   const { registry, converge, clock, queues } = operator;
   const tracked = registry.tracked.get(name);
@@ -45,9 +46,10 @@ export function obstaclesOf(
   );
   return {
     configProblem,
+    editConfigMap,
     unloadedFiles: unloaded.filter(({ module }) => module === undefined || module === name).map(unloadedText),
     blocksAll,
-    blocksOwn: behind === undefined ? null : blockingTask(behind.queue, behind.head, longHooks),
+    blocksOwn: behind === undefined ? null : blockingTask(operator, behind.queue, behind.head, longHooks),
     hooks: longHooks
       .filter(({ labels, runningMs }) => {
         if (labels.module !== name) return false;
@@ -104,10 +106,11 @@ export function configProblemOf({
  * A task at the head of `main` that is in the way of all modules: one of no module, as every run goes through this queue, or
  * one of a module with a change of values or files behind it.
  */
-function blockingAll(
-  { router: { main }, queues }: Explained,
-  longHooks: readonly AgedHook[],
-): BlockingTask | null {
+function blockingAll(operator: Explained, longHooks: readonly AgedHook[]): BlockingTask | null {
+  const {
+    router: { main },
+    queues,
+  } = operator;
   const head = headOf(main);
   if (head === undefined) return null;
   if (isOfModules(head.task) && !main.entries.some(({ task }) => bringsChanges(task))) return null;
@@ -116,9 +119,9 @@ function blockingAll(
     for (const queue of queues.all) {
       const other = headOf(queue);
       if (other?.task.type === 'GlobalHookRun' && isStuck(queue, other, longHooks))
-        return blockingTask(queue, other, longHooks);
+        return blockingTask(operator, queue, other, longHooks);
     }
-  return isStuck(main, head, longHooks) ? blockingTask(main, head, longHooks) : null;
+  return isStuck(main, head, longHooks) ? blockingTask(operator, main, head, longHooks) : null;
 }
 
 /** The task that runs, or comes up next. */
@@ -139,6 +142,7 @@ function isStuck(queue: TaskQueue<Task>, head: QueueEntry<Task>, longHooks: read
 }
 
 function blockingTask(
+  { registry }: Pick<Explained, 'registry'>,
   queue: TaskQueue<Task>,
   head: QueueEntry<Task>,
   longHooks: readonly AgedHook[],
@@ -149,9 +153,19 @@ function blockingTask(
     queue: queue.name,
     task: titleOf(head.task),
     error: head.lastError,
+    file: fileOf(head.task, registry),
     nextAttemptAt: status.type === 'delayed' ? isoTime(status.retryAtMs) : null,
     hook: hook === undefined ? null : longHook(hook, head.task),
   };
+}
+
+/** The file of the hook that a task runs, as its author knows it: an authorized module runs from a copy. */
+function fileOf(task: Task, registry: Explained['registry']): string {
+  if (!('hook' in task)) return '';
+  const { path } = task.hook.hook;
+  const module = task.type === 'ModuleHookRun' ? registry.find(task.module) : undefined;
+  if (module?.source === undefined || !path.startsWith(module.path)) return path;
+  return `${module.source}${path.slice(module.path.length)}`;
 }
 
 function longHook(run: AgedHook, task: Task | undefined): LongHook {

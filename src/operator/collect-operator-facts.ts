@@ -6,7 +6,7 @@ import { driftOf, summarizeModules } from './explain-module.ts';
 import type { Explained } from './explained.ts';
 import { runningHookFacts } from './running-hooks.ts';
 import { titleOf } from './task-queue-view.ts';
-import type { Task } from './tasks.ts';
+import { moduleOf, type Task } from './tasks.ts';
 
 /** What the status of the operator is made from. */
 export function collectOperatorFacts(operator: Explained): OperatorFacts {
@@ -20,6 +20,7 @@ export function collectOperatorFacts(operator: Explained): OperatorFacts {
       .toSorted((one, other) => Number(other.name === 'main') - Number(one.name === 'main'))
       .flatMap((queue) => busyQueue(queue, clock)),
     configProblem: configProblemOf(operator),
+    editConfigMap: converge.editConfigMap,
     unloadedFiles: converge.unloaded.map(unloadedText),
     runningHooks: runningHooks(operator),
     modules: summarizeModules(operator),
@@ -54,6 +55,7 @@ function busyQueue(queue: TaskQueue<Task>, clock: Explained['clock']): readonly 
       name: queue.name,
       tasks: queue.entries.length,
       head: titleOf(head.task),
+      module: moduleOf(head.task),
       failures: head.failures,
       lastError: head.lastError,
       retryInMs: leftMs,

@@ -39,6 +39,12 @@ export class ConvergeState {
   #atNextReload: (() => void)[] = [];
   #first: ConvergeProgress = 'not-started';
   readonly #firstDone = Promise.withResolvers<void>();
+  /** The command that edits the ConfigMap, for messages about it. */
+  readonly editConfigMap: string;
+
+  constructor(editConfigMap = 'kubectl edit configmap') {
+    this.editConfigMap = editConfigMap;
+  }
 
   /** Paused modules with a run that was left out; it follows when they are resumed. */
   get deferredRuns(): ReadonlySet<ModuleName> {

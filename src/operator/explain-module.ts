@@ -2,6 +2,7 @@ import { isoTime } from '@addon-operator/base/bounded-time';
 import type { DriftedObject } from '@addon-operator/helm-releases/drift/drift-policy';
 import type { QueueEntry, TaskQueue } from '@addon-operator/task-queue';
 import type { Module } from '../modules/module.ts';
+import { errorOfTask } from '../status/error-of-task.ts';
 import { causesOf, NO_OBSTACLES } from '../status/module-causes.ts';
 import type {
   ModuleDrift,
@@ -20,7 +21,8 @@ import { isIsolated } from './isolation.ts';
 import { type Place, type PlacesByModule, placesByModule } from './module-places.ts';
 import { CONFIRM_COMMAND, heldText } from './purge-guard.ts';
 import type { ReleaseInCluster } from './releases.ts';
-import { describeTask, moduleOf, type Task } from './tasks.ts';
+import { titleOf } from './task-queue-view.ts';
+import { moduleOf, type Task } from './tasks.ts';
 
 const RECONCILES: ReadonlySet<Task['type']> = new Set(['ModuleRun', 'ModuleDelete', 'ParallelModuleRun']);
 
@@ -41,7 +43,8 @@ export function summarizeModules(operator: Explained): readonly ModuleSummary[] 
   const queued = placesByModule(operator);
   const common = commonWaits(operator, MAX_LISTED_ERROR);
   const obstacles = commonObstacles(operator);
-  const known = operator.registry.modules.map(({ name }) => {
+  const known = operator.registry.modules.map((module) => {
+    const { name, path, source } = module;
     const places = queued.get(name) ?? [];
     const failure = failureOf(operator, name, places);
     const pause = pauseOf(operator, name);
@@ -54,11 +57,18 @@ export function summarizeModules(operator: Explained): readonly ModuleSummary[] 
       nextTryAt: failure?.nextAttemptAt ?? null,
       paused: pause && { reason: pause.reason, until: pause.until },
     };
-    if (summary.status !== 'ready' || summary.waitsFor.length > 0) return summary;
-    const drift = driftOf(operator, name);
-    const ready = { ...summary, requires: [], phase: 'ready', failure: null, pause: null, drift };
-    const [cause] = causesOf(ready, obstaclesOf(operator, name, places, obstacles));
-    return cause === undefined ? summary : { ...summary, heldUpBy: cause.text };
+    const facts = {
+      ...summary,
+      failure,
+      pause,
+      path: source ?? path,
+      drift: driftOf(operator, name),
+      requires: requirementsOf(operator, module, queued),
+      phase: phaseOf(operator, name),
+    };
+    const [cause] = causesOf(facts, obstaclesOf(operator, name, places, obstacles));
+    if (cause === undefined) return summary;
+    return { ...summary, heldUpBy: cause.text, ...(cause.ref !== null && { heldUpRef: cause.ref }) };
   });
   return [...known, ...held];
 }
@@ -98,8 +108,6 @@ function factsOf(
 ): Omit<ModuleExplanation, 'causes'> {
   const { name, order, path, source, manifest } = module;
   const places = queued.get(name) ?? [];
-  const statusOfOther = (other: ModuleName): ModuleStatus =>
-    statusOf(operator, other, queued.get(other) ?? []);
   const tracked = operator.registry.tracked.get(name);
   const release = releases.find((other) => other.name === name);
   return {
@@ -114,13 +122,8 @@ function factsOf(
     path: source ?? path,
     version: module.version ?? null,
     deletionPolicy: manifest.deletionPolicy,
-    requires: manifest.requires.map((required) => ({
-      name: required.name,
-      range: required.version ?? null,
-      isOptional: required.isOptional,
-      status: isKnown(operator, required.name) ? statusOfOther(required.name) : null,
-    })),
-    phase: tracked?.phase ?? 'not started',
+    requires: requirementsOf(operator, module, queued),
+    phase: phaseOf(operator, name),
     waitsFor: waitsFor(operator, name, places, commonWaits(operator)),
     failure: failureOf(operator, name, places),
     lastRun:
@@ -137,6 +140,23 @@ function factsOf(
     drift: driftOf(operator, name),
     ...warningsOf(operator, tracked?.hooks ?? []),
   };
+}
+
+function requirementsOf(
+  operator: Explained,
+  { manifest }: Module,
+  queued: PlacesByModule,
+): ModuleExplanation['requires'] {
+  return manifest.requires.map(({ name, version, isOptional }) => ({
+    name,
+    range: version ?? null,
+    isOptional,
+    status: isKnown(operator, name) ? statusOf(operator, name, queued.get(name) ?? []) : null,
+  }));
+}
+
+function phaseOf({ registry }: Explained, name: ModuleName): string {
+  return registry.tracked.get(name)?.phase ?? 'not started';
 }
 
 /** Global hooks concern every module: it may lack values that they would have set. */
@@ -232,10 +252,11 @@ function commonWaits(operator: Explained, maxError = Number.POSITIVE_INFINITY): 
   return {
     heldUp: [...convergeObstacle(operator, maxError), ...configObstacle(operator)],
     behind: ({ queue, index, head }) => {
-      const known = heads.get(queue) ?? [describeTask(head.task, queue.name), failedText(head, maxError)];
+      const known = heads.get(queue) ?? [titleOf(head.task), failedText(head, maxError)];
       heads.set(queue, known);
       const others = index > 1 ? ` and ${index - 1} more` : '';
-      return `${known[0]} in front of it in queue ${queue.name}${others}${known[1]}`;
+      const failed = known[1] === '' ? '' : `; ${index > 1 ? 'the first' : 'it'}${known[1]}`;
+      return `${known[0]}${others} in front of it in queue ${queue.name}${failed}`;
     },
   };
 }
@@ -299,7 +320,7 @@ function convergeObstacle({ router: { main } }: Explained, maxError: number): re
   const nextMs = nextAttemptMs(main);
   const next = nextMs === undefined ? '' : ` (next attempt at ${timeOf(nextMs)})`;
   return [
-    `${describeTask(head.task, main.name)} at the head of queue ${main.name}${next}${failedText(head, maxError)}`,
+    `${titleOf(head.task)} at the head of queue ${main.name}${next}, which${failedText(head, maxError)}`,
   ];
 }
 
@@ -313,10 +334,11 @@ function decidesAboutModules({ type }: Task): boolean {
 }
 
 /** Programs print the reason for their failure last. */
-function failedText({ failures, lastError }: QueueEntry<Task>, maxError: number): string {
+function failedText({ task, failures, lastError }: QueueEntry<Task>, maxError: number): string {
   if (failures === 0) return '';
-  const error = lastError.length <= maxError ? lastError : `…${lastError.slice(1 - maxError)}`;
-  return `, which failed ${failures === 1 ? 'once' : `${failures} times`}: ${error}`;
+  const own = errorOfTask(titleOf(task), lastError);
+  const error = own.length <= maxError ? own : `…${own.slice(1 - maxError)}`;
+  return ` failed ${failures === 1 ? 'once' : `${failures} times`}: ${error}`;
 }
 
 /** When the head of a queue is tried again, in milliseconds since the epoch; undefined while it does not sleep. */

@@ -3,6 +3,7 @@ import type { Clock } from '@addon-operator/base/clock';
 import { parseCrontab } from '@addon-operator/crontab';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import { moduleNameOf, title } from '../hooks/hook.ts';
+import { errorOfTask } from '../status/error-of-task.ts';
 import type { NextItem } from '../status/next-item.ts';
 import { allRuntimes, type BindingProblemsParts } from './binding-problems.ts';
 import type { ModuleRegistry } from './module-registry.ts';
@@ -41,7 +42,7 @@ function* retries({ queues }: NextItemsParts): Generator<Upcoming> {
     yield {
       atMs: queue.status.retryAtMs,
       kind: 'retry',
-      text: `queue ${queue.name} retries ${titleOf(task)} (failed attempts: ${failures}): ${lastError}`,
+      text: `queue ${queue.name} retries ${titleOf(task)} (failed attempts: ${failures}): ${errorOfTask(titleOf(task), lastError)}`,
       module: moduleOf(task),
       hook: hookOf(task),
       crontab: '',

@@ -146,7 +146,7 @@ test('the list of modules says what fails, when it is tried next and what waits 
     {
       module: 'db',
       status: 'paused',
-      waitsFor: ['the end of its pause', expect.stringContaining('ModuleRun:main:web')],
+      waitsFor: ['the end of its pause', expect.stringContaining('ModuleRun web in front of it')],
       lastError: null,
       nextTryAt: null,
       paused: { reason: 'disks', until: '1970-01-01T00:01:00.000Z' },

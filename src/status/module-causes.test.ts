@@ -42,6 +42,7 @@ const TASK: BlockingTask = {
   queue: 'main',
   task: 'GlobalHookRun a.sh',
   error: 'no network',
+  file: '/global-hooks/a.sh',
   nextAttemptAt: NEXT,
   hook: null,
 };
@@ -105,7 +106,27 @@ const ROWS: readonly Row[] = [
     'Unknown NotDecided',
     'the first discovery is not finished yet',
   ],
-  ['disabled', { status: 'disabled' }, {}, 'InProgress', 'False Disabled', 'The module is disabled'],
+  [
+    'disabled',
+    { status: 'disabled', reason: 'off' },
+    {},
+    'InProgress',
+    'False Disabled',
+    'The module is disabled: off',
+  ],
+  [
+    'a requirement that is missing',
+    {
+      status: 'disabled',
+      source: 'requirement',
+      reason: 'requires module db, which does not exist',
+      requires: [{ name: 'db', range: '>=2', isOptional: false, status: null }],
+    },
+    {},
+    'Failed',
+    'False RequirementMissing',
+    'requires module db, which does not exist',
+  ],
   ['the first run', NEW, { progress: 'running' }, 'InProgress', 'False Progressing', 'The module is running'],
   [
     'others in front of its first run',

@@ -1,5 +1,6 @@
 import type { Cause, WhyId } from './cause.ts';
-import type { ModuleDrift, ModuleExplanation, ModuleFailure } from './module-explanation.ts';
+import { errorOfTask } from './error-of-task.ts';
+import type { ModuleDrift, ModuleExplanation, ModuleFailure, RequiredModule } from './module-explanation.ts';
 import { placeOfHook } from './operator-status.ts';
 
 /** A task at the head of a queue that fails, or whose hook runs for long. */
@@ -9,6 +10,8 @@ export interface BlockingTask {
   readonly task: string;
   /** Empty while it has not failed. */
   readonly error: string;
+  /** The executable or file that it runs; empty if it runs more than one, or none. */
+  readonly file: string;
   /** Null while an attempt runs. */
   readonly nextAttemptAt: string | null;
   /** The hook that runs for long; null if there is none. */
@@ -35,6 +38,8 @@ export interface LongHook {
 export interface Obstacles {
   /** Why the ConfigMap is not in force. */
   readonly configProblem: string | null;
+  /** The command that edits the ConfigMap. */
+  readonly editConfigMap: string;
   /** Sentences about changed files that could not be loaded; always empty without `--watch-files`. */
   readonly unloadedFiles: readonly string[];
   /** In the way of all modules. */
@@ -54,6 +59,7 @@ export interface Obstacles {
 
 export const NO_OBSTACLES: Obstacles = {
   configProblem: null,
+  editConfigMap: 'kubectl edit configmap',
   unloadedFiles: [],
   blocksAll: null,
   blocksOwn: null,
@@ -66,10 +72,20 @@ export const NO_OBSTACLES: Obstacles = {
 
 type Explained = Pick<
   ModuleExplanation,
-  'module' | 'status' | 'reason' | 'requires' | 'phase' | 'failure' | 'pause' | 'drift' | 'waitsFor'
+  | 'module'
+  | 'status'
+  | 'source'
+  | 'reason'
+  | 'path'
+  | 'requires'
+  | 'phase'
+  | 'failure'
+  | 'pause'
+  | 'drift'
+  | 'waitsFor'
 >;
 
-const CONFIG_REMEDY = 'correct the ConfigMap with `kubectl edit configmap`';
+const RETRIED = 'it is retried without a command';
 
 /**
  * Everything that holds a module up, what has to end first before the rest. The conditions of its object, its Events, the
@@ -82,7 +98,7 @@ export function causesOf(explained: Explained, obstacles: Obstacles): readonly C
 /** What keeps the decision about the module from being made, or from having an effect. */
 function* decisionCauses(
   explained: Explained,
-  { configProblem, unloadedFiles, blocksAll }: Obstacles,
+  { configProblem, editConfigMap, unloadedFiles, blocksAll }: Obstacles,
 ): Generator<Cause> {
   const { status, reason, waitsFor } = explained;
   if (status === 'unauthorized')
@@ -105,7 +121,7 @@ function* decisionCauses(
       'config',
       'ConfigMapRefused',
       `the ConfigMap is refused, older values stay in force: ${configProblem}`,
-      { isStalled: true, ref: 'configmap', remedy: CONFIG_REMEDY },
+      { isStalled: true, ref: 'configmap', remedy: `correct the ConfigMap with \`${editConfigMap}\`` },
     );
   // A refused ConfigMap fails at the head of `main` as well.
   else if (blocksAll !== null) yield blocked('enabled', blocksAll);
@@ -114,6 +130,7 @@ function* decisionCauses(
 function* runCauses(explained: Explained, obstacles: Obstacles): Generator<Cause> {
   const { status, pause } = explained;
   const { blocksAll, blocksOwn, hooks, staleBindings, isRunDeferred, isDeployed, progress } = obstacles;
+  if (status === 'disabled' && explained.source === 'requirement') yield requirementMissing(explained);
   if (status === 'disabled' || status === 'held' || status === 'unauthorized') return;
   if (status === 'paused' && (!isDeployed || isRunDeferred || progress !== 'none')) {
     const end = pause?.until ?? null;
@@ -135,6 +152,25 @@ function* runCauses(explained: Explained, obstacles: Obstacles): Generator<Cause
       remedy: isForbidden ? 'grant the permission; `addon-operator rbac` prints the rules' : null,
     });
   yield* driftCauses(explained.drift, explained.module);
+}
+
+/** Flags enable the module, and what it requires does not let it run. */
+function requirementMissing({ reason, requires }: Explained): Cause {
+  const missing = missingRequirement(requires, reason);
+  return cause('requirements', 'RequirementMissing', reason, {
+    isStalled: true,
+    ...(missing !== undefined && {
+      ref: `module/${missing.name}`,
+      remedy: `enable or add module ${missing.name}${missing.range === null ? '' : ` in version ${missing.range}`}; \`addon-operator explain module ${missing.name}\` says why it is not`,
+    }),
+  });
+}
+
+/** The one that a decision is about. */
+function missingRequirement(requires: readonly RequiredModule[], reason: string): RequiredModule | undefined {
+  return requires.find(
+    ({ name }) => reason.includes(`module ${name},`) || reason.includes(`module ${name} `),
+  );
 }
 
 function failed(explained: Explained, isActive: boolean): Cause {
@@ -175,13 +211,30 @@ function failed(explained: Explained, isActive: boolean): Cause {
     isStalled: failure.code !== 'RELEASE_BLOCKED',
     until: failure.nextAttemptAt,
     ref,
-    remedy: 'mend what the error names; it is retried without a command',
+    remedy: retryRemedy(hookFile(explained, failure.error)),
   });
 }
 
 /** The code comes first, so that it is not what a long message loses. */
 export function failureMessage({ code, error }: ModuleFailure): string {
   return code === undefined ? error : `${code}: ${error}`;
+}
+
+/** The file of the hook that an error of a module names; empty if it names none. */
+function hookFile({ path }: Explained, error: string): string {
+  const hook = /\bmodule hook '([^']+)'/u.exec(error)?.[1];
+  return hook === undefined ? '' : `${path}/${hook}`;
+}
+
+/** The enabled script that an error of a discovery names. */
+function scriptFile(error: string): string {
+  return /: fix (\S+), it is retried$/u.exec(error)?.[1] ?? '';
+}
+
+function retryRemedy(file: string): string {
+  return file === ''
+    ? `mend what the error names; ${RETRIED}`
+    : `mend ${file} or what its error names; ${RETRIED}`;
 }
 
 function nodeOfFailure({ phase }: Explained, failure: ModuleFailure): WhyId {
@@ -200,18 +253,18 @@ function nodeOfBinding(binding: string): WhyId {
 }
 
 function blocked(node: WhyId, blocking: BlockingTask): Cause {
-  const { queue, task, error, nextAttemptAt, hook } = blocking;
+  const { queue, task, error, file, nextAttemptAt, hook } = blocking;
   const ref = `queue/${queue}`;
   if (error === '' && hook !== null) return { ...running(node, hook), ref };
   return cause(
     node,
     'QueueBlocked',
-    withNext(`${task} at the head of queue ${queue} fails: ${error}`, nextAttemptAt),
+    withNext(`${task} at the head of queue ${queue} fails: ${errorOfTask(task, error)}`, nextAttemptAt),
     {
       isStalled: true,
       until: nextAttemptAt,
       ref,
-      remedy: 'mend what the error names; it is retried without a command',
+      remedy: retryRemedy(file || scriptFile(error)),
     },
   );
 }

@@ -74,7 +74,7 @@ function ready(facts: ModuleFacts): Condition {
     case 'undecided':
       return says('Unknown', 'NotDecided', reason);
     case 'disabled':
-      return says('False', 'Disabled', 'The module is disabled');
+      return says('False', 'Disabled', `The module is disabled: ${reason}`);
     case 'deleting':
       return says(
         'False',

@@ -67,6 +67,12 @@ test.each<[string, unknown, ModuleStatusFields, readonly string[]]>([
     ready('False', 'ConfigMapRefused', 'replicas'),
     ['Warning HeldUp: ConfigMapRefused: replicas'],
   ],
+  [
+    'disabled for a requirement that is missing',
+    ready('False', 'Disabled', ''),
+    ready('False', 'RequirementMissing', 'requires module db'),
+    ['Warning HeldUp: RequirementMissing: requires module db'],
+  ],
   ['waiting for a hook', ready('True', 'Succeeded', ''), ready('Unknown', 'HookRunning', 'hook a.sh'), []],
   [
     'not held up any more',

@@ -77,6 +77,7 @@ const OBSTACLES: ReadonlySet<unknown> = new Set([
   'HookHangs',
   'QueueBlocked',
   'RequirementFailed',
+  'RequirementMissing',
   'WatchFailed',
 ]);
 

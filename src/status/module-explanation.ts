@@ -119,13 +119,16 @@ export interface ModuleSummary
   /** Null while it is in progress, waits for others, or is stalled. */
   readonly nextTryAt: string | null;
   readonly paused: Pick<ModulePause, 'reason' | 'until'> | null;
-  /** What keeps a module that is ready from following changes, such as a hook that hangs or drift; absent without any. */
+  /** The first thing in its way, also of a module that is ready, such as a hook that hangs or drift; absent without any. */
   readonly heldUpBy?: string;
+  /** What is in the way, such as `queue/main`; absent if that has no name. */
+  readonly heldUpRef?: string;
 }
 
 /** Flags may enable a module that no policy authorizes: it counts as enabled, so that nothing of it is deleted. */
 function enabledWord(status: ModuleStatus, isEnabled: boolean): string {
   if (status === 'unauthorized') return 'not run';
+  if (status === 'undecided') return 'not known yet';
   return isEnabled ? 'yes' : 'no';
 }
 
@@ -135,6 +138,7 @@ export function explanationText(explanation: ModuleExplanation): string {
   const rows: (readonly [string, string])[] = [
     ['module', module],
     ['status', status],
+    ...heldUpRows(explanation),
     ['enabled', `${enabledWord(status, isEnabled)}: ${reason}${source === null ? '' : ` (${source})`}`],
     ['run order', `${position.place} of ${position.of} (number ${position.order})`],
     ['directory', explanation.path],
@@ -145,8 +149,7 @@ export function explanationText(explanation: ModuleExplanation): string {
     ]),
     ['on deletion', explanation.deletionPolicy],
     ['phase', phase],
-    ...explanation.waitsFor.map((text): readonly [string, string] => ['waits for', text]),
-    ...heldUpRows(explanation),
+    ...waitRows(explanation),
     ...failureRows(explanation.failure),
     ['last run', lastRunText(explanation.lastRun)],
     ...(explanation.nextReconcileAt === null ? [] : [['next run', explanation.nextReconcileAt] as const]),
@@ -194,8 +197,8 @@ export function summaryText(modules: readonly ModuleSummary[]): string {
   ]);
 }
 
-function waitsText({ waitsFor: [nearest, ...others], heldUpBy = '' }: ModuleSummary): string {
-  if (nearest === undefined) return shortened(heldUpBy);
+function waitsText({ waitsFor: [nearest, ...others], lastError, heldUpBy = '' }: ModuleSummary): string {
+  if (nearest === undefined) return lastError === null ? shortened(heldUpBy) : '';
   return `${shortened(nearest)}${others.length === 0 ? '' : ` (and ${others.length} more)`}`;
 }
 
@@ -237,6 +240,15 @@ function failureRows(failure: ModuleFailure | null): readonly (readonly [string,
     ['attempts', failure.isGivenUp ? GIVEN_UP : `${failure.attempts} failed${next}`],
     ...(failure.code === undefined ? [] : [['error code', failure.code] as const]),
   ];
+}
+
+/** What is in the way already says that it waits for the head of a queue, a pause, or the ConfigMap. */
+const SAID_AS_CAUSE =
+  /^a valid ConfigMap;|^the end of its pause$|^the first discovery of modules$| (?:in front of it in|at the head of) queue /u;
+
+function waitRows({ waitsFor, causes }: ModuleExplanation): readonly (readonly [string, string])[] {
+  const others = causes.length === 0 ? waitsFor : waitsFor.filter((text) => !SAID_AS_CAUSE.test(text));
+  return others.map((text) => ['waits for', text]);
 }
 
 /** The first condition that is not true comes first. */

@@ -9,11 +9,11 @@ export interface ModuleRow {
   /** What decided that; absent before the first discovery. */
   readonly source?: string;
   readonly reason: string;
-  /** The nearest thing that it waits for. */
+  /** The nearest thing that it waits for, if nothing holds it up. */
   readonly waitsFor?: string;
   /** How many other things it waits for. */
   readonly moreWaits?: number;
-  /** What keeps a module that is ready from following changes. */
+  /** The first thing in its way, also of a module that is ready. */
   readonly heldUpBy?: string;
   readonly lastError?: string;
   readonly nextTryAt?: string;
@@ -37,7 +37,7 @@ export function moduleRow(summary: ModuleSummary, runs: ModuleRuns | undefined):
     status,
     ...(source !== null && { source }),
     reason: startOf(reason, MAX_LENGTH),
-    ...(nearest !== undefined && { waitsFor: startOf(nearest, MAX_LENGTH) }),
+    ...(nearest !== undefined && heldUpBy === undefined && { waitsFor: startOf(nearest, MAX_LENGTH) }),
     ...(others.length > 0 && { moreWaits: others.length }),
     ...(heldUpBy !== undefined && { heldUpBy: startOf(heldUpBy, MAX_ERROR) }),
     ...(lastError !== null && { lastError: endOf(lastError, MAX_ERROR) }),

@@ -13,6 +13,7 @@ const WELL: OperatorFacts = {
   firstConverge: 'done',
   queues: [],
   configProblem: undefined,
+  editConfigMap: 'kubectl -n op edit configmap values',
   unloadedFiles: [],
   runningHooks: [],
   modules: [],
@@ -37,7 +38,7 @@ function summary(module: string, fields: Partial<ModuleSummary> = {}): ModuleSum
 }
 
 function busy(fields: Partial<BusyQueue> = {}): BusyQueue {
-  const head = { head: 'ModuleRun web', failures: 0, lastError: '', retryInMs: undefined };
+  const head = { head: 'ModuleRun web', module: 'web', failures: 0, lastError: '', retryInMs: undefined };
   return { name: 'main', tasks: 1, ...head, ...fields };
 }
 
@@ -105,7 +106,19 @@ test.each<[string, Partial<OperatorFacts>, string, string]>([
     'the ConfigMap is refused',
     { configProblem: 'web.replicas must be integer' },
     'broken',
-    'the ConfigMap is refused, so that older values stay in force: web.replicas must be integer; correct it with kubectl edit configmap',
+    'the ConfigMap is refused, so that older values stay in force: web.replicas must be integer; correct it with `kubectl -n op edit configmap values`',
+  ],
+  [
+    'a module lacks what it requires',
+    {
+      modules: [
+        summary('web'),
+        summary('app', { status: 'disabled', source: 'requirement', reason: 'requires module db' }),
+        summary('off', { status: 'disabled', source: 'default' }),
+      ],
+    },
+    'broken',
+    'module app is disabled: requires module db',
   ],
   [
     'changed files cannot be loaded',
@@ -209,6 +222,37 @@ test.each<[string, Partial<OperatorFacts>, string, string]>([
   const status = operatorStatus({ ...WELL, ...facts });
   expect({ level: status.level, text: status.text }).toEqual({ level, text });
   expect(status.problems).toEqual(level === 'well' ? [] : [text]);
+});
+
+test('modules that wait for a task that fails are named in one line, in which the error is not repeated', () => {
+  const names = ['web', 'dns', 'mail', 'db', 'app', 'log'];
+  const behind = names.map((name) =>
+    summary(name, { status: 'undecided', heldUpBy: 'GlobalHookRun a.sh fails', heldUpRef: 'queue/main' }),
+  );
+  const own = summary('own', { status: 'starting', heldUpBy: 'hook b.sh runs', heldUpRef: 'hook/b.sh' });
+  const head = busy({
+    head: 'GlobalHookRun a.sh',
+    module: '',
+    failures: 1,
+    lastError: "global hook 'a.sh' failed: no network",
+  });
+  const { problems } = operatorStatus({ ...WELL, queues: [head], modules: [...behind, own] });
+  expect(problems).toEqual([
+    'queue main tries GlobalHookRun a.sh again (failed attempts: 1): no network',
+    'modules web, dns, mail, db, app and 1 more wait for GlobalHookRun a.sh in queue main',
+    'module own is starting: hook b.sh runs',
+  ]);
+  const ofTwo = operatorStatus({ ...WELL, queues: [head], modules: behind.slice(0, 2) });
+  expect(ofTwo.problems[1]).toBe('modules web and dns wait for GlobalHookRun a.sh in queue main');
+});
+
+test('a module whose hook fails at the head of its queue is said once', () => {
+  const head = busy({ head: 'ModuleHookRun db/hooks/a.sh', module: 'db', failures: 2, lastError: 'no disk' });
+  const db = summary('db', { status: 'failing', lastError: 'no disk', heldUpRef: 'module/db' });
+  const { problems } = operatorStatus({ ...WELL, queues: [head], modules: [db] });
+  expect(problems).toEqual([
+    'queue main tries ModuleHookRun db/hooks/a.sh again (failed attempts: 2): no disk',
+  ]);
 });
 
 test('what is broken comes before what waits, and all of it is counted', () => {

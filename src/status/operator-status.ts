@@ -1,4 +1,5 @@
 import { oneLine } from '@addon-operator/base/escape-controls';
+import { errorOfTask } from './error-of-task.ts';
 import type { ModuleStatus, ModuleSummary } from './module-explanation.ts';
 
 /** Everything that can hold the operator up, as it is now. */
@@ -8,6 +9,8 @@ export interface OperatorFacts {
   readonly queues: readonly BusyQueue[];
   /** Why the ConfigMap is not in force; undefined while it is. */
   readonly configProblem: string | undefined;
+  /** The command that edits the ConfigMap. */
+  readonly editConfigMap: string;
   /** Sentences about changed files that could not be loaded; always empty without `--watch-files`. */
   readonly unloadedFiles: readonly string[];
   /** The longest running first. */
@@ -26,6 +29,8 @@ export interface BusyQueue {
   readonly tasks: number;
   /** The first task, such as `ModuleRun web`. */
   readonly head: string;
+  /** The module of the first task; empty if it has none. */
+  readonly module: string;
   /** Failed attempts of the first task in a row. */
   readonly failures: number;
   readonly lastError: string;
@@ -112,14 +117,14 @@ export function operatorStatus(facts: OperatorFacts): OperatorStatus {
 }
 
 function* brokenThings(facts: OperatorFacts): Generator<Problem> {
-  const { configProblem, queues, modules, runningHooks, staleWatches } = facts;
+  const { configProblem, editConfigMap, queues, modules, runningHooks, staleWatches } = facts;
   const broken = (text: string): Problem => ({ level: 'broken', text: oneLine(text) });
   for (const queue of queues) {
     if (queue.failures > 0) yield broken(failingHead(queue));
   }
   if (configProblem !== undefined)
     yield broken(
-      `the ConfigMap is refused, so that older values stay in force: ${endOf(configProblem)}; correct it with kubectl edit configmap`,
+      `the ConfigMap is refused, so that older values stay in force: ${endOf(configProblem)}; correct it with \`${editConfigMap}\``,
     );
   for (const text of facts.unloadedFiles)
     yield broken(`${endOf(text)}; correct them, they are loaded when they are saved`);
@@ -127,10 +132,8 @@ function* brokenThings(facts: OperatorFacts): Generator<Problem> {
     yield broken(
       `${hookText(hook)}; if it hangs, end it with \`addon-operator hook abort ${hook.hook}\`, and set --hook-timeout`,
     );
-  for (const module of modules.filter(({ status }) => BROKEN_STATES.has(status))) {
-    const isInQueue = queues.some(
-      ({ failures, head }) => failures > 0 && head === `ModuleRun ${module.module}`,
-    );
+  for (const module of modules.filter(isBroken)) {
+    const isInQueue = queues.some((queue) => queue.failures > 0 && queue.module === module.module);
     if (!isInQueue) yield broken(moduleText(module));
   }
   for (const text of staleWatches) yield broken(text);
@@ -154,7 +157,11 @@ function* waitingThings(facts: OperatorFacts): Generator<Problem> {
       firstConverge === 'running' ? `the first converge goes on${doing}` : `the operator starts${doing}`,
     );
   }
+  const behind = modulesBehind(facts);
+  for (const [queue, waitingModules] of behind) yield waiting(behindText(queue, waitingModules));
+  const isBehind = new Set([...behind.values()].flat());
   for (const module of modules) {
+    if (isBehind.has(module)) continue;
     if (WAITING_STATES.has(module.status)) yield waiting(moduleText(module));
     else if (module.paused !== null && pause === undefined)
       yield waiting(
@@ -162,6 +169,44 @@ function* waitingThings(facts: OperatorFacts): Generator<Problem> {
       );
   }
   for (const drift of drifted) yield waiting(driftText(drift));
+}
+
+/** Flags enable it, and what it requires does not let it run. */
+function lacksRequirement({ status, source }: ModuleSummary): boolean {
+  return status === 'disabled' && source === 'requirement';
+}
+
+function isBroken(module: ModuleSummary): boolean {
+  return BROKEN_STATES.has(module.status) || lacksRequirement(module);
+}
+
+/** Modules that wait for nothing but a queue whose first task is a problem of its own, by queue. */
+function modulesBehind({ queues, modules, runningHooks }: OperatorFacts): Map<BusyQueue, ModuleSummary[]> {
+  const reported = queues.filter(
+    ({ name, failures }) =>
+      failures > 0 || runningHooks.some((hook) => hook.queue === name && hook.runningMs >= NOTED_HOOK_MS),
+  );
+  const behind = new Map<BusyQueue, ModuleSummary[]>();
+  for (const module of modules) {
+    const queue = reported.find(({ name }) => module.heldUpRef === `queue/${name}`);
+    if (queue === undefined || !WAITING_STATES.has(module.status)) continue;
+    behind.set(queue, [...(behind.get(queue) ?? []), module]);
+  }
+  return behind;
+}
+
+const SHOWN_NAMES = 5;
+
+function behindText({ name, head }: BusyQueue, modules: readonly ModuleSummary[]): string {
+  const names = modules.slice(0, SHOWN_NAMES).map(({ module }) => module);
+  const more = modules.length - names.length;
+  const list = more > 0 ? `${names.join(', ')} and ${more} more` : listOfNames(names);
+  const verb = modules.length === 1 ? 'waits' : 'wait';
+  return `${modules.length === 1 ? 'module' : 'modules'} ${list} ${verb} for ${head} in queue ${name}`;
+}
+
+function listOfNames(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1) ?? ''}`;
 }
 
 function driftText({ module, resource, outlook, others }: DriftedModule): string {
@@ -178,7 +223,7 @@ function failingHead({ name, tasks, head, failures, lastError, retryInMs }: Busy
       ? `queue ${name} tries ${head} again`
       : `queue ${name} waits ${Math.max(0, Math.ceil(retryInMs / 1_000))} s to try ${head} again`;
   const behind = tasks <= 1 ? '' : `; ${counted(tasks - 1, 'task')} behind it`;
-  return `${next} (failed attempts: ${failures})${behind}: ${endOf(lastError)}`;
+  return `${next} (failed attempts: ${failures})${behind}: ${endOf(errorOfTask(head, lastError))}`;
 }
 
 /** Also what other lists say about a hook that runs. */
@@ -194,11 +239,18 @@ export function placeOfHook({ queue, task, pid }: Pick<RunningHookFacts, 'pid' |
   return parts.filter(Boolean).join(', ');
 }
 
-function moduleText({ module, status, reason, waitsFor, lastError, nextTryAt }: ModuleSummary): string {
+function moduleText({
+  module,
+  status,
+  reason,
+  waitsFor: [nearest],
+  lastError,
+  heldUpBy,
+  nextTryAt,
+}: ModuleSummary): string {
   const next = nextTryAt === null ? '' : ` (next try at ${nextTryAt})`;
-  const why = endOf(lastError ?? waitsFor[0] ?? reason);
-  const what = lastError === null && waitsFor.length > 0 ? 'it waits for ' : '';
-  return `module ${module} is ${status}${next}: ${what}${why}`;
+  const waits = nearest === undefined ? reason : `it waits for ${nearest}`;
+  return `module ${module} is ${status}${next}: ${endOf(lastError ?? heldUpBy ?? waits)}`;
 }
 
 function wellText(ready: number, tasks: number): string {

@@ -51,6 +51,7 @@ const BLOCKED = {
   queue: 'main',
   task: 'ConvergeModules',
   error: 'the script failed',
+  file: '',
   nextAttemptAt: NEXT,
   hook: null,
 };

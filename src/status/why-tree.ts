@@ -154,28 +154,11 @@ function pauseLeaf(explanation: Omit<ModuleExplanation, 'why'>): Leaf {
   };
 }
 
-function requirementsLeaf({ requires, source, reason }: Omit<ModuleExplanation, 'why'>): Leaf {
-  const children = requires.map(requirementNode);
-  if (source === 'requirement') {
-    const [missing] = requires.filter(
-      ({ name }) => reason.includes(`module ${name},`) || reason.includes(`module ${name} `),
-    );
-    const remedy =
-      missing === undefined
-        ? null
-        : `enable or add module ${missing.name} in that version; \`addon-operator explain module ${missing.name}\` says why it is not`;
-    return {
-      ok: false,
-      text: reason,
-      ref: missing === undefined ? null : `module/${missing.name}`,
-      remedy,
-      children,
-    };
-  }
+function requirementsLeaf({ requires }: Omit<ModuleExplanation, 'why'>): Leaf {
   return {
     ok: true,
     text: requires.length === 0 ? 'it requires no other module' : 'the modules that it requires are enabled',
-    children,
+    children: requires.map(requirementNode),
   };
 }
 

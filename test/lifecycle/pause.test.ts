@@ -211,9 +211,7 @@ echo '{"op":"add","path":"/web/seen","value":true}' > "$VALUES_JSON_PATCH_PATH"`
       status: 'starting',
       source: 'config-map',
       reason: 'dnsEnabled in the ConfigMap is true',
-      waitsFor: [
-        expect.stringMatching(/ModuleRun:main:web.* in front of it in queue main, which failed once/),
-      ],
+      waitsFor: [expect.stringMatching(/^ModuleRun web in front of it in queue main; it failed once: /)],
     });
     expect(await explain(world, 'off')).toMatchObject({
       status: 'disabled',
@@ -224,7 +222,9 @@ echo '{"op":"add","path":"/web/seen","value":true}' > "$VALUES_JSON_PATCH_PATH"`
     const { body } = await ask(world, '/module/list.text?all=true');
     expect(body).toMatch(/^MODULE +STATUS +ENABLED +REASON +WAITS FOR +LAST ERROR +NEXT TRY\n/);
     expect(body).toMatch(/^web +failing +yes +webEnabled in .* no disk +\d{4}-\S+Z$/m);
-    expect(body).toMatch(/^dns +starting +yes +dnsEnabled in the ConfigMap is true +ModuleRun:main:web.*…$/m);
+    expect(body).toMatch(
+      /^dns +starting +yes +dnsEnabled in the ConfigMap is true +ModuleRun web in front.*…$/m,
+    );
     expect(body).toMatch(/^off +disabled +no /m);
     expect(await list(world)).toMatchObject([
       {
@@ -232,7 +232,7 @@ echo '{"op":"add","path":"/web/seen","value":true}' > "$VALUES_JSON_PATCH_PATH"`
         lastError: expect.stringContaining('no disk'),
         nextTryAt: expect.stringMatching(/Z$/),
       },
-      { module: 'dns', waitsFor: [expect.stringContaining('ModuleRun:main:web')], lastError: null },
+      { module: 'dns', waitsFor: [expect.stringContaining('ModuleRun web in front')], lastError: null },
       { module: 'off', waitsFor: [], lastError: null, nextTryAt: null, paused: null },
     ]);
     expect((await ask(world, '/module/list.text')).body).toBe('{"enabledModules":["dns","web"]}\n');
@@ -254,7 +254,7 @@ echo '{"op":"add","path":"/web/seen","value":true}' > "$VALUES_JSON_PATCH_PATH"`
       config: {},
     });
     const obstacle = expect.stringMatching(
-      /^ConvergeModules:main:.* at the head of queue main \(next attempt at \d{4}-.*Z\), which failed once: .*no licence/s,
+      /^ConvergeModules at the head of queue main \(next attempt at \d{4}-.*Z\), which failed once: .*no licence/s,
     );
     await world.start();
     await world.untilDelayed();
@@ -263,7 +263,7 @@ echo '{"op":"add","path":"/web/seen","value":true}' > "$VALUES_JSON_PATCH_PATH"`
       waitsFor: [obstacle, expect.any(String)],
     });
     expect((await ask(world, '/module/list.text?all=true')).body).toMatch(
-      /^web +undecided +no .*ConvergeModules:main/m,
+      /^web +undecided +no .*ConvergeModules at the head/m,
     );
     await world.expel('broken');
     await world.passDelay();

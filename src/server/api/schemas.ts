@@ -70,7 +70,7 @@ const MODULE = {
     reason: text('Why.'),
     waitsFor: text('The nearest thing that it waits for.'),
     moreWaits: count('How many other things it waits for.'),
-    heldUpBy: text('What keeps a module that is ready from following changes.'),
+    heldUpBy: text('The first thing in its way, also of a module that is ready.'),
     lastError: text('Why the last attempt failed.'),
     nextTryAt: time('When it is tried again.'),
     paused: object(

@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest';
+import type { Cause } from './cause.ts';
+import { type BlockingTask, causesOf, NO_OBSTACLES, type Obstacles } from './module-causes.ts';
+
+type Explained = Parameters<typeof causesOf>[0];
+
+const NEXT = '2026-01-01T00:00:05.000Z';
+const READY: Explained = {
+  module: 'web',
+  status: 'ready',
+  source: 'config-map',
+  reason: 'webEnabled in the ConfigMap is true',
+  path: '/modules/001-web',
+  requires: [],
+  phase: 'ready',
+  failure: null,
+  pause: null,
+  drift: null,
+  waitsFor: [],
+};
+const FAILURE = { code: 'HOOK_FAILED', attempts: 2, nextAttemptAt: NEXT, isGivenUp: false } as const;
+const TASK: BlockingTask = {
+  queue: 'main',
+  task: 'GlobalHookRun a.sh',
+  error: 'no network',
+  file: '/global-hooks/a.sh',
+  nextAttemptAt: NEXT,
+  hook: null,
+};
+
+function firstCause(explained: Partial<Explained>, obstacles: Partial<Obstacles>): Cause | undefined {
+  return causesOf({ ...READY, ...explained }, { ...NO_OBSTACLES, ...obstacles })[0];
+}
+
+test.each<[string, Partial<Explained>, Partial<Obstacles>, string | null]>([
+  [
+    'a global hook that fails',
+    {},
+    { blocksAll: TASK },
+    'mend /global-hooks/a.sh or what its error names; it is retried without a command',
+  ],
+  [
+    'an enabled script that fails',
+    {},
+    { blocksAll: { ...TASK, file: '', error: 'no answer: fix /modules/db/enabled, it is retried' } },
+    'mend /modules/db/enabled or what its error names; it is retried without a command',
+  ],
+  [
+    'a hook of its own that fails',
+    { status: 'failing', failure: { ...FAILURE, error: "module hook 'hooks/a.sh' failed: no disk" } },
+    {},
+    'mend /modules/001-web/hooks/a.sh or what its error names; it is retried without a command',
+  ],
+  [
+    'a failure of helm',
+    { status: 'failing', failure: { ...FAILURE, error: 'no such key' } },
+    {},
+    'mend what the error names; it is retried without a command',
+  ],
+  [
+    'a refused ConfigMap',
+    {},
+    { configProblem: 'bad', editConfigMap: 'kubectl -n op edit configmap values' },
+    'correct the ConfigMap with `kubectl -n op edit configmap values`',
+  ],
+  [
+    'a requirement that is missing',
+    {
+      status: 'disabled',
+      source: 'requirement',
+      reason: 'requires module db, which does not exist',
+      requires: [{ name: 'db', range: '>=2', isOptional: false, status: null }],
+    },
+    {},
+    'enable or add module db in version >=2; `addon-operator explain module db` says why it is not',
+  ],
+])('what mends %s is named with its file, command or module', (_name, explanation, obstacles, remedy) => {
+  expect(firstCause(explanation, obstacles)?.remedy).toBe(remedy);
+});
+
+test('the error of a task does not repeat the name of the hook that the task has', () => {
+  const [task, error] = ['GlobalHookRun a.sh', "global hook 'a.sh' failed: no network"];
+  const cause = firstCause({}, { blocksAll: { ...TASK, task, error } });
+  expect(cause?.text).toBe(
+    `GlobalHookRun a.sh at the head of queue main fails: no network; next attempt at ${NEXT}`,
+  );
+  const inRun = { ...TASK, task: 'ModuleRun db', error: "module hook 'hooks/a.sh' failed: no disk" };
+  const other = firstCause({}, { blocksAll: inRun });
+  expect(other?.text).toContain(
+    "ModuleRun db at the head of queue main fails: module hook 'hooks/a.sh' failed",
+  );
+});
