@@ -7,6 +7,7 @@ import { daemonView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts'
 import { startDebugEndpoint } from '../../test/support/debug-endpoint.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { Journal } from '../journal/journal.ts';
+import { lineOf } from './follow-events.ts';
 import { runCli } from './run-cli.ts';
 
 const START = {
@@ -100,4 +101,20 @@ test('events -w goes on with each run, as JSON lines too', async () => {
   });
   expect(exitCode).toBe(0);
   expect(JSON.parse(out.at(-1) ?? '')).toMatchObject({ event: 'run', data: { id: '1', result: 'success' } });
+});
+
+test.each<[string, object, string]>([
+  ['queue', { name: 'main', length: 2, status: { type: 'running' } }, 'queue main: 2 tasks, running'],
+  ['queue', { name: 'main', length: 1, status: { type: 'delayed' } }, 'queue main: 1 task, delayed'],
+  ['queue', { name: 'main', length: 0, status: { type: 'waiting' } }, 'queue main: empty'],
+  ['queue', { name: 'parallel_queue_3', length: 0, status: { type: 'waiting' } }, ''],
+  ['module', { module: 'web', status: 'ready' }, 'module web: ready'],
+  [
+    'module',
+    { module: 'web', status: 'starting', heldUpBy: 'hook a.sh hangs', waitsFor: 'a task' },
+    'module web: starting: hook a.sh hangs',
+  ],
+  ['hello', {}, ''],
+])('the event %s of %j is one line, or none', (event, data, line) => {
+  expect(lineOf({ event, data })).toBe(line);
 });

@@ -86,7 +86,8 @@ function nameOf({ event, data }: StreamEvent): string {
   }
 }
 
-function lineOf({ event, data }: StreamEvent): string {
+/** One line for people; empty for an event that says nothing to them. */
+export function lineOf({ event, data }: StreamEvent): string {
   const fields = fieldsOf(data);
   switch (event) {
     case 'snapshot':
@@ -94,14 +95,23 @@ function lineOf({ event, data }: StreamEvent): string {
     case 'run':
       return runLine(fields);
     case 'queue':
-      return `queue ${textOf(fields['name'])}: ${String(fields['length'])} tasks, ${textOf(fieldsOf(fields['status'])['type'])}`;
+      return queueLine(fields);
     case 'module': {
-      const why = textOf(fields['lastError']) || textOf(fields['waitsFor']);
+      const why =
+        ['lastError', 'heldUpBy', 'waitsFor'].map((name) => textOf(fields[name])).find(Boolean) ?? '';
       return `module ${textOf(fields['module'])}: ${textOf(fields['status'])}${why === '' ? '' : `: ${why}`}`;
     }
     default:
       return '';
   }
+}
+
+/** Queues for parallel modules come and go with each converge, and say something only while they have tasks. */
+function queueLine(queue: Readonly<Record<string, unknown>>): string {
+  const name = textOf(queue['name']);
+  if (queue['length'] === 0) return name.startsWith('parallel_queue_') ? '' : `queue ${name}: empty`;
+  const tasks = queue['length'] === 1 ? '1 task' : `${String(queue['length'])} tasks`;
+  return `queue ${name}: ${tasks}, ${textOf(fieldsOf(queue['status'])['type'])}`;
 }
 
 /** Of a snapshot, the oldest first. */

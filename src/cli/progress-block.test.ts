@@ -3,7 +3,14 @@ import { paintFor } from './paint.ts';
 import { progressBlock } from './progress-block.ts';
 import { type ModuleProgress, NO_PROGRESS, type Progress } from './progress-state.ts';
 
-const plain = { width: 40, height: 24, elapsedMs: 2_400, longHooks: [], paint: paintFor(false) };
+const plain = {
+  width: 40,
+  height: 24,
+  elapsedMs: 2_400,
+  longHooks: [],
+  problem: undefined,
+  paint: paintFor(false),
+};
 
 function progress(modules: Readonly<Record<string, ModuleProgress>>): Progress {
   return { ...NO_PROGRESS, phase: 'running modules', modules: new Map(Object.entries(modules)) };
@@ -54,4 +61,9 @@ test('progressBlock() names hooks that run for long above the modules, free of c
     '  hook hang\\u001b[2J.sh runs for 35 s (queue main, task GlobalHookRun, pid 4711)',
     '  web  waiting',
   ]);
+});
+
+test('the first line is the status of the operator while it needs a person', () => {
+  const problem = 'queue main waits 4 s to try ConvergeModules again';
+  expect(progressBlock(progress({}), { ...plain, width: 90, problem })).toEqual([`2 s  ${problem}`]);
 });

@@ -9,13 +9,15 @@ export interface BlockOptions {
   readonly elapsedMs: number;
   /** Sentences about hooks that run for long. */
   readonly longHooks: readonly string[];
+  /** The status of the operator, if it needs a person. */
+  readonly problem: string | undefined;
   readonly paint: Paint;
 }
 
 /** The progress as lines that fit a terminal: a head line, then one for each hook that runs for long, and for each module. */
 export function progressBlock(progress: Progress, options: BlockOptions): readonly string[] {
-  const { width, height, elapsedMs, longHooks, paint } = options;
-  const head = `${(elapsedMs / 1_000).toFixed(0)} s  ${progress.phase}`;
+  const { width, height, elapsedMs, longHooks, problem, paint } = options;
+  const head = `${(elapsedMs / 1_000).toFixed(0)} s  ${problem ?? progress.phase}`;
   const names = [...progress.modules.keys()];
   const nameWidth = Math.max(0, ...names.map((name) => name.length));
   const rows = [...progress.modules].map(([name, module]) => {

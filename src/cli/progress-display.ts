@@ -85,7 +85,7 @@ export class ProgressDisplay {
     this.#longHooks = longHooks;
   }
 
-  /** From now on a line says when the operator needs a person, and when it no longer does. */
+  /** From now on the block, and later a line, says when the operator needs a person, and when it no longer does. */
   showStatus(status: CurrentStatus): void {
     this.#status = status;
   }
@@ -159,7 +159,9 @@ export class ProgressDisplay {
       paint: this.#paint,
     };
     const longHooks = this.#longHooks().map(({ text }) => text);
-    this.#block.draw(progressBlock(this.#progress, { ...options, longHooks }));
+    const status = this.#status?.();
+    const problem = status?.level === 'broken' ? status.text : undefined;
+    this.#block.draw(progressBlock(this.#progress, { ...options, longHooks, problem }));
   }
 
   #formatted({ kind, text }: ProgressLine): string {

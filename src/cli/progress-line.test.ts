@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { FailedTask } from '../operator/failed-task.ts';
 import type { ProgressEvent } from './progress-event.ts';
 import { lineOf } from './progress-line.ts';
-import { NO_PROGRESS } from './progress-state.ts';
+import { advance, NO_PROGRESS } from './progress-state.ts';
 
 const HOOK = { module: 'web', hook: 'a.sh', binding: 'schedule' };
 const FAILED: FailedTask = {
@@ -51,5 +51,24 @@ test('a failed hook is shown with the last lines that it printed', () => {
   const printed = new Map([['bad.sh', ['boom', 'disk is full (free: 3)']]]);
   expect(lineOf({ type: 'task-failed', failed }, { ...NO_PROGRESS, printed })?.text).toBe(
     'hook bad.sh failed (attempt 1, next in 6 s): exit 1: boom | it printed: disk is full (free: 3)',
+  );
+});
+
+test('an error that is the same as in the attempt before is not repeated', () => {
+  const first: ProgressEvent = { type: 'task-failed', failed: { ...FAILED, error: 'no disk' } };
+  const again: ProgressEvent = { type: 'task-failed', failed: { ...FAILED, error: 'no disk', failures: 2 } };
+  const other: ProgressEvent = { type: 'task-failed', failed: { ...FAILED, error: 'no room', failures: 3 } };
+  const progress = advance(NO_PROGRESS, first);
+  expect(lineOf(again, progress)?.text).toBe(
+    'hook bad.sh failed again with the same error (attempt 2, next in 6 s)',
+  );
+  expect(lineOf(other, progress)?.text).toBe('hook bad.sh failed (attempt 3, next in 6 s): no room');
+  expect(lineOf(first, progress)?.text).toBe('hook bad.sh failed (attempt 1, next in 6 s): no disk');
+});
+
+test('the error of a hook does not repeat its name', () => {
+  const failed = { ...FAILED, error: "global hook 'bad.sh' failed: no disk" };
+  expect(lineOf({ type: 'task-failed', failed }, NO_PROGRESS)?.text).toBe(
+    'hook bad.sh failed (attempt 1, next in 6 s): no disk',
   );
 });

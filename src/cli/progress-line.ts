@@ -1,6 +1,7 @@
 import { escapeControls, readableLine } from '@addon-operator/base/escape-controls';
+import { errorOfTask } from '../status/error-of-task.ts';
 import type { ProgressEvent } from './progress-event.ts';
-import { hookKey, type Progress } from './progress-state.ts';
+import { failedTitle, hookKey, type Progress } from './progress-state.ts';
 
 const MAX_ERROR_CHARACTERS = 2_000;
 
@@ -51,15 +52,19 @@ function rawLine(event: ProgressEvent, progress: Progress): ProgressLine | undef
     case 'files-used':
       return { kind: 'lasting', text: `saved ${shortList(event.files)}: ${event.effect}` };
     case 'task-failed': {
-      const { module, hook, task, error, facts, failures, delayMs } = event.failed;
-      const what =
-        hook !== '' ? `hook ${hookKey({ module, hook })}` : module === '' ? task : `module ${module}`;
+      const { module, hook, error, facts, failures, delayMs } = event.failed;
+      const what = failedTitle(event.failed);
       const exit = facts['exitCode'] === undefined ? '' : `exit code ${facts['exitCode']}, `;
       const retry = `${exit}attempt ${failures}, next in ${Math.ceil(delayMs / 1_000)} s`;
+      if (failures > 1 && progress.errors.get(what) === error)
+        return { kind: 'failure', text: `${what} failed again with the same error (${retry})` };
       const printed = progress.printed.get(hookKey({ module, hook })) ?? [];
       const unsaid = printed.filter((line) => !error.includes(line));
       const said = unsaid.length === 0 ? '' : `\nit printed: ${unsaid.join('\n')}`;
-      return { kind: 'failure', text: `${what} failed (${retry}): ${endOf(error.trim())}${said}` };
+      return {
+        kind: 'failure',
+        text: `${what} failed (${retry}): ${endOf(errorOfTask(what, error.trim()))}${said}`,
+      };
     }
     case 'notice':
       return { kind: event.isError ? 'failure' : 'warning', text: event.text };

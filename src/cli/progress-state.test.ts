@@ -67,6 +67,13 @@ test('advance() shows the phase: the global hook that runs, or the task that fai
   expect(after({ type: 'converged' }).phase).toBe('ready');
 });
 
+test('advance() knows that a module fails whose hook fails for an event', () => {
+  const failed: FailedTask = { ...FAILED, task: 'ModuleHookRun', hook: 'hooks/a.sh', error: 'no disk' };
+  const { modules, phase } = after(ENABLED, { type: 'task-failed', failed });
+  expect(modules.get('web')).toEqual({ type: 'failed', error: 'no disk', failures: 2 });
+  expect(phase).toBe('hook web/hooks/a.sh failed, waiting for its next try');
+});
+
 test('advance() keeps the last lines of a hook until its run is over', () => {
   const printed = (line: string): ProgressEvent => ({ type: 'hook-printed', run: HOOK, line });
   const before = after(printed('one'), printed('two'), printed('three'), printed('four'));

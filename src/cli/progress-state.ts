@@ -1,3 +1,4 @@
+import type { FailedTask } from '../operator/failed-task.ts';
 import type { HookRunRef, ProgressEvent } from './progress-event.ts';
 
 export type ModuleProgress =
@@ -15,6 +16,8 @@ export interface Progress {
   readonly modules: ReadonlyMap<string, ModuleProgress>;
   /** The last lines that each hook printed in its run. */
   readonly printed: ReadonlyMap<string, readonly string[]>;
+  /** The last error of each task or hook that failed. */
+  readonly errors: ReadonlyMap<string, string>;
   readonly helmVersion: string;
   readonly jqEngine: string;
 }
@@ -26,6 +29,7 @@ export const NO_PROGRESS: Progress = {
   phase: 'starting',
   modules: new Map(),
   printed: new Map(),
+  errors: new Map(),
   helmVersion: '',
   jqEngine: '',
 };
@@ -61,12 +65,12 @@ export function advance(progress: Progress, event: ProgressEvent): Progress {
     case 'module-ready':
       return withModule(progress, event.module, { type: 'ready' });
     case 'task-failed': {
-      const { module, task, hook, error, failures } = event.failed;
-      if (task === 'ModuleRun') return withModule(progress, module, { type: 'failed', error, failures });
-      return {
-        ...progress,
-        phase: `${hook === '' ? task : `hook ${hook}`} failed, waiting for its next try`,
-      };
+      const { module, task, error, failures } = event.failed;
+      const failed = { ...progress, errors: withEntry(progress.errors, failedTitle(event.failed), error) };
+      if (task === 'ModuleRun') return withModule(failed, module, { type: 'failed', error, failures });
+      const phase = `${failedTitle(event.failed)} failed, waiting for its next try`;
+      if (!progress.modules.has(module)) return { ...failed, phase };
+      return { ...withModule(failed, module, { type: 'failed', error, failures }), phase };
     }
     case 'converged':
       return { ...progress, phase: 'ready' };
@@ -79,6 +83,12 @@ export function advance(progress: Progress, event: ProgressEvent): Progress {
     case 'page-served':
       return progress;
   }
+}
+
+/** What names a task that failed. */
+export function failedTitle({ module, hook, task }: FailedTask): string {
+  if (hook !== '') return `hook ${hookKey({ module, hook })}`;
+  return module === '' ? task : `module ${module}`;
 }
 
 /** What names a hook among those of all modules. */

@@ -23,7 +23,7 @@ const MODULES = {
       ...WEB,
       module: 'db',
       status: 'failing',
-      lastError: `boom\n\u001b[2J${'x'.repeat(90)}`,
+      lastError: `boom\n\u001b[2J${'x'.repeat(170)}`,
       nextTryAt: '08:00',
       paused: null,
     },
@@ -40,7 +40,7 @@ test('modules are rows with what troubles them, cut only in the narrow form', ()
     '',
   ]);
   expect(tableText(table, 'wide')).toContain(
-    `boom \\u001b[2J${'x'.repeat(90)}  08:00     yes      config-map  webEnabled`,
+    `boom \\u001b[2J${'x'.repeat(170)}  08:00     yes      config-map  webEnabled`,
   );
   expect(tableText(table, 'name')).toBe('web\ndb\n');
   expect(tableText(modulesTable(true)(MODULES), 'table')).toContain('off     disabled  offEnabled is false');

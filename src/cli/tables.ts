@@ -15,8 +15,9 @@ export interface Table {
 /** Makes the table of a response. */
 export type ToTable = (data: unknown) => Table;
 
-/** A cell of `table` is cut behind this, one of `wide` is not. */
+/** A cell of `table` is cut behind this, one of `wide` is not. The last column is for what happened, or why. */
 const CELL_LENGTH = 80;
+const LAST_CELL_LENGTH = 160;
 
 /** The table as text: cells are one line each and hold no control characters. */
 export function tableText(
@@ -25,14 +26,19 @@ export function tableText(
 ): string {
   if (format === 'name') return names.map((name) => textTable([[name]])).join('');
   if (format === 'wide') return textTable([columns, ...rows]);
-  return textTable([columns, ...rows].map((row) => row.slice(0, narrow).map(shortened)));
+  const lengthOf = (index: number): number => (index === narrow - 1 ? LAST_CELL_LENGTH : CELL_LENGTH);
+  return textTable(
+    [columns, ...rows].map((row) =>
+      row.slice(0, narrow).map((cell, index) => shortened(cell, lengthOf(index))),
+    ),
+  );
 }
 
-/** All modules, or the enabled ones, with the first of their troubles. */
+/** All modules, or the enabled ones and those that no discovery has decided about yet, with the first of their troubles. */
 export function modulesTable(isAll: boolean): ToTable {
   return (data) => {
     const modules = listOf(fieldsOf(data)['modules']).filter(
-      (module) => isAll || module['isEnabled'] === true,
+      (module) => isAll || module['isEnabled'] === true || module['status'] === 'undecided',
     );
     return {
       columns: ['MODULE', 'STATUS', 'MESSAGE', 'NEXT TRY', 'ENABLED', 'SOURCE', 'REASON', 'WAITS FOR'],
@@ -58,8 +64,8 @@ function moduleMessage(module: Readonly<Record<string, unknown>>): string {
   const [nearest = ''] = textsOf(module['waitsFor']);
   return (
     textOf(module['lastError']) ||
-    nearest ||
     textOf(module['heldUpBy']) ||
+    nearest ||
     (module['status'] === 'ready' ? '' : textOf(module['reason']))
   );
 }
@@ -137,6 +143,6 @@ export function listOf(list: unknown): readonly Readonly<Record<string, unknown>
   return Array.isArray(list) ? list.map(fieldsOf) : [];
 }
 
-function shortened(text: string): string {
-  return text.length > CELL_LENGTH ? `${text.slice(0, CELL_LENGTH - 1)}…` : text;
+function shortened(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }

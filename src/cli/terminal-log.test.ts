@@ -24,6 +24,18 @@ test.each([
     ['info  web/hooks/a.sh hi'],
   ],
   [
+    {
+      level: 'info',
+      hook: 'hooks/a.sh',
+      path: '/modules/001-web/hooks/a.sh',
+      proxyJsonLog: true,
+      hook_count: 3,
+      msg: 'hi',
+    },
+    ['info  hooks/a.sh hi hook_count=3'],
+  ],
+  [{ level: 'info', hook: 'a.sh', path: '/elsewhere', msg: 'reads' }, ['info  a.sh reads path=/elsewhere']],
+  [
     { level: 'warn', hook: 'a.sh', msg: 'failed', error: 'one', code: 'X' },
     ['warn  a.sh failed: one code=X'],
   ],

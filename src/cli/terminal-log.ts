@@ -20,6 +20,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   'hook.type',
   'logger',
   'output',
+  'proxyJsonLog',
   'queue',
   'source',
   'task.flow',
@@ -47,7 +48,12 @@ export function terminalLines(line: string, paint: Paint): string {
   const word = escapeControls(textOf(level));
   const style = LEVEL_STYLES[word];
   const place = [module, hook].map(textOf).filter((name) => name !== '');
-  const shown = Object.entries(fields).filter(([name]) => !LEFT_OUT.has(name));
+  // The path of a hook ends with its name, which is in front.
+  const isHookPath = (name: string, value: unknown): boolean =>
+    name === 'path' && typeof hook === 'string' && hook !== '' && textOf(value).endsWith(`/${hook}`);
+  const shown = Object.entries(fields).filter(
+    ([name, value]) => !LEFT_OUT.has(name) && !isHookPath(name, value),
+  );
   const details = shown.map(([name, value]) => [name, linesOf(value)] as const);
   const short = details.filter(([, lines]) => lines.length <= 1);
   const head = [
