@@ -88,7 +88,13 @@ function Diff({ text }: { text: string }): VNode {
 }
 
 function Drift({ drift }: { drift: DriftResponse['drift'] }): VNode {
-  if (drift === null) return <Empty>Drift is not looked for in this release.</Empty>;
+  if (drift === null)
+    return (
+      <Empty>
+        Drift is not looked for in this release. <code>{'drift: {mode: warn}'}</code> in module.yaml, or{' '}
+        <code>--drift-mode</code> for all modules, changes that.
+      </Empty>
+    );
   if (drift.objects.length === 0 && (drift.uncompared ?? []).length === 0)
     return <Empty>Nothing: all objects are as the last run left them.</Empty>;
   return (

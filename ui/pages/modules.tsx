@@ -7,6 +7,7 @@ import { type RowWindow, rowWindow } from '../lib/window-rows.ts';
 import { ChoiceFilter, TextFilter } from '../parts/filter.tsx';
 import { counted, pathToModule } from '../parts/names.ts';
 import { RunStrip } from '../parts/run-strip.tsx';
+import { Sentence } from '../parts/sentence.tsx';
 import { Badge, kindOf, MODULE_KINDS } from '../parts/sign.tsx';
 import { Empty, Link, Time, Title } from '../parts/text.tsx';
 
@@ -53,7 +54,7 @@ function isMatch(module: ModuleResponse, text: string): boolean {
 /** What is worth saying about a module in one line. */
 function reasonOf({ status, lastError, waitsFor, heldUpBy, reason, paused }: ModuleResponse): string {
   if (paused !== undefined) return paused.reason;
-  return status === 'ready' ? (waitsFor ?? heldUpBy ?? '') : (lastError ?? waitsFor ?? reason);
+  return lastError ?? heldUpBy ?? waitsFor ?? (status === 'ready' ? '' : reason);
 }
 
 function ModuleTable({ modules }: { modules: readonly ModuleResponse[] }): VNode {
@@ -114,12 +115,14 @@ function ModuleRow({ module, row }: { module: ModuleResponse; row: number }): VN
         <Badge kind={kindOf(MODULE_KINDS, module.status)} />
       </td>
       <td class="wide reason-cell">
-        <span title={reason}>{reason}</span>
-        {module.nextTryAt !== undefined && (
-          <strong>
-            <Time at={module.nextTryAt} kind="until" />
-          </strong>
-        )}
+        <span class="clamped" title={reason}>
+          {module.nextTryAt !== undefined && (
+            <strong>
+              <Time at={module.nextTryAt} kind="until" />{' '}
+            </strong>
+          )}
+          <Sentence text={reason} />
+        </span>
       </td>
       <td class="wide">
         <RunStrip recent={module.recent ?? ''} />

@@ -122,7 +122,7 @@ function Tasks({ tasks }: { tasks: readonly TaskView[] }): VNode {
                 <Link to={pathTo(['runs'], { event: task.eventId })}>its event</Link> ·{' '}
               </>
             )}
-            queued <Time at={task.queuedAt} />
+            {task.failures === 0 ? 'queued' : 'last attempt'} <Time at={task.queuedAt} />
           </p>
         </li>
       ))}

@@ -1,6 +1,12 @@
 import { pathTo } from '../lib/places.ts';
 import type { RunView, TaskView } from '../lib/responses.ts';
 
+/** Tasks that do something about a hook and do not run it. */
+const PREPARATIONS: Readonly<Record<string, string | undefined>> = {
+  GlobalHookEnableScheduleBindings: 'schedules begin',
+  GlobalHookEnableKubernetesBindings: 'watches begin',
+};
+
 /** A task or run in a few words, such as `ModuleRun web` or `web/hooks/a.sh (schedule)`; names of global hooks have no module. */
 export function titleOf({
   type,
@@ -10,7 +16,8 @@ export function titleOf({
 }: Pick<TaskView, 'type' | 'module' | 'hook' | 'binding'>): string {
   if (hook !== '') {
     const name = module === '' ? hook : `${module}/${hook}`;
-    return binding === '' ? name : `${name} (${binding})`;
+    const what = binding === '' ? PREPARATIONS[type] : binding;
+    return what === undefined ? name : `${name} (${what})`;
   }
   return module === '' ? type : `${type} ${module}`;
 }

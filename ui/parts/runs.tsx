@@ -39,15 +39,33 @@ export function RunsTable({
         </tr>
       </thead>
       <tbody>
-        {runs.map((run) => (
-          <RunRow key={run.id} run={run} isModuleShown={isModuleShown} />
+        {runs.map((run, index) => (
+          <RunRow
+            key={run.id}
+            run={run}
+            isModuleShown={isModuleShown}
+            isSameError={runs.slice(0, index).some((newer) => isSameFailure(newer, run))}
+          />
         ))}
       </tbody>
     </table>
   );
 }
 
-function RunRow({ run, isModuleShown }: { run: RunView; isModuleShown: boolean }): VNode {
+/** One task that fails again and again fills a list; its error is read once. */
+function isSameFailure(one: RunView, other: RunView): boolean {
+  return one.error === other.error && one.taskId === other.taskId && one.hook === other.hook;
+}
+
+function RunRow({
+  run,
+  isModuleShown,
+  isSameError,
+}: {
+  run: RunView;
+  isModuleShown: boolean;
+  isSameError: boolean;
+}): VNode {
   return (
     <tr>
       <td>
@@ -59,7 +77,12 @@ function RunRow({ run, isModuleShown }: { run: RunView; isModuleShown: boolean }
         <span class="narrow dim">
           <Time at={run.endedAt ?? run.startedAt} />
         </span>
-        {run.error !== '' && <p class="error short">{run.error}</p>}
+        {run.error !== '' &&
+          (isSameError ? (
+            <p class="dim small-text">the same error</p>
+          ) : (
+            <p class="error short">{run.error}</p>
+          ))}
       </td>
       {isModuleShown && (
         <td class="wide short">
