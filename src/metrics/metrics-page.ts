@@ -48,7 +48,7 @@ ${bucketLines(definitions)}
 | a queue, a module: gauges | at most 5, at most 8 |
 
 Runs that the start caused have series of their own (\`activation="OperatorStartup"\`). Histograms have few buckets: the original's up
-to 10 seconds that distinguish kinds of runs, and 60 and 300 seconds for charts that wait for their workloads. \`_sum\` and \`_count\` are exact.
+to 10 seconds that distinguish kinds of runs, and 60 and 300 seconds for charts that wait for their workloads. \`_sum\` and \`_count\` are exact. There are no native histograms: prom-client, which exports the metrics, has none, and the text format that is scraped cannot carry them.
 
 ## From hooks: \`/metrics/hooks\`
 

@@ -92,22 +92,24 @@ describeBrowser('the page in each situation', (lab) => {
     await untilShown(on, 'web', { status: 'ready', node: 'enabled', text: 'hook hang.sh' });
   });
 
-  test('an isolated module, one that requires it, and one that cannot be removed', async () => {
+  test('an isolated module, one that requires it, one whose requirement is missing, and one that cannot be removed', async () => {
     await using made = await moduleWorld(
       lab().backend,
       {
         config: { dnsEnabled: 'true' },
         flags: { ...UI_FLAGS, 'module-failure-policy': 'isolate' },
         modules: {
-          'values.yaml': 'webEnabled: true\napiEnabled: true\n',
+          'values.yaml': 'webEnabled: true\napiEnabled: true\nneedyEnabled: true\n',
           '001-web/hooks/hook.sh': shHook('beforeHelm: 1', 'echo no disk >&2; exit 1'),
           '002-api/module.yaml': 'requires: [{name: web}]\n',
           '002-api/hooks/hook.sh': shHook('beforeHelm: 1', 'true'),
+          '004-needy/module.yaml': 'requires: [{name: nothere}]\n',
+          '004-needy/hooks/hook.sh': shHook('beforeHelm: 1', 'true'),
           ...under('003-dns', configMapChart('dns', 'dns')),
           '003-dns/hooks/hook.sh': shHook('afterDeleteHelm: 1', 'echo still in use >&2; exit 1'),
         },
       },
-      ['web', 'api', 'dns'],
+      ['web', 'api', 'dns', 'needy'],
     );
     const { world } = made;
     await world.converge();
@@ -115,6 +117,11 @@ describeBrowser('the page in each situation', (lab) => {
     const on = { world, page, getModule };
     await untilShown(on, 'web', { status: 'isolated', node: 'before-helm', text: 'no disk' });
     await untilShown(on, 'api', { status: 'isolated', node: 'requirements', text: 'web' });
+    await untilShown(on, 'needy', {
+      status: 'disabled',
+      node: 'requirements',
+      text: 'requires module nothere',
+    });
     await world.putConfig({});
     const removal = untilShown(on, 'dns', { status: 'deleting', node: 'enabled', text: 'still in use' });
     await expect(removal).resolves.toBeUndefined();

@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Board } from '../../deploy/boards/board.ts';
 import { MODULE_BOARD } from '../../deploy/boards/module-board.ts';
@@ -17,21 +19,26 @@ const WAIT = { timeout: 60_000, interval: 100 };
 /** Those whose reason is there at once; the others are about rates or need hours. */
 const FOLLOWED = [
   'AddonOperatorAbsent',
+  'AddonOperatorDriftUnhealed',
   'AddonOperatorModuleFails',
   'AddonOperatorModuleUnauthorized',
   'AddonOperatorNoLeader',
   'AddonOperatorPausedLong',
+  'AddonOperatorQueueHeadStuck',
   'AddonOperatorTwoLeaders',
 ];
 /** The hook of this module fails inside of module runs. */
 const EMPTY = ['Hook runs that fail'];
 const programs = await prometheusForTests();
 
-/** The same conditions, without the time for which they have to hold. */
+/** The same conditions, without the time for which they have to hold, and with two seconds for the head of a queue. */
 function impatient({ groups }: RuleGroups): unknown {
   const rules = groups.map((group) => ({
     ...group,
-    rules: group.rules.map(({ for: _duration, ...rule }) => rule),
+    rules: group.rules.map(({ for: _duration, expr, ...rule }) => ({
+      ...rule,
+      expr: expr.replace('head_since_timestamp_seconds > 900', 'head_since_timestamp_seconds > 2'),
+    })),
   }));
   return { groups: rules };
 }
@@ -66,15 +73,22 @@ describe.skipIf(programs === undefined)('a Prometheus that scrapes a daemon', ()
     await backend[Symbol.asyncDispose]();
   });
 
-  test('alerts and boards follow a module that fails, is mended and paused, until the daemon is gone', async () => {
+  test('alerts and boards follow a module that fails, is mended, a queue that is stuck, drift and a pause, until the daemon is gone', async () => {
     await using world = await World.create(backend, {
       modules: {
         'values.yaml': 'webEnabled: true\n',
         ...under('001-web', configMapChart('web', 'web')),
+        '001-web/module.yaml': 'drift: {mode: warn}\n',
         '001-web/hooks/hook.sh': shHook('beforeHelm: 1', '[ -e "$WORLD/mended" ]'),
         '001-web/hooks/maps.sh': shHook('kubernetes: [{name: maps, kind: ConfigMap}]', ':'),
       },
-      globalHooks: { 'start.sh': shHook('beforeAll: 1', ':') },
+      globalHooks: {
+        'start.sh': shHook('beforeAll: 1', ':'),
+        'side.sh': shHook(
+          'kubernetes: [{name: start, kind: ConfigMap, queue: side, nameSelector: {matchNames: [start]}}]',
+          '[ ! -e "$WORLD/held" ] || { echo no network >&2; exit 1; }',
+        ),
+      },
     });
     await world.start();
     await using server = await PrometheusServer.start({
@@ -83,7 +97,7 @@ describe.skipIf(programs === undefined)('a Prometheus that scrapes a daemon', ()
       labels: LABELS,
       rules: impatient(await chartAlerts()),
     });
-    await untilFiring(server, ['AddonOperatorModuleFails']);
+    await untilFiring(server, ['AddonOperatorModuleFails', 'AddonOperatorQueueHeadStuck']);
     const shown = new Set<string>();
     for (const board of [OPERATOR_BOARD, MODULE_BOARD])
       for (const title of await shownPanels(server, board)) shown.add(title);
@@ -103,6 +117,19 @@ describe.skipIf(programs === undefined)('a Prometheus that scrapes a daemon', ()
       rows.flatMap(({ panels }) => panels.map(({ title }) => title)),
     );
     expect(titles.filter((title) => !shown.has(title) && !EMPTY.includes(title))).toEqual([]);
+
+    await world.write('modules', { '../held': '' });
+    await world.create('configmaps', { metadata: { name: 'start' } });
+    await untilFiring(server, ['AddonOperatorQueueHeadStuck']);
+    await rm(join(world.directory, 'held'));
+    await world.passDelay('side');
+    await untilFiring(server, []);
+
+    const applied = await world.get('configmaps', 'web');
+    await world.merge('configmaps', 'web', { data: { values: 'of another client' } });
+    await untilFiring(server, ['AddonOperatorDriftUnhealed']);
+    await world.merge('configmaps', 'web', { data: applied?.['data'] });
+    await untilFiring(server, []);
 
     const socketPath = `${world.directory}/debug.socket`;
     await requestDebug({ socketPath, path: '/module/web/pause', form: { reason: 'test' } }, world.clock);

@@ -5,6 +5,7 @@ import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeNode, type SharedNode } from '../support/node/node-suite.ts';
 import { type PodObject, PodOperator, RELEASE } from '../support/node/pod-operator.ts';
+import { StartedCommand } from '../support/started-command.ts';
 
 const SOON = { timeout: 600_000, interval: 200 };
 
@@ -28,6 +29,29 @@ describeNode('the operator in a pod', (node) => {
     const { clusterIP } = (body as { spec: { clusterIP: string } }).spec;
     const metrics = await shared.node.run('curl', '--silent', `http://${clusterIP}:9650/metrics`);
     expect(metrics.stdout).toContain('addon_operator_live_ticks');
+  });
+
+  test('the page of its pod is reached by `kubectl port-forward`, with the address that its command prints', async () => {
+    const kubectl = await kubectlOf(shared, operator);
+    const printed = await kubectl('exec', `deploy/${RELEASE}`, '--', '/addon-operator', 'ui');
+    const token = new URL(printed.trim()).hash.replace('#token=', '');
+    await using forward = await forwardPage(shared, operator);
+    const get = (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
+      fetch(`${forward.origin}${path}`, { headers });
+
+    const page = await get('/ui/modules');
+    expect(page.status).toBe(200);
+    const script = /src="\.\/(assets\/[^"]+\.js)"/u.exec(await page.text())?.[1] ?? '';
+    expect((await get(`/ui/${script}`)).headers.get('content-type')).toContain('javascript');
+    expect((await get('/api/v1/now')).status).toBe(401);
+    const now = await get('/api/v1/now', { 'X-Addon-Operator-Token': token });
+    expect(await now.json()).toMatchObject({ headline: { level: 'well' } });
+    const stream = await get('/api/v1/stream?topics=headline', { Authorization: `Bearer ${token}` });
+    const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let text = '';
+    while (!text.includes('event: ready')) text += (await reader?.read())?.value ?? '';
+    expect(text).toContain('event: snapshot');
+    await reader?.cancel();
   });
 
   test('a hook that uses up the memory of the container is killed, and the operator is not', async () => {
@@ -111,7 +135,7 @@ const SPEC = {
     // What it reads has no end of a line, so it is kept in memory.
     'global-hooks/greedy': worker('[greedy]', 'head -c 2000000000 /dev/zero | tail'),
   },
-  values: { resources: { limits: { memory: '400Mi' } } },
+  values: { resources: { limits: { memory: '400Mi' } }, 'ui.enabled': true },
 } as const;
 
 async function onlyPod(operator: PodOperator): Promise<PodObject> {
@@ -135,10 +159,34 @@ async function resultOf({ node }: SharedNode, { namespace }: PodOperator, name: 
   return (body as { readonly data?: Readonly<Record<string, string>> }).data?.['by'];
 }
 
-async function kubectlOf({ node }: SharedNode, { namespace }: PodOperator) {
+/** The page's port of a pod on a free port of this machine. */
+async function forwardPage(
+  { node }: SharedNode,
+  { namespace }: PodOperator,
+): Promise<AsyncDisposable & { readonly origin: string }> {
+  const flags = [`--kubeconfig=${node.kubeconfigPath}`, `--namespace=${namespace}`];
+  const args = [...flags, 'port-forward', `deploy/${RELEASE}`, ':9652'];
+  const { PATH, HOME } = process.env;
+  const command = new StartedCommand(await kubectlFile(), args, { PATH, HOME });
+  const started = /Forwarding from (127\.0\.0\.1:\d+)/u;
+  await command.until(started);
+  return {
+    origin: `http://${started.exec(command.output)?.[1] ?? ''}`,
+    [Symbol.asyncDispose]: async () => {
+      command.kill('SIGKILL');
+      await command.exitCode;
+    },
+  };
+}
+
+async function kubectlFile(): Promise<string> {
   const cacheDir = cacheDirectory(process.env, homedir());
   const options = { cacheDir, onProgress: (message: string) => console.warn(message) };
-  const file = await pinnedKubectl(options, new AbortController().signal);
+  return await pinnedKubectl(options, new AbortController().signal);
+}
+
+async function kubectlOf({ node }: SharedNode, { namespace }: PodOperator) {
+  const file = await kubectlFile();
   return async (...args: readonly string[]): Promise<string> => {
     const flags = [`--kubeconfig=${node.kubeconfigPath}`, `--namespace=${namespace}`];
     return (await execa(file, [...flags, ...args], { stdin: 'ignore' })).stdout;
