@@ -24,7 +24,8 @@ const NO_OBSERVER: DaemonObserver = { onStarted: () => undefined, onConverged: (
  * What keeps it from starting is logged as one record.
  *
  * @param stopSignal requests an orderly stop
- * @returns the exit code: 0 after an orderly stop, also one because another replica leads, 1 after a failed start; with `exitsAfterConverge` also 1 when a task
+ * @returns the exit code: 0 after an orderly stop, also one because another replica leads, 1 after a failed start, also of a
+ * global onStartup hook that failed permanently; with `exitsAfterConverge` also 1 when a task
  * of the start or the first converge failed three times in a row, when modules failed for good, are isolated or not
  * authorized, or when the daemon was stopped before
  */
@@ -36,9 +37,11 @@ export async function runDaemon(
 ): Promise<number> {
   const { log } = host;
   const stuck = Promise.withResolvers<FailedTask>();
+  const failedStart = Promise.withResolvers<FailedTask>();
   const onTaskFailure = (failed: FailedTask): void => {
     host.onTaskFailure?.(failed);
     if (failed.holdsUpFirstConverge && failed.failures >= MAX_FAILURES) stuck.resolve(failed);
+    if (failed.endsOperator === true) failedStart.resolve(failed);
   };
   const stopRequest = untilAborted(stopSignal);
   let daemon: Daemon;
@@ -51,7 +54,12 @@ export async function runDaemon(
     return 1;
   }
   observer.onStarted(daemon);
-  const stopped = Promise.race([stopRequest, daemon.leadershipLost]);
+  let hasFailedToStart = false;
+  const startFailed = failedStart.promise.then(({ hook, error, facts }) => {
+    hasFailedToStart = true;
+    host.log.fatal({ hook, error, ...facts }, 'the start failed for good: the operator ends');
+  });
+  const stopped = Promise.race([stopRequest, daemon.leadershipLost, startFailed]);
   const isEnding = Promise.race([
     stopped,
     ...(settings.exitsAfterConverge ? [reported(stuck.promise, host)] : []),
@@ -63,6 +71,7 @@ export async function runDaemon(
     ]);
     if (hasConverged) await observer.onConverged(daemon);
     if (!settings.exitsAfterConverge) await stopped;
+    if (hasFailedToStart) return 1;
     return exitCodeOf(settings, hasConverged && !tellLeftBehind(settings, daemon, host));
   } finally {
     await daemon.stop();

@@ -91,6 +91,33 @@ const kubernetes = object(
   ['kind'],
 );
 
+function outcomeCodes(description: string, minimum: number, maximum: number): Schema {
+  const code: Schema = { type: 'integer', minimum, maximum };
+  return {
+    ...object(description, {
+      temporary: listOf('Nothing is wrong, only not yet time: the run is repeated after a while.', code),
+      permanent: listOf('A retry is useless: the run is not repeated.', code),
+    }),
+    minProperties: 1,
+  };
+}
+
+const retryBudget: Schema = {
+  ...object('How often and how long a failed run is retried; default for ever.', {
+    max: { type: 'integer', description: 'Retries after the first attempt.', minimum: 0 },
+    within: text('How long after the first failure a retry may begin, such as 2h.'),
+    onExhausted: {
+      ...choice(
+        'What a run comes to whose retries are used up: `fail` is a permanent failure, `drop` drops runs for events and schedules with a warning.',
+        ['fail', 'drop'],
+      ),
+      default: 'fail',
+    },
+  }),
+  minProperties: 1,
+  anyOf: [{ required: ['max'] }, { required: ['within'] }],
+};
+
 const settings: Schema = {
   ...object('Limits for runs of this hook.', {
     executionMinInterval: text('At most one run starts in this time (such as 3s); requires executionBurst.'),
@@ -104,6 +131,13 @@ const settings: Schema = {
       'Whether a change of the file of the hook ends a run in progress and starts it again with the new file (only with --watch-files).',
       false,
     ),
+    exitCodes: outcomeCodes('Exit codes of an executable hook with a meaning of their own.', 1, 255),
+    statusCodes: outcomeCodes(
+      'Statuses of the response of an HTTP hook with a meaning of their own.',
+      400,
+      599,
+    ),
+    retry: retryBudget,
   }),
   minProperties: 1,
   dependencies: { executionMinInterval: ['executionBurst'], executionBurst: ['executionMinInterval'] },

@@ -66,6 +66,28 @@ export interface HookSettings {
   readonly timeoutMs?: number;
   /** Whether a change of its file ends a run in progress, and has the task run again. */
   readonly restartOnChange?: boolean;
+  /** Exit codes of an executable. */
+  readonly exitCodes?: OutcomeCodes;
+  /** Statuses of the response of an HTTP hook. */
+  readonly statusCodes?: OutcomeCodes;
+  readonly retry?: RetryLimits;
+}
+
+/** What codes say about a run that did not succeed; all others say that it failed, and is retried. */
+export interface OutcomeCodes {
+  /** Not yet time: the run is repeated after a while. */
+  readonly temporary: readonly number[];
+  /** A retry is useless. */
+  readonly permanent: readonly number[];
+}
+
+/** Without a limit a failed run is retried for ever. */
+export interface RetryLimits {
+  /** Retries after the first attempt. */
+  readonly max?: number;
+  /** After the first failure. */
+  readonly withinMs?: number;
+  readonly onExhausted: 'fail' | 'drop';
 }
 
 /** The configuration that a hook prints for `--config`, validated and with all defaults. */

@@ -237,3 +237,21 @@ test.each([
 ])('parse() refuses %j as order of onStartup and names its type', async (onStartup, type) => {
   expect(await problemIn(v1({ onStartup }))).toContain(`onStartup must be of type integer: "${type}"`);
 });
+
+test.each([
+  [{ exitCodes: {} }, 'settings.exitCodes should have at least 1 properties'],
+  [{ exitCodes: { temporary: [0] } }, 'settings.exitCodes.temporary must be >= 1'],
+  [{ exitCodes: { permanent: [256] } }, 'settings.exitCodes.permanent must be <= 255'],
+  [
+    { exitCodes: { temporary: [75, 78], permanent: [78] } },
+    'settings.exitCodes: 78 is both temporary and permanent',
+  ],
+  [{ statusCodes: { temporary: [200] } }, 'settings.statusCodes.temporary must be >= 400'],
+  [{ retry: { onExhausted: 'drop' } }, 'settings.retry'],
+  [{ retry: { max: -1 } }, 'settings.retry.max must be >= 0'],
+  [{ retry: { max: 1, onExhausted: 'stop' } }, 'settings.retry.onExhausted should be one of [fail drop]'],
+  [{ retry: { within: 'long' } }, "settings.retry.within is invalid: 'long' is not a duration"],
+  [{ retry: { within: '0s' } }, "settings.retry.within is invalid: '0s' is not longer than nothing"],
+])('parse() refuses the settings %j', async (settings, problem) => {
+  expect(await problemIn(v1({ settings }))).toContain(problem);
+});

@@ -17,7 +17,14 @@ import {
   snapshotProblems,
 } from './binding-checks.ts';
 import { conversionBinding, conversionProblems, type RawConversion } from './conversion-binding.ts';
-import type { HookConfig, HookSettings, KubernetesBinding, ScheduleBinding } from './hook-config.ts';
+import type {
+  HookConfig,
+  HookSettings,
+  KubernetesBinding,
+  OutcomeCodes,
+  RetryLimits,
+  ScheduleBinding,
+} from './hook-config.ts';
 import { lifecycleOrders, type ValidParts } from './hook-config-document.ts';
 import type { FieldRequirement, LabelSelector, WatchEventType } from './kubernetes-binding.ts';
 
@@ -37,6 +44,13 @@ interface RawSettings {
   readonly executionBurst?: number;
   readonly timeout?: string;
   readonly restartOnChange?: boolean;
+  readonly exitCodes?: Partial<OutcomeCodes>;
+  readonly statusCodes?: Partial<OutcomeCodes>;
+  readonly retry?: {
+    readonly max?: number;
+    readonly within?: string;
+    readonly onExhausted?: RetryLimits['onExhausted'];
+  };
 }
 
 interface RawQueued extends SnapshotUser {
@@ -112,7 +126,28 @@ export async function v1Problems(
     if (text !== undefined)
       problems.push(...(await problemsOf(`settings.${key} is invalid`, () => durationMs(text))));
   }
+  const { retry, exitCodes, statusCodes } = valid.property('settings') ?? {};
+  const within = retry?.within;
+  if (within !== undefined)
+    problems.push(...(await problemsOf('settings.retry.within is invalid', () => positiveMs(within))));
+  problems.push(...ambiguousCodes('exitCodes', exitCodes), ...ambiguousCodes('statusCodes', statusCodes));
   return problems;
+}
+
+function ambiguousCodes(
+  key: string,
+  { temporary = [], permanent = [] }: Partial<OutcomeCodes> = {},
+): readonly string[] {
+  return temporary
+    .filter((code) => permanent.includes(code))
+    .map((code) => `settings.${key}: ${code} is both temporary and permanent`);
+}
+
+/** @throws Error when the text is no duration, or nothing is left of it */
+function positiveMs(text: string): number {
+  const ms = durationMs(text);
+  if (ms <= 0) throw new Error(`'${text}' is not longer than nothing`);
+  return ms;
 }
 
 /** The configuration, for a document without problems. */
@@ -199,6 +234,9 @@ function hookSettings({
   executionBurst,
   timeout,
   restartOnChange = false,
+  exitCodes,
+  statusCodes,
+  retry,
 }: RawSettings): HookSettings {
   const minIntervalMs = durationMs(executionMinInterval ?? '0s');
   const timeoutMs = durationMs(timeout ?? '0s');
@@ -208,5 +246,20 @@ function hookSettings({
       : {}),
     ...(timeoutMs > 0 ? { timeoutMs } : {}),
     ...(restartOnChange ? { restartOnChange } : {}),
+    ...(exitCodes === undefined ? {} : { exitCodes: outcomeCodes(exitCodes) }),
+    ...(statusCodes === undefined ? {} : { statusCodes: outcomeCodes(statusCodes) }),
+    ...(retry === undefined ? {} : { retry: retryLimits(retry) }),
+  };
+}
+
+function outcomeCodes({ temporary = [], permanent = [] }: Partial<OutcomeCodes>): OutcomeCodes {
+  return { temporary, permanent };
+}
+
+function retryLimits({ max, within, onExhausted = 'fail' }: NonNullable<RawSettings['retry']>): RetryLimits {
+  return {
+    ...(max === undefined ? {} : { max }),
+    ...(within === undefined ? {} : { withinMs: durationMs(within) }),
+    onExhausted,
   };
 }

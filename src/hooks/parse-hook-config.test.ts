@@ -171,6 +171,13 @@ test.each([
   [{ timeout: '30s' }, { timeoutMs: 30_000 }],
   [{ restartOnChange: true }, { restartOnChange: true }],
   [{ restartOnChange: false }, {}],
+  [{ exitCodes: { temporary: [75] } }, { exitCodes: { temporary: [75], permanent: [] } }],
+  [
+    { exitCodes: { permanent: [78, 2] }, statusCodes: { temporary: [503], permanent: [422] } },
+    { exitCodes: { temporary: [], permanent: [78, 2] }, statusCodes: { temporary: [503], permanent: [422] } },
+  ],
+  [{ retry: { max: 0 } }, { retry: { max: 0, onExhausted: 'fail' } }],
+  [{ retry: { within: '2h', onExhausted: 'drop' } }, { retry: { withinMs: 7_200_000, onExhausted: 'drop' } }],
 ])('parse() reads settings %j', async (settings, expected) => {
   expect(await v1({ settings })).toEqual({ ...NO_BINDINGS, settings: expected });
 });

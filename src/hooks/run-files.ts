@@ -37,6 +37,12 @@ export interface RunFiles {
    * @throws OperatorError HOOK_OUTPUT_INVALID when an output is no regular file or too large
    */
   readOutputs(onInvalidText: (variable: string) => void): HookOutputTexts;
+  /**
+   * What the hook wrote about when to repeat the run; empty for nothing, and for hooks that are not given the file.
+   *
+   * @throws OperatorError HOOK_OUTPUT_INVALID when it is no regular file or too large
+   */
+  readRetry(): string;
   /** Fills the file with the binding contexts, piece by piece. */
   writeContexts(pieces: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void>;
   /**
@@ -74,6 +80,8 @@ const OUTPUT_FILES: readonly OutputFile[] = Object.values(OUTPUTS);
 const OUTPUT_NAMES: readonly string[] = OUTPUT_FILES.map(([, name]) => name);
 /** The files exist already, empty. */
 const WRITE_INPUT = constants.O_WRONLY | constants.O_NOFOLLOW;
+/** Where a hook with exit codes for temporary failures says when to repeat the run. It makes the file itself. */
+const RETRY = ['RETRY_PATH', 'retry.json'] as const;
 /** The other name of the file with the response to an admission request. */
 const ADMISSION_RESPONSE = 'ADMISSION_RESPONSE_PATH';
 
@@ -83,12 +91,14 @@ const ADMISSION_RESPONSE = 'ADMISSION_RESPONSE_PATH';
  *
  * @param label part of the directory name, which identifies the run when files are kept for debugging
  * @param spares where the directory may come from, and may go to when it is recycled; default: none
+ * @param hasRetryFile whether the hook is given a file in which it says when to repeat the run
  */
 export function createRunFiles(
   tmpDir: string,
   label: string,
   inputs: HookRunTexts,
   spares?: SpareDirectories,
+  hasRetryFile = false,
 ): RunFiles {
   const directory = join(tmpDir, `${DIRECTORY_PREFIX}${process.pid}-${sanitize(label)}-${randomUUID()}`);
   const env: Record<string, string> = {};
@@ -103,6 +113,7 @@ export function createRunFiles(
     }
     for (const [variable, name] of OUTPUT_FILES) env[variable] = `${directory}/${name}`;
     env[ADMISSION_RESPONSE] = env[OUTPUTS.admissionResponse[0]] ?? '';
+    if (hasRetryFile) env[RETRY[0]] = `${directory}/${RETRY[1]}`;
     // They are not used again.
     if (spares === undefined) closeInputs(made);
   } catch (error) {
@@ -140,6 +151,11 @@ export function createRunFiles(
         admissionResponse: read(OUTPUTS.admissionResponse),
         conversionResponse: read(OUTPUTS.conversionResponse),
       };
+    },
+    readRetry: () => {
+      const path = `${directory}/${RETRY[1]}`;
+      if (!hasRetryFile || lstatSync(path, { throwIfNoEntry: false }) === undefined) return '';
+      return readOutput(path, RETRY[0], () => undefined);
     },
     removeContexts: () =>
       rm(join(directory, INPUTS.bindingContext[1]), { force: true }).catch(() => undefined),

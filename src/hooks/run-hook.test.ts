@@ -206,3 +206,60 @@ test('files are kept on demand', async () => {
   await run('true', { keepFiles: true });
   expect(readdirSync(tmp)).toEqual([expect.stringContaining('web-hooks-hook-sh')]);
 });
+
+const EXIT_CODES = { temporary: [75], permanent: [78] };
+
+async function runWithCodes(script: string, log = silentLogger) {
+  const own = hook(script);
+  return await runner().run(
+    { ...own, config: { ...NO_BINDINGS, settings: { exitCodes: EXIT_CODES } } },
+    INPUTS,
+    log,
+    never,
+  );
+}
+
+test.each([
+  ['exit 75', 10_000, 'cmd run: exit status 75'],
+  ['echo "no DNS" >&2; exit 75', 10_000, 'no DNS'],
+  [
+    `echo '{"after":"30s","reason":"waiting for DNS"}' > "$RETRY_PATH"; echo "no DNS" >&2; exit 75`,
+    30_000,
+    'waiting for DNS',
+  ],
+])('a temporary exit code requests a retry: %s', async (script, retryAfterMs, reason) => {
+  const error = await runWithCodes(script).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({
+    code: 'HOOK_TEMPORARY',
+    message: `module hook 'hooks/hook.sh' is not done yet: ${reason}`,
+    retryAfterMs,
+    facts: { exitCode: 75 },
+  });
+  expect(readdirSync(tmp).filter((name) => name.startsWith('run-'))).toEqual([]);
+});
+
+test('a broken file with the time of the retry is reported, and the default applies', async () => {
+  const captured = new CapturedLog(systemClock);
+  const script = 'echo soon > "$RETRY_PATH"; exit 75';
+  const error = await runWithCodes(script, captured.logger).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: 'HOOK_TEMPORARY', retryAfterMs: 10_000 });
+  expect(captured.records).toContainEqual(
+    expect.objectContaining({ level: 'warn', error: 'it is not JSON' }),
+  );
+});
+
+test('a permanent exit code says that a retry is useless, and others mean a failure as before', async () => {
+  const ended = (code: number) => failureOf(runWithCodes(`echo why >&2; exit ${code}`));
+  expect(await ended(78)).toEqual({
+    code: 'HOOK_PERMANENT',
+    message: "module hook 'hooks/hook.sh' failed permanently: why",
+  });
+  expect(await ended(1)).toEqual({ code: 'HOOK_FAILED', message: "module hook 'hooks/hook.sh' failed: why" });
+});
+
+test('only a hook with temporary exit codes is given the file for the time of its retry', async () => {
+  const captured = new CapturedLog(systemClock);
+  await run('echo "retry:$RETRY_PATH"', {}, captured.logger);
+  await runWithCodes('echo "retry:${RETRY_PATH##*/}"; echo kept > "$RETRY_PATH"', captured.logger);
+  expect(captured.printed).toEqual(['retry:', 'retry:retry.json']);
+});

@@ -7,6 +7,7 @@ import type { ContextDocument } from './context-document.ts';
 import { type Hook, type HookTransport, title, valuesOwnerOf } from './hook.ts';
 import { createHookOutputLog } from './hook-output-log.ts';
 import { createRunFiles, type RunFiles } from './run-files.ts';
+import { type NotYet, parseRetryFile, permanentError, temporaryError } from './run-outcomes.ts';
 import { SpareDirectories } from './spare-directories.ts';
 
 export interface HookRunnerOptions {
@@ -88,7 +89,8 @@ export class HookRunner implements HookRuns, Disposable {
     const { bindingContext, traceparent } = inputs;
     const isShort = typeof bindingContext === 'string';
     const texts = { ...inputs, bindingContext: isShort ? bindingContext : '' };
-    const files = createRunFiles(tmpDir, label, texts, keepFiles ? undefined : this.#spares);
+    const hasRetryFile = (hook.config.settings.exitCodes?.temporary ?? []).length > 0;
+    const files = createRunFiles(tmpDir, label, texts, keepFiles ? undefined : this.#spares, hasRetryFile);
     const output = createHookOutputLog(log);
     const clear = async (clearRest: () => void): Promise<void> => {
       if (keepFiles) return;
@@ -124,7 +126,7 @@ export class HookRunner implements HookRuns, Disposable {
           { truncatedBytes: result.droppedBytes, limitBytes: maxOutputBytes },
           'hook output is truncated',
         );
-      assertSucceeded(hook, result.outcome, result.stderr);
+      assertSucceeded(hook, result.outcome, result.stderr, () => notYetOf(files, log));
       const outputs = outputsOf(hook, files, log);
       await clear(() => files.recycle());
       return { outputs, usage: result.usage };
@@ -147,14 +149,34 @@ function outputsOf(hook: Hook, files: RunFiles, log: Logger): HookOutputTexts {
   }
 }
 
-function assertSucceeded(hook: Hook, outcome: ProcessOutcome, stderr: string): void {
+/** What the hook says about a run that it could not finish yet. The exit code counts, whatever the file is. */
+function notYetOf(files: RunFiles, log: Logger): Partial<NotYet> {
+  try {
+    return parseRetryFile(files.readRetry());
+  } catch (error) {
+    log.warn({ error: messageOf(error) }, 'the file in $RETRY_PATH is not used: the default applies');
+    return {};
+  }
+}
+
+function assertSucceeded(
+  hook: Hook,
+  outcome: ProcessOutcome,
+  stderr: string,
+  notYet: () => Partial<NotYet>,
+): void {
   const said = stderr.trim();
   switch (outcome.type) {
-    case 'exited':
-      if (outcome.exitCode === 0) return;
-      throw failure(hook, said === '' ? `cmd run: exit status ${outcome.exitCode}` : said, {
-        exitCode: outcome.exitCode,
-      });
+    case 'exited': {
+      const { exitCode } = outcome;
+      if (exitCode === 0) return;
+      const reason = said === '' ? `cmd run: exit status ${exitCode}` : said;
+      const { exitCodes } = hook.config.settings;
+      if (exitCodes?.permanent.includes(exitCode) === true) throw permanentError(hook, reason, { exitCode });
+      if (exitCodes?.temporary.includes(exitCode) === true)
+        throw temporaryError(hook, { reason, afterMs: undefined, ...notYet() }, { exitCode });
+      throw failure(hook, reason, { exitCode });
+    }
     case 'signalled':
       throw failure(hook, said === '' ? `cmd run: signal: ${outcome.signal}` : said, {
         signal: outcome.signal,

@@ -164,6 +164,26 @@ export const METRICS = {
     MODULE_HOOK,
     'Module hook tasks that failed with allowFailure.',
   ),
+  hookPermanentFailures: counter(
+    'hook_permanent_failures_total',
+    ['module', 'hook', 'binding', 'queue'],
+    'Hook runs that failed and are not retried.',
+  ),
+  hookTemporaryFailures: counter(
+    'hook_temporary_failures_total',
+    ['module', 'hook', 'binding', 'queue'],
+    'Hook runs for which it was not yet time, and that are repeated.',
+  ),
+  hookFailedPermanently: gauge(
+    'hook_failed_permanently',
+    ['module', 'hook', 'binding'],
+    '1 while the last run for a binding failed permanently, until one succeeds.',
+  ),
+  hookHeldContexts: gauge(
+    'hook_held_contexts',
+    ['module', 'hook', 'queue'],
+    'Binding contexts that wait beside their queue until it is time for them.',
+  ),
   globalHookRunSeconds: histogram('global_hook_run_seconds', HOOK, 'Duration of a global hook run.'),
   globalHookUserCpu: histogram(
     'global_hook_run_user_cpu_seconds',

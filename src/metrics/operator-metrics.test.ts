@@ -33,6 +33,7 @@ function createMetrics(
     backlogBytes: () => 0,
     modules: () => [],
     bindings: () => [],
+    unfinishedHooks: () => ({ failed: [], held: [] }),
     ...gauges,
   });
   return metrics;

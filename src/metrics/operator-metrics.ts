@@ -129,6 +129,18 @@ export interface OperatorGauges {
   readonly modules: () => readonly ModuleGauge[];
   /** All kubernetes bindings of loaded hooks. */
   readonly bindings: () => readonly BindingGauge[];
+  readonly unfinishedHooks: () => UnfinishedHooks;
+}
+
+/** Runs of hooks that are in no queue although they are not done; `module` is empty for global hooks. */
+interface UnfinishedHooks {
+  readonly failed: readonly { readonly module: string; readonly hook: string; readonly binding: string }[];
+  readonly held: readonly {
+    readonly module: string;
+    readonly hook: string;
+    readonly queue: string;
+    readonly contexts: number;
+  }[];
 }
 
 const NO_GAUGES: OperatorGauges = {
@@ -137,6 +149,7 @@ const NO_GAUGES: OperatorGauges = {
   backlogBytes: () => 0,
   modules: () => [],
   bindings: () => [],
+  unfinishedHooks: () => ({ failed: [], held: [] }),
 };
 
 type LabelOf<D> = D extends MetricDefinition<infer L> ? L : never;
@@ -205,6 +218,11 @@ export class OperatorMetrics {
       const { module = '', hook, binding, queue } = labels;
       hookRunningSince.set({ module, hook, binding, queue }, startedAtMs / MS_PER_SECOND);
     }
+    const { hookFailedPermanently, hookHeldContexts } = this.#metrics;
+    for (const gauge of [hookFailedPermanently, hookHeldContexts]) gauge.reset();
+    const { failed, held } = this.#gauges.unfinishedHooks();
+    for (const labels of failed) hookFailedPermanently.set(labels, 1);
+    for (const { contexts, ...labels } of held) hookHeldContexts.set(labels, contexts);
   }
 
   #readQueues(): void {
@@ -353,6 +371,13 @@ export class OperatorMetrics {
       this.#metrics.globalHookErrors.inc(labels, errors);
       this.#metrics.globalHookAllowedErrors.inc(labels, allowedErrors);
     }
+  }
+
+  /** A run that did not succeed: it is repeated because it is not yet time, or a retry is useless. */
+  hookUnfinished({ module = '', hook, binding, queue }: HookRunLabels, why: 'temporary' | 'permanent'): void {
+    const { hookTemporaryFailures, hookPermanentFailures } = this.#metrics;
+    const counter = why === 'temporary' ? hookTemporaryFailures : hookPermanentFailures;
+    counter.inc({ module, hook, binding, queue });
   }
 
   /** A finished converge. */

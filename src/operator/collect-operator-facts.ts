@@ -7,6 +7,7 @@ import type { Explained } from './explained.ts';
 import { runningHookFacts } from './running-hooks.ts';
 import { titleOf } from './task-queue-view.ts';
 import { moduleOf, type Task } from './tasks.ts';
+import { unfinishedRuns } from './unfinished-runs.ts';
 
 /** What the status of the operator is made from. */
 export function collectOperatorFacts(operator: Explained): OperatorFacts {
@@ -34,6 +35,7 @@ export function collectOperatorFacts(operator: Explained): OperatorFacts {
       until: pause.untilMs === undefined ? null : new Date(pause.untilMs).toISOString(),
     },
     staleWatches: staleBindings(allRuntimes(operator), clock),
+    unfinished: unfinishedRuns(operator),
   };
 }
 
@@ -58,6 +60,7 @@ function busyQueue(queue: TaskQueue<Task>, clock: Explained['clock']): readonly 
       module: moduleOf(head.task),
       failures: head.failures,
       lastError: head.lastError,
+      ...(head.lastCode === 'HOOK_TEMPORARY' && { isNotYet: true }),
       retryInMs: leftMs,
     },
   ];

@@ -2,7 +2,7 @@ import { type Clock, wallTimeOf } from '@addon-operator/base/clock';
 import type { QueueEntry, TaskQueue } from '@addon-operator/task-queue';
 import type { QueueSetOptions } from '@addon-operator/task-queue/queue-set';
 import type { EventBacklog } from '../hooks/event-backlog.ts';
-import { bindingLabels } from '../hooks/hook.ts';
+import { bindingLabels, moduleNameOf } from '../hooks/hook.ts';
 import { measureEventLoopDelay } from '../metrics/event-loop-delay.ts';
 import {
   type BindingGauge,
@@ -114,6 +114,17 @@ export function operatorGauges(operator: GaugesParts): OperatorGauges {
         };
       }),
     bindings: () => statesOf(allRuntimes(operator)).map((state) => bindingGauge(state, operator)),
+    unfinishedHooks: () => ({
+      failed: allRuntimes(operator).flatMap(({ hook, finalFailures }) =>
+        finalFailures.map(({ binding }) => ({ module: moduleNameOf(hook), hook: hook.name, binding })),
+      ),
+      held: operator.router.held.all.map(({ hook: { hook }, queue, contexts }) => ({
+        module: moduleNameOf(hook),
+        hook: hook.name,
+        queue,
+        contexts,
+      })),
+    }),
     backlogBytes: () => operator.backlog.heldBytes,
     modules: () => {
       const isolated = isolatedModules(operator);

@@ -11,6 +11,7 @@ import type { ProcessRunner } from '@addon-operator/process/process-runner';
 import type { HttpHooks } from '../hooks/http/http-hooks.ts';
 import type { InProcessHooks } from '../hooks/in-process/in-process-hooks.ts';
 import { HookRunner, type HookRuns, hookRunsOf } from '../hooks/run-hook.ts';
+import { isNotYet } from '../hooks/run-outcomes.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { EnabledScriptOptions } from '../modules/enabled-script.ts';
@@ -134,7 +135,8 @@ export function createExecution(
         ...recorded,
         end: (end) => {
           options.helm.forgetReads();
-          noteHookRun(registry, end);
+          // The run is repeated, and has neither failed nor succeeded.
+          if (!isNotYet(end.cause?.error)) noteHookRun(registry, end);
           recorded.end(end);
         },
       };

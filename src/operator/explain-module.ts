@@ -23,6 +23,7 @@ import { CONFIRM_COMMAND, heldText } from './purge-guard.ts';
 import type { ReleaseInCluster } from './releases.ts';
 import { titleOf } from './task-queue-view.ts';
 import { moduleOf, type Task } from './tasks.ts';
+import { unfinishedRuns } from './unfinished-runs.ts';
 
 const RECONCILES: ReadonlySet<Task['type']> = new Set(['ModuleRun', 'ModuleDelete', 'ParallelModuleRun']);
 
@@ -160,12 +161,16 @@ function phaseOf({ registry }: Explained, name: ModuleName): string {
 }
 
 /** Global hooks concern every module: it may lack values that they would have set. */
-function warningsOf(
-  { clock, globalHooks }: Explained,
-  hooks: readonly HookRuntime[],
-): Pick<ModuleExplanation, 'warnings'> {
+function warningsOf(operator: Explained, hooks: readonly HookRuntime[]): Pick<ModuleExplanation, 'warnings'> {
+  const { clock, globalHooks } = operator;
   const runtimes = [...hooks, ...globalHooks.runtimes];
-  const warnings = [...staleBindings(runtimes, clock), ...unfilteredObjects(runtimes, clock)];
+  const { waiting, failed } = unfinishedRuns(operator, runtimes);
+  const warnings = [
+    ...failed,
+    ...staleBindings(runtimes, clock),
+    ...unfilteredObjects(runtimes, clock),
+    ...waiting,
+  ];
   return warnings.length === 0 ? {} : { warnings };
 }
 

@@ -1,5 +1,6 @@
 import { codeOf, type ErrorFacts, factsOf } from '@addon-operator/base/errors';
 import type { QueueEntry, TaskFailure } from '@addon-operator/task-queue';
+import { isFinal } from '../hooks/run-outcomes.ts';
 import type { ConvergeState } from './converge-state.ts';
 import { countsForConverge, hookOf, MAIN_QUEUE, moduleOf, type Task } from './tasks.ts';
 
@@ -20,6 +21,8 @@ export interface FailedTask {
   readonly delayMs: number;
   /** The first converge cannot end before this task succeeds. */
   readonly holdsUpFirstConverge: boolean;
+  /** The operator cannot start without this task, which will not succeed. */
+  readonly endsOperator?: true;
 }
 
 /** What there is to say about the head of a queue after its attempt failed. */
@@ -40,5 +43,6 @@ export function failedTask(
     facts: { ...(code !== undefined && { code }), ...factsOf(error) },
     delayMs,
     holdsUpFirstConverge: first !== 'done' && (queue === MAIN_QUEUE || countsForConverge(task)),
+    ...(isFinal(error) && task.type === 'GlobalHookRun' && { endsOperator: true }),
   };
 }

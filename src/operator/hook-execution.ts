@@ -7,13 +7,19 @@ import type { JsonObject } from '@addon-operator/json';
 import type { PatchOperation as ObjectOperation } from '@addon-operator/kube-client/object-patch/patch-operation';
 import type { ResourceUsage } from '@addon-operator/process/process-runner';
 import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
-import { buildBindingContexts, buildBindingContextsV0, type RunReason } from '../hooks/binding-context.ts';
+import {
+  bindingNameOf,
+  buildBindingContexts,
+  buildBindingContextsV0,
+  type RunReason,
+} from '../hooks/binding-context.ts';
 import { type NumberedContext, writeContexts } from '../hooks/context-document.ts';
 import { type Hook, title, valuesOwnerOf } from '../hooks/hook.ts';
 import type { BindingType } from '../hooks/hook-config.ts';
 import { roomForContexts } from '../hooks/http/http-hooks.ts';
 import { type ParsedOutputs, parseOutputs } from '../hooks/parse-outputs.ts';
 import type { HookRuns } from '../hooks/run-hook.ts';
+import { isFinal, isNotYet } from '../hooks/run-outcomes.ts';
 import type { AdmissionResponse, ConversionResponse } from '../hooks/webhook-responses.ts';
 import type { HookFacts } from '../journal/run.ts';
 import type { HookLabels, HookMetrics } from '../metrics/hook-metrics.ts';
@@ -24,6 +30,7 @@ import type { ValuesStore } from '../values/values-store.ts';
 import { visibleToGlobalHook, visibleToModule } from '../values/visible-values.ts';
 import type { DynamicFlags } from './dynamic-flags.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
+import { isDroppedOnPurpose, RetryBudgets } from './retry-budgets.ts';
 import { RunningHooks } from './running-hooks.ts';
 import type { HookRun } from './tasks.ts';
 
@@ -104,10 +111,12 @@ export class HookExecution {
   readonly #options: HookExecutionOptions;
   readonly #idempotencyKeys = new IdempotencyKeys();
   readonly #texts = new CanonicalTexts();
+  readonly #budgets: RetryBudgets;
 
   constructor(options: HookExecutionOptions) {
     this.#options = options;
     this.running = new RunningHooks(options.clock);
+    this.#budgets = new RetryBudgets(options.clock);
   }
 
   /**
@@ -173,12 +182,15 @@ export class HookExecution {
         return this.#apply(run, { ...parsed, bytes: bytesOf(span, outputs) }, span, ends);
       });
       this.#idempotencyKeys.succeeded(task, work);
+      this.#budgets.succeeded(run, queue);
+      if (run.hook.finalFailures.length > 0) run.hook.forgetFinalFailures(bindingsOf(run));
       metrics.hookSucceeded(labels, startedAtMs + clock.steadyMs() - startedMs);
       follower.wrote(factsOf(parsed, usage, covered()));
       const contextsOf = covered() > 1 ? { contexts: covered() } : {};
       log.info({ durationMs: roundedMs(clock.steadyMs() - startedMs), ...contextsOf }, 'hook finished');
       return effects;
-    } catch (cause) {
+    } catch (thrown) {
+      const cause = signal.aborted || isBesideQueue(run) ? thrown : this.#noteFailure(run, labels, thrown);
       ending = { error: cause, isAborted: signal.aborted };
       throw cause;
     } finally {
@@ -188,6 +200,21 @@ export class HookExecution {
       follower.end({ run, startedAtMs, durationMs, error, cause: ending });
       metrics.hookRun(labels, durationMs / 1_000);
     }
+  }
+
+  /** The error of a failed run: the same, or one that says that it is not retried any more. */
+  #noteFailure(run: HookRun, labels: HookRunLabels, thrown: unknown): unknown {
+    const { metrics, clock } = this.#options;
+    const error = this.#budgets.failed(run, labels.queue, thrown);
+    if (isNotYet(error)) metrics.hookUnfinished(labels, 'temporary');
+    else if (isFinal(error) && !isDroppedOnPurpose(run, error)) {
+      metrics.hookUnfinished(labels, 'permanent');
+      // What the run is a part of shows the failure itself.
+      if (run.repeatedBy === undefined)
+        for (const binding of bindingsOf(run))
+          run.hook.noteFinalFailure({ binding, error: messageOf(error), atMs: clock.wallMs() });
+    }
+    return error;
   }
 
   #values(run: HookRun): Pick<HookRunTexts, 'values' | 'configValues'> {
@@ -203,14 +230,14 @@ export class HookExecution {
     const { version, kubernetes } = runtime.hook.config;
     if (version === 'v0') return buildBindingContextsV0(reasons);
     // What comes beside the queues of the hook must not drop events that are held back.
-    const isBesideQueue = reasons.some(({ type }) => BESIDE_QUEUES.has(type));
+    const isBeside = isBesideQueue({ reasons });
     return buildBindingContexts(reasons, kubernetes, (index) => {
       if (!runtime.isMonitored(index)) {
         const binding = kubernetes[index]?.name ?? '';
         this.#options.metrics.missingMonitor(binding);
         log.warn({ snapshot: binding }, 'snapshot of a binding that is not watched yet is empty');
       }
-      return isBesideQueue ? runtime.peek(index) : runtime.snapshot(index);
+      return isBeside ? runtime.peek(index) : runtime.snapshot(index);
     });
   }
 
@@ -274,6 +301,15 @@ export class HookExecution {
       conversion,
     };
   }
+}
+
+/** Names of the bindings that a run is for. */
+function bindingsOf({ reasons }: HookRun): ReadonlySet<string> {
+  return new Set(reasons.map(bindingNameOf));
+}
+
+function isBesideQueue({ reasons }: Pick<HookRun, 'reasons'>): boolean {
+  return reasons.some(({ type }) => BESIDE_QUEUES.has(type));
 }
 
 function traceOf({ context }: Span): { readonly traceparent?: string } {

@@ -23,6 +23,15 @@ export interface HookRuntimeOptions {
 /** How long a run is put off while events pour in, and how soon after the last run they must have come. */
 export const GATHER_MS = 10;
 
+/** A run that is not retried, until a later run of the hook for the same binding succeeds. */
+export interface FinalFailure {
+  /** Name of the binding. */
+  readonly binding: string;
+  readonly error: string;
+  /** On the wall clock. */
+  readonly atMs: number;
+}
+
 /** A hook in operation: its monitors and its rate limit. */
 export class HookRuntime {
   readonly hook: Hook;
@@ -40,6 +49,22 @@ export class HookRuntime {
     this.#options = options;
     const { rateLimit } = hook.config.settings;
     this.#rateLimiter = rateLimit === undefined ? undefined : new TokenBucket(rateLimit, options.clock);
+  }
+
+  readonly #finalFailures = new Map<string, FinalFailure>();
+
+  /** The failures that are not retried, of each binding the last one. */
+  get finalFailures(): readonly FinalFailure[] {
+    return [...this.#finalFailures.values()];
+  }
+
+  noteFinalFailure(failure: FinalFailure): void {
+    this.#finalFailures.set(failure.binding, failure);
+  }
+
+  /** A run for these bindings succeeded. */
+  forgetFinalFailures(bindings: Iterable<string>): void {
+    for (const binding of bindings) this.#finalFailures.delete(binding);
   }
 
   /** When the last run for events that went well was over; undefined before. */

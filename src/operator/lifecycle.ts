@@ -78,6 +78,7 @@ export function enableTasks(runtimes: readonly HookRuntime[]): readonly Task[] {
 /** Ends what was started: requeues, and monitors of all hooks. The queues have ended before. */
 export async function shutDown(operator: LifecycleParts): Promise<void> {
   operator.router.requeues.stop();
+  operator.router.held.stop();
   operator.converge.end()?.span.end({ error: 'the operator stops' });
   const ofModules = [...operator.registry.tracked.values()].flatMap((tracked) => tracked.hooks ?? []);
   await Promise.all([...operator.globalHooks.runtimes, ...ofModules].map((runtime) => runtime.stop()));

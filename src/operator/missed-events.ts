@@ -2,6 +2,7 @@ import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import { type RunReason, synchronizedBindings } from '../hooks/binding-context.ts';
 import type { KubernetesBinding } from '../hooks/hook-config.ts';
 import type { KubernetesEvent } from '../hooks/kubernetes-binding.ts';
+import type { HeldRuns } from './held-runs.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import type { Synchronization } from './synchronization.ts';
 import type { Task } from './tasks.ts';
@@ -17,6 +18,7 @@ export function missRuns(
   dropped: readonly Task[],
   queues: Queues,
   synchronizationOf: (hook: HookRuntime) => Synchronization | undefined,
+  held?: Pick<HeldRuns, 'takeEvents'>,
 ): void {
   for (const task of dropped) {
     if (task.type !== 'ModuleHookRun' || task.hook.isStopped) continue;
@@ -24,7 +26,10 @@ export function missRuns(
     for (const binding of synchronizedBindings(task.reasons)) synchronization?.lose(binding);
     for (const binding of eventBindings(task.reasons)) {
       // Events that wait behind must not reach the hook before the older ones that are held back now.
-      const later = takeWaiting(queues, task.hook, binding);
+      const later = [
+        ...(held?.takeEvents(task.hook, binding) ?? []),
+        ...takeWaiting(queues, task.hook, binding),
+      ];
       task.hook.lock(binding.index, [...eventsOf(task.reasons, binding), ...later]);
       synchronization?.miss(binding);
     }

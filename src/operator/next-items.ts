@@ -11,13 +11,14 @@ import type { Pauses } from './pauses.ts';
 import { titleOf } from './task-queue-view.ts';
 import type { TaskRouter } from './task-router.ts';
 import { hookOf, moduleOf, type Task } from './tasks.ts';
+import { waitingText } from './unfinished-runs.ts';
 
 /** What upcoming events are read from. */
 export interface NextItemsParts extends BindingProblemsParts {
   readonly queues: QueueSet<Task>;
   readonly clock: Clock;
   readonly registry: ModuleRegistry;
-  readonly router: Pick<TaskRouter, 'requeues' | 'takesRecheck' | 'takesTicks'>;
+  readonly router: Pick<TaskRouter, 'held' | 'requeues' | 'takesRecheck' | 'takesTicks'>;
   readonly pauses: Pick<Pauses, 'of' | 'isOfAll'>;
 }
 
@@ -28,7 +29,13 @@ interface Upcoming extends Omit<NextItem, 'at'> {
 /** What happens until then at times that are known now, the next first; of each crontab only the next tick. */
 export function nextItems(parts: NextItemsParts, withinMs: number): readonly NextItem[] {
   const nowMs = parts.clock.wallMs();
-  return [...retries(parts), ...rechecks(parts), ...pauseEnds(parts), ...ticks(parts, nowMs)]
+  return [
+    ...retries(parts),
+    ...heldRuns(parts),
+    ...rechecks(parts),
+    ...pauseEnds(parts),
+    ...ticks(parts, nowMs),
+  ]
     .filter(({ atMs }) => atMs <= nowMs + withinMs)
     .toSorted((one, other) => one.atMs - other.atMs)
     .map(({ atMs, ...item }) => ({ at: isoTime(atMs), ...item }));
@@ -45,6 +52,20 @@ function* retries({ queues }: NextItemsParts): Generator<Upcoming> {
       text: `queue ${queue.name} retries ${titleOf(task)} (failed attempts: ${failures}): ${errorOfTask(titleOf(task), lastError)}`,
       module: moduleOf(task),
       hook: hookOf(task),
+      crontab: '',
+    };
+  }
+}
+
+function* heldRuns({ router }: NextItemsParts): Generator<Upcoming> {
+  for (const held of router.held.all) {
+    const { hook } = held.hook;
+    yield {
+      atMs: held.dueAtMs,
+      kind: 'retry',
+      text: waitingText(held),
+      module: moduleNameOf(hook),
+      hook: hook.name,
       crontab: '',
     };
   }

@@ -37,6 +37,7 @@ import { nextItems } from './next-items.ts';
 import type { ModuleExtensions } from './services.ts';
 import { taskQueueViews } from './task-queue-view.ts';
 import { countsForConverge, describeTask, type Task } from './tasks.ts';
+import { unfinishedRuns } from './unfinished-runs.ts';
 
 /** What the view is read from. */
 export type ViewedOperator = Explained &
@@ -93,6 +94,7 @@ export function createView(deps: ViewDeps): DaemonView {
     status: () => operatorStatus(collectOperatorFacts(operator)),
     runningHooks: () => runningHooks(operator),
     queues: () => operator.queues.all.map((queue) => queueView(queue, clock)),
+    unfinishedRuns: () => unfinishedRuns(operator),
     taskQueues: (maxTasks) => taskQueueViews(operator, maxTasks),
     stateKey: () => stateKeyOf(operator),
     journal: operator.journal,

@@ -10,7 +10,7 @@ export function queuedEvents(queues: Pick<QueueSet<Task>, 'all'>): EventHolder {
   return {
     rows: () => queues.all.map(rowOf),
     drop: (events) => {
-      for (const queue of queues.all) queue.rewrite((task) => without(task, events));
+      for (const queue of queues.all) queue.rewrite((task) => withoutEvents(task, events));
     },
   };
 }
@@ -37,7 +37,8 @@ function rowOf(queue: TaskQueue<Task>): readonly WaitingEvent[] {
     .flatMap(({ task }) => ('reasons' in task ? eventsOf(task) : []));
 }
 
-function eventsOf({
+/** The events that a run is for. */
+export function eventsOf({
   hook: { hook },
   reasons,
 }: Extract<Task, { readonly reasons: unknown }>): readonly WaitingEvent[] {
@@ -48,7 +49,8 @@ function eventsOf({
   );
 }
 
-function without(task: Task, events: ReadonlySet<KubernetesEvent>): Task | undefined {
+/** The task without some events; undefined if nothing is left of it. */
+export function withoutEvents<T extends Task>(task: T, events: ReadonlySet<KubernetesEvent>): T | undefined {
   if (!('reasons' in task)) return task;
   const reasons = task.reasons.filter((reason) => reason.type !== 'event' || !events.has(reason.event));
   if (reasons.length === task.reasons.length) return task;

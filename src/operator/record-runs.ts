@@ -5,6 +5,7 @@ import { NO_SPAN, type Span, traceFields } from '@addon-operator/base/trace';
 import type { QueueEntry, TaskOutcome } from '@addon-operator/task-queue';
 import { bindingNameOf } from '../hooks/binding-context.ts';
 import { moduleNameOf } from '../hooks/hook.ts';
+import { isFinal, isNotYet } from '../hooks/run-outcomes.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { RunEnd, RunStart } from '../journal/run.ts';
 import type { HookRunFollower, ObserveHookRun } from './hook-execution.ts';
@@ -72,9 +73,10 @@ export function recordHookRun(journal: Journal, clock: Clock): ObserveHookRun {
           'addon_operator.output_bytes': outputBytes,
         });
         span.end(cause === undefined ? {} : { error: messageOf(cause.error) });
-        // The task of a failure that is allowed succeeds; the run has failed all the same.
-        const isAllowedFailure = run.allowFailure && cause?.isAborted === false;
-        if (attempt === undefined || isAllowedFailure) journal.end(recorded, endOfHook(cause));
+        // The task of a failure that is allowed or not retried here succeeds; the run has failed all the same.
+        const isOver = run.allowFailure || isNotYet(cause?.error) || isFinal(cause?.error);
+        if (attempt === undefined || (isOver && cause?.isAborted === false))
+          journal.end(recorded, endOfHook(cause));
       },
     } satisfies HookRunFollower;
   };

@@ -95,6 +95,8 @@ function endHookRuns(operator: RequestOperationParts, module: ModuleName): void 
     );
     for (const task of dropped) ended.add(task);
   }
+  for (const task of operator.router.held.take(operator.registry.tracked.get(module)?.hooks ?? []))
+    ended.add(task);
   aborts.abort(module);
   operator.router.missRuns([...ended]);
   for (const task of ended)

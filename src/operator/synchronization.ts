@@ -9,6 +9,7 @@ interface Expected {
 export class Synchronization {
   readonly #pending = new Map<KubernetesBinding, Expected>();
   #waiters: (() => void)[] = [];
+  #failure: { readonly error: unknown } | undefined;
 
   /** Whether nothing is pending that is waited for. */
   get isDone(): boolean {
@@ -40,6 +41,23 @@ export class Synchronization {
     if (expected === undefined) return;
     this.#pending.set(binding, { ...expected, isLost: true });
     this.wake();
+  }
+
+  /**
+   * The run for a binding failed and is not retried. What waits for it fails with the error, and the run is to be queued
+   * again by what comes later.
+   */
+  fail(binding: KubernetesBinding, error: unknown): void {
+    if (!this.#pending.has(binding)) return;
+    this.#failure = { error };
+    this.lose(binding);
+  }
+
+  /** The failure of a run since the last call; undefined without one. */
+  takeFailure(): { readonly error: unknown } | undefined {
+    const failure = this.#failure;
+    this.#failure = undefined;
+    return failure;
   }
 
   /** The hook has missed events of the binding: it is synchronized again, unless that is pending already. */

@@ -2,7 +2,7 @@ import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import { synchronizedBindings } from '../hooks/binding-context.ts';
 import type { KubernetesBinding } from '../hooks/hook-config.ts';
 import type { ConvergeState } from './converge-state.ts';
-import { isWaitedFor } from './handlers/hook-run.ts';
+import { isWaitedFor } from './handlers/finish-synchronization.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import type { ModuleRegistry } from './module-registry.ts';
 import { originOf } from './task-origin.ts';

@@ -12,6 +12,7 @@ import type { ModuleName } from '../values/module-key.ts';
 import { appendHookRun } from './compact-queue.ts';
 import type { ConvergeState } from './converge-state.ts';
 import type { GlobalHooks } from './global-hooks.ts';
+import { HeldRuns } from './held-runs.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import { missRuns } from './missed-events.ts';
 import type { ModuleRegistry } from './module-registry.ts';
@@ -36,7 +37,7 @@ export interface TaskRouterDeps {
   readonly log: Logger;
   readonly metrics: Pick<OperatorMetrics, 'queueCompaction'>;
   /** Bounds the events that wait in the queues. */
-  readonly backlog: Pick<EventBacklog, 'relieve'>;
+  readonly backlog: Pick<EventBacklog, 'bytesOf' | 'change' | 'hold' | 'relieve'>;
   readonly registry: ModuleRegistry;
   readonly converge: ConvergeState;
   readonly globalHooks: Pick<GlobalHooks, 'synchronization'>;
@@ -80,9 +81,12 @@ export class TaskRouter {
   readonly #deps: TaskRouterDeps;
   readonly changes = new ChangeCounts();
   readonly requeues: Requeues;
+  /** Runs of hooks that wait beside their queues. */
+  readonly held: HeldRuns;
 
   constructor(deps: TaskRouterDeps) {
     this.#deps = deps;
+    this.held = new HeldRuns({ ...deps, release: (task, queue) => appendHookRun(deps, task, queue) });
     this.requeues = new Requeues({
       clock: deps.clock,
       onDue: (module) => this.recheck(module, 'Reconcile-Requeue'),
@@ -157,17 +161,18 @@ export class TaskRouter {
     for (const queue of this.#deps.queues.all) {
       queue.remove((task) => 'hook' in task && runtimes.includes(task.hook));
     }
+    this.held.take(runtimes);
   }
 
   /** To be called with tasks that are dropped while they may be needed again: what their hooks miss comes later. */
   missRuns(dropped: readonly Task[]): void {
-    missRuns(dropped, this.#deps.queues, ({ hook }) => this.synchronizationOf(hook.owner));
+    missRuns(dropped, this.#deps.queues, ({ hook }) => this.synchronizationOf(hook.owner), this.held);
   }
 
   /** Turns a watch event into a task in the binding's queue. */
   onKubernetesEvent(runtime: HookRuntime, binding: KubernetesBinding, event: KubernetesEvent): void {
     const reason: RunReason = { type: 'event', binding, event };
-    appendHookRun(this.#deps, this.#hookRun(runtime, binding, reason, 'Kubernetes'), binding.queue);
+    this.#append(this.#hookRun(runtime, binding, reason, 'Kubernetes'), binding.queue);
     this.#deps.backlog.relieve();
   }
 
@@ -175,7 +180,7 @@ export class TaskRouter {
   onScheduleTick(runtime: HookRuntime, binding: ScheduleBinding): void {
     if (!this.takesTicks(runtime)) return;
     const reason: RunReason = { type: 'schedule', binding };
-    appendHookRun(this.#deps, this.#hookRun(runtime, binding, reason, 'Schedule'), binding.queue);
+    this.#append(this.#hookRun(runtime, binding, reason, 'Schedule'), binding.queue);
   }
 
   /** Whether ticks of the crontabs of a hook become tasks now. */
@@ -221,6 +226,10 @@ export class TaskRouter {
     return this.#deps.queues.all.some(({ entries }) =>
       entries.some(({ task }) => task.type === 'ModuleDelete' && task.module === module),
     );
+  }
+
+  #append(task: HookTask, queue: string): void {
+    if (!this.held.join(task, queue)) appendHookRun(this.#deps, task, queue);
   }
 
   #hookRun(

@@ -9,6 +9,7 @@ import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { HookTriggerOutcome, HookTriggerRequest } from '../status/hook-trigger.ts';
 import { appendHookRun } from './compact-queue.ts';
 import type { GlobalHooks } from './global-hooks.ts';
+import type { HeldRuns } from './held-runs.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import type { ModuleRegistry } from './module-registry.ts';
 import { hookTask, MAIN_QUEUE, REQUESTED, type Task } from './tasks.ts';
@@ -20,6 +21,7 @@ export interface TriggerHookParts {
   readonly queues: QueueSet<Task>;
   readonly metrics: Pick<OperatorMetrics, 'queueCompaction'>;
   readonly log: Logger;
+  readonly router: { readonly held: Pick<HeldRuns, 'releaseNow'> };
 }
 
 interface PlannedRun {
@@ -56,6 +58,8 @@ export function triggerHook(
   const planned = plan(runtime, binding, object);
   if (typeof planned === 'string') return refused(planned);
   const { queue, ...run } = planned;
+  // What waits for its time comes first, so that the hook gets its events in order.
+  parts.router.held.releaseNow(runtime, queue);
   const ahead = parts.queues.get(queue).length;
   appendHookRun(parts, hookTask({ hook: runtime, ...run, trigger: REQUESTED, activation: '' }), queue);
   return { type: 'queued', queue, ahead };

@@ -160,8 +160,10 @@ function daemonRoutes({ view, parameters }: DebugEndpoint): Route[] {
       const showEmpty = isYes(query.get('showEmpty'));
       const names = query.getAll('queue');
       const queues = view.queues().filter(({ name }) => names.length === 0 || names.includes(name));
-      if (format === 'text') return textResponse(queueListText(queues, showEmpty, view.runningHooks()));
-      return dataResponse(format, queueListData(queues, showEmpty));
+      const unfinished = view.unfinishedRuns();
+      if (format === 'text')
+        return textResponse(queueListText(queues, showEmpty, view.runningHooks(), unfinished));
+      return dataResponse(format, queueListData(queues, showEmpty, unfinished));
     }),
     get('/graph', ({ query }) =>
       query.get('format') === 'text' ? textResponse(moduleGraph(view.moduleGraph())) : NO_GRAPH_PICTURE,

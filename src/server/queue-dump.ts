@@ -1,9 +1,11 @@
 import { oneLine } from '@addon-operator/base/escape-controls';
 import type { QueueView } from '../status/daemon-view.ts';
 import { hookText, NOTED_HOOK_MS, type RunningHookFacts } from '../status/operator-status.ts';
+import { type UnfinishedRuns, unfinishedText } from '../status/unfinished-runs.ts';
 
 const MAIN = 'main';
 const INDEX_WIDTH = 2;
+const NO_UNFINISHED: UnfinishedRuns = { waiting: [], failed: [] };
 
 /** One queue with its tasks, for people, and the hooks in it that have been running for a while. */
 export function queueText(queue: QueueView, running: readonly RunningHookFacts[] = []): string {
@@ -21,11 +23,13 @@ export function queueListText(
   queues: readonly QueueView[],
   showEmpty: boolean,
   running: readonly RunningHookFacts[] = [],
+  unfinished: UnfinishedRuns = NO_UNFINISHED,
 ): string {
   const { active, empty } = splitQueues(queues);
   const blocks = active.map((queue) => queueText(queue, running));
   if (showEmpty && empty.length > 0)
     blocks.push(`Empty queues (${empty.length}):\n${empty.map((queue) => `- ${queue.name}\n`).join('')}`);
+  blocks.push(...unfinishedText(unfinished));
   const { mainQueueTasks, otherQueues, totalTasks } = summaryOf(queues);
   const others = otherQueues.active + otherQueues.empty;
   blocks.push(`Summary:
@@ -43,11 +47,17 @@ export function queueData(queue: QueueView): object {
 }
 
 /** What {@link queueListText} shows, as data. */
-export function queueListData(queues: readonly QueueView[], showEmpty: boolean): object {
+export function queueListData(
+  queues: readonly QueueView[],
+  showEmpty: boolean,
+  { waiting, failed }: UnfinishedRuns = NO_UNFINISHED,
+): object {
   const { active, empty } = splitQueues(queues);
   return {
     active: active.map(queueData),
     ...(showEmpty && { empty: empty.map(({ name }) => ({ name, tasksCount: 0 })) }),
+    ...(waiting.length > 0 && { waiting }),
+    ...(failed.length > 0 && { failed }),
     summary: summaryOf(queues),
   };
 }

@@ -12,6 +12,7 @@ import type { ModuleDrift, ModuleExplanation, ModuleSummary } from './module-exp
 import type { NextItem } from './next-item.ts';
 import type { OperatorStatus, RunningHookFacts } from './operator-status.ts';
 import type { TaskQueueView } from './task-queues.ts';
+import type { UnfinishedRuns } from './unfinished-runs.ts';
 
 /** Everything the HTTP server and the debug endpoint show. They read through this and change nothing. */
 export interface DaemonView {
@@ -24,6 +25,8 @@ export interface DaemonView {
   runningHooks(): readonly RunningHookFacts[];
   /** All queues, also empty ones, in any order. */
   queues(): readonly QueueView[];
+  /** Runs of hooks that are in no queue although they are not done. */
+  unfinishedRuns(): UnfinishedRuns;
   /** The same as data, `main` first, with at most so many tasks of each queue. */
   taskQueues(maxTasks: number): readonly TaskQueueView[];
   /** Different after each change of queues and runs; what changes without them, such as a pause, is not in it. */

@@ -207,8 +207,8 @@ function failed(explained: Explained, isActive: boolean): Cause {
       },
     );
   return cause(node, 'RunFailed', withNext(message, failure.nextAttemptAt), {
-    // An extension makes it wait, which is no error.
-    isStalled: failure.code !== 'RELEASE_BLOCKED',
+    // An extension or a hook makes it wait, which is no error.
+    isStalled: failure.code !== 'RELEASE_BLOCKED' && failure.code !== 'HOOK_TEMPORARY',
     until: failure.nextAttemptAt,
     ref,
     remedy: retryRemedy(hookFile(explained, failure.error)),

@@ -2,7 +2,7 @@
 export interface NextItem {
   /** RFC 3339 in UTC. */
   readonly at: string;
-  /** `retry`: of a failed task. `schedule`: a crontab of a hook. `recheck`: of a module. `pause-end`: of a module, or of all. */
+  /** `retry`: of a failed task, or of a hook for which it was not yet time. `schedule`: a crontab of a hook. `recheck`: of a module. `pause-end`: of a module, or of all. */
   readonly kind: 'retry' | 'schedule' | 'recheck' | 'pause-end';
   /** For people. */
   readonly text: string;

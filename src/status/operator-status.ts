@@ -1,6 +1,7 @@
 import { oneLine } from '@addon-operator/base/escape-controls';
 import { errorOfTask } from './error-of-task.ts';
 import type { ModuleStatus, ModuleSummary } from './module-explanation.ts';
+import type { UnfinishedRuns } from './unfinished-runs.ts';
 
 /** Everything that can hold the operator up, as it is now. */
 export interface OperatorFacts {
@@ -22,6 +23,8 @@ export interface OperatorFacts {
   readonly pause: { readonly reason: string; readonly until: string | null } | undefined;
   /** Sentences about bindings that are not allowed, or have no current snapshot. */
   readonly staleWatches: readonly string[];
+  /** Runs of hooks that are in no queue although they are not done; default none. */
+  readonly unfinished?: UnfinishedRuns;
 }
 
 export interface BusyQueue {
@@ -34,6 +37,8 @@ export interface BusyQueue {
   /** Failed attempts of the first task in a row. */
   readonly failures: number;
   readonly lastError: string;
+  /** The hook requested the retry, which is no error. */
+  readonly isNotYet?: true;
   /** Milliseconds until the first task is tried again; undefined while it runs. */
   readonly retryInMs: number | undefined;
 }
@@ -120,7 +125,7 @@ function* brokenThings(facts: OperatorFacts): Generator<Problem> {
   const { configProblem, editConfigMap, queues, modules, runningHooks, staleWatches } = facts;
   const broken = (text: string): Problem => ({ level: 'broken', text: oneLine(text) });
   for (const queue of queues) {
-    if (queue.failures > 0) yield broken(failingHead(queue));
+    if (queue.failures > 0 && queue.isNotYet !== true) yield broken(failingHead(queue));
   }
   if (configProblem !== undefined)
     yield broken(
@@ -137,6 +142,7 @@ function* brokenThings(facts: OperatorFacts): Generator<Problem> {
     if (!isInQueue) yield broken(moduleText(module));
   }
   for (const text of staleWatches) yield broken(text);
+  for (const text of facts.unfinished?.failed ?? []) yield broken(text);
 }
 
 function* waitingThings(facts: OperatorFacts): Generator<Problem> {
@@ -146,6 +152,8 @@ function* waitingThings(facts: OperatorFacts): Generator<Problem> {
     yield waiting(
       `all modules are paused ${endOfPause(pause.until)}: ${pause.reason}; \`addon-operator resume\` ends that`,
     );
+  for (const queue of queues) if (queue.isNotYet === true) yield waiting(failingHead(queue));
+  for (const text of facts.unfinished?.waiting ?? []) yield waiting(text);
   for (const hook of runningHooks) {
     if (hook.runningMs >= NOTED_HOOK_MS && hook.runningMs < LONG_HOOK_MS) yield waiting(hookText(hook));
   }

@@ -43,6 +43,7 @@ const OTHER_VARIABLES = [
   'NODE_EXTRA_CA_CERTS',
   'NO_COLOR',
   'PYTHONDONTWRITEBYTECODE',
+  'RETRY_PATH',
 ];
 
 /** What refuses the start, listed in the generated page. */

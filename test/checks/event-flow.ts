@@ -23,7 +23,6 @@ export const BESIDE: Readonly<Record<string, string>> = {
   'operator/execution-parts.ts': 'creates parts',
   'operator/handlers/module-lifecycle.ts': 'runs hooks of the phases of a module run',
   'operator/handlers/module-run.ts': 'handles another type of task',
-  'operator/synchronizations.ts': 'queues the first runs of bindings, which no event causes',
   'operator/webhook-run.ts': 'runs hooks for requests of the API server',
   'operator/handlers/converge-modules.ts': 'handles another type of task',
   'operator/handlers/global-hook-run.ts':

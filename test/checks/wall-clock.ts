@@ -14,6 +14,7 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'operator/reconcile-webhooks.ts': 'times in the status of a module',
   'webhooks/certificate-secret.ts': 'certificates expire',
   'extensions/authorization/keyring.ts': 'signatures and keys expire',
+  'hooks/http/http-hooks.ts': 'a date in the header Retry-After',
   'journal/journal.ts': 'when a run began, shown',
   'leader/presence.ts': 'the times in a Lease, for people: nothing is decided by them',
   'operator/hook-execution.ts': 'when a hook was started, shown',

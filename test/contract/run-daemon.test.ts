@@ -132,6 +132,18 @@ test('without --exit-after-converge a failing start is retried, and an orderly s
   expect(log.records.some(({ level }) => level === 'fatal')).toBe(false);
 });
 
+test('a global onStartup hook that failed permanently ends the start with 1, without a retry', async () => {
+  const config = 'onStartup: 1\nsettings: {exitCodes: {permanent: [78]}}';
+  const hooks = { 'bad.sh': shHook(config, 'echo "no such zone" >&2; exit 78') };
+  expect(await run({ hooks })).toBe(1);
+  expect(log.records.find(({ level }) => level === 'fatal')).toMatchObject({
+    msg: 'the start failed for good: the operator ends',
+    hook: 'bad.sh',
+    code: 'HOOK_PERMANENT',
+    error: "global hook 'bad.sh' failed permanently: no such zone",
+  });
+});
+
 test('a stop before the first converge exits with 1 with --exit-after-converge', async () => {
   const ended = run({ hooks: BAD, flags: EXITING });
   await log.untilMessage('attempt failed, will retry');

@@ -11,6 +11,7 @@ import { kubernetesEventHookTests } from './kubernetes-event-hook.ts';
 import { moduleWithValuesFromAHookTests } from './module-with-values-from-a-hook.ts';
 import { namedQueuesTests } from './named-queues.ts';
 import { reconcileWebhookTests } from './reconcile-webhook.ts';
+import { retriesTests } from './retries.ts';
 import { scheduleHookTests } from './schedule-hook.ts';
 import { secretReferenceTests } from './secret-reference.ts';
 import { signedModuleTests } from './signed-module.ts';
@@ -30,6 +31,7 @@ export function exampleTests(backend: () => Backend): void {
   secretReferenceTests(backend);
   symlinkedModuleTests(backend);
   namedQueuesTests(backend);
+  retriesTests(backend);
   hookMetricsTests(backend);
   inProcessHookTests(backend);
   httpHookTests(backend);

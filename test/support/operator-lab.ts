@@ -69,6 +69,16 @@ export const failing: HookBehaviour = () => {
   throw new Error('hook is broken');
 };
 
+/** Ends a hook with an exit code other than 1. */
+export class HookExit extends Error {
+  readonly exitCode: number;
+
+  constructor(exitCode: number, stderr = '') {
+    super(stderr);
+    this.exitCode = exitCode;
+  }
+}
+
 export const name = (text: string): ModuleName => text as ModuleName;
 
 type LabOptions = Partial<
@@ -413,7 +423,7 @@ export class OperatorLab {
       return {
         ...outcome,
         stderr: error instanceof Error ? error.message : '',
-        outcome: { type: 'exited', exitCode: 1 } as const,
+        outcome: { type: 'exited', exitCode: error instanceof HookExit ? error.exitCode : 1 } as const,
       };
     }
   }

@@ -79,6 +79,12 @@ function outcomeFindings(
       failure === undefined ? [] : [{ message: `the run for ${binding} failed: ${failure}` }],
     );
   if (runs.length === 0) return [{ message: 'outcome: the hook was not run' }];
+  if (outcome !== 'failure')
+    return runs
+      .filter(({ verdict }) => verdict !== outcome)
+      .map(({ binding, failure, verdict = 'failure' }) => ({
+        message: `outcome: the run for ${binding} ${failure === undefined ? 'succeeded' : `came to ${verdict} (${failure})`}, although ${outcome} is expected`,
+      }));
   return runs.every(({ failure }) => failure === undefined)
     ? [{ message: 'outcome: the hook succeeded, although a failure is expected' }]
     : [];

@@ -115,7 +115,7 @@ export interface Expectation {
   readonly values?: unknown;
   readonly configValues?: unknown;
   readonly metrics?: readonly ExpectedMetric[];
-  readonly outcome?: 'success' | 'failure';
+  readonly outcome?: 'success' | 'failure' | 'temporary' | 'permanent';
   readonly error?: unknown;
   readonly output?: unknown;
   /** Requests that the hook itself sent to the API. */
@@ -212,7 +212,12 @@ const expectation = fields(
       ),
       'Metrics that the hook must have written in this step',
     ),
-    outcome: word('How all runs of this step must end; default success', ['success', 'failure']),
+    outcome: word('How all runs of this step must end; default success', [
+      'success',
+      'failure',
+      'temporary',
+      'permanent',
+    ]),
     error: pattern('Pattern for the message of the failure'),
     output: pattern('Pattern for what the hook printed in this step, one line after another'),
     requests: pattern('Pattern for the list of requests that the hook itself sent, such as GET /api/v1/pods'),

@@ -71,6 +71,8 @@ export interface RunFacts {
   readonly output: readonly OutputLine[];
   /** Absent for a run that succeeded. */
   readonly failure?: string;
+  /** What the hook says about a run that failed; absent for a failure that is retried as usual. */
+  readonly verdict?: 'temporary' | 'permanent';
 }
 
 export interface OutputLine {

@@ -81,6 +81,8 @@ export type WorkEnd =
   | {
       readonly type: 'failed';
       readonly reason: string;
+      /** What the program says about the failure besides its reason. */
+      readonly details?: Texts;
       readonly query?: { readonly number: number; readonly is: 'same' | 'cause' };
     };
 

@@ -100,6 +100,30 @@ export interface HookSettings {
   readonly timeout?: string;
   /** End a run in progress when the file of the hook changes, and start it again. Default false. */
   readonly restartOnChange?: boolean;
+  /** Of executable hooks; others throw `TemporaryError` and `PermanentError`, or respond with one of `statusCodes`. */
+  readonly exitCodes?: OutcomeCodes;
+  /** Of HTTP hooks. */
+  readonly statusCodes?: OutcomeCodes;
+  /** How often and how long a failed run is retried; without it for ever. */
+  readonly retry?: RetryBudget;
+}
+
+/** Codes that say more about a run than that it failed; at least one list. */
+export interface OutcomeCodes {
+  /** Not yet time: the run is repeated after a while. */
+  readonly temporary?: readonly number[];
+  /** A retry is useless. */
+  readonly permanent?: readonly number[];
+}
+
+/** At least one of `max` and `within`. */
+export interface RetryBudget {
+  /** Retries after the first attempt. */
+  readonly max?: number;
+  /** How long after the first failure a retry may begin, such as `2h`. */
+  readonly within?: string;
+  /** `fail`: a permanent failure; `drop`: runs for events and schedules are dropped with a warning. Default `fail`. */
+  readonly onExhausted?: 'fail' | 'drop';
 }
 
 /** When a hook is run: what an executable hook returns for `--config`, version v1. */

@@ -49,6 +49,8 @@ export type {
   HookConfig,
   HookSettings,
   KubernetesBinding,
+  OutcomeCodes,
+  RetryBudget,
   ScheduleBinding,
 } from './hook-config-types.ts';
 export type {
@@ -65,3 +67,4 @@ export type {
   ObjectReference,
   ValuesPatchOperation,
 } from './hook-input.ts';
+export { PermanentError, TemporaryError } from './run-outcomes.ts';

@@ -40,6 +40,14 @@ export interface HookWorldOptions {
 /** Runs are put off by so much while events pour in: this time passes by itself. */
 const GATHER_MS = 10;
 
+/** A case has few events: nothing bounds them. */
+const NO_BACKLOG = {
+  bytesOf: () => 0,
+  change: () => undefined,
+  hold: () => undefined,
+  relieve: () => undefined,
+};
+
 /** One hook with the queues and schedules that the operator would have for it, on a virtual clock. */
 export class HookWorld implements TestWorld {
   readonly #options: HookWorldOptions;
@@ -63,7 +71,7 @@ export class HookWorld implements TestWorld {
       clock,
       log,
       metrics,
-      backlog: { relieve: () => undefined },
+      backlog: NO_BACKLOG,
       registry: hook.registry,
       converge,
       globalHooks: new GlobalHooks(),
@@ -71,7 +79,8 @@ export class HookWorld implements TestWorld {
     this.#schedules = createSchedules({ host: { clock, log }, metrics, router: this.#router });
     hook.listeners.add((binding, event) => this.#router.onKubernetesEvent(hook.runtime, binding, event));
     this.#execution = records.around(hook.execution);
-    const parts = { router: this.#router, clock, log, metrics, execution: this.#execution };
+    const { registry } = hook;
+    const parts = { router: this.#router, registry, clock, log, metrics, execution: this.#execution };
     this.#queues.start(handler(parts, activity), { stop, abort: stop });
     this.#ended = Promise.all([
       this.#queues.ended(),
@@ -117,12 +126,14 @@ export class HookWorld implements TestWorld {
   }
 
   pending(): readonly string[] {
-    return this.#queues.all.flatMap(({ entries }) =>
+    const held = this.#router.held.all.map(({ reason }) => `a run waits beside the queue: ${reason}`);
+    const queued = this.#queues.all.flatMap(({ entries }) =>
       entries.map(({ task, lastError }) => {
         const binding = 'binding' in task ? task.binding : task.type;
         return `the run for ${binding} waits to be repeated${lastError === '' ? '' : `: ${lastError}`}`;
       }),
     );
+    return [...queued, ...held];
   }
 
   /** Resolves when nothing of it runs any more; to be called when `stop` is aborted. */

@@ -7,6 +7,7 @@ import { parseYaml } from '@addon-operator/yaml';
 import { yamlDocuments } from '@addon-operator/yaml/yaml-documents';
 import { contextText } from '../../hooks/context-document.ts';
 import type { HookRuns } from '../../hooks/run-hook.ts';
+import { isFinal, isNotYet } from '../../hooks/run-outcomes.ts';
 import { parseMetricOperations } from '../../metrics/metric-operation.ts';
 import type { HookExecution } from '../../operator/hook-execution.ts';
 
@@ -61,13 +62,19 @@ export class RunRecords {
             this.#runs.push({ binding: run.binding, ...record });
             return effects;
           } catch (error) {
-            this.#runs.push({ binding: run.binding, ...record, failure: messageOf(error) });
+            const failure = { failure: messageOf(error), ...verdictOf(error) };
+            this.#runs.push({ binding: run.binding, ...record, ...failure });
             throw error;
           }
         });
       },
     };
   }
+}
+
+function verdictOf(error: unknown): Pick<RunFacts, 'verdict'> {
+  if (isNotYet(error)) return { verdict: 'temporary' };
+  return isFinal(error) ? { verdict: 'permanent' } : {};
 }
 
 /** What was written may be broken: then the run fails, and says so. */

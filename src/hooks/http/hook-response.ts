@@ -10,6 +10,8 @@ export interface HookResponse {
   readonly contentType: string | undefined;
   /** Where a redirect leads. */
   readonly location: string | undefined;
+  /** The header `Retry-After`. */
+  readonly retryAfter?: string | undefined;
   readonly body: Buffer;
 }
 

@@ -316,3 +316,36 @@ test('run() trusts only the authority that is named, and shows the certificate i
   await attempt('tls: {ca: {file: ca.pem}}');
   expect(shown).toEqual(['operator', undefined]);
 });
+
+test.each<[number, string | undefined, object]>([
+  [503, '30', { code: 'HOOK_TEMPORARY', retryAfterMs: 30_000, facts: { status: 503 } }],
+  [429, undefined, { code: 'HOOK_TEMPORARY', retryAfterMs: 10_000 }],
+  [422, '30', { code: 'HOOK_PERMANENT', isPermanent: true, retryAfterMs: undefined }],
+  [500, '30', { code: 'HOOK_FAILED', retryAfterMs: undefined }],
+])(
+  'with statusCodes, status %s with Retry-After %s says whether to retry',
+  async (status, retryAfter, expected) => {
+    const server = await serve((_request, response) => {
+      if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter);
+      responseJson(response, status, { message: 'why' });
+    });
+    const hooks = startHttpHooks();
+    const hook = await load(hooks, `address: ${server.url}/a`);
+    const statusCodes = { temporary: [429, 503], permanent: [422] };
+    const own = { ...hook, config: { ...NO_BINDINGS, settings: { statusCodes } } };
+    const error = await hooks.run(own, INPUTS, silentLogger, never).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject(expected);
+    expect(String(error)).toContain(`it responded with status ${status}: why`);
+  },
+);
+
+test('without statusCodes, a status with Retry-After is a failure as every other', async () => {
+  const server = await serve((_request, response) => {
+    response.setHeader('retry-after', '30');
+    responseJson(response, 503, {});
+  });
+  await expect(run(`address: ${server.url}/a`)).rejects.toMatchObject({
+    code: 'HOOK_FAILED',
+    retryAfterMs: undefined,
+  });
+});

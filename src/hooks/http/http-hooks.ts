@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { SteadyClock } from '@addon-operator/base/clock';
+import type { Clock } from '@addon-operator/base/clock';
 import { errorText } from '@addon-operator/base/error-text';
 import { type ErrorFacts, messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
@@ -10,6 +10,7 @@ import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
 import { contextText } from '../context-document.ts';
 import { type Hook, moduleNameOf, title } from '../hook.ts';
 import type { HookRunInputs, HookRunResult, HookRuns } from '../run-hook.ts';
+import { permanentError, retryAfterHeaderMs, temporaryError } from '../run-outcomes.ts';
 import type { AllowedHosts } from './allowed-hosts.ts';
 import { readCredentials, type SecretTexts } from './endpoint-credentials.ts';
 import { type HookResponse, outputsOf, refusalOf } from './hook-response.ts';
@@ -29,7 +30,7 @@ const UNTRUSTED: ReadonlySet<unknown> = new Set([
 ]);
 
 export interface HttpHooksOptions {
-  readonly clock: SteadyClock;
+  readonly clock: Clock;
   readonly secrets: SecretTexts;
   /** Namespace of Secrets for which a hook names none. */
   readonly namespace: string;
@@ -99,8 +100,23 @@ export class HttpHooks implements HookRuns {
     const response = await this.#call(hook, endpoint, inputs, signal);
     log.debug({ status: response.status, responseBytes: response.body.length }, 'HTTP hook responded');
     const refusal = refusalOf(response);
-    if (refusal !== undefined) throw failure(hook, endpoint, refusal, undefined, { status: response.status });
+    if (refusal !== undefined) throw this.#refused(hook, endpoint, response, refusal);
     return { outputs: understood(hook, endpoint, response), usage: undefined };
+  }
+
+  #refused(
+    hook: Hook,
+    endpoint: HttpEndpoint,
+    { status, retryAfter }: HookResponse,
+    refusal: string,
+  ): OperatorError {
+    const { statusCodes } = hook.config.settings;
+    const reason = `POST ${shownUrl(endpoint.url)}: ${refusal}`;
+    if (statusCodes?.permanent.includes(status) === true) return permanentError(hook, reason, { status });
+    if (statusCodes?.temporary.includes(status) !== true)
+      return failure(hook, endpoint, refusal, undefined, { status });
+    const afterMs = retryAfterHeaderMs(retryAfter, this.#options.clock.wallMs());
+    return temporaryError(hook, { reason, afterMs }, { status });
   }
 
   async #read(path: string) {

@@ -66,6 +66,7 @@ export async function postToHook(post: HookPost, signal: AbortSignal): Promise<H
     status,
     contentType: response.headers['content-type'],
     location: response.headers.location,
+    retryAfter: response.headers['retry-after'],
     body: isSuccess ? await wholeBody(response, signal) : await beginningOfBody(response, signal),
   };
 }

@@ -7,6 +7,7 @@ import {
   type HookRunTexts,
   isHookDefinition,
   recordHookRun,
+  runOutcomeOf,
 } from '@addon-operator/sdk/host';
 import { SDK_MODULES } from './sdk-modules.ts';
 
@@ -31,10 +32,23 @@ function main(): void {
       if (request.type !== 'run') throw new Error(`a hook has no method ${request.method}`);
       const texts = inputsOf({ ...request.texts, ...request.keptTexts });
       const recorded = recordHookRun(texts, print, signal, (text) => documents.of(text));
-      await callHandler(handler, recorded.input);
+      try {
+        await callHandler(handler, recorded.input);
+      } catch (error) {
+        const outcome = runOutcomeOf(error);
+        if (outcome === undefined) throw error;
+        const { reason, ...details } = outcome;
+        return { type: 'failed', reason, details: definedTexts(details) };
+      }
       return { type: 'done', outputs: { ...checked(recorded.outputs()) } };
     },
   });
+}
+
+function definedTexts(texts: Readonly<Record<string, string | undefined>>): Texts {
+  return Object.fromEntries(
+    Object.entries(texts).flatMap(([name, text]) => (text === undefined ? [] : [[name, text]])),
+  );
 }
 
 function inputsOf({ bindingContext = '', values = '', configValues = '', traceparent }: Texts): HookRunTexts {

@@ -8,6 +8,7 @@ import { ownProgram } from '../../lib/own-code.ts';
 import { contextText } from '../context-document.ts';
 import { type Hook, title } from '../hook.ts';
 import type { HookFileInputs, HookRunResult } from '../run-hook.ts';
+import { afterMsOf, permanentError, temporaryError } from '../run-outcomes.ts';
 import { outputTo } from './script-output.ts';
 
 const PROGRAM = ownProgram('hooks/in-process/hook-worker-main').href;
@@ -93,14 +94,27 @@ function resultOf(hook: Hook, response: WorkerResponse, timeoutMs: number | unde
     }
     case 'timed-out':
       throw new OperatorError('HOOK_TIMEOUT', `${title(hook)} was stopped: ${whyNot(response, timeoutMs)}`);
+    case 'failed':
+      throw failureOf(hook, response);
     case 'ready':
     case 'returned':
     case 'load-failed':
-    case 'failed':
     case 'exited':
     case 'host-gone':
       throw new OperatorError('HOOK_FAILED', `${title(hook)} failed: ${whyNot(response, timeoutMs)}`);
   }
+}
+
+/** The error of a handler that threw; `TemporaryError` and `PermanentError` of the SDK say more than that it failed. */
+function failureOf(
+  hook: Hook,
+  { reason, details }: Extract<WorkerResponse, { type: 'failed' }>,
+): OperatorError {
+  if (details?.['type'] === 'permanent') return permanentError(hook, reason);
+  if (details?.['type'] !== 'temporary')
+    return new OperatorError('HOOK_FAILED', `${title(hook)} failed: ${reason}`);
+  const after = details['after'];
+  return temporaryError(hook, { reason, afterMs: after === undefined ? undefined : afterMsOf(after) });
 }
 
 /** `hook-worker-main.ts` returns all of them. */

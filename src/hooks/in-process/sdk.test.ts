@@ -108,6 +108,9 @@ const PARTS: Readonly<Record<string, object>> = {
     executionBurst: true,
     timeout: true,
     restartOnChange: true,
+    exitCodes: true,
+    statusCodes: true,
+    retry: true,
   } satisfies KeysOf<HookSettings>,
 };
 

@@ -2,19 +2,24 @@ import type { Clock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { QueueEntry, TaskOutcome, TaskQueue } from '@addon-operator/task-queue';
-import { mayShareRun, synchronizedBindings } from '../../hooks/binding-context.ts';
+import { mayShareRun } from '../../hooks/binding-context.ts';
 import { moduleNameOf } from '../../hooks/hook.ts';
-import type { KubernetesBinding } from '../../hooks/hook-config.ts';
+import { isFinal, isNotYet } from '../../hooks/run-outcomes.ts';
 import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
 import { type HookEffects, type HookExecution, hookLabels } from '../hook-execution.ts';
+import type { ModuleRegistry } from '../module-registry.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
+import { isDroppedOnPurpose } from '../retry-budgets.ts';
 import { bindingName, eventFields, hookFields } from '../task-log.ts';
 import type { TaskRouter } from '../task-router.ts';
-import { type HookTask, MAIN_QUEUE, type Task } from '../tasks.ts';
+import type { HookTask, Task } from '../tasks.ts';
+import { finishSynchronization } from './finish-synchronization.ts';
+import { giveUp, postpone } from './unfinished-run.ts';
 
 /** What the functions here use of the operator. */
 export interface HookRunParts {
   readonly router: TaskRouter;
+  readonly registry: Pick<ModuleRegistry, 'discovery'>;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: OperatorMetrics;
@@ -34,7 +39,9 @@ export type HookTaskOutcome =
       readonly effects: HookEffects;
       readonly rest: HookTask | undefined;
     }
-  | { readonly type: 'allowed-failure'; readonly rest: HookTask | undefined };
+  | { readonly type: 'allowed-failure'; readonly rest: HookTask | undefined }
+  /** It is not yet time, or a retry is useless. */
+  | { readonly type: 'unfinished'; readonly outcome: TaskOutcome<Task> };
 
 /**
  * One attempt of a hook task: takes the tasks of the same hook that directly follow it into the same run, runs the
@@ -84,13 +91,16 @@ export async function runHookTask(
     return { type: 'ran', task: ran, effects, rest };
   } catch (error) {
     rethrowAbort(error, signal);
-    if (!task.allowFailure) {
+    if (isNotYet(error)) return { type: 'unfinished', outcome: postpone(operator, task, queue, error, log) };
+    const { ran, rest } = splitAt(task, covered);
+    if (!isDroppedOnPurpose(task, error)) {
       metrics.hookResult(labels, 'error');
-      throw error;
+      if (!isFinal(error)) throw error;
+      return { type: 'unfinished', outcome: withRest(giveUp(operator, ran, error, log), rest) };
     }
     metrics.hookResult(labels, 'allowed-error');
-    log.info(errorFields(error), 'hook failed, but the failure is allowed');
-    const { ran, rest } = splitAt(task, covered);
+    if (task.allowFailure) log.info(errorFields(error), 'hook failed, but the failure is allowed');
+    else log.warn(errorFields(error), 'hook failed, its retries are used up: the run is dropped');
     finishSynchronization(operator, ran);
     return { type: 'allowed-failure', rest };
   }
@@ -98,8 +108,19 @@ export async function runHookTask(
 
 /** The outcome of a task whose run is over: what did not fit into it is the next task. */
 export function doneWith(outcome: HookTaskOutcome): TaskOutcome<Task> {
-  const rest = outcome.type === 'skipped' ? undefined : outcome.rest;
-  return rest === undefined ? { type: 'success' } : { type: 'success', after: [rest] };
+  switch (outcome.type) {
+    case 'skipped':
+      return { type: 'success' };
+    case 'unfinished':
+      return outcome.outcome;
+    case 'ran':
+    case 'allowed-failure':
+      return withRest({ type: 'success' }, outcome.rest);
+  }
+}
+
+function withRest(outcome: TaskOutcome<Task>, rest: HookTask | undefined): TaskOutcome<Task> {
+  return outcome.type === 'success' && rest !== undefined ? { type: 'success', after: [rest] } : outcome;
 }
 
 function splitAt(task: HookTask, covered: number): { ran: HookTask; rest: HookTask | undefined } {
@@ -154,18 +175,4 @@ function isUnwantedSynchronization(task: HookTask): boolean {
   return task.reasons.every(
     (reason) => reason.type === 'synchronization' && !reason.binding.executeOnSynchronization,
   );
-}
-
-/** Whether beforeAll or beforeHelm waits for the first run of the binding. */
-export function isWaitedFor(binding: KubernetesBinding): boolean {
-  return binding.waitForSynchronization || binding.queue === MAIN_QUEUE;
-}
-
-function finishSynchronization(operator: HookRunParts, task: HookTask): void {
-  // Its module may have been started anew, and then waits for other runs.
-  if (task.hook.isStopped) return;
-  const bindings = synchronizedBindings(task.reasons);
-  task.hook.unlock(bindings.map(({ index }) => index));
-  const synchronization = operator.router.synchronizationOf(task.hook.hook.owner);
-  for (const binding of bindings) synchronization?.done(binding);
 }

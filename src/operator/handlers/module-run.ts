@@ -120,6 +120,8 @@ export class ModuleRunner {
 
   #waitForSynchronization(tracked: TrackedModule, task: ModuleRun, queue: TaskQueue<Task>): Step {
     const { synchronization, module } = tracked;
+    const failure = synchronization.takeFailure();
+    if (failure !== undefined) throw failure.error;
     if (synchronization.isDone) {
       tracked.apply({ type: 'synchronized' });
       return NEXT;

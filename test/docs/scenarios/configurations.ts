@@ -6,6 +6,7 @@ import type { Scenario } from '../scenario.ts';
 const GLOBAL = [
   'config-first',
   'config-settings',
+  'config-retries',
   'config-schedule',
   'config-kubernetes',
   'config-name-selector',

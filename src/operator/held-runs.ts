@@ -1,0 +1,176 @@
+import type { Clock } from '@addon-operator/base/clock';
+import { wallTimeOf } from '@addon-operator/base/clock';
+import { messageOf } from '@addon-operator/base/errors';
+import type { EventBacklog } from '../hooks/event-backlog.ts';
+import type { KubernetesBinding } from '../hooks/hook-config.ts';
+import type { KubernetesEvent } from '../hooks/kubernetes-binding.ts';
+import type { HookRuntime } from './hook-runtime.ts';
+import { countQueuedEvents, eventsOf, withoutEvents } from './queued-events.ts';
+import type { HookTask } from './tasks.ts';
+
+export interface HeldRunsDeps {
+  readonly clock: Clock;
+  readonly backlog: Pick<EventBacklog, 'bytesOf' | 'change' | 'hold'>;
+  /** Puts a run whose time has come into its queue. */
+  readonly release: (task: HookTask, queue: string) => void;
+}
+
+/** Runs of one hook that wait beside their queue, as they are shown. */
+export interface HeldRun {
+  readonly hook: HookRuntime;
+  /** Where they go when their time has come. */
+  readonly queue: string;
+  /** What the hook waits for, in its own words. */
+  readonly reason: string;
+  readonly contexts: number;
+  /** When that is, on the wall clock. */
+  readonly dueAtMs: number;
+}
+
+interface Held {
+  readonly hook: HookRuntime;
+  readonly queue: string;
+  readonly reason: string;
+  tasks: HookTask[];
+  readonly dueMs: number;
+  readonly end: AbortController;
+}
+
+/**
+ * Runs for events and schedules for which it is not yet time: they wait beside their queue, so that runs of other hooks do
+ * not wait for them. Later runs of the hook for the same queue join them, so that each hook gets its events in order.
+ */
+export class HeldRuns {
+  readonly #deps: HeldRunsDeps;
+  readonly #count: ReturnType<typeof countQueuedEvents>;
+  readonly #held = new Set<Held>();
+
+  constructor(deps: HeldRunsDeps) {
+    this.#deps = deps;
+    this.#count = countQueuedEvents(deps.backlog);
+    deps.backlog.hold({
+      rows: () => [...this.#held].map(({ tasks }) => tasks.flatMap(eventsOf)),
+      drop: (events) => this.#drop(events),
+    });
+  }
+
+  /** In the order in which they began to wait. */
+  get all(): readonly HeldRun[] {
+    return [...this.#held].map(({ hook, queue, reason, tasks, dueMs }) => ({
+      hook,
+      queue,
+      reason,
+      contexts: tasks.reduce((sum, task) => sum + task.reasons.length, 0),
+      dueAtMs: wallTimeOf(dueMs, this.#deps.clock),
+    }));
+  }
+
+  /**
+   * Has runs of a hook wait for as long as its last run requests.
+   *
+   * @param tasks in the order in which the hook gets them
+   */
+  hold(
+    tasks: readonly [HookTask, ...HookTask[]],
+    queue: string,
+    error: { readonly retryAfterMs: number },
+  ): void {
+    const [{ hook }] = tasks;
+    // What waits already is newer.
+    const newer = this.#take((held) => held.hook === hook && held.queue === queue);
+    const held: Held = {
+      hook,
+      queue,
+      reason: messageOf(error),
+      tasks: [...tasks, ...newer],
+      dueMs: this.#deps.clock.steadyMs() + error.retryAfterMs,
+      end: new AbortController(),
+    };
+    this.#held.add(held);
+    this.#count([], held.tasks);
+    void this.#wait(held);
+  }
+
+  /** Puts a run behind those of the hook that wait for the queue. Returns false where there are none. */
+  join(task: HookTask, queue: string): boolean {
+    if (this.#held.size === 0) return false;
+    const held = this.#find(task.hook, queue);
+    if (held === undefined) return false;
+    held.tasks.push(task);
+    this.#count([], [task]);
+    return true;
+  }
+
+  /** Lets the runs of a hook for the queue go now. */
+  releaseNow(hook: HookRuntime, queue: string): void {
+    const held = this.#find(hook, queue);
+    if (held !== undefined) this.#release(held);
+  }
+
+  /** Takes the events of one binding out of what waits. */
+  takeEvents(hook: HookRuntime, binding: KubernetesBinding): readonly KubernetesEvent[] {
+    const taken = new Set<KubernetesEvent>();
+    for (const held of this.#held) {
+      if (held.hook !== hook) continue;
+      for (const waiting of held.tasks.flatMap(eventsOf))
+        if (waiting.binding === binding) taken.add(waiting.event);
+    }
+    this.#drop(taken);
+    return [...taken];
+  }
+
+  /** Takes the runs of hooks that are not to be run any more, or not by themselves. */
+  take(hooks: readonly HookRuntime[]): readonly HookTask[] {
+    return this.#take(({ hook }) => hooks.includes(hook));
+  }
+
+  /** Ends all waits. */
+  stop(): void {
+    this.#take(() => true);
+  }
+
+  #find(hook: HookRuntime, queue: string): Held | undefined {
+    for (const held of this.#held) if (held.hook === hook && held.queue === queue) return held;
+    return undefined;
+  }
+
+  async #wait(held: Held): Promise<void> {
+    const { clock } = this.#deps;
+    try {
+      await clock.sleep(Math.max(0, held.dueMs - clock.steadyMs()), held.end.signal);
+    } catch {
+      return;
+    }
+    this.#release(held);
+  }
+
+  #release(held: Held): void {
+    const tasks = this.#take((other) => other === held);
+    if (held.hook.isStopped) return;
+    for (const task of tasks) this.#deps.release(task, held.queue);
+  }
+
+  #take(isTaken: (held: Held) => boolean): readonly HookTask[] {
+    const taken: HookTask[] = [];
+    for (const held of this.#held) {
+      if (!isTaken(held)) continue;
+      this.#held.delete(held);
+      held.end.abort();
+      taken.push(...held.tasks);
+    }
+    this.#count(taken, []);
+    return taken;
+  }
+
+  #drop(events: ReadonlySet<KubernetesEvent>): void {
+    if (events.size === 0) return;
+    for (const held of this.#held) {
+      const left = held.tasks.flatMap((task) => withoutEvents(task, events) ?? []);
+      this.#count(held.tasks, left);
+      held.tasks = left;
+      if (left.length > 0) continue;
+      this.#held.delete(held);
+      held.end.abort();
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import { isoTime } from '@addon-operator/base/bounded-time';
+import { oneLine } from '@addon-operator/base/escape-controls';
+import { fullName, title } from '../hooks/hook.ts';
+import type { BindingType } from '../hooks/hook-config.ts';
+import type { UnfinishedRuns } from '../status/unfinished-runs.ts';
+import { allRuntimes, type BindingProblemsParts } from './binding-problems.ts';
+import type { HeldRun } from './held-runs.ts';
+import type { FinalFailure, HookRuntime } from './hook-runtime.ts';
+import type { TaskRouter } from './task-router.ts';
+
+interface UnfinishedRunsParts extends BindingProblemsParts {
+  readonly router: { readonly held: Pick<TaskRouter['held'], 'all'> };
+}
+
+/** Global lifecycle hooks run again by themselves only then. */
+const NEXT_RUNS: Readonly<Partial<Record<BindingType, string>>> = {
+  beforeAll: 'it runs again in the next converge',
+  afterAll: 'it runs again in the next converge',
+};
+
+/** Runs that are in no queue although they are not done. */
+export function unfinishedRuns(
+  operator: UnfinishedRunsParts,
+  runtimes: readonly HookRuntime[] = allRuntimes(operator),
+): UnfinishedRuns {
+  return {
+    waiting: operator.router.held.all.filter(({ hook }) => runtimes.includes(hook)).map(waitingText),
+    failed: runtimes.flatMap((runtime) =>
+      runtime.finalFailures.map((failure) => failedText(runtime, failure)),
+    ),
+  };
+}
+
+/** A run that waits beside its queue. */
+export function waitingText({ hook: { hook }, queue, contexts, dueAtMs, reason }: HeldRun): string {
+  const what = `${fullName(hook)} runs again at ${isoTime(dueAtMs)} in queue ${queue}`;
+  return oneLine(`hook ${what} (contexts: ${contexts}): ${reason}`);
+}
+
+function failedText({ hook }: HookRuntime, { binding, error, atMs }: FinalFailure): string {
+  const module = hook.owner.type === 'module' ? `module ${hook.owner.module}, ` : '';
+  const next =
+    NEXT_RUNS[binding as BindingType] ??
+    `then \`addon-operator hook trigger ${fullName(hook)} ${binding}\`, or wait for its next event`;
+  return oneLine(
+    `${module}${title(hook)}, binding '${binding}' failed permanently at ${isoTime(atMs)} and is not retried: ${error}; correct the cause, ${next}`,
+  );
+}

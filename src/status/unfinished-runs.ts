@@ -1,0 +1,14 @@
+/** Runs of hooks that are in no queue although they are not done. */
+export interface UnfinishedRuns {
+  /** Sentences about runs that wait beside their queue until it is time for them. */
+  readonly waiting: readonly string[];
+  /** Sentences about runs that failed and are not retried. */
+  readonly failed: readonly string[];
+}
+
+/** The same as lines for people; empty if there are none. */
+export function unfinishedText({ waiting, failed }: UnfinishedRuns): readonly string[] {
+  const block = (title: string, texts: readonly string[]): readonly string[] =>
+    texts.length === 0 ? [] : [`${title} (${texts.length}):\n${texts.map((text) => `- ${text}\n`).join('')}`];
+  return [...block('Waiting beside the queues', waiting), ...block('Failed, not retried', failed)];
+}
