@@ -77,6 +77,23 @@ const kubernetes = object(
     ),
     jqFilter: text('jq program; its result is added to each object, and only changes of it are events.'),
     resynchronizationPeriod: text('Accepted and ignored.'),
+    debounce: object(
+      'Runs the hook once for events that come in quick succession.',
+      {
+        after: text('The run is queued when no event has come for this time, such as 2s.'),
+        max: text(
+          'The run is queued this long after its first event at the latest; default ten times `after`.',
+        ),
+      },
+      ['after'],
+    ),
+    coalesce: {
+      ...choice(
+        '`object`: of the events of an object that wait for the hook, only what leads to its last state is kept.',
+        ['none', 'object'],
+      ),
+      default: 'none',
+    },
     nameSelector,
     labelSelector,
     fieldSelector,

@@ -57,6 +57,17 @@ export interface KubernetesBinding extends QueuedBinding {
   readonly watch: KubernetesBindingSpec;
   readonly executeOnSynchronization: boolean;
   readonly waitForSynchronization: boolean;
+  /** The run for an event is queued when none has come for a time. */
+  readonly debounce?: Debounce;
+  /** Which of the waiting events of an object are kept; default all. */
+  readonly coalesce?: 'object';
+}
+
+export interface Debounce {
+  /** Since the last event. */
+  readonly afterMs: number;
+  /** Since the first event. */
+  readonly maxMs: number;
 }
 
 export interface HookSettings {

@@ -48,6 +48,11 @@ export function moduleNameOf(hook: Hook): string {
   return hook.owner.type === 'global' ? '' : hook.owner.module;
 }
 
+/** Whether any of its bindings leaves events out. */
+export function coalesces({ config }: Hook): boolean {
+  return config.kubernetes.some(({ coalesce }) => coalesce === 'object');
+}
+
 /** How commands name a hook among those of all modules. */
 export function fullName(hook: Hook): string {
   return hook.owner.type === 'global' ? hook.name : `${hook.owner.module}/${hook.name}`;

@@ -255,3 +255,16 @@ test.each([
 ])('parse() refuses the settings %j', async (settings, problem) => {
   expect(await problemIn(v1({ settings }))).toContain(problem);
 });
+
+test.each([
+  [{ debounce: {} }, 'kubernetes.debounce.after is required'],
+  [{ debounce: { after: 'soon' } }, "debounce.after is invalid: 'soon' is not a duration"],
+  [{ debounce: { after: '0s' } }, "debounce.after is invalid: '0s' is not longer than nothing"],
+  [
+    { debounce: { after: '2s', max: '1s' } },
+    "debounce.max is invalid: '1s' is shorter than debounce.after, '2s'",
+  ],
+  [{ coalesce: 'key' }, 'kubernetes.coalesce should be one of [none object]'],
+])('parse() refuses the binding %j', async (binding, problem) => {
+  expect(await problemIn(v1({ kubernetes: [{ kind: 'Pod', ...binding }] }))).toContain(problem);
+});

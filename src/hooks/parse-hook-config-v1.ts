@@ -18,6 +18,7 @@ import {
 } from './binding-checks.ts';
 import { conversionBinding, conversionProblems, type RawConversion } from './conversion-binding.ts';
 import type {
+  Debounce,
   HookConfig,
   HookSettings,
   KubernetesBinding,
@@ -72,6 +73,8 @@ interface RawKubernetes extends RawQueued {
   readonly waitForSynchronization?: boolean;
   readonly keepFullObjectsInMemory?: boolean;
   readonly jqFilter?: string;
+  readonly debounce?: { readonly after: string; readonly max?: string };
+  readonly coalesce?: 'none' | 'object';
   readonly nameSelector?: { readonly matchNames: readonly string[] };
   readonly labelSelector?: LabelSelector;
   readonly fieldSelector?: { readonly matchExpressions: readonly FieldRequirement[] };
@@ -82,6 +85,8 @@ interface RawKubernetes extends RawQueued {
 }
 
 const ADMISSION_TYPES: readonly AdmissionType[] = ['kubernetesValidating', 'kubernetesMutating'];
+/** Without a maximum, events that never stop would keep the hook from running. */
+const DEBOUNCE_MAX_FACTOR = 10;
 const ALL_EVENTS: readonly WatchEventType[] = ['Added', 'Modified', 'Deleted'];
 
 /** What the schema cannot see, in the parts that it found valid. */
@@ -101,6 +106,7 @@ export async function v1Problems(
   for (const [index, item] of valid.items('kubernetes')) {
     report('kubernetes', index, snapshotProblems(item, snapshotSources));
     report('kubernetes', index, kubernetesProblems(item));
+    report('kubernetes', index, await debounceProblems(item));
     const jqFilter = given(item.jqFilter);
     if (jqFilter !== undefined)
       report(
@@ -183,6 +189,22 @@ function* kubernetesProblems(item: RawKubernetes): Iterable<string> {
   yield* labelSelectorProblems(item.namespace?.labelSelector);
 }
 
+async function debounceProblems({ debounce }: RawKubernetes): Promise<readonly string[]> {
+  if (debounce === undefined) return [];
+  const { after, max } = debounce;
+  const problems = [
+    ...(await problemsOf('debounce.after is invalid', () => positiveMs(after))),
+    ...(max === undefined ? [] : await problemsOf('debounce.max is invalid', () => positiveMs(max))),
+  ];
+  if (problems.length > 0 || max === undefined || durationMs(max) >= durationMs(after)) return problems;
+  return [`debounce.max is invalid: '${max}' is shorter than debounce.after, '${after}'`];
+}
+
+function debounceOf({ after, max }: NonNullable<RawKubernetes['debounce']>): Debounce {
+  const afterMs = durationMs(after);
+  return { afterMs, maxMs: max === undefined ? DEBOUNCE_MAX_FACTOR * afterMs : durationMs(max) };
+}
+
 function queuedPart(item: RawQueued, kubernetes: readonly RawKubernetes[], defaultName: string) {
   const group = given(item.group);
   return {
@@ -208,6 +230,8 @@ function kubernetesBinding(
     executeOnSynchronization: item.executeHookOnSynchronization ?? true,
     // Only a binding with a queue of its own may be overtaken by what waits for synchronization.
     waitForSynchronization: given(item.queue) === undefined || (item.waitForSynchronization ?? true),
+    ...(item.debounce === undefined ? {} : { debounce: debounceOf(item.debounce) }),
+    ...(item.coalesce === 'object' ? { coalesce: item.coalesce } : {}),
     watch: {
       name: snapshotName(item),
       kind: item.kind,

@@ -234,3 +234,16 @@ test('a binding sees its own snapshots first, then those of its group, each once
   expect(kubernetes.map((binding) => binding.snapshotsFrom)).toEqual([[0, 2], [], [2, 1, 0]]);
   expect(schedule.map((binding) => binding.snapshotsFrom)).toEqual([[0, 2], []]);
 });
+
+test.each([
+  [{}, { debounce: undefined, coalesce: undefined }],
+  [{ coalesce: 'none' }, { coalesce: undefined }],
+  [
+    { coalesce: 'object', debounce: { after: '2s' } },
+    { coalesce: 'object', debounce: { afterMs: 2_000, maxMs: 20_000 } },
+  ],
+  [{ debounce: { after: '2s', max: '2s' } }, { debounce: { afterMs: 2_000, maxMs: 2_000 } }],
+])('parse() reads what a binding does with bursts of events: %j', async (binding, expected) => {
+  const { kubernetes } = await v1({ kubernetes: [{ kind: 'Pod', ...binding }] });
+  expect({ debounce: kubernetes[0]?.debounce, coalesce: kubernetes[0]?.coalesce }).toMatchObject(expected);
+});

@@ -2,6 +2,8 @@ import type { Logger } from '@addon-operator/base/log';
 import type { TaskQueue } from '@addon-operator/task-queue';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import { groupOf, type RunReason } from '../hooks/binding-context.ts';
+import { coalesceEvents } from '../hooks/coalesce-events.ts';
+import { coalesces } from '../hooks/hook.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import type { HookTask, Task } from './tasks.ts';
@@ -49,9 +51,14 @@ function compactCrowds(queue: TaskQueue<Task>): readonly string[] {
   }
   const merged = new Map<Task, HookTask | undefined>();
   for (const tasks of [...crowds.values()].flat().filter(({ length }) => length >= STEP)) {
-    const reasons = lastOfEachGroup(tasks.flatMap((task) => task.reasons));
+    const [first] = tasks;
+    if (first === undefined) continue;
+    const all = tasks.flatMap((task) => task.reasons);
+    // What runs have failed on is no longer at the beginning.
+    const isAttempted = tasks.some(({ attempted = 0 }) => attempted > 0);
+    const reasons = lastOfEachGroup(isAttempted || !coalesces(first.hook.hook) ? all : coalesceEvents(all));
     for (const [index, task] of tasks.entries())
-      merged.set(task, index === 0 ? { ...task, reasons } : undefined);
+      merged.set(task, index === 0 && reasons.length > 0 ? { ...task, reasons } : undefined);
   }
   if (merged.size === 0) return [];
   queue.rewrite((task) => (merged.has(task) ? merged.get(task) : task));

@@ -1,10 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  HookExit,
-  type HookProcess,
-  type OperatorLab,
-  operatorLab,
-} from '../../test/support/operator-lab.ts';
+import { HookExit } from '../../test/support/hook-exit.ts';
+import { type HookProcess, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
 import { askOperation } from './ask-operation.ts';
 import { taskQueueViews } from './task-queue-view.ts';
 import { triggerHook } from './trigger-hook.ts';
@@ -50,6 +46,7 @@ test('a run that is not done yet waits beside its queue, and other hooks go on',
     waiting: [
       "hook web/a.sh runs again at 1970-01-01T00:00:30.000Z in queue own (contexts: 1): module hook 'a.sh' is not done yet: waiting for DNS",
     ],
+    debounced: [],
     failed: [],
   });
   hook.exitCode = 0;

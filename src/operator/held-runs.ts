@@ -1,8 +1,10 @@
 import type { Clock } from '@addon-operator/base/clock';
 import { wallTimeOf } from '@addon-operator/base/clock';
 import { messageOf } from '@addon-operator/base/errors';
+import { coalesceEvents } from '../hooks/coalesce-events.ts';
 import type { EventBacklog } from '../hooks/event-backlog.ts';
-import type { KubernetesBinding } from '../hooks/hook-config.ts';
+import { coalesces } from '../hooks/hook.ts';
+import type { Debounce, KubernetesBinding } from '../hooks/hook-config.ts';
 import type { KubernetesEvent } from '../hooks/kubernetes-binding.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import { countQueuedEvents, eventsOf, withoutEvents } from './queued-events.ts';
@@ -20,8 +22,8 @@ export interface HeldRun {
   readonly hook: HookRuntime;
   /** Where they go when their time has come. */
   readonly queue: string;
-  /** What the hook waits for, in its own words. */
-  readonly reason: string;
+  /** What the hook waits for, in its own words; undefined for events that are held back by `debounce`. */
+  readonly reason: string | undefined;
   readonly contexts: number;
   /** When that is, on the wall clock. */
   readonly dueAtMs: number;
@@ -30,15 +32,19 @@ export interface HeldRun {
 interface Held {
   readonly hook: HookRuntime;
   readonly queue: string;
-  readonly reason: string;
+  readonly reason: string | undefined;
+  /** Whose events are held back by its `debounce`; undefined for runs that are not done yet. */
+  readonly debounced: KubernetesBinding | undefined;
+  readonly sinceMs: number;
   tasks: HookTask[];
-  readonly dueMs: number;
+  dueMs: number;
   readonly end: AbortController;
 }
 
 /**
- * Runs for events and schedules for which it is not yet time: they wait beside their queue, so that runs of other hooks do
- * not wait for them. Later runs of the hook for the same queue join them, so that each hook gets its events in order.
+ * Runs that wait beside their queue until it is time for them, so that runs of other hooks do not wait: those that are not
+ * done yet, and events that are held back by the `debounce` of their binding. Later runs of the hook for the same queue
+ * join those that are not done yet, so that each hook gets its events in order.
  */
 export class HeldRuns {
   readonly #deps: HeldRunsDeps;
@@ -77,18 +83,42 @@ export class HeldRuns {
   ): void {
     const [{ hook }] = tasks;
     // What waits already is newer.
-    const newer = this.#take((held) => held.hook === hook && held.queue === queue);
-    const held: Held = {
+    const newer = this.#take(
+      (held) => held.debounced === undefined && held.hook === hook && held.queue === queue,
+    );
+    const sinceMs = this.#deps.clock.steadyMs();
+    this.#begin({
       hook,
       queue,
       reason: messageOf(error),
+      debounced: undefined,
+      sinceMs,
       tasks: [...tasks, ...newer],
-      dueMs: this.#deps.clock.steadyMs() + error.retryAfterMs,
+      dueMs: sinceMs + error.retryAfterMs,
       end: new AbortController(),
-    };
-    this.#held.add(held);
-    this.#count([], held.tasks);
-    void this.#wait(held);
+    });
+  }
+
+  /** Holds the run for an event back until no other event of its binding has come for a while. */
+  debounce(task: HookTask, queue: string, binding: KubernetesBinding, { afterMs, maxMs }: Debounce): void {
+    const nowMs = this.#deps.clock.steadyMs();
+    for (const held of this.#held) {
+      if (held.debounced !== binding || held.hook !== task.hook || held.queue !== queue) continue;
+      held.tasks.push(task);
+      held.dueMs = Math.min(held.sinceMs + maxMs, nowMs + afterMs);
+      this.#count([], [task]);
+      return;
+    }
+    this.#begin({
+      hook: task.hook,
+      queue,
+      reason: undefined,
+      debounced: binding,
+      sinceMs: nowMs,
+      tasks: [task],
+      dueMs: nowMs + afterMs,
+      end: new AbortController(),
+    });
   }
 
   /** Puts a run behind those of the hook that wait for the queue. Returns false where there are none. */
@@ -103,15 +133,24 @@ export class HeldRuns {
 
   /** Lets the runs of a hook for the queue go now. */
   releaseNow(hook: HookRuntime, queue: string): void {
-    const held = this.#find(hook, queue);
-    if (held !== undefined) this.#release(held);
+    // What is not done yet is older than what is held back.
+    const held = [...this.#held].filter((each) => each.hook === hook && each.queue === queue);
+    for (const each of held.toSorted((a, b) => rank(a) - rank(b))) this.#release(each);
   }
 
-  /** Takes the events of one binding out of what waits. */
-  takeEvents(hook: HookRuntime, binding: KubernetesBinding): readonly KubernetesEvent[] {
+  /**
+   * Takes the events of one binding out of what waits.
+   *
+   * @param which `older` than those in queues, or `newer`
+   */
+  takeEvents(
+    hook: HookRuntime,
+    binding: KubernetesBinding,
+    which: 'older' | 'newer',
+  ): readonly KubernetesEvent[] {
     const taken = new Set<KubernetesEvent>();
     for (const held of this.#held) {
-      if (held.hook !== hook) continue;
+      if (held.hook !== hook || (held.debounced === undefined) !== (which === 'older')) continue;
       for (const waiting of held.tasks.flatMap(eventsOf))
         if (waiting.binding === binding) taken.add(waiting.event);
     }
@@ -130,14 +169,25 @@ export class HeldRuns {
   }
 
   #find(hook: HookRuntime, queue: string): Held | undefined {
-    for (const held of this.#held) if (held.hook === hook && held.queue === queue) return held;
+    for (const held of this.#held)
+      if (held.debounced === undefined && held.hook === hook && held.queue === queue) return held;
     return undefined;
+  }
+
+  #begin(held: Held): void {
+    this.#held.add(held);
+    this.#count([], held.tasks);
+    void this.#wait(held);
   }
 
   async #wait(held: Held): Promise<void> {
     const { clock } = this.#deps;
     try {
-      await clock.sleep(Math.max(0, held.dueMs - clock.steadyMs()), held.end.signal);
+      do await clock.sleep(Math.max(0, held.dueMs - clock.steadyMs()), held.end.signal);
+      while (
+        // Later events have moved it.
+        held.dueMs > clock.steadyMs()
+      );
     } catch {
       return;
     }
@@ -147,7 +197,10 @@ export class HeldRuns {
   #release(held: Held): void {
     const tasks = this.#take((other) => other === held);
     if (held.hook.isStopped) return;
-    for (const task of tasks) this.#deps.release(task, held.queue);
+    if (held.debounced === undefined) for (const task of tasks) this.#deps.release(task, held.queue);
+    else
+      for (const task of asOneRun(tasks))
+        if (!this.join(task, held.queue)) this.#deps.release(task, held.queue);
   }
 
   #take(isTaken: (held: Held) => boolean): readonly HookTask[] {
@@ -173,4 +226,19 @@ export class HeldRuns {
       held.end.abort();
     }
   }
+}
+
+function rank({ debounced }: Held): number {
+  return debounced === undefined ? 0 : 1;
+}
+
+/** Runs for events of one binding as one; none if newer events have made all of them superfluous. */
+function asOneRun(tasks: readonly HookTask[]): readonly HookTask[] {
+  const [first] = tasks;
+  if (first === undefined) return [];
+  // Hooks of the old format are given one context a run.
+  if (first.hook.hook.config.version === 'v0') return tasks;
+  const all = tasks.flatMap((task) => task.reasons);
+  const reasons = coalesces(first.hook.hook) ? coalesceEvents(all) : all;
+  return reasons.length === 0 ? [] : [{ ...first, reasons }];
 }

@@ -27,8 +27,9 @@ export function missRuns(
     for (const binding of eventBindings(task.reasons)) {
       // Events that wait behind must not reach the hook before the older ones that are held back now.
       const later = [
-        ...(held?.takeEvents(task.hook, binding) ?? []),
+        ...(held?.takeEvents(task.hook, binding, 'older') ?? []),
         ...takeWaiting(queues, task.hook, binding),
+        ...(held?.takeEvents(task.hook, binding, 'newer') ?? []),
       ];
       task.hook.lock(binding.index, [...eventsOf(task.reasons, binding), ...later]);
       synchronization?.miss(binding);

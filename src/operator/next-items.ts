@@ -11,7 +11,7 @@ import type { Pauses } from './pauses.ts';
 import { titleOf } from './task-queue-view.ts';
 import type { TaskRouter } from './task-router.ts';
 import { hookOf, moduleOf, type Task } from './tasks.ts';
-import { waitingText } from './unfinished-runs.ts';
+import { heldText } from './unfinished-runs.ts';
 
 /** What upcoming events are read from. */
 export interface NextItemsParts extends BindingProblemsParts {
@@ -62,8 +62,8 @@ function* heldRuns({ router }: NextItemsParts): Generator<Upcoming> {
     const { hook } = held.hook;
     yield {
       atMs: held.dueAtMs,
-      kind: 'retry',
-      text: waitingText(held),
+      kind: held.reason === undefined ? 'debounce' : 'retry',
+      text: heldText(held),
       module: moduleNameOf(hook),
       hook: hook.name,
       crontab: '',

@@ -172,7 +172,10 @@ export class TaskRouter {
   /** Turns a watch event into a task in the binding's queue. */
   onKubernetesEvent(runtime: HookRuntime, binding: KubernetesBinding, event: KubernetesEvent): void {
     const reason: RunReason = { type: 'event', binding, event };
-    this.#append(this.#hookRun(runtime, binding, reason, 'Kubernetes'), binding.queue);
+    const task = this.#hookRun(runtime, binding, reason, 'Kubernetes');
+    const { debounce, queue } = binding;
+    if (debounce === undefined) this.#append(task, queue);
+    else if (!this.held.join(task, queue)) this.held.debounce(task, queue, binding, debounce);
     this.#deps.backlog.relieve();
   }
 

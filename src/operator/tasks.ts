@@ -51,6 +51,8 @@ export interface HookRun extends TaskOrigin {
   /** At least one; more after runs were combined. */
   readonly reasons: readonly RunReason[];
   readonly allowFailure: boolean;
+  /** So many reasons at the beginning were given to a run that failed; kept for hooks that coalesce events. */
+  readonly attempted?: number;
   readonly trigger: string;
   /** `OperatorStartup` for everything the start caused, else empty. */
   readonly activation: string;

@@ -23,8 +23,10 @@ export function unfinishedRuns(
   operator: UnfinishedRunsParts,
   runtimes: readonly HookRuntime[] = allRuntimes(operator),
 ): UnfinishedRuns {
+  const held = operator.router.held.all.filter(({ hook }) => runtimes.includes(hook));
   return {
-    waiting: operator.router.held.all.filter(({ hook }) => runtimes.includes(hook)).map(waitingText),
+    waiting: held.filter(({ reason }) => reason !== undefined).map(heldText),
+    debounced: held.filter(({ reason }) => reason === undefined).map(heldText),
     failed: runtimes.flatMap((runtime) =>
       runtime.finalFailures.map((failure) => failedText(runtime, failure)),
     ),
@@ -32,9 +34,11 @@ export function unfinishedRuns(
 }
 
 /** A run that waits beside its queue. */
-export function waitingText({ hook: { hook }, queue, contexts, dueAtMs, reason }: HeldRun): string {
-  const what = `${fullName(hook)} runs again at ${isoTime(dueAtMs)} in queue ${queue}`;
-  return oneLine(`hook ${what} (contexts: ${contexts}): ${reason}`);
+export function heldText({ hook: { hook }, queue, contexts, dueAtMs, reason }: HeldRun): string {
+  const when = `at ${isoTime(dueAtMs)} in queue ${queue} (contexts: ${contexts})`;
+  return reason === undefined
+    ? `hook ${fullName(hook)} runs ${when}, unless further events come`
+    : oneLine(`hook ${fullName(hook)} runs again ${when}: ${reason}`);
 }
 
 function failedText({ hook }: HookRuntime, { binding, error, atMs }: FinalFailure): string {

@@ -5,7 +5,7 @@ import { type UnfinishedRuns, unfinishedText } from '../status/unfinished-runs.t
 
 const MAIN = 'main';
 const INDEX_WIDTH = 2;
-const NO_UNFINISHED: UnfinishedRuns = { waiting: [], failed: [] };
+const NO_UNFINISHED: UnfinishedRuns = { waiting: [], debounced: [], failed: [] };
 
 /** One queue with its tasks, for people, and the hooks in it that have been running for a while. */
 export function queueText(queue: QueueView, running: readonly RunningHookFacts[] = []): string {
@@ -50,13 +50,14 @@ export function queueData(queue: QueueView): object {
 export function queueListData(
   queues: readonly QueueView[],
   showEmpty: boolean,
-  { waiting, failed }: UnfinishedRuns = NO_UNFINISHED,
+  { waiting, debounced, failed }: UnfinishedRuns = NO_UNFINISHED,
 ): object {
   const { active, empty } = splitQueues(queues);
   return {
     active: active.map(queueData),
     ...(showEmpty && { empty: empty.map(({ name }) => ({ name, tasksCount: 0 })) }),
     ...(waiting.length > 0 && { waiting }),
+    ...(debounced.length > 0 && { debounced }),
     ...(failed.length > 0 && { failed }),
     summary: summaryOf(queues),
   };

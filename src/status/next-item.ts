@@ -2,8 +2,8 @@
 export interface NextItem {
   /** RFC 3339 in UTC. */
   readonly at: string;
-  /** `retry`: of a failed task, or of a hook for which it was not yet time. `schedule`: a crontab of a hook. `recheck`: of a module. `pause-end`: of a module, or of all. */
-  readonly kind: 'retry' | 'schedule' | 'recheck' | 'pause-end';
+  /** `retry`: of a failed task, or of a hook for which it was not yet time. `debounce`: of events that are held back. `schedule`: a crontab of a hook. `recheck`: of a module. `pause-end`: of a module, or of all. */
+  readonly kind: 'retry' | 'debounce' | 'schedule' | 'recheck' | 'pause-end';
   /** For people. */
   readonly text: string;
   readonly module: string;

@@ -2,13 +2,19 @@
 export interface UnfinishedRuns {
   /** Sentences about runs that wait beside their queue until it is time for them. */
   readonly waiting: readonly string[];
+  /** Sentences about events that are held back by `debounce`. */
+  readonly debounced: readonly string[];
   /** Sentences about runs that failed and are not retried. */
   readonly failed: readonly string[];
 }
 
 /** The same as lines for people; empty if there are none. */
-export function unfinishedText({ waiting, failed }: UnfinishedRuns): readonly string[] {
+export function unfinishedText({ waiting, debounced, failed }: UnfinishedRuns): readonly string[] {
   const block = (title: string, texts: readonly string[]): readonly string[] =>
     texts.length === 0 ? [] : [`${title} (${texts.length}):\n${texts.map((text) => `- ${text}\n`).join('')}`];
-  return [...block('Waiting beside the queues', waiting), ...block('Failed, not retried', failed)];
+  return [
+    ...block('Waiting beside the queues', waiting),
+    ...block('Held back by debounce', debounced),
+    ...block('Failed, not retried', failed),
+  ];
 }

@@ -410,26 +410,3 @@ test('a hook may import ES modules and CommonJS, with types and without', async 
   await run(hook);
   expect(captured.printed).toEqual(['1 2 3']);
 });
-
-test('errors of the SDK say whether to retry a run, and others of that name do not', async () => {
-  const thrown = async (body: string) => {
-    const hook = await hookWith(
-      `const { PermanentError, TemporaryError } = await import('addon-operator/sdk'); ${body}`,
-      `${body.length}.ts`,
-    );
-    return await run(hook).catch((error: unknown) => error);
-  };
-  expect(await thrown("throw new TemporaryError('waiting for DNS', { after: '30s' });")).toMatchObject({
-    code: 'HOOK_TEMPORARY',
-    retryAfterMs: 30_000,
-    message: expect.stringContaining('is not done yet: waiting for DNS'),
-  });
-  expect(await thrown("throw new PermanentError('no such zone');")).toMatchObject({
-    code: 'HOOK_PERMANENT',
-    isPermanent: true,
-    message: expect.stringContaining('failed permanently: no such zone'),
-  });
-  expect(await thrown("throw Object.assign(new Error('x'), { name: 'TemporaryError' });")).toMatchObject({
-    code: 'HOOK_FAILED',
-  });
-});

@@ -1,6 +1,7 @@
 import type { Backend } from '../support/world.ts';
 import { configValuesFromAHookTests } from './config-values-from-a-hook.ts';
 import { continuousReconcileTests } from './continuous-reconcile.ts';
+import { debounceTests } from './debounce.ts';
 import { deployNotifierTests } from './deploy-notifier.ts';
 import { enabledScriptTests } from './enabled-script.ts';
 import { errorClassifierTests } from './error-classifier.ts';
@@ -32,6 +33,7 @@ export function exampleTests(backend: () => Backend): void {
   symlinkedModuleTests(backend);
   namedQueuesTests(backend);
   retriesTests(backend);
+  debounceTests(backend);
   hookMetricsTests(backend);
   inProcessHookTests(backend);
   httpHookTests(backend);

@@ -65,7 +65,7 @@ export function daemonView(overrides?: Partial<DaemonView>): DaemonView {
     convergeStatus: () => ({ type: 'done', tasks: 0 }),
     status: () => ({ level: 'well', text: 'all is well', problems: [], modules: {}, tasks: 0 }),
     runningHooks: () => [],
-    unfinishedRuns: () => ({ waiting: [], failed: [] }),
+    unfinishedRuns: () => ({ waiting: [], debounced: [], failed: [] }),
     taskQueues: () => [],
     next: () => [],
     stateKey: () => '',

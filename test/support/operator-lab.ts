@@ -41,6 +41,7 @@ import { CapturedLog } from './captured-log.ts';
 import { FakeClock, settle } from './fake-clock.ts';
 import { FakeMonitor } from './fake-monitor.ts';
 import { v1 } from './hook-configs.ts';
+import { exitCodeOf } from './hook-exit.ts';
 import { labSources } from './lab-discovery.ts';
 import { labDeployHooks, labReleases } from './lab-releases.ts';
 import { BOOT_ID, labRecorder, labTraces } from './lab-traces.ts';
@@ -68,16 +69,6 @@ export type HookBehaviour = (hook: HookProcess) => void | Promise<void>;
 export const failing: HookBehaviour = () => {
   throw new Error('hook is broken');
 };
-
-/** Ends a hook with an exit code other than 1. */
-export class HookExit extends Error {
-  readonly exitCode: number;
-
-  constructor(exitCode: number, stderr = '') {
-    super(stderr);
-    this.exitCode = exitCode;
-  }
-}
 
 export const name = (text: string): ModuleName => text as ModuleName;
 
@@ -420,11 +411,8 @@ export class OperatorLab {
       });
       return { ...outcome, stderr: '', outcome: { type: 'exited', exitCode: 0 } as const };
     } catch (error) {
-      return {
-        ...outcome,
-        stderr: error instanceof Error ? error.message : '',
-        outcome: { type: 'exited', exitCode: error instanceof HookExit ? error.exitCode : 1 } as const,
-      };
+      const stderr = error instanceof Error ? error.message : '';
+      return { ...outcome, stderr, outcome: { type: 'exited', exitCode: exitCodeOf(error) } as const };
     }
   }
 }

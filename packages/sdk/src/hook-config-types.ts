@@ -58,6 +58,14 @@ export interface KubernetesBinding extends QueuedBinding {
   readonly keepFullObjectsInMemory?: boolean;
   readonly jqFilter?: string;
   readonly resynchronizationPeriod?: string;
+  /** Run the hook once for events in quick succession: when none has come for `after`, such as `2s`. */
+  readonly debounce?: {
+    readonly after: string;
+    /** After the first event at the latest; default ten times `after`. */
+    readonly max?: string;
+  };
+  /** `object`: of the events of an object that wait, only what leads to its last state is kept. Default `none`. */
+  readonly coalesce?: 'none' | 'object';
   readonly nameSelector?: NameSelector;
   readonly labelSelector?: LabelSelector;
   readonly fieldSelector?: FieldSelector;

@@ -89,6 +89,8 @@ const PARTS: Readonly<Record<string, object>> = {
     keepFullObjectsInMemory: true,
     jqFilter: true,
     resynchronizationPeriod: true,
+    debounce: true,
+    coalesce: true,
     nameSelector: true,
     labelSelector: true,
     fieldSelector: true,

@@ -3,7 +3,8 @@ import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { QueueEntry, TaskOutcome, TaskQueue } from '@addon-operator/task-queue';
 import { mayShareRun } from '../../hooks/binding-context.ts';
-import { moduleNameOf } from '../../hooks/hook.ts';
+import { coalesceEvents } from '../../hooks/coalesce-events.ts';
+import { coalesces, moduleNameOf } from '../../hooks/hook.ts';
 import { isFinal, isNotYet } from '../../hooks/run-outcomes.ts';
 import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
 import { type HookEffects, type HookExecution, hookLabels } from '../hook-execution.ts';
@@ -65,7 +66,8 @@ export async function runHookTask(
   const waiting = combine(entry, first, queue);
   await runtime.gather(waiting.reasons.length, signal);
   if (runtime.isStopped) return { type: 'skipped' };
-  const task = combine(entry, waiting, queue);
+  const task = coalesce(entry, combine(entry, waiting, queue), queue);
+  if (task.reasons.length === 0) return { type: 'skipped' };
   const log = taskLogger(operator.log, task, queue.name);
   const labels = hookLabels(task, queue.name);
   const { metrics, execution, clock } = operator;
@@ -127,9 +129,10 @@ function splitAt(task: HookTask, covered: number): { ran: HookTask; rest: HookTa
   // A run that failed before it was given anything is over as a whole.
   if (covered === 0 || covered >= task.reasons.length) return { ran: task, rest: undefined };
   const { reasons } = task;
+  const { attempted: _attempted, ...unattempted } = task;
   return {
     ran: { ...task, reasons: reasons.slice(0, covered) },
-    rest: { ...task, reasons: reasons.slice(covered) },
+    rest: { ...unattempted, reasons: reasons.slice(covered) },
   };
 }
 
@@ -161,6 +164,15 @@ function combine(entry: QueueEntry<Task>, first: HookTask, queue: TaskQueue<Task
   const task = { ...first, reasons, ...(merged !== undefined && { merged }) };
   queue.replaceTask(entry, task);
   return task;
+}
+
+/** Leaves out events that a newer one of the same object makes superfluous. */
+function coalesce(entry: QueueEntry<Task>, task: HookTask, queue: TaskQueue<Task>): HookTask {
+  if (!coalesces(task.hook.hook)) return task;
+  const reasons = coalesceEvents(task.reasons, task.attempted);
+  const next = { ...task, reasons, attempted: reasons.length };
+  queue.replaceTask(entry, next);
+  return next;
 }
 
 function mayCombine(previous: HookTask, next: HookTask): boolean {

@@ -7,6 +7,7 @@ const GLOBAL = [
   'config-first',
   'config-settings',
   'config-retries',
+  'config-bursts',
   'config-schedule',
   'config-kubernetes',
   'config-name-selector',
