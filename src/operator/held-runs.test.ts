@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { HookExit } from '../../test/support/hook-exit.ts';
 import { type HookProcess, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
-import { askOperation } from './ask-operation.ts';
+
+import { requestOperation } from './request-operation.ts';
 import { taskQueueViews } from './task-queue-view.ts';
 import { triggerHook } from './trigger-hook.ts';
 import { unfinishedRuns } from './unfinished-runs.ts';
@@ -89,7 +90,7 @@ test('an abort of the module takes runs that wait, and the hook is synchronized 
   await using lab = await running();
   ending(lab, 'web/a.sh', 75, { after: '1h' });
   await emit(lab, 'a.sh');
-  askOperation(lab.operator, 'web', 'abort');
+  requestOperation(lab.operator, 'web', 'abort');
   await lab.settle();
   expect(unfinishedRuns(lab.operator).waiting).toEqual([]);
   await lab.pass(3_600_000, 1);
@@ -136,7 +137,7 @@ test('a Synchronization that failed permanently fails its module for good, and i
   expect(tracked?.stall).toMatchObject({ code: 'HOOK_PERMANENT' });
   expect([lab.tasks('main'), lab.tasks('own')]).toEqual([[], []]);
   hook.exitCode = 0;
-  askOperation(lab.operator, 'web', 'reconcile');
+  requestOperation(lab.operator, 'web', 'reconcile');
   await lab.settle();
   expect(tracked?.stall).toBeUndefined();
   expect(tracked?.isDeployed).toBe(true);

@@ -63,6 +63,7 @@ export const NEXT_KINDS: Readonly<Record<NextItem['kind'], Kind>> = {
   retry: { tone: 'bad', sign: 'again', word: 'retry' },
   schedule: { tone: 'off', sign: 'clock', word: 'schedule' },
   recheck: { tone: 'off', sign: 'check', word: 'recheck' },
+  debounce: { tone: 'wait', sign: 'pause', word: 'end of a burst' },
   'pause-end': { tone: 'wait', sign: 'pause', word: 'end of a pause' },
 };
 

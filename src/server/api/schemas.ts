@@ -55,7 +55,7 @@ const QUEUE = object({
 
 const NEXT_ITEM = object({
   at: time('When it happens.'),
-  kind: oneOf(['retry', 'schedule', 'recheck', 'pause-end'], 'What kind of thing.'),
+  kind: oneOf(['retry', 'debounce', 'schedule', 'recheck', 'pause-end'], 'What kind of thing.'),
   text: text('For people.'),
   module: text('Name of the module; empty for something global.'),
   hook: text('Name of the hook.'),
