@@ -6,8 +6,8 @@ import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
 import type { ContextDocument } from './context-document.ts';
 import { type Hook, type HookTransport, title, valuesOwnerOf } from './hook.ts';
 import { createHookOutputLog } from './hook-output-log.ts';
+import { type NotYet, parseRetryFile, permanentError, temporaryError } from './retry-errors.ts';
 import { createRunFiles, type RunFiles } from './run-files.ts';
-import { type NotYet, parseRetryFile, permanentError, temporaryError } from './run-outcomes.ts';
 import { SpareDirectories } from './spare-directories.ts';
 
 export interface HookRunnerOptions {

@@ -1,6 +1,6 @@
 import { codeOf, type ErrorFacts, factsOf } from '@addon-operator/base/errors';
 import type { QueueEntry, TaskFailure } from '@addon-operator/task-queue';
-import { isFinal } from '../hooks/run-outcomes.ts';
+import { isFinal } from '../hooks/retry-errors.ts';
 import type { ConvergeState } from './converge-state.ts';
 import { countsForConverge, hookOf, MAIN_QUEUE, moduleOf, type Task } from './tasks.ts';
 

@@ -5,7 +5,7 @@ import { NO_SPAN, type Span, traceFields } from '@addon-operator/base/trace';
 import type { QueueEntry, TaskOutcome } from '@addon-operator/task-queue';
 import { bindingNameOf } from '../hooks/binding-context.ts';
 import { moduleNameOf } from '../hooks/hook.ts';
-import { isFinal, isNotYet } from '../hooks/run-outcomes.ts';
+import { isFinal, isNotYet } from '../hooks/retry-errors.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { RunEnd, RunStart } from '../journal/run.ts';
 import type { HookRunFollower, ObserveHookRun } from './hook-execution.ts';

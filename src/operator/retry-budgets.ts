@@ -2,7 +2,7 @@ import type { SteadyClock } from '@addon-operator/base/clock';
 import { factsOf, hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
 import { formatGoDuration } from '@addon-operator/base/go-duration';
 import type { RetryLimits } from '../hooks/hook-config.ts';
-import { isFinal, isNotYet } from '../hooks/run-outcomes.ts';
+import { isFinal, isNotYet } from '../hooks/retry-errors.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import type { HookRun } from './tasks.ts';
 

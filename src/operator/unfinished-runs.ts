@@ -2,7 +2,7 @@ import { isoTime } from '@addon-operator/base/bounded-time';
 import { oneLine } from '@addon-operator/base/escape-controls';
 import { fullName, title } from '../hooks/hook.ts';
 import type { BindingType } from '../hooks/hook-config.ts';
-import type { UnfinishedRuns } from '../status/unfinished-runs.ts';
+import type { UnfinishedRuns } from '../status/unfinished-text.ts';
 import { allRuntimes, type BindingProblemsParts } from './binding-problems.ts';
 import type { HeldRun } from './held-runs.ts';
 import type { FinalFailure, HookRuntime } from './hook-runtime.ts';

@@ -1,7 +1,7 @@
 import { oneLine } from '@addon-operator/base/escape-controls';
 import type { QueueView } from '../status/daemon-view.ts';
 import { hookText, NOTED_HOOK_MS, type RunningHookFacts } from '../status/operator-status.ts';
-import { type UnfinishedRuns, unfinishedText } from '../status/unfinished-runs.ts';
+import { type UnfinishedRuns, unfinishedText } from '../status/unfinished-text.ts';
 
 const MAIN = 'main';
 const INDEX_WIDTH = 2;

@@ -12,7 +12,7 @@ import type { ModuleDrift, ModuleExplanation, ModuleSummary } from './module-exp
 import type { NextItem } from './next-item.ts';
 import type { OperatorStatus, RunningHookFacts } from './operator-status.ts';
 import type { TaskQueueView } from './task-queues.ts';
-import type { UnfinishedRuns } from './unfinished-runs.ts';
+import type { UnfinishedRuns } from './unfinished-text.ts';
 
 /** Everything the HTTP server and the debug endpoint show. They read through this and change nothing. */
 export interface DaemonView {

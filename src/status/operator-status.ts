@@ -1,7 +1,7 @@
 import { oneLine } from '@addon-operator/base/escape-controls';
 import { errorOfTask } from './error-of-task.ts';
 import type { ModuleStatus, ModuleSummary } from './module-explanation.ts';
-import type { UnfinishedRuns } from './unfinished-runs.ts';
+import type { UnfinishedRuns } from './unfinished-text.ts';
 
 /** Everything that can hold the operator up, as it is now. */
 export interface OperatorFacts {

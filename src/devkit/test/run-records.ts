@@ -6,8 +6,8 @@ import { parseJson } from '@addon-operator/json';
 import { parseYaml } from '@addon-operator/yaml';
 import { yamlDocuments } from '@addon-operator/yaml/yaml-documents';
 import { contextText } from '../../hooks/context-document.ts';
+import { isFinal, isNotYet } from '../../hooks/retry-errors.ts';
 import type { HookRuns } from '../../hooks/run-hook.ts';
-import { isFinal, isNotYet } from '../../hooks/run-outcomes.ts';
 import { parseMetricOperations } from '../../metrics/metric-operation.ts';
 import type { HookExecution } from '../../operator/hook-execution.ts';
 

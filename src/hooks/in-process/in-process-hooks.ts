@@ -7,8 +7,8 @@ import type { HookOutputTexts } from '@addon-operator/sdk/host';
 import { ownProgram } from '../../lib/own-code.ts';
 import { contextText } from '../context-document.ts';
 import { type Hook, title } from '../hook.ts';
+import { afterMsOf, permanentError, temporaryError } from '../retry-errors.ts';
 import type { HookFileInputs, HookRunResult } from '../run-hook.ts';
-import { afterMsOf, permanentError, temporaryError } from '../run-outcomes.ts';
 import { outputTo } from './script-output.ts';
 
 const PROGRAM = ownProgram('hooks/in-process/hook-worker-main').href;

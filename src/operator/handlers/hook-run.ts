@@ -5,7 +5,7 @@ import type { QueueEntry, TaskOutcome, TaskQueue } from '@addon-operator/task-qu
 import { mayShareRun } from '../../hooks/binding-context.ts';
 import { coalesceEvents } from '../../hooks/coalesce-events.ts';
 import { coalesces, moduleNameOf } from '../../hooks/hook.ts';
-import { isFinal, isNotYet } from '../../hooks/run-outcomes.ts';
+import { isFinal, isNotYet } from '../../hooks/retry-errors.ts';
 import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
 import { type HookEffects, type HookExecution, hookLabels } from '../hook-execution.ts';
 import type { ModuleRegistry } from '../module-registry.ts';

@@ -9,7 +9,7 @@ import {
   permanentError,
   retryAfterHeaderMs,
   temporaryError,
-} from './run-outcomes.ts';
+} from './retry-errors.ts';
 
 const HOOK: Hook = {
   name: 'a.sh',
