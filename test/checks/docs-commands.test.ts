@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { COMMAND_PAGES, commandBlocksOf } from '../docs/command-blocks.ts';
 import { COMMAND_SCENARIOS } from '../docs/command-scenarios.ts';
+import { POD_COMMANDS } from '../docs/tours/pods.ts';
 
 const blocks = COMMAND_PAGES.flatMap(commandBlocksOf);
 const namesOf = (type: 'run' | 'output'): string[] =>
@@ -12,7 +13,7 @@ test.each(COMMAND_PAGES)('every block of commands in %s names what runs it, or w
 });
 
 test('every block of commands is run by one scenario, and every scenario runs what a page shows', () => {
-  const run = COMMAND_SCENARIOS.flatMap(({ runs }) => runs);
+  const run = [...COMMAND_SCENARIOS.flatMap(({ runs }) => runs), ...POD_COMMANDS];
   expect(namesOf('run').toSorted()).toEqual(run.toSorted());
 });
 

@@ -44,7 +44,7 @@ describeCluster('the values of the chart of the operator', (cluster) => {
       const { stdout } = await helm('template', 'op', CHART, '--namespace', 'addons', ...EVERYTHING);
       const kinds = stdout.split(/^---$/m).flatMap((text) => /^kind: (.+)$/m.exec(text)?.[1] ?? []);
       const expected =
-        'ClusterRole ClusterRoleBinding ConfigMap ConfigMap Deployment Job PodDisruptionBudget PodMonitor PrometheusRule Role Role RoleBinding RoleBinding';
+        'ClusterRole ClusterRoleBinding ConfigMap ConfigMap Deployment Job Pod PodDisruptionBudget PodMonitor PrometheusRule Role Role RoleBinding RoleBinding';
       const rest = 'Service Service Service ServiceAccount ServiceMonitor';
       expect(kinds.toSorted().join(' ')).toBe(`${expected} ${rest}`);
     });

@@ -1,12 +1,10 @@
-import { homedir } from 'node:os';
-import { pinnedKubectl } from '@addon-operator/pinned-tools';
-import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
-import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { NodePrometheus } from '../support/node/node-prometheus.ts';
 import { describeNode, type SharedNode } from '../support/node/node-suite.ts';
 import { type PodObject, PodOperator, RELEASE } from '../support/node/pod-operator.ts';
-import { StartedCommand } from '../support/started-command.ts';
+import { prometheusForTests } from '../support/prometheus/prometheus-programs.ts';
 
+const programs = await prometheusForTests();
 const SOON = { timeout: 600_000, interval: 200 };
 
 describeNode('the operator in a pod', (node) => {
@@ -18,26 +16,17 @@ describeNode('the operator in a pod', (node) => {
   });
   afterAll(async () => await operator?.[Symbol.asyncDispose]());
 
-  test('kubectl reads its log and runs its commands, and its metrics are read through the Service', async () => {
-    const kubectl = await kubectlOf(shared, operator);
-    expect(await kubectl('logs', `deploy/${RELEASE}`)).toContain('"level":"info"');
-    const status = await kubectl('exec', `deploy/${RELEASE}`, '--', '/addon-operator', 'status');
-    expect(status).toContain('all is well');
-    const { body } = await shared.node.probe.request({
-      path: `/api/v1/namespaces/${operator.namespace}/services/${RELEASE}`,
-    });
-    const { clusterIP } = (body as { spec: { clusterIP: string } }).spec;
-    const metrics = await shared.node.run('curl', '--silent', `http://${clusterIP}:9650/metrics`);
-    expect(metrics.stdout).toContain('addon_operator_live_ticks');
+  test('kubectl reads its log and runs its commands', async () => {
+    expect(await operator.kubectl('logs', `deploy/${RELEASE}`)).toContain('"level":"info"');
+    expect(await operator.exec('/addon-operator', 'status')).toContain('all is well');
   });
 
   test('the page of its pod is reached by `kubectl port-forward`, with the address that its command prints', async () => {
-    const kubectl = await kubectlOf(shared, operator);
-    const printed = await kubectl('exec', `deploy/${RELEASE}`, '--', '/addon-operator', 'ui');
+    const printed = await operator.exec('addon-operator', 'ui');
     const token = new URL(printed.trim()).hash.replace('#token=', '');
-    await using forward = await forwardPage(shared, operator);
+    await using forward = await operator.forward(9652);
     const get = (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
-      fetch(`${forward.origin}${path}`, { headers });
+      fetch(`http://127.0.0.1:${forward.port}${path}`, { headers });
 
     const page = await get('/ui/modules');
     expect(page.status).toBe(200);
@@ -52,6 +41,44 @@ describeNode('the operator in a pod', (node) => {
     while (!text.includes('event: ready')) text += (await reader?.read())?.value ?? '';
     expect(text).toContain('event: snapshot');
     await reader?.cancel();
+  });
+
+  test.skipIf(programs === undefined)(
+    'a Prometheus reads its metrics through the Service, which a NetworkPolicy leaves open',
+    async () => {
+      const services = `/api/v1/namespaces/${operator.namespace}/services/${RELEASE}`;
+      const { spec } = (await shared.node.probe.expect({ path: services })) as {
+        readonly spec: { readonly clusterIP: string };
+      };
+      const policies = `/apis/networking.k8s.io/v1/namespaces/${operator.namespace}/networkpolicies/${RELEASE}`;
+      expect(await shared.node.probe.expect({ path: policies })).toMatchObject({
+        spec: { policyTypes: ['Ingress'], ingress: [{ ports: [{ port: 'http', protocol: 'TCP' }] }] },
+      });
+      const target = `${spec.clusterIP}:9650`;
+      await using prometheus = await NodePrometheus.start(shared.node, programs?.prometheus ?? '', target);
+      await expect
+        .poll(async () => await prometheus.query('up'), SOON)
+        .toMatchObject([{ value: [expect.any(Number), '1'] }]);
+      const read = async () => await prometheus.query('addon_operator_live_ticks');
+      await expect.poll(read, SOON).toMatchObject([{ metric: { instance: target } }]);
+    },
+  );
+
+  test('its root is read-only, its hooks have the time zone that is set, and a full directory for temporary files passes', async () => {
+    await createWork(shared, operator, 'facts');
+    await expect
+      .poll(async () => await factsOf(shared, operator), SOON)
+      .toEqual({ root: 'read-only', zone: '+0900', year: String(new Date().getFullYear()) });
+
+    await operator.exec('sh', '-c', 'cat /dev/zero > /small/filled 2>/dev/null; true');
+    await createWork(shared, operator, 'full');
+    await expect
+      .poll(async () => await operator.records(), SOON)
+      .toContainEqual(expect.objectContaining({ hook: 'full', error: expect.stringContaining('ENOSPC') }));
+    await operator.exec('rm', '/small/filled');
+    const pod = await onlyPod(operator);
+    await expect.poll(async () => await resultOf(shared, operator, 'full'), SOON).toBe(pod.metadata.name);
+    expect(pod.status.containerStatuses).toMatchObject([{ ready: true, restartCount: 0 }]);
   });
 
   test('a hook that uses up the memory of the container is killed, and the operator is not', async () => {
@@ -103,7 +130,7 @@ describeNode('the operator in a pod', (node) => {
 });
 
 /** A global hook that runs a script when a ConfigMap gets the label `work` with one of the values. */
-function worker(values: string, script: string): string {
+function worker(values: string, script: string, allowFailure = true): string {
   return `#!/bin/sh
 if [ "$1" = --config ]; then
   cat <<YAML
@@ -116,7 +143,7 @@ kubernetes:
   executeHookOnSynchronization: false
   labelSelector: {matchExpressions: [{key: work, operator: In, values: ${values}}]}
   namespace: {nameSelector: {matchNames: [$ADDON_OPERATOR_NAMESPACE]}}
-  allowFailure: true
+  allowFailure: ${allowFailure}
 YAML
   exit
 fi
@@ -131,11 +158,26 @@ const SPEC = {
   permissions: 'administrator',
   files: {
     'global-hooks/quick': worker('[quick, again]', 'note "$work"'),
+    'global-hooks/facts': worker(
+      '[facts]',
+      `root=read-only; if touch /probe; then root=writable; fi
+kubectl create configmap facts --from-literal=root=$root --from-literal=zone=$(date +%z) --from-literal=year=$(date +%Y)`,
+    ),
+    'global-hooks/full': worker('[full]', 'note full', false),
     'global-hooks/slow': worker('[slow]', 'note slow-started; sleep 5; note slow'),
     // What it reads has no end of a line, so it is kept in memory.
     'global-hooks/greedy': worker('[greedy]', 'head -c 2000000000 /dev/zero | tail'),
   },
-  values: { resources: { limits: { memory: '400Mi' } }, 'ui.enabled': true },
+  values: {
+    resources: { limits: { memory: '400Mi' } },
+    'networkPolicy.enabled': true,
+    'ui.enabled': true,
+    'settings.TZ': 'Asia/Tokyo',
+    // Memory has the size that is given; a directory on the disk is only measured now and then.
+    'settings.ADDON_OPERATOR_TMP_DIR': '/small/tmp',
+    volumes: [{ name: 'small', emptyDir: { medium: 'Memory', sizeLimit: '4Mi' } }],
+    volumeMounts: [{ name: 'small', mountPath: '/small' }],
+  },
 } as const;
 
 async function onlyPod(operator: PodOperator): Promise<PodObject> {
@@ -153,42 +195,13 @@ async function createWork({ node }: SharedNode, { namespace }: PodOperator, work
   });
 }
 
+async function factsOf({ node }: SharedNode, { namespace }: PodOperator): Promise<unknown> {
+  const { body } = await node.probe.request({ path: `/api/v1/namespaces/${namespace}/configmaps/facts` });
+  return (body as { readonly data?: unknown }).data;
+}
+
 /** The pod that has done the work. */
 async function resultOf({ node }: SharedNode, { namespace }: PodOperator, name: string): Promise<unknown> {
   const { body } = await node.probe.request({ path: `/api/v1/namespaces/${namespace}/configmaps/${name}` });
   return (body as { readonly data?: Readonly<Record<string, string>> }).data?.['by'];
-}
-
-/** The page's port of a pod on a free port of this machine. */
-async function forwardPage(
-  { node }: SharedNode,
-  { namespace }: PodOperator,
-): Promise<AsyncDisposable & { readonly origin: string }> {
-  const flags = [`--kubeconfig=${node.kubeconfigPath}`, `--namespace=${namespace}`];
-  const args = [...flags, 'port-forward', `deploy/${RELEASE}`, ':9652'];
-  const { PATH, HOME } = process.env;
-  const command = new StartedCommand(await kubectlFile(), args, { PATH, HOME });
-  const started = /Forwarding from (127\.0\.0\.1:\d+)/u;
-  await command.until(started);
-  return {
-    origin: `http://${started.exec(command.output)?.[1] ?? ''}`,
-    [Symbol.asyncDispose]: async () => {
-      command.kill('SIGKILL');
-      await command.exitCode;
-    },
-  };
-}
-
-async function kubectlFile(): Promise<string> {
-  const cacheDir = cacheDirectory(process.env, homedir());
-  const options = { cacheDir, onProgress: (message: string) => console.warn(message) };
-  return await pinnedKubectl(options, new AbortController().signal);
-}
-
-async function kubectlOf({ node }: SharedNode, { namespace }: PodOperator) {
-  const file = await kubectlFile();
-  return async (...args: readonly string[]): Promise<string> => {
-    const flags = [`--kubeconfig=${node.kubeconfigPath}`, `--namespace=${namespace}`];
-    return (await execa(file, [...flags, ...args], { stdin: 'ignore' })).stdout;
-  };
 }

@@ -1,20 +1,36 @@
-import { expect, test } from 'vitest';
+import { mkdtemp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest';
 import { furtherNode } from '../support/api-independent.ts';
 import {
   AdmissionLoad,
   type AdmissionResult,
-  ANSWERING_HOOK,
-  askOnce,
+  createConverted,
+  createConvertedKind,
+  deleteConvertedKind,
+  RESPONDING_HOOK,
+  requestOnce,
+  WEBHOOK_KINDS,
 } from '../support/node/admission-load.ts';
 import { describeNode, type SharedNode } from '../support/node/node-suite.ts';
-import { PodOperator } from '../support/node/pod-operator.ts';
+import { PodOperator, RELEASE } from '../support/node/pod-operator.ts';
 
 const SOON = { timeout: 600_000, interval: 200 };
+const ROOT = join(import.meta.dirname, '../..');
+/** The last commit whose Services of webhooks had other selectors: an upgrade from it changes the most. */
+const CHART_BEFORE = 'f2e64f851b33417a7d8bd90c22a2446f26bc4fe5';
 
 describeNode('webhooks through their Service', (node) => {
-  test('no request fails during a rollout of two replicas, and when the leader is deleted', async () => {
+  beforeAll(async () => await createConvertedKind((await node()).node));
+  afterAll(async () => await deleteConvertedKind((await node()).node));
+
+  test('no request fails in a rollout after an upgrade from an older chart and when the leader is deleted, and nothing is refused after an uninstallation', async (context) => {
     const shared = await node();
-    await using operator = await PodOperator.install(shared, SPEC);
+    const firstChart = await chartBefore(context, shared);
+    await using operator = await PodOperator.install(shared, { ...SPEC, firstChart });
+    await createConverted(shared.node, operator.namespace);
+    await operator.upgrade();
     await untilResponded(shared, operator);
     await using load = new AdmissionLoad(shared.node, operator);
     await untilMore(load, 100);
@@ -36,10 +52,25 @@ describeNode('webhooks through their Service', (node) => {
     const results = await load.stop();
     expect(load.failures).toEqual([]);
     expect(results.length).toBeGreaterThan(500);
+    expect(new Set(results.map(({ kind }) => kind))).toEqual(new Set(WEBHOOK_KINDS));
     // A replica that has handed the lease over answers no more.
     const leaders = leadersOf(results);
     expect(leaders).toHaveLength(new Set(leaders).size);
     report('rollout and deleted leader', results);
+
+    await expectLeaderNamed(operator, leaders.at(-1) ?? '');
+    await operator.helm('uninstall', RELEASE, '--namespace', operator.namespace, '--wait');
+    const unguarded = async () =>
+      await Promise.all(
+        WEBHOOK_KINDS.map(async (kind) => (await requestOnce(shared.node, operator.namespace, kind)).error),
+      );
+    await expect
+      .poll(unguarded, SOON)
+      .toEqual([
+        'mutating: 201: no webhook was called',
+        'validating: 201: no webhook was called',
+        'conversion: 200: no webhook was called',
+      ]);
   });
 
   test(
@@ -48,6 +79,7 @@ describeNode('webhooks through their Service', (node) => {
     async () => {
       const shared = await node();
       await using operator = await PodOperator.install(shared, SPEC);
+      await createConverted(shared.node, operator.namespace);
       await untilResponded(shared, operator);
       await using load = new AdmissionLoad(shared.node, operator);
       await untilMore(load, 50);
@@ -78,13 +110,40 @@ describeNode('webhooks through their Service', (node) => {
 
 const SPEC = {
   name: 'webhooks',
-  files: { 'global-hooks/answer': ANSWERING_HOOK },
+  files: { 'global-hooks/respond': RESPONDING_HOOK },
   values: { 'webhooks.enabled': true, 'highAvailability.enabled': true },
 };
 
+/** The chart of an older commit; a checkout without history has none. */
+async function chartBefore(context: TestContext, { node }: SharedNode): Promise<string> {
+  const git = async (...args: readonly string[]) =>
+    await execa('git', ['-C', ROOT, ...args], { reject: false });
+  const { failed } = await git('cat-file', '-e', CHART_BEFORE);
+  if (failed) context.skip(`the history of the checkout does not contain ${CHART_BEFORE}`);
+  const directory = await mkdtemp(join(node.directory, 'chart-before-'));
+  const archive = join(directory, 'chart.tar');
+  await git('archive', '--output', archive, CHART_BEFORE, 'deploy/addon-operator');
+  await execa('tar', ['--extract', '--file', archive, '--directory', directory]);
+  return join(directory, 'deploy/addon-operator');
+}
+
+/** A command in the standby says which pod leads and what to run there. */
+async function expectLeaderNamed(operator: PodOperator, leader: string): Promise<void> {
+  const pods = await operator.pods();
+  const standby = pods.map(({ metadata }) => metadata.name).find((name) => name !== leader) ?? '';
+  const command = ['exec', standby, '--', 'addon-operator', 'module', 'list'];
+  await expect(operator.kubectl(...command)).rejects.toThrow(
+    `kubectl -n ${operator.namespace} exec ${leader} -- addon-operator module list`,
+  );
+}
+
 /** The API server learns of a webhook a moment after it was registered. */
 async function untilResponded({ node }: SharedNode, { namespace }: PodOperator): Promise<void> {
-  await expect.poll(async () => await askOnce(node, namespace), SOON).toMatchObject({ error: undefined });
+  for (const kind of WEBHOOK_KINDS) {
+    await expect
+      .poll(async () => await requestOnce(node, namespace, kind), SOON)
+      .toMatchObject({ error: undefined });
+  }
 }
 
 async function untilMore(load: AdmissionLoad, count: number): Promise<void> {

@@ -57,6 +57,8 @@ export function serviceCommands(
       '--authorization-mode=Node,RBAC',
       '--enable-admission-plugins=NodeRestriction',
       '--allow-privileged=true',
+      `--audit-policy-file=${conf('audit.yaml')}`,
+      `--audit-log-path=${auditLog(files.directory)}`,
     ],
     'api-socket': [
       'socat',
@@ -83,6 +85,11 @@ export function serviceCommands(
     'kube-proxy': [programs.kubeProxy, `--config=${conf('kube-proxy.yaml')}`],
     coredns: [programs.coredns, '-conf', conf('Corefile')],
   };
+}
+
+/** One line of JSON for each request of a service account in a pod. */
+export function auditLog(directory: string): string {
+  return join(directory, 'audit.log');
 }
 
 /** Where the API server of a node is reached from outside of its network. */

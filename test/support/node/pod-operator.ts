@@ -1,10 +1,14 @@
 import { chmod, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { pinnedKubectl } from '@addon-operator/pinned-tools';
+import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
 import { execa } from 'execa';
 import { CHART } from '../control-plane/operator-chart.ts';
 import type { HelmVersion } from '../control-plane/programs.ts';
 import { writeImage } from './images.ts';
 import type { SharedNode } from './node-suite.ts';
+import { PortForward } from './port-forward.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../../bin/addon-operator');
 const HELM_TIMEOUT = '5m';
@@ -19,6 +23,12 @@ export interface PodOperatorSpec {
   readonly globalHooksDir?: string;
   /** Files by path in the image, executable; in addition to the directories. */
   readonly files?: Readonly<Record<string, string>>;
+  /** Those of the files that only root may read and execute. */
+  readonly unreadable?: readonly string[];
+  /** Repository of an image on the node with the tag `test`, which is used instead of a new one. */
+  readonly image?: string;
+  /** Directory of the chart that is installed first; default: the chart of the checkout. */
+  readonly firstChart?: string;
   /** Values of the chart, as `--set-json` takes them. */
   readonly values?: Readonly<Record<string, unknown>>;
   /** Default: 4.1.4. */
@@ -34,14 +44,22 @@ interface PodList {
 export interface PodObject {
   readonly metadata: { readonly name: string; readonly deletionTimestamp?: string };
   readonly status: {
+    readonly phase: string;
+    readonly reason?: string;
     readonly podIP?: string;
     readonly containerStatuses?: readonly {
       readonly ready: boolean;
       readonly restartCount: number;
-      readonly state: Readonly<Record<string, unknown>>;
-      readonly lastState: { readonly terminated?: { readonly reason: string; readonly exitCode: number } };
+      readonly state: { readonly terminated?: Termination };
+      readonly lastState: { readonly terminated?: Termination };
     }[];
   };
+}
+
+interface Termination {
+  readonly reason: string;
+  readonly exitCode: number;
+  readonly message?: string;
 }
 
 /** The operator with modules of a test, installed by its chart in a namespace with the restricted pod security standard. */
@@ -69,7 +87,7 @@ export class PodOperator implements AsyncDisposable {
     const directory = await mkdtemp(join(shared.node.directory, 'pod-operator-'));
     const operator = new PodOperator(shared, spec, namespace.metadata.name, directory);
     try {
-      await operator.loadImage();
+      if (spec.image === undefined) await operator.loadImage();
       await operator.writeRules();
       return operator;
     } catch (error) {
@@ -82,7 +100,7 @@ export class PodOperator implements AsyncDisposable {
   static async install(shared: SharedNode, spec: PodOperatorSpec): Promise<PodOperator> {
     const operator = await PodOperator.prepare(shared, spec);
     try {
-      await operator.upgrade();
+      await operator.#upgradeTo(spec.firstChart ?? CHART);
       return operator;
     } catch (error) {
       await operator[Symbol.asyncDispose]();
@@ -105,13 +123,22 @@ export class PodOperator implements AsyncDisposable {
   }
 
   get image(): string {
-    return `localhost/${this.namespace}`;
+    return this.#spec.image ?? `localhost/${this.namespace}`;
   }
 
   /** `helm upgrade --install --wait` of the chart; flags are added at the end. An error contains what the pods log. */
   async upgrade(...flags: readonly string[]): Promise<void> {
+    await this.#upgradeTo(CHART, ...flags);
+  }
+
+  /** As {@link upgrade}, without waiting until the operator is ready. */
+  async startUpgrade(...flags: readonly string[]): Promise<void> {
+    await this.#helmUpgrade(CHART, ...flags);
+  }
+
+  async #upgradeTo(chart: string, ...flags: readonly string[]): Promise<void> {
     try {
-      await this.startUpgrade('--wait', '--timeout', HELM_TIMEOUT, ...flags);
+      await this.#helmUpgrade(chart, '--wait', '--timeout', HELM_TIMEOUT, ...flags);
     } catch (error) {
       throw new Error(`Cannot install the chart in ${this.namespace}:\n${await this.describe()}`, {
         cause: error,
@@ -119,12 +146,11 @@ export class PodOperator implements AsyncDisposable {
     }
   }
 
-  /** As {@link upgrade}, without waiting until the operator is ready. */
-  async startUpgrade(...flags: readonly string[]): Promise<void> {
+  async #helmUpgrade(chart: string, ...flags: readonly string[]): Promise<void> {
     const { values = {} } = this.#spec;
     const set = Object.entries({ 'image.repository': this.image, 'image.tag': 'test', ...values });
     const args = set.flatMap(([name, value]) => ['--set-json', `${name}=${JSON.stringify(value)}`]);
-    const install = ['upgrade', '--install', RELEASE, CHART, '--namespace', this.namespace];
+    const install = ['upgrade', '--install', RELEASE, chart, '--namespace', this.namespace];
     await this.helm(...install, '--values', this.#rules, ...args, ...flags);
   }
 
@@ -138,6 +164,28 @@ export class PodOperator implements AsyncDisposable {
     };
     const file = parts.helm[this.#spec.helm ?? '4.1.4'];
     return (await execa(file, args, { env, stdin: 'ignore' })).stdout;
+  }
+
+  /** What a command of the pinned kubectl prints, in the namespace of the operator. */
+  async kubectl(...args: readonly string[]): Promise<string> {
+    const flags = [`--kubeconfig=${this.#shared.node.kubeconfigPath}`, `--namespace=${this.namespace}`];
+    return (await execa(await findKubectl(), [...flags, ...args], { stdin: 'ignore' })).stdout;
+  }
+
+  /** Forwards a free port of this machine to one of the operator's pod, until it is disposed. */
+  async forward(port: number): Promise<PortForward> {
+    return await PortForward.start(await findKubectl(), [
+      `--kubeconfig=${this.#shared.node.kubeconfigPath}`,
+      `--namespace=${this.namespace}`,
+      'port-forward',
+      `deploy/${RELEASE}`,
+      `:${port}`,
+    ]);
+  }
+
+  /** What a command prints in the container of the operator. */
+  async exec(...command: readonly string[]): Promise<string> {
+    return await this.kubectl('exec', `deploy/${RELEASE}`, '--container=addon-operator', '--', ...command);
   }
 
   /** Pods of the operator that are not being deleted. */
@@ -173,7 +221,7 @@ export class PodOperator implements AsyncDisposable {
   }
 
   async loadImage(): Promise<void> {
-    const { modulesDir, globalHooksDir, files = {} } = this.#spec;
+    const { modulesDir, globalHooksDir, files = {}, unreadable = [] } = this.#spec;
     const content = join(this.#directory, 'content');
     await mkdir(join(content, 'modules'), { recursive: true });
     await mkdir(join(content, 'global-hooks'), { recursive: true });
@@ -182,12 +230,9 @@ export class PodOperator implements AsyncDisposable {
     for (const [path, text] of Object.entries(files)) {
       await mkdir(dirname(join(content, path)), { recursive: true });
       await writeFile(join(content, path), text);
-      await chmod(join(content, path), 0o755);
+      await chmod(join(content, path), unreadable.includes(path) ? 0o700 : 0o755);
     }
-    const archive = join(this.#directory, 'image.tar');
-    await writeImage(archive, `${this.image}:test`, { base: this.#shared.operatorImage, content });
-    await this.#shared.node.load(archive);
-    await rm(archive);
+    await loadOnTop(this.#shared, this.image, content);
   }
 
   /** Writes the permissions as values of the chart. */
@@ -210,9 +255,32 @@ export class PodOperator implements AsyncDisposable {
     return stdout;
   }
 
+  /** Takes the permissions that `rbac` prints in the pod, which knows what hooks have patched. The next upgrade grants them. */
+  async adoptRules(): Promise<void> {
+    await writeFile(this.#rules, await this.exec('addon-operator', 'rbac', '-o', 'values'));
+  }
+
   get #rules(): string {
     return join(this.#directory, 'rules.yaml');
   }
+}
+
+/** Puts the image of the operator with more files on the node, under this name and the tag `test`. */
+export async function loadOnTop(
+  { node, operatorImage }: SharedNode,
+  name: string,
+  content: string,
+): Promise<void> {
+  const archive = join(node.directory, 'on-top.tar');
+  await writeImage(archive, `${name}:test`, { base: operatorImage, content });
+  await node.load(archive);
+  await rm(archive);
+}
+
+async function findKubectl(): Promise<string> {
+  const cacheDir = cacheDirectory(process.env, homedir());
+  const options = { cacheDir, onProgress: (message: string) => console.warn(message) };
+  return await pinnedKubectl(options, new AbortController().signal);
 }
 
 export interface LogRecord {

@@ -1,4 +1,4 @@
-import { mkdtemp, readlink, realpath } from 'node:fs/promises';
+import { mkdtemp, readFile, readlink, realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { type Clock, systemClock } from '@addon-operator/base/clock';
@@ -20,7 +20,7 @@ import {
 } from './node-files.ts';
 import { enterCommand, firstProcess, prepareNamespaces, unshareArguments } from './node-namespaces.ts';
 import type { NodePrograms } from './node-programs.ts';
-import { apiSocket, SERVICE_NAMES, type ServiceName, serviceCommands } from './node-services.ts';
+import { apiSocket, auditLog, SERVICE_NAMES, type ServiceName, serviceCommands } from './node-services.ts';
 
 const POLL_MS = 100;
 /** Twenty times what it takes on an idle machine: it is there to end with the reason. */
@@ -138,6 +138,25 @@ export class TestNode implements AsyncDisposable {
     return { exitCode, stdout, stderr };
   }
 
+  /** Starts a program of a test inside, beside those of the node; it ends with the node at the latest. */
+  async startProgram(name: string, ...command: readonly string[]): Promise<GuardedProcess> {
+    return await this.#guarded(name, enterCommand(this.#running.first, command));
+  }
+
+  /** Requests of a service account that the API server denied since the node was created: verb and path of each, once. */
+  async denials(namespace: string, account: string): Promise<readonly string[]> {
+    const log = await readFile(auditLog(this.directory), 'utf8');
+    const user = `system:serviceaccount:${namespace}:${account}`;
+    const denied = log
+      .split('\n')
+      .filter((line) => line.includes(`"${user}"`))
+      .map((line) => JSON.parse(line) as AuditEvent)
+      .filter(({ responseStatus }) => responseStatus?.code === 403)
+      .filter(({ verb, requestURI }) => verb !== 'get' || !OPTIONAL.test(requestURI))
+      .map(({ verb, requestURI, userAgent }) => `${verb} ${requestURI} by ${userAgent}`);
+    return [...new Set(denied)];
+  }
+
   /** Imports an image (docker-archive or OCI layout, as a tar) for the pods of the node. */
   async load(archive: string): Promise<void> {
     const ctr = ['ctr', '--address', CONTAINERD_SOCKET, '--namespace', 'k8s.io'];
@@ -248,6 +267,17 @@ export interface CommandResult {
   readonly exitCode: number | undefined;
   readonly stdout: string;
   readonly stderr: string;
+}
+
+/** What the operator looks at if it may: whether its namespace exists, and whether webhooks are left that it should remove. */
+const OPTIONAL =
+  /^\/api\/v1\/namespaces\/[^/]+$|\/(?:validating|mutating)webhookconfigurations\/shell-operator-hooks-hooks$/;
+
+interface AuditEvent {
+  readonly verb: string;
+  readonly requestURI: string;
+  readonly userAgent?: string;
+  readonly responseStatus?: { readonly code: number };
 }
 
 interface NodeCondition {
