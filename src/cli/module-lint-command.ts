@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { silentLogger } from '@addon-operator/base/log';
 import { scratchDirectory } from '@addon-operator/base/scratch-directory';
@@ -64,6 +65,8 @@ async function withParsers<T>(host: CliHost, use: Parameters<WithParsers<T>>[0])
   running.defer(() => sandbox.stop());
   const kubeconfig = join(directory, 'kubeconfig');
   writeKubeconfig(kubeconfig, sandbox.kubeconfig);
+  const emptyDirectory = join(directory, 'modules');
+  await mkdir(emptyDirectory);
   await createFirstObjects(sandbox.url, NAMES, signal);
   const settings = readSettings({
     env: host.env,
@@ -71,7 +74,7 @@ async function withParsers<T>(host: CliHost, use: Parameters<WithParsers<T>>[0])
       'kube-config': kubeconfig,
       namespace: NAMES.namespace,
       'config-map': NAMES.configMap,
-      'modules-dir': directory,
+      'modules-dir': emptyDirectory,
     },
   });
   const env = { ...withHookTools(host.env, join(directory, 'bin')), KUBECONFIG: kubeconfig };

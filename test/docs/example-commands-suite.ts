@@ -54,7 +54,7 @@ const SHOWN: Readonly<Record<string, Shown>> = {
   'secret-reference': { ready: 'Secret', prints: { 0: 'swordfish' } },
   'signed-module': {
     logs: ['shop is refused: the content differs from what was signed: values.yaml was changed'],
-    prints: { 0: 'shop: signed 5 files', 1: 'unauthorized', 2: '10', 3: '7' },
+    prints: { 0: 'shop: signed 6 files', 1: 'unauthorized', 2: '10', 3: '7' },
   },
   'startup-hook': { logs: ['namespace example-startup is wanted'] },
   'values-schema': { logs: ['web.hots in body', 'web.replicas in body'] },
