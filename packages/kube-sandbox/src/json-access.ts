@@ -48,7 +48,8 @@ export function stringsAt(
   value: unknown,
   ...path: readonly (string | number)[]
 ): Readonly<Record<string, string>> {
-  const strings: Record<string, string> = {};
+  // Without a prototype: keys such as `constructor` come from users, and are looked up in it.
+  const strings: Record<string, string> = Object.create(null);
   for (const [key, text] of Object.entries(fieldsAt(value, ...path))) {
     if (typeof text === 'string') strings[key] = text;
   }

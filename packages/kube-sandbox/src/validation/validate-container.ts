@@ -199,7 +199,7 @@ export function validateResources(resources: Fields, path: string, errors: Field
     validateResource(name, text, `${path}.limits[${name}]`, errors);
   for (const [name, text] of Object.entries(quantities(resources, 'requests'))) {
     validateResource(name, text, `${path}.requests[${name}]`, errors);
-    const limit = limits[name];
+    const limit = Object.hasOwn(limits, name) ? limits[name] : undefined;
     const canExceed = STANDARD_RESOURCES.includes(name);
     if (limit === undefined) {
       if (!canExceed) errors.required(`${path}.limits`, 'Limit must be set for non overcommitable resources');

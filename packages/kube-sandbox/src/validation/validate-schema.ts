@@ -1,5 +1,5 @@
 import { isObject, isRawJson } from '@addon-operator/json';
-import { equalJson, type Fields, fieldsAt, listAt, numberAt, stringAt } from '../json-access.ts';
+import { equalJson, type Fields, fieldsAt, listAt, numberAt, stringAt, valueAt } from '../json-access.ts';
 import { FieldErrors } from './field-errors.ts';
 
 /** Checks a custom resource, apart from its type and metadata, by the structural schema of its definition. */
@@ -145,11 +145,11 @@ function validateFields(value: Fields, schema: Fields, path: string, errors: Fie
   const properties = fieldsAt(schema, 'properties');
   const additional = schema['additionalProperties'];
   for (const [field, content] of Object.entries(value)) {
-    const property = properties[field] ?? additional;
+    const property = valueAt(properties, field) ?? additional;
     if (isObject(property)) validateValue(content, property, place(field), errors);
   }
   for (const field of listAt(schema, 'required').map(String)) {
-    if (value[field] === undefined) errors.required(place(field));
+    if (valueAt(value, field) === undefined) errors.required(place(field));
   }
   const maxProperties = numberAt(schema, 'maxProperties');
   const count = Object.keys(value).length;
