@@ -60,6 +60,7 @@ export interface TestLab {
 
 /** What belongs to the case in progress. */
 interface Current {
+  readonly clock: VirtualClock;
   readonly changes: ReportedChange[];
   readonly requests: string[];
   readonly activity: Activity;
@@ -82,6 +83,7 @@ export async function withTestLab<T>(
   return await withSandboxLab(
     host,
     {
+      wallMs: () => (current?.clock ?? systemClock).wallMs(),
       onChange: (change) => {
         current?.activity.touch();
         if (isOfHook(change)) current?.changes.push(change);
@@ -97,8 +99,9 @@ export async function withTestLab<T>(
         coverage,
         jq: async (program, value) => await runJq(lab, program, value, signal),
         open: async (path, file, test) => {
+          const clock = new VirtualClock(Date.parse(merged(file, test).now ?? DEFAULT_START));
+          current = { clock, changes: [], requests: [], activity: new Activity(), api: new ApiFaults() };
           sandbox.reset();
-          current = { changes: [], requests: [], activity: new Activity(), api: new ApiFaults() };
           return await openWorld(
             { host, lab, sandbox, settings, loaded, coverage, current, signal },
             ...([path, file, test] as const),
@@ -148,7 +151,7 @@ async function openWorld(
     await createOperatorObjects(steps, setting.values ?? {}, stop);
     const path = hookPathOf(testFile, file.hook);
     const discovery = new Discovery({ kube: steps, clock: systemClock, log: silentLogger });
-    const clock = new VirtualClock(Date.parse(setting.now ?? DEFAULT_START));
+    const { clock } = current;
     const errors: string[] = [];
     const open = async (isFirst: boolean): Promise<OpenedWorld> =>
       await openOnce(

@@ -38,15 +38,20 @@ export async function withSandboxLab<T>(
   host: CliHost,
   {
     flags = {},
+    wallMs = systemClock.wallMs,
     ...watch
-  }: Pick<SandboxOptions, 'onChange' | 'onRequest'> & { readonly flags?: Readonly<Record<string, string>> },
+  }: Pick<SandboxOptions, 'onChange' | 'onRequest'> & {
+    readonly flags?: Readonly<Record<string, string>>;
+    /** Times of objects, in milliseconds since 1970. */
+    readonly wallMs?: () => number;
+  },
   use: (lab: SandboxLab) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
   await using running = new AsyncDisposableStack();
   const directory = await scratchDirectory(running);
   const sandbox = await startSandbox(
-    { clock: systemClock, log: silentLogger, ...watch },
+    { clock: { ...systemClock, wallMs }, log: silentLogger, ...watch },
     new AbortController().signal,
   ).catch(rethrowSandboxError);
   running.defer(() => sandbox.stop());

@@ -82,7 +82,7 @@ cases:
   - start
   - api: {429: 1}
   - {status: {apiVersion: v1, kind: Pod, metadata: {name: web, namespace: shop}, status: {phase: Failed}}, expect: {outcome: failure, error: {$contains: 429 TooManyRequests}}}
-  - {advance: 1m, expect: {runs: 1, objects: [{kind: ConfigMap, namespace: shop, name: mark}]}}
+  - {advance: 1m, expect: {runs: 1, objects: [{kind: ConfigMap, namespace: shop, name: mark, is: {metadata: {creationTimestamp: {$matches: "^2026-01-01T00:00:"}}}}]}}
 `,
   'steps/client.hook-test.yaml': `hook: ../global-hooks/client.sh
 cases:
