@@ -30,7 +30,8 @@ async function watching() {
   const lab = await operatorLab([]);
   const host = daemonHost();
   const stop = new AbortController();
-  const end = watchFiles([root], host, lab.operator, stop.signal);
+  // The second one does not exist, so what may become it is watched too.
+  const end = watchFiles([root, join(root, '..', 'customizations')], host, lab.operator, stop.signal);
   await host.captured.untilMessage('watching files for changes');
   return {
     lab,
@@ -66,6 +67,20 @@ test('files whose name begins with a dot do not count', async () => {
   await untilReload(host, lab);
   const paths = host.captured.records.flatMap(({ path }) => (path === undefined ? [] : [path]));
   expect(new Set(paths)).toEqual(new Set([join(root, 'web', 'hooks', 'a.sh')]));
+});
+
+test('files beside a watched directory do not count', async () => {
+  const beside = join(root, '..', 'beside');
+  writeFileSync(beside, 'x');
+  await using watch = await watching();
+  const { host, lab } = watch;
+  writeFileSync(beside, 'y');
+  writeFileSync(join(root, 'web', 'hooks', 'a.sh'), 'x');
+  await untilReload(host, lab);
+  expect(lab.main.entries[0]?.task).toMatchObject({
+    type: 'ReloadFiles',
+    saved: [{ path: join(root, 'web', 'hooks', 'a.sh') }],
+  });
 });
 
 test('a chmod counts, also of a file that appeared in the meantime', async () => {

@@ -1,4 +1,4 @@
-import { basename, join, resolve } from 'node:path';
+import { basename, join, resolve, sep } from 'node:path';
 import type { Clock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
@@ -36,11 +36,14 @@ export async function watchPaths(paths: readonly string[], listener: PathsListen
     ignored: (path) => basename(path).startsWith('.') && !roots.has(resolve(path)),
   });
   files.on('all', (_event, path) => listener.onChange(path));
-  // A chmod is reported in no other way where the file was read since it was written.
-  files.on('raw', (event, path, details) => {
+  // A chmod is reported in no other way where the file was read since it was written. These events are also sent for what is
+  // beside a watched directory.
+  files.on('raw', (event, name, details) => {
     const directory = isObject(details) ? textOf(details['watchedPath']) : '';
-    if (event !== 'change' || path === null || directory === '') return;
-    if (!path.split('/').some((name) => name.startsWith('.'))) listener.onChange(join(directory, path));
+    if (event !== 'change' || name === null || directory === '') return;
+    const path = resolve(directory, name);
+    const isWatched = [...roots].some((root) => path === root || path.startsWith(join(root, sep)));
+    if (isWatched && !name.split(sep).some((part) => part.startsWith('.'))) listener.onChange(path);
   });
   files.on('error', listener.onError);
   files.on('ready', listener.onReady);
