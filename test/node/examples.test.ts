@@ -35,6 +35,7 @@ const WEBHOOKS = { values: { 'webhooks.enabled': true }, objects: ['crd.yaml'] }
 const TESTED: readonly Example[] = [
   { name: 'config-values-from-a-hook' },
   { name: 'continuous-reconcile' },
+  { name: 'debounce' },
   { name: 'deploy-notifier', server: 'inbox.mjs' },
   { name: 'enabled-script' },
   { name: 'error-classifier', values: { 'settings.ADDON_OPERATOR_FATAL_DEPLOY_ERRORS': 'stop' } },
@@ -45,6 +46,7 @@ const TESTED: readonly Example[] = [
   { name: 'module-with-values-from-a-hook' },
   { name: 'named-queues' },
   { name: 'reconcile-webhook', server: 'names.mjs' },
+  { name: 'retries' },
   { name: 'schedule-hook' },
   { name: 'secret-reference', values: { 'settings.ADDON_OPERATOR_SECRET_REFERENCES': 'mailer' } },
   { name: 'signed-module' },
