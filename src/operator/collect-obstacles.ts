@@ -19,16 +19,24 @@ export interface CommonObstacles extends Pick<Obstacles, 'configProblem' | 'edit
   readonly unloaded: readonly UnloadedFiles[];
   /** Hooks that have been running for long, the longest running first. */
   readonly longHooks: readonly AgedHook[];
+  /** The task that blocks a queue whose head is in the way. */
+  readonly blocking: (queue: TaskQueue<Task>, head: QueueEntry<Task>) => BlockingTask;
 }
 
 export function commonObstacles(operator: Explained): CommonObstacles {
   const longHooks = operator.execution.running.withAges.filter(({ runningMs }) => runningMs >= NOTED_HOOK_MS);
+  const blocked = new Map<TaskQueue<Task>, BlockingTask>();
   return {
     configProblem: configProblemOf(operator) ?? null,
     editConfigMap: operator.converge.editConfigMap,
     blocksAll: blockingAll(operator, longHooks),
     unloaded: operator.converge.unloaded,
     longHooks,
+    blocking: (queue, head) => {
+      const known = blocked.get(queue) ?? blockingTask(operator, queue, head, longHooks);
+      blocked.set(queue, known);
+      return known;
+    },
   };
 }
 
@@ -37,7 +45,7 @@ export function obstaclesOf(
   operator: Explained,
   name: ModuleName,
   places: readonly Place[],
-  { configProblem, editConfigMap, blocksAll, unloaded, longHooks }: CommonObstacles,
+  { configProblem, editConfigMap, blocksAll, unloaded, longHooks, blocking }: CommonObstacles,
 ): Obstacles {
   const { registry, converge, clock, queues } = operator;
   const tracked = registry.tracked.get(name);
@@ -49,7 +57,7 @@ export function obstaclesOf(
     editConfigMap,
     unloadedFiles: unloaded.filter(({ module }) => module === undefined || module === name).map(unloadedText),
     blocksAll,
-    blocksOwn: behind === undefined ? null : blockingTask(operator, behind.queue, behind.head, longHooks),
+    blocksOwn: behind === undefined ? null : blocking(behind.queue, behind.head),
     hooks: longHooks
       .filter(({ labels, runningMs }) => {
         if (labels.module !== name) return false;

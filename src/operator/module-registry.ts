@@ -15,6 +15,7 @@ export class ModuleRegistry {
   readonly isFlaggedOff: (module: ModuleName) => boolean;
   readonly #tracked = new Map<ModuleName, TrackedModule>();
   #modules: readonly Module[] = [];
+  #byName: ReadonlyMap<string, Module> = new Map();
   #discovery: Discovery | undefined;
   #deployed: ReadonlySet<ModuleName> = new Set();
   #refusals: ReadonlyMap<ModuleName, string> = new Map();
@@ -37,6 +38,7 @@ export class ModuleRegistry {
   /** Replaces all modules, such as after they were read again; tracked modules keep their state. */
   setModules(modules: readonly Module[]): void {
     this.#modules = inRunOrder(modules);
+    this.#byName = new Map(modules.map((module) => [module.name, module]));
     for (const module of modules) {
       const tracked = this.#tracked.get(module.name);
       if (tracked !== undefined) tracked.reload(module);
@@ -50,7 +52,7 @@ export class ModuleRegistry {
 
   /** The module with this name; undefined if none is known. */
   find(name: string): Module | undefined {
-    return this.#modules.find((module) => module.name === name);
+    return this.#byName.get(name);
   }
 
   /** The tracked module of this name, created at the first call; undefined when no such module is known. */

@@ -30,6 +30,23 @@ test('a row of a module that is ready says what keeps it from following changes'
   });
 });
 
+test('a row has the beginning of what holds a module up, and not what it waits for besides', () => {
+  const summary = {
+    ...READY,
+    waitsFor: ['a', 'b'],
+    heldUpBy: `GlobalHookRun a.sh fails: ${'e'.repeat(1_000)}`,
+  };
+  const row = moduleRow(summary, undefined);
+  expect(row).toEqual({
+    module: 'web',
+    status: 'ready',
+    source: 'config-map',
+    reason: 'webEnabled is true',
+    heldUpBy: expect.stringMatching(/^GlobalHookRun a\.sh fails: e+…$/),
+  });
+  expect(row.heldUpBy).toHaveLength(90);
+});
+
 test('a row has the nearest thing a module waits for, the end of its error, and its last run', () => {
   const summary = {
     ...READY,

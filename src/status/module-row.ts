@@ -11,7 +11,7 @@ export interface ModuleRow {
   readonly reason: string;
   /** The nearest thing that it waits for, if nothing holds it up. */
   readonly waitsFor?: string;
-  /** How many other things it waits for. */
+  /** How many other things it waits for, if nothing holds it up. */
   readonly moreWaits?: number;
   /** The first thing in its way, also of a module that is ready. */
   readonly heldUpBy?: string;
@@ -26,6 +26,8 @@ export interface ModuleRow {
 
 const MAX_LENGTH = 80;
 const MAX_ERROR = 160;
+/** All modules behind a task that fails have this sentence. */
+const MAX_HELD = 90;
 
 /** A module as lists have it. */
 export function moduleRow(summary: ModuleSummary, runs: ModuleRuns | undefined): ModuleRow {
@@ -37,9 +39,12 @@ export function moduleRow(summary: ModuleSummary, runs: ModuleRuns | undefined):
     status,
     ...(source !== null && { source }),
     reason: startOf(reason, MAX_LENGTH),
-    ...(nearest !== undefined && heldUpBy === undefined && { waitsFor: startOf(nearest, MAX_LENGTH) }),
-    ...(others.length > 0 && { moreWaits: others.length }),
-    ...(heldUpBy !== undefined && { heldUpBy: startOf(heldUpBy, MAX_ERROR) }),
+    ...(heldUpBy === undefined
+      ? {
+          ...(nearest !== undefined && { waitsFor: startOf(nearest, MAX_LENGTH) }),
+          ...(others.length > 0 && { moreWaits: others.length }),
+        }
+      : { heldUpBy: startOf(heldUpBy, MAX_HELD) }),
     ...(lastError !== null && { lastError: endOf(lastError, MAX_ERROR) }),
     ...(nextTryAt !== null && { nextTryAt }),
     ...(paused !== null && { paused: { ...paused, reason: startOf(paused.reason, MAX_LENGTH) } }),
