@@ -9,6 +9,7 @@ import { type SandboxBackend, sandboxBackend } from '../support/backends.ts';
 import { chartAlerts, type RuleGroups } from '../support/prometheus/chart-alerts.ts';
 import { prometheusForTests } from '../support/prometheus/prometheus-programs.ts';
 import { PrometheusServer } from '../support/prometheus/prometheus-server.ts';
+import { leasePath, Replicas, untilLeading } from '../support/replicas.ts';
 import { World } from '../support/world.ts';
 import { configMapChart, shHook, under } from '../support/world-files.ts';
 
@@ -47,9 +48,20 @@ function filledIn(expr: string): string {
   return Object.entries(VARIABLES).reduce((text, [name, value]) => text.replaceAll(`$${name}`, value), expr);
 }
 
+async function scraping(...targets: readonly string[]): Promise<PrometheusServer> {
+  const rules = impatient(await chartAlerts());
+  return await PrometheusServer.start({ file: programs?.prometheus ?? '', targets, labels: LABELS, rules });
+}
+
 async function untilFiring(server: PrometheusServer, alerts: readonly string[]): Promise<void> {
   const followed = async () => (await server.firing()).filter((name) => FOLLOWED.includes(name));
   await expect.poll(followed, WAIT).toEqual(alerts);
+}
+
+/** What `is_leader` is of each replica that is scraped. */
+async function activeReplicas(server: PrometheusServer): Promise<readonly string[]> {
+  const series = await server.query('addon_operator_is_leader');
+  return series.map(({ value: [, active] }) => active).toSorted((a, b) => a.localeCompare(b));
 }
 
 /** Titles of the panels that show something. A query that fails, or has far too many series, is an error. */
@@ -91,12 +103,7 @@ describe.skipIf(programs === undefined)('a Prometheus that scrapes a daemon', ()
       },
     });
     await world.start();
-    await using server = await PrometheusServer.start({
-      file: programs?.prometheus ?? '',
-      target: `127.0.0.1:${world.daemon.httpPort}`,
-      labels: LABELS,
-      rules: impatient(await chartAlerts()),
-    });
+    await using server = await scraping(`127.0.0.1:${world.daemon.httpPort}`);
     await untilFiring(server, ['AddonOperatorModuleFails', 'AddonOperatorQueueHeadStuck']);
     const shown = new Set<string>();
     for (const board of [OPERATOR_BOARD, MODULE_BOARD])
@@ -135,6 +142,41 @@ describe.skipIf(programs === undefined)('a Prometheus that scrapes a daemon', ()
     await requestDebug({ socketPath, path: '/module/web/pause', form: { reason: 'test' } }, world.clock);
     await untilFiring(server, ['AddonOperatorPausedLong']);
     await world.stop();
+    await untilFiring(server, ['AddonOperatorAbsent']);
+  });
+
+  test('alerts follow replicas whose leader is killed, a standby that takes over, and a second leader', async () => {
+    await using world = await World.create(backend, {});
+    const replicas = await Replicas.on(world);
+    // No standby takes over in this test while the Lease of a killed leader is there.
+    const flags = { 'lease-duration': '20m', 'lease-renew-deadline': '10m' };
+    await using leader = await replicas.start(1, undefined, flags);
+    await leader.untilConverged();
+    await using standby = await replicas.start(2, undefined, flags);
+    await standby.log.untilMessage('the lease has a holder');
+    await using server = await scraping(...[1, 2, 3].map((number) => replicas.host(number)));
+    await expect.poll(async () => await activeReplicas(server), WAIT).toEqual(['0', '1']);
+    await untilFiring(server, []);
+
+    await leader.kill();
+    await untilFiring(server, ['AddonOperatorNoLeader']);
+    await world.expect({
+      method: 'PATCH',
+      path: leasePath(world),
+      body: { spec: { holderIdentity: '', leaseDurationSeconds: 1 } },
+      contentType: 'application/merge-patch+json',
+    });
+    await untilLeading(standby);
+    await untilFiring(server, []);
+    expect(await activeReplicas(server)).toEqual(['1']);
+
+    // A replica that looks for its Lease elsewhere.
+    await using stranger = await replicas.start(3, undefined, { ...flags, namespace: 'default' });
+    await untilLeading(stranger);
+    await untilFiring(server, ['AddonOperatorTwoLeaders']);
+    await stranger.kill();
+    await untilFiring(server, []);
+    await standby.kill();
     await untilFiring(server, ['AddonOperatorAbsent']);
   });
 });

@@ -69,9 +69,14 @@ export class Replicas {
     return `127.0.0.${number}`;
   }
 
+  /** The address and port of the HTTP server of a replica. */
+  host(number: number): string {
+    return `${this.address(number)}:${this.#port}`;
+  }
+
   /** What the HTTP server of a replica answers. */
   async ask(number: number, path: string): Promise<{ readonly status: number; readonly body: string }> {
-    const response = await fetch(`http://${this.address(number)}:${this.#port}${path}`);
+    const response = await fetch(`http://${this.host(number)}${path}`);
     return { status: response.status, body: await response.text() };
   }
 }

@@ -9,8 +9,8 @@ import { freePorts } from '../control-plane/free-ports.ts';
 
 export interface PrometheusServerOptions {
   readonly file: string;
-  /** Address and port that is scraped every second. */
-  readonly target: string;
+  /** Addresses with ports that are scraped every second. */
+  readonly targets: readonly string[];
   /** Labels of every series besides `job` (`op`) and `instance`. */
   readonly labels: Readonly<Record<string, string>>;
   /** Groups of rules, evaluated every second. */
@@ -40,7 +40,7 @@ export class PrometheusServer implements AsyncDisposable {
     this.#directory = directory;
   }
 
-  static async start({ file, target, labels, rules }: PrometheusServerOptions): Promise<PrometheusServer> {
+  static async start({ file, targets, labels, rules }: PrometheusServerOptions): Promise<PrometheusServer> {
     const directory = await mkdtemp(join(tmpdir(), 'prometheus-'));
     await writeFile(join(directory, 'rules.yaml'), dump(rules));
     await writeFile(
@@ -48,7 +48,7 @@ export class PrometheusServer implements AsyncDisposable {
       dump({
         global: { scrape_interval: '1s', evaluation_interval: '1s' },
         rule_files: ['rules.yaml'],
-        scrape_configs: [{ job_name: 'op', static_configs: [{ targets: [target], labels }] }],
+        scrape_configs: [{ job_name: 'op', static_configs: [{ targets, labels }] }],
       }),
     );
     const [port = 0] = await freePorts(1);
