@@ -123,7 +123,16 @@ export const KUBECTL_SEQUENCES: readonly CommandSequence[] = [
     commands: [
       kubectl('create', 'namespace', '{ns}'),
       kubectl('apply', '-f', '{dir}/crd.yaml'),
-      kubectl('wait', '--for=condition=Established', 'crd/gadgets.differential.example.com', '--timeout=20s'),
+      // kubectl fails at once while a definition has no condition at all.
+      {
+        ...kubectl(
+          'wait',
+          '--for=condition=Established',
+          'crd/gadgets.differential.example.com',
+          '--timeout=20s',
+        ),
+        isAwaited: true,
+      },
       { ...kubectl('get', 'gadgets'), isAwaited: true },
       kubectl('apply', '-f', '{dir}/gadget.yaml'),
       kubectl('apply', '-f', '{dir}/gadget.yaml'),
