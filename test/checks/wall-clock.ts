@@ -4,6 +4,8 @@
  */
 export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'server/api/operator-identity.ts': 'the time of a response',
+  'cli/hook-test-lab.ts': 'the virtual clock that objects get their times from',
+  'cli/sandbox-lab.ts': 'passes a clock on',
   'cli/doctor-command.ts': 'the time of the files in an archive',
   'devkit/doctor-facts.ts': 'the clock of this machine is compared with that of the API server',
   'cli/module-sign.ts': 'a serial number that grows with the time of signing',
