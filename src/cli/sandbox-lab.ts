@@ -38,7 +38,7 @@ export async function withSandboxLab<T>(
   host: CliHost,
   {
     flags = {},
-    wallMs = systemClock.wallMs,
+    wallMs = () => systemClock.wallMs(),
     ...watch
   }: Pick<SandboxOptions, 'onChange' | 'onRequest'> & {
     readonly flags?: Readonly<Record<string, string>>;
