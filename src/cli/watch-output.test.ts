@@ -62,6 +62,14 @@ test('what does not fit is cut, and all is drawn again when the terminal has ano
   expect(drawn).toContain('ESC[7;1H5');
 });
 
+test('a terminal that does not know its size is taken for one of 80 columns and 24 rows', () => {
+  const terminal = new Terminal(true);
+  terminal.columns = 0;
+  terminal.rows = 0;
+  watchOutput(terminal).show('time', 'a\nb\n');
+  expect(terminal.take()).toContain('ESC[4;1HbESC[K');
+});
+
 test('elsewhere new lines are written as they come, without control characters', () => {
   const pipe = new Terminal(false);
   const output = watchOutput(pipe);

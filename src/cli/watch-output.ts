@@ -44,7 +44,9 @@ class WatchScreen implements WatchOutput {
   }
 
   #draw(): void {
-    const { columns = DEFAULT_SIZE.columns, rows = DEFAULT_SIZE.rows } = this.#output;
+    // A terminal that does not know its size, such as one of `kubectl exec`, has 0 of both.
+    const columns = this.#output.columns || DEFAULT_SIZE.columns;
+    const rows = this.#output.rows || DEFAULT_SIZE.rows;
     const isResized = `${columns} ${rows}` !== this.#size;
     const lines = fitting(this.#wanted, columns, rows);
     let text = isResized ? CLEAR_SCREEN : '';
