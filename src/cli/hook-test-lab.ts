@@ -104,7 +104,9 @@ export async function withTestLab<T>(
           sandbox.reset();
           return await openWorld(
             { host, lab, sandbox, settings, loaded, coverage, current, signal },
-            ...([path, file, test] as const),
+            path,
+            file,
+            test,
           );
         },
       }),
@@ -151,11 +153,10 @@ async function openWorld(
     await createOperatorObjects(steps, setting.values ?? {}, stop);
     const path = hookPathOf(testFile, file.hook);
     const discovery = new Discovery({ kube: steps, clock: systemClock, log: silentLogger });
-    const { clock } = current;
     const errors: string[] = [];
     const open = async (isFirst: boolean): Promise<OpenedWorld> =>
       await openOnce(
-        { ...parts, steps, discovery, clock, errors, stop, setting, isFirst },
+        { ...parts, steps, discovery, errors, stop, setting, isFirst },
         { path, directory: dirname(testFile) },
       );
     const world = await RestartableWorld.open(open, ({ runs }) => {
@@ -181,7 +182,6 @@ interface OpenParts extends Parts {
   /** Does what the test says. */
   readonly steps: MemoryClient;
   readonly discovery: Discovery;
-  readonly clock: VirtualClock;
   readonly errors: string[];
   readonly stop: AbortSignal;
   readonly setting: Setting;
@@ -194,8 +194,8 @@ async function openOnce(
   parts: OpenParts,
   { path, directory }: { readonly path: string; readonly directory: string },
 ): Promise<OpenedWorld> {
-  const { host, lab, sandbox, settings, loaded, current, steps, discovery, clock, errors, setting } = parts;
-  const { activity, api } = current;
+  const { host, lab, sandbox, settings, loaded, current, steps, discovery, errors, setting } = parts;
+  const { clock, activity, api } = current;
   const place = placeOf(path, resolve(host.cwd, settings.globalHooksDir));
   const ended = new AbortController();
   const stop = AbortSignal.any([parts.stop, ended.signal]);
