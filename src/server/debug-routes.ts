@@ -63,7 +63,7 @@ export interface DebugEndpoint {
   /** The log that can be followed. */
   readonly log?: LogTail | undefined;
   /** Masks secrets in responses. */
-  readonly redactor?: Pick<Redactor, 'data' | 'text'>;
+  readonly redactor?: Pick<Redactor, 'json' | 'revision' | 'text'>;
 }
 
 const NO_GRAPH_PICTURE = errorResponse(

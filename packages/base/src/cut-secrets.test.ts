@@ -9,12 +9,14 @@ test.each([
   ['the end of a secret', '…ct-horse is wrong', '…*** is wrong'],
   ['both sides of a cut in the middle', 'a correct…tery b', 'a ***…*** b'],
   ['a line that was cut', 'x batter:truncated', 'x ***:truncated'],
+  ['a line that was cut, in JSON', '{"msg":"x batter:truncated","a":1}', '{"msg":"x ***:truncated","a":1}'],
   ['every cut of a text', 'corr…: batt…', '***…: ***…'],
+  ['cuts of both kinds', '["batter:truncated","corr…"]', '["***:truncated","***…"]'],
 ])('hideCutSecrets() hides %s', (_what, text, expected) => {
   expect(hide(text)).toBe(expected);
 });
 
-test.each(['no cut', 'cor…', '…rse', 'correct-h', '', '…', 'correct h…'])(
+test.each(['no cut', 'cor…', '…rse', 'correct-h', '', '…', 'correct h…', 'batter:truncated x'])(
   'hideCutSecrets() leaves "%s" as it is',
   (text) => {
     expect(hide(text)).toBe(text);

@@ -1,3 +1,4 @@
+import { array, assert, constantFrom, dictionary, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
 import { factsOf, isPermanent, messageOf, OperatorError, retryAfterOf } from './errors.ts';
 import { escapeControls, oneLine } from './escape-controls.ts';
@@ -64,6 +65,59 @@ test('of very many secrets the one that was added longest ago is forgotten', () 
 
 test('data() hides a secret that is a key', () => {
   expect(redactorOf('hunter2').data({ users: { hunter2: 1 } })).toEqual({ users: { '***': 1 } });
+});
+
+test('a secret that is added later is hidden from then on, and changes the revision', () => {
+  const redactor = redactorOf('first-secret');
+  expect(redactor.text('first-secret second-secret')).toBe('*** second-secret');
+  const { revision } = redactor;
+  redactor.add('first-secret');
+  expect(redactor.revision).toBe(revision);
+  redactor.add('second-secret');
+  expect(redactor.revision).not.toBe(revision);
+  const json = '{"a":"first-secret second-secret"}';
+  expect([redactor.text(json), redactor.json(json)]).toEqual(['{"a":"*** ***"}', '{"a":"*** ***"}']);
+});
+
+test('json() returns the same string when there is nothing to hide, and keeps numbers exactly otherwise', () => {
+  const json = '{"n":12345678901234567890,"b":true,"a":"hunter2"}';
+  expect(redactorOf('true', '12345').json(json)).toBe(json);
+  expect(redactorOf('hunter2').json(json)).toBe('{"n":12345678901234567890,"b":true,"a":"***"}');
+});
+
+test('json() hides in any JSON exactly what data() hides in its strings and keys', () => {
+  const anyText = (maxLength: number) =>
+    string({ unit: constantFrom('a', 'b', '"', '\\', '\n', '…'), maxLength });
+  const anyShown = constantFrom(
+    (secret: string) => secret,
+    (secret: string) => JSON.stringify({ secret }),
+    (secret: string) => oneLine(secret),
+    (secret: string) => `x ${secret.slice(0, -2)}…`,
+    (secret: string) => `…${secret.slice(2)} x`,
+    (secret: string) => `${secret.slice(0, -2)}:truncated`,
+    (secret: string) => JSON.stringify({ cut: `${secret.slice(0, -2)}:truncated` }),
+    () => 'something else',
+  );
+  let hits = 0;
+  assert(
+    property(
+      array(anyText(9), { minLength: 1, maxLength: 3 }),
+      dictionary(anyText(5), array(anyShown, { maxLength: 3 })),
+      (secrets, shown) => {
+        const redactor = redactorOf(...secrets);
+        const value = Object.fromEntries(
+          Object.entries(shown).map(([key, all], index) => [
+            key,
+            all.map((show) => show(secrets[index % secrets.length] ?? '')),
+          ]),
+        );
+        const expected = JSON.stringify(redactor.data(value));
+        if (expected !== JSON.stringify(value)) hits += 1;
+        expect(redactor.json(JSON.stringify(value))).toBe(expected);
+      },
+    ),
+  );
+  expect(hits).toBeGreaterThan(10);
 });
 
 test('redactedError() returns an error without the secret that is handled in the same way', () => {

@@ -1,7 +1,8 @@
-import { isObject } from '@addon-operator/json';
+import { isObject, parseJson } from '@addon-operator/json';
 import { hideCutSecrets } from './cut-secrets.ts';
 import { factsOf, isPermanent, messageOf, OperatorError, retryAfterOf } from './errors.ts';
 import { escapeControls, oneLine } from './escape-controls.ts';
+import { TextMask } from './text-mask.ts';
 
 const HIDDEN = '***';
 /** Shorter strings occur in too many places that have nothing to do with the secret. */
@@ -13,7 +14,9 @@ const MAX_SECRETS = 1_000;
 /** Masks secrets in everything that users can read. Former secrets stay masked, because old logs are still read. */
 export class Redactor {
   readonly #forms = new Map<string, readonly string[]>();
-  #sorted: readonly string[] = [];
+  #revision = 0;
+  /** Made of all forms when something is masked for the first time after a change. */
+  #masks: Masks | undefined;
 
   /**
    * From now on this text is hidden, as it is, in JSON, in base64, in URLs, in one line, and line by line. Beyond 1000 texts the one that was
@@ -30,8 +33,13 @@ export class Redactor {
     const [oldest] = this.#forms.keys();
     if (this.#forms.size >= MAX_SECRETS && oldest !== undefined) this.#forms.delete(oldest);
     this.#forms.set(secret, formsOf(secret));
-    // Longest first: what contains another one goes as a whole.
-    this.#sorted = [...new Set([...this.#forms.values()].flat())].toSorted((a, b) => b.length - a.length);
+    this.#revision += 1;
+    this.#masks = undefined;
+  }
+
+  /** Different after each new secret: what was masked before may contain that, and must not be sent any more. */
+  get revision(): number {
+    return this.#revision;
   }
 
   /** The texts that are hidden. */
@@ -41,14 +49,12 @@ export class Redactor {
 
   /** Whether there is nothing to hide. */
   get isEmpty(): boolean {
-    return this.#sorted.length === 0;
+    return this.#forms.size === 0;
   }
 
   /** The text with `***` in place of each secret, and of what a cut has left of one. */
   text(text: string): string {
-    if (this.isEmpty) return text;
-    const whole = this.#sorted.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text);
-    return hideCutSecrets(whole, this.#sorted, { hidden: HIDDEN, shortest: SHORTEST });
+    return this.isEmpty ? text : this.#current().strings.hide(text);
   }
 
   /** The same for all texts and keys in plain data; the value itself when there is nothing to hide. */
@@ -59,6 +65,43 @@ export class Redactor {
     if (!isPlain(value)) return value;
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [this.text(key), this.data(item)]));
   }
+
+  /** JSON whose strings and keys are masked as `data` does, so that it stays JSON for any secret; the same string if there are none. */
+  json(json: string): string {
+    // One look at the whole shows that there is nothing to mask in its strings, which is nearly always so.
+    if (this.isEmpty || this.#current().json.hide(json) === json) return json;
+    return JSON.stringify(this.data(parseJson(json)));
+  }
+
+  #current(): Masks {
+    this.#masks ??= masksOf([...new Set([...this.#forms.values()].flat())]);
+    return this.#masks;
+  }
+}
+
+interface Masks {
+  readonly strings: FormsMask;
+  /** Finds in JSON what the other one finds in its strings. */
+  readonly json: FormsMask;
+}
+
+function masksOf(forms: readonly string[]): Masks {
+  return { strings: new FormsMask(forms), json: new FormsMask(forms.map(inJson)) };
+}
+
+/** Hides secrets in all their forms, and what cuts have left of them. */
+class FormsMask {
+  readonly #forms: readonly string[];
+  readonly #whole: TextMask;
+
+  constructor(forms: readonly string[]) {
+    this.#forms = forms;
+    this.#whole = new TextMask(forms, HIDDEN);
+  }
+
+  hide(text: string): string {
+    return hideCutSecrets(this.#whole.hide(text), this.#forms, { hidden: HIDDEN, shortest: SHORTEST });
+  }
 }
 
 function formsOf(secret: string): readonly string[] {
@@ -68,13 +111,18 @@ function formsOf(secret: string): readonly string[] {
   const inUrl = encodeURIComponent(secret.toWellFormed());
   return [
     ...texts,
-    ...texts.map((text) => JSON.stringify(text).slice(1, -1)),
+    ...texts.map(inJson),
     // As queues and tables show what failed.
     ...texts.map(escapeControls),
     oneLine(secret),
     base64,
     inUrl,
   ];
+}
+
+/** A text as strings of JSON have it. */
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }
 
 function isPlain(value: unknown): value is Record<string, unknown> {

@@ -43,6 +43,12 @@ test('JSON stays JSON when a secret looks like a part of it', () => {
   );
 });
 
+test('a secret of several lines with quotes is taken out of JSON that shows it in one line', () => {
+  const redactor = redactorOf('pass "word"\n second line');
+  const response = dataResponse('json', { error: 'not pass "word" second line' });
+  expect(redactedResponse(response, redactor).body).toBe('{"error":"not ***"}\n');
+});
+
 test('integers beyond 2^53 stay as they are', () => {
   const response = { ...dataResponse('json', {}), body: '{"n":9007199254740993,"s":"hunter2"}\n' };
   expect(redactedResponse(response, redactorOf('hunter2')).body).toBe('{"n":9007199254740993,"s":"***"}\n');

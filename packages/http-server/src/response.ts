@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { errorText } from '@addon-operator/base/error-text';
 import { codeOf, type ErrorCode } from '@addon-operator/base/errors';
 import type { Redactor } from '@addon-operator/base/redactor';
-import { isObject, parseJson } from '@addon-operator/json';
+import { isObject } from '@addon-operator/json';
 import { dump } from 'js-yaml';
 
 /** A complete HTTP response. */
@@ -78,9 +78,10 @@ function withMarkedNumbers(value: unknown, mark: string): unknown {
 /** The response with masked secrets. In JSON only strings change, so that it stays valid for any secret. */
 export function redactedResponse(
   reply: RouteResponse,
-  redactor: Pick<Redactor, 'data' | 'text'>,
+  redactor: Pick<Redactor, 'json' | 'text'>,
 ): RouteResponse {
-  const body = redactor.text(reply.body);
-  if (body === reply.body || reply.contentType !== 'application/json') return { ...reply, body };
-  return { ...reply, body: `${JSON.stringify(redactor.data(parseJson(reply.body)))}\n` };
+  const { body, contentType } = reply;
+  if (contentType !== 'application/json') return { ...reply, body: redactor.text(body) };
+  const json = redactor.json(body);
+  return json === body ? reply : { ...reply, body: `${json}\n` };
 }

@@ -31,7 +31,7 @@ export type Api = (
 
 export interface CreateApiParts extends ApiParts, ModuleActionParts {
   /** Masks secrets in responses. */
-  readonly redactor?: Pick<Redactor, 'data' | 'text'> | undefined;
+  readonly redactor?: Pick<Redactor, 'json' | 'revision' | 'text'> | undefined;
 }
 
 /**

@@ -6,7 +6,9 @@ import { expect, test } from 'vitest';
 import { daemonView, NO_COMMANDS } from '../../../test/support/daemon-view-stub.ts';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import { Journal } from '../../journal/journal.ts';
+import type { ModuleSummary } from '../../status/module-explanation.ts';
 import type { TaskQueueView } from '../../status/task-queues.ts';
+import { apiResponse } from './api-handler.ts';
 import { HEARTBEAT_MS, MAX_STREAMS, StreamHub, TOPICS } from './stream-hub.ts';
 
 const START = {
@@ -22,6 +24,18 @@ const START = {
   attempt: 1,
   queuedMs: 0,
 } as const;
+
+const MODULE: ModuleSummary = {
+  module: 'web',
+  status: 'ready',
+  isEnabled: true,
+  source: 'default',
+  reason: 'enabled',
+  waitsFor: [],
+  lastError: null,
+  nextTryAt: null,
+  paused: null,
+};
 
 /** A daemon whose queues and runs a test changes. */
 class Daemon {
@@ -246,6 +260,76 @@ test('the sentence about everything is sent when it is another one, with the tim
   await clock.advance(250);
 });
 
+test('snapshots are what the API returns, in its order also after that has changed', async () => {
+  const clock = new FakeClock();
+  let names = ['b', 'a'];
+  const module = (name: string) => ({ ...MODULE, module: name });
+  const view = daemonView({
+    journal: new Journal({ clock }),
+    modules: () => names.map(module),
+    taskQueues: () => [
+      { name: 'main', length: 0, status: { type: 'idle', since: null, until: null }, tasks: [] },
+    ],
+    next: () => [
+      { at: '', kind: 'recheck', text: 'module a is checked', module: 'a', hook: '', crontab: '' },
+    ],
+  });
+  const parts = { view, identity: NO_COMMANDS.identity, parameters: { list: () => [] } };
+  const hub = new StreamHub({ ...parts, clock });
+  const topics = ['queues', 'modules', 'next'] as const;
+  for (const order of [
+    ['b', 'a'],
+    ['a', 'c', 'b'],
+  ]) {
+    names = order;
+    const client = new Recorder();
+    const end = new AbortController();
+    const served = hub.serve(client, { topics, lastEventId: undefined }, end.signal);
+    const snapshots = client.take().filter(([event]) => event === 'snapshot');
+    const responses = await Promise.all(
+      topics.map(async (topic) => {
+        const request = { method: 'GET', path: `/api/v1/${topic}`, query: new URLSearchParams() };
+        const { body } = await apiResponse(parts, request, end.signal);
+        return ['snapshot', { topic, data: JSON.parse(body) as unknown }];
+      }),
+    );
+    expect(snapshots).toEqual(responses);
+    end.abort();
+    await served;
+    await clock.advance(250);
+  }
+});
+
+test('a client that comes back after a secret became known gets nothing that was sent before that', async () => {
+  const clock = new FakeClock();
+  let reason = 'all is well';
+  const view = daemonView({
+    journal: new Journal({ clock }),
+    modules: () => [{ ...MODULE, reason }],
+    stateKey: () => 'the same',
+  });
+  const redactor = new Redactor();
+  const hub = new StreamHub({ view, identity: NO_COMMANDS.identity, clock, redactor });
+  const [client, other] = [new Recorder(), new Recorder()];
+  const end = new AbortController();
+  const request = { topics: ['modules'], lastEventId: undefined } as const;
+  const served = hub.serve(client, request, end.signal);
+  const { lastId } = client;
+  client.take();
+  reason = 'the password hunter2 is wrong';
+  await clock.advance(10_000);
+  expect(client.take()).toMatchObject([['module', { reason }]]);
+  redactor.add('hunter2');
+  await clock.advance(250);
+  expect(client.take()).toMatchObject([['module', { reason: 'the password *** is wrong' }]]);
+  const back = hub.serve(other, { ...request, lastEventId: lastId }, end.signal);
+  expect(other.text).not.toContain('hunter2');
+  expect(other.take().map(([event]) => event)).toEqual(['hello', 'snapshot', 'ready']);
+  end.abort();
+  await Promise.all([served, back]);
+  await clock.advance(250);
+});
+
 /** What a client was sent, as pairs of event and data. */
 class Recorder implements StreamSink {
   readonly unsentBytes = 0;
@@ -257,6 +341,10 @@ class Recorder implements StreamSink {
 
   drop(): void {
     this.text += 'dropped';
+  }
+
+  get lastId(): string | undefined {
+    return [...this.text.matchAll(/^id: (.*)$/gm)].at(-1)?.[1];
   }
 
   take(): readonly (readonly [string, unknown])[] {

@@ -14,7 +14,7 @@ export interface StreamHubOptions {
   /** The log; absent: there is nothing of it to follow. */
   readonly log?: LogTail | undefined;
   /** Masks secrets in what is sent. */
-  readonly redactor?: Pick<Redactor, 'data'> | undefined;
+  readonly redactor?: Pick<Redactor, 'json' | 'revision'> | undefined;
 }
 
 /** What clients get that name no topics. */
@@ -65,19 +65,19 @@ const NEXT_MS = 24 * 3_600_000;
 export class StreamHub {
   readonly #options: StreamHubOptions;
   readonly #clients = new Set<Client>();
-  /** What clients know: JSON by topic and key. */
-  readonly #known: Readonly<Record<Topic, Map<string, string>>> = {
+  /** What clients know, as masked JSON: queues and modules by name, in their order. */
+  readonly #known: Record<'queues' | 'modules', ReadonlyMap<string, string>> = {
     queues: new Map(),
     modules: new Map(),
-    runs: new Map(),
-    next: new Map(),
-    headline: new Map(),
   };
+  /** The same of what is sent as a whole. */
+  readonly #knownWhole = { next: '', headline: '' };
   readonly #lines: LiveLines;
   readonly #deltas: Delta[] = [];
   #deltaCharacters = 0;
   #seq = 0;
   #runRevision = 0;
+  #secretsRevision = 0;
   #stateKey = '';
   #lastLookMs = Number.NEGATIVE_INFINITY;
   #lastBeatMs = 0;
@@ -129,10 +129,7 @@ export class StreamHub {
     let text = eventText('hello', JSON.stringify(hello));
     for (const topic of client.topics)
       if (!isResumed || topic === 'log')
-        text += eventText(
-          'snapshot',
-          `{"topic":"${topic}","data":${JSON.stringify(this.#redacted(this.#snapshot(topic, client)))}}`,
-        );
+        text += eventText('snapshot', `{"topic":"${topic}","data":${this.#snapshot(topic, client)}}`);
     for (const delta of missed ?? []) if (client.topics.has(delta.topic)) text += delta.text;
     // Only now the client has everything: an id on a snapshot would let it resume without the others.
     text += eventText('ready', '{}', this.#idOf(this.#seq));
@@ -148,23 +145,26 @@ export class StreamHub {
     return seq >= oldest && seq <= this.#seq ? this.#deltas.filter((delta) => delta.seq > seq) : undefined;
   }
 
-  #snapshot(topic: AnyTopic, { run }: Client): object {
+  /** As JSON. What was compared just now is not computed again: a page waits for it. */
+  #snapshot(topic: AnyTopic, { run }: Client): string {
     const { view } = this.#options;
     switch (topic) {
       case 'queues':
-        return { queues: queuesData(view) };
+        return `{"queues":[${[...this.#known.queues.values()].join(',')}]}`;
       case 'modules':
-        return { modules: modulesData(view) };
+        return `{"modules":[${[...this.#known.modules.values()].join(',')}]}`;
       case 'runs':
-        return view.journal.list({ limit: RUNS_OF_SNAPSHOT });
+        return this.#json(view.journal.list({ limit: RUNS_OF_SNAPSHOT }));
       case 'next':
-        return { items: nextData(view, NEXT_MS) };
+        return this.#knownWhole.next;
       case 'headline':
-        return this.#headline();
+        return this.#datedHeadline();
       case 'log':
-        return { lines: this.#lines.recent };
+        return this.#json({ lines: this.#lines.recent });
       case 'output':
-        return { output: run === undefined ? null : (view.journal.details(Number(run))?.output ?? null) };
+        return this.#json({
+          output: run === undefined ? null : (view.journal.details(Number(run))?.output ?? null),
+        });
     }
   }
 
@@ -190,55 +190,71 @@ export class StreamHub {
     const { view, clock } = this.#options;
     const stateKey = view.stateKey();
     const isDue = clock.steadyMs() - this.#lastLookMs >= FULL_LOOK_MS;
-    if (!isFull && !isDue && stateKey === this.#stateKey) return;
+    const hasNewSecrets = this.#forgetUnmasked();
+    if (!isFull && !isDue && !hasNewSecrets && stateKey === this.#stateKey) return;
     this.#stateKey = stateKey;
     this.#lastLookMs = clock.steadyMs();
-    this.#compare('queues', 'queue', 'name', queuesData(view));
-    this.#compare('modules', 'module', 'module', modulesData(view));
+    const queues = queuesData(view).map((queue) => [queue.name, queue] as const);
+    this.#compare('queues', 'queue', 'name', queues);
+    const modules = modulesData(view).map((module) => [module.module, module] as const);
+    this.#compare('modules', 'module', 'module', modules);
     this.#compareRuns();
-    this.#compare('next', 'next', 'id', [{ id: '', items: nextData(view, NEXT_MS) }]);
-    this.#compareHeadline();
+    this.#compareWhole('next', { items: nextData(view, NEXT_MS) });
+    this.#compareWhole('headline', headlineData(view.status()));
   }
 
-  #headline(): object {
-    return { at: this.#options.identity.nowIso(), ...headlineData(this.#options.view.status()) };
+  /** What was masked before a secret became known may contain it. Clients that would get it when they come back begin anew. */
+  #forgetUnmasked(): boolean {
+    const { revision = 0 } = this.#options.redactor ?? {};
+    if (revision === this.#secretsRevision) return false;
+    this.#secretsRevision = revision;
+    this.#forgetDeltas();
+    return true;
   }
 
-  /** The time from which its seconds count is no change. */
-  #compareHeadline(): void {
-    const { at, ...headline } = this.#redacted(this.#headline()) as { readonly at: string };
-    const text = JSON.stringify(headline);
-    if (this.#known.headline.get('') === text) return;
-    this.#known.headline.set('', text);
-    this.#push('headline', 'headline', JSON.stringify({ at, ...headline }));
+  #forgetDeltas(): void {
+    this.#deltas.length = 0;
+    this.#deltaCharacters = 0;
   }
 
-  #compare(topic: Topic, event: string, keyName: string, items: readonly object[]): void {
+  #compare(
+    topic: 'queues' | 'modules',
+    event: string,
+    keyName: string,
+    items: readonly (readonly [key: string, item: object])[],
+  ): void {
     const known = this.#known[topic];
-    const keys = new Set<string>();
-    for (const item of items) {
-      const key = String(Object.entries(item).find(([name]) => name === keyName)?.[1]);
-      keys.add(key);
-      const text = JSON.stringify(this.#redacted(item));
-      if (known.get(key) === text) continue;
-      known.set(key, text);
-      this.#push(topic, event, text);
+    const now = new Map<string, string>();
+    for (const [key, item] of items) {
+      const json = this.#json(item);
+      now.set(key, json);
+      if (known.get(key) !== json) this.#push(topic, event, json);
     }
-    for (const key of known.keys()) {
-      if (keys.has(key)) continue;
-      known.delete(key);
-      this.#push(topic, `${event}-removed`, JSON.stringify({ [keyName]: key }));
-    }
+    this.#known[topic] = now;
+    for (const key of known.keys())
+      if (!now.has(key)) this.#push(topic, `${event}-removed`, this.#json({ [keyName]: key }));
+  }
+
+  #compareWhole(topic: 'next' | 'headline', data: object): void {
+    const json = this.#json(data);
+    if (this.#knownWhole[topic] === json) return;
+    this.#knownWhole[topic] = json;
+    this.#push(topic, topic, topic === 'headline' ? this.#datedHeadline() : json);
+  }
+
+  /** With the time from which its seconds count, which alone is no change. */
+  #datedHeadline(): string {
+    return `{"at":"${this.#options.identity.nowIso()}",${this.#knownWhole.headline.slice(1)}`;
   }
 
   #sendLines(): void {
     const { log, outputs } = this.#lines.take();
     if (log.lines.length > 0) {
-      const text = eventText('log', JSON.stringify(this.#redacted(log)));
+      const text = eventText('log', this.#json(log));
       for (const client of this.#clients) if (client.topics.has('log')) this.#send(client, text);
     }
     for (const part of outputs) {
-      const text = eventText('output', JSON.stringify(this.#redacted(part)));
+      const text = eventText('output', this.#json(part));
       for (const client of this.#clients)
         if (client.topics.has('output') && (client.run ?? part.runId) === part.runId)
           this.#send(client, text);
@@ -249,12 +265,9 @@ export class StreamHub {
     const { journal } = this.#options.view;
     const { runs, isComplete } = journal.changedSince(this.#runRevision);
     // What the journal has forgotten cannot be sent: clients that would resume before this begin anew.
-    if (!isComplete) {
-      this.#deltas.length = 0;
-      this.#deltaCharacters = 0;
-    }
+    if (!isComplete) this.#forgetDeltas();
     this.#runRevision = journal.revision;
-    for (const run of runs) this.#push('runs', 'run', JSON.stringify(this.#redacted(run)));
+    for (const run of runs) this.#push('runs', 'run', this.#json(run));
   }
 
   #push(topic: Topic, event: string, data: string): void {
@@ -274,8 +287,10 @@ export class StreamHub {
     } else client.sink.write(text);
   }
 
-  #redacted(data: unknown): unknown {
-    return this.#options.redactor?.data(data) ?? data;
+  /** With masked secrets. */
+  #json(data: object): string {
+    const json = JSON.stringify(data);
+    return this.#options.redactor?.json(json) ?? json;
   }
 
   #idOf(seq: number): string {
