@@ -63,6 +63,8 @@ export class Journal {
   readonly #attempts = new Map<string, JournalRun>();
   /** Runs whose output is kept, the oldest first. */
   readonly #withOutput = new Set<JournalRun>();
+  /** Made once: lists of all modules have the last run of each. */
+  readonly #lastRuns = new WeakMap<JournalRun, LastRunView>();
   readonly #followers = new Set<(runId: string, line: string) => void>();
   readonly #sizes = { runs: 0, outputs: 0 };
   #lastId = 0;
@@ -238,9 +240,17 @@ export class Journal {
     return new Map(
       [...found].map(([module, { last, recent }]) => [
         module,
-        { last: lastRunOf(last), recent: recent.slice(-SHOWN_RESULTS) },
+        { last: this.#lastRun(last), recent: recent.slice(-SHOWN_RESULTS) },
       ]),
     );
+  }
+
+  #lastRun(run: JournalRun): LastRunView | null {
+    const known = this.#lastRuns.get(run);
+    if (known !== undefined) return known;
+    const made = lastRunOf(run);
+    if (made !== null) this.#lastRuns.set(run, made);
+    return made;
   }
 
   #effects(run: JournalRun, causes: ReadonlyMap<JournalRun, JournalRun | undefined>): readonly RunEffect[] {

@@ -24,13 +24,12 @@ export interface BindingState {
 
 /** All kubernetes bindings of the hooks. */
 export function statesOf(runtimes: readonly HookRuntime[]): readonly BindingState[] {
-  return runtimes.flatMap((runtime) =>
-    runtime.hook.config.kubernetes.map((binding) => ({
-      runtime,
-      binding,
-      health: runtime.health(binding.index),
-    })),
-  );
+  const states: BindingState[] = [];
+  // Many hooks have none.
+  for (const runtime of runtimes)
+    for (const binding of runtime.hook.config.kubernetes)
+      states.push({ runtime, binding, health: runtime.health(binding.index) });
+  return states;
 }
 
 /** The hooks of the operator: global ones, then those of modules. */

@@ -33,9 +33,11 @@ export function commonObstacles(operator: Explained): CommonObstacles {
     unloaded: operator.converge.unloaded,
     longHooks,
     blocking: (queue, head) => {
-      const known = blocked.get(queue) ?? blockingTask(operator, queue, head, longHooks);
-      blocked.set(queue, known);
-      return known;
+      const known = blocked.get(queue);
+      if (known !== undefined) return known;
+      const made = blockingTask(operator, queue, head, longHooks);
+      blocked.set(queue, made);
+      return made;
     },
   };
 }

@@ -1,8 +1,15 @@
 import type { TaskQueue } from '@addon-operator/task-queue';
-import type { BusyQueue, OperatorFacts, RunningHookFacts } from '../status/operator-status.ts';
+import type { ModuleStatus } from '../status/module-explanation.ts';
+import {
+  type BusyQueue,
+  isNoted,
+  type ModuleCounts,
+  type OperatorFacts,
+  type RunningHookFacts,
+} from '../status/operator-status.ts';
 import { allRuntimes, staleBindings } from './binding-problems.ts';
 import { configProblemOf, unloadedText } from './collect-obstacles.ts';
-import { driftOf, summarizeModules } from './explain-module.ts';
+import { driftOf, heldSummaries, moduleStates, summarizeStates } from './explain-module.ts';
 import type { Explained } from './explained.ts';
 import { runningHookFacts } from './running-hooks.ts';
 import { titleOf } from './task-queue-view.ts';
@@ -12,8 +19,11 @@ import { unfinishedRuns } from './unfinished-runs.ts';
 /** What the status of the operator is made from. */
 export function collectOperatorFacts(operator: Explained): OperatorFacts {
   const { clock, converge, queues, registry, pauses, releases } = operator;
-  const [pausedOfAll] = registry.modules.filter(({ name }) => pauses.isOfAll(name));
+  const pausedOfAll = registry.modules.find(({ name }) => pauses.isOfAll(name));
   const pause = pausedOfAll && pauses.of(pausedOfAll.name);
+  const runtimes = allRuntimes(operator);
+  const states = moduleStates(operator);
+  const held = heldSummaries(operator);
   const busy = queues.all.filter(({ entries }) => entries.length > 0);
   return {
     firstConverge: converge.first,
@@ -24,7 +34,9 @@ export function collectOperatorFacts(operator: Explained): OperatorFacts {
     editConfigMap: converge.editConfigMap,
     unloadedFiles: converge.unloaded.map(unloadedText),
     runningHooks: runningHooks(operator),
-    modules: summarizeModules(operator),
+    counts: countsOf([...states, ...held]),
+    // Of hundreds of modules that are ready only the number is of interest, and a summary costs much more than that.
+    modules: [...summarizeStates(operator, states.filter(isNoted)), ...held],
     drifted: registry.enabled.flatMap((module) => {
       const [first, ...others] = driftOf({ releases }, module)?.objects ?? [];
       if (first === undefined) return [];
@@ -34,9 +46,15 @@ export function collectOperatorFacts(operator: Explained): OperatorFacts {
       reason: pause.reason,
       until: pause.untilMs === undefined ? null : new Date(pause.untilMs).toISOString(),
     },
-    staleWatches: staleBindings(allRuntimes(operator), clock),
-    unfinished: unfinishedRuns(operator),
+    staleWatches: staleBindings(runtimes, clock),
+    unfinished: unfinishedRuns(operator, runtimes),
   };
+}
+
+function countsOf(states: readonly { readonly status: ModuleStatus }[]): ModuleCounts {
+  const counts: Partial<Record<ModuleStatus, number>> = {};
+  for (const { status } of states) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
 }
 
 /** The hooks that run now, the longest running first. */

@@ -3,7 +3,7 @@ import type { DriftedObject } from '@addon-operator/helm-releases/drift/drift-po
 import type { QueueEntry, TaskQueue } from '@addon-operator/task-queue';
 import type { Module } from '../modules/module.ts';
 import { errorOfTask } from '../status/error-of-task.ts';
-import { causesOf, NO_OBSTACLES } from '../status/module-causes.ts';
+import { causesOf, firstCauseOf, NO_OBSTACLES } from '../status/module-causes.ts';
 import type {
   ModuleDrift,
   ModuleExplanation,
@@ -35,24 +35,46 @@ const PUT_OFF =
 
 /** What is known of all modules, in run order. */
 export function summarizeModules(operator: Explained): readonly ModuleSummary[] {
-  const held = heldExplanations(operator, []).map((explanation) => ({
-    ...explanation,
-    lastError: null,
-    nextTryAt: null,
-    paused: null,
-  }));
+  return [...summarizeStates(operator, moduleStates(operator)), ...heldSummaries(operator)];
+}
+
+/** The state of a module, with what decides whether a list says more about it. */
+export interface ModuleState extends Decision {
+  readonly module: Module;
+  readonly status: ModuleStatus;
+  readonly paused: ModulePause | null;
+  readonly places: readonly Place[];
+  /** The tasks of all modules. */
+  readonly queued: PlacesByModule;
+}
+
+/** The state of every module there is, in run order. */
+export function moduleStates(operator: Explained): readonly ModuleState[] {
   const queued = placesByModule(operator);
+  return operator.registry.modules.map((module) => {
+    const { name } = module;
+    const places = queued.get(name) ?? [];
+    const [status, paused] = [statusOf(operator, name, places), pauseOf(operator, name)];
+    return { module, status, ...decisionOf(operator, name), paused, places, queued };
+  });
+}
+
+/** What is known of modules in these states. */
+export function summarizeStates(
+  operator: Explained,
+  states: readonly ModuleState[],
+): readonly ModuleSummary[] {
   const common = commonWaits(operator, MAX_LISTED_ERROR);
   const obstacles = commonObstacles(operator);
-  const known = operator.registry.modules.map((module) => {
-    const { name, path, source } = module;
-    const places = queued.get(name) ?? [];
+  return states.map(({ module, status, isEnabled, source, reason, paused: pause, places, queued }) => {
+    const { name, path } = module;
     const failure = failureOf(operator, name, places);
-    const pause = pauseOf(operator, name);
     const summary = {
       module: name,
-      status: statusOf(operator, name, places),
-      ...decisionOf(operator, name),
+      status,
+      isEnabled,
+      source,
+      reason,
       waitsFor: waitsFor(operator, name, places, common),
       lastError: failure?.error ?? null,
       nextTryAt: failure?.nextAttemptAt ?? null,
@@ -62,16 +84,25 @@ export function summarizeModules(operator: Explained): readonly ModuleSummary[] 
       ...summary,
       failure,
       pause,
-      path: source ?? path,
+      path: module.source ?? path,
       drift: driftOf(operator, name),
       requires: requirementsOf(operator, module, queued),
       phase: phaseOf(operator, name),
     };
-    const [cause] = causesOf(facts, obstaclesOf(operator, name, places, obstacles));
+    const cause = firstCauseOf(facts, obstaclesOf(operator, name, places, obstacles));
     if (cause === undefined) return summary;
     return { ...summary, heldUpBy: cause.text, ...(cause.ref !== null && { heldUpRef: cause.ref }) };
   });
-  return [...known, ...held];
+}
+
+/** Modules whose directories are gone and whose releases wait for a decision. */
+export function heldSummaries(operator: Explained): readonly ModuleSummary[] {
+  return heldExplanations(operator, []).map((explanation) => ({
+    ...explanation,
+    lastError: null,
+    nextTryAt: null,
+    paused: null,
+  }));
 }
 
 /** The status of every module there is. */
@@ -210,7 +241,9 @@ export function heldExplanations(
   });
 }
 
-function decisionOf({ registry: { discovery } }: Explained, name: ModuleName) {
+type Decision = Pick<ModuleExplanation, 'isEnabled' | 'source' | 'reason'>;
+
+function decisionOf({ registry: { discovery } }: Explained, name: ModuleName): Decision {
   const decision = discovery?.decisions.get(name);
   if (decision !== undefined) {
     const { isEnabled, source, reason } = decision;
@@ -257,8 +290,11 @@ function commonWaits(operator: Explained, maxError = Number.POSITIVE_INFINITY): 
   return {
     heldUp: [...convergeObstacle(operator, maxError), ...configObstacle(operator)],
     behind: ({ queue, index, head }) => {
-      const known = heads.get(queue) ?? [titleOf(head.task), failedText(head, maxError)];
-      heads.set(queue, known);
+      let known = heads.get(queue);
+      if (known === undefined) {
+        known = [titleOf(head.task), failedText(head, maxError)];
+        heads.set(queue, known);
+      }
       const others = index > 1 ? ` and ${index - 1} more` : '';
       const failed = known[1] === '' ? '' : `; ${index > 1 ? 'the first' : 'it'}${known[1]}`;
       return `${known[0]}${others} in front of it in queue ${queue.name}${failed}`;
@@ -284,7 +320,8 @@ function waitsFor(
   if (tracked?.phase === 'wait-for-synchronization' && !tracked.synchronization.isDone)
     waits.push('the first runs of its hooks with kubernetes bindings');
   if (isPutOff(operator, name, places)) waits.push(PUT_OFF);
-  return [...waits, ...heldUp];
+  waits.push(...heldUp);
+  return waits;
 }
 
 /** Modules that it requires and that fail while the others go on. */
@@ -293,7 +330,8 @@ function failingRequirements(
   name: ModuleName,
   places: readonly Place[],
 ): readonly string[] {
-  const requires = registry.find(name)?.manifest.requires ?? [];
+  const { requires } = registry.find(name)?.manifest ?? { requires: [] };
+  if (requires.length === 0) return [];
   const isFailing = (other: ModuleName): boolean =>
     registry.tracked.get(other)?.stall !== undefined ||
     places.some(({ queue, index, head }) => index > 0 && isIsolated(queue) && moduleOf(head.task) === other);

@@ -46,10 +46,11 @@ export function isolatedModules(operator: {
   readonly registry: ModuleRegistry;
   readonly queues: QueueSet<Task>;
 }): readonly ModuleName[] {
-  const names = operator.registry.modules.map(({ name }) => name);
+  const { registry, queues } = operator;
+  const names = registry.modules.map(({ name }) => name);
   return names.filter((name) => {
-    const queue = isolatedQueueOf(operator, name);
-    return queue !== undefined && isOwn(queue, name);
+    const own = queues.find(ownQueueName(name));
+    return own !== undefined && own.entries.some(({ task }) => moduleOf(task) === name);
   });
 }
 

@@ -25,16 +25,21 @@ export function placesByModule(operator: { readonly queues: QueueSet<Task> }): P
     const entries = queue.entriesFromRunning;
     const [head] = entries;
     if (head === undefined) continue;
-    for (const [index, entry] of entries.entries())
-      for (const name of modulesOf(entry.task)) {
-        const known = places.get(name);
-        if (known === undefined) places.set(name, [{ queue, entry, index, head }]);
-        else known.push({ queue, entry, index, head });
-      }
+    // Thousands of tasks, each time the page looks for changes.
+    let index = 0;
+    for (const entry of entries) {
+      const place = { queue, entry, index, head };
+      const { task } = entry;
+      if (task.type !== 'ParallelModuleRun') add(places, moduleOf(task), place);
+      else for (const name of task.runs.pending) add(places, name, place);
+      index += 1;
+    }
   }
   return places;
 }
 
-function modulesOf(task: Task): readonly string[] {
-  return task.type === 'ParallelModuleRun' ? task.runs.pending : [moduleOf(task)];
+function add(places: Map<string, Place[]>, module: string, place: Place): void {
+  const known = places.get(module);
+  if (known !== undefined) known.push(place);
+  else if (module !== '') places.set(module, [place]);
 }

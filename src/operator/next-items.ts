@@ -1,8 +1,9 @@
 import { isoTime } from '@addon-operator/base/bounded-time';
 import type { Clock } from '@addon-operator/base/clock';
-import { parseCrontab } from '@addon-operator/crontab';
+import { parseCrontab, type Schedule } from '@addon-operator/crontab';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import { moduleNameOf, title } from '../hooks/hook.ts';
+import type { ScheduleBinding } from '../hooks/hook-config.ts';
 import { errorOfTask } from '../status/error-of-task.ts';
 import type { NextItem } from '../status/next-item.ts';
 import { allRuntimes, type BindingProblemsParts } from './binding-problems.ts';
@@ -22,12 +23,22 @@ export interface NextItemsParts extends BindingProblemsParts {
   readonly pauses: Pick<Pauses, 'of' | 'isOfAll'>;
 }
 
-interface Upcoming extends Omit<NextItem, 'at'> {
+interface Upcoming extends Omit<NextItem, 'at' | 'text'> {
   readonly atMs: number;
+  /** Called only for what is listed: hundreds of hooks may have schedules. */
+  readonly text: () => string;
 }
 
-/** What happens until then at times that are known now, the next first; of each crontab only the next tick. */
-export function nextItems(parts: NextItemsParts, withinMs: number): readonly NextItem[] {
+/**
+ * What happens until then at times that are known now, the next first; of each crontab only the next tick.
+ *
+ * @param limit how many things at most
+ */
+export function nextItems(
+  parts: NextItemsParts,
+  withinMs: number,
+  limit = Number.POSITIVE_INFINITY,
+): readonly NextItem[] {
   const nowMs = parts.clock.wallMs();
   return [
     ...retries(parts),
@@ -38,7 +49,8 @@ export function nextItems(parts: NextItemsParts, withinMs: number): readonly Nex
   ]
     .filter(({ atMs }) => atMs <= nowMs + withinMs)
     .toSorted((one, other) => one.atMs - other.atMs)
-    .map(({ atMs, ...item }) => ({ at: isoTime(atMs), ...item }));
+    .slice(0, limit)
+    .map(({ atMs, kind, text, ...item }) => ({ at: isoTime(atMs), kind, text: text(), ...item }));
 }
 
 function* retries({ queues }: NextItemsParts): Generator<Upcoming> {
@@ -49,7 +61,8 @@ function* retries({ queues }: NextItemsParts): Generator<Upcoming> {
     yield {
       atMs: queue.status.retryAtMs,
       kind: 'retry',
-      text: `queue ${queue.name} retries ${titleOf(task)} (failed attempts: ${failures}): ${errorOfTask(titleOf(task), lastError)}`,
+      text: () =>
+        `queue ${queue.name} retries ${titleOf(task)} (failed attempts: ${failures}): ${errorOfTask(titleOf(task), lastError)}`,
       module: moduleOf(task),
       hook: hookOf(task),
       crontab: '',
@@ -63,7 +76,7 @@ function* heldRuns({ router }: NextItemsParts): Generator<Upcoming> {
     yield {
       atMs: held.dueAtMs,
       kind: held.reason === undefined ? 'debounce' : 'retry',
-      text: heldText(held),
+      text: () => heldText(held),
       module: moduleNameOf(hook),
       hook: hook.name,
       crontab: '',
@@ -76,7 +89,14 @@ function* rechecks({ registry, router }: NextItemsParts): Generator<Upcoming> {
     const atMs = router.requeues.dueMs(name);
     // A module that was disabled since is not checked, and one whose deletion is queued neither.
     if (atMs !== undefined && router.takesRecheck(name))
-      yield { atMs, kind: 'recheck', text: `module ${name} is checked`, module: name, hook: '', crontab: '' };
+      yield {
+        atMs,
+        kind: 'recheck',
+        text: () => `module ${name} is checked`,
+        module: name,
+        hook: '',
+        crontab: '',
+      };
   }
 }
 
@@ -91,7 +111,7 @@ function* pauseEnds({ registry, pauses }: NextItemsParts): Generator<Upcoming> {
     yield {
       atMs: pause.untilMs,
       kind: 'pause-end',
-      text: `the pause of ${isOfAll ? 'all modules' : `module ${name}`} ends: ${pause.reason}`,
+      text: () => `the pause of ${isOfAll ? 'all modules' : `module ${name}`} ends: ${pause.reason}`,
       module: isOfAll ? '' : name,
       hook: '',
       crontab: '',
@@ -99,19 +119,31 @@ function* pauseEnds({ registry, pauses }: NextItemsParts): Generator<Upcoming> {
   }
 }
 
+/** To parse a crontab takes a millisecond, most of it for the time zone. */
+const SCHEDULES = new WeakMap<ScheduleBinding, Schedule>();
+
+function scheduleOf(binding: ScheduleBinding): Schedule {
+  const known = SCHEDULES.get(binding);
+  if (known !== undefined) return known;
+  const made = parseCrontab(binding.crontab);
+  SCHEDULES.set(binding, made);
+  return made;
+}
+
 function* ticks(parts: NextItemsParts, nowMs: number): Generator<Upcoming> {
   const times = new Map<string, number | undefined>();
   for (const runtime of allRuntimes(parts)) {
     if (!parts.router.takesTicks(runtime)) continue;
     const { hook } = runtime;
-    for (const { crontab, name } of hook.config.schedule) {
-      if (!times.has(crontab)) times.set(crontab, parseCrontab(crontab).next(nowMs));
+    for (const binding of hook.config.schedule) {
+      const { crontab, name } = binding;
+      if (!times.has(crontab)) times.set(crontab, scheduleOf(binding).next(nowMs));
       const atMs = times.get(crontab);
       if (atMs !== undefined)
         yield {
           atMs,
           kind: 'schedule',
-          text: `${title(hook)} runs for schedule ${name}`,
+          text: () => `${title(hook)} runs for schedule ${name}`,
           module: moduleNameOf(hook),
           hook: hook.name,
           crontab,

@@ -27,7 +27,7 @@ import { visibleToHelm } from '../values/visible-values.ts';
 import { allRuntimes, problemsShown, staleBindings } from './binding-problems.ts';
 import { collectOperatorFacts, runningHooks } from './collect-operator-facts.ts';
 import type { GaugesParts } from './daemon-metrics.ts';
-import { driftOf, summarizeModules } from './explain-module.ts';
+import { driftOf, moduleStatuses, summarizeModules } from './explain-module.ts';
 import { explainWhy } from './explain-why.ts';
 import type { Explained } from './explained.ts';
 import { hookPatchViews, hookViews, snapshotViews, watchViews } from './hook-details.ts';
@@ -98,7 +98,7 @@ export function createView(deps: ViewDeps): DaemonView {
     taskQueues: (maxTasks) => taskQueueViews(operator, maxTasks),
     stateKey: () => stateKeyOf(operator),
     journal: operator.journal,
-    next: (withinMs) => nextItems(operator, withinMs),
+    next: (withinMs, limit) => nextItems(operator, withinMs, limit),
     enabledModules: () => operator.registry.enabled,
     modules: () => summarizeModules(operator),
     moduleGraph: () => moduleGraph(operator),
@@ -137,9 +137,7 @@ function inNamespace(title: string, namespace: string): string {
 }
 
 function moduleGraph(operator: ViewedOperator): readonly GraphModule[] {
-  const statuses = new Map<string, string>(
-    summarizeModules(operator).map(({ module, status }) => [module, status]),
-  );
+  const statuses = moduleStatuses(operator);
   return operator.registry.modules.map(({ name, order, manifest }) => ({
     name,
     order,

@@ -40,6 +40,7 @@ interface Entry extends RunInProgress {
 /** Hooks have no time limit unless one is set: one that runs this long is likely to hang. */
 export const LONG_MS = 10 * 60_000;
 const MINUTE_MS = 60_000;
+const NONE: readonly string[] = [];
 
 /** The hooks that run now, so that one that hangs is visible although nothing ends it. */
 export class RunningHooks {
@@ -88,6 +89,8 @@ export class RunningHooks {
 
   /** What a module waits for: its own hooks that have been running for more than ten minutes. */
   longOf(module: string): readonly string[] {
+    // Mostly no hook runs, and each module is looked at.
+    if (this.#entries.size === 0) return NONE;
     return this.#long()
       .filter(({ labels }) => labels.module === module)
       .map((entry) => {

@@ -36,8 +36,8 @@ export interface DaemonView {
     Journal,
     'list' | 'details' | 'event' | 'eventOf' | 'byModule' | 'changedSince' | 'followOutput' | 'revision'
   >;
-  /** What happens within so many milliseconds at times that are known now, the next first. */
-  next(withinMs: number): readonly NextItem[];
+  /** What happens within so many milliseconds at times that are known now, the next first, and at most so many things. */
+  next(withinMs: number, limit?: number): readonly NextItem[];
   /** Names of the enabled modules, in any order. */
   enabledModules(): readonly string[];
   /** All modules with their states, in run order. */

@@ -92,7 +92,18 @@ const RETRIED = 'it is retried without a command';
  * commands and the page all show these causes, so that they cannot contradict each other.
  */
 export function causesOf(explained: Explained, obstacles: Obstacles): readonly Cause[] {
-  return [...decisionCauses(explained, obstacles), ...runCauses(explained, obstacles)];
+  return [...allCauses(explained, obstacles)];
+}
+
+/** The first of them, which is all that lists of modules show; undefined if nothing holds the module up. */
+export function firstCauseOf(explained: Explained, obstacles: Obstacles): Cause | undefined {
+  const [first] = allCauses(explained, obstacles);
+  return first;
+}
+
+function* allCauses(explained: Explained, obstacles: Obstacles): Generator<Cause> {
+  yield* decisionCauses(explained, obstacles);
+  yield* runCauses(explained, obstacles);
 }
 
 /** What keeps the decision about the module from being made, or from having an effect. */
@@ -252,8 +263,18 @@ function nodeOfBinding(binding: string): WhyId {
   return binding === 'afterHelm' ? 'ready' : 'synchronized';
 }
 
+/** Hundreds of modules may be behind the same task, with the same sentence. */
+const BLOCKED = new WeakMap<BlockingTask, Cause>();
+
 function blocked(node: WhyId, blocking: BlockingTask): Cause {
-  const { queue, task, error, file, nextAttemptAt, hook } = blocking;
+  const known = BLOCKED.get(blocking);
+  if (known?.node === node) return known;
+  const made = blockedBy(node, blocking);
+  BLOCKED.set(blocking, made);
+  return made;
+}
+
+function blockedBy(node: WhyId, { queue, task, error, file, nextAttemptAt, hook }: BlockingTask): Cause {
   const ref = `queue/${queue}`;
   if (error === '' && hook !== null) return { ...running(node, hook), ref };
   return cause(

@@ -3,6 +3,7 @@ import type { ModuleSummary } from './module-explanation.ts';
 import {
   type BusyQueue,
   hookText,
+  isNoted,
   type OperatorFacts,
   operatorStatus,
   statusText,
@@ -16,6 +17,7 @@ const WELL: OperatorFacts = {
   editConfigMap: 'kubectl -n op edit configmap values',
   unloadedFiles: [],
   runningHooks: [],
+  counts: {},
   modules: [],
   drifted: [],
   pause: undefined,
@@ -35,6 +37,13 @@ function summary(module: string, fields: Partial<ModuleSummary> = {}): ModuleSum
     paused: null,
     ...fields,
   };
+}
+
+/** As the operator makes them: of modules that are well only the number is known. */
+function factsOf({ modules = [], ...facts }: Partial<OperatorFacts>): OperatorFacts {
+  const statuses = Object.entries(Object.groupBy(modules, ({ status }) => status));
+  const counts = Object.fromEntries(statuses.map(([status, all]) => [status, all.length]));
+  return { ...WELL, ...facts, counts, modules: modules.filter(isNoted) };
 }
 
 function busy(fields: Partial<BusyQueue> = {}): BusyQueue {
@@ -219,7 +228,7 @@ test.each<[string, Partial<OperatorFacts>, string, string]>([
     'all is well: 0 modules ready, nothing to do',
   ],
 ])('when %s, the status says so', (_name, facts, level, text) => {
-  const status = operatorStatus({ ...WELL, ...facts });
+  const status = operatorStatus(factsOf(facts));
   expect({ level: status.level, text: status.text }).toEqual({ level, text });
   expect(status.problems).toEqual(level === 'well' ? [] : [text]);
 });
@@ -236,20 +245,20 @@ test('modules that wait for a task that fails are named in one line, in which th
     failures: 1,
     lastError: "global hook 'a.sh' failed: no network",
   });
-  const { problems } = operatorStatus({ ...WELL, queues: [head], modules: [...behind, own] });
+  const { problems } = operatorStatus(factsOf({ queues: [head], modules: [...behind, own] }));
   expect(problems).toEqual([
     'queue main tries GlobalHookRun a.sh again (failed attempts: 1): no network',
     'modules web, dns, mail, db, app and 1 more wait for GlobalHookRun a.sh in queue main',
     'module own is starting: hook b.sh runs',
   ]);
-  const ofTwo = operatorStatus({ ...WELL, queues: [head], modules: behind.slice(0, 2) });
+  const ofTwo = operatorStatus(factsOf({ queues: [head], modules: behind.slice(0, 2) }));
   expect(ofTwo.problems[1]).toBe('modules web and dns wait for GlobalHookRun a.sh in queue main');
 });
 
 test('a module whose hook fails at the head of its queue is said once', () => {
   const head = busy({ head: 'ModuleHookRun db/hooks/a.sh', module: 'db', failures: 2, lastError: 'no disk' });
   const db = summary('db', { status: 'failing', lastError: 'no disk', heldUpRef: 'module/db' });
-  const { problems } = operatorStatus({ ...WELL, queues: [head], modules: [db] });
+  const { problems } = operatorStatus(factsOf({ queues: [head], modules: [db] }));
   expect(problems).toEqual([
     'queue main tries ModuleHookRun db/hooks/a.sh again (failed attempts: 2): no disk',
   ]);
@@ -257,13 +266,9 @@ test('a module whose hook fails at the head of its queue is said once', () => {
 
 test('what is broken comes before what waits, and all of it is counted', () => {
   const modules = [summary('db'), summary('web', { status: 'starting', waitsFor: ['its turn'] })];
-  const status = operatorStatus({
-    ...WELL,
-    drifted: [DRIFTED],
-    runningHooks: [hook(20_000)],
-    queues: [FAILING],
-    modules,
-  });
+  const status = operatorStatus(
+    factsOf({ drifted: [DRIFTED], runningHooks: [hook(20_000)], queues: [FAILING], modules }),
+  );
   expect(status.level).toBe('broken');
   expect(statusText(status)).toBe(
     [
@@ -279,10 +284,9 @@ test('what is broken comes before what waits, and all of it is counted', () => {
 });
 
 test('of a long error the end is said', () => {
-  const { text } = operatorStatus({
-    ...WELL,
-    queues: [busy({ failures: 1, lastError: `${'x'.repeat(999)} reason` })],
-  });
+  const { text } = operatorStatus(
+    factsOf({ queues: [busy({ failures: 1, lastError: `${'x'.repeat(999)} reason` })] }),
+  );
   expect(text).toMatch(/: …x+ reason$/);
   expect(text.length).toBeLessThan(400);
 });

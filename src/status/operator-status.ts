@@ -16,6 +16,9 @@ export interface OperatorFacts {
   readonly unloadedFiles: readonly string[];
   /** The longest running first. */
   readonly runningHooks: readonly RunningHookFacts[];
+  /** How many modules have which status; those that none has are absent. */
+  readonly counts: ModuleCounts;
+  /** Modules about which there may be something to say: at least those for which `isNoted` is true. */
   readonly modules: readonly ModuleSummary[];
   /** Modules with objects that others changed. */
   readonly drifted: readonly DriftedModule[];
@@ -26,6 +29,8 @@ export interface OperatorFacts {
   /** Runs of hooks that are in no queue although they are not done; default none. */
   readonly unfinished?: UnfinishedRuns;
 }
+
+export type ModuleCounts = Readonly<Partial<Record<ModuleStatus, number>>>;
 
 export interface BusyQueue {
   readonly name: string;
@@ -76,7 +81,7 @@ export interface OperatorStatus {
   /** One sentence for each problem, the most important first; the first is `text`. */
   readonly problems: readonly string[];
   /** How many modules have which status; those that none has are absent. */
-  readonly modules: Readonly<Partial<Record<ModuleStatus, number>>>;
+  readonly modules: ModuleCounts;
   readonly tasks: number;
 }
 
@@ -106,9 +111,7 @@ const WAITING_STATES: ReadonlySet<ModuleStatus> = new Set(['undecided', 'startin
 
 /** The state of the operator in one sentence, and why. */
 export function operatorStatus(facts: OperatorFacts): OperatorStatus {
-  const { modules, queues } = facts;
-  const counts: Partial<Record<ModuleStatus, number>> = {};
-  for (const { status } of modules) counts[status] = (counts[status] ?? 0) + 1;
+  const { counts, queues } = facts;
   const tasks = queues.reduce((sum, queue) => sum + queue.tasks, 0);
   const problems = [...brokenThings(facts), ...waitingThings(facts)];
   const [first] = problems;
@@ -179,13 +182,18 @@ function* waitingThings(facts: OperatorFacts): Generator<Problem> {
   for (const drift of drifted) yield waiting(driftText(drift));
 }
 
-/** Flags enable it, and what it requires does not let it run. */
-function lacksRequirement({ status, source }: ModuleSummary): boolean {
-  return status === 'disabled' && source === 'requirement';
+/** What decides whether there may be something to say about a module. */
+type NotedBy = Pick<ModuleSummary, 'status' | 'source'> & { readonly paused: unknown };
+
+/** Whether there may be something to say about a module in the status: not about one that is ready, or disabled on purpose. */
+export function isNoted(module: NotedBy): boolean {
+  return isBroken(module) || WAITING_STATES.has(module.status) || module.paused !== null;
 }
 
-function isBroken(module: ModuleSummary): boolean {
-  return BROKEN_STATES.has(module.status) || lacksRequirement(module);
+function isBroken({ status, source }: Pick<NotedBy, 'status' | 'source'>): boolean {
+  // Flags enable it, and what it requires does not let it run.
+  const lacksRequirement = status === 'disabled' && source === 'requirement';
+  return BROKEN_STATES.has(status) || lacksRequirement;
 }
 
 /** Modules that wait for nothing but a queue whose first task is a problem of its own, by queue. */
@@ -194,11 +202,14 @@ function modulesBehind({ queues, modules, runningHooks }: OperatorFacts): Map<Bu
     ({ name, failures }) =>
       failures > 0 || runningHooks.some((hook) => hook.queue === name && hook.runningMs >= NOTED_HOOK_MS),
   );
+  const byRef = new Map(reported.map((queue) => [`queue/${queue.name}`, queue]));
   const behind = new Map<BusyQueue, ModuleSummary[]>();
   for (const module of modules) {
-    const queue = reported.find(({ name }) => module.heldUpRef === `queue/${name}`);
+    const queue = byRef.get(module.heldUpRef ?? '');
     if (queue === undefined || !WAITING_STATES.has(module.status)) continue;
-    behind.set(queue, [...(behind.get(queue) ?? []), module]);
+    const known = behind.get(queue);
+    if (known === undefined) behind.set(queue, [module]);
+    else known.push(module);
   }
   return behind;
 }

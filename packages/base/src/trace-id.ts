@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { Span, SpanContext } from './trace.ts';
 
 const TRACE_ID_DIGITS = 32;
@@ -10,7 +10,7 @@ const SPAN_ID_BYTES = 8;
  * @param bootId different after each start of the operator
  */
 export function traceIdOf(bootId: string, eventId: string): string {
-  return createHash('sha256').update(bootId).update(eventId).digest('hex').slice(0, TRACE_ID_DIGITS);
+  return hash('sha256', bootId + eventId, 'hex').slice(0, TRACE_ID_DIGITS);
 }
 
 /**

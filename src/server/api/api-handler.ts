@@ -148,8 +148,8 @@ export function queuesData(view: DaemonView, maxTasks = MAX_TASKS): readonly Que
 type QueueRow = TaskQueueView & { readonly more: number };
 
 /** What happens within so many milliseconds, with shortened texts. */
-export function nextData(view: DaemonView, withinMs: number): readonly NextItem[] {
-  return view.next(withinMs).map((item) => ({ ...item, text: startOf(item.text, MAX_ERROR) }));
+export function nextData(view: DaemonView, withinMs: number, limit?: number): readonly NextItem[] {
+  return view.next(withinMs, limit).map((item) => ({ ...item, text: startOf(item.text, MAX_ERROR) }));
 }
 
 /** All modules with their last runs. */
@@ -183,7 +183,7 @@ function nowData({ view, identity }: ApiParts): object {
     queues: busy.slice(0, QUEUES_OF_NOW),
     moreQueues: Math.max(0, busy.length - QUEUES_OF_NOW),
     runningHooks: view.runningHooks(),
-    next: nextData(view, DEFAULT_HOURS * HOUR_MS).slice(0, NEXT_OF_NOW),
+    next: nextData(view, DEFAULT_HOURS * HOUR_MS, NEXT_OF_NOW),
     runs: view.journal
       .list({ limit: RUNS_OF_NOW })
       .runs.map((run) => ({ ...run, error: endOf(run.error, MAX_ERROR) })),

@@ -1,0 +1,32 @@
+import { assert, asyncProperty } from 'fast-check';
+import { expect, test } from 'vitest';
+import { act, anyOptions, anySteps, HOOKS, MODULES } from '../../test/support/operator-histories.ts';
+import { moduleFor, operatorLab } from '../../test/support/operator-lab.ts';
+import { operatorStatus } from '../status/operator-status.ts';
+import { collectOperatorFacts } from './collect-operator-facts.ts';
+import { summarizeModules } from './explain-module.ts';
+import { startUp } from './lifecycle.ts';
+import { taskHandler } from './task-pipeline.ts';
+
+test('in any history the status of the operator is the same as one made of the summaries of all modules', async () => {
+  const seen = new Set<string>();
+  await assert(
+    asyncProperty(anyOptions, anySteps, async (options, steps) => {
+      const modules = MODULES.map((module) => moduleFor(module, 1));
+      await using lab = await operatorLab(modules, HOOKS, options);
+      startUp(lab.operator, taskHandler(lab.operator), { stop: lab.stop.signal, abort: lab.abort.signal });
+      for (const [what, turns] of steps) {
+        await act(lab, what);
+        await lab.turns(turns);
+        const facts = collectOperatorFacts(lab.operator);
+        const summaries = summarizeModules(lab.operator);
+        expect(operatorStatus(facts)).toEqual(operatorStatus({ ...facts, modules: summaries }));
+        const sum = Object.values(facts.counts).reduce((one, other) => one + other, 0);
+        expect(sum).toBe(summaries.length);
+        for (const { status } of summaries) seen.add(status);
+      }
+    }),
+    { numRuns: 25, interruptAfterTimeLimit: 8_000 },
+  );
+  expect([...seen]).toEqual(expect.arrayContaining(['disabled', 'failing', 'paused', 'ready', 'undecided']));
+}, 60_000);
