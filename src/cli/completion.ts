@@ -8,29 +8,51 @@ type Shell = (typeof SHELLS)[number];
 
 /**
  * What the last word of a command line can be, sorted: subcommands, names that the running operator knows,
- * options that begin as it does, or the choices of the option before it. Empty where only the user knows, such as for
+ * options that begin as it does, or values of the option before it. Empty where only the user knows, such as for
  * paths; then shells offer files.
  *
- * @param words what follows the name of the program, the word to be completed as the last one
+ * @param line what follows the name of the program, the word to be completed as the last one
  * @param namesOf names that the running operator knows
  */
 async function completions(
   program: Command,
-  words: readonly string[],
+  line: readonly string[],
   namesOf: (kind: NameKind) => Promise<readonly string[]>,
 ): Promise<readonly string[]> {
+  const words = joinedAtEquals(line);
+  const [, flag = '', value] = /^(--[^=]+)=(.*)$/s.exec(words.at(-1) ?? '') ?? [];
+  if (value !== undefined) {
+    const found = await completions(program, [...words.slice(0, -1), flag, value], namesOf);
+    // A shell that breaks words there completes what is behind.
+    return words.length < line.length ? found : found.map((word) => `${flag}=${word}`);
+  }
   const before = words.slice(0, -1);
   const word = words.at(-1) ?? '';
   const command = commandOf(program, before);
   const previous = before.at(-1);
   const option = previous === undefined ? undefined : optionOf(command, previous);
-  if (option !== undefined && option.argChoices !== undefined) return beginning(option.argChoices, word);
-  if (option?.required === true) return [];
+  if (option?.argChoices !== undefined) return beginning(option.argChoices, word);
+  if (option?.required === true) {
+    const kind = nameKindOf(option);
+    return kind === undefined ? [] : beginning(await namesOf(kind), word);
+  }
   if (word.startsWith('-')) return beginning(optionsOf(command), word);
   const names = command.commands.flatMap((sub) => (isShown(command, sub) ? [sub.name()] : []));
   const argument = argumentAt(command, operandCount(program, before));
   const kind = argument && nameKindOf(argument);
   return beginning(kind === undefined ? names : await namesOf(kind), word);
+}
+
+/** bash makes three words of `--flag=value`. */
+function joinedAtEquals(line: readonly string[]): readonly string[] {
+  const words: string[] = [];
+  for (const [index, word] of line.entries()) {
+    const last = words.at(-1);
+    const isBehind = word === '=' || line[index - 1] === '=';
+    if (isBehind && last?.startsWith('--') === true) words[words.length - 1] = last + word;
+    else words.push(word);
+  }
+  return words;
 }
 
 function optionOf(command: Command, word: string): Option | undefined {

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { addDebugCommand, type CommandParts } from './debug-command.ts';
 import { addRecordingCommands } from './hook-recording-commands.ts';
 import type { HookTrialOptions } from './hook-trial.ts';
-import { nameArgument } from './name-arguments.ts';
+import { nameArgument, nameOption } from './name-arguments.ts';
 import { addHookNewCommand } from './new-commands.ts';
 
 /** Adds the commands about one hook. */
@@ -28,7 +28,7 @@ export function addHookCommand(program: Command, parts: CommandParts): void {
     parts,
   )
     .addArgument(nameArgument('running hook', '<name>', 'name of the hook; MODULE/NAME if several have it'))
-    .option('--queue <name>', 'only its run in this queue')
+    .addOption(nameOption('queue', '--queue <name>', 'only its run in this queue'))
     .option('--drop', 'drop the task of an event or a schedule instead of retrying it');
   addDebugCommand(
     hook,

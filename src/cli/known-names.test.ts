@@ -12,7 +12,10 @@ async function completed(...words: readonly string[]): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'names-'));
   const path = join(directory, 's');
   const hooks = ['web/hooks/hang.sh', 'a b'].map((hook) => ({ hook }));
-  const view = daemonView({ runningHooks: () => hooks as unknown as readonly RunningHookFacts[] });
+  const view = daemonView({
+    runningHooks: () => hooks as unknown as readonly RunningHookFacts[],
+    queues: () => ['main', 'web'].map((name) => ({ name, status: '', tasks: [] })),
+  });
   const server = await startDebugEndpoint(path, { view });
   onTestFinished(async () => {
     await server.stop();
@@ -36,4 +39,12 @@ test('hook abort completes hooks that run; a name that a shell would split is le
 
 test('hook trigger completes the hooks of the operator', async () => {
   expect(await completed('hook', 'trigger', '')).toBe('web/hooks/hang.sh\n');
+});
+
+test.each([
+  ['queues', ['runs', '--queue', ''], 'main\nweb\n'],
+  ['queues in which a hook may run', ['hook', 'abort', 'a.sh', '--queue', 'm'], 'main\n'],
+  ['hooks behind =', ['runs', '--hook=w'], '--hook=web/hooks/hang.sh\n'],
+])('options complete %s', async (_what, words, names) => {
+  expect(await completed(...words)).toBe(names);
 });

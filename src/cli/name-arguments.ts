@@ -1,9 +1,9 @@
-import { Argument } from 'commander';
+import { Argument, Option } from 'commander';
 
-/** What the names are of that an argument takes. */
+/** What the names are of that an argument or an option takes. */
 export type NameKind = 'module' | 'queue' | 'run' | 'hook' | 'running hook';
 
-const KINDS = new WeakMap<Argument, NameKind>();
+const KINDS = new WeakMap<Argument | Option, NameKind>();
 
 /** An argument whose values a shell completes with names that the running operator knows. */
 export function nameArgument(kind: NameKind, declaration: string, description: string): Argument {
@@ -12,7 +12,14 @@ export function nameArgument(kind: NameKind, declaration: string, description: s
   return argument;
 }
 
-/** The kind given to {@link nameArgument}; undefined for other arguments. */
-export function nameKindOf(argument: Argument): NameKind | undefined {
-  return KINDS.get(argument);
+/** An option whose values a shell completes in the same way. */
+export function nameOption(kind: NameKind, flags: string, description: string): Option {
+  const option = new Option(flags, description);
+  KINDS.set(option, kind);
+  return option;
+}
+
+/** The kind that was given; undefined for other arguments and options. */
+export function nameKindOf(taken: Argument | Option): NameKind | undefined {
+  return KINDS.get(taken);
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { addDebugCommand, addWatchOptions, type CommandParts } from './debug-command.ts';
-import { nameArgument } from './name-arguments.ts';
+import { nameArgument, nameOption } from './name-arguments.ts';
 
 /** Adds `runs`, `runs show` and `next`. */
 export function addRunsCommands(program: Command, parts: CommandParts): void {
@@ -19,9 +19,9 @@ export function addRunsCommands(program: Command, parts: CommandParts): void {
     (_args, options) => ({ path: `/api/v1/runs?${runsQuery(options).toString()}` }),
     parts,
   )
-    .option('-m, --module <name>', 'only runs of this module')
-    .option('--hook <name>', 'only runs of this hook')
-    .option('--queue <name>', 'only runs in this queue')
+    .addOption(nameOption('module', '-m, --module <name>', 'only runs of this module'))
+    .addOption(nameOption('hook', '--hook <name>', 'only runs of this hook; MODULE/NAME of this module'))
+    .addOption(nameOption('queue', '--queue <name>', 'only runs in this queue'))
     .option('--event <id>', 'only what this event led to')
     .option('--failed', 'only failed runs')
     .option('--limit <number>', 'how many, at most 500', '50');

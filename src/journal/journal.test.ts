@@ -70,6 +70,15 @@ test('a run is shown with its times, phases, result and error', async () => {
   });
 });
 
+test('the runs of a hook are found by its name, and by that with its module', () => {
+  const { journal } = journalWith();
+  for (const module of ['web', 'db']) journal.begin(start({ module, hook: 'hooks/a.sh' }));
+  const modules = (hook: string) => journal.list({ limit: 9, hook }).runs.map(({ module }) => module);
+  expect(modules('hooks/a.sh')).toEqual(['db', 'web']);
+  expect(modules('web/hooks/a.sh')).toEqual(['web']);
+  expect(modules('a.sh')).toEqual([]);
+});
+
 test('runs are filtered, and listed page by page from the newest to the oldest', () => {
   const { journal } = journalWith();
   for (let number = 1; number <= 5; number += 1) {

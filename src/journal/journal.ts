@@ -390,7 +390,7 @@ function chainTo(
 function matches(run: JournalRun, { module, hook, queue, result, event }: Omit<RunQuery, 'limit'>): boolean {
   return (
     (module === undefined || run.module === module) &&
-    (hook === undefined || run.hook === hook) &&
+    (hook === undefined || run.hook === hook || `${run.module}/${run.hook}` === hook) &&
     (queue === undefined || run.queue === queue) &&
     (event === undefined || run.eventId === event) &&
     (result === undefined || (run.end?.result ?? 'running') === result)

@@ -69,6 +69,7 @@ export interface RunEffect extends RunView {
 /** Which runs to list; a filter that is absent accepts all. */
 export interface RunQuery {
   readonly module?: string | undefined;
+  /** The name of the hook, or `<module>/<hook>`. */
   readonly hook?: string | undefined;
   readonly queue?: string | undefined;
   readonly result?: RunView['result'] | undefined;
