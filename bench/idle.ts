@@ -4,10 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DaemonProcess } from '../test/support/daemon-process.ts';
 import { FaultProxy } from '../test/support/fault-proxy.ts';
 import type { World } from '../test/support/world.ts';
+import { bareNodeMb } from './bare-node.ts';
 import { note, report, sum } from './figures.ts';
-import { childrenOf, cpuMs } from './process-time.ts';
+import { childrenOf, cpuMs, rssMb } from './process-usage.ts';
 import { SentRequests } from './sent-requests.ts';
 
+/** What the aim for the memory is for. */
+const FEW_MODULES = 20;
 const SETTLE_MS = 5_000;
 const MEASURE_MS = 60_000;
 /** In this time each module has been looked at once. */
@@ -23,8 +26,8 @@ export async function benchIdle(world: World, modules: number, url: string): Pro
   await benchLook(world, modules);
 }
 
-/** A minute of a process of its own: CPU with its helpers, and requests. */
-async function benchMinute(world: World, modules: number, url: string): Promise<void> {
+/** A minute of a process of its own: CPU and memory with its helpers, and requests. The daemon of the world is down. */
+export async function benchMinute(world: World, modules: number, url: string): Promise<void> {
   await using proxy = await FaultProxy.start({ serverUrl: url });
   const kubeconfig = join(world.directory, 'proxied-kubeconfig');
   await writeFile(kubeconfig, proxy.kubeconfig);
@@ -37,12 +40,21 @@ async function benchMinute(world: World, modules: number, url: string): Promise<
   await sleep(MEASURE_MS);
   const usedMs = used() - usedBefore;
   const requests = proxy.calls.slice(callsBefore);
+  const memoryMb = sum(pids.map(rssMb));
   report(
     `idle daemon with ${modules} modules, CPU in a minute`,
     `${usedMs.toFixed(0)} ms`,
     `${MEASURE_MS} ms`,
     usedMs / MEASURE_MS,
     '< 0.005',
+  );
+  const bareMb = await bareNodeMb();
+  report(
+    `idle daemon with ${modules} modules, memory with its helpers`,
+    `${memoryMb.toFixed(0)} MB`,
+    `${bareMb.toFixed(0)} MB`,
+    memoryMb / bareMb,
+    modules <= FEW_MODULES ? '<= 110 MB' : '-',
   );
   const polls = requests.filter(({ verb, path }) => verb !== 'watch' && !path.includes('/leases'));
   note(`  requests: ${requests.length}, of them neither watch nor lease: ${polls.length}, aim 0`);

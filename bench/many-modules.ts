@@ -1,6 +1,6 @@
 import { World } from '../test/support/world.ts';
 import { benchConfigEdit } from './config-edit.ts';
-import { benchIdle } from './idle.ts';
+import { benchIdle, benchMinute } from './idle.ts';
 import { moduleSet } from './module-set.ts';
 import { benchRestart } from './restart.ts';
 import { type SandboxProcess, startSandboxProcess } from './sandbox-process.ts';
@@ -20,6 +20,7 @@ async function benchFew({ backend, url }: SandboxProcess): Promise<void> {
   await using world = await deployed(backend, set);
   await benchRestart({ what: 'restart of 20 modules', aim: '-' }, world, set, url);
   await benchConfigEdit(world, set);
+  await benchMinute(world, set.names.length, url);
 }
 
 async function benchHundred({ backend, url }: SandboxProcess): Promise<void> {

@@ -4,7 +4,7 @@ import { DaemonProcess } from '../test/support/daemon-process.ts';
 import { type Backend, World } from '../test/support/world.ts';
 import type { FileTree } from '../test/support/world-files.ts';
 import { note, percentile, report } from './figures.ts';
-import { cpuMs } from './process-time.ts';
+import { cpuMs } from './process-usage.ts';
 import { startSandboxProcess } from './sandbox-process.ts';
 
 const MANY = 1_000;

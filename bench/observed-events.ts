@@ -5,7 +5,7 @@ import { DaemonProcess } from '../test/support/daemon-process.ts';
 import { World } from '../test/support/world.ts';
 import { shHook } from '../test/support/world-files.ts';
 import { note, percentile, report, sum } from './figures.ts';
-import { cpuMs } from './process-time.ts';
+import { cpuMs } from './process-usage.ts';
 import { startSandboxProcess } from './sandbox-process.ts';
 
 const EVENTS = 25;

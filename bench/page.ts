@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DaemonProcess } from '../test/support/daemon-process.ts';
 import { World } from '../test/support/world.ts';
 import { note, percentile, report, sum } from './figures.ts';
-import { childrenOf, cpuMs } from './process-time.ts';
+import { childrenOf, cpuMs } from './process-usage.ts';
 import { startSandboxProcess } from './sandbox-process.ts';
 
 const MODULES = 20;

@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
 import { sandboxBackend } from '../test/support/backends.ts';
+import { bareNodeMb } from './bare-node.ts';
 import { note, percentile, report } from './figures.ts';
+import { rssMb } from './process-usage.ts';
 
 const root = join(import.meta.dirname, '..');
 const PROGRAM = join(root, 'bin', 'addon-operator');
@@ -23,11 +25,7 @@ export async function benchStart(): Promise<void> {
     helpMs / nodeMs,
     '< 300 ms',
   );
-  const bare = await residentMb(
-    process.execPath,
-    ['-e', 'console.log("ready"); setInterval(() => 0, 1e6)'],
-    'ready',
-  );
+  const bare = await bareNodeMb();
   const daemon = await emptyConverge();
   report(
     'RSS of the daemon after an empty converge',
@@ -46,19 +44,6 @@ function medianMs(run: () => void): number {
     return performance.now() - startMs;
   });
   return percentile(durations, 0.5);
-}
-
-async function residentMb(file: string, args: readonly string[], readyLine: string): Promise<number> {
-  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'ignore'] });
-  for await (const line of createInterface({ input: child.stdout })) if (line.includes(readyLine)) break;
-  const mb = await rssMb(child.pid ?? 0);
-  child.kill();
-  return mb;
-}
-
-async function rssMb(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) / 1_024;
 }
 
 async function emptyConverge() {
@@ -90,7 +75,7 @@ async function emptyConverge() {
   );
   for await (const line of createInterface({ input: child.stdout }))
     if (line.includes('first converge is finished')) break;
-  const daemonMb = await rssMb(child.pid ?? 0);
+  const daemonMb = rssMb(child.pid ?? 0);
   const children = await childrenOf(child.pid ?? 0);
   child.kill();
   await new Promise((resolve) => child.on('exit', resolve));
@@ -107,7 +92,7 @@ async function childrenOf(parent: number) {
     const command = await readFile(`/proc/${pid}/cmdline`, 'utf8');
     const name =
       command.split('\0').find((part) => /launcher|jq/.test(part)) ?? command.split('\0')[0] ?? pid;
-    found.push({ name: name.split('/').at(-1) ?? name, mb: await rssMb(Number(pid)) });
+    found.push({ name: name.split('/').at(-1) ?? name, mb: rssMb(Number(pid)) });
   }
   return found;
 }

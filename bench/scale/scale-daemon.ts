@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { World } from '../../test/support/world.ts';
 import { sum } from '../figures.ts';
-import { childrenOf, cpuMs } from '../process-time.ts';
+import { childrenOf, cpuMs } from '../process-usage.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const PROBE = join(ROOT, 'bench', 'loop-probe-main.ts');

@@ -26,7 +26,8 @@ This page lists all metrics. It is generated from \`src/metrics/metric-table.ts\
 
 Each name begins with the prefix of \`--prometheus-metrics-prefix\`, by default \`addon_operator_\`, or contains it where
 the table has \`{prefix}\`. Durations are in seconds. The metrics of the process (\`process_*\`, \`nodejs_*\`) have no prefix.
-\`nodejs_eventloop_lag_*\`, except \`_lag_seconds\`, are intervals of a timer of ${EVENT_LOOP_RESOLUTION_MS} ms, so they are never below that.
+\`nodejs_eventloop_lag_seconds\` is the delay at the moment of the scrape, \`event_loop_delay_seconds\` those of all time,
+measured every ${EVENT_LOOP_RESOLUTION_MS} ms.
 
 ${markdownTable(['Name', 'Type', 'Labels', 'Meaning'], definitions.map(row))}
 - \`module\`, if the metric has this label, is empty for a global hook.

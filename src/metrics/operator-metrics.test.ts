@@ -346,6 +346,8 @@ test('the delay of the event loop is a histogram like any other', async () => {
   ]);
   const text = await metrics.scrape();
   expect(text).toMatch(/[^\n]\n# HELP ao_event_loop_delay_seconds /);
+  const helpOfProcess = text.match(/(?<=# HELP )nodejs_eventloop\w*/gu);
+  expect(helpOfProcess).toEqual(['nodejs_eventloop_lag_seconds']);
 });
 
 test('bindings are shown with the age of their snapshot and what is wrong with it, and only while it is', async () => {

@@ -1,7 +1,6 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import {
   type DelayHistogram,
-  EVENT_LOOP_RESOLUTION_MS,
   type EventLoopDelay,
   eventLoopDelay,
   eventLoopDelayMetric,
@@ -158,6 +157,13 @@ type Instruments = {
 };
 
 const MS_PER_SECOND = 1_000;
+/**
+ * Gauges of prom-client with the intervals of a second timer. Those of the histogram of delays say the same, and each
+ * timer is half of what an idle daemon does.
+ */
+const EVENT_LOOP_INTERVALS = /^nodejs_eventloop_lag_(?!seconds$)/u;
+/** The longest interval of that timer. */
+const NEVER_MS = 2 ** 31 - 1;
 
 /** The metrics about the daemon itself, in a registry of their own. Durations are seconds unless named otherwise. */
 export class OperatorMetrics {
@@ -175,10 +181,10 @@ export class OperatorMetrics {
     this.#metrics = Object.fromEntries(instruments) as unknown as Instruments;
     this.#options = options;
     this.#metrics.buildInfo.set({ version: options.version }, 1);
-    collectDefaultMetrics({
-      register: this.#registry,
-      eventLoopMonitoringPrecision: EVENT_LOOP_RESOLUTION_MS,
-    });
+    collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: NEVER_MS });
+    for (const { name } of this.#registry.getMetricsAsArray()) {
+      if (EVENT_LOOP_INTERVALS.test(name)) this.#registry.removeSingleMetric(name);
+    }
   }
 
   /** Reads gauges from here at each scrape; before this call they have no series. */

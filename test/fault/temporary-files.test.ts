@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { beforeAll, expect, test, vi } from 'vitest';
@@ -16,6 +16,15 @@ const SMALL_DISK = [
   'sh',
   '-c',
   'mount -t tmpfs -o size=8m,mode=700 tmpfs "$DISK" && exec "$@"',
+  'sh',
+];
+/** A process that sees a /dev/shm in which nothing can be written. */
+const FULL_SHARED_MEMORY = [
+  'unshare',
+  '-m',
+  'sh',
+  '-c',
+  'mount -t tmpfs -o size=4k tmpfs /dev/shm && ! head -c 8k /dev/zero >/dev/shm/ballast && exec "$@"',
   'sh',
 ];
 const READY = 'ModuleRun success, module is ready';
@@ -45,13 +54,13 @@ describeCluster('a daemon whose temporary files cannot be written', (cluster) =>
     backend = await controlPlaneBackend(cluster());
   });
 
-  async function start(world: World): Promise<DaemonProcess> {
+  async function start(world: World, wrapper: readonly string[] = SMALL_DISK): Promise<DaemonProcess> {
     const disk = join(world.directory, 'tmp');
     await execa('mkdir', ['-p', disk]);
     await world.write('global-hooks', {
       'watch.sh': shHook(WATCH.replace('$NAMESPACE', world.namespace), NAMES),
     });
-    const daemon = DaemonProcess.start(world, {}, { DISK: disk }, SMALL_DISK);
+    const daemon = DaemonProcess.start(world, {}, { DISK: disk }, wrapper);
     await daemon.untilConverged();
     return daemon;
   }
@@ -139,5 +148,15 @@ describeCluster('a daemon whose temporary files cannot be written', (cluster) =>
     expect(reported()).toContain(`Cannot write its files in ${join(world.directory, 'tmp')}: ENOSPC`);
     await rm(join(diskOf(daemon, world), 'ballast'));
     await daemon.log.untilMessage(READY, 4);
+  });
+
+  test.skipIf(!canMount)('works while /dev/shm is full', async () => {
+    await using world = await World.create(backend, { modules: MODULES, config: {} });
+    await using daemon = await start(world, FULL_SHARED_MEMORY);
+    const ballast = await stat(`/proc/${daemon.pid}/root/dev/shm/ballast`);
+    expect(ballast.size).toBe(4096);
+    await event(world, 1);
+    await daemon.log.until(() => daemon.log.printed.includes('"name":"event-1"'));
+    expect(errors(daemon)).toEqual([]);
   });
 });

@@ -9,6 +9,12 @@ export function cpuMs(pid: number): number {
   return usedNs.reduce((total, used) => total + used, 0) / 1e6;
 }
 
+/** Megabytes of memory that a process has in RAM, pages shared with other processes included; 0 if it has none. */
+export function rssMb(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1_024;
+}
+
 export function childrenOf(parent: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
