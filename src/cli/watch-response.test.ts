@@ -28,7 +28,13 @@ async function watched(options: { readonly isTTY: boolean; readonly interval: st
   const view = daemonView({
     queues: () => [{ name: 'main', status: '', tasks: main.tasks }],
     taskQueues: () => [
-      { name: 'main', length: tasks(), status: { type: 'idle', since: null, until: null }, tasks: [] },
+      {
+        name: 'main',
+        length: tasks(),
+        keys: 0,
+        status: { type: 'idle', since: null, until: null },
+        tasks: [],
+      },
     ],
     stateKey: () => String(tasks()),
   });

@@ -92,7 +92,26 @@ export const includeSnapshotsFrom = listOf(
 export const queued = {
   name: text('Name of the binding, as the binding context repeats it.'),
   allowFailure: flag('Whether a failed run is dropped instead of being repeated.', false),
-  queue: text('Queue the hook runs in; default main.'),
+  queue: {
+    ...object(
+      'Queue the hook runs in; default main. As a mapping: a queue for each key, several of which run at a time.',
+      {
+        name: { ...text('Name of the queue.'), minLength: 1 },
+        key: text(
+          'What runs one after another: `object` (default), `namespace`, or a path in the object, such as `.metadata.labels["app"]`; of a schedule always its name.',
+        ),
+        parallel: {
+          type: 'integer',
+          description: 'How many keys run at a time.',
+          minimum: 1,
+          maximum: 64,
+          default: 4,
+        },
+      },
+      ['name'],
+    ),
+    type: ['string', 'object'],
+  },
   group: text(
     'Bindings of one group give the hook one context with the snapshots of all kubernetes bindings of the group.',
   ),

@@ -88,7 +88,7 @@ export function schemaProblem(error: ErrorObject): string {
     case 'dependencies':
       return `${path === '' ? '' : `${path}.`}${String(params['missingProperty'])} is required`;
     case 'type':
-      return `${path} must be of type ${String(params['type'])}: "${typeName(error.data)}"`;
+      return `${path} must be of type ${typesOf(params['type'])}: "${typeName(error.data)}"`;
     case 'enum':
       return `${path} should be one of [${(error.schema as readonly string[]).join(' ')}]`;
     case 'minItems':
@@ -98,6 +98,10 @@ export function schemaProblem(error: ErrorObject): string {
     default:
       return `${path} ${error.message ?? error.keyword}`;
   }
+}
+
+function typesOf(type: unknown): string {
+  return Array.isArray(type) ? type.join(' or ') : String(type);
 }
 
 function typeName(value: unknown): string {

@@ -37,6 +37,8 @@ interface QueuedBinding {
   readonly name: string;
   readonly allowFailure: boolean;
   readonly queue: string;
+  /** Undefined for one queue for all events. */
+  readonly keyed?: KeyedQueue;
   readonly group?: string;
   /**
    * Positions in {@link HookConfig.kubernetes} of the bindings whose snapshots go into the context: those of
@@ -44,6 +46,19 @@ interface QueuedBinding {
    */
   readonly snapshotsFrom: readonly number[];
 }
+
+/** A queue for each key. */
+export interface KeyedQueue {
+  /** Of events; the key of a schedule is its name. */
+  readonly key: QueueKey;
+  /** How many keys run at a time. */
+  readonly parallel: number;
+}
+
+export type QueueKey =
+  | { readonly type: 'object' }
+  | { readonly type: 'namespace' }
+  | { readonly type: 'path'; readonly steps: readonly (string | number)[] };
 
 export interface ScheduleBinding extends QueuedBinding {
   readonly type: 'schedule';

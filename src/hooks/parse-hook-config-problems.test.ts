@@ -92,7 +92,7 @@ test('a broken part does not hide what else is wrong', async () => {
   );
   expect(problem.split('\n')).toEqual([
     '6 error(s) occurred:',
-    ' * schedule.queue must be of type string: "number"',
+    ' * schedule.queue must be of type string or object: "number"',
     ' * kubernetes.kind must be of type string: "number"',
     expect.stringContaining(' * invalid schedule config [0]: crontab is invalid: '),
     expect.stringContaining(' * invalid schedule config [2]: crontab is invalid: '),
@@ -265,6 +265,21 @@ test.each([
     "debounce.max is invalid: '1s' is shorter than debounce.after, '2s'",
   ],
   [{ coalesce: 'key' }, 'kubernetes.coalesce should be one of [none object]'],
+  [{ queue: { key: 'namespace' } }, 'kubernetes.queue.name is required'],
+  [{ queue: { name: 'own', parallel: 0 } }, 'kubernetes.queue.parallel must be >= 1'],
+  [
+    { queue: { name: 'own', keys: 'x' } },
+    'kubernetes.queue.keys is a forbidden property (did you mean "key"?)',
+  ],
+  [{ queue: { name: 'main' } }, "queue.name is invalid: 'main' has no keys, since modules run there"],
+  [
+    { queue: { name: 'own', key: 'metadata.name' } },
+    'queue.key is invalid: \'metadata.name\' is neither object nor namespace nor a path such as .metadata.labels["app"]',
+  ],
+  [
+    { queue: { name: 'own', key: '.spec.node' }, keepFullObjectsInMemory: false },
+    "queue.key is invalid: '.spec.node' needs the object, which keepFullObjectsInMemory: false does not keep",
+  ],
 ])('parse() refuses the binding %j', async (binding, problem) => {
   expect(await problemIn(v1({ kubernetes: [{ kind: 'Pod', ...binding }] }))).toContain(problem);
 });

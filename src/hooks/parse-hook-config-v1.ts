@@ -21,6 +21,7 @@ import type {
   Debounce,
   HookConfig,
   HookSettings,
+  KeyedQueue,
   KubernetesBinding,
   OutcomeCodes,
   RetryLimits,
@@ -28,6 +29,7 @@ import type {
 } from './hook-config.ts';
 import { lifecycleOrders, type ValidParts } from './hook-config-document.ts';
 import type { FieldRequirement, LabelSelector, WatchEventType } from './kubernetes-binding.ts';
+import { parseKeyPath } from './queue-keys.ts';
 
 /** The schema of v1 guarantees this shape. */
 interface RawConfigV1 {
@@ -57,7 +59,13 @@ interface RawSettings {
 interface RawQueued extends SnapshotUser {
   readonly name?: string;
   readonly allowFailure?: boolean;
-  readonly queue?: string;
+  readonly queue?: string | RawKeyedQueue;
+}
+
+interface RawKeyedQueue {
+  readonly name: string;
+  readonly key?: string;
+  readonly parallel?: number;
 }
 
 interface RawSchedule extends RawQueued {
@@ -85,6 +93,7 @@ interface RawKubernetes extends RawQueued {
 }
 
 const ADMISSION_TYPES: readonly AdmissionType[] = ['kubernetesValidating', 'kubernetesMutating'];
+const DEFAULT_PARALLEL = 4;
 /** Without a maximum, events that never stop would keep the hook from running. */
 const DEBOUNCE_MAX_FACTOR = 10;
 const ALL_EVENTS: readonly WatchEventType[] = ['Added', 'Modified', 'Deleted'];
@@ -101,12 +110,14 @@ export async function v1Problems(
   };
   for (const [index, item] of valid.items('schedule')) {
     report('schedule', index, snapshotProblems(item, snapshotSources));
+    report('schedule', index, await queueProblems(item, true));
     report('schedule', index, await problemsOf('crontab is invalid', () => checks.crontab(item.crontab)));
   }
   for (const [index, item] of valid.items('kubernetes')) {
     report('kubernetes', index, snapshotProblems(item, snapshotSources));
     report('kubernetes', index, kubernetesProblems(item));
     report('kubernetes', index, await debounceProblems(item));
+    report('kubernetes', index, await queueProblems(item, item.keepFullObjectsInMemory ?? true));
     const jqFilter = given(item.jqFilter);
     if (jqFilter !== undefined)
       report(
@@ -189,6 +200,27 @@ function* kubernetesProblems(item: RawKubernetes): Iterable<string> {
   yield* labelSelectorProblems(item.namespace?.labelSelector);
 }
 
+function queueName({ queue }: RawQueued): string | undefined {
+  return typeof queue === 'object' ? queue.name : given(queue);
+}
+
+function keyedQueue({ key = 'object', parallel = DEFAULT_PARALLEL }: RawKeyedQueue): KeyedQueue {
+  if (key === 'object' || key === 'namespace') return { key: { type: key }, parallel };
+  return { key: { type: 'path', steps: parseKeyPath(key) }, parallel };
+}
+
+async function queueProblems({ queue }: RawQueued, keepsObjects: boolean): Promise<readonly string[]> {
+  if (typeof queue !== 'object') return [];
+  const { name, key = 'object' } = queue;
+  if (name === 'main') return ["queue.name is invalid: 'main' has no keys, since modules run there"];
+  if (key === 'object' || key === 'namespace') return [];
+  const problems = await problemsOf('queue.key is invalid', () => parseKeyPath(key));
+  if (problems.length > 0 || keepsObjects) return problems;
+  return [
+    `queue.key is invalid: '${key}' needs the object, which keepFullObjectsInMemory: false does not keep`,
+  ];
+}
+
 async function debounceProblems({ debounce }: RawKubernetes): Promise<readonly string[]> {
   if (debounce === undefined) return [];
   const { after, max } = debounce;
@@ -210,7 +242,8 @@ function queuedPart(item: RawQueued, kubernetes: readonly RawKubernetes[], defau
   return {
     name: given(item.name) ?? defaultName,
     allowFailure: item.allowFailure ?? false,
-    queue: given(item.queue) ?? 'main',
+    queue: queueName(item) ?? 'main',
+    ...(typeof item.queue === 'object' ? { keyed: keyedQueue(item.queue) } : {}),
     snapshotsFrom: snapshotPositions(item, kubernetes),
     ...(group === undefined ? {} : { group }),
   };
@@ -229,7 +262,7 @@ function kubernetesBinding(
     ...queuedPart(item, kubernetes, 'kubernetes'),
     executeOnSynchronization: item.executeHookOnSynchronization ?? true,
     // Only a binding with a queue of its own may be overtaken by what waits for synchronization.
-    waitForSynchronization: given(item.queue) === undefined || (item.waitForSynchronization ?? true),
+    waitForSynchronization: queueName(item) === undefined || (item.waitForSynchronization ?? true),
     ...(item.debounce === undefined ? {} : { debounce: debounceOf(item.debounce) }),
     ...(item.coalesce === 'object' ? { coalesce: item.coalesce } : {}),
     watch: {

@@ -247,3 +247,31 @@ test.each([
   const { kubernetes } = await v1({ kubernetes: [{ kind: 'Pod', ...binding }] });
   expect({ debounce: kubernetes[0]?.debounce, coalesce: kubernetes[0]?.coalesce }).toMatchObject(expected);
 });
+
+test.each([
+  [undefined, { queue: 'main' }],
+  ['own', { queue: 'own' }],
+  [{ name: 'own' }, { queue: 'own', keyed: { key: { type: 'object' }, parallel: 4 } }],
+  [
+    { name: 'own', key: 'namespace', parallel: 8 },
+    { queue: 'own', keyed: { key: { type: 'namespace' }, parallel: 8 } },
+  ],
+  [
+    { name: 'own', key: '.metadata.labels["app.kubernetes.io/name"]' },
+    {
+      queue: 'own',
+      keyed: { key: { type: 'path', steps: ['metadata', 'labels', 'app.kubernetes.io/name'] }, parallel: 4 },
+    },
+  ],
+  [
+    { name: 'own', key: '.spec.containers[0].image' },
+    {
+      queue: 'own',
+      keyed: { key: { type: 'path', steps: ['spec', 'containers', 0, 'image'] }, parallel: 4 },
+    },
+  ],
+])('parse() reads the queue of a binding: %j', async (queue, expected) => {
+  const { kubernetes } = await v1({ kubernetes: [{ kind: 'Pod', queue }] });
+  expect(kubernetes[0]).toMatchObject(expected);
+  expect(kubernetes[0]?.keyed).toEqual('keyed' in expected ? expected.keyed : undefined);
+});

@@ -391,7 +391,7 @@ function matches(run: JournalRun, { module, hook, queue, result, event }: Omit<R
   return (
     (module === undefined || run.module === module) &&
     (hook === undefined || run.hook === hook || `${run.module}/${run.hook}` === hook) &&
-    (queue === undefined || run.queue === queue) &&
+    (queue === undefined || run.queue === queue || run.queue.startsWith(`${queue}[`)) &&
     (event === undefined || run.eventId === event) &&
     (result === undefined || (run.end?.result ?? 'running') === result)
   );

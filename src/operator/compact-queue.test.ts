@@ -62,6 +62,6 @@ test('crowdsIn() counts the tasks of hooks that have many', async () => {
   await using lab = await heldUp();
   emit(lab, 'web/b.sh/plain', 30);
   const queue = lab.operator.queues.get('own');
-  expect([...crowdsIn(queue, 20)]).toEqual([['b.sh', 30]]);
-  expect([...crowdsIn(queue, 30)]).toEqual([]);
+  expect([...crowdsIn([queue], 20)]).toEqual([['b.sh', 30]]);
+  expect([...crowdsIn([queue], 30)]).toEqual([]);
 });

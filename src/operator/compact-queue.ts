@@ -6,6 +6,7 @@ import { coalesceEvents } from '../hooks/coalesce-events.ts';
 import { coalesces } from '../hooks/hook.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { HookRuntime } from './hook-runtime.ts';
+import { ownQueueOf } from './own-queue.ts';
 import type { HookTask, Task } from './tasks.ts';
 
 /** A queue is looked at each time its length passes a multiple of this. */
@@ -21,14 +22,27 @@ interface AppendDeps {
  * Puts the run of a hook at the end of a queue; in a long one runs of a hook that wait become one. The router calls it for
  * each event, so a burst costs a few runs and not thousands.
  */
-export function appendHookRun({ queues, metrics, log }: AppendDeps, task: HookTask, name: string): void {
-  const queue = queues.get(name);
+export function appendHookRun(deps: AppendDeps, task: HookTask, name: string): void {
+  append(deps, task, deps.queues.get(name));
+}
+
+/** The same for the queue of the binding that the run is for, or of the key in that queue. */
+export function appendToOwnQueue(
+  deps: AppendDeps & { readonly queues: Pick<QueueSet<Task>, 'get' | 'lane'> },
+  task: HookTask,
+): void {
+  const { queue, lane } = ownQueueOf(task);
+  const { queues } = deps;
+  append(deps, task, lane === undefined ? queues.get(queue) : queues.lane(queue, lane.key, lane.parallel));
+}
+
+function append({ metrics, log }: Omit<AppendDeps, 'queues'>, task: HookTask, queue: TaskQueue<Task>): void {
   queue.append(task);
   if (queue.length <= STEP || queue.length % STEP !== 1) return;
   for (const hook of compactCrowds(queue)) {
-    metrics.queueCompaction(name, hook);
+    metrics.queueCompaction(queue.lane?.queue ?? queue.name, hook);
     log.warn(
-      { queue: name, hook, tasks: queue.length },
+      { queue: queue.name, hook, tasks: queue.length },
       'the queue is long: combined all queued runs of the hook',
     );
   }
@@ -67,10 +81,10 @@ function compactCrowds(queue: TaskQueue<Task>): readonly string[] {
   );
 }
 
-/** How many tasks each hook with more than `above` of them has in a queue, by hook name. */
-export function crowdsIn(queue: TaskQueue<Task>, above: number): ReadonlyMap<string, number> {
+/** How many tasks each hook with more than `above` of them has in some queues, by hook name. */
+export function crowdsIn(queues: readonly TaskQueue<Task>[], above: number): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  for (const { task } of queue.entries) {
+  for (const { task } of queues.flatMap(({ entries }) => entries)) {
     if (!('hook' in task)) continue;
     const { name } = task.hook.hook;
     counts.set(name, (counts.get(name) ?? 0) + 1);

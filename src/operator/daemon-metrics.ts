@@ -2,7 +2,7 @@ import { type Clock, wallTimeOf } from '@addon-operator/base/clock';
 import type { QueueEntry, TaskQueue } from '@addon-operator/task-queue';
 import type { QueueSetOptions } from '@addon-operator/task-queue/queue-set';
 import type { EventBacklog } from '../hooks/event-backlog.ts';
-import { bindingLabels, moduleNameOf } from '../hooks/hook.ts';
+import { bindingLabels, fullName, moduleNameOf } from '../hooks/hook.ts';
 import { measureEventLoopDelay } from '../metrics/event-loop-delay.ts';
 import {
   type BindingGauge,
@@ -64,6 +64,45 @@ function bindingGauge({ runtime, binding, health }: BindingState, operator: Gaug
   };
 }
 
+/** By hook and queue, with all keys of a queue together. */
+function heldGauges({ router }: GaugesParts): ReturnType<OperatorGauges['unfinishedHooks']>['held'] {
+  const groups = Map.groupBy(
+    router.held.all,
+    ({ hook: { hook }, baseQueue }) => `${fullName(hook)} ${baseQueue}`,
+  );
+  return [...groups.values()].flatMap((runs) => {
+    const [first] = runs;
+    if (first === undefined) return [];
+    const { hook } = first.hook;
+    const contexts = runs.reduce((sum, run) => sum + run.contexts, 0);
+    return [{ module: moduleNameOf(hook), hook: hook.name, queue: first.baseQueue, contexts }];
+  });
+}
+
+/** All keys of a queue have one series. */
+function labelOf(queue: TaskQueue<Task> | undefined, name: string): string {
+  return queue?.lane?.queue ?? name;
+}
+
+/**
+ * The gauges of a queue and of its keys together.
+ *
+ * @param queues of several the head is the one with the most failures
+ */
+function queueGauge(name: string, queues: readonly TaskQueue<Task>[], clock: Clock): QueueGauge {
+  const heads = queues.flatMap((queue) => {
+    const head = queue.entriesFromRunning[0];
+    return head === undefined ? [] : [headGauge(queue, head, clock)];
+  });
+  const [head] = heads.toSorted((a, b) => b.failures - a.failures);
+  return {
+    queue: name,
+    length: queues.reduce((sum, queue) => sum + queue.length, 0),
+    crowds: crowdsIn(queues, SHOWN_CROWD),
+    ...(head !== undefined && { head }),
+  };
+}
+
 function headGauge(
   queue: TaskQueue<Task>,
   { task, failures, startedMs }: QueueEntry<Task>,
@@ -102,28 +141,24 @@ export function createMetrics(
 export function operatorGauges(operator: GaugesParts): OperatorGauges {
   const { registry } = operator;
   return {
-    runningHooks: () => operator.execution.running.all,
-    queues: () =>
-      operator.queues.all.map((queue) => {
-        const head = queue.entriesFromRunning[0];
+    runningHooks: () =>
+      operator.execution.running.all.map((run) => {
+        const { labels } = run;
         return {
-          queue: queue.name,
-          length: queue.length,
-          crowds: crowdsIn(queue, SHOWN_CROWD),
-          ...(head === undefined ? {} : { head: headGauge(queue, head, operator.clock) }),
+          ...run,
+          labels: { ...labels, queue: labelOf(operator.queues.find(labels.queue), labels.queue) },
         };
       }),
+    queues: () =>
+      [...Map.groupBy(operator.queues.all, (queue) => labelOf(queue, queue.name))].map(([name, queues]) =>
+        queueGauge(name, queues, operator.clock),
+      ),
     bindings: () => statesOf(allRuntimes(operator)).map((state) => bindingGauge(state, operator)),
     unfinishedHooks: () => ({
       failed: allRuntimes(operator).flatMap(({ hook, finalFailures }) =>
         finalFailures.map(({ binding }) => ({ module: moduleNameOf(hook), hook: hook.name, binding })),
       ),
-      held: operator.router.held.all.map(({ hook: { hook }, queue, contexts }) => ({
-        module: moduleNameOf(hook),
-        hook: hook.name,
-        queue,
-        contexts,
-      })),
+      held: heldGauges(operator),
     }),
     backlogBytes: () => operator.backlog.heldBytes,
     modules: () => {

@@ -6,7 +6,9 @@ import type { EventBacklog } from '../hooks/event-backlog.ts';
 import { coalesces } from '../hooks/hook.ts';
 import type { Debounce, KubernetesBinding } from '../hooks/hook-config.ts';
 import type { KubernetesEvent } from '../hooks/kubernetes-binding.ts';
+import { queueOf } from '../hooks/queue-keys.ts';
 import type { HookRuntime } from './hook-runtime.ts';
+import { ownQueueName } from './own-queue.ts';
 import { countQueuedEvents, eventsOf, withoutEvents } from './queued-events.ts';
 import type { HookTask } from './tasks.ts';
 
@@ -14,7 +16,7 @@ export interface HeldRunsDeps {
   readonly clock: Clock;
   readonly backlog: Pick<EventBacklog, 'bytesOf' | 'change' | 'hold'>;
   /** Puts a run whose time has come into its queue. */
-  readonly release: (task: HookTask, queue: string) => void;
+  readonly release: (task: HookTask) => void;
 }
 
 /** Runs of one hook that wait beside their queue, as they are shown. */
@@ -22,6 +24,8 @@ export interface HeldRun {
   readonly hook: HookRuntime;
   /** Where they go when their time has come. */
   readonly queue: string;
+  /** The same without the key. */
+  readonly baseQueue: string;
   /** What the hook waits for, in its own words; undefined for events that are held back by `debounce`. */
   readonly reason: string | undefined;
   readonly contexts: number;
@@ -50,6 +54,8 @@ export class HeldRuns {
   readonly #deps: HeldRunsDeps;
   readonly #count: ReturnType<typeof countQueuedEvents>;
   readonly #held = new Set<Held>();
+  /** The same by hook and {@link keyOf}, because a queue may have thousands of keys. */
+  readonly #index = new Map<HookRuntime, Map<string, Held>>();
 
   constructor(deps: HeldRunsDeps) {
     this.#deps = deps;
@@ -65,6 +71,7 @@ export class HeldRuns {
     return [...this.#held].map(({ hook, queue, reason, tasks, dueMs }) => ({
       hook,
       queue,
+      baseQueue: queueOf(tasks[0]?.reasons[0])?.queue ?? queue,
       reason,
       contexts: tasks.reduce((sum, task) => sum + task.reasons.length, 0),
       dueAtMs: wallTimeOf(dueMs, this.#deps.clock),
@@ -83,9 +90,8 @@ export class HeldRuns {
   ): void {
     const [{ hook }] = tasks;
     // What waits already is newer.
-    const newer = this.#take(
-      (held) => held.debounced === undefined && held.hook === hook && held.queue === queue,
-    );
+    const waiting = this.#find(hook, queue);
+    if (waiting !== undefined) this.#remove(waiting);
     const sinceMs = this.#deps.clock.steadyMs();
     this.#begin({
       hook,
@@ -93,17 +99,18 @@ export class HeldRuns {
       reason: messageOf(error),
       debounced: undefined,
       sinceMs,
-      tasks: [...tasks, ...newer],
+      tasks: [...tasks, ...(waiting?.tasks ?? [])],
       dueMs: sinceMs + error.retryAfterMs,
       end: new AbortController(),
     });
   }
 
   /** Holds the run for an event back until no other event of its binding has come for a while. */
-  debounce(task: HookTask, queue: string, binding: KubernetesBinding, { afterMs, maxMs }: Debounce): void {
+  debounce(task: HookTask, binding: KubernetesBinding, { afterMs, maxMs }: Debounce): void {
     const nowMs = this.#deps.clock.steadyMs();
-    for (const held of this.#held) {
-      if (held.debounced !== binding || held.hook !== task.hook || held.queue !== queue) continue;
+    const queue = ownQueueName(task);
+    const held = this.#find(task.hook, queue, binding);
+    if (held !== undefined) {
       held.tasks.push(task);
       held.dueMs = Math.min(held.sinceMs + maxMs, nowMs + afterMs);
       this.#count([], [task]);
@@ -122,19 +129,19 @@ export class HeldRuns {
   }
 
   /** Puts a run behind those of the hook that wait for the queue. Returns false where there are none. */
-  join(task: HookTask, queue: string): boolean {
+  join(task: HookTask): boolean {
     if (this.#held.size === 0) return false;
-    const held = this.#find(task.hook, queue);
+    const held = this.#find(task.hook, ownQueueName(task));
     if (held === undefined) return false;
     held.tasks.push(task);
     this.#count([], [task]);
     return true;
   }
 
-  /** Lets the runs of a hook for the queue go now. */
+  /** Lets the runs of a hook for the queue go now, also those for its keys. */
   releaseNow(hook: HookRuntime, queue: string): void {
     // What is not done yet is older than what is held back.
-    const held = [...this.#held].filter((each) => each.hook === hook && each.queue === queue);
+    const held = [...this.#held].filter((each) => each.hook === hook && isOf(each, queue));
     for (const each of held.toSorted((a, b) => rank(a) - rank(b))) this.#release(each);
   }
 
@@ -168,16 +175,25 @@ export class HeldRuns {
     this.#take(() => true);
   }
 
-  #find(hook: HookRuntime, queue: string): Held | undefined {
-    for (const held of this.#held)
-      if (held.debounced === undefined && held.hook === hook && held.queue === queue) return held;
-    return undefined;
+  #find(hook: HookRuntime, queue: string, debounced?: KubernetesBinding): Held | undefined {
+    return this.#index.get(hook)?.get(keyOf({ queue, debounced }));
   }
 
   #begin(held: Held): void {
     this.#held.add(held);
+    const ofHook = this.#index.get(held.hook) ?? new Map<string, Held>();
+    this.#index.set(held.hook, ofHook.set(keyOf(held), held));
     this.#count([], held.tasks);
     void this.#wait(held);
+  }
+
+  #remove(held: Held): void {
+    this.#held.delete(held);
+    const ofHook = this.#index.get(held.hook);
+    ofHook?.delete(keyOf(held));
+    if (ofHook?.size === 0) this.#index.delete(held.hook);
+    held.end.abort();
+    this.#count(held.tasks, []);
   }
 
   async #wait(held: Held): Promise<void> {
@@ -195,23 +211,20 @@ export class HeldRuns {
   }
 
   #release(held: Held): void {
-    const tasks = this.#take((other) => other === held);
+    const { tasks } = held;
+    this.#remove(held);
     if (held.hook.isStopped) return;
-    if (held.debounced === undefined) for (const task of tasks) this.#deps.release(task, held.queue);
-    else
-      for (const task of asOneRun(tasks))
-        if (!this.join(task, held.queue)) this.#deps.release(task, held.queue);
+    if (held.debounced === undefined) for (const task of tasks) this.#deps.release(task);
+    else for (const task of asOneRun(tasks)) if (!this.join(task)) this.#deps.release(task);
   }
 
   #take(isTaken: (held: Held) => boolean): readonly HookTask[] {
     const taken: HookTask[] = [];
     for (const held of this.#held) {
       if (!isTaken(held)) continue;
-      this.#held.delete(held);
-      held.end.abort();
+      this.#remove(held);
       taken.push(...held.tasks);
     }
-    this.#count(taken, []);
     return taken;
   }
 
@@ -221,11 +234,17 @@ export class HeldRuns {
       const left = held.tasks.flatMap((task) => withoutEvents(task, events) ?? []);
       this.#count(held.tasks, left);
       held.tasks = left;
-      if (left.length > 0) continue;
-      this.#held.delete(held);
-      held.end.abort();
+      if (left.length === 0) this.#remove(held);
     }
   }
+}
+
+function keyOf({ queue, debounced }: Pick<Held, 'queue' | 'debounced'>): string {
+  return debounced === undefined ? `unfinished ${queue}` : `${debounced.index} ${queue}`;
+}
+
+function isOf({ queue, tasks }: Held, name: string): boolean {
+  return queue === name || tasks.some(({ reasons: [reason] }) => queueOf(reason)?.queue === name);
 }
 
 function rank({ debounced }: Held): number {

@@ -7,6 +7,7 @@ import type { JsonObject } from '@addon-operator/json';
 import type { PatchOperation as ObjectOperation } from '@addon-operator/kube-client/object-patch/patch-operation';
 import type { ResourceUsage } from '@addon-operator/process/process-runner';
 import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
+import { laneName } from '@addon-operator/task-queue/lane-name';
 import {
   bindingNameOf,
   buildBindingContexts,
@@ -18,6 +19,7 @@ import { type Hook, title, valuesOwnerOf } from '../hooks/hook.ts';
 import type { BindingType } from '../hooks/hook-config.ts';
 import { roomForContexts } from '../hooks/http/http-hooks.ts';
 import { type ParsedOutputs, parseOutputs } from '../hooks/parse-outputs.ts';
+import { queueOf } from '../hooks/queue-keys.ts';
 import { isFinal, isNotYet } from '../hooks/retry-errors.ts';
 import type { HookRuns } from '../hooks/run-hook.ts';
 import type { AdmissionResponse, ConversionResponse } from '../hooks/webhook-responses.ts';
@@ -144,7 +146,7 @@ export class HookExecution {
     const startedAtMs = clock.wallMs();
     const startedMs = clock.steadyMs();
     const shown = this.running.add({
-      labels,
+      labels: { ...labels, queue },
       hook: run.hook.hook,
       log: taskLog,
       startedAtMs,
@@ -190,7 +192,8 @@ export class HookExecution {
       log.info({ durationMs: roundedMs(clock.steadyMs() - startedMs), ...contextsOf }, 'hook finished');
       return effects;
     } catch (thrown) {
-      const cause = signal.aborted || isBesideQueue(run) ? thrown : this.#noteFailure(run, labels, thrown);
+      const isCounted = !signal.aborted && !isBesideQueue(run);
+      const cause = isCounted ? this.#noteFailure(run, queue, labels, thrown) : thrown;
       ending = { error: cause, isAborted: signal.aborted };
       throw cause;
     } finally {
@@ -203,9 +206,9 @@ export class HookExecution {
   }
 
   /** The error of a failed run: the same, or one that says that it is not retried any more. */
-  #noteFailure(run: HookRun, labels: HookRunLabels, thrown: unknown): unknown {
+  #noteFailure(run: HookRun, queue: string, labels: HookRunLabels, thrown: unknown): unknown {
     const { metrics, clock } = this.#options;
-    const error = this.#budgets.failed(run, labels.queue, thrown);
+    const error = this.#budgets.failed(run, queue, thrown);
     if (isNotYet(error)) metrics.hookUnfinished(labels, 'temporary');
     else if (isFinal(error) && !isDroppedOnPurpose(run, error)) {
       metrics.hookUnfinished(labels, 'permanent');
@@ -382,7 +385,13 @@ function metricLabels({ owner, name }: Hook): HookLabels {
   return owner.type === 'global' ? { hook: name } : { module: owner.module, hook: name };
 }
 
-/** Labels of the metrics about runs of one hook. */
+/** Labels of the metrics about runs of one hook. A key of a queue is not among them: their number has no limit. */
 export function hookLabels(run: HookRun, queue: string): HookRunLabels {
-  return { ...metricLabels(run.hook.hook), binding: run.binding, queue, activation: run.activation };
+  const { binding, activation } = run;
+  return { ...metricLabels(run.hook.hook), binding, queue: queueLabel(run, queue), activation };
+}
+
+function queueLabel({ reasons: [reason] }: HookRun, queue: string): string {
+  const own = queueOf(reason);
+  return own?.lane !== undefined && queue === laneName(own.queue, own.lane.key) ? own.queue : queue;
 }

@@ -35,7 +35,7 @@ import type { HookRuntime } from './hook-runtime.ts';
 import { isolatedModules } from './isolation.ts';
 import { nextItems } from './next-items.ts';
 import type { ModuleExtensions } from './services.ts';
-import { taskQueueViews } from './task-queue-view.ts';
+import { listedQueues, taskQueueViews } from './task-queue-view.ts';
 import { countsForConverge, describeTask, type Task } from './tasks.ts';
 import { unfinishedRuns } from './unfinished-runs.ts';
 
@@ -119,8 +119,8 @@ export function createView(deps: ViewDeps): DaemonView {
 }
 
 function stateKeyOf({ queues, journal }: ViewedOperator): string {
-  const parts = queues.all.map(({ name, length, status, entries }) =>
-    [name, length, status.type, entries[0]?.id, entries.at(-1)?.id].join(' '),
+  const parts = listedQueues(queues).map(({ queue: { name, length, status, entries }, keys }) =>
+    [name, length, keys, status.type, entries[0]?.id, entries.at(-1)?.id].join(' '),
   );
   return `${journal.revision}\n${parts.join('\n')}`;
 }
@@ -181,6 +181,8 @@ function statusText({ status }: TaskQueue<Task>, nowMs: number): string {
   switch (status.type) {
     case 'idle':
       return '';
+    case 'queued':
+      return 'wait for other keys';
     case 'waiting':
       return `waiting for task ${Math.floor((nowMs - status.sinceMs) / 1_000)}s`;
     case 'running':

@@ -17,17 +17,43 @@ export interface TaskQueueViewParts {
   readonly execution: Pick<HookExecution, 'running'>;
 }
 
+/** A queue can have any number of keys, so lists have only some of them. */
+const MAX_KEYS = 100;
+
+/** All queues, but of the keys of each only the first 100: those that run or are retried come before those that wait. */
+export function listedQueues(
+  queues: Pick<QueueSet<Task>, 'all'>,
+): readonly { readonly queue: TaskQueue<Task>; readonly keys: number }[] {
+  const { all } = queues;
+  const lanes = Map.groupBy(
+    all.filter(({ lane }) => lane !== undefined),
+    ({ lane }) => lane?.queue ?? '',
+  );
+  const hidden = new Set<TaskQueue<Task>>();
+  for (const ofQueue of lanes.values())
+    for (const queue of ofQueue.toSorted((a, b) => turnRank(a) - turnRank(b)).slice(MAX_KEYS))
+      hidden.add(queue);
+  return all
+    .filter((queue) => !hidden.has(queue))
+    .map((queue) => ({ queue, keys: queue.lane === undefined ? (lanes.get(queue.name)?.length ?? 0) : 0 }));
+}
+
+function turnRank({ status }: TaskQueue<Task>): number {
+  return status.type === 'queued' ? 1 : 0;
+}
+
 /**
- * All queues with their tasks as data, `main` first.
+ * Queues with their tasks as data, `main` first.
  *
  * @param maxTasks how many tasks of each queue are described
  */
 export function taskQueueViews(parts: TaskQueueViewParts, maxTasks: number): readonly TaskQueueView[] {
-  return parts.queues.all.map((queue) => {
+  return listedQueues(parts.queues).map(({ queue, keys }) => {
     const entries = queue.entriesFromRunning;
     return {
       name: queue.name,
       length: entries.length,
+      keys,
       status: statusOf(queue, parts.clock),
       tasks: entries.slice(0, maxTasks).map((entry, index) => ({
         ...taskView(queue.name, entry, parts.clock),
@@ -44,7 +70,7 @@ export function taskIdOf(queue: string, { id }: Pick<QueueEntry<Task>, 'id'>): s
 
 function statusOf({ status }: TaskQueue<Task>, clock: Clock): TaskQueueStatus {
   return {
-    type: status.type,
+    type: status.type === 'queued' ? 'repeating' : status.type,
     since: 'sinceMs' in status ? isoTime(wallTimeOf(status.sinceMs, clock)) : null,
     until: status.type === 'delayed' ? isoTime(status.retryAtMs) : null,
   };
@@ -102,12 +128,15 @@ function headWait({ name, status }: TaskQueue<Task>, head: QueueEntry<Task>, ind
 
 function* waitsOfHead(
   { registry, execution }: TaskQueueViewParts,
-  { name, status }: TaskQueue<Task>,
+  { name, status, lane }: TaskQueue<Task>,
   { task, failures }: QueueEntry<Task>,
 ): Generator<TaskWait> {
   if (status.type === 'delayed') {
     const text = `the next attempt, after ${failures} failed`;
     yield { for: 'retry', text, until: isoTime(status.retryAtMs), ref: null };
+  } else if (status.type === 'queued') {
+    const text = `its turn among the keys of queue ${lane?.queue ?? name}, of which a limited number runs at a time`;
+    yield { for: 'keys', text, until: null, ref: null };
   } else if (status.type === 'repeating') {
     const module = moduleOf(task);
     const tracked = task.type === 'ModuleRun' ? registry.tracked.get(task.module) : undefined;

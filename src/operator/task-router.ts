@@ -9,7 +9,7 @@ import type { KubernetesBinding, ScheduleBinding } from '../hooks/hook-config.ts
 import type { KubernetesEvent } from '../hooks/kubernetes-binding.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { ModuleName } from '../values/module-key.ts';
-import { appendHookRun } from './compact-queue.ts';
+import { appendToOwnQueue } from './compact-queue.ts';
 import type { ConvergeState } from './converge-state.ts';
 import type { GlobalHooks } from './global-hooks.ts';
 import { HeldRuns } from './held-runs.ts';
@@ -86,7 +86,7 @@ export class TaskRouter {
 
   constructor(deps: TaskRouterDeps) {
     this.#deps = deps;
-    this.held = new HeldRuns({ ...deps, release: (task, queue) => appendHookRun(deps, task, queue) });
+    this.held = new HeldRuns({ ...deps, release: (task) => appendToOwnQueue(deps, task) });
     this.requeues = new Requeues({
       clock: deps.clock,
       onDue: (module) => this.recheck(module, 'Reconcile-Requeue'),
@@ -173,9 +173,9 @@ export class TaskRouter {
   onKubernetesEvent(runtime: HookRuntime, binding: KubernetesBinding, event: KubernetesEvent): void {
     const reason: RunReason = { type: 'event', binding, event };
     const task = this.#hookRun(runtime, binding, reason, 'Kubernetes');
-    const { debounce, queue } = binding;
-    if (debounce === undefined) this.#append(task, queue);
-    else if (!this.held.join(task, queue)) this.held.debounce(task, queue, binding, debounce);
+    const { debounce } = binding;
+    if (debounce === undefined) this.#append(task);
+    else if (!this.held.join(task)) this.held.debounce(task, binding, debounce);
     this.#deps.backlog.relieve();
   }
 
@@ -183,7 +183,7 @@ export class TaskRouter {
   onScheduleTick(runtime: HookRuntime, binding: ScheduleBinding): void {
     if (!this.takesTicks(runtime)) return;
     const reason: RunReason = { type: 'schedule', binding };
-    this.#append(this.#hookRun(runtime, binding, reason, 'Schedule'), binding.queue);
+    this.#append(this.#hookRun(runtime, binding, reason, 'Schedule'));
   }
 
   /** Whether ticks of the crontabs of a hook become tasks now. */
@@ -231,8 +231,8 @@ export class TaskRouter {
     );
   }
 
-  #append(task: HookTask, queue: string): void {
-    if (!this.held.join(task, queue)) appendHookRun(this.#deps, task, queue);
+  #append(task: HookTask): void {
+    if (!this.held.join(task)) appendToOwnQueue(this.#deps, task);
   }
 
   #hookRun(

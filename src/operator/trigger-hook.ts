@@ -7,12 +7,13 @@ import type { BindingType, HookConfig, KubernetesBinding } from '../hooks/hook-c
 import type { SnapshotItem } from '../hooks/kubernetes-binding.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { HookTriggerOutcome, HookTriggerRequest } from '../status/hook-trigger.ts';
-import { appendHookRun } from './compact-queue.ts';
+import { appendToOwnQueue } from './compact-queue.ts';
 import type { GlobalHooks } from './global-hooks.ts';
 import type { HeldRuns } from './held-runs.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import type { ModuleRegistry } from './module-registry.ts';
-import { hookTask, MAIN_QUEUE, REQUESTED, type Task } from './tasks.ts';
+import { ownQueueName } from './own-queue.ts';
+import { hookTask, REQUESTED, type Task } from './tasks.ts';
 
 /** What the functions here use of the operator. */
 export interface TriggerHookParts {
@@ -28,7 +29,6 @@ interface PlannedRun {
   readonly binding: BindingType;
   readonly reasons: readonly [RunReason];
   readonly allowFailure: boolean;
-  readonly queue: string;
 }
 
 /** The hooks in operation: global ones first. */
@@ -57,11 +57,12 @@ export function triggerHook(
     return refused(`hook ${name} is not run before it may watch what its bindings name`);
   const planned = plan(runtime, binding, object);
   if (typeof planned === 'string') return refused(planned);
-  const { queue, ...run } = planned;
+  const task = hookTask({ hook: runtime, ...planned, trigger: REQUESTED, activation: '' });
+  const queue = ownQueueName(task);
   // What waits for its time comes first, so that the hook gets its events in order.
   parts.router.held.releaseNow(runtime, queue);
-  const ahead = parts.queues.get(queue).length;
-  appendHookRun(parts, hookTask({ hook: runtime, ...run, trigger: REQUESTED, activation: '' }), queue);
+  const ahead = parts.queues.find(queue)?.length ?? 0;
+  appendToOwnQueue(parts, task);
   return { type: 'queued', queue, ahead };
 }
 
@@ -77,8 +78,8 @@ function plan(runtime: HookRuntime, name: string, object: string | undefined): P
   if (object !== undefined) return `--object is for kubernetes bindings, and ${name} is none`;
   const binding = config.schedule.find((each) => each.name === name);
   if (binding !== undefined) {
-    const { queue, allowFailure } = binding;
-    return { binding: 'schedule', reasons: [{ type: 'schedule', binding }], allowFailure, queue };
+    const { allowFailure } = binding;
+    return { binding: 'schedule', reasons: [{ type: 'schedule', binding }], allowFailure };
   }
   if (name === 'onStartup' && config.lifecycle.onStartup !== undefined)
     return {
@@ -86,7 +87,6 @@ function plan(runtime: HookRuntime, name: string, object: string | undefined): P
       reasons: [{ type: 'lifecycle', binding: name }],
       // It must not hold up the modules, which wait in the same queue.
       allowFailure: true,
-      queue: MAIN_QUEUE,
     };
   const names = triggerable(config);
   return `hook ${runtime.hook.name} has no binding ${name} that can be triggered${didYouMean(name, names)}; it has ${names.join(', ') || 'none'}. Other bindings run with their module (module reconcile NAME), in converges, or for requests of the API server`;
@@ -102,8 +102,8 @@ function planWatched(
   binding: KubernetesBinding,
   object: string | undefined,
 ): PlannedRun | string {
-  const { name, queue, allowFailure } = binding;
-  const common = { binding: 'kubernetes', queue, allowFailure } as const;
+  const { name, allowFailure } = binding;
+  const common = { binding: 'kubernetes', allowFailure } as const;
   if (!runtime.isMonitored(binding.index))
     return `binding ${name} is not watched yet: the hook gets its Synchronization without a request`;
   if (object === undefined)

@@ -3,6 +3,8 @@ export interface TaskQueueView {
   readonly name: string;
   /** All tasks, of which `tasks` may be the first ones only. */
   readonly length: number;
+  /** How many keys of the queue have tasks. Each is a queue `<name>[<key>]`, of which the first 100 are listed. */
+  readonly keys: number;
   readonly status: TaskQueueStatus;
   /** In the order in which they run, the running one first. */
   readonly tasks: readonly TaskView[];
@@ -48,10 +50,11 @@ export interface TaskView {
 
 /**
  * `head`: tasks in front of it. `retry`: the delay after a failure. `pause`: its module is paused. `module`: another task of
- * its module. `synchronization`: the first runs of hooks of its module. `rate`: the rate limit of its hook.
+ * its module. `synchronization`: the first runs of hooks of its module. `rate`: the rate limit of its hook. `keys`: its turn
+ * among the keys of its queue.
  */
 export interface TaskWait {
-  readonly for: 'head' | 'retry' | 'pause' | 'module' | 'synchronization' | 'rate';
+  readonly for: 'head' | 'retry' | 'pause' | 'module' | 'synchronization' | 'rate' | 'keys';
   /** For people. */
   readonly text: string;
   /** When that ends at the latest; null if it is not known. */

@@ -309,7 +309,7 @@ test('secrets are masked in responses, errors and the stream', async () => {
       status: () => ({ level: 'broken', text, problems: [text], modules: {}, tasks: 0 }),
       explainModule: () => Promise.reject(new Error(text)),
       taskQueues: () => [
-        { name: text, length: 0, status: { type: 'idle', since: null, until: null }, tasks: [] },
+        { name: text, length: 0, keys: 0, status: { type: 'idle', since: null, until: null }, tasks: [] },
       ],
     },
   });

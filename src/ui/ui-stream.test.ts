@@ -55,7 +55,13 @@ test('a page that never reads is dropped, so that memory is bounded', async () =
   const view = daemonView({
     stateKey: () => String((round += 1)),
     taskQueues: () => [
-      { name: `${round} ${text}`, length: 0, status: { type: 'idle', since: null, until: null }, tasks: [] },
+      {
+        name: `${round} ${text}`,
+        length: 0,
+        keys: 0,
+        status: { type: 'idle', since: null, until: null },
+        tasks: [],
+      },
     ],
   });
   const clock = new FakeClock();

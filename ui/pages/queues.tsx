@@ -16,8 +16,8 @@ export function QueuesPage(): VNode {
   const all = [...live.value.queues.values()];
   const text = (location.value.query.get('q') ?? '').toLowerCase();
   const shown = all.filter(({ name }) => name.toLowerCase().includes(text));
-  const busy = shown.filter(({ length }) => length > 0);
-  const empty = shown.filter(({ length }) => length === 0);
+  const busy = shown.filter(isBusy);
+  const empty = shown.filter((queue) => !isBusy(queue));
   // There are twenty of them, and they say nothing while they are empty.
   const idle = empty.filter(({ name }) => text !== '' || !name.startsWith(PARALLEL_PREFIX));
   const hidden = empty.length - idle.length;
@@ -57,6 +57,11 @@ export function QueuesPage(): VNode {
   );
 }
 
+/** Tasks of keys are in queues of their own. */
+function isBusy({ length, keys }: QueueResponse): boolean {
+  return length > 0 || keys > 0;
+}
+
 const SHOWN_TASKS = 3;
 
 function QueueCard({ queue }: { queue: QueueResponse }): VNode {
@@ -71,6 +76,7 @@ function QueueCard({ queue }: { queue: QueueResponse }): VNode {
         </h2>
         <QueueState status={queue.status} />
       </header>
+      <Keys queue={queue} />
       <Tasks tasks={queue.tasks.slice(0, SHOWN_TASKS)} />
       {rest > 0 && (
         <p>
@@ -78,6 +84,16 @@ function QueueCard({ queue }: { queue: QueueResponse }): VNode {
         </p>
       )}
     </section>
+  );
+}
+
+/** How many keys have tasks: a list of queues has only some of them. */
+function Keys({ queue: { name, keys } }: { queue: QueueResponse }): VNode | null {
+  if (keys === 0) return null;
+  return (
+    <p>
+      <Link to={pathTo(['queues'], { q: `${name}[` })}>{counted(keys, 'key')} with tasks</Link>
+    </p>
   );
 }
 
@@ -96,6 +112,7 @@ export function QueuePage({ name }: { name: string }): VNode {
     <>
       {title}
       <Card title={counted(queue.length, 'task')} more={<QueueState status={queue.status} />}>
+        <Keys queue={queue} />
         {queue.length === 0 ? <Empty>No task waits or runs here.</Empty> : <Tasks tasks={queue.tasks} />}
         {queue.more > 0 && <p class="dim">and {counted(queue.more, 'task')} that are not listed</p>}
       </Card>

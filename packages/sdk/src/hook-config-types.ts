@@ -31,12 +31,21 @@ export interface FieldSelector {
   }[];
 }
 
+/** A queue for each key: runs of one key are one after another. */
+export interface KeyedQueue {
+  readonly name: string;
+  /** `object` (default), `namespace`, or a path in the object, such as `.metadata.labels["app"]`. */
+  readonly key?: string;
+  /** How many keys run at a time; default 4. */
+  readonly parallel?: number;
+}
+
 interface QueuedBinding {
   /** Default `schedule` or `kubernetes`. */
   readonly name?: string;
   readonly allowFailure?: boolean;
-  /** Default `main`. */
-  readonly queue?: string;
+  /** Default `main`. As an object: a queue for each key. */
+  readonly queue?: string | KeyedQueue;
   readonly group?: string;
   readonly includeSnapshotsFrom?: readonly string[];
 }

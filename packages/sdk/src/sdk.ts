@@ -48,6 +48,7 @@ export type {
   ConversionBinding,
   HookConfig,
   HookSettings,
+  KeyedQueue,
   KubernetesBinding,
   OutcomeCodes,
   RetryBudget,

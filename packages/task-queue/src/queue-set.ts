@@ -1,14 +1,16 @@
 import type { Clock } from '@addon-operator/base/clock';
-import {
-  type QueueAction,
-  type QueueEntry,
-  type QueuePlace,
-  type QueueSignals,
-  type TaskFailure,
-  type TaskHandler,
-  TaskQueue,
-  type TaskQueueOptions,
-} from './task-queue.ts';
+import { laneName } from './lane-name.ts';
+import { Places } from './places.ts';
+import type {
+  Lane,
+  QueueAction,
+  QueueEntry,
+  QueuePlace,
+  QueueSignals,
+  TaskFailure,
+  TaskQueueOptions,
+} from './queue-types.ts';
+import { type TaskHandler, TaskQueue } from './task-queue.ts';
 
 export interface QueueSetOptions<T> {
   readonly clock: Clock;
@@ -25,13 +27,17 @@ export interface QueueSetOptions<T> {
 }
 
 /**
- * The named queues, each with its own worker; a queue is created when it is first used, and stays. What a task means is
- * known to the handler alone, which the worker of a queue (`task-queue.ts`) calls for each attempt.
+ * The named queues, each with its own worker; a queue is created when it is first used, and stays. A queue for a key exists
+ * only while it has tasks. What a task means is known to the handler alone, which the worker of a queue (`task-queue.ts`)
+ * calls for each attempt.
  */
 export class QueueSet<T> {
   readonly #options: QueueSetOptions<T>;
   readonly #queues = new Map<string, TaskQueue<T>>();
-  readonly #workers: Promise<void>[] = [];
+  readonly #workers = new Set<Promise<void>>();
+  /** By the name of the queue that they belong to, while any of them has a task. */
+  readonly #lanes = new Map<string, { readonly places: Places; count: number }>();
+  #lastLaneTask = 0;
   #work: ((queue: TaskQueue<T>) => void) | undefined;
 
   constructor(options: QueueSetOptions<T>) {
@@ -51,29 +57,66 @@ export class QueueSet<T> {
   }
 
   get(name: string): TaskQueue<T> {
+    return this.#queues.get(name) ?? this.#create(name);
+  }
+
+  /**
+   * The queue for the tasks of one key. Tasks of a key run one after another, and at most `parallel` keys of a queue at a
+   * time, in turn. It is removed when it is empty, so tasks must be added at once.
+   */
+  lane(queue: string, key: string, parallel: number): TaskQueue<T> {
+    const name = laneName(queue, key);
+    const lanes = this.#lanes.get(queue) ?? { places: new Places(parallel), count: 0 };
+    lanes.places.limit = parallel;
     const known = this.#queues.get(name);
     if (known !== undefined) return known;
+    this.#lanes.set(queue, lanes);
+    lanes.count += 1;
+    const onEmpty = (): void => {
+      this.#queues.delete(name);
+      lanes.count -= 1;
+      if (lanes.count === 0) this.#lanes.delete(queue);
+    };
+    // A queue that is created again for the key must not repeat ids.
+    const nextId = (): number => {
+      this.#lastLaneTask += 1;
+      return this.#lastLaneTask;
+    };
+    return this.#create(name, { queue, key, places: lanes.places, nextId, onEmpty });
+  }
+
+  #create(name: string, lane?: Lane): TaskQueue<T> {
     const { clock, random, onFailure, measure, admit, onAdd, onChange, onError } = this.#options;
     const queue: TaskQueue<T> = new TaskQueue<T>({
       name,
       clock,
       random,
+      ...(lane && { lane }),
       onFailure: (entry, failure) => onFailure?.(name, entry, failure),
-      ...(measure && { measure: (action, act) => measure(name, action, act) }),
+      ...(measure && { measure: (action, act) => measure(lane?.queue ?? name, action, act) }),
       ...(admit && { admit }),
       ...(onAdd && { onAdd: (place, entries) => onAdd(queue, place, entries) }),
       ...(onChange && { onChange }),
       onError: (error) => onError?.(name, error),
     });
     this.#queues.set(name, queue);
-    this.#work?.(queue);
+    const work = this.#work;
+    if (lane === undefined) work?.(queue);
+    // Its worker ends as soon as there is no task, and the caller adds the first one only after this.
+    else if (work !== undefined) queueMicrotask(() => work(queue));
     return queue;
   }
 
   /** Starts the workers of all queues, present and future. */
   start(handle: TaskHandler<T>, signals: QueueSignals): void {
-    this.#work = (queue) => void this.#workers.push(queue.run(handle, signals));
+    this.#work = (queue) => {
+      const worker = queue.run(handle, signals).finally(() => this.#workers.delete(worker));
+      this.#workers.add(worker);
+    };
     for (const queue of this.#queues.values()) this.#work(queue);
+    signals.stop.addEventListener('abort', () => {
+      for (const { places } of this.#lanes.values()) places.close();
+    });
   }
 
   /** Resolves when every worker has ended, running tasks included. */

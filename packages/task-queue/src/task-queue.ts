@@ -3,6 +3,25 @@ import { retryDelayMs } from '@addon-operator/base/backoff';
 import type { Clock } from '@addon-operator/base/clock';
 import { codeOf, type ErrorCode, messageOf } from '@addon-operator/base/errors';
 import { guarded, nothing, unchanged } from './guarded.ts';
+import type {
+  Lane,
+  MeasureAction,
+  QueueEntry,
+  QueuePlace,
+  QueueSignals,
+  QueueStatus,
+  TaskOutcome,
+  TaskQueueOptions,
+} from './queue-types.ts';
+
+export type {
+  QueueEntry,
+  QueuePlace,
+  QueueSignals,
+  TaskFailure,
+  TaskOutcome,
+  TaskQueueOptions,
+} from './queue-types.ts';
 
 /**
  * After so long the queue lets timers, probes and other connections have a turn. Tasks that find nothing to do wait for no
@@ -10,106 +29,12 @@ import { guarded, nothing, unchanged } from './guarded.ts';
  */
 const TURN_MS = 10;
 
-/** A task in a queue, with what happened to it so far. */
-export interface QueueEntry<T> {
-  readonly id: number;
-  readonly task: T;
-  /** Since when it waits: since it came, or since its last attempt. */
-  readonly queuedAtMs: number;
-  /** Tasks that were in front of it when it began to wait; absent for none. */
-  readonly ahead?: number;
-  /** How long the failure before it has to be waited for; absent without one. */
-  readonly retryDelayMs?: number;
-  /** When its first attempt began, on the steady clock; absent before. */
-  readonly startedMs?: number;
-  /** Failed attempts of this task. */
-  readonly failures: number;
-  /** Why the last attempt failed; empty before the first failure. */
-  readonly lastError: string;
-  /** The code of that error; absent where it has none. */
-  readonly lastCode?: ErrorCode | undefined;
-}
-
-/** What a handler says about the task it was given. */
-export type TaskOutcome<T> =
-  /** Done. `after` goes directly behind the finished task, `tail` to the end of the queue. */
-  | { readonly type: 'success'; readonly after?: readonly T[]; readonly tail?: readonly T[] }
-  /** Failed: stays at the head and runs again after a growing delay, or after `delayMs`. */
-  | { readonly type: 'retry'; readonly error: unknown; readonly delayMs?: number }
-  /** Not finished: `before` runs first, then this task again; with `when` not until that promise settles. */
-  | { readonly type: 'repeat'; readonly before?: readonly T[]; readonly when?: Promise<unknown> };
-
 /** `signal` aborts when the task shall end where it is; an orderly stop lets it finish. */
 export type TaskHandler<T> = (
   entry: QueueEntry<T>,
   queue: TaskQueue<T>,
   signal: AbortSignal,
 ) => Promise<TaskOutcome<T>>;
-
-type QueueStatus =
-  /** Between two tasks, or before there is a worker. */
-  | { readonly type: 'idle' }
-  /** The worker sleeps until a task arrives. */
-  | { readonly type: 'waiting'; readonly sinceMs: number }
-  | { readonly type: 'running'; readonly sinceMs: number }
-  | { readonly type: 'repeating' }
-  | {
-      readonly type: 'delayed';
-      readonly sinceMs: number;
-      readonly delayMs: number;
-      /** When the task is tried again, on the wall clock. */
-      readonly retryAtMs: number;
-    }
-  | { readonly type: 'stopped' };
-
-export interface TaskFailure {
-  readonly error: unknown;
-  /** Milliseconds until the next attempt. */
-  readonly delayMs: number;
-}
-
-/** What is done to a queue, in the words of the metric `tasks_queue_action_duration_seconds`. */
-export type QueueAction =
-  | 'AddFirst'
-  | 'AddLast'
-  | 'AddAfter'
-  | 'RemoveFirst'
-  | 'DeleteFunc'
-  | 'IterateSnapshot';
-
-/** Where tasks are put: first of all, last, or directly behind the one that is over. */
-export type QueuePlace = 'head' | 'append' | 'after';
-
-/** Does something and passes on what it gives, having measured how long it took. */
-type MeasureAction = <R>(action: QueueAction, act: () => R) => R;
-
-/** `stop`: take no further task. `abort`: end the task that runs now, too. */
-export interface QueueSignals {
-  readonly stop: AbortSignal;
-  readonly abort: AbortSignal;
-}
-
-export interface TaskQueueOptions<T> {
-  readonly name: string;
-  readonly clock: Clock;
-  /** A number in [0, 1), for the jitter of retry delays. */
-  readonly random: () => number;
-  /** Called for every failed attempt, before the delay starts. */
-  readonly onFailure?: (entry: QueueEntry<T>, failure: TaskFailure) => void;
-  /** Without it nothing is measured. */
-  readonly measure?: MeasureAction;
-  /** Tasks that come together, as they shall be queued; `follows` is the task whose outcome names them. */
-  readonly admit?: (tasks: readonly T[], follows: T | undefined) => readonly T[];
-  /** Called with tasks as soon as they are queued. */
-  readonly onAdd?: (place: QueuePlace, entries: readonly QueueEntry<T>[]) => void;
-  /**
-   * Called after each change with the tasks that the queue holds no longer and those that it holds now, for counts that must
-   * not go through all tasks. A task that is removed while it runs is held until its handler ends.
-   */
-  readonly onChange?: (left: readonly T[], came: readonly T[]) => void;
-  /** Receives what the functions above threw: the queue goes on. */
-  readonly onError?: (error: unknown) => void;
-}
 
 interface MutableEntry<T> {
   readonly id: number;
@@ -134,6 +59,8 @@ type Past<T> = Pick<MutableEntry<T>, 'ahead' | 'earlierFailure'>;
  */
 export class TaskQueue<T> {
   readonly name: string;
+  /** Undefined for a queue that is not for the tasks of one key. */
+  readonly lane: Lane | undefined;
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #onFailure: NonNullable<TaskQueueOptions<T>['onFailure']>;
@@ -152,6 +79,7 @@ export class TaskQueue<T> {
 
   constructor(options: TaskQueueOptions<T>) {
     this.name = options.name;
+    this.lane = options.lane;
     this.#clock = options.clock;
     this.#random = options.random;
     this.#measure = options.measure ?? ((_action, act) => act());
@@ -319,24 +247,58 @@ export class TaskQueue<T> {
 
   /** Runs tasks until `stop` aborts; then the running handler is waited for. Never rejects. */
   async run(handle: TaskHandler<T>, { stop, abort }: QueueSignals): Promise<void> {
-    const onStop = (): void => this.#wakeUp();
-    stop.addEventListener('abort', onStop);
+    const ignoreStop = this.#wakeAtStop(stop);
     let turnMs = this.#clock.steadyMs();
     while (!stop.aborted) {
       const head = this.#entries[0];
+      if (head === undefined && this.lane !== undefined) {
+        this.lane.onEmpty();
+        break;
+      }
       if (head === undefined) await this.#waitForTask(stop);
-      else await this.#attempt(head, handle, { stop, abort }).catch((error) => this.#rest(error, stop));
+      else await this.#attemptHead(head, handle, { stop, abort }).catch((error) => this.#rest(error, stop));
       if (this.#clock.steadyMs() - turnMs < TURN_MS) continue;
       await setImmediate();
       turnMs = this.#clock.steadyMs();
     }
-    stop.removeEventListener('abort', onStop);
+    ignoreStop();
     this.#status = { type: 'stopped' };
+  }
+
+  #wakeAtStop(stop: AbortSignal): () => void {
+    const onStop = (): void => this.#wakeUp();
+    if (this.lane !== undefined) return this.lane.places.onClose(onStop);
+    stop.addEventListener('abort', onStop);
+    return () => stop.removeEventListener('abort', onStop);
   }
 
   async #waitForTask(stop: AbortSignal): Promise<void> {
     if (this.#status.type !== 'waiting') this.#status = { type: 'waiting', sinceMs: this.#clock.steadyMs() };
     await this.#untilWoken(stop);
+  }
+
+  #attemptHead(head: MutableEntry<T>, handle: TaskHandler<T>, signals: QueueSignals): Promise<void> {
+    const { lane } = this;
+    return lane === undefined
+      ? this.#attempt(head, handle, signals)
+      : this.#attemptInTurn(head, lane, handle, signals);
+  }
+
+  /** Attempts the head when it is the turn of this queue. The handler needs a place, the delay after a failure does not. */
+  async #attemptInTurn(
+    first: MutableEntry<T>,
+    { places }: Lane,
+    handle: TaskHandler<T>,
+    signals: QueueSignals,
+  ): Promise<void> {
+    if (first.earlierFailure !== undefined) return await this.#attempt(first, handle, signals);
+    this.#status = { type: 'queued', sinceMs: this.#clock.steadyMs() };
+    const giveBack = await places.take();
+    this.#status = { type: 'idle' };
+    // The first task may have been removed in the meantime, or another one put in front of it.
+    const head = this.#entries[0];
+    if (giveBack === undefined || head === undefined) giveBack?.();
+    else await this.#attempt(head, withPlace(handle, giveBack), signals).finally(giveBack);
   }
 
   async #attempt(
@@ -480,7 +442,7 @@ export class TaskQueue<T> {
     const admitted = this.#admit(tasks, follows);
     const queuedAtMs = this.#clock.steadyMs();
     return admitted.map((task, index) => {
-      this.#lastId += 1;
+      this.#lastId = this.lane?.nextId() ?? this.#lastId + 1;
       return {
         id: this.#lastId,
         task,
@@ -492,6 +454,17 @@ export class TaskQueue<T> {
       };
     });
   }
+}
+
+/** The handler, which gives the place back before the queue waits for anything. */
+function withPlace<T>(handle: TaskHandler<T>, giveBack: () => void): TaskHandler<T> {
+  return async (...attempt) => {
+    try {
+      return await handle(...attempt);
+    } finally {
+      giveBack();
+    }
+  };
 }
 
 function taskOf<T>({ task }: QueueEntry<T>): T {

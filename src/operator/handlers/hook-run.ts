@@ -76,7 +76,7 @@ export async function runHookTask(
       module: moduleNameOf(task.hook.hook),
       hook: labels.hook,
       binding: bindingName(task),
-      queue: queue.name,
+      queue: labels.queue,
     },
     (clock.steadyMs() - entry.queuedAtMs) / 1_000,
   );

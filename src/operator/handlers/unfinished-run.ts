@@ -1,8 +1,9 @@
 import { errorFields, type OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { TaskOutcome, TaskQueue } from '@addon-operator/task-queue';
-import { type RunReason, synchronizedBindings } from '../../hooks/binding-context.ts';
+import { synchronizedBindings } from '../../hooks/binding-context.ts';
 import type { ModuleRegistry } from '../module-registry.ts';
+import { ownQueueName } from '../own-queue.ts';
 import { DELETE_RETRY_MS } from '../reconcile-failure.ts';
 import type { TaskRouter } from '../task-router.ts';
 import type { HookTask, Task } from '../tasks.ts';
@@ -34,7 +35,7 @@ export function postpone(
     (other) => other !== task && 'reasons' in other && other.hook === task.hook && isMovable(other),
   ) as readonly HookTask[];
   // In the queue of an isolated module there are runs of several queues.
-  for (const [name, tasks] of Map.groupBy([task, ...following].flatMap(splitByQueue), queueOf)) {
+  for (const [name, tasks] of Map.groupBy([task, ...following].flatMap(splitByQueue), ownQueueName)) {
     const [first, ...others] = tasks;
     if (first !== undefined) router.held.hold([first, ...others], name, error);
   }
@@ -73,15 +74,7 @@ function isMovable({ reasons }: Pick<HookTask, 'reasons'>): boolean {
   return reasons.every(({ type }) => type === 'event' || type === 'schedule');
 }
 
-function queueOf({ reasons: [reason] }: HookTask): string {
-  return queueOfReason(reason) ?? '';
-}
-
-function queueOfReason(reason: RunReason | undefined): string | undefined {
-  return reason?.type === 'event' || reason?.type === 'schedule' ? reason.binding.queue : undefined;
-}
-
 function splitByQueue(task: HookTask): readonly HookTask[] {
-  const parts = Map.groupBy(task.reasons, queueOfReason);
+  const parts = Map.groupBy(task.reasons, (reason) => ownQueueName({ reasons: [reason] }));
   return parts.size === 1 ? [task] : [...parts.values()].map((reasons) => ({ ...task, reasons }));
 }

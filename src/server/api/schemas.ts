@@ -16,7 +16,7 @@ import {
 } from './schema-parts.ts';
 
 const WAIT = object({
-  for: oneOf(['head', 'retry', 'pause', 'module', 'synchronization', 'rate'], 'What kind of thing.'),
+  for: oneOf(['head', 'retry', 'pause', 'module', 'synchronization', 'rate', 'keys'], 'What kind of thing.'),
   text: text('For people.'),
   until: timeOrNull('When that ends at the latest, if that is known.'),
   ref: textOrNull('Id of the task, or name of the module.'),
@@ -41,6 +41,7 @@ const TASK = object({
 const QUEUE = object({
   name: text('Name of the queue.'),
   length: count('Number of all its tasks.'),
+  keys: count('How many keys of the queue have tasks: each is a queue `name[key]`, of which 100 are listed.'),
   status: object(
     {
       type: oneOf(['idle', 'waiting', 'running', 'repeating', 'delayed', 'stopped'], 'What its worker does.'),

@@ -68,7 +68,7 @@ class Daemon {
   }
 
   #queue(name: string, length: number): TaskQueueView {
-    return { name, length, status: { type: 'idle', since: null, until: null }, tasks: [] };
+    return { name, length, keys: 0, status: { type: 'idle', since: null, until: null }, tasks: [] };
   }
 }
 
@@ -268,7 +268,7 @@ test('snapshots are what the API returns, in its order also after that has chang
     journal: new Journal({ clock }),
     modules: () => names.map(module),
     taskQueues: () => [
-      { name: 'main', length: 0, status: { type: 'idle', since: null, until: null }, tasks: [] },
+      { name: 'main', length: 0, keys: 0, status: { type: 'idle', since: null, until: null }, tasks: [] },
     ],
     next: () => [
       { at: '', kind: 'recheck', text: 'module a is checked', module: 'a', hook: '', crontab: '' },

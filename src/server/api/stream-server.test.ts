@@ -46,7 +46,13 @@ test('a client that never reads is dropped, so that memory is bounded', async ()
   const view = daemonView({
     stateKey: () => String((round += 1)),
     taskQueues: () => [
-      { name: `${round} ${text}`, length: 0, status: { type: 'idle', since: null, until: null }, tasks: [] },
+      {
+        name: `${round} ${text}`,
+        length: 0,
+        keys: 0,
+        status: { type: 'idle', since: null, until: null },
+        tasks: [],
+      },
     ],
   });
   const clock = new FakeClock();

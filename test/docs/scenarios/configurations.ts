@@ -8,6 +8,7 @@ const GLOBAL = [
   'config-settings',
   'config-retries',
   'config-bursts',
+  'config-keys',
   'config-schedule',
   'config-kubernetes',
   'config-name-selector',
