@@ -52,6 +52,7 @@ interface TestFlags {
   readonly color: boolean;
   readonly output: 'text' | 'junit' | 'tap' | 'github';
   readonly filter?: string;
+  readonly report?: readonly string[];
   readonly update?: true;
   readonly watch?: true;
   readonly coverage?: true | string;
@@ -118,7 +119,13 @@ function addTestCommand(hook: Command, { host, runner }: CommandParts): void {
       'Run the tests in files *.hook-test.yaml, each case on a Kubernetes API of its own in memory, with a virtual clock',
     )
     .argument('[paths...]', 'files with tests, or directories with such files below them', ['.'])
-    .option('--filter <text>', 'only cases with this in their names')
+    .option('--filter <text>', 'only cases with this in their names; /REGEXP/: that match')
+    .option(
+      '--report <FORMAT=FILE>',
+      'also write a report (junit, tap, github) to a file; may be given several times',
+      (given: string, others: readonly string[]) => [...others, given],
+      [],
+    )
     .option('--update', 'store snapshots instead of comparing them')
     .option(
       '--coverage [min:PERCENT]',

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { relative } from 'node:path';
+import { readFile, writeFile } from 'node:fs/promises';
+import { relative, resolve } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import {
   type CaseResult,
@@ -21,12 +21,16 @@ import { repeatOnChange, watchedDirectories } from './hook-test-watch.ts';
 import { type Paint, paintFor, wantsColor } from './paint.ts';
 import { shellWord } from './shell-word.ts';
 
+const REPORT_FORMATS: readonly ReportFormat[] = ['junit', 'tap', 'github'];
+
 export interface HookTestOptions {
   readonly paths: readonly string[];
   readonly hasColor: boolean;
   readonly format: 'text' | ReportFormat;
-  /** Only cases with this in their names. */
+  /** Only cases with this in their names, or between slashes a regular expression for them. */
   readonly filter?: string;
+  /** Further reports, as `FORMAT=FILE`. */
+  readonly report?: readonly string[];
   /** Store snapshots instead of comparing them. */
   readonly isUpdate: boolean;
   /** Run them again after each change of a file. */
@@ -45,9 +49,15 @@ export async function hookTestCommand(options: HookTestOptions, host: CliHost): 
       '--update is not used in CI (the variable CI is set): store snapshots on your machine, and commit them',
     );
   checkCoverage(options.coverage);
-  const run = { ...options, isCi };
+  const isChosen = caseFilter(options.filter);
+  const reports = (options.report ?? []).map(reportOf);
+  const run = { ...options, isCi, isChosen };
   const files = await findTestFiles(options.paths, host.cwd);
-  if (!options.isWatch) return exitCodeOf(await runFiles(files, run, host, signal), run, host);
+  if (!options.isWatch) {
+    const results = await runFiles(files, run, host, signal);
+    await writeReports(reports, results.files, host.cwd);
+    return exitCodeOf(results, run, host);
+  }
   let exitCode = 0;
   let failed: readonly string[] = [];
   const again = async (): Promise<void> => {
@@ -56,6 +66,7 @@ export async function hookTestCommand(options: HookTestOptions, host: CliHost): 
     const ordered = found.toSorted((a, b) => Number(failed.includes(b)) - Number(failed.includes(a)));
     const results = await runFiles(ordered, run, host, signal);
     failed = ordered.filter((_file, index) => hasFailed(results.files[index]));
+    await writeReports(reports, results.files, host.cwd);
     exitCode = exitCodeOf(results, run, host);
     host.stdout.write('waiting for changes; Ctrl-C ends\n');
   };
@@ -73,6 +84,49 @@ function hasFailed(result: FileResult | undefined): boolean {
 
 interface RunOptions extends HookTestOptions {
   readonly isCi: boolean;
+  /** By the name of a case. */
+  readonly isChosen: (name: string) => boolean;
+}
+
+interface Report {
+  readonly format: ReportFormat;
+  readonly file: string;
+}
+
+function caseFilter(filter: string | undefined): RunOptions['isChosen'] {
+  const expression = /^\/(.+)\/$/s.exec(filter ?? '')?.[1];
+  if (expression === undefined) return (name) => name.includes(filter ?? '');
+  try {
+    const pattern = new RegExp(expression, 'u');
+    return (name) => pattern.test(name);
+  } catch (cause) {
+    throw new OperatorError('CONFIG_INVALID', `--filter ${filter}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function reportOf(given: string): Report {
+  const [, name, file = ''] = /^([a-z]+)=(.+)$/s.exec(given) ?? [];
+  const format = REPORT_FORMATS.find((known) => known === name);
+  if (format !== undefined) return { format, file };
+  throw new OperatorError(
+    'CONFIG_INVALID',
+    `--report ${given}: expected FORMAT=FILE with the format ${REPORT_FORMATS.join(', ')}`,
+  );
+}
+
+async function writeReports(
+  reports: readonly Report[],
+  results: readonly FileResult[],
+  cwd: string,
+): Promise<void> {
+  for (const { format, file } of reports) {
+    const path = resolve(cwd, file);
+    await writeFile(path, reportText(format, results)).catch((cause: unknown) => {
+      throw new OperatorError('CONFIG_INVALID', `--report: cannot write ${path}: ${messageOf(cause)}`, {
+        cause,
+      });
+    });
+  }
 }
 
 interface RunResults {
@@ -165,7 +219,7 @@ function isShown({ cases, problem }: FileResult, filter: string | undefined): bo
 
 async function runFile(
   path: string,
-  { filter, isUpdate, isCi }: RunOptions,
+  { isChosen, isUpdate, isCi }: RunOptions,
   lab: TestLab,
   host: CliHost,
   signal: AbortSignal,
@@ -176,7 +230,7 @@ async function runFile(
     const { file } = readTestFile(shown, await readFile(path, 'utf8'));
     const stored = await readSnapshots(path, isUpdate);
     const options = { jq: lab.jq, clock: host.clock, snapshots: stored.snapshots, signal };
-    const chosen = file.cases.filter(({ name }) => name.includes(filter ?? ''));
+    const chosen = file.cases.filter(({ name }) => isChosen(name));
     for (const test of chosen)
       cases.push(await runCase(test, { ...options, open: () => lab.open(path, file, test) }));
     // What a failed or skipped case would have compared is not known.

@@ -3,6 +3,7 @@ import { systemClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
 import { parseGoDuration } from '@addon-operator/base/go-duration';
 import { silentLogger } from '@addon-operator/base/log';
+import { scratchDirectory } from '@addon-operator/base/scratch-directory';
 import {
   type ChangeFacts,
   type ObjectOrFile,
@@ -31,6 +32,7 @@ import type { CaseTools } from '../devkit/test/case-tools.ts';
 import { HookWorld } from '../devkit/test/hook-world.ts';
 import { type OpenedWorld, RestartableWorld } from '../devkit/test/restartable-world.ts';
 import { RunRecords } from '../devkit/test/run-records.ts';
+import { writeStubs } from '../devkit/test/stub-programs.ts';
 import type { Hook } from '../hooks/hook.ts';
 import type { Settings } from '../settings.ts';
 import type { CliHost } from './cli-host.ts';
@@ -201,6 +203,7 @@ async function openOnce(
   const stop = AbortSignal.any([parts.stop, ended.signal]);
   await using opening = new AsyncDisposableStack();
   opening.defer(() => ended.abort());
+  const env = await hookEnv(setting, directory, lab.hookEnv, opening);
   const records = new RunRecords();
   const known = loaded.get(path);
   const hook = await lab.open({
@@ -217,10 +220,15 @@ async function openOnce(
       patcher: api.around(new MemoryClient(sandbox, activity, 'hook'), true),
       author: { kube: steps, discovery },
     },
-    env: setting.env ?? {},
+    env,
     ...(known === undefined ? {} : { loaded: known }),
   });
   loaded.set(path, hook.runtime.hook);
+  if (setting.stub !== undefined && hook.runtime.hook.transport !== 'executable')
+    throw new OperatorError(
+      'CONFIG_INVALID',
+      'stub: only a hook that is an executable finds programs in PATH',
+    );
   const readObjects: CaseTools['readObjects'] = (given) => objectsOf(given, directory);
   if (parts.isFirst)
     for (const object of [...(await crdsOf(place)), ...(await readObjects(setting.cluster ?? []))])
@@ -255,6 +263,18 @@ async function openOnce(
   return { world, end };
 }
 
+/** Variables of the hook beside those that it has in any case. */
+async function hookEnv(
+  { env = {}, stub }: Setting,
+  directory: string,
+  common: HookLab['hookEnv'],
+  running: AsyncDisposableStack,
+): Promise<Readonly<Record<string, string>>> {
+  if (stub === undefined) return env;
+  const path = env['PATH'] ?? common['PATH'] ?? '';
+  return { ...env, PATH: await writeStubs(stub, directory, await scratchDirectory(running), path) };
+}
+
 /** Ends a case that hangs, with the hook. */
 function endAfter(timeout: string, ended: AbortController): void {
   const limitMs = parseGoDuration(timeout) ?? 0;
@@ -270,6 +290,7 @@ function merged(file: Setting, test: Setting): Setting {
     ...test,
     cluster: [...(file.cluster ?? []), ...(test.cluster ?? [])],
     env: { ...file.env, ...test.env },
+    ...((file.stub ?? test.stub) && { stub: { ...file.stub, ...test.stub } }),
   };
 }
 

@@ -1,9 +1,8 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { systemClock } from '@addon-operator/base/clock';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.ts';
+import { type HookTestOptions, runHookTest } from '../support/hook-test-command.ts';
 import { startLoopbackServer } from '../support/loopback-server.ts';
 import { type FileTree, shHook, writeTree } from '../support/world-files.ts';
 
@@ -106,6 +105,28 @@ cases:
   - {convert: {to: example.com/v1, objects: [{apiVersion: example.com/v1alpha1, kind: Gadget, metadata: {name: a}}]}, expect: {runs: 2, converted: [{apiVersion: example.com/v1, via: [example.com/v1beta1, example.com/v1]}]}}
   - {convert: {to: example.com/v1, objects: [{apiVersion: example.com/v1beta1, kind: Gadget, metadata: {name: bad}}]}, expect: {message: bad gadget}}
 `,
+  'global-hooks/deploys.sh': shHook(
+    'afterLaunch: 1\nafterAuthFail: 1\nbeforeUninstall: 1',
+    `node -p 'const [{ binding, module, release, authorization, attempt }] = JSON.parse(fs.readFileSync(process.env.BINDING_CONTEXT_PATH));
+JSON.stringify([binding, module.name, module.version, release, authorization, attempt])'
+if grep -q broken "$BINDING_CONTEXT_PATH"; then echo "no connection" >&2; exit 1; fi`,
+  ),
+  'steps/deploys.hook-test.yaml': `hook: ../global-hooks/deploys.sh
+cases:
+- name: deploys and removes
+  steps:
+  - {deploy: {binding: afterLaunch, module: {name: web, version: 1.2.0}, revision: 3}, expect: {runs: 1, output: {$contains: '["afterLaunch","web","1.2.0",{"previousRevision":2,"revision":3},null,1]'}}}
+  - {deploy: {binding: beforeUninstall, module: {name: web}, revision: 3}, expect: {contexts: [{release: {previousRevision: 3}}]}}
+  - {deploy: {binding: afterAuthFail, module: {name: web}, reason: expired}, expect: {contexts: [{authorization: {reason: expired, place: manifest}, release: null}]}}
+- name: is not repeated when it fails
+  steps:
+  - {deploy: {binding: afterLaunch, module: {name: broken}}, expect: {outcome: failure, error: {$contains: no connection}}}
+  - {advance: 1h, expect: {runs: 0}}
+`,
+  'failing/deploys.hook-test.yaml': `hook: ../global-hooks/deploys.sh
+cases:
+- {name: deploy, steps: [{deploy: {binding: beforeLaunch, module: {name: web}}}]}
+`,
   'modules/010-web/tests/size.hook-test.yaml': `hook: hooks/size.sh
 cases:
 - name: values and restart
@@ -142,32 +163,14 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-async function hookTest(
-  line: string,
-  env: Readonly<Record<string, string>> = {},
-  stop: AbortSignal = new AbortController().signal,
-  said = { stdout: '', stderr: '' },
-) {
-  const exitCode = await runCli(['hook', 'test', ...line.split(' ')], {
-    env: {
-      PATH: `${dirname(process.execPath)}:${process.env['PATH']}`,
-      HOME: directory,
-      TMPDIR: directory,
-      ...env,
-    },
-    cwd: directory,
-    clock: systemClock,
-    stdout: { write: (text: string) => (said.stdout += text) },
-    stderr: { write: (text: string) => (said.stderr += text) },
-    stopSignal: () => stop,
-  });
-  return { exitCode, ...said };
+async function hookTest(line: string, options: HookTestOptions = {}) {
+  return await runHookTest(directory, line, options);
 }
 
 describe('steps of hook test', () => {
   test('change statuses and values, send requests to webhooks, restart the operator and take the API away', async () => {
     const { exitCode, stdout } = await hookTest('steps modules');
-    expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/\n9 passed, 0 failed, 0 skipped\n$/)]);
+    expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/\n11 passed, 0 failed, 0 skipped\n$/)]);
   });
 
   test('fail for responses that are not expected, and for requests that the API server would not send', async () => {
@@ -183,7 +186,7 @@ describe('steps of hook test', () => {
       'start: the hook was started in a step before',
     ])
       expect(stdout).toContain(expected);
-    expect(stdout).toContain('0 passed, 8 failed');
+    expect(stdout).toContain('0 passed, 9 failed');
     expect(exitCode).toBe(1);
   });
 });
@@ -198,7 +201,7 @@ describe('snapshots of hook test', () => {
     expect(missing.stdout).toContain('filterResult: Failed');
     expect(missing.exitCode).toBe(1);
 
-    expect(await hookTest('snapshots --update', { CI: 'true' })).toMatchObject({
+    expect(await hookTest('snapshots --update', { env: { CI: 'true' } })).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining('--update is not used in CI'),
     });
@@ -226,7 +229,7 @@ describe('snapshots of hook test', () => {
       exitCode: 0,
       stdout: expect.stringContaining(obsolete),
     });
-    expect(await hookTest('snapshots', { CI: '1' })).toMatchObject({
+    expect(await hookTest('snapshots', { env: { CI: '1' } })).toMatchObject({
       exitCode: 1,
       stdout: expect.stringContaining(obsolete),
     });
@@ -260,7 +263,7 @@ export default defineHook({ onStartup: 1 }, ({ values }) => { values.set('global
       'hook: ../global-hooks/local.ts\ncases:\n- {name: thread, steps: [{start: {}, expect: {runs: 1, contexts: [{binding: onStartup}], values: {global: {by: thread}}}}]}\n',
   });
   const { exitCode, stdout } = await hookTest('transports', {
-    ADDON_OPERATOR_HTTP_HOOK_ALLOWED_HOSTS: '127.0.0.1',
+    env: { ADDON_OPERATOR_HTTP_HOOK_ALLOWED_HOSTS: '127.0.0.1' },
   });
   expect([exitCode, stdout]).toEqual([0, expect.stringContaining('2 passed, 0 failed')]);
 });
@@ -277,7 +280,7 @@ test('--watch runs the tests again after a change, failed ones first, and ends w
   });
   const stop = new AbortController();
   const said = { stdout: '', stderr: '' };
-  const watching = hookTest('watched --watch', {}, stop.signal, said);
+  const watching = hookTest('watched --watch', { stop: stop.signal, said });
   await vi.waitFor(
     () => expect(said.stdout).toContain('1 passed, 1 failed, 0 skipped\nwaiting for changes'),
     WAIT,

@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { systemClock } from '@addon-operator/base/clock';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.ts';
+import { runHookTest } from '../support/hook-test-command.ts';
 import { type FileTree, shHook, writeTree } from '../support/world-files.ts';
 
 const WAIT = { timeout: 60_000, interval: 20 };
@@ -59,11 +58,7 @@ const FILES: FileTree = {
   ),
   'global-hooks/hangs.sh': shHook(
     'onStartup: 1',
-    'if [ -n "$ENDS" ]; then exit; fi; echo $$ > "$PID_FILE.new"; mv "$PID_FILE.new" "$PID_FILE"; exec sleep 600',
-  ),
-  'global-hooks/garbage.sh': shHook(
-    'onStartup: 1',
-    'if [ -n "$LINES" ]; then yes | head -n 200000; else head -c 100000 /dev/zero > "$KUBERNETES_PATCH_PATH"; fi',
+    'echo $$ > "$PID_FILE.new"; mv "$PID_FILE.new" "$PID_FILE"; exec sleep 600',
   ),
   'global-hooks/client.sh': shHook(
     'onStartup: 1',
@@ -128,23 +123,31 @@ cases:
 - {name: says that a fixture is missing, cluster: [gone.yaml], steps: [start]}
 `,
   'other/fixtures/shop.yaml': `${secret('tls')}\n`,
-  'hostile/garbage.hook-test.yaml': `hook: ../global-hooks/garbage.sh
-cases:
-- {name: prints without end, env: {LINES: "1"}, steps: [{start: {}, expect: {runs: 1}}]}
-- {name: writes garbage, steps: [{start: {}, expect: {outcome: failure, error: {$contains: kubernetes patch}}}]}
-`,
-  'hostile/hangs.hook-test.yaml': `hook: ../global-hooks/hangs.sh
-cases:
-- {name: hangs, timeout: 2s, steps: [start]}
-- {name: ends, env: {ENDS: "1"}, steps: [start]}
-`,
   'stopped/hangs.hook-test.yaml': `hook: ../global-hooks/hangs.sh
 cases:
 - {name: hangs, timeout: 1h, steps: [start]}
 `,
+  'global-hooks/issues.sh': shHook('onStartup: 1', 'openssl version; curl --version'),
+  'global-hooks/in-process.ts':
+    "import { defineHook } from 'addon-operator/sdk';\nexport default defineHook({ onStartup: 1 }, () => {});\n",
+  'stubs/openssl.sh': '#!/bin/sh\necho "stubbed $1"\n',
+  'stubbed/a.hook-test.yaml': `hook: ../global-hooks/issues.sh
+stub: {openssl: ../stubs/openssl.sh, curl: echo "curl $1"}
+cases:
+- name: finds the programs of the file
+  steps: [{start: {}, expect: {output: "stubbed version\\ncurl --version\\n"}}]
+- name: finds a program of the case
+  stub: {openssl: exit 7}
+  steps: [{start: {}, expect: {output: "curl --version\\n"}}]
+- {name: needs a file, stub: {openssl: stubs/none.sh}, steps: [start]}
+- {name: needs a name, stub: {"../openssl": exit 7}, steps: [start]}
+`,
+  'stubbed/b.hook-test.yaml':
+    'hook: ../global-hooks/in-process.ts\nstub: {curl: exit 7}\ncases: [{name: has no stubs, steps: [start]}]\n',
   'bad/a.hook-test.yaml': 'hook: gone.sh\ncases:\n- {name: a, steps: [start]}\n',
   'bad/b.hook-test.yaml': 'hok: gone.sh\n',
   'empty/README.md': '',
+  'empty-run/a.hook-test.yaml': 'hook: ../global-hooks/in-process.ts\ncases: [{name: a, steps: [start]}]\n',
 };
 
 let directory = '';
@@ -157,22 +160,8 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-async function hookTest(paths: string, stop = new AbortController().signal) {
-  const said = { stdout: '', stderr: '' };
-  const exitCode = await runCli(['hook', 'test', ...paths.split(' ')], {
-    env: {
-      PATH: `${dirname(process.execPath)}:${process.env['PATH']}`,
-      HOME: directory,
-      TMPDIR: directory,
-      PID_FILE: join(directory, 'pid'),
-    },
-    cwd: directory,
-    clock: systemClock,
-    stdout: { write: (text: string) => (said.stdout += text) },
-    stderr: { write: (text: string) => (said.stderr += text) },
-    stopSignal: () => stop,
-  });
-  return { exitCode, ...said };
+async function hookTest(line: string, stop = new AbortController().signal) {
+  return await runHookTest(directory, line, { stop, env: { PID_FILE: join(directory, 'pid') } });
 }
 
 describe('hook test', () => {
@@ -226,16 +215,6 @@ tests/certificates.hook-test.yaml
     });
   });
 
-  test('ends a hook that hangs or writes garbage, says so, and runs the next case', async () => {
-    const { exitCode, stdout } = await hookTest('hostile');
-    expect(stdout).toContain('the case took longer than 2s (timeout)');
-    expect(stdout).toContain('ok ends');
-    expect(stdout).toContain('ok prints without end');
-    expect(stdout).toMatch(/FAILED writes garbage[^]*at the end of the case the run for onStartup waits/);
-    expect(stdout).toContain(`repeat: addon-operator hook test hostile/hangs.hook-test.yaml --filter hangs`);
-    expect(exitCode).toBe(1);
-  });
-
   test('ends with the hook when it is interrupted', async () => {
     await rm(join(directory, 'pid'), { force: true });
     const stop = new AbortController();
@@ -257,6 +236,39 @@ tests/certificates.hook-test.yaml
     const { exitCode, stdout } = await hookTest(`other -o ${format} --filter named`);
     expect(stdout).toContain(expected);
     expect(exitCode).toBe(1);
+  });
+
+  test('puts programs in place of those of the machine', async () => {
+    const { exitCode, stdout } = await hookTest('stubbed');
+    expect(stdout).toContain('ok finds the programs of the file\n  ok finds a program of the case');
+    expect(stdout).toMatch(
+      /FAILED needs a file\n +stub: openssl: there is no file .*stubbed\/stubs\/none\.sh/,
+    );
+    expect(stdout).toMatch(/FAILED needs a name\n +stub: '\.\.\/openssl' is not the name of a program/);
+    expect(stdout).toMatch(/FAILED has no stubs\n +stub: only a hook that is an executable/);
+    expect(exitCode).toBe(1);
+  });
+
+  test('writes reports to files beside the output, of cases whose names match', async () => {
+    const line = 'other --filter /^says.*missing$/ --report junit=a.xml --report tap=b.tap';
+    const { exitCode, stdout } = await hookTest(line);
+    expect([exitCode, stdout]).toEqual([1, expect.stringContaining('0 passed, 1 failed, 0 skipped')]);
+    expect(await readFile(join(directory, 'a.xml'), 'utf8')).toContain('tests="1" failures="1"');
+    expect(await readFile(join(directory, 'b.tap'), 'utf8')).toContain(
+      'not ok 1 - other/client.hook-test.yaml',
+    );
+  });
+
+  test.each([
+    ['--report junit', '--report junit: expected FORMAT=FILE with the format junit, tap, github'],
+    ['--report html=a', 'expected FORMAT=FILE'],
+    ['--report tap=none/a.tap', '--report: cannot write'],
+    ['--filter /(/', '--filter /(/: Invalid regular expression'],
+  ])('refuses %s with the reason', async (option, reason) => {
+    expect(await hookTest(`empty-run ${option}`)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining(reason),
+    });
   });
 
   test('leaves no temporary files', async () => {

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { systemClock } from '@addon-operator/base/clock';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.ts';
-import { type FileTree, shHook, writeTree } from '../support/world-files.ts';
+import { type FileTree, shHook, THROWING_HOOK, writeTree } from '../support/world-files.ts';
 
 const WAIT = { timeout: 60_000, interval: 20 };
 const CHECKOUT = new URL('../..', import.meta.url).pathname.replace(/\/$/, '');
@@ -48,6 +48,7 @@ echo '{"operation": "CreateOrUpdate", "object": {"apiVersion": "v1", "kind": "Co
 echo '{"name": "certificates", "set": 3, "labels": {"ns": "shop"}}' > "$METRICS_PATH"
 echo '[{"op": "add", "path": "/global/issuer", "value": "internal"}]' > "$VALUES_JSON_PATCH_PATH"`,
   ),
+  'global-hooks/throws.ts': THROWING_HOOK,
   'global-hooks/fails.sh': shHook('onStartup: 1', 'echo "no route" >&2; exit 3'),
   'global-hooks/hangs.sh': shHook(
     'onStartup: 1',
@@ -200,6 +201,11 @@ Not run: nightly. Choose one with --binding.
     const { exitCode, stdout } = await hook('run global-hooks/fails.sh');
     expect(without(stdout)).toContain("  ! no route\n  failed after N ms: global hook 'fails.sh'");
     expect(exitCode).toBe(1);
+  });
+
+  test('names the line of a TypeScript hook that throws', async () => {
+    const { stdout } = await hook('run global-hooks/throws.ts');
+    expect(stdout).toMatch(/failed: Error: no issuer internal \(at .*global-hooks\/throws\.ts:5:9\)/);
   });
 
   test.each([

@@ -37,6 +37,16 @@ ${body.trim()}
 `;
 }
 
+/** An in-process hook that throws in line 5. */
+export const THROWING_HOOK = `import { defineHook } from 'addon-operator/sdk';
+type Issuer = { readonly name: string };
+
+function issue(issuer: Issuer): never {
+  throw new Error(\`no issuer \${issuer.name}\`);
+}
+export default defineHook({ onStartup: 1 }, () => issue({ name: 'internal' }));
+`;
+
 /** A hook that prints `<name> <binding type>` for each lifecycle binding it is given an order for. */
 export function announcer(name: string, orders: Readonly<Record<string, number>>): string {
   const config = Object.entries(orders)

@@ -180,6 +180,7 @@ function errorFindings({ output }: Expectation, { runs, errors }: StepFacts): re
       : [],
   );
   return [
+    ...runs.flatMap(({ problems = [] }) => problems.map((message) => ({ message }))),
     ...printed.map((line) => ({
       message: `the hook logged an error, and the step expects no output: ${line.text}`,
     })),

@@ -8,6 +8,8 @@ export {
   type AdmissionStep,
   type ApiState,
   type ConversionStep,
+  DEPLOY_BINDINGS,
+  type DeployStep,
   type ObjectOrFile,
   type ReadTestFile,
   readTestFile,

@@ -31,6 +31,8 @@ export interface Setting {
   /** RFC 3339. */
   readonly now?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Programs that the hook finds before others: paths of files, or texts of shell scripts, by name. */
+  readonly stub?: Readonly<Record<string, string>>;
   /** How long the case may take, in real time; default one minute. */
   readonly timeout?: string;
 }
@@ -56,12 +58,28 @@ export interface Action {
   readonly advance?: string;
   readonly tick?: string;
   readonly run?: string;
+  readonly deploy?: DeployStep;
   readonly admission?: AdmissionStep;
   readonly convert?: ConversionStep;
   /** Sections of the ConfigMap; null removes one. */
   readonly values?: Readonly<Record<string, unknown>>;
   readonly restart?: true;
   readonly api?: ApiState;
+}
+
+/** A step in the deployment of a module, for a global hook that follows it. */
+export interface DeployStep {
+  readonly binding: (typeof DEPLOY_BINDINGS)[number];
+  readonly module: { readonly name: string; readonly version?: string; readonly path?: string };
+  /** Revision of the release that is deployed, default 1. */
+  readonly revision?: number;
+  /** Default the one before `revision`; 0 for none. */
+  readonly previousRevision?: number;
+  readonly attempt?: number;
+  /** Why the module is not authorized. */
+  readonly reason?: string;
+  readonly policy?: string;
+  readonly place?: 'manifest' | 'installation';
 }
 
 /** A request of the API server to a webhook of the hook. */
@@ -142,6 +160,7 @@ export const ACTIONS = [
   'advance',
   'tick',
   'run',
+  'deploy',
   'admission',
   'convert',
   'values',
@@ -149,6 +168,15 @@ export const ACTIONS = [
   'api',
 ] as const;
 
+/** Bindings of hooks for the steps of a deployment. */
+export const DEPLOY_BINDINGS = [
+  'beforeInstall',
+  'afterInstall',
+  'beforeLaunch',
+  'afterLaunch',
+  'afterAuthFail',
+  'beforeUninstall',
+] as const;
 const MAX_NAME = 200;
 const DURATION = { pattern: /^(?:\d+(?:\.\d+)?(?:ms|h|m|s))+$/, name: 'a duration such as 90s or 24h' };
 const MOMENT = {
@@ -174,6 +202,10 @@ const SETTING: Readonly<Record<string, Shape>> = {
   values: mapping('Values, as the ConfigMap of the operator has them: a key for each module, and global'),
   now: textLike('What the clock shows at the beginning', MOMENT),
   env: mapOf(text('Value of the variable'), 'Environment variables of the hook'),
+  stub: mapOf(
+    text('Path of a program, relative to the test file, or the text of a shell script such as exit 75'),
+    'Programs by name, which the hook finds before those of the machine',
+  ),
   timeout: textLike('How long the case may take, in real time; default 1m', DURATION),
 };
 
@@ -247,6 +279,28 @@ const step = either('A step', [
         advance: textLike('Time passes: schedules fire, failed runs are repeated', DURATION),
         tick: text('Name of a schedule binding that fires now'),
         run: text('Lifecycle binding, such as beforeHelm, for which the hook is run now'),
+        deploy: fields(
+          {
+            binding: word('Binding of the hook for this step of a deployment', DEPLOY_BINDINGS),
+            module: fields(
+              {
+                name: text('Name of the module'),
+                version: text('Its version; absent for none'),
+                path: text('Its directory; absent when only its release is left'),
+              },
+              { required: ['name'] },
+              'The module that is deployed',
+            ),
+            revision: count('Revision that is deployed; default 1'),
+            previousRevision: count('Revision that was deployed before; default the one before, 0 for none'),
+            attempt: count('Attempts of this deployment; default 1'),
+            reason: text('Why the module is not authorized (afterAuthFail)'),
+            policy: text('Policy that refuses it (afterAuthFail)'),
+            place: word('What is refused (afterAuthFail)', ['manifest', 'installation']),
+          },
+          { required: ['binding', 'module'] },
+          'A module is deployed or removed: the hook is run for one step of that',
+        ),
         admission: fields(
           {
             binding: text('Name of the validating or mutating binding'),

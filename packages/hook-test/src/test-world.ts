@@ -69,6 +69,8 @@ export interface RunFacts {
   readonly operations: readonly unknown[];
   readonly metrics: readonly unknown[];
   readonly output: readonly OutputLine[];
+  /** What is wrong beside the result, such as processes that the hook left; absent for nothing. */
+  readonly problems?: readonly string[];
   /** Absent for a run that succeeded. */
   readonly failure?: string;
   /** What the hook says about a run that failed; absent for a failure that is retried as usual. */

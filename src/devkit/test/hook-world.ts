@@ -1,7 +1,7 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { parseGoDuration } from '@addon-operator/base/go-duration';
 import { silentLogger } from '@addon-operator/base/log';
-import type { Action, ObjectName, StepFacts, TestWorld } from '@addon-operator/hook-test';
+import type { Action, DeployStep, ObjectName, StepFacts, TestWorld } from '@addon-operator/hook-test';
 import type { Activity } from '@addon-operator/hook-test/activity';
 import type { VirtualClock } from '@addon-operator/hook-test/virtual-clock';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
@@ -21,6 +21,7 @@ import { visibleToGlobalHook, visibleToModule } from '../../values/visible-value
 import type { LoneHook } from '../lone-hook.ts';
 import { runOfBinding } from '../planned-runs.ts';
 import type { CaseTools } from './case-tools.ts';
+import { deployReason } from './deploy-reason.ts';
 import type { RunRecords } from './run-records.ts';
 import { requestAdmission, requestConversion } from './webhook-requests.ts';
 
@@ -159,6 +160,7 @@ export class HookWorld implements TestWorld {
     if (action.advance !== undefined) await this.#advance(parseGoDuration(action.advance) ?? 0);
     if (action.tick !== undefined) this.#tick(action.tick);
     if (action.run !== undefined) this.#run(action.run);
+    if (action.deploy !== undefined) this.#deploy(action.deploy);
   }
 
   /** Lets the API server send a request to a webhook of the hook. */
@@ -198,6 +200,22 @@ export class HookWorld implements TestWorld {
       );
     const allowFailure = false;
     const run = { hook: runtime, binding, reasons, allowFailure, trigger: 'test', activation: '' };
+    this.#queues.get(MAIN_QUEUE).append(hookTask(run));
+  }
+
+  #deploy(step: DeployStep): void {
+    const { runtime } = this.#options.hook;
+    const reason = deployReason(step, runtime.hook.config);
+    const { binding } = reason;
+    // A deployment goes on when such a hook fails, and does not run it again.
+    const run = {
+      hook: runtime,
+      binding,
+      reasons: [reason],
+      allowFailure: true,
+      trigger: 'test',
+      activation: '',
+    };
     this.#queues.get(MAIN_QUEUE).append(hookTask(run));
   }
 

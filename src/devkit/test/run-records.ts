@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { messageOf } from '@addon-operator/base/errors';
-import { type Logger, loggerOf } from '@addon-operator/base/log';
+import { statSync } from 'node:fs';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { type LogFields, type Logger, loggerOf } from '@addon-operator/base/log';
 import type { OutputLine, RunFacts } from '@addon-operator/hook-test';
 import { parseJson } from '@addon-operator/json';
 import { parseYaml } from '@addon-operator/yaml';
@@ -11,11 +12,15 @@ import type { HookRuns } from '../../hooks/run-hook.ts';
 import { parseMetricOperations } from '../../metrics/metric-operation.ts';
 import type { HookExecution } from '../../operator/hook-execution.ts';
 
-/** A hook may print without end. */
+/** Of what is kept for comparisons and failures. */
 const MAX_LINES = 10_000;
+/** A hook that prints more does so without end, or tests of it are of no use. */
+const MAX_PRINTED_LINES = 500_000;
+const MAX_PRINTED_CHARACTERS = 10 * 1024 * 1024;
 
 interface Record {
   readonly output: OutputLine[];
+  readonly problems: string[];
   contexts: readonly unknown[];
   operations: readonly unknown[];
   metrics: readonly unknown[];
@@ -39,7 +44,10 @@ export class RunRecords {
       const bindingContext = await contextText(inputs.bindingContext);
       const record = this.#current.getStore();
       if (record !== undefined) record.contexts = parseJson(bindingContext) as readonly unknown[];
+      const before = fileMark(hook.path);
       const result = await runs.run(hook, { ...inputs, bindingContext }, log, signal);
+      if (fileMark(hook.path) !== before)
+        throw new OperatorError('HOOK_FAILED', `the file of the hook was changed while it ran: ${hook.path}`);
       if (record !== undefined) {
         record.operations = documentsIn(result.outputs.kubernetesPatch);
         record.metrics = metricsIn(result.outputs.metrics);
@@ -52,16 +60,17 @@ export class RunRecords {
   around(execution: HookExecution): Pick<HookExecution, 'run'> {
     return {
       run: (run, queue, _log, signal, onContexts) => {
-        const record: Record = { output: [], contexts: [], operations: [], metrics: [] };
-        const log = outputLog((line) => {
-          if (record.output.length < MAX_LINES) record.output.push(line);
-        });
+        const record: Record = { output: [], problems: [], contexts: [], operations: [], metrics: [] };
+        const endless = new AbortController();
+        const log = runLog(record, (error) => endless.abort(error));
         return this.#current.run(record, async () => {
           try {
-            const effects = await execution.run(run, queue, log, signal, onContexts);
+            const ends = AbortSignal.any([signal, endless.signal]);
+            const effects = await execution.run(run, queue, log, ends, onContexts);
             this.#runs.push({ binding: run.binding, ...record });
             return effects;
-          } catch (error) {
+          } catch (thrown) {
+            const error: unknown = endless.signal.aborted ? endless.signal.reason : thrown;
             const failure = { failure: messageOf(error), ...verdictOf(error) };
             this.#runs.push({ binding: run.binding, ...record, ...failure });
             throw error;
@@ -97,12 +106,57 @@ function metricsIn(text: string): readonly unknown[] {
   }
 }
 
-/** Takes what a hook prints out of the log of its run. */
-function outputLog(onLine: (line: OutputLine) => void, stream?: OutputLine['stream']): Logger {
-  return loggerOf(
-    (level, _fields, text) => {
-      if (stream !== undefined) onLine({ stream, level, text });
+/** Changes with the file; empty for one that is not there. */
+function fileMark(path: string): string {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats === undefined ? '' : [stats.ino, stats.size, stats.mtimeNs].join(' ');
+}
+
+/** @param end called when the hook prints too much */
+function runLog(record: Record, end: (error: OperatorError) => void): Logger {
+  let lines = 0;
+  let characters = 0;
+  return outputLog(
+    (line) => {
+      lines += 1;
+      characters += line.text.length + 1;
+      if (record.output.length < MAX_LINES) record.output.push(line);
+      const limit =
+        (lines > MAX_PRINTED_LINES && `${MAX_PRINTED_LINES} lines`) ||
+        (characters > MAX_PRINTED_CHARACTERS && '10 MiB');
+      if (limit !== false)
+        end(new OperatorError('HOOK_FAILED', `the hook was ended, because it printed more than ${limit}`));
     },
-    ({ output }) => outputLog(onLine, output === 'stdout' || output === 'stderr' ? output : stream),
+    ({ count, processes, truncatedBytes, limitBytes }) => {
+      if (truncatedBytes !== undefined)
+        record.problems.push(`the hook printed more than ${String(limitBytes)} bytes (--hook-output-limit)`);
+      if (typeof count !== 'number' || !Array.isArray(processes)) return;
+      const names = (processes as readonly { readonly pid: number; readonly command: string }[]).map(
+        ({ pid, command }) => `${command} (pid ${pid})`,
+      );
+      record.problems.push(
+        `the hook left ${count === 1 ? 'a process' : `${count} processes`} outside of its process group, which ${count === 1 ? 'was' : 'were'} ended: ${names.join(', ')}`,
+      );
+    },
+  );
+}
+
+/**
+ * Takes what a hook prints out of the log of its run.
+ *
+ * @param onWarning gets the facts of other warnings
+ */
+function outputLog(
+  onLine: (line: OutputLine) => void,
+  onWarning: (fields: LogFields) => void,
+  stream?: OutputLine['stream'],
+): Logger {
+  return loggerOf(
+    (level, fields, text) => {
+      if (stream !== undefined) onLine({ stream, level, text });
+      else if (level === 'warn') onWarning(fields);
+    },
+    ({ output }) =>
+      outputLog(onLine, onWarning, output === 'stdout' || output === 'stderr' ? output : stream),
   );
 }
