@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fieldsOf, textOf } from '@addon-operator/json';
 import { load } from 'js-yaml';
 import type { Daemon } from '../app/start.ts';
@@ -54,6 +54,7 @@ export async function endFacts(input: EndFactsInput, signal: AbortSignal): Promi
       .map(({ name }) => ({ name, reason: reasonOf(name) })),
     globalHooks: operator.globalHooks.runtimes.map(({ hook }) => hook.name),
     globalHooksDir: globalHooksRoot(settings.globalHooksDir),
+    modulesDir: settings.modulesDirs.map((directory) => resolve(directory))[0],
     elapsedMs: input.elapsedMs,
     metricsUrl: `http://${urlHost(settings.listenAddress)}:${httpPort}/metrics`,
     pageAddress: input.pageAddress,

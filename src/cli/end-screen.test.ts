@@ -16,6 +16,7 @@ const FACTS: EndFacts = {
   refused: [{ name: 'evil', reason: 'not authorized: it is not signed' }],
   globalHooks: ['facts.mjs'],
   globalHooksDir: '/checkout/global-hooks',
+  modulesDir: '/checkout/modules',
   elapsedMs: 2_340,
   pageAddress: 'http://127.0.0.1:9652/ui/#token=t',
   metricsUrl: 'http://127.0.0.1:9650/metrics',

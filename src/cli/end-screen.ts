@@ -19,6 +19,8 @@ export interface EndFacts {
   readonly refused: readonly { readonly name: string; readonly reason: string }[];
   readonly globalHooks: readonly string[];
   readonly globalHooksDir: string;
+  /** Where new modules go; undefined if the settings name no directory. */
+  readonly modulesDir: string | undefined;
   readonly elapsedMs: number;
   readonly metricsUrl: string;
   /** With its token; undefined if the page is off. */
@@ -97,6 +99,7 @@ export function tourScreen(facts: EndFacts, paint: Paint): string {
       `${kubectl(facts)} -n ${namespace} get deployments,services,configmaps`,
     ]),
     ...editStep(facts, step),
+    ...firstModuleStep(facts, step),
     ...step('# add a hook: it runs at once', hookFile(facts, 'hello.sh', ['echo "hello from a new hook"'])),
     ...step('# add a hook that fails: it is retried, and the main queue waits', [
       ...hookFile(facts, 'broken.sh', ['echo "something is wrong" >&2', 'exit 1']),
@@ -118,6 +121,14 @@ function editStep(facts: EndFacts, step: Step): readonly string[] {
   return step(`# edit a value: ${edit.key} of ${edit.module}, and only that module runs again`, [
     `${kubectl(facts)} -n ${namespace} patch configmap ${configMap} --type merge -p ${shellWord(patch)}`,
   ]);
+}
+
+/** Where there is nothing yet, a module is more to look at than a hook. */
+function firstModuleStep(facts: EndFacts, step: Step): readonly string[] {
+  const { modules, disabled, refused, modulesDir, executable } = facts;
+  if (modules.length + disabled.length + refused.length > 0 || modulesDir === undefined) return [];
+  const command = `${shellWord(executable)} module new hello --dir ${shellWord(modulesDir)}`;
+  return step('# write a module with a chart, a hook and its test: it is deployed at once', [command]);
 }
 
 function kubectl({ kubeconfig, kubectl: path }: EndFacts): string {

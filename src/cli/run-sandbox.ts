@@ -25,8 +25,8 @@ import { withHookTools } from './hook-tools.ts';
 import { ProgressDisplay } from './progress-display.ts';
 import { progressOf } from './progress-event.ts';
 import { rethrowSandboxError } from './sandbox-failure.ts';
-import { prepareStateDirectory, writeKubeconfig } from './sandbox-files.ts';
-import { isGiven, sandboxFlags } from './sandbox-flags.ts';
+import { createSourceDirectories, prepareStateDirectory, writeKubeconfig } from './sandbox-files.ts';
+import { type GivenSettings, isGiven, sandboxFlags } from './sandbox-flags.ts';
 import { createFirstObjects, type FirstObjects } from './sandbox-objects.ts';
 import { type SandboxFiles, sandboxFiles } from './sandbox-paths.ts';
 
@@ -58,6 +58,7 @@ export async function runSandbox(options: SandboxCommandOptions, host: CliHost):
   const port = apiPort(options.port);
   const stop = host.stopSignal();
   await prepareStateDirectory(files, options.isReset);
+  const created = createSourceDirectories(defaultDirectories(settings, given, host.cwd));
   const display = new ProgressDisplay(host);
   const log = observedLog(settings, files, host, display);
   await using running = new AsyncDisposableStack();
@@ -68,6 +69,8 @@ export async function runSandbox(options: SandboxCommandOptions, host: CliHost):
   running.defer(() => api.stop());
   writeKubeconfig(files.kubeconfig, api.kubeconfig);
   display.show({ type: 'phase', text: `sandbox API at ${api.url}` });
+  for (const directory of created)
+    display.show({ type: 'notice', isError: false, text: `created the empty directory ${directory}` });
   const redrawing = display.run();
   running.defer(async () => {
     display.stop();
@@ -174,6 +177,15 @@ async function findKubectl(
   } catch {
     return findExecutable('kubectl', host.env['PATH'] ?? '');
   }
+}
+
+/** The directories of modules and hooks that the user has not named: a named one that does not exist is a mistake. */
+function defaultDirectories(settings: Settings, given: GivenSettings, cwd: string): readonly string[] {
+  const { modulesDirs, globalHooksDir } = settings;
+  return [
+    ...(isGiven('modules-dir', given) ? [] : modulesDirs),
+    ...(isGiven('global-hooks-dir', given) ? [] : [globalHooksDir]),
+  ].map((directory) => resolve(cwd, directory));
 }
 
 function showPortInUse(port: number, display: ProgressDisplay): void {

@@ -33,6 +33,27 @@ export async function prepareStateDirectory(files: SandboxFiles, isReset: boolea
   }
 }
 
+/**
+ * Creates directories of modules and hooks that do not exist, so that a sandbox starts in an empty directory, and finds the
+ * first file that is added.
+ *
+ * @returns the directories that were created
+ * @throws OperatorError CONFIG_INVALID if one cannot be created
+ */
+export function createSourceDirectories(directories: readonly string[]): readonly string[] {
+  return directories.filter((directory) => {
+    try {
+      return mkdirSync(directory, { recursive: true }) !== undefined;
+    } catch (cause) {
+      throw new OperatorError(
+        'CONFIG_INVALID',
+        `cannot create the directory ${directory}: ${messageOf(cause)}; create it, or name another one with --modules-dir or --global-hooks-dir`,
+        { cause },
+      );
+    }
+  });
+}
+
 /** Writes the kubeconfig so that readers see the old or the new one, never a part. */
 export function writeKubeconfig(path: string, text: string): void {
   const draft = `${path}.new`;

@@ -4,6 +4,7 @@ import { type ApiRequest, type ApiResponse, type BodyResponse, jsonResponse } fr
 import type { ApiState, WriteOptions } from './api-state.ts';
 import type { Fields } from './json-access.ts';
 import { type ServedKind, storageOf } from './kinds.ts';
+import { warningsAbout } from './left-out.ts';
 import { recordUpdate } from './managed-fields.ts';
 import { applyObject } from './object-apply.ts';
 import {
@@ -69,6 +70,7 @@ function currentObject(state: ApiState, { kind, namespace, name }: ResourceReque
   return inVersion(found, kind);
 }
 
+/** @param options `warnings` about what was written; absent for an object that is only read */
 function objectResponse(
   state: ApiState,
   resource: ResourceRequest,
@@ -77,7 +79,9 @@ function objectResponse(
 ): BodyResponse {
   const body =
     resource.subresource === 'scale' ? scaleOf(object) : viewObject(object, viewOf(state, resource));
-  return jsonResponse(options.status ?? 200, body, { warnings: options.warnings ?? [] });
+  const { warnings } = options;
+  const all = warnings === undefined ? [] : [...warnings, ...warningsAbout(storageOf(resource.kind), object)];
+  return jsonResponse(options.status ?? 200, body, { warnings: all });
 }
 
 export function handleGet(state: ApiState, resource: ResourceRequest): ApiResponse {

@@ -4,7 +4,7 @@ type Write = (fields: Readonly<Record<string, unknown>>, message: string) => voi
 export interface SandboxLog {
   /** A client broke its connection. */
   readonly debug: Write;
-  /** The file of the state could not be made smaller. */
+  /** The file of the state could not be made smaller, or an object has an effect in a cluster that it does not have here. */
   readonly warn: Write;
   /** A mistake in the sandbox itself. */
   readonly error: Write;

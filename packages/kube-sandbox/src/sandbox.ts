@@ -9,6 +9,7 @@ import { garbageCollector, OwnerIndex } from './garbage-collector.ts';
 import { handleRequest } from './handle-request.ts';
 import { KindRegistry } from './kind-registry.ts';
 import { kubeconfigText } from './kubeconfig-text.ts';
+import { logLeftOut } from './left-out.ts';
 import { namespaceController } from './namespace-controller.ts';
 import type { SandboxClock } from './sandbox-clock.ts';
 import { SandboxError } from './sandbox-error.ts';
@@ -134,6 +135,7 @@ function beginCluster({ clock, log, onChange }: SandboxOptions, journal: Journal
     random: Math.random,
   };
   serveDefinitions(state);
+  logLeftOut(store, log);
   const controllers = [
     namespaceController,
     garbageCollector(new OwnerIndex(store)),

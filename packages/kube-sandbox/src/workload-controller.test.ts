@@ -121,6 +121,16 @@ test.each([
     { succeeded: 1, conditions: [{}, { type: 'Complete', status: 'True' }] },
   ],
   [
+    '/apis/batch/v1/namespaces/default/jobs',
+    { template: task, completions: 3, completionMode: 'Indexed' },
+    { succeeded: 3, completedIndexes: '0-2' },
+  ],
+  [
+    '/api/v1/persistentvolumes',
+    { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/data' } },
+    { phase: 'Available' },
+  ],
+  [
     '/api/v1/namespaces/default/pods',
     template.spec,
     { phase: 'Running', containerStatuses: [{ ready: true }] },
@@ -136,16 +146,36 @@ test.each([
     { type: 'LoadBalancer', ports: [{ port: 80 }] },
     { loadBalancer: { ingress: [{ ip: '127.0.0.1' }] } },
   ],
-  ['/apis/policy/v1/namespaces/default/poddisruptionbudgets', { minAvailable: 1 }, { observedGeneration: 1 }],
+  [
+    '/apis/policy/v1/namespaces/default/poddisruptionbudgets',
+    { minAvailable: 1 },
+    {
+      observedGeneration: 1,
+      conditions: [{ type: 'DisruptionAllowed', status: 'True', reason: 'SufficientPods' }],
+    },
+  ],
 ])('an object of %s becomes ready', async (path, objectSpec, status) => {
   await create(path, { metadata: { name: 'a' }, spec: objectSpec });
   expect(lab.get(`${path}/a`).body['status']).toMatchObject(status);
 });
 
-test('a suspended Job does not complete, a finished one stays as it is', async () => {
+test('a suspended Job completes when it is resumed, a finished one stays as it is', async () => {
   const jobs = '/apis/batch/v1/namespaces/default/jobs';
   await create(jobs, { metadata: { name: 'later' }, spec: { template: task, suspend: true } });
-  expect(lab.get(`${jobs}/later`).body['status']).toEqual({});
+  expect(lab.get(`${jobs}/later`).body['status']).toMatchObject({
+    conditions: [{ type: 'Suspended', status: 'True', reason: 'JobSuspended', message: 'Job suspended' }],
+    ready: 0,
+  });
+  lab.patch(`${jobs}/later`, 'merge', { spec: { suspend: false } });
+  await lab.settle();
+  expect(lab.get(`${jobs}/later`).body['status']).toMatchObject({
+    conditions: [
+      { type: 'Suspended', status: 'False', reason: 'JobResumed' },
+      { type: 'SuccessCriteriaMet', status: 'True' },
+      { type: 'Complete', status: 'True', reason: 'CompletionsReached' },
+    ],
+    succeeded: 1,
+  });
   await create(jobs, { metadata: { name: 'done' }, spec: { template: task } });
   const before = lab.get(`${jobs}/done`).body['status'];
   await lab.clock.advance(60_000);

@@ -43,13 +43,24 @@ const STATUSES: Readonly<Record<string, StatusOf>> = {
     stringAt(object, 'spec', 'type') === 'LoadBalancer'
       ? { loadBalancer: { ingress: [{ ip: '127.0.0.1', ipMode: 'VIP' }] } }
       : undefined,
-  'policy/poddisruptionbudgets': (object) => ({
-    observedGeneration: object.metadata.generation ?? 1,
-    disruptionsAllowed: 1,
-    currentHealthy: 1,
-    desiredHealthy: 1,
-    expectedPods: 1,
-  }),
+  '/persistentvolumes': (object) =>
+    stringAt(object, 'status', 'phase') === 'Pending' ? { phase: 'Available' } : undefined,
+  'policy/poddisruptionbudgets': (object, now) => {
+    const observedGeneration = object.metadata.generation ?? 1;
+    return {
+      observedGeneration,
+      disruptionsAllowed: 1,
+      currentHealthy: 1,
+      desiredHealthy: 1,
+      expectedPods: 1,
+      conditions: [
+        {
+          ...condition(object, now, { type: 'DisruptionAllowed', reason: 'SufficientPods', message: '' }),
+          observedGeneration,
+        },
+      ],
+    };
+  },
 };
 
 /** The status that a workload should have now, with times of `now`; undefined when its status is none of ours. */
@@ -109,9 +120,20 @@ function statefulSetStatus(object: ResourceObject): Fields {
 }
 
 function jobStatus(object: ResourceObject, now: string): Fields | undefined {
-  if (listAt(object, 'status', 'conditions').length > 0) return undefined;
-  if (valueAt(object, 'spec', 'suspend') === true) return undefined;
-  const conditions = ['SuccessCriteriaMet', 'Complete'].map((type) => ({
+  const isSuspended = valueAt(object, 'spec', 'suspend') === true;
+  const [known] = listAt(object, 'status', 'conditions');
+  const wasSuspended = stringAt(known, 'type') === 'Suspended' && stringAt(known, 'status') === 'True';
+  if (isSuspended) return known === undefined ? suspendedJobStatus(now) : undefined;
+  if (known !== undefined && !wasSuspended) return undefined;
+  const resumed = {
+    type: 'Suspended',
+    status: 'False',
+    lastProbeTime: now,
+    lastTransitionTime: now,
+    reason: 'JobResumed',
+    message: 'Job resumed',
+  };
+  const done = ['SuccessCriteriaMet', 'Complete'].map((type) => ({
     type,
     status: 'True',
     lastProbeTime: now,
@@ -120,7 +142,34 @@ function jobStatus(object: ResourceObject, now: string): Fields | undefined {
     message: 'Reached expected number of succeeded pods',
   }));
   const succeeded = numberAt(object, 'spec', 'completions') ?? 1;
-  return { conditions, startTime: now, completionTime: now, succeeded, terminating: 0, ready: 0 };
+  const isIndexed = stringAt(object, 'spec', 'completionMode') === 'Indexed';
+  return {
+    conditions: wasSuspended ? [resumed, ...done] : done,
+    startTime: now,
+    completionTime: now,
+    succeeded,
+    ...(isIndexed && { completedIndexes: completedIndexes(succeeded) }),
+    terminating: 0,
+    uncountedTerminatedPods: {},
+    ready: 0,
+  };
+}
+
+function suspendedJobStatus(now: string): Fields {
+  const condition = {
+    type: 'Suspended',
+    status: 'True',
+    lastProbeTime: now,
+    lastTransitionTime: now,
+    reason: 'JobSuspended',
+    message: 'Job suspended',
+  };
+  return { conditions: [condition], terminating: 0, uncountedTerminatedPods: {}, ready: 0 };
+}
+
+/** All of them, in the notation of the API: ranges of three and more have a hyphen. */
+function completedIndexes(count: number): string {
+  return count > 2 ? `0-${count - 1}` : [...Array.from({ length: count }).keys()].join(',');
 }
 
 function podStatus(object: ResourceObject, now: string): Fields | undefined {
