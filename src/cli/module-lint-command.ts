@@ -1,19 +1,13 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { silentLogger } from '@addon-operator/base/log';
 import { scratchDirectory } from '@addon-operator/base/scratch-directory';
-import { startSandbox } from '@addon-operator/kube-sandbox';
 import { type ReportFormat, ruleOf, ruleText, runLint, type WithParsers } from '@addon-operator/module-lint';
 import { inspect } from '../app/inspect.ts';
 import { operatorParsers } from '../devkit/operator-parsers.ts';
-import { readSetting, readSettings } from '../settings/read-settings.ts';
+import { readSetting } from '../settings/read-settings.ts';
 import type { CliHost } from './cli-host.ts';
 import { harmless } from './harmless.ts';
-import { withHookTools } from './hook-tools.ts';
 import { printData } from './print-data.ts';
 import { quietHost } from './quiet-host.ts';
-import { rethrowSandboxError } from './sandbox-failure.ts';
-import { writeKubeconfig } from './sandbox-files.ts';
+import { CONFIG_MAP, NAMESPACE, withSandboxApi } from './sandbox-lab.ts';
 import { createFirstObjects } from './sandbox-objects.ts';
 
 export interface LintCommandOptions {
@@ -26,8 +20,6 @@ export interface LintCommandOptions {
   readonly strict?: boolean;
   readonly explain?: string;
 }
-
-const NAMES = { namespace: 'addon-operator', configMap: 'addon-operator' };
 
 /** Checks modules, or explains a rule, and returns the exit code. */
 export async function moduleLintCommand(options: LintCommandOptions, host: CliHost): Promise<number> {
@@ -57,32 +49,15 @@ export async function moduleLintCommand(options: LintCommandOptions, host: CliHo
 async function withParsers<T>(host: CliHost, use: Parameters<WithParsers<T>>[0]): Promise<T> {
   const signal = host.stopSignal();
   await using running = new AsyncDisposableStack();
-  const directory = await scratchDirectory(running);
-  const sandbox = await startSandbox(
-    { clock: host.clock, log: silentLogger },
-    new AbortController().signal,
-  ).catch(rethrowSandboxError);
-  running.defer(() => sandbox.stop());
-  const kubeconfig = join(directory, 'kubeconfig');
-  writeKubeconfig(kubeconfig, sandbox.kubeconfig);
-  const emptyDirectory = join(directory, 'modules');
-  await mkdir(emptyDirectory);
-  await createFirstObjects(sandbox.url, NAMES, signal);
-  const settings = readSettings({
-    env: host.env,
-    flags: {
-      'kube-config': kubeconfig,
-      namespace: NAMES.namespace,
-      'config-map': NAMES.configMap,
-      'modules-dir': emptyDirectory,
-    },
+  const flags = { 'modules-dir': await scratchDirectory(running) };
+  return await withSandboxApi(host, { flags }, async ({ sandbox, settings, env }) => {
+    await createFirstObjects(sandbox.url, { namespace: NAMESPACE, configMap: CONFIG_MAP }, signal);
+    return await inspect(
+      settings,
+      // What the operator would log is what findings say.
+      quietHost({ ...host, env, stderr: { write: () => true } }),
+      (inspection) => use(operatorParsers(inspection, settings.allowsLinksOutside, signal), signal),
+      signal,
+    );
   });
-  const env = { ...withHookTools(host.env, join(directory, 'bin')), KUBECONFIG: kubeconfig };
-  return await inspect(
-    settings,
-    // What the operator would log is what findings say.
-    quietHost({ ...host, env, stderr: { write: () => true } }),
-    (inspection) => use(operatorParsers(inspection, settings.allowsLinksOutside, signal), signal),
-    signal,
-  );
 }

@@ -27,26 +27,30 @@ export interface SandboxLab {
   readonly settings: Settings;
 }
 
+/** A sandbox in memory, and what leads the operator and its hooks there. */
+export interface SandboxApi {
+  readonly sandbox: Sandbox;
+  readonly settings: Settings;
+  /** Variables for hooks: those that use kubectl reach the sandbox. */
+  readonly env: CliHost['env'];
+}
+
+export interface SandboxApiOptions extends Pick<SandboxOptions, 'onChange' | 'onRequest'> {
+  /** Further settings, by flag name. */
+  readonly flags?: Readonly<Record<string, string>>;
+  /** Times of objects, in milliseconds since 1970. */
+  readonly wallMs?: () => number;
+}
+
 /**
- * Starts a sandbox, and what hooks need to run on it; hooks that use kubectl reach the sandbox. When this resolves all of it has
- * ended, and its temporary files are gone.
+ * Starts a sandbox that lasts for a command. When this resolves it has ended, and its temporary files are gone.
  *
- * @param flags further settings, by flag name
  * @throws OperatorError when that is not possible; errors of `use`
  */
-export async function withSandboxLab<T>(
+export async function withSandboxApi<T>(
   host: CliHost,
-  {
-    flags = {},
-    wallMs = () => systemClock.wallMs(),
-    ...watch
-  }: Pick<SandboxOptions, 'onChange' | 'onRequest'> & {
-    readonly flags?: Readonly<Record<string, string>>;
-    /** Times of objects, in milliseconds since 1970. */
-    readonly wallMs?: () => number;
-  },
-  use: (lab: SandboxLab) => Promise<T>,
-  signal: AbortSignal,
+  { flags = {}, wallMs = () => systemClock.wallMs(), ...watch }: SandboxApiOptions,
+  use: (api: SandboxApi) => Promise<T>,
 ): Promise<T> {
   await using running = new AsyncDisposableStack();
   const directory = await scratchDirectory(running);
@@ -60,11 +64,23 @@ export async function withSandboxLab<T>(
   const own = { 'kube-config': kubeconfig, namespace: NAMESPACE, 'config-map': CONFIG_MAP };
   const settings = readSettings({ env: host.env, flags: { ...flags, ...own } });
   const env = { ...withHookTools(host.env, join(directory, 'bin')), KUBECONFIG: kubeconfig };
-  const labHost = daemonHost(
-    { ...host, env },
-    errorLog(() => undefined),
-  );
-  return await withHookLab({ settings, host: labHost }, (lab) => use({ lab, sandbox, settings }), signal);
+  return await use({ sandbox, settings, env });
+}
+
+/** The same, with what hooks need to run on it. */
+export async function withSandboxLab<T>(
+  host: CliHost,
+  options: SandboxApiOptions,
+  use: (lab: SandboxLab) => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  return await withSandboxApi(host, options, async ({ sandbox, settings, env }) => {
+    const labHost = daemonHost(
+      { ...host, env },
+      errorLog(() => undefined),
+    );
+    return await withHookLab({ settings, host: labHost }, (lab) => use({ lab, sandbox, settings }), signal);
+  });
 }
 
 /** Creates the namespace and the ConfigMap of the operator. */

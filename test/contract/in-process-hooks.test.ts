@@ -220,6 +220,23 @@ export default defineHook({ onStartup: 1 }, async ({ signal }) => {
   }
 });
 
+test('run() names the line of the source of a compiled hook', async () => {
+  // Line 4 of the compiled file is line 3 of the source.
+  const map = { version: 3, sources: ['source/author.ts'], names: [], mappings: ';;;AAEA' };
+  const compiled = `import { defineHook } from 'addon-operator/sdk';
+export default defineHook({ onStartup: 1 }, () => fail());
+function fail() {
+throw new Error('no luck');
+}
+//# sourceMappingURL=data:application/json;base64,${Buffer.from(JSON.stringify(map)).toString('base64')}
+`;
+  const file = await fileWith(compiled, 'compiled.mjs');
+  await hooks.load(file, LOAD_MS, captured.logger, never);
+  expect(await failure(run(hookAt(file, 'compiled.mjs')))).toMatch(
+    /Error: no luck \(at .*source\/author\.ts:3:1\)$/,
+  );
+});
+
 test('run() lets one hook run several times at once', async () => {
   const here = JSON.stringify(join(root, 'here'));
   // Each waits for the two others.

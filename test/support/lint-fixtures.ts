@@ -219,6 +219,11 @@ spec: {group: example.com, names: {kind: Gadget, plural: gadgets}, scope: Cluste
     ),
     message: 'may take 20 s',
   },
+  'setting-without-effect': {
+    bad: hook('onStartup: 1\nsettings: {statusCodes: {temporary: [503]}}'),
+    good: hook('onStartup: 1\nsettings: {exitCodes: {temporary: [75]}}'),
+    message: 'has settings.statusCodes, which an executable hook does not use',
+  },
   'events-in-main-queue': {
     bad: WITH_BINDING('{name: all, kind: Namespace}'),
     good: WITH_BINDING('{name: all, kind: Namespace, queue: namespaces}'),

@@ -40,8 +40,14 @@ export async function writeRecording(
     return path;
   } catch (cause) {
     await rm(draft, { force: true }).catch(() => undefined);
-    throw new Error(`cannot write the recording ${path}: ${messageOf(cause)}`, { cause });
+    const remedy = isDiskFull(cause) ? '; free space, or record into another directory with -o' : '';
+    throw new Error(`cannot write the recording ${path}: ${messageOf(cause)}${remedy}`, { cause });
   }
+}
+
+function isDiskFull(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
 /**

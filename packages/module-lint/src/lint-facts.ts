@@ -35,14 +35,23 @@ export interface WatchFacts {
 /** The configuration of a hook, with all defaults. */
 export interface HookConfigFacts {
   readonly schedule: readonly (BindingFacts & { readonly crontab: string })[];
-  readonly kubernetes: readonly (BindingFacts & { readonly watch: WatchFacts })[];
+  readonly kubernetes: readonly (BindingFacts & {
+    readonly watch: WatchFacts;
+    readonly debounce?: object;
+    readonly coalesce?: string;
+  })[];
   readonly admission: readonly { readonly name: string; readonly timeoutSeconds: number }[];
-  readonly settings: { readonly timeoutMs?: number };
+  readonly settings: {
+    readonly timeoutMs?: number;
+    readonly exitCodes?: object;
+    readonly statusCodes?: object;
+  };
 }
 
 export interface HookFacts {
   /** Relative to the module. */
   readonly path: string;
+  readonly transport: 'executable' | 'in-process' | 'http';
   readonly config: HookConfigFacts;
   /** Kinds of its bindings that are neither built in nor defined by a module. */
   readonly unknownKinds: readonly string[];

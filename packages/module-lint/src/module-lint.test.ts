@@ -70,6 +70,7 @@ test('rules of profiles, and those that must be named, are checked only then', (
       {
         path: 'hooks/a.sh',
         unknownKinds: [],
+        transport: 'executable',
         config: { schedule: [], kubernetes: [], admission: [], settings: {} },
       },
     ],

@@ -28,6 +28,7 @@ export interface Schema {
 export interface LoadedHook {
   /** Absolute. */
   readonly path: string;
+  readonly transport: HookFacts['transport'];
   readonly config: HookConfigFacts;
 }
 
@@ -195,7 +196,8 @@ async function hooksOf(
     for (const { watch } of hook.config.kubernetes)
       if (!defined.has(watch.kind.toLowerCase()) && !(await isBuiltIn(watch, parsers)))
         unknownKinds.push(watch.kind);
-    facts.push({ path: relative(path, hook.path), config: hook.config, unknownKinds });
+    const { transport, config } = hook;
+    facts.push({ path: relative(path, hook.path), transport, config, unknownKinds });
   }
   return facts;
 }

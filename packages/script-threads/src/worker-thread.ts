@@ -1,4 +1,4 @@
-import { registerHooks } from 'node:module';
+import { registerHooks, setSourceMapsSupport } from 'node:module';
 import { connect, type Socket } from 'node:net';
 import { pathToFileURL } from 'node:url';
 import { getHeapStatistics } from 'node:v8';
@@ -70,6 +70,8 @@ export function runProgram<D>(program: Program<D>): void {
   catchOutput(process.stdout, (bytes) => thread.output.write('stdout', bytes));
   catchOutput(process.stderr, (bytes) => thread.output.write('stderr', bytes));
   const { modules = {} } = program;
+  // A file may be compiled: its author looks for the line of the source.
+  setSourceMapsSupport(true);
   // Such files can be in any directory, and none of these has the package of the program.
   registerHooks({
     resolve: (specifier, context, next) => {

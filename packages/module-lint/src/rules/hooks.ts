@@ -8,6 +8,11 @@ type KubernetesBinding = HookFacts['config']['kubernetes'][number];
 const LARGE_KINDS = /^(?:pods?|po|secrets?|events?|ev|configmaps?|cm|endpointslices?|nodes?|no)$/i;
 const SECRETS = /^secrets?$/i;
 const MAX_WEBHOOK_SECONDS = 10;
+const KINDS: Readonly<Record<HookFacts['transport'], string>> = {
+  executable: 'an executable hook',
+  'in-process': 'an in-process hook',
+  http: 'an HTTP hook',
+};
 
 /** A rule about each hook. */
 function ofHooks(check: (hook: HookFacts) => Iterable<string>): Rule['check'] {
@@ -148,6 +153,27 @@ export const HOOK_RULES: readonly Rule[] = [
         .filter(({ timeoutSeconds }) => timeoutSeconds > MAX_WEBHOOK_SECONDS)
         .map(({ name, timeoutSeconds }) => `webhook '${name}' may take ${timeoutSeconds} s`),
     ),
+  },
+  {
+    code: 'setting-without-effect',
+    group: 'hooks',
+    level: 'warning',
+    summary: 'Each setting of a hook has an effect.',
+    explanation:
+      'Exit codes are those of executables, status codes those of HTTP hooks; an in-process hook throws `TemporaryError` or `PermanentError`. A binding that runs for no events has none to hold back or to coalesce, and one of a group has one context in any case.',
+    check: ofHooks(function* ({ transport, config: { settings, kubernetes } }) {
+      if (settings.exitCodes !== undefined && transport !== 'executable')
+        yield `has settings.exitCodes, which ${KINDS[transport]} does not use`;
+      if (settings.statusCodes !== undefined && transport !== 'http')
+        yield `has settings.statusCodes, which ${KINDS[transport]} does not use`;
+      for (const { name, group, watch, debounce, coalesce } of kubernetes) {
+        const hasNoEvents = watch.executeOnEvents.length === 0;
+        if (debounce !== undefined && hasNoEvents)
+          yield `binding '${name}' has debounce, but runs for no events`;
+        if (coalesce === 'object' && (hasNoEvents || group !== undefined))
+          yield `binding '${name}' has coalesce, but ${hasNoEvents ? 'runs for no events' : 'is in a group, which has one context a run'}`;
+      }
+    }),
   },
   {
     code: 'events-in-main-queue',
