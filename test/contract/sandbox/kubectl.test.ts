@@ -154,6 +154,27 @@ describe('kubectl on the sandbox', () => {
     expect(refused.stderr).toContain('unknown field "datta"');
   });
 
+  test('follows with get -w what is created, changed and deleted, by its selector', async () => {
+    const watching = await lab.bench.startKubectl(
+      'get',
+      'configmaps',
+      '-w',
+      '--selector=watched=yes',
+      '--output-watch-events',
+    );
+    await stdoutOf('create', 'configmap', 'ignored');
+    await stdoutOf('create', 'configmap', 'followed');
+    await stdoutOf('label', 'configmap', 'followed', 'watched=yes');
+    await watching.until(/ADDED +followed/);
+    await stdoutOf('patch', 'configmap', 'followed', '-p', '{"data":{"a":"1"}}');
+    await watching.until(/MODIFIED +followed/);
+    await stdoutOf('delete', 'configmap', 'followed', 'ignored');
+    await watching.until(/DELETED +followed/);
+    watching.kill('SIGTERM');
+    await watching.exitCode;
+    expect(watching.output).not.toContain('ignored');
+  });
+
   test('responds to auth can-i', async () => {
     expect(await stdoutOf('auth', 'can-i', 'create', 'pods')).toBe('yes');
     expect(await stdoutOf('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}')).toBe('sandbox');

@@ -8,6 +8,7 @@ import { type Sandbox, startSandbox } from '@addon-operator/kube-sandbox';
 import { pinnedHelm, pinnedKubectl } from '@addon-operator/pinned-tools';
 import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
 import { execa } from 'execa';
+import { StartedCommand } from '../../support/started-command.ts';
 
 const never = new AbortController().signal;
 
@@ -57,6 +58,11 @@ export class ToolBench {
 
   async kubectl(...args: readonly string[]): Promise<CommandResult> {
     return this.#run(await pinnedKubectl(toolOptions(), never), args);
+  }
+
+  /** A kubectl that goes on until it is ended. */
+  async startKubectl(...args: readonly string[]): Promise<StartedCommand> {
+    return new StartedCommand(await pinnedKubectl(toolOptions(), never), args, { ...this.#env });
   }
 
   /** What `kubectl get … -o json` prints. */
