@@ -28,6 +28,14 @@ test('all scripts together have at most 100 kB', () => {
   expect(bytes).toBeLessThanOrEqual(100_000);
 });
 
+test('the page is built without the places of its elements, also below a test runner', () => {
+  for (const file of assets.filter((name) => name.endsWith('.js')))
+    expect([file, readFileSync(join(built, 'assets', file), 'utf8')]).toEqual([
+      file,
+      expect.not.stringContaining('columnNumber:'),
+    ]);
+});
+
 test('every file has its compressed copy', () => {
   for (const file of assets.filter((name) => !name.endsWith('.gz'))) {
     const copy = gunzipSync(readFileSync(join(built, 'assets', `${file}.gz`)));
