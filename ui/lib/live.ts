@@ -38,7 +38,8 @@ let beatMs = DEFAULT_BEAT_MS;
 export async function followOperator(): Promise<never> {
   let delayMs = FIRST_DELAY_MS;
   while (true) {
-    await untilVisible();
+    // A page that is seen begins at once, before it is drawn for the first time.
+    if (document.hidden) await untilVisible();
     const ended = new AbortController();
     const hide = (): void => {
       if (document.hidden) ended.abort();
@@ -71,12 +72,19 @@ async function readStream(ended: AbortController, onResponse: () => void): Promi
   const parser = new EventStreamParser();
   const decoder = new TextDecoder();
   let watchdog = setTimeout(() => ended.abort(), beatMs * MISSED_BEATS);
+  let waiting: readonly StreamEvent[] = [];
+  let isGreeted = false;
   try {
     for await (const bytes of chunksOf(response.body)) {
       clearTimeout(watchdog);
       watchdog = setTimeout(() => ended.abort(), beatMs * MISSED_BEATS);
       onResponse();
-      take(parser.push(decoder.decode(bytes, { stream: true })));
+      waiting = [...waiting, ...parser.push(decoder.decode(bytes, { stream: true }))];
+      // What comes first takes several reads, and is drawn once, when all of it is there.
+      isGreeted ||= waiting.some(({ event }) => event === 'ready');
+      if (!isGreeted) continue;
+      take(waiting);
+      waiting = [];
     }
     throw new ApiError(0, '', 'the connection was closed');
   } finally {
@@ -132,7 +140,6 @@ function onChangeOnly(action: () => void): () => void {
 }
 
 async function untilVisible(): Promise<void> {
-  if (!document.hidden) return;
   await new Promise((resolve) => {
     document.addEventListener('visibilitychange', resolve, { once: true });
   });

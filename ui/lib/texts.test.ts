@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { counted } from '../parts/names.ts';
 import {
   agoText,
   bytesText,
@@ -15,6 +16,17 @@ test('durations have the unit that fits', () => {
   expect(
     [0, 12.4, 999, 1_000, 3_449, 12_000, 65_000, 120_000, 3_600_000, 90_000_000].map(durationText),
   ).toEqual(['0 ms', '12 ms', '999 ms', '1.0 s', '3.4 s', '12 s', '1 min 5 s', '2 min', '1 h', '1 d 1 h']);
+});
+
+test('numbers of things are grouped by thousands, and one thing is singular', () => {
+  expect([0, 1, 999, 1_000, 20_045, 1_234_567].map((count) => counted(count, 'task'))).toEqual([
+    '0 tasks',
+    '1 task',
+    '999 tasks',
+    '1,000 tasks',
+    '20,045 tasks',
+    '1,234,567 tasks',
+  ]);
 });
 
 test('relative times round down for the past and up for the future', () => {

@@ -16,6 +16,7 @@ const LEVELS: Readonly<Record<HeadlineResponse['level'], { tone: Tone; sign: Sig
   waiting: { tone: 'wait', sign: 'clock', word: 'Waiting' },
   broken: { tone: 'bad', sign: 'alert', word: 'Needs attention' },
 };
+const READING = 'Reading …';
 const SHOWN_PROBLEMS = 6;
 const SHOWN_RUNS = 10;
 const SHOWN_NEXT = 5;
@@ -32,7 +33,7 @@ export function NowPage(): VNode {
       <div class="columns">
         <Card title="Queues" more={<Link to="queues">all {state.queues.size}</Link>}>
           {busy.length === 0 ? (
-            <Empty>No task waits or runs.</Empty>
+            <Empty>{state.isReady ? 'No task waits or runs.' : READING}</Empty>
           ) : (
             <ul class="plain">
               {busy.map((queue) => (
@@ -43,7 +44,9 @@ export function NowPage(): VNode {
         </Card>
         <Card title="Next" more={<Link to="next">all of the day</Link>}>
           {state.next.length === 0 ? (
-            <Empty>Nothing is planned: it happens when something changes.</Empty>
+            <Empty>
+              {state.isReady ? 'Nothing is planned: it happens when something changes.' : READING}
+            </Empty>
           ) : (
             <NextList items={state.next.slice(0, SHOWN_NEXT)} />
           )}
@@ -51,7 +54,7 @@ export function NowPage(): VNode {
       </div>
       <Card title="Last runs" more={<Link to="runs">all</Link>}>
         {runs.length === 0 ? (
-          <Empty>Nothing has run since the operator started.</Empty>
+          <Empty>{state.isReady ? 'Nothing has run since the operator started.' : READING}</Empty>
         ) : (
           <RunsTable runs={runs} caption="The last ten runs" />
         )}

@@ -30,7 +30,13 @@ export function pathToModule(name: string): string {
   return pathTo(['modules', name]);
 }
 
-/** `1 task`, `2 tasks`. */
+/** `1 task`, `2 tasks`, `2,000 tasks`. */
 export function counted(count: number, name: string): string {
-  return `${count.toLocaleString('en')} ${name}${count === 1 ? '' : 's'}`;
+  return `${grouped(count)} ${name}${count === 1 ? '' : 's'}`;
+}
+
+/** Not `toLocaleString`: its first call takes longer than to draw a page. */
+function grouped(count: number): string {
+  if (count < 1_000) return String(count);
+  return `${grouped(Math.floor(count / 1_000))},${String(count % 1_000).padStart(3, '0')}`;
 }

@@ -27,7 +27,14 @@ export function Link({
 export function Time({ at, kind = 'ago' }: { at: string; kind?: 'ago' | 'until' | 'for' }): VNode {
   const text = useMemo(() => tickingText(at, kind), [at, kind]);
   return (
-    <time dateTime={at} title={`${new Date(at).toLocaleString()} (${at})`}>
+    <time
+      dateTime={at}
+      title={at}
+      // Only when it is wanted: what browsers need for local times takes longer to load than to draw a page.
+      onPointerEnter={({ currentTarget }) => {
+        currentTarget.title = `${new Date(at).toLocaleString()} (${at})`;
+      }}
+    >
       {text}
     </time>
   );
