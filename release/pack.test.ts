@@ -61,3 +61,19 @@ test('the packed sandbox works in a plain project, and has nothing of the operat
     ],
   });
 });
+
+test.each([
+  ['sdk', ['json']],
+  ['kube-sandbox', ['base', 'json', 'kube-client']],
+] as const)('the packed %s has compiled files, and those of %j', LIMIT, async (name, parts) => {
+  const archive = await packPackage(name, directory, new AbortController().signal);
+  const { stdout } = await execa('tar', ['-tzf', archive]);
+  const files = stdout.split('\n').map((file) => file.replace(/^package\//, ''));
+  const compiled = String.raw`src/[\w/-]+\.(?:js|js\.map|d\.ts)`;
+  const own = new RegExp(`^(?:${compiled}|package\\.json|README\\.md|LICENSE)$`);
+  const bundled = new RegExp(
+    `^node_modules/(?:@addon-operator/(?:${parts.join('|')})/(?:${compiled}|package\\.json)|(?:js-yaml|argparse)/.+)$`,
+  );
+  expect(files.filter((file) => !own.test(file) && !bundled.test(file))).toEqual([]);
+  for (const file of ['package.json', 'README.md', 'LICENSE']) expect(files).toContain(file);
+});

@@ -134,12 +134,12 @@ async function placeCompiled(compiled: string, name: string, target: string): Pr
   await rename(join(compiled, 'packages', name, 'src'), join(target, 'src'));
 }
 
-async function writeJson(file: string, value: unknown): Promise<void> {
+export async function writeJson(file: string, value: unknown): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, `${JSON.stringify(value, undefined, 2)}\n`);
 }
 
-async function npmPack(stage: string, directory: string, signal: AbortSignal): Promise<string> {
+export async function npmPack(stage: string, directory: string, signal: AbortSignal): Promise<string> {
   await mkdir(directory, { recursive: true });
   const args = ['pack', '--silent', '--ignore-scripts', '--pack-destination', resolve(directory)];
   const { stdout } = await execa('npm', args, { cwd: stage, cancelSignal: signal });
