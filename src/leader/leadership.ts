@@ -4,7 +4,12 @@ import type { Logger } from '@addon-operator/base/log';
 import { componentLog } from '@addon-operator/base/log';
 import { withDeadline } from '@addon-operator/kube-client/deadline';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
-import { LeaderElector, type LeaseLoss } from '@addon-operator/kube-client/leader-election/leader-elector';
+import {
+  LeaderElector,
+  type LeaderElectorOptions,
+  type LeaseLoss,
+} from '@addon-operator/kube-client/leader-election/leader-elector';
+import type { LeaseTimes } from '@addon-operator/kube-client/leader-election/lease-election';
 import type { LeaseFence } from '@addon-operator/kube-client/leader-election/lease-fence';
 import { LeaseStore } from '@addon-operator/kube-client/leader-election/lease-store';
 import type { LeaseTerm } from '@addon-operator/kube-client/leader-election/lease-term';
@@ -26,11 +31,19 @@ export interface LeadershipHost {
   readonly log: Logger;
 }
 
+/** The lease that gives the right to act. */
+export interface LeadershipLease {
+  readonly store: LeaderElectorOptions['store'];
+  readonly identity: string;
+  readonly times: LeaseTimes;
+  /** What is logged when it was given back, and when it could not be. */
+  readonly released: string;
+  readonly notReleased: string;
+}
+
 export interface LeadershipOptions {
-  readonly settings: Settings;
+  readonly lease: LeadershipLease;
   readonly host: LeadershipHost;
-  /** For the lease alone: without a limit of rate, and not behind the fence. */
-  readonly kube: KubeClient;
   readonly fence: LeaseFence;
   readonly metrics: Pick<OperatorMetrics, 'setLeader' | 'leaseError'>;
   /** Called once, when this replica must not act any more; hooks and helm must be ended first. */
@@ -48,20 +61,12 @@ export class Leadership {
   #isOver = false;
 
   constructor(options: LeadershipOptions) {
-    const { settings, host, kube, metrics } = options;
+    const { lease, host, metrics } = options;
     this.#options = options;
     this.#elector = new LeaderElector({
-      store: new LeaseStore(
-        kube,
-        { namespace: settings.namespace, name: LEASE_NAME },
-        settings.leaseRetryPeriodMs,
-      ),
-      identity: leaderIdentity(settings),
-      times: {
-        durationMs: settings.leaseDurationMs,
-        renewDeadlineMs: settings.leaseRenewDeadlineMs,
-        retryPeriodMs: settings.leaseRetryPeriodMs,
-      },
+      store: lease.store,
+      identity: lease.identity,
+      times: lease.times,
       steadyClock: host.steadyClock,
       random: host.random,
       wallClock: host.clock,
@@ -78,12 +83,8 @@ export class Leadership {
 
   /** Resolves when this replica leads; from then on it renews the lease. Rejects with the signal's reason. */
   async acquire(signal: AbortSignal): Promise<void> {
-    const { host, settings, metrics } = this.#options;
-    const identity = leaderIdentity(settings);
-    host.log.info({ identity, lease: LEASE_NAME }, 'HA mode is enabled: waiting for the lease');
     await this.#elector.acquire(signal);
-    metrics.setLeader(true);
-    host.log.info({ identity }, 'this replica is the leader');
+    this.#options.metrics.setLeader(true);
     this.#holding = this.#elector.hold(this.#end.signal).then(
       (loss) => this.lose(loss),
       () => undefined,
@@ -109,26 +110,28 @@ export class Leadership {
     this.#end.abort();
   }
 
-  /** Gives the lease back, if it is ours; to be called when nothing of ours runs any more. */
-  async release(): Promise<void> {
-    const { fence, host, metrics } = this.#options;
+  /**
+   * Gives the lease back, if it is ours; to be called when nothing of ours runs any more. Returns whether it was given
+   * back.
+   */
+  async release(): Promise<boolean> {
+    const { fence, host, lease, metrics } = this.#options;
     const isLeader = this.#term !== undefined && !this.#isOver;
     this.#isOver = true;
     this.#end.abort();
     await this.#holding;
-    if (!isLeader) return;
+    if (!isLeader) return false;
     fence.close();
     metrics.setLeader(false);
     const error = (): Error => new OperatorError('KUBE_UNREACHABLE', 'no response');
     const deadline = { clock: host.steadyClock, limitMs: RELEASE_TIMEOUT_MS, error };
     try {
       await withDeadline(deadline, new AbortController().signal, (signal) => this.#elector.release(signal));
-      host.log.info({}, 'the lease is released');
+      host.log.info({}, lease.released);
+      return true;
     } catch (error) {
-      host.log.warn(
-        errorFields(error),
-        'cannot release the lease: another replica takes over when it expires',
-      );
+      host.log.warn(errorFields(error), lease.notReleased);
+      return false;
     }
   }
 
@@ -137,6 +140,28 @@ export class Leadership {
     this.#options.fence.extend(term.stopAtMs);
     this.#processes?.setDeadline(term);
   }
+}
+
+/** The Lease that replicas compete for. @param kube not behind the fence, and without a limit of rate */
+export function replicaLease(settings: Settings, kube: KubeClient): LeadershipLease {
+  const { namespace, leaseRetryPeriodMs } = settings;
+  return {
+    store: new LeaseStore(kube, { namespace, name: LEASE_NAME }, leaseRetryPeriodMs),
+    identity: leaderIdentity(settings),
+    times: leaseTimes(settings),
+    released: 'the lease is released',
+    notReleased: 'cannot release the lease: another replica takes over when it expires',
+  };
+}
+
+export function leaseTimes(
+  settings: Pick<Settings, 'leaseDurationMs' | 'leaseRenewDeadlineMs' | 'leaseRetryPeriodMs'>,
+): LeaseTimes {
+  return {
+    durationMs: settings.leaseDurationMs,
+    renewDeadlineMs: settings.leaseRenewDeadlineMs,
+    retryPeriodMs: settings.leaseRetryPeriodMs,
+  };
 }
 
 /** `<pod>.<ip>.<namespace>.pod`: below the domain of a cluster, DNS resolves it to the pod. */

@@ -14,7 +14,7 @@ import type { Settings } from '../settings.ts';
 import type { Readiness } from '../status/daemon-view.ts';
 import { leaderHost } from './leader-host.ts';
 import { leaderReadiness } from './leader-readiness.ts';
-import { Leadership, type LeadershipHost } from './leadership.ts';
+import { LEASE_NAME, Leadership, type LeadershipHost, replicaLease } from './leadership.ts';
 import { startPresence } from './presence.ts';
 import { WebhookEndpoint } from './webhook-endpoint.ts';
 
@@ -41,7 +41,7 @@ export const ALONE: Lead = {
 };
 
 /** The connections that the election needs. */
-interface LeadClients {
+export interface LeadClients {
   readonly main: KubeClient;
   /** For the lease alone: without a limit of rate, and not behind the fence. */
   readonly lease: KubeClient;
@@ -129,10 +129,11 @@ async function waitForLead<Cluster extends LeadClients>(
     random: host.random,
     log: componentLog(host, 'leader'),
   });
+  const lease = replicaLease(settings, cluster.lease);
+  const { identity } = lease;
   const leadership = new Leadership({
-    settings,
+    lease,
     host,
-    kube: cluster.lease,
     fence,
     metrics,
     onLost: (error) => {
@@ -150,7 +151,9 @@ async function waitForLead<Cluster extends LeadClients>(
     async (signal) => ({ type: 'standby', leader: await readiness(signal) }),
     () => leadership.leader,
   );
-  running.defer(() => leadership.release());
+  running.defer(async () => {
+    await leadership.release();
+  });
   // A Service sends webhooks to every pod, a standby or not.
   const heldPorts = await ConnectionForwarder.start({
     ports: webhookPorts,
@@ -161,8 +164,12 @@ async function waitForLead<Cluster extends LeadClients>(
   });
   running.defer(() => heldPorts.stop());
   endpoint.publish(stop);
+  host.log.info({ identity, lease: LEASE_NAME }, 'HA mode is enabled: waiting for the lease');
+  const leading = leadership
+    .acquire(stop)
+    .then(() => host.log.info({ identity }, 'this replica is the leader'));
   // Without the namespace there can be no lease.
-  await Promise.all([leadership.acquire(stop), requireNamespace(settings, host, cluster.main, stop)]);
+  await Promise.all([leading, requireNamespace(settings, host, cluster.main, stop)]);
   heldPorts.hold();
   void host.steadyClock.sleep(UNUSED_PORT_MS, stop).then(
     () => heldPorts.stop(),

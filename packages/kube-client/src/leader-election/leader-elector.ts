@@ -22,7 +22,7 @@ const LOOKS_PER_PERIOD = 5;
 const MAX_CONFLICTS = 5;
 
 export interface LeaderElectorOptions {
-  readonly store: LeaseStore;
+  readonly store: Pick<LeaseStore, 'read' | 'write'>;
   readonly identity: string;
   readonly times: LeaseTimes;
   /** Must never be turned back: deadlines are counted with it. */
