@@ -1,7 +1,7 @@
 import { errorText } from '@addon-operator/base/error-text';
 import { errorFields, hasCode } from '@addon-operator/base/errors';
 import type { DaemonHost } from './app/host.ts';
-import { type Daemon, startDaemon } from './app/start.ts';
+import { type Daemon, type LoneRun, startDaemon } from './app/start.ts';
 import type { FailedTask } from './operator/failed-task.ts';
 import { modulesLeftBehind } from './operator/modules-left-behind.ts';
 import type { Settings } from './settings.ts';
@@ -24,6 +24,7 @@ const NO_OBSERVER: DaemonObserver = { onStarted: () => undefined, onConverged: (
  * What keeps it from starting is logged as one record.
  *
  * @param stopSignal requests an orderly stop
+ * @param lone default: all modules are run
  * @returns the exit code: 0 after an orderly stop, also one because another replica leads, 1 after a failed start, also of a
  * global onStartup hook that failed permanently; with `exitsAfterConverge` also 1 when a task
  * of the start or the first converge failed three times in a row, when modules failed for good, are isolated or not
@@ -34,6 +35,7 @@ export async function runDaemon(
   host: DaemonHost,
   stopSignal: AbortSignal,
   observer: DaemonObserver = NO_OBSERVER,
+  lone?: LoneRun,
 ): Promise<number> {
   const { log } = host;
   const stuck = Promise.withResolvers<FailedTask>();
@@ -46,7 +48,7 @@ export async function runDaemon(
   const stopRequest = untilAborted(stopSignal);
   let daemon: Daemon;
   try {
-    daemon = await startDaemon(settings, { ...host, onTaskFailure }, stopSignal);
+    daemon = await startDaemon(settings, { ...host, onTaskFailure }, stopSignal, lone);
   } catch (error) {
     if (stopSignal.aborted) return exitCodeOf(settings, false);
     if (hasCode(error, 'LEASE_LOST')) return 0;

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { componentLog } from '@addon-operator/base/log';
 import type { Redactor } from '@addon-operator/base/redactor';
 import type { HelmDriver } from '@addon-operator/helm-releases/helm-driver';
@@ -23,15 +24,24 @@ import { createExecution, createRunParts, scriptParts } from '../operator/execut
 import { createExtensionParts } from '../operator/extension-parts.ts';
 import { FileWaits } from '../operator/file-waits.ts';
 import { GlobalHooks } from '../operator/global-hooks.ts';
+import { HandOvers } from '../operator/hand-overs.ts';
 import { helmReports } from '../operator/helm-reports.ts';
 import { createHookLoader, createRuntime } from '../operator/hook-parts.ts';
+import {
+  enabledWith,
+  type LoneModule,
+  NO_DIRECTORY_MEMORY,
+  onlyContentOf,
+  onlyReleaseOf,
+  sourcesOf,
+} from '../operator/lone-module.ts';
 import { ModuleFiles } from '../operator/module-files.ts';
 import { createFlags, discoveries } from '../operator/module-flags.ts';
 import { ModuleOperations } from '../operator/module-operations.ts';
 import { ModuleRegistry } from '../operator/module-registry.ts';
 import type { Operator } from '../operator/operator.ts';
 import { operatorPolicy } from '../operator/operator-policy.ts';
-import { loadPauses, type Pauses } from '../operator/pauses.ts';
+import { loadPauses, type Pauses, pausesRef } from '../operator/pauses.ts';
 import { recordedRuns } from '../operator/recorded-runs.ts';
 import { releasesOf } from '../operator/releases.ts';
 import { runOperation } from '../operator/request-operation.ts';
@@ -74,8 +84,16 @@ export interface BuildOptions {
   readonly heldPorts: Lead['heldPorts'];
   /** What is started later is entered here. */
   readonly running: AsyncDisposableStack;
+  /** Default: it runs all modules. */
+  readonly variant?: OperatorVariant;
+}
+
+/** What an operator does not do. */
+export interface OperatorVariant {
   /** Nothing is run, and nothing is written to the cluster. */
   readonly isInspection?: true;
+  /** The only module that it runs. */
+  readonly lone?: LoneModule | undefined;
 }
 
 export interface BuiltOperator {
@@ -84,6 +102,7 @@ export interface BuiltOperator {
   readonly handle: TaskHandler<Task>;
   readonly schedules: Schedules;
   readonly pauses: Pauses;
+  readonly handOvers: HandOvers;
   readonly helm: HelmDriver;
   /** Loads files, and with an author at work waits for those that cannot be loaded. */
   readonly loads: FileWaits;
@@ -97,7 +116,7 @@ export interface BuiltOperator {
  * @throws OperatorError for directories and values files that cannot be used
  */
 export async function buildOperator(options: BuildOptions): Promise<BuiltOperator> {
-  const { settings, host, base, metrics, configMap, stop } = options;
+  const { settings, host, base, metrics, configMap, stop, variant: { lone, isInspection } = {} } = options;
   const { clock } = host;
   const recording = createRecording(options);
   const all = { ...options, ...base, tap: recording.tap };
@@ -106,12 +125,14 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const authorization = await createAuthorization({ ...all, kube: base.cluster.main });
   const loads = fileWaits(options);
   const crds = createCrds({ ...options, ...base.cluster, kube: base.cluster.helm });
-  const files = await loads.untilLoaded(() => readFiles({ ...all, gate: authorization?.gate }, crds));
-  const pauses = await loadPauses({ ...all, kube: base.cluster.main }, (module) => files.hasModule(module));
+  const files = await loads.untilLoaded(() => readFiles({ ...all, lone, gate: authorization?.gate }, crds));
+  const handOvers = createHandOvers(options);
+  const pauses = await pausesFor(options, files, handOvers);
   const secrets = createSecrets(all);
   const values = new ValuesStore(files.found.staticValues, secrets.values);
   const followSecrets = (): Promise<void> => secrets.follow(values, configMap.content);
-  const { dynamicFlags, flags, extenders, isFlaggedOff } = createFlags({ ...options, files });
+  const { dynamicFlags, flags, extenders, ...flagged } = createFlags({ ...options, files });
+  const isFlaggedOff = lone ? () => false : flagged.isFlaggedOff;
   await followSecrets();
   takeConfig(configMap, values, (module) => !isFlaggedOff(module));
   const registry = new ModuleRegistry(files.found.modules, isFlaggedOff);
@@ -123,12 +144,12 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const helm = await startHelm(all, readManifest, helmReports({ registry, router, pauses, metrics, traces }));
   const execution = createExecution(
     { ...options, helm, values, dynamicFlags, followSecrets, ...createRunParts(all) },
-    { registry, journal },
+    { registry, journal, ...(lone && { enabledModules: () => enabledWith(lone) }) },
   );
   const hasHooks = ({ name }: Module): boolean => registry.tracked.get(name)?.hooks !== undefined;
   const loader = createHookLoader(all, stop);
   const moduleHooks = createModuleHooks({ ...options, loader, ...scriptParts(all, values), hasHooks });
-  const releases = releasesOf(helm);
+  const releases = lone ? onlyReleaseOf(lone, releasesOf(helm)) : releasesOf(helm);
   const annotated = createAnnotatedOperations(all);
   const parts = {
     registry,
@@ -141,7 +162,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   };
   const explained = { ...parts, clock, log, ...waiting, values, pauses, releases, execution };
   const extensions = await createExtensionParts({ ...all, helm, hosts: base.http.hosts }, explained);
-  if (options.isInspection !== true) await loads.untilLoaded(() => files.loadFlow());
+  if (isInspection !== true) await loads.untilLoaded(() => files.loadFlow());
   const schedules = createSchedules({ ...all, router });
   const runDeps = { execution, metrics, log, traces, registry, router };
   const webhooks = createWebhooks({ ...options, kube: base.cluster.main }, base.reflectors, runDeps);
@@ -159,22 +180,67 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
       loadGlobalHooks: (...load) => loadGlobalHooks(loader, settings.globalHooksDir, ...load),
       reloadModules: () => files.reload({ moduleHooks, crds, values, followSecrets, registry }),
       modulesDirectories: () => files.found.directories,
+      ...(lone && sourcesOf(lone)),
     },
-    bindings: {
-      createRuntime: (hook) => createRuntime({ host, metrics, stop, ...base, ...waiting }, hook, router),
-      setSchedules: (runtime, isEnabled) => schedules.set(runtime, isEnabled),
-      setWebhooks: (runtimes, isEnabled, signal) => webhooks.set(runtimes, isEnabled, signal),
-    },
-    configMapContent: () => configMap.content,
+    bindings: bindingsOf({ ...base, ...waiting, host, metrics, stop, router, schedules, webhooks }),
+    configMapContent: contentFor(options, files),
     followSecrets,
     deployHooks: new DeployHooks({ ...explained, metrics }),
     extensions: { ...extensions, flow: () => files.flow },
-    directoryMemory: directoryMemory(base.cluster.main, memoryRef(settings)),
+    directoryMemory: lone ? NO_DIRECTORY_MEMORY : directoryMemory(base.cluster.main, memoryRef(settings)),
     authorization,
+    handOvers,
   };
   if (annotated !== undefined) watchAnnotations(annotated, operator);
   secrets.onChange((changed) => onSecretsChange(operator, changed));
-  return { operator, handle: createHandler(options, operator), schedules, pauses, helm, loads };
+  return { operator, handle: createHandler(options, operator), schedules, pauses, handOvers, helm, loads };
+}
+
+function bindingsOf(
+  parts: Parameters<typeof createRuntime>[0] & {
+    readonly router: TaskRouter;
+    readonly schedules: Schedules;
+    readonly webhooks: ReturnType<typeof createWebhooks>;
+  },
+): Operator['bindings'] {
+  const { router, schedules, webhooks } = parts;
+  return {
+    createRuntime: (hook) => createRuntime(parts, hook, router),
+    setSchedules: (runtime, isEnabled) => schedules.set(runtime, isEnabled),
+    setWebhooks: (runtimes, isEnabled, signal) => webhooks.set(runtimes, isEnabled, signal),
+  };
+}
+
+async function pausesFor(
+  { base, variant, ...options }: BuildOptions,
+  files: ModuleFiles,
+  handOvers: HandOvers,
+): Promise<Pauses> {
+  const isLone = variant?.lone !== undefined;
+  const { reflectors } = base;
+  const kube = base.cluster.main;
+  // Others pause modules that are none here, and hand over the one that is.
+  return await loadPauses(
+    { ...options, kube, reflectors, ...(!isLone && { handOvers }) },
+    (module) => isLone || files.hasModule(module),
+  );
+}
+
+function contentFor({ configMap, variant }: BuildOptions, files: ModuleFiles): Operator['configMapContent'] {
+  const content: Operator['configMapContent'] = () => configMap.content;
+  if (variant?.lone === undefined) return content;
+  return onlyContentOf(content, (key) => files.found.modules.some((module) => module.key === key));
+}
+
+function createHandOvers({ settings, host, base }: BuildOptions): HandOvers {
+  const { namespace, podName } = settings;
+  return new HandOvers({
+    kube: base.cluster.main,
+    ref: pausesRef(settings),
+    steadyClock: host.steadyClock,
+    log: componentLog(host, 'operator'),
+    identity: `${namespace}/${podName || hostname()}`,
+  });
 }
 
 async function readFiles(
@@ -186,8 +252,8 @@ async function readFiles(
   return files;
 }
 
-function fileWaits({ settings, host, stop, isInspection }: BuildOptions): FileWaits {
-  const hasAuthor = settings.watchesFiles && !settings.exitsAfterConverge && isInspection !== true;
+function fileWaits({ settings, host, stop, variant }: BuildOptions): FileWaits {
+  const hasAuthor = settings.watchesFiles && !settings.exitsAfterConverge && variant?.isInspection !== true;
   return new FileWaits(hasAuthor ? { directories: watchedPaths(settings), host, stop } : undefined);
 }
 

@@ -4,6 +4,7 @@ import { withRedactedLog } from '@addon-operator/logging/redacted-log';
 import { connectAlone } from '../leader/take-lead.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
 import { createMetrics } from '../operator/daemon-metrics.ts';
+import type { LoneModule } from '../operator/lone-module.ts';
 import type { Inspection } from '../plan/inspection.ts';
 import type { Settings } from '../settings.ts';
 import { GLOBAL_SECTION } from '../values/module-key.ts';
@@ -18,6 +19,7 @@ import { startBase } from './infrastructure.ts';
  * Looks at what a daemon with these settings would work on: nothing is queued, watched or served, and temporary files
  * are kept apart from those of a running operator. Errors do not contain the content of Secrets that values refer to.
  *
+ * @param lone the only module that is looked at; default: all
  * @throws OperatorError for everything that would keep the daemon from starting; and what `use` throws
  */
 export async function inspect<T>(
@@ -25,10 +27,11 @@ export async function inspect<T>(
   given: DaemonHost,
   use: (inspection: Inspection) => Promise<T>,
   signal: AbortSignal,
+  lone?: LoneModule,
 ): Promise<T> {
   const redacting = withRedactedLog(given);
   try {
-    return await inspectAs(redacting, settings, use, signal);
+    return await inspectAs(redacting, settings, use, signal, lone);
   } catch (error) {
     throw redactedError(error, redacting.redactor);
   }
@@ -39,6 +42,7 @@ async function inspectAs<T>(
   settings: Settings,
   use: (inspection: Inspection) => Promise<T>,
   signal: AbortSignal,
+  lone: LoneModule | undefined,
 ): Promise<T> {
   await using running = new AsyncDisposableStack();
   const directory = await scratchDirectory(running);
@@ -79,7 +83,7 @@ async function inspectAs<T>(
     heldPorts: undefined,
     stop: signal,
     running,
-    isInspection: true,
+    variant: { isInspection: true, lone },
   });
   const { namespace, crdFilterPrefixes, crdExtraLabels } = settings;
   const hasSecretReferences = (module: string): boolean =>

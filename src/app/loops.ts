@@ -3,6 +3,8 @@ import { errorFields } from '@addon-operator/base/errors';
 import { freeMemory } from '@addon-operator/base/free-memory';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { onConfigChange } from '../operator/config-changes.ts';
+import { handOverActions } from '../operator/hand-over-tasks.ts';
+import type { HandOvers } from '../operator/hand-overs.ts';
 import type { Operator } from '../operator/operator.ts';
 import { onPausesChange } from '../operator/pause-tasks.ts';
 import type { Pauses } from '../operator/pauses.ts';
@@ -18,6 +20,7 @@ export interface LoopParts {
   readonly configMap: ConfigMapStore;
   readonly schedules: Schedules;
   readonly pauses: Pauses;
+  readonly handOvers: HandOvers;
   readonly metrics: OperatorMetrics;
   readonly stop: AbortSignal;
   readonly running: AsyncDisposableStack;
@@ -25,12 +28,13 @@ export interface LoopParts {
 
 /** Starts everything that goes on by itself until the daemon stops. */
 export function startLoops(host: DaemonHost, parts: LoopParts): void {
-  const { operator, configMap, schedules, pauses, metrics, stop, running } = parts;
+  const { operator, configMap, schedules, pauses, handOvers, metrics, stop, running } = parts;
   const loops = [
     configMap.watch((change) => onConfigChange(operator, change), stop),
     schedules.run(stop),
     pauses.watch(() => onPausesChange(operator), stop),
     pauses.follow(stop),
+    handOvers.run(handOverActions(operator, pauses), stop),
     every(
       host.clock,
       LIVE_TICK_MS,

@@ -5,13 +5,14 @@ import { observeLog } from '@addon-operator/logging/observe-log';
 import { withRedactedLog } from '@addon-operator/logging/redacted-log';
 import { startTracing } from '@addon-operator/tracing';
 import { leaderPod } from '../leader/leader-host.ts';
-import { ALONE, type TakeLeadOptions, takeLead } from '../leader/take-lead.ts';
+import { ALONE, type LeadOnCluster, type TakeLeadOptions, takeLead } from '../leader/take-lead.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
 import { createModuleObjects, moduleSource } from '../operator/create-module-objects.ts';
 import { createMetrics, operatorGauges } from '../operator/daemon-metrics.ts';
 import { warnAboutUnknownModules } from '../operator/handlers/apply-config.ts';
 import { shutDown, startUp } from '../operator/lifecycle.ts';
 import { loadHooks, warnOfNothingToDo } from '../operator/load-global-hooks.ts';
+import type { LoneModule } from '../operator/lone-module.ts';
 import type { Operator } from '../operator/operator.ts';
 import { STARTING_VIEW } from '../operator/operator-view.ts';
 import { FILES_CHANGED } from '../operator/tasks.ts';
@@ -53,11 +54,24 @@ export interface Daemon {
   readonly stop: () => Promise<void>;
 }
 
+/** How a daemon runs one module in place of the operator in the cluster. */
+export interface LoneRun {
+  readonly module: LoneModule;
+  /** Takes the module over, in place of an election. */
+  readonly takeLead: (options: LoneLeadOptions) => Promise<LeadOnCluster<Cluster>>;
+}
+
+export type LoneLeadOptions = Pick<
+  TakeLeadOptions<Cluster>,
+  'settings' | 'metrics' | 'connect' | 'running' | 'stop' | 'onLost'
+> & { readonly host: DaemonHost };
+
 /**
  * Starts everything in order: probes and metrics, with high availability the wait for the Lease, the parts below the operator, hooks and
  * modules, and last the queues. Resolves when the queues run.
  *
  * @param startSignal aborts a start that is not complete; a complete one is ended by `stop`
+ * @param lone default: all modules are run
  * @throws OperatorError for everything that is wrong with settings, directories, hooks, values or the ConfigMap;
  *   LEASE_LOST when the lease was lost in the meantime
  */
@@ -65,6 +79,7 @@ export async function startDaemon(
   settings: Settings,
   host: DaemonHost,
   startSignal: AbortSignal,
+  lone?: LoneRun,
 ): Promise<Daemon> {
   const running = new AsyncDisposableStack();
   const stop = new AbortController();
@@ -73,13 +88,14 @@ export async function startDaemon(
   let loss: OperatorError | undefined;
   const onLost = (error: OperatorError): void => {
     loss = error;
-    host.log.warn({ error }, 'Restarting because the leadership was handed over');
+    host.log.warn({ error }, lone === undefined ? HANDED_OVER : TAKEN_AWAY);
     abort.abort(error);
     stop.abort(error);
     lost.resolve();
   };
   try {
     const { operator, httpPort } = await start(settings, host, {
+      lone,
       running,
       stop: AbortSignal.any([stop.signal, startSignal]),
       abort: abort.signal,
@@ -104,7 +120,11 @@ export async function startDaemon(
   }
 }
 
+const HANDED_OVER = 'Restarting because the leadership was handed over';
+const TAKEN_AWAY = 'The module is not handed over any more: everything of it ends here';
+
 interface StartSignals {
+  readonly lone: LoneRun | undefined;
   readonly running: AsyncDisposableStack;
   readonly stop: AbortSignal;
   readonly abort: AbortSignal;
@@ -116,7 +136,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   const logTail = new LogTail(given.clock, () => given.log.level);
   const log = observeLog(given.log, (record) => logTail.add(record));
   const { host, redactor } = withRedactedLog({ ...given, log });
-  const { running, stop, abort, onLost, onCrash } = signals;
+  const { lone, running, stop, abort, onLost, onCrash } = signals;
   endOnUncaught(host, running, onCrash);
   refuseUnsupported(settings);
   const metrics = createMetrics(settings, host);
@@ -129,17 +149,12 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   const common = { settings, host, metrics, hookMetrics, redactor, stop, running };
   const tracing = await createTracing(common);
   const probes = await startProbes(common, STARTING_VIEW);
-  const tools = settings.isHaEnabled ? undefined : beginTools(common);
+  const tools = settings.isHaEnabled || lone !== undefined ? undefined : beginTools(common);
   await startAdmissionServer(settings, host, stop, running);
   const page = new Page(common);
-  const { cluster, lead } = await takeLead({
-    ...common,
-    connect: (beforeWrite) => connectCluster(settings, host, metrics, beforeWrite),
-    webhookPorts: webhookPorts(settings),
-    httpPort: probes.port,
-    onStandby: showsStandby(settings, probes, page),
-    onLost,
-  });
+  const connect: LoneLeadOptions['connect'] = (beforeWrite) =>
+    connectCluster(settings, host, metrics, beforeWrite);
+  const { cluster, lead } = await leadOf({ ...common, connect, onLost }, { lone, probes, page });
   probes.show(STARTING_VIEW);
   const base = await startBase({ ...common, tools, tracing, cluster, lead });
   const configMapEvents = new ConfigMapEventLog();
@@ -149,6 +164,8 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     kube: cluster.main,
     reflectors: base.reflectors,
     logsEvents: () => configMapEvents.isOn,
+    // The operator in the cluster remembers whether it existed.
+    isReadOnly: lone !== undefined,
   });
   await loadPatiently(configMap, host, stop);
   const objects = createModuleObjects({
@@ -164,6 +181,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     configMap,
     objects,
     heldPorts: lead.heldPorts,
+    variant: { lone: lone?.module },
   });
   const { operator, loads } = parts;
   warnAboutUnknownModules(operator);
@@ -192,6 +210,25 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   if (loads.hasWaited)
     operator.router.main.prepend({ type: 'ReloadFiles', saved: [], trigger: FILES_CHANGED });
   return { operator, httpPort: probes.port };
+}
+
+/** Connects to the cluster, and waits until this process may act on it. */
+async function leadOf(
+  common: LoneLeadOptions,
+  {
+    lone,
+    probes,
+    page,
+  }: { readonly lone: LoneRun | undefined; readonly probes: Probes; readonly page: Page },
+): Promise<LeadOnCluster<Cluster>> {
+  if (lone !== undefined) return await lone.takeLead(common);
+  const { settings } = common;
+  return await takeLead({
+    ...common,
+    webhookPorts: webhookPorts(settings),
+    httpPort: probes.port,
+    onStandby: showsStandby(settings, probes, page),
+  });
 }
 
 /**

@@ -126,7 +126,7 @@ async function withClusterTrial<T>(
 /** What the hook does by itself, such as with kubectl, would not be a dry run. */
 const NO_CLUSTER = { KUBECONFIG: '/dev/null', KUBERNETES_SERVICE_HOST: undefined };
 
-function kubeconfigOf({ env }: CliHost): string {
+export function kubeconfigOf({ env }: CliHost): string {
   return env['KUBE_CONFIG'] || env['KUBECONFIG'] || join(env['HOME'] ?? '', '.kube', 'config');
 }
 

@@ -8,6 +8,7 @@ import { type CliHost, fail, printCode } from './cli-host.ts';
 import { addCompletionCommand } from './completion.ts';
 import { addConfigCommand } from './config-command.ts';
 import { addDebugCommand, type CommandParts, type CommandRunner } from './debug-command.ts';
+import { addDevCommand } from './dev-command.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { addEventsCommand } from './events-command.ts';
 import { addGlobalCommand } from './global-command.ts';
@@ -118,7 +119,13 @@ const COMMANDS: readonly (readonly [
       ['pause resume', addPauseCommands],
     ],
   ],
-  ['Write hooks:', [['hook', addHookCommand]]],
+  [
+    'Write hooks and modules:',
+    [
+      ['hook', addHookCommand],
+      ['dev', addDevCommand],
+    ],
+  ],
   [
     'Other:',
     [

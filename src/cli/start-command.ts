@@ -45,7 +45,7 @@ function settingsOf(flags: Readonly<Record<string, string>>, { env }: CliHost): 
   }
 }
 
-async function readableLog(settings: Settings, host: CliHost, output: LogOutput): Promise<RootLogger> {
+export async function readableLog(settings: Settings, host: CliHost, output: LogOutput): Promise<RootLogger> {
   const { terminalLog } = await import('./terminal-log.ts');
   return daemonLog(settings, host, terminalLog(output, wantsColor(true, host.env)));
 }

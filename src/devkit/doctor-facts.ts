@@ -83,7 +83,7 @@ async function releaseSecrets(
 }
 
 /** What this command may not do: in a pod of the operator that is what the operator may not do. */
-async function missingAccess(
+export async function missingAccess(
   kube: KubeClient,
   needed: readonly Access[],
   signal: AbortSignal,

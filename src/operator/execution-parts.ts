@@ -114,7 +114,16 @@ interface ExecutionOptions
 /** What runs hooks and takes in their results. */
 export function createExecution(
   options: ExecutionOptions,
-  { registry, journal }: { readonly registry: ModuleRegistry; readonly journal: Journal },
+  {
+    registry,
+    journal,
+    enabledModules = () => registry.enabled,
+  }: {
+    readonly registry: ModuleRegistry;
+    readonly journal: Journal;
+    /** What hooks see; default: what the last discovery enabled. */
+    readonly enabledModules?: HookExecutionOptions['enabledModules'];
+  },
 ): HookExecution {
   const { settings, metrics, hookMetrics, configMap, values, dynamicFlags, followSecrets } = options;
   const { clock } = options.host;
@@ -128,7 +137,7 @@ export function createExecution(
     hookMetrics,
     metrics,
     maxContextBytes: settings.hookContextMaxBytes,
-    enabledModules: () => registry.enabled,
+    enabledModules,
     observe: (run, queue, log) => {
       const recorded = record(run, queue, log);
       return {

@@ -78,7 +78,11 @@ export function summarizeStates(
       waitsFor: waitsFor(operator, name, places, common),
       lastError: failure?.error ?? null,
       nextTryAt: failure?.nextAttemptAt ?? null,
-      paused: pause && { reason: pause.reason, until: pause.until },
+      paused: pause && {
+        reason: pause.reason,
+        until: pause.until,
+        ...(pause.handedOverTo !== undefined && { handedOverTo: pause.handedOverTo }),
+      },
     };
     const facts = {
       ...summary,
@@ -312,7 +316,7 @@ function waitsFor(
   const waits: string[] = [];
   // A pause holds up no deletion.
   if (operator.registry.isEnabled(name) && operator.pauses.of(name) !== undefined)
-    waits.push('the end of its pause');
+    waits.push(waitsForPause(operator, name));
   waits.push(...failingRequirements(operator, name, places));
   for (const place of places) if (place.index > 0) waits.push(behind(place));
   waits.push(...operator.execution.running.longOf(name));
@@ -322,6 +326,11 @@ function waitsFor(
   if (isPutOff(operator, name, places)) waits.push(PUT_OFF);
   waits.push(...heldUp);
   return waits;
+}
+
+function waitsForPause({ pauses }: Explained, name: ModuleName): string {
+  const holder = pauses.of(name)?.handedOverTo;
+  return holder === undefined ? 'the end of its pause' : `addon-operator dev of ${holder} to give it back`;
 }
 
 /** Modules that it requires and that fail while the others go on. */
@@ -415,6 +424,7 @@ function pauseOf({ pauses }: Explained, name: ModuleName): ModulePause | null {
     since: timeOf(pause.sinceMs),
     until: pause.untilMs === undefined ? null : timeOf(pause.untilMs),
     isOfAll: pauses.isOfAll(name),
+    ...(pause.handedOverTo !== undefined && { handedOverTo: pause.handedOverTo }),
   };
 }
 

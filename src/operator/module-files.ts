@@ -6,6 +6,7 @@ import { type FoundModules, findModules } from '../modules/find-modules.ts';
 import type { Module, ModuleGate } from '../modules/module.ts';
 import type { Settings } from '../settings.ts';
 import type { ValuesStore } from '../values/values-store.ts';
+import { type LoneModule, onlyFilesOf } from './lone-module.ts';
 import type { ModuleRegistry } from './module-registry.ts';
 import { checkReconcileSchedules, nextReconcile } from './reconcile-schedule.ts';
 
@@ -24,6 +25,8 @@ export interface ModuleFilesOptions {
   /** Undefined when every module may run. */
   readonly gate: (ModuleGate & { settle(): Promise<void> }) | undefined;
   readonly stop: AbortSignal;
+  /** Absent where all modules count. */
+  readonly lone?: LoneModule | undefined;
 }
 
 /** What follows a reload of files. */
@@ -83,7 +86,7 @@ export class ModuleFiles {
   }
 }
 
-async function findAll({ settings, host, gate }: ModuleFilesOptions): Promise<FoundModules> {
+async function findAll({ settings, host, gate, lone }: ModuleFilesOptions): Promise<FoundModules> {
   const found = await findModules({
     dirs: settings.modulesDirs,
     defaultOrder: settings.unnumberedModulesOrder,
@@ -94,7 +97,7 @@ async function findAll({ settings, host, gate }: ModuleFilesOptions): Promise<Fo
     log: componentLog(host, 'modules'),
   });
   checkReconcileSchedules(found.modules);
-  return found;
+  return lone === undefined ? found : onlyFilesOf(lone, found);
 }
 
 async function flowOf(

@@ -1,6 +1,7 @@
 import type { Recorder } from '@addon-operator/hook-recordings/recorder';
 import type { Journal } from '../journal/journal.ts';
 import type { ConfigChangesParts } from './config-changes.ts';
+import type { HandOverTasksParts } from './hand-over-tasks.ts';
 import type { ApplyConfigParts } from './handlers/apply-config.ts';
 import type { ModuleDeploymentParts } from './handlers/deploy-module.ts';
 import type { DiscoveryPassParts } from './handlers/discover-modules.ts';
@@ -40,6 +41,7 @@ export type Operator = {
   Omit<ApplyConfigParts, 'preparation'> &
   Omit<DiscoveryPassParts, 'refusals'> &
   GlobalHookRunParts &
+  HandOverTasksParts &
   IsolationParts &
   ModuleHookRunParts &
   ModuleLifecycleParts &

@@ -8,6 +8,8 @@ export interface Pause {
   readonly sinceMs: number;
   /** Undefined: until it is resumed. */
   readonly untilMs: number | undefined;
+  /** The module is handed over to `addon-operator dev` of this user; absent where it is only paused. */
+  readonly handedOverTo?: string;
 }
 
 /** What an entry of the ConfigMap says. */

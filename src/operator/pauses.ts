@@ -4,11 +4,17 @@ import type { Logger } from '@addon-operator/base/log';
 import { componentLog } from '@addon-operator/base/log';
 import { Semaphore } from '@addon-operator/base/semaphore';
 import { canonicalJson } from '@addon-operator/json';
-import { changeConfigMapData, readConfigMapData } from '@addon-operator/kube-client/config-map-object';
+import {
+  type ConfigMapRef,
+  changeConfigMapData,
+  readConfigMapData,
+} from '@addon-operator/kube-client/config-map-object';
+import { nameOfHandOver } from '@addon-operator/kube-client/hand-over/hand-over-entry';
 import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import { untilAvailable } from '@addon-operator/kube-client/retry';
 import type { Settings } from '../settings.ts';
+import type { HandOvers } from './hand-overs.ts';
 import { formatPause, type Pause, parsePause } from './pause-entry.ts';
 import { type PauseWatchDeps, watchPauses } from './pause-watch.ts';
 
@@ -20,6 +26,8 @@ export const ALL_MODULES = 'ALL';
 export interface PausesDeps extends PauseWatchDeps {
   readonly kube: KubeClient;
   readonly hasModule: (name: string) => boolean;
+  /** Modules that are handed over, which entries of the same ConfigMap say; absent where they are no concern. */
+  readonly handOvers?: Pick<HandOvers, 'observe' | 'pauseOf' | 'reclaim'>;
 }
 
 /** Which modules are paused. Kept in a ConfigMap of their own, so that they outlive the daemon. */
@@ -35,13 +43,14 @@ export class Pauses {
     this.#deps = deps;
   }
 
-  /** The pause a module is under: its own, else that of all modules. */
+  /** The pause a module is under: that of its hand-over, its own, else that of all modules. */
   of(module: string): Pause | undefined {
-    return this.#valid(module) ?? this.#valid(ALL_MODULES);
+    return this.#deps.handOvers?.pauseOf(module) ?? this.#valid(module) ?? this.#valid(ALL_MODULES);
   }
 
   /** Whether the pause of a module is that of all modules. */
   isOfAll(module: string): boolean {
+    if (this.#deps.handOvers?.pauseOf(module) !== undefined) return false;
     return this.#valid(module) === undefined && this.#valid(ALL_MODULES) !== undefined;
   }
 
@@ -52,7 +61,29 @@ export class Pauses {
    * @throws OperatorError when the request to the API server fails
    */
   load(signal: AbortSignal): Promise<void> {
-    return this.#lock.run(async () => this.#take(await this.#read(signal)));
+    return this.#lock.run(() => this.#load(signal));
+  }
+
+  async #load(signal: AbortSignal): Promise<void> {
+    const data = await this.#read(signal);
+    // What was handed over is not the operator's again because it may not read that any more.
+    if (data !== undefined) this.#deps.handOvers?.observe(data);
+    this.#take(data ?? {});
+  }
+
+  /**
+   * Changes what the ConfigMap has besides pauses, and takes over what it says then.
+   *
+   * @param onWritten called in between; nothing is read from the change until then
+   * @throws OperatorError when a request to the API server fails
+   */
+  change(change: (data: Data) => Data, signal: AbortSignal, onWritten?: () => void): Promise<void> {
+    const { kube, ref } = this.#deps;
+    return this.#lock.run(async () => {
+      await changeConfigMapData(kube, ref, change, signal);
+      onWritten?.();
+      await this.#load(signal);
+    });
   }
 
   /** Follows what others write into the ConfigMap, see {@link watchPauses}. */
@@ -65,6 +96,7 @@ export class Pauses {
     const problems = new Map<string, string>();
     const pauses = new Map<string, Pause>();
     for (const [target, text] of Object.entries(data)) {
+      if (nameOfHandOver(target) !== undefined) continue;
       const entry = parsePause(text);
       if (entry.type === 'invalid') problems.set(target, entry.problem);
       const known = entry.type === 'invalid' ? this.#pauses.get(target) : undefined;
@@ -101,7 +133,7 @@ export class Pauses {
   }
 
   /** A role without access to this ConfigMap is one of another operator: nothing can be paused with it, and modules must run. */
-  async #read(signal: AbortSignal): Promise<Data> {
+  async #read(signal: AbortSignal): Promise<Data | undefined> {
     const { kube, ref, log } = this.#deps;
     try {
       return await readConfigMapData(kube, ref, signal);
@@ -111,7 +143,7 @@ export class Pauses {
         { configMap: ref.name, ...errorFields(error) },
         'cannot read pauses: no module is treated as paused; grant get, create and update on this ConfigMap',
       );
-      return {};
+      return undefined;
     }
   }
 
@@ -125,9 +157,15 @@ export class Pauses {
     await this.#write(target, formatPause(pause), () => new Map([...this.#pauses, [target, pause]]), signal);
   }
 
-  /** Returns whether there was a pause to end. @throws OperatorError when the request to the API server fails */
+  /** Also ends the hand-over of a module. Returns whether there was a pause to end. @throws OperatorError when the request to the API server fails */
   async resume(target: string, signal: AbortSignal): Promise<boolean> {
-    if (!this.#pauses.has(target)) return false;
+    const { handOvers } = this.#deps;
+    const isHandedOver = handOvers?.pauseOf(target) !== undefined;
+    if (isHandedOver) {
+      await handOvers?.reclaim(target, signal);
+      await this.load(signal);
+    }
+    if (!this.#pauses.has(target)) return isHandedOver;
     const without = (): ReadonlyMap<string, Pause> =>
       new Map([...this.#pauses].filter(([other]) => other !== target));
     await this.#write(target, undefined, without, signal);
@@ -207,21 +245,36 @@ const LONG_MS = 24 * 60 * 60 * 1_000;
 
 export interface PausesOptions {
   readonly settings: Pick<Settings, 'namespace' | 'configMapName'>;
+  readonly handOvers?: PausesDeps['handOvers'];
   readonly host: { readonly clock: Clock; readonly random: () => number; readonly log: Logger };
   readonly kube: KubeClient;
   readonly reflectors: SharedReflectors;
   readonly stop: AbortSignal;
 }
 
+/** The ConfigMap of pauses and hand-overs. */
+export function pausesRef(settings: PausesOptions['settings']): ConfigMapRef {
+  return { namespace: settings.namespace, name: `${settings.configMapName}-pauses` };
+}
+
 /** Reads the pauses, and waits for the API server as long as that takes. @throws `stop.reason` on abort */
 export async function loadPauses(
-  { settings, host, kube, reflectors, stop }: PausesOptions,
+  { settings, host, kube, reflectors, handOvers, stop }: PausesOptions,
   hasModule: (name: string) => boolean,
 ): Promise<Pauses> {
-  const ref = { namespace: settings.namespace, name: `${settings.configMapName}-pauses` };
+  const ref = pausesRef(settings);
   const { clock, random } = host;
   const log = componentLog(host, 'operator');
-  const pauses = new Pauses({ kube, reflectors, ref, clock, random, log, hasModule });
+  const pauses = new Pauses({
+    kube,
+    reflectors,
+    ref,
+    clock,
+    random,
+    log,
+    hasModule,
+    ...(handOvers === undefined ? {} : { handOvers }),
+  });
   await untilAvailable('pauses', () => pauses.load(stop), host, stop);
   return pauses;
 }

@@ -4,6 +4,7 @@ import { redactedError } from '@addon-operator/base/redactor';
 import { NO_SPAN, traceFields } from '@addon-operator/base/trace';
 import type { QueueEntry, TaskHandler, TaskOutcome, TaskQueue } from '@addon-operator/task-queue';
 import type { ModuleName } from '../values/module-key.ts';
+import { deferIfAway, type HandOverTasksParts, targetOf } from './hand-over-tasks.ts';
 import { handleApplyConfig } from './handlers/apply-config.ts';
 import { handleConvergeModules } from './handlers/converge-modules.ts';
 import { ModuleDeployment } from './handlers/deploy-module.ts';
@@ -78,6 +79,7 @@ export function taskHandler(
     redact(redactor),
     logFailure(operator),
     authorize(operator),
+    handOver(operator),
     pause(operator),
     logAttempt(operator),
     lock(),
@@ -188,6 +190,17 @@ export function logFailure({ log, journal }: Pick<Operator, 'journal' | 'log'>):
 export function authorize(operator: RefusedModulesParts): Stage {
   return async (attempt, next) =>
     skipIfRefused(operator, attempt.entry.task) ? SUCCESS : await next(attempt);
+}
+
+/** Skips tasks of modules that are handed over; no module is handed over while an attempt for it is in progress. */
+export function handOver(operator: HandOverTasksParts): Stage {
+  return async (attempt, next) => {
+    const { task } = attempt.entry;
+    if (deferIfAway(operator, task)) return SUCCESS;
+    const target = targetOf(task);
+    if (target === undefined) return await next(attempt);
+    return await operator.handOvers.during(target, () => next(attempt));
+  };
 }
 
 /** Skips runs of paused modules; they follow when the module is resumed. */

@@ -110,7 +110,7 @@ function* waitsOf(
   if (pause !== undefined && task.type === 'ModuleRun')
     yield {
       for: 'pause',
-      text: `module ${task.module} is paused: ${pause.reason}`,
+      text: `module ${task.module} is ${pause.handedOverTo === undefined ? 'paused: ' : ''}${pause.reason}`,
       until: pause.untilMs === undefined ? null : isoTime(pause.untilMs),
       ref: task.module,
     };

@@ -143,6 +143,8 @@ function* runCauses(explained: Explained, obstacles: Obstacles): Generator<Cause
   const { blocksAll, blocksOwn, hooks, staleBindings, isRunDeferred, isDeployed, progress } = obstacles;
   if (status === 'disabled' && explained.source === 'requirement') yield requirementMissing(explained);
   if (status === 'disabled' || status === 'held' || status === 'unauthorized') return;
+  // The other operator says what it waits for.
+  if (status === 'paused' && pause?.handedOverTo !== undefined) return;
   if (status === 'paused' && (!isDeployed || isRunDeferred || progress !== 'none')) {
     const end = pause?.until ?? null;
     const until = end === null ? '' : ` until ${end}`;

@@ -82,6 +82,8 @@ function ready(facts: ModuleFacts): Condition {
         failure === null ? 'The module is disabled and being deleted' : failureMessage(failure),
       );
     case 'paused':
+      if (pause?.handedOverTo !== undefined)
+        return says('Unknown', 'HandedOver', `The module is ${pause.reason}`);
       return says('True', 'Paused', `Paused${endOf(pause?.until)}: ${pause?.reason ?? ''}`);
     case 'ready':
       if (facts.progress !== 'none') return says('Unknown', 'Progressing', runText(facts));

@@ -12,6 +12,7 @@ export type EventReason =
   | 'HookFailed'
   | 'HeldUp'
   | 'Recovered'
+  | 'HandedOver'
   | 'Paused'
   | 'Resumed'
   | 'UnknownOperation'
@@ -96,8 +97,13 @@ function obstacle(old: Fields, { conditions }: ModuleStatusFields): ModuleEvent[
 
 function pause(old: Fields, { conditions }: ModuleStatusFields): ModuleEvent[] {
   const now = conditions.find(({ type }) => type === 'Ready');
+  const before = conditionOf(old, 'Ready')?.['reason'];
+  if (now?.reason === 'HandedOver')
+    return before === 'HandedOver' ? [] : [{ type: 'Normal', reason: 'HandedOver', message: now.message }];
+  if (before === 'HandedOver')
+    return [{ type: 'Normal', reason: 'Resumed', message: 'The module is taken back' }];
   const isPaused = now?.reason === 'Paused';
-  const wasPaused = conditionOf(old, 'Ready')?.['reason'] === 'Paused';
+  const wasPaused = before === 'Paused';
   if (isPaused && !wasPaused) return [{ type: 'Normal', reason: 'Paused', message: now.message }];
   // Something else may be in front of the pause.
   if (wasPaused && now?.status !== 'False')

@@ -110,6 +110,8 @@ export interface ModulePause {
   readonly until: string | null;
   /** All modules are paused. */
   readonly isOfAll: boolean;
+  /** The user whose `addon-operator dev` runs the module; absent where it is only paused. */
+  readonly handedOverTo?: string;
 }
 
 /** One line of the list of all modules: from the explanation, who decided and why a module is not ready. */
@@ -118,7 +120,7 @@ export interface ModuleSummary
   readonly lastError: string | null;
   /** Null while it is in progress, waits for others, or is stalled. */
   readonly nextTryAt: string | null;
-  readonly paused: Pick<ModulePause, 'reason' | 'until'> | null;
+  readonly paused: Omit<ModulePause, 'since' | 'isOfAll'> | null;
   /** The first thing in its way, also of a module that is ready, such as a hook that hangs or drift; absent without any. */
   readonly heldUpBy?: string;
   /** What is in the way, such as `queue/main`; absent if that has no name. */
@@ -287,9 +289,11 @@ function driftRows(drift: ModuleDrift | null): readonly (readonly [string, strin
 }
 
 function pauseText(pause: ModulePause): string {
+  if (pause.handedOverTo !== undefined) return `since ${pause.since}, ${pause.reason}`;
   return `${pause.isOfAll ? 'with all modules ' : ''}since ${pause.since}, ${endAndReason(pause)}`;
 }
 
-function endAndReason({ reason, until }: Pick<ModulePause, 'reason' | 'until'>): string {
+function endAndReason({ reason, until, handedOverTo }: Omit<ModulePause, 'since' | 'isOfAll'>): string {
+  if (handedOverTo !== undefined) return reason;
   return `${until === null ? 'until it is resumed' : `until ${until}`}: ${reason}`;
 }

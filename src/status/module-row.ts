@@ -47,7 +47,7 @@ export function moduleRow(summary: ModuleSummary, runs: ModuleRuns | undefined):
       : { heldUpBy: startOf(heldUpBy, MAX_HELD) }),
     ...(lastError !== null && { lastError: endOf(lastError, MAX_ERROR) }),
     ...(nextTryAt !== null && { nextTryAt }),
-    ...(paused !== null && { paused: { ...paused, reason: startOf(paused.reason, MAX_LENGTH) } }),
+    ...(paused !== null && { paused: { reason: startOf(paused.reason, MAX_LENGTH), until: paused.until } }),
     ...(last !== null && {
       lastRun: { startedAt: last.startedAt, durationMs: Math.round(last.durationMs) },
     }),

@@ -175,9 +175,7 @@ function* waitingThings(facts: OperatorFacts): Generator<Problem> {
     if (isBehind.has(module)) continue;
     if (WAITING_STATES.has(module.status)) yield waiting(moduleText(module));
     else if (module.paused !== null && pause === undefined)
-      yield waiting(
-        `module ${module.module} is paused ${endOfPause(module.paused.until)}: ${module.paused.reason}; \`addon-operator module resume ${module.module}\` ends that`,
-      );
+      yield waiting(`module ${module.module} is ${pausedText(module)}`);
   }
   for (const drift of drifted) yield waiting(driftText(drift));
 }
@@ -274,6 +272,13 @@ function moduleText({
 
 function wellText(ready: number, tasks: number): string {
   return `all is well: ${counted(ready, 'module')} ready, ${tasks === 0 ? 'nothing to do' : `${counted(tasks, 'task')} in progress`}`;
+}
+
+function pausedText({ module, paused }: ModuleSummary): string {
+  const { reason = '', until = null, handedOverTo } = paused ?? {};
+  const command = `\`addon-operator module resume ${module}\``;
+  if (handedOverTo !== undefined) return `${reason}; ${command} takes it back`;
+  return `paused ${endOfPause(until)}: ${reason}; ${command} ends that`;
 }
 
 function endOfPause(until: string | null): string {

@@ -148,7 +148,7 @@ function pauseLeaf(explanation: Omit<ModuleExplanation, 'why'>): Leaf {
   const until = pause.until === null ? '' : ` until ${pause.until}`;
   return {
     ok: false,
-    text: `paused${until}: ${pause.reason}`,
+    text: pause.handedOverTo === undefined ? `paused${until}: ${pause.reason}` : pause.reason,
     until: pause.until,
     remedy: resumeCommand(explanation),
   };

@@ -14,6 +14,7 @@ const PURE_FILES = [
   '../packages/helm-releases/src/release-action.ts',
   'hooks/parse-hook-config.ts',
   '../packages/kube-client/src/discovery-documents.ts',
+  '../packages/kube-client/src/hand-over/hand-over-owner.ts',
   '../packages/kube-client/src/leader-election/lease-election.ts',
   '../packages/base/src/backoff.ts',
   '../packages/base/src/errors.ts',

@@ -16,6 +16,8 @@ export interface DaemonExit {
 /** A daemon as a process of its own, in the namespace and the directories of a world. */
 export class DaemonProcess {
   readonly log = new LogRecords();
+  /** What it wrote to stderr. */
+  readonly said: string[] = [];
   /** Resolves when the process is gone and its log is read to the end. */
   readonly exited: Promise<DaemonExit>;
   readonly #child: ChildProcess;
@@ -31,6 +33,7 @@ export class DaemonProcess {
    * @param env besides that of the world
    * @param within a program, and its first arguments, that ends by becoming the program its further arguments name
    * @param operator the program and what is before its first argument; default: what is built of the sources
+   * @param command what is before the flags
    */
   static start(
     world: World,
@@ -38,11 +41,12 @@ export class DaemonProcess {
     env: Readonly<Record<string, string>> = {},
     within: readonly string[] = [],
     operator: readonly string[] = PROGRAM,
+    command: readonly string[] = ['start'],
   ): DaemonProcess {
     const all = { ...world.flags, 'log-type': 'json', 'log-level': 'debug', ...flags };
     const args = Object.entries(all).map(([name, value]) => `--${name}=${value}`);
-    const [program = '', ...command] = [...within, ...operator, 'start', ...args];
-    const child = spawn(program, command, {
+    const [program = '', ...rest] = [...within, ...operator, ...command, ...args];
+    const child = spawn(program, rest, {
       cwd: world.directory,
       env: { ...world.hostEnv, ...world.settingsEnv, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -110,12 +114,11 @@ export class DaemonProcess {
   async #follow(): Promise<DaemonExit> {
     const { stdout, stderr } = this.#child;
     if (stdout === null || stderr === null) throw new Error('the daemon has no pipes');
-    const said: string[] = [];
     this.#lines = createInterface({ input: stdout }).on('line', (line) => this.log.push(line));
-    createInterface({ input: stderr }).on('line', (line) => said.push(line));
+    createInterface({ input: stderr }).on('line', (line) => this.said.push(line));
     await once(this.#child, 'close');
     const { exitCode: code, signalCode: signal } = this.#child;
-    this.log.end(`the daemon ended with ${String(code ?? signal)} ${said.join('\n')}`);
+    this.log.end(`the daemon ended with ${String(code ?? signal)} ${this.said.join('\n')}`);
     return { code, signal };
   }
 }

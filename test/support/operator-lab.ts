@@ -109,6 +109,8 @@ export class OperatorLab {
   readonly releases = new Set<string>();
   /** Modules that are left alone. */
   readonly pauses = new Map<string, Pause>();
+  /** Modules that another operator runs. */
+  readonly handedOver = new Set<string>();
   readonly foreignReleases = new Set<string>();
   /** Releases that are to stay without their modules. */
   readonly keptReleases = new Set<string>();
@@ -334,6 +336,7 @@ export class OperatorLab {
         uninstallSteps: async () => await Promise.resolve(undefined),
       },
       authorization: this.#options.authorization,
+      handOvers: { isAway: (module) => this.handedOver.has(module), during: (_module, run) => run() },
       pauses: { of: (module) => this.pauses.get(module), isOfAll: () => false },
       sources: labSources(this, this.#hooks, (what) => this.#call(what)),
       bindings: {

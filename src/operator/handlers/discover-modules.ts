@@ -4,6 +4,7 @@ import type { Journal } from '../../journal/journal.ts';
 import type { Discovery } from '../../modules/module-discovery.ts';
 import type { ConfigMapContent } from '../../values/config-map-content.ts';
 import type { DynamicFlags } from '../dynamic-flags.ts';
+import type { HandOvers } from '../hand-overs.ts';
 import type { ModuleRegistry } from '../module-registry.ts';
 import type { RefusedModules } from '../refused-modules.ts';
 import type { ReleaseInCluster, Releases } from '../releases.ts';
@@ -21,6 +22,7 @@ export interface DiscoveryPassParts {
   readonly bindings: Pick<HookBindings, 'setSchedules'>;
   readonly journal: Pick<Journal, 'spanIn'>;
   readonly refusals: RefusedModules;
+  readonly handOvers: Pick<HandOvers, 'isAway'>;
 }
 
 export type DiscoveryResult =
@@ -82,10 +84,11 @@ export class DiscoveryPass {
 
   /** Takes the note that a release stays from those whose modules do not say so any more. */
   async #releaseKept(releases: readonly ReleaseInCluster[], signal: AbortSignal): Promise<void> {
-    const { registry } = this.#parts;
+    const { registry, handOvers } = this.#parts;
     const kept = new Set<string>(releases.filter(({ isKept }) => isKept === true).map(({ name }) => name));
     for (const { name, manifest, refusal } of registry.modules) {
       if (refusal !== undefined || manifest.deletionPolicy !== 'delete' || !kept.has(name)) continue;
+      if (handOvers.isAway(name)) continue;
       await this.#parts.releases.keep(name, false, signal);
       const tracked = registry.tracked.get(name);
       if (tracked !== undefined) tracked.release.noteKept(false);

@@ -1,0 +1,106 @@
+import {
+  CONFIG_MAPS,
+  type ConfigMapObject,
+  type ConfigMapRef,
+  parseConfigMap,
+  readConfigMap,
+} from '../config-map-object.ts';
+import { hasStatus, type KubeClient } from '../kube-client.ts';
+import { resourcePath } from '../kube-object.ts';
+import type { LeaseObject, LeaseStore } from '../leader-election/lease-store.ts';
+import { type HandOverEntry, handOverFields, handOverKey, parseHandOver } from './hand-over-entry.ts';
+
+export interface HandOverStoreOptions {
+  readonly kube: KubeClient;
+  readonly ref: ConfigMapRef;
+  /** What is handed over. */
+  readonly name: string;
+  /** The process that wants it. */
+  readonly holder: string;
+  /** Whether it is taken from another process that has it. */
+  readonly isForced: boolean;
+  /** Called with each reading of the entry; undefined where there is none. */
+  readonly onRead: (entry: HandOverEntry | undefined) => void;
+}
+
+/** What this store reads and writes in place of a Lease. */
+interface ReadEntry extends LeaseObject {
+  readonly configMap: ConfigMapObject | undefined;
+  /** Undefined where there is no entry. */
+  readonly spec: Readonly<Record<string, unknown>> | undefined;
+}
+
+/**
+ * An entry of a ConfigMap that is held as a Lease is: with the fields of one, by the same election. The holder that gives
+ * it back writes its name as `releasedBy`, so that the owner need not wait until it would have lapsed.
+ */
+export class HandOverStore implements Pick<LeaseStore, 'read' | 'write'> {
+  readonly #options: HandOverStoreOptions;
+  /** Later the entry of another holder means that this one has lost it. */
+  #isFirstWrite = true;
+
+  constructor(options: HandOverStoreOptions) {
+    this.#options = options;
+  }
+
+  /** @throws OperatorError KUBE_API or KUBE_UNREACHABLE */
+  async read(signal: AbortSignal): Promise<ReadEntry> {
+    const { kube, ref } = this.#options;
+    return this.#parse(await readConfigMap(kube, ref, signal));
+  }
+
+  /**
+   * Writes the entry, and keeps all others.
+   *
+   * @param read what {@link read} or the last write returned
+   * @returns undefined when another client wrote to the ConfigMap in the meantime
+   * @throws OperatorError KUBE_API or KUBE_UNREACHABLE
+   */
+  async write(
+    read: LeaseObject | undefined,
+    spec: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+    sendBeforeMs = Number.POSITIVE_INFINITY,
+  ): Promise<ReadEntry | undefined> {
+    const { kube, ref, name, holder } = this.#options;
+    const { namespace } = ref;
+    const { configMap, spec: before } = isReadEntry(read) ? read : await this.read(signal);
+    const released = spec['holderIdentity'] === '' ? { releasedBy: holder } : {};
+    const entry = { ...before, ...spec, ...released };
+    const data = { ...configMap?.data, [handOverKey(name)]: JSON.stringify(entry) };
+    const body = configMap?.object ?? {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: ref.name, namespace },
+    };
+    const isNew = configMap === undefined;
+    const path = isNew
+      ? resourcePath(CONFIG_MAPS, namespace)
+      : resourcePath(CONFIG_MAPS, namespace, ref.name);
+    const method = isNew ? 'POST' : 'PUT';
+    try {
+      const request = { method, path, body: { ...body, data }, sendBeforeMs } as const;
+      const written = parseConfigMap(await kube.request(request, signal));
+      this.#isFirstWrite = false;
+      return this.#parse(written);
+    } catch (error) {
+      if (hasStatus(error, 409) || (!isNew && hasStatus(error, 404))) return undefined;
+      throw error;
+    }
+  }
+
+  #parse(configMap: ConfigMapObject | undefined): ReadEntry {
+    const { name, holder, isForced, onRead } = this.#options;
+    const text = configMap?.data[handOverKey(name)];
+    const fields = handOverFields(text);
+    onRead(parseHandOver(text));
+    // An entry without a holder can be had at once.
+    const isTaken =
+      isForced && this.#isFirstWrite && fields !== undefined && fields['holderIdentity'] !== holder;
+    return { configMap, spec: isTaken ? { ...fields, holderIdentity: '' } : fields };
+  }
+}
+
+function isReadEntry(read: LeaseObject | undefined): read is ReadEntry {
+  return read !== undefined && 'configMap' in read;
+}

@@ -1,0 +1,266 @@
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { errorFields } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import { type ConfigMapRef, changeConfigMapData } from '@addon-operator/kube-client/config-map-object';
+import {
+  handOverKey,
+  holderName,
+  nameOfHandOver,
+  type OwnerNote,
+  parseHandOver,
+  signOfLife,
+  wantedBack,
+  withNote,
+} from '@addon-operator/kube-client/hand-over/hand-over-entry';
+import {
+  type HandOverState,
+  NOT_HANDED_OVER,
+  nextHandOverStep,
+  observeHandOver,
+  permitHolder,
+  removeHandOver,
+} from '@addon-operator/kube-client/hand-over/hand-over-owner';
+import type { KubeClient } from '@addon-operator/kube-client/kube-client';
+import type { Pause } from './pause-entry.ts';
+
+type Data = Readonly<Record<string, string>>;
+
+export interface HandOversDeps {
+  readonly kube: KubeClient;
+  /** The ConfigMap of pauses, which has the entries. */
+  readonly ref: ConfigMapRef;
+  /** Of lapses: holders observe the same time. */
+  readonly steadyClock: SteadyClock;
+  readonly log: Logger;
+  /** What holders are shown as the name of this operator. */
+  readonly identity: string;
+}
+
+/** What follows for the operator when a module is handed over, and when it is taken back. */
+export interface HandOverActions {
+  /** A module is about to be handed over: nothing new begins for it, and what waits ends. */
+  readonly begin: (module: string) => Promise<void>;
+  /** Ends everything of a module; no attempt of a task for it is in progress. */
+  readonly end: (module: string, signal: AbortSignal) => Promise<void>;
+  /** The module is this operator's again. */
+  readonly onTakenBack: (module: string) => void;
+  /** What the holder has to know. */
+  readonly facts: () => OwnerNote['facts'];
+  /**
+   * Changes the data of the ConfigMap, then reads it and calls {@link HandOvers.observe}. `onWritten` is called in between, and
+   * nothing is read from the change until then.
+   */
+  readonly change: (
+    change: (data: Data) => Data,
+    signal: AbortSignal,
+    onWritten?: () => void,
+  ) => Promise<void>;
+}
+
+const RETRY_MS = 1_000;
+
+/**
+ * The modules that are handed over to `addon-operator dev` on another machine, see docs/adr/017-hand-over-of-modules.md.
+ * From the first reading of an entry on no attempt of a task for the module begins; the holder is permitted to act when
+ * none is in progress any more, and the module is run again when no holder may act.
+ */
+export class HandOvers {
+  readonly #deps: HandOversDeps;
+  readonly #states = new Map<string, HandOverState>();
+  readonly #away = new Set<string>();
+  readonly #attempts = new Map<string, Set<Promise<unknown>>>();
+  /** Modules about which requests are in progress. */
+  readonly #busy = new Set<string>();
+  #changed = Promise.withResolvers<void>();
+
+  constructor(deps: HandOversDeps) {
+    this.#deps = deps;
+  }
+
+  /** Whether this operator must not act on a module. */
+  isAway(module: string): boolean {
+    return this.#away.has(module);
+  }
+
+  /** What a module that is handed over looks like to users: it is paused, and says for whom. */
+  pauseOf(module: string): Pause | undefined {
+    if (!this.isAway(module)) return undefined;
+    const { entry, actor } = this.#states.get(module) ?? NOT_HANDED_OVER;
+    const holder = holderName(entry?.holder || actor?.holder || '');
+    const sinceMs = Date.parse(entry?.acquireTime ?? '') || 0;
+    const reason = `handed over to addon-operator dev of ${holder}`;
+    return { reason, sinceMs, untilMs: undefined, handedOverTo: holder };
+  }
+
+  /** Takes in the data of the ConfigMap. */
+  observe(data: Data): void {
+    const nowMs = this.#deps.steadyClock.steadyMs();
+    const names = Object.keys(data).flatMap((key) => nameOfHandOver(key) ?? []);
+    for (const name of new Set([...this.#states.keys(), ...names])) {
+      const before = this.#states.get(name) ?? NOT_HANDED_OVER;
+      const state = observeHandOver(before, parseHandOver(data[handOverKey(name)]), nowMs);
+      this.#states.set(name, state);
+      if (nextHandOverStep(state, nowMs).type !== 'act') this.#away.add(name);
+    }
+    this.#wake();
+  }
+
+  /** Runs an attempt of a task for a module, which is handed over only after it. */
+  async during<T>(module: string, run: () => Promise<T>): Promise<T> {
+    const attempts = this.#attempts.get(module) ?? new Set();
+    this.#attempts.set(module, attempts);
+    const attempt = run();
+    attempts.add(attempt);
+    try {
+      return await attempt;
+    } finally {
+      attempts.delete(attempt);
+      if (attempts.size === 0) this.#attempts.delete(module);
+    }
+  }
+
+  /** Makes the holder of a module stop: it is taken back when the holder has stopped for certain. @throws OperatorError */
+  async reclaim(module: string, signal: AbortSignal): Promise<void> {
+    const { kube, ref } = this.#deps;
+    const key = handOverKey(module);
+    const change = (data: Data): Data => {
+      const text = data[key];
+      return text === undefined ? data : { ...data, [key]: wantedBack(text) };
+    };
+    await changeConfigMapData(kube, ref, change, signal);
+  }
+
+  /** Hands modules over and takes them back, as the entries say. Rejects when the signal aborts. */
+  async run(actions: HandOverActions, signal: AbortSignal): Promise<never> {
+    const { steadyClock } = this.#deps;
+    for (;;) {
+      signal.throwIfAborted();
+      const changed = this.#changed.promise;
+      const dueMs = Math.min(...[...this.#away].map((name) => this.#next(name, actions, signal)));
+      const sleepMs = Math.min(MAX_SLEEP_MS, Math.max(1, Math.ceil(dueMs - steadyClock.steadyMs())));
+      const awake = new AbortController();
+      try {
+        await Promise.race([
+          changed,
+          steadyClock.sleep(sleepMs, AbortSignal.any([signal, awake.signal])).catch(() => undefined),
+        ]);
+      } finally {
+        awake.abort();
+      }
+    }
+  }
+
+  /** Begins what is to be done about a module, and returns when to look at it again, by the steady clock. */
+  #next(name: string, actions: HandOverActions, signal: AbortSignal): number {
+    if (this.#busy.has(name)) return Number.POSITIVE_INFINITY;
+    const state = this.#states.get(name) ?? NOT_HANDED_OVER;
+    const step = nextHandOverStep(state, this.#deps.steadyClock.steadyMs());
+    switch (step.type) {
+      case 'wait':
+        return step.untilMs;
+      case 'act':
+        this.#away.delete(name);
+        this.#states.delete(name);
+        actions.onTakenBack(name);
+        break;
+      case 'hand-over':
+        void this.#alone(name, () => this.#handOver(name, step.holder, actions, signal), signal);
+        break;
+      case 'take-back':
+        void this.#alone(name, () => this.#takeBack(name, state, actions, signal), signal);
+        break;
+    }
+    return Number.POSITIVE_INFINITY;
+  }
+
+  async #alone(module: string, act: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    this.#busy.add(module);
+    try {
+      await act();
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#deps.log.warn({ module, ...errorFields(error) }, 'cannot hand over a module, will retry');
+      await this.#deps.steadyClock.sleep(RETRY_MS, signal).catch(() => undefined);
+    } finally {
+      this.#busy.delete(module);
+      this.#wake();
+    }
+  }
+
+  async #handOver(
+    module: string,
+    holder: string,
+    actions: HandOverActions,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { log, identity: by } = this.#deps;
+    const note = this.#states.get(module)?.entry?.note;
+    if (note?.holder !== holder) {
+      log.warn(
+        { module, holder: holderName(holder) },
+        'module is handed over: what runs of it ends, and nothing of it runs here until it is given back',
+      );
+      await this.#note(module, { holder, by, state: 'ending', facts: {} }, actions, signal);
+    }
+    await actions.begin(module);
+    for (
+      let running = this.#attempts.get(module);
+      running !== undefined;
+      running = this.#attempts.get(module)
+    )
+      await Promise.allSettled(running);
+    signal.throwIfAborted();
+    await actions.end(module, signal);
+    const state = this.#states.get(module);
+    if (state?.entry?.holder !== holder) return;
+    this.#states.set(module, permitHolder(state, holder));
+    await this.#note(module, { holder, by, state: 'accepted', facts: actions.facts() }, actions, signal);
+    log.info({ module, holder: holderName(holder) }, 'module is handed over');
+  }
+
+  /** Writes a note into the entry if it still is that of the holder. */
+  async #note(module: string, note: OwnerNote, actions: HandOverActions, signal: AbortSignal): Promise<void> {
+    const key = handOverKey(module);
+    const change = (data: Data): Data => {
+      const text = data[key];
+      return text === undefined || parseHandOver(text)?.holder !== note.holder
+        ? data
+        : { ...data, [key]: withNote(text, note) };
+    };
+    await actions.change(change, signal);
+  }
+
+  async #takeBack(
+    module: string,
+    state: HandOverState,
+    actions: HandOverActions,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { log } = this.#deps;
+    const { entry } = state;
+    const key = handOverKey(module);
+    let isRemoved = false;
+    const change = (data: Data): Data => {
+      const { [key]: text, ...others } = data;
+      isRemoved = signOfLife(parseHandOver(text)) === signOfLife(entry);
+      return isRemoved ? others : data;
+    };
+    if (entry !== undefined && entry.holder !== '')
+      log.warn(
+        { module, holder: holderName(entry.holder) },
+        'the holder of a module does not renew its entry any more: the module is taken back',
+      );
+    await actions.change(change, signal, () => {
+      if (isRemoved) this.#states.set(module, removeHandOver(this.#states.get(module) ?? state));
+    });
+  }
+
+  #wake(): void {
+    const { resolve } = this.#changed;
+    this.#changed = Promise.withResolvers<void>();
+    resolve();
+  }
+}
+
+/** A timer takes no infinite time. */
+const MAX_SLEEP_MS = 60 * 60 * 1_000;

@@ -1,0 +1,122 @@
+import { readdir, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { systemClock } from '@addon-operator/base/clock';
+import { expect, test, vi } from 'vitest';
+import { requestDebug } from '../../src/server/debug-client.ts';
+import { ACTING_HOOK, actorsOf, startDev } from '../support/dev-process.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
+import { World } from '../support/world.ts';
+import { configMapChart, shHook, under, writeTree } from '../support/world-files.ts';
+
+const WAIT = { timeout: 60_000, interval: 100 };
+const PAUSES = 'addon-operator-pauses';
+
+const WEB = { ...configMapChart('web', 'web'), 'hooks/act.sh': ACTING_HOOK };
+const MODULES = {
+  'values.yaml': 'web: {from: cluster}\nwebEnabled: true\ndnsEnabled: true\n',
+  ...under('001-web', WEB),
+  ...under('002-dns', configMapChart('dns', 'dns')),
+};
+/** What the author of the module has. */
+const EDITED = { 'values.yaml': 'web: {from: laptop}\n', ...under('001-web', WEB) };
+
+async function explained(world: World, format: string): Promise<string> {
+  const socketPath = `${world.directory}/debug.socket`;
+  return (await requestDebug({ socketPath, path: `/module/web/explain.${format}` }, systemClock)).body;
+}
+
+async function deployed(world: World, name: string): Promise<unknown> {
+  const data = (await world.get('configmaps', name))?.['data'] as
+    | Readonly<Record<string, string>>
+    | undefined;
+  return JSON.parse(data?.['values'] ?? 'null');
+}
+
+async function untilDeployed(world: World, name: string, values: object): Promise<void> {
+  await vi.waitFor(async () => expect(await deployed(world, name)).toEqual(values), WAIT);
+}
+
+describeLifecycle((backend) => {
+  test('dev runs one module in place of the operator, which runs it again when dev ends, and never both at once', async () => {
+    await using world = await World.create(backend(), { modules: MODULES, config: {} });
+    await world.converge();
+    await untilDeployed(world, 'web', { from: 'cluster' });
+    await using dev = await startDev(world, 'laptop', { modules: EDITED });
+    await dev.untilConverged();
+    await untilDeployed(world, 'web', { from: 'laptop' });
+    expect(JSON.parse(await explained(world, 'json'))).toMatchObject({
+      status: 'paused',
+      causes: [],
+      pause: { reason: expect.stringMatching(/^handed over to addon-operator dev of .+@.+$/) },
+    });
+    await world.putConfig({ web: 'a: 1', dns: 'b: 2' });
+    await untilDeployed(world, 'dns', { b: 2 });
+    await untilDeployed(world, 'web', { from: 'laptop', a: 1 });
+    await using second = await startDev(world, 'second', { modules: EDITED });
+    expect(await second.exited).toMatchObject({ code: 1 });
+    expect(second.log.dump()).toMatch(/module web is handed over to addon-operator dev of .+ --force/);
+    dev.signal('SIGTERM');
+    expect(await dev.exited).toEqual({ code: 0, signal: null });
+    expect(dev.said.at(-1)).toBe(`module web is handed back to the operator in ${world.namespace}`);
+    await untilDeployed(world, 'web', { from: 'cluster', a: 1 });
+    await vi.waitFor(async () => expect(await explained(world, 'text')).toMatch(/^status +ready$/m), WAIT);
+    expect((await world.get('configmaps', PAUSES))?.['data'] ?? {}).toEqual({});
+    expect(await actorsOf(world)).toEqual(['operator', 'laptop', 'operator']);
+    // Its directory for temporary files.
+    expect(await readdir(world.directory)).not.toContainEqual(expect.stringMatching(/^addon-operator-/));
+  });
+
+  test('dev takes a module away from another one with --force, and loses it when the operator wants it back', async () => {
+    await using world = await World.create(backend(), { modules: MODULES, config: {} });
+    await world.converge();
+    await using first = await startDev(world, 'first', { modules: EDITED });
+    await first.untilConverged();
+    await using second = await startDev(world, 'second', { modules: EDITED, args: ['--force'] });
+    expect(await first.exited).toMatchObject({ code: 1 });
+    expect(first.said.join('\n')).toMatch(/module web is not handed over any more: The lease is held by /);
+    await second.untilConverged();
+    const socketPath = `${world.directory}/debug.socket`;
+    const resume = { socketPath, path: '/module/web/resume', form: {} };
+    expect(await requestDebug(resume, systemClock)).toMatchObject({ body: 'module web is resumed\n' });
+    expect(await second.exited).toMatchObject({ code: 1 });
+    await world.log.untilMessage('module is taken back');
+    await untilDeployed(world, 'web', { from: 'cluster' });
+    expect(await actorsOf(world)).toEqual(['operator', 'first', 'second', 'operator']);
+  });
+});
+
+describeApiIndependent((backend) => {
+  test.each([
+    [
+      'whose hooks are webhooks',
+      {
+        ...EDITED,
+        '001-web/hooks/guard.sh': shHook(
+          'kubernetesValidating: [{name: guard.example.com, rules: [{apiGroups: [""], apiVersions: [v1], resources: [pods], operations: [CREATE]}]}]',
+          'true',
+        ),
+      },
+      /module web has webhooks, which the API server of the cluster cannot call on this machine: .*guard\.sh/,
+    ],
+    ['that is not there', under('001-other', WEB), /there is no module web in .*, which has other/],
+  ])('dev refuses a module %s before it is handed over', async (_case, modules, reason) => {
+    await using world = await World.create(backend(), { modules: MODULES, config: {} });
+    await using dev = await startDev(world, 'laptop', { modules });
+    expect(await dev.exited).toMatchObject({ code: 1 });
+    expect(dev.said.join('\n')).toMatch(reason);
+    expect(await world.get('configmaps', PAUSES)).toBeUndefined();
+  });
+
+  test('dev runs an edited hook again, and keeps the module when its directory goes', async () => {
+    await using world = await World.create(backend(), { modules: MODULES, config: {} });
+    await world.converge();
+    await using dev = await startDev(world, 'laptop', { modules: EDITED });
+    await dev.untilConverged();
+    const modules = join(world.directory, 'laptop', 'modules');
+    await writeTree(modules, { '001-web/hooks/new.sh': shHook('onStartup: 1', 'echo edited') });
+    await dev.log.untilPrinted('edited');
+    await rename(join(modules, '001-web'), join(world.directory, 'gone'));
+    await dev.log.untilMessage('cannot load changed files, the modules are not changed');
+    expect(await deployed(world, 'web')).toEqual({ from: 'laptop' });
+  });
+});
