@@ -48,9 +48,8 @@ export async function kept(
   input: Input = 'BINDING_CONTEXT_PATH',
 ): Promise<string> {
   await world.log.untilPrinted(`run ${hook} ${run}`);
-  const value: unknown = JSON.parse(
-    await readFile(join(world.directory, 'kept', hook, String(run), input), 'utf8'),
-  );
-  const text = `${formatSample(normalise(value, world.namespace))}\n`;
-  return text.replaceAll(join(world.directory, 'modules'), '/modules');
+  const text = await readFile(join(world.directory, 'kept', hook, String(run), input), 'utf8');
+  // Before it is formatted: lines are broken by their length.
+  const value: unknown = JSON.parse(text.replaceAll(join(world.directory, 'modules'), '/modules'));
+  return `${formatSample(normalise(value, world.namespace))}\n`;
 }
