@@ -17,12 +17,16 @@ const CHECKS = [
   ['types', 'typecheck'],
 ];
 
-/** Runs a program to its end and returns its exit code; signals that reach this process end the child, not the wait. */
-async function run(file, args, { env = process.env, onOutput } = {}) {
+/**
+ * Runs a program to its end and returns its exit code; signals that reach this process end the child, not the wait, as does
+ * `signal`.
+ */
+async function run(file, args, { env = process.env, onOutput, signal: stop } = {}) {
   const stdio = onOutput === undefined ? 'inherit' : ['ignore', 'pipe', 'pipe'];
   const child = spawn(file, args, { cwd: root, env, stdio });
   child.stdout?.on('data', onOutput);
   child.stderr?.on('data', onOutput);
+  stop?.addEventListener('abort', () => child.kill());
   const forward = (signal) => {
     // A terminal sends Ctrl-C to the child as well, and twice would mean "at once" to it.
     if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
@@ -97,28 +101,46 @@ async function start(args) {
   return await run(join(root, 'bin/addon-operator'), ['sandbox', ...args], { env });
 }
 
-async function checksPass(env) {
-  for (const [name, script] of CHECKS) {
+/**
+ * Runs the checks at the same time, because each has moments in which it uses one core. Prints their results in order, and
+ * returns how many have failed.
+ */
+async function failedChecks(env) {
+  const running = CHECKS.map(async ([name, script]) => {
     const startedMs = Date.now();
     const output = [];
     const command = npmCommand(['run', '--silent', script]);
     const code = await run(...command, { env, onOutput: (chunk) => output.push(chunk) });
-    if (code !== 0) {
-      process.stdout.write(Buffer.concat(output));
-      console.log(`check ${name}: failed (npm run ${script})\n\n0 passed, 1 failed, 0 skipped`);
-      return false;
+    return { name, script, code, output: Buffer.concat(output), took: seconds(startedMs) };
+  });
+  let failed = 0;
+  for (const { name, script, code, output, took } of await Promise.all(running)) {
+    if (code === 0) console.log(`check ${name}: ok (${took})`);
+    else {
+      failed += 1;
+      process.stdout.write(output);
+      console.log(`check ${name}: failed (npm run ${script})`);
     }
-    console.log(`check ${name}: ok (${seconds(startedMs)})`);
   }
-  return true;
+  return failed;
 }
 
 async function test(args) {
   const node = findNode();
   const env = projectEnv(node);
-  if (!(await checksPass(env))) return 1;
+  const stop = new AbortController();
   // With arguments a few tests are meant, and those that need tools fetch them.
-  if (args.length === 0) await run(node, [join(root, 'test/support/prepare-tools.ts')], { env });
+  const tools =
+    args.length === 0
+      ? run(node, [join(root, 'test/support/prepare-tools.ts')], { env, signal: stop.signal })
+      : undefined;
+  const failed = await failedChecks(env);
+  if (failed > 0) stop.abort();
+  await tools;
+  if (failed > 0) {
+    console.log(`\n0 passed, ${failed} failed, 0 skipped`);
+    return 1;
+  }
   return await run(node, [join(modules, 'vitest/vitest.mjs'), 'run', ...args], { env });
 }
 

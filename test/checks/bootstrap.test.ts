@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -36,12 +36,14 @@ test('bootstrap forwards SIGTERM, waits for the child and exits with its code', 
   expect([exitCode, stdout]).toEqual([7, 'sandbox --wait\nstopping']);
 });
 
-test('bootstrap test names the check that failed and runs nothing else', async () => {
+test('bootstrap test names the checks that failed, ends the preparation of tools, and runs nothing else', async () => {
+  mkdirSync(join(root, 'test/support'), { recursive: true });
+  writeFileSync(join(root, 'test/support/prepare-tools.ts'), 'setInterval(() => undefined, 1_000);');
   const packageFile = join(root, 'package.json');
   const scripts = {
     'format:check': 'echo formatted',
     lint: 'echo found something; exit 1',
-    typecheck: 'exit 9',
+    typecheck: 'echo a type is wrong; exit 9',
   };
   writeFileSync(packageFile, JSON.stringify({ ...JSON.parse(readFileSync(packageFile, 'utf8')), scripts }));
   const { exitCode, stdout } = await execa(process.execPath, [join(root, 'bin/bootstrap.mjs'), 'test'], {
@@ -49,7 +51,7 @@ test('bootstrap test names the check that failed and runs nothing else', async (
   });
   expect(exitCode).toBe(1);
   expect(stdout.replaceAll(/\(\d+\.\d s\)/g, '(time)')).toBe(
-    'check format: ok (time)\nfound something\ncheck lint: failed (npm run lint)\n\n0 passed, 1 failed, 0 skipped',
+    'check format: ok (time)\nfound something\ncheck lint: failed (npm run lint)\na type is wrong\ncheck types: failed (npm run typecheck)\n\n0 passed, 2 failed, 0 skipped',
   );
 });
 
