@@ -151,7 +151,7 @@ function timestampArguments({ name }: Engine, seconds: number | undefined): stri
 }
 
 /** The commit of the checkout; with changes on top it is marked, without git it is unknown. */
-async function revision(signal: AbortSignal): Promise<string> {
+export async function revision(signal: AbortSignal): Promise<string> {
   try {
     const git = async (...args: string[]): Promise<string> =>
       await run('git', ['-C', projectRoot, ...args], {}, signal);
