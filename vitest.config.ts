@@ -8,12 +8,15 @@ import {
 } from './test/support/api-independent.ts';
 import { EndedProjectsReporter } from './test/support/ended-projects.ts';
 import { GO_SETTINGS } from './test/support/go-settings.ts';
+import { makeMemoryDirectory } from './test/support/memory-directory.ts';
 import { SlowFilesFirst } from './test/support/slow-files-first.ts';
 
 // Programs that tests start from sources compile 800 files: with the cache that takes half the time, or a third.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/node-compile');
 // helm, kubectl and the control plane: see `go-settings.ts`.
 Object.assign(process.env, { ...GO_SETTINGS, ...process.env });
+const temporary = process.env['TMPDIR'] ?? makeMemoryDirectory();
+if (temporary !== undefined) process.env['TMPDIR'] = temporary;
 
 /** More than CI has cores, two: most tests wait for helm, hooks and servers. Unit tests wait least. */
 const WORKERS = Number(process.env['TEST_WORKERS'] ?? 4);
