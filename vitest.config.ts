@@ -8,6 +8,7 @@ import {
 } from './test/support/api-independent.ts';
 import { EndedProjectsReporter } from './test/support/ended-projects.ts';
 import { GO_SETTINGS } from './test/support/go-settings.ts';
+import { limitedWorkers } from './test/support/limited-workers.ts';
 import { makeMemoryDirectory } from './test/support/memory-directory.ts';
 import { SlowFilesFirst } from './test/support/slow-files-first.ts';
 
@@ -19,7 +20,7 @@ const temporary = process.env['TMPDIR'] ?? makeMemoryDirectory();
 if (temporary !== undefined) process.env['TMPDIR'] = temporary;
 
 /** More than CI has cores, two: most tests wait for helm, hooks and servers. Unit tests wait least. */
-const WORKERS = Number(process.env['TEST_WORKERS'] ?? 4);
+const WORKERS = Number(process.env['TEST_WORKERS'] ?? 7);
 const UNIT_WORKERS = Number(process.env['TEST_WORKERS'] ?? 3);
 const shared = {
   isolate: false,
@@ -58,12 +59,12 @@ const leftOut = <T extends object>(...tags: T[]) =>
 /** A sequencer that is named wins over this flag. */
 const isShuffled = process.argv.some((argument) => argument.startsWith('--sequence.shuffle'));
 /**
- * Projects of one group share their workers, which take the files of `cluster` first: those of `contract` are short, and
- * keep both cores busy to the end.
+ * Projects of one group share their workers. The files of `node` and `cluster` are the longest: they begin at once, in so many
+ * of them. Those of `contract` and `browser` have the others, and in the end all.
  */
 const AFTER_UNIT = 1;
-/** Alone at the end: kubelet, operator and helm of one test keep both cores busy. */
-const LAST = 2;
+/** Each has a control plane, which takes 10 s of CPU time to start and 2 s a minute. */
+const CONTROL_PLANES = 4;
 const LIFECYCLE = 'test/lifecycle/**/*.test.ts';
 const PROPERTIES = 'test/support/property-seed.ts';
 export default defineConfig({
@@ -119,6 +120,7 @@ export default defineConfig({
       {
         test: {
           ...withDaemons,
+          pool: limitedWorkers(CONTROL_PLANES),
           name: 'cluster',
           include: ['test/cluster/**/*.test.ts', 'test/fault/**/*.test.ts', LIFECYCLE],
           tags: leftOut(API_INDEPENDENT, FURTHER_HELM),
@@ -134,11 +136,11 @@ export default defineConfig({
         test: {
           ...shared,
           // The files share one node.
-          maxWorkers: 1,
+          pool: limitedWorkers(1),
           name: 'node',
           include: ['test/node/**/*.test.ts'],
           tags: leftOut(FURTHER_NODE),
-          sequence: { groupOrder: LAST },
+          sequence: { groupOrder: AFTER_UNIT },
           globalSetup: ['test/support/build-program.ts', 'test/support/node/global-setup.ts'],
           testTimeout: 1_800_000,
           hookTimeout: 1_800_000,
