@@ -153,7 +153,7 @@ describeCluster('a daemon whose temporary files cannot be written', (cluster) =>
   test.skipIf(!canMount)('works while /dev/shm is full', async () => {
     await using world = await World.create(backend, { modules: MODULES, config: {} });
     await using daemon = await start(world, FULL_SHARED_MEMORY);
-    const ballast = await stat(`/proc/${daemon.pid}/root/dev/shm/ballast`);
+    const ballast = await stat(join('/proc', String(daemon.pid), 'root', 'dev/shm/ballast'));
     expect(ballast.size).toBe(4096);
     await event(world, 1);
     await daemon.log.until(() => daemon.log.printed.includes('"name":"event-1"'));
