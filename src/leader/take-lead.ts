@@ -17,6 +17,7 @@ import { leaderReadiness } from './leader-readiness.ts';
 import { LEASE_NAME, Leadership, type LeadershipHost, replicaLease } from './leadership.ts';
 import { startPresence } from './presence.ts';
 import { WebhookEndpoint } from './webhook-endpoint.ts';
+import { withdrawLostPeers } from './webhook-peers.ts';
 
 /** The right to act, as the parts that act see it. */
 export interface Lead {
@@ -122,8 +123,9 @@ async function waitForLead<Cluster extends LeadClients>(
   const check = (): void => fence.check();
   const cluster = await connect(check);
   running.defer(() => cluster.close());
+  const pod = { namespace: settings.namespace, name: settings.podName };
   const endpoint = new WebhookEndpoint({
-    pod: { namespace: settings.namespace, name: settings.podName },
+    pod,
     kube: cluster.lease,
     clock: host.steadyClock,
     random: host.random,
@@ -141,9 +143,10 @@ async function waitForLead<Cluster extends LeadClients>(
       onLost(error);
     },
   });
+  const port = settings.listenPort === 0 ? httpPort : settings.listenPort;
   const readiness = leaderReadiness({
     leader: () => leadership.leader,
-    port: settings.listenPort === 0 ? httpPort : settings.listenPort,
+    port,
     clock: host.steadyClock,
     log: componentLog(host, 'leader'),
   });
@@ -171,6 +174,11 @@ async function waitForLead<Cluster extends LeadClients>(
   // Without the namespace there can be no lease.
   await Promise.all([leading, requireNamespace(settings, host, cluster.main, stop)]);
   heldPorts.hold();
+  const peers = { pod, kube: cluster.main, port, clock: host.steadyClock, log: componentLog(host, 'leader') };
+  const checked = endpoint.labelled().then(async (isLabelled) => {
+    if (isLabelled) await withdrawLostPeers(peers, stop);
+  });
+  running.defer(() => checked);
   void host.steadyClock.sleep(UNUSED_PORT_MS, stop).then(
     () => heldPorts.stop(),
     () => undefined,

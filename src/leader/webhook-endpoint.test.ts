@@ -56,12 +56,23 @@ test('the pod has the label until the operator stops, which waits 5 s for client
   await drained;
 });
 
+test('the label is set again every 30 s, because the leader removes it from a pod that did not respond', async () => {
+  const { endpoint, clock, stop, values } = endpointOf();
+  endpoint.publish(stop.signal);
+  expect(await endpoint.labelled()).toBe(true);
+  await clock.untilAsleep();
+  await clock.advance(30_000);
+  expect(values()).toEqual([{ [LABEL]: 'serving' }, { [LABEL]: 'serving' }]);
+  stop.abort();
+});
+
 test('without permission a record says what to allow, and a stop does not wait', async () => {
   const denied = new KubeApiError('pods is forbidden', { status: 403, reason: 'Forbidden' });
   const { endpoint, log, stop, values } = endpointOf(denied);
   endpoint.publish(stop.signal);
   await new Promise(setImmediate);
   expect(log.records).toMatchObject([{ level: 'info', label: LABEL }]);
+  expect(await endpoint.labelled()).toBe(false);
   stop.abort();
   await endpoint.drained();
   expect(values()).toHaveLength(1);

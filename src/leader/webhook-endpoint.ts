@@ -6,8 +6,10 @@ import { resourcePath } from '@addon-operator/kube-client/kube-object';
 import { untilDone } from '@addon-operator/kube-client/retry';
 
 /** The Services of webhooks select pods by this label, when the chart has high availability. */
-const LABEL = 'addon-operator.io/webhooks';
-const VALUE = 'serving';
+export const ENDPOINT_LABEL = 'addon-operator.io/webhooks';
+export const ENDPOINT_VALUE = 'serving';
+/** The leader removes the label from a pod that does not respond for a while. */
+const RENEWAL_MS = 30_000;
 /** From the change of the label until every node has it: kube-proxy applies changes once a second. */
 const DRAIN_MS = 5_000;
 const REQUEST_MS = 3_000;
@@ -32,6 +34,7 @@ interface WebhookEndpointOptions {
 export class WebhookEndpoint {
   readonly #options: WebhookEndpointOptions;
   readonly #abandoned = new AbortController();
+  readonly #published = Promise.withResolvers<boolean>();
   #isLabelled = false;
   #drained: Promise<void> = Promise.resolve();
 
@@ -40,16 +43,25 @@ export class WebhookEndpoint {
   }
 
   /**
-   * To be called when this process listens. Labels the pod in the background and, when `stop` aborts, removes the label.
+   * To be called when this process listens. Labels the pod in the background, again every half minute, and removes the
+   * label when `stop` aborts.
    * Without permission, or outside of a pod, nothing is labelled.
    */
   publish(stop: AbortSignal): void {
-    if (stop.aborted) return;
-    const published = this.#label(stop);
+    if (stop.aborted) {
+      this.#published.resolve(false);
+      return;
+    }
+    const published = this.#label(stop).finally(() => this.#published.resolve(false));
     const onStop = (): void => {
       this.#drained = published.then(async () => await this.#withdraw());
     };
     stop.addEventListener('abort', onStop, { once: true });
+  }
+
+  /** Resolves to true when the pod has the label, to false when it will not get it. */
+  async labelled(): Promise<boolean> {
+    return await this.#published.promise;
   }
 
   /** Resolves when clients do not connect to this pod any more: at once before `stop` aborts and without a label. */
@@ -69,15 +81,20 @@ export class WebhookEndpoint {
       log.debug(errorFields(error), 'cannot label the pod yet');
     };
     try {
-      const attempt = async (): Promise<void> => await this.#patch(VALUE, stop);
-      await untilDone(attempt, onFailure, { clock, random }, stop);
-      this.#isLabelled = true;
+      // Not aborted by `stop`: it must not arrive after the removal.
+      const attempt = async (): Promise<void> => await this.#patch(ENDPOINT_VALUE, this.#abandoned.signal);
+      for (;;) {
+        await untilDone(attempt, onFailure, { clock, random }, stop);
+        this.#isLabelled = true;
+        this.#published.resolve(true);
+        await clock.sleep(RENEWAL_MS, stop);
+      }
     } catch (error) {
       if (stop.aborted) return;
       // The chart allows it where there are such Services.
       const level = hasStatus(error, FORBIDDEN) ? 'info' : 'debug';
       log[level](
-        { label: LABEL, ...errorFields(error) },
+        { label: ENDPOINT_LABEL, ...errorFields(error) },
         'cannot label the pod: Services that select this label send it no webhook requests; allow the operator to patch pods in its namespace',
       );
     }
@@ -101,7 +118,7 @@ export class WebhookEndpoint {
       {
         method: 'PATCH',
         path: resourcePath({ group: '', version: 'v1', plural: 'pods' }, pod.namespace, pod.name),
-        body: { metadata: { labels: { [LABEL]: value } } },
+        body: { metadata: { labels: { [ENDPOINT_LABEL]: value } } },
         contentType: 'application/merge-patch+json',
         timeoutMs: REQUEST_MS,
       },
