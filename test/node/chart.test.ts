@@ -21,7 +21,9 @@ describeNode('the chart of the operator in a pod', (node) => {
         const [pod] = await operator.pods();
         expect(pod?.status.containerStatuses).toMatchObject([{ ready: true, restartCount: 0 }]);
         expect(await configMap(shared, operator)).toMatchObject({ data: { greeting: 'hello' } });
-        const tested = await operator.helm('test', RELEASE, '--namespace', operator.namespace, '--logs');
+        // helm 3 deletes the pod of a test that succeeds before it reads the log.
+        const logs = helm.startsWith('3.') ? [] : ['--logs'];
+        const tested = await operator.helm('test', RELEASE, '--namespace', operator.namespace, ...logs);
         expect(tested).toMatch(/TEST SUITE: +op-test/);
         expect(tested).toMatch(/Phase: +Succeeded/);
 
@@ -60,8 +62,8 @@ describeNode('the chart of the operator in a pod', (node) => {
 
       await scaleToZero(shared, operator);
       await operator.upgrade('--set', 'highAvailability.enabled=true');
-      const mebibytes = await residentMebibytes(operator);
-      console.log(`resident memory in MiB after the starter modules: ${JSON.stringify(mebibytes)}`);
+      const mebibytes = await workingSetMebibytes(operator);
+      console.log(`memory in MiB after the starter modules: ${JSON.stringify(mebibytes)}`);
       expect(mebibytes.leader).toBeLessThan(MAX_MEBIBYTES.leader);
       expect(mebibytes.standby).toBeLessThan(MAX_MEBIBYTES.standby);
     },
@@ -86,25 +88,26 @@ describeNode('the chart of the operator in a pod', (node) => {
     const testing = operator.helm('test', RELEASE, '--namespace', operator.namespace);
     await expect(testing).rejects.toThrow('op-test');
     const log = await operator.kubectl('logs', 'op-test');
-    expect(log).toContain('the operator is not ready, HTTP status 500');
+    expect(log).toContain('no pod of the operator is ready');
+    expect(log).toContain('exec deploy/op -- addon-operator status says why');
   });
 });
 
 /** Twice what is aimed at: 80 MiB for the leader, 45 for a standby. They are exceeded when something is kept that should not be. */
 const MAX_MEBIBYTES = { leader: 160, standby: 90 };
 
-/** Of the process of Node of each of two replicas; the leader has the debug socket. */
-async function residentMebibytes(operator: PodOperator): Promise<{ leader: number; standby: number }> {
+/** What Kubernetes counts for the pods of two replicas, without files that could be dropped; the leader has the debug socket. */
+async function workingSetMebibytes(operator: PodOperator): Promise<{ leader: number; standby: number }> {
   const script = `test -e /var/run/addon-operator/debug.socket && echo leader || echo standby
-for status in /proc/[0-9]*/status; do
-  if grep -q '^Name:.*node\\|^Name:.*MainThread' $status; then grep VmRSS $status; fi
-done`;
+cat /sys/fs/cgroup/memory/memory.usage_in_bytes
+sed -n 's/^total_inactive_file //p' /sys/fs/cgroup/memory/memory.stat`;
   const result = { leader: 0, standby: 0 };
   for (const { metadata } of await operator.pods()) {
     const output = await operator.kubectl('exec', metadata.name, '--', 'sh', '-c', script);
-    const sizes = [...output.matchAll(/VmRSS:\s+(\d+) kB/g)].map(([, size]) => Number(size) / 1024);
-    const role = output.startsWith('leader') ? 'leader' : 'standby';
-    result[role] = Math.round(Math.max(...sizes));
+    const [role, usage, inactive] = output.split('\n');
+    result[role === 'leader' ? 'leader' : 'standby'] = Math.round(
+      (Number(usage) - Number(inactive)) / 2 ** 20,
+    );
   }
   return result;
 }
