@@ -100,7 +100,7 @@ export async function connectCluster(
     settings.objectPatcherQps,
     settings.objectPatcherBurst,
     settings.objectPatcherTimeoutMs,
-    (access) => seen.note(access),
+    (access) => seen.note(withNextRun(access)),
   );
   const monitor = client(settings.helmMonitorQps, settings.helmMonitorBurst);
   const helm = client(0, 0);
@@ -120,6 +120,12 @@ export async function connectCluster(
       for (const each of [pool, lease]) each.close();
     },
   };
+}
+
+/** A hook that has created an object finds it there when it runs again: CreateOrUpdate then reads and replaces it. */
+function withNextRun(access: RequestAccess): RequestAccess {
+  const isCreated = access.verbs.includes('create');
+  return isCreated ? { ...access, verbs: [...access.verbs, 'get', 'update'] } : access;
 }
 
 function limiterOf(qps: number, burst: number, clock: SteadyClock): TokenBucket {

@@ -105,7 +105,7 @@ describeLifecycle((backend) => {
     await world.converge();
     const { stdout, stderr } = await runInWorld(world, 'rbac', '-o', 'json');
     const { items } = JSON.parse(stdout) as { readonly items: readonly Role[] };
-    expect(grantsOf(items)).toEqual([`${world.namespace} /configmaps create`]);
+    expect(grantsOf(items)).toEqual([`${world.namespace} /configmaps get,create,update`]);
     expect(stderr).toContain('only those patched since the daemon started');
   });
 });
