@@ -5,7 +5,6 @@ import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest';
 import { furtherNode } from '../support/api-independent.ts';
 import {
   AdmissionLoad,
-  type AdmissionResult,
   createConverted,
   createConvertedKind,
   deleteConvertedKind,
@@ -13,6 +12,7 @@ import {
   requestOnce,
   WEBHOOK_KINDS,
 } from '../support/node/admission-load.ts';
+import { leadersOf, reportResults, untilMore, untilResponded } from '../support/node/admission-waits.ts';
 import { describeNode, type SharedNode } from '../support/node/node-suite.ts';
 import { PodOperator, RELEASE } from '../support/node/pod-operator.ts';
 
@@ -56,7 +56,7 @@ describeNode('webhooks through their Service', (node) => {
     // A replica that has handed the lease over answers no more.
     const leaders = leadersOf(results);
     expect(leaders).toHaveLength(new Set(leaders).size);
-    report('rollout and deleted leader', results);
+    reportResults('rollout and deleted leader', results);
 
     await expectLeaderNamed(operator, leaders.at(-1) ?? '');
     await operator.helm('uninstall', RELEASE, '--namespace', operator.namespace, '--wait');
@@ -94,7 +94,7 @@ describeNode('webhooks through their Service', (node) => {
       const servedMs = served()?.endMs ?? 0;
       const failedLater = load.failures.filter(({ startMs }) => startMs > servedMs);
       expect(failedLater).toEqual([]);
-      report(`killed leader, served again after ${Math.round(servedMs - killedMs)} ms`, results);
+      reportResults(`killed leader, served again after ${Math.round(servedMs - killedMs)} ms`, results);
 
       const cutMs = performance.now();
       await shared.node.powerCut();
@@ -135,33 +135,6 @@ async function expectLeaderNamed(operator: PodOperator, leader: string): Promise
   await expect(operator.kubectl(...command)).rejects.toThrow(
     `kubectl -n ${operator.namespace} exec ${leader} -- addon-operator module list`,
   );
-}
-
-/** The API server learns of a webhook a moment after it was registered. */
-async function untilResponded({ node }: SharedNode, { namespace }: PodOperator): Promise<void> {
-  for (const kind of WEBHOOK_KINDS) {
-    await expect
-      .poll(async () => await requestOnce(node, namespace, kind), SOON)
-      .toMatchObject({ error: undefined });
-  }
-}
-
-async function untilMore(load: AdmissionLoad, count: number): Promise<void> {
-  const target = load.results.length + count;
-  await expect.poll(() => load.results.length, SOON).toBeGreaterThan(target);
-}
-
-function report(what: string, results: readonly AdmissionResult[]): void {
-  const longestMs = Math.max(...results.map(({ startMs, endMs }) => endMs - startMs));
-  const errors = results.flatMap(({ error }) => error ?? []);
-  console.log(
-    `${what}: ${results.length} requests, longest ${Math.round(longestMs)} ms, ${errors.length} failed ${[...new Set(errors)].join('; ')}`,
-  );
-}
-
-function leadersOf(results: readonly AdmissionResult[]): readonly string[] {
-  const pods = results.flatMap(({ pod }) => pod ?? []);
-  return pods.filter((pod, index) => pod !== pods[index - 1]);
 }
 
 /** SIGKILL of all processes of a container, from outside of it. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { PAUSE_IMAGE } from '../support/node/node-files.ts';
+import { PAUSE_IMAGE } from '../support/node/kubelet-files.ts';
 import { describeNode, type SharedNode } from '../support/node/node-suite.ts';
 import { OPERATOR_IMAGE } from '../support/node/operator-image.ts';
 import { PodOperator } from '../support/node/pod-operator.ts';

@@ -1,7 +1,16 @@
 import { join } from 'node:path';
-import { API_PORT, NODE_IP, NODE_NAME, type NodeFiles, SERVICE_RANGE } from './node-files.ts';
+import { API_PORT, FIRST_NODE, type NodeIdentity } from './kubelet-files.ts';
+import { type NodeFiles, SERVICE_RANGE } from './node-files.ts';
 import type { NodePrograms } from './node-programs.ts';
 
+/** A program with its arguments. */
+export type Command = readonly [file: string, ...args: string[]];
+
+/** Of every node. */
+export const KUBELET_SERVICES = ['containerd', 'kubelet', 'kube-proxy'] as const;
+export type KubeletService = (typeof KUBELET_SERVICES)[number];
+
+/** Of the first node, which runs the control plane too. */
 export const SERVICE_NAMES = [
   'containerd',
   'etcd',
@@ -15,11 +24,32 @@ export const SERVICE_NAMES = [
 ] as const;
 export type ServiceName = (typeof SERVICE_NAMES)[number];
 
-/** The programs of a node with their arguments; all run inside of its namespaces. */
+/** The programs that make a node; all run inside of its namespaces. */
+export function kubeletCommands(
+  node: NodeIdentity,
+  directory: string,
+  programs: NodePrograms,
+): Readonly<Record<KubeletService, Command>> {
+  const conf = (name: string): string => join(directory, 'conf', name);
+  return {
+    containerd: ['containerd', '--config', conf('containerd.toml')],
+    kubelet: [
+      programs.kubelet,
+      `--config=${conf('kubelet.yaml')}`,
+      `--kubeconfig=${conf('kubelet.kubeconfig')}`,
+      `--hostname-override=${node.name}`,
+      `--node-ip=${node.ip}`,
+      '--root-dir=/var/lib/kubelet',
+    ],
+    'kube-proxy': [programs.kubeProxy, `--config=${conf('kube-proxy.yaml')}`],
+  };
+}
+
+/** The programs of the first node. */
 export function serviceCommands(
   files: NodeFiles,
   programs: NodePrograms,
-): Readonly<Record<ServiceName, readonly [file: string, ...args: string[]]>> {
+): Readonly<Record<ServiceName, Command>> {
   const conf = (name: string): string => join(files.directory, 'conf', name);
   const kubeconfigFlags = (name: ServiceName): string[] =>
     ['kubeconfig', 'authentication-kubeconfig', 'authorization-kubeconfig'].map(
@@ -27,7 +57,7 @@ export function serviceCommands(
     );
   const alone = ['--leader-elect=false', '--secure-port=0', '--kube-api-qps=200', '--kube-api-burst=400'];
   return {
-    containerd: ['containerd', '--config', conf('containerd.toml')],
+    ...kubeletCommands(FIRST_NODE, files.directory, programs),
     etcd: [
       programs.etcd,
       `--data-dir=${join(files.directory, 'etcd')}`,
@@ -41,9 +71,9 @@ export function serviceCommands(
       programs.kubeApiserver,
       '--etcd-servers=http://127.0.0.1:2379',
       '--bind-address=0.0.0.0',
-      `--advertise-address=${NODE_IP}`,
+      `--advertise-address=${FIRST_NODE.ip}`,
       `--secure-port=${API_PORT}`,
-      `--client-ca-file=${files.caFile}`,
+      `--client-ca-file=${files.authority.caFile}`,
       `--tls-cert-file=${files.apiserver.certFile}`,
       `--tls-private-key-file=${files.apiserver.keyFile}`,
       '--service-account-issuer=https://kubernetes.default.svc',
@@ -52,7 +82,7 @@ export function serviceCommands(
       `--service-cluster-ip-range=${SERVICE_RANGE}`,
       `--kubelet-client-certificate=${files.access.certFile}`,
       `--kubelet-client-key=${files.access.keyFile}`,
-      `--kubelet-certificate-authority=${files.caFile}`,
+      `--kubelet-certificate-authority=${files.authority.caFile}`,
       '--kubelet-preferred-address-types=InternalIP',
       '--authorization-mode=Node,RBAC',
       '--enable-admission-plugins=NodeRestriction',
@@ -71,18 +101,9 @@ export function serviceCommands(
       ...alone,
       '--use-service-account-credentials',
       `--service-account-private-key-file=${files.serviceAccountKeyFile}`,
-      `--root-ca-file=${files.caFile}`,
+      `--root-ca-file=${files.authority.caFile}`,
     ],
     'kube-scheduler': [programs.kubeScheduler, ...kubeconfigFlags('kube-scheduler'), ...alone],
-    kubelet: [
-      programs.kubelet,
-      `--config=${conf('kubelet.yaml')}`,
-      `--kubeconfig=${conf('kubelet.kubeconfig')}`,
-      `--hostname-override=${NODE_NAME}`,
-      `--node-ip=${NODE_IP}`,
-      '--root-dir=/var/lib/kubelet',
-    ],
-    'kube-proxy': [programs.kubeProxy, `--config=${conf('kube-proxy.yaml')}`],
     coredns: [programs.coredns, '-conf', conf('Corefile')],
   };
 }

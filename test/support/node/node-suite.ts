@@ -26,15 +26,15 @@ export function describeNode(name: string, suite: (node: () => Promise<SharedNod
   describe.skipIf(state.type === 'unavailable')(name, () => {
     suite(async () => {
       if (state.type === 'unavailable') throw new Error(state.reason);
-      shared.node ??= startNode(state.parts);
+      shared.node ??= startNode(state.parts, new AbortController().signal);
       return await shared.node;
     });
   });
 }
 
 /** A node with the operator's image. */
-export async function startNode(parts: NodeParts): Promise<SharedNode> {
-  const node = await TestNode.start(parts.programs, new AbortController().signal);
+export async function startNode(parts: NodeParts, signal: AbortSignal): Promise<SharedNode> {
+  const node = await TestNode.start(parts.programs, signal);
   try {
     await node.load(parts.operatorImage);
     return { node, parts, operatorImage: await readBaseImage(parts.operatorImage) };

@@ -37,12 +37,21 @@ export interface PodOperatorSpec {
   readonly permissions?: 'least' | 'administrator';
 }
 
+const MODULES = 'modules.addon-operator.io';
+
+interface ModuleObjects {
+  readonly items: readonly {
+    readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
+  }[];
+}
+
 interface PodList {
   readonly items: readonly PodObject[];
 }
 
 export interface PodObject {
   readonly metadata: { readonly name: string; readonly deletionTimestamp?: string };
+  readonly spec: { readonly nodeName?: string };
   readonly status: {
     readonly phase: string;
     readonly reason?: string;
@@ -50,6 +59,7 @@ export interface PodObject {
     readonly containerStatuses?: readonly {
       readonly ready: boolean;
       readonly restartCount: number;
+      readonly imageID: string;
       readonly state: { readonly terminated?: Termination };
       readonly lastState: { readonly terminated?: Termination };
     }[];
@@ -110,16 +120,30 @@ export class PodOperator implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const { probe } = this.#shared.node;
-    await this.helm(
-      'uninstall',
-      RELEASE,
-      '--namespace',
-      this.namespace,
-      '--wait',
-      '--ignore-not-found',
-    ).catch(() => undefined);
+    const inNamespace = ['--namespace', this.namespace];
+    await this.helm('uninstall', RELEASE, '--wait', '--ignore-not-found', ...inNamespace).catch(ignore);
+    // Objects that modules have in other namespaces would belong to a release that is gone.
+    const left = await this.helm('list', '--short', ...inNamespace).catch(ignore);
+    for (const release of left?.split('\n') ?? []) {
+      if (release !== '') await this.helm('uninstall', release, '--no-hooks', ...inNamespace).catch(ignore);
+    }
+    await this.#deleteModuleObjects().catch(ignore);
     await probe.request({ method: 'DELETE', path: `/api/v1/namespaces/${this.namespace}` });
     await rm(this.#directory, { recursive: true, force: true });
+  }
+
+  /** They are in no namespace: another operator would take them for those of one that works. */
+  async #deleteModuleObjects(): Promise<void> {
+    const { items } = JSON.parse(
+      await this.kubectl('get', MODULES, '--ignore-not-found', '--output=json'),
+    ) as ModuleObjects;
+    for (const { metadata } of items) {
+      const owner = metadata.annotations?.['addon-operator.io/operator'] ?? '';
+      if (!owner.startsWith(`${this.namespace}/`)) continue;
+      const released = '{"metadata":{"finalizers":null}}';
+      await this.kubectl('patch', MODULES, metadata.name, '--type=merge', '--patch', released);
+      await this.kubectl('delete', MODULES, metadata.name, '--ignore-not-found');
+    }
   }
 
   get image(): string {
@@ -299,4 +323,8 @@ function parseRecord(line: string): readonly LogRecord[] {
 
 async function copy(from: string, to: string): Promise<void> {
   await cp(from, to, { recursive: true, verbatimSymlinks: true });
+}
+
+function ignore(): undefined {
+  return undefined;
 }

@@ -1,32 +1,28 @@
-import { mkdtemp, readFile, readlink, realpath } from 'node:fs/promises';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { type Clock, systemClock } from '@addon-operator/base/clock';
-import { execa } from 'execa';
 import type { ApiAccess, ApiProbe } from '../control-plane/api-probe.ts';
 import { freePorts } from '../control-plane/free-ports.ts';
 import { GuardedProcess } from '../control-plane/guarded-process.ts';
 import { ProcessGuard } from '../control-plane/process-guard.ts';
+import { FurtherNode } from './further-node.ts';
 import { scratchImage } from './images.ts';
-import { createCgroups, removeCgroupsScript } from './node-cgroups.ts';
-import {
-  CONTAINERD_SOCKET,
-  DNS_READY,
-  NODE_NAME,
-  type NodeFiles,
-  PAUSE_IMAGE,
-  PROXY_HEALTH,
-  writeNodeFiles,
-} from './node-files.ts';
-import { enterCommand, firstProcess, prepareNamespaces, unshareArguments } from './node-namespaces.ts';
+import { FIRST_NODE, PAUSE_IMAGE, PROXY_HEALTH, SECOND_NODE, writeKubeletFiles } from './kubelet-files.ts';
+import { type CommandResult, Machine } from './machine.ts';
+import { removeCgroupsScript } from './node-cgroups.ts';
+import { isNodeReady } from './node-condition.ts';
+import { DNS_READY, type NodeFiles, writeNodeFiles } from './node-files.ts';
+import { connectNetworks, prepareNetwork } from './node-namespaces.ts';
 import type { NodePrograms } from './node-programs.ts';
-import { apiSocket, auditLog, SERVICE_NAMES, type ServiceName, serviceCommands } from './node-services.ts';
-
-const POLL_MS = 100;
-/** Twenty times what it takes on an idle machine: it is there to end with the reason. */
-const START_TIMEOUT_MS = 600_000;
-/** The node runs beside tests; see garbage-collection.ts for what they do. */
-const ENVIRONMENT = { GOGC: '100', GOMEMLIMIT: '512MiB' };
+import {
+  apiSocket,
+  auditLog,
+  kubeletCommands,
+  SERVICE_NAMES,
+  type ServiceName,
+  serviceCommands,
+} from './node-services.ts';
 
 interface Parts {
   readonly programs: NodePrograms;
@@ -34,15 +30,6 @@ interface Parts {
   readonly files: NodeFiles;
   readonly guard: ProcessGuard;
   readonly clock: Clock;
-}
-
-/** The node as it runs between two power cuts. */
-interface Power {
-  readonly root: GuardedProcess;
-  /** The first process of the namespaces. */
-  readonly first: number;
-  readonly startedAt: Date;
-  readonly services: Map<ServiceName, GuardedProcess>;
 }
 
 /**
@@ -57,15 +44,20 @@ export class TestNode implements AsyncDisposable {
   readonly access: ApiAccess;
   readonly probe: ApiProbe;
   readonly #parts: Parts;
-  #power: Power | undefined;
+  readonly #machine: Machine<ServiceName>;
+  #further: FurtherNode | undefined;
 
   private constructor(parts: Parts) {
     this.#parts = parts;
-    const { directory, kubeconfigPath, access: administrator, probe } = parts.files;
+    const { programs, cgroup, guard, clock, files } = parts;
+    const { directory, kubeconfigPath, access: administrator, probe } = files;
     this.directory = directory;
     this.kubeconfigPath = kubeconfigPath;
     this.access = administrator;
     this.probe = probe;
+    const { name } = FIRST_NODE;
+    const machine = { name, directory, cgroup, pause: programs.pause, guard, clock };
+    this.#machine = new Machine(machine, serviceCommands(files, programs));
   }
 
   /** Resolves when the node is ready for pods (about 8 s). Throws with the end of a log when it does not get ready. */
@@ -80,8 +72,8 @@ export class TestNode implements AsyncDisposable {
     try {
       const [port = 0] = await freePorts(1);
       const files = await writeNodeFiles(directory, port, cgroup, signal);
-      await scratchImage(join(directory, 'pause.tar'), PAUSE_IMAGE, programs.pause);
       const node = new TestNode({ programs, cgroup, files, guard, clock });
+      await scratchImage(node.#pauseImage, PAUSE_IMAGE, programs.pause);
       await node.#startProxy(port);
       await node.powerOn(signal);
       return node;
@@ -101,46 +93,76 @@ export class TestNode implements AsyncDisposable {
     await this.#parts.guard.close();
   }
 
-  /** All processes of the node and of its pods are gone at once; disks stay. */
+  /** All processes of the node and of its pods are gone at once, those of a joined node too; disks stay. */
   async powerCut(): Promise<void> {
-    const power = this.#power;
-    if (power === undefined) return;
-    this.#power = undefined;
-    process.kill(power.first, 'SIGKILL');
-    await Promise.all([power.root, ...power.services.values()].map(async (one) => await one.kill()));
-    await execa('sh', ['-c', removeCgroupsScript(this.#parts.cgroup)], { stdin: 'ignore' });
+    await this.#further?.powerCut();
+    await this.#machine.powerCut();
   }
 
   /** Starts the node on its disks. Resolves when it is ready. */
   async powerOn(signal: AbortSignal): Promise<void> {
-    const { programs, cgroup } = this.#parts;
+    const machine = this.#machine;
     const startedAt = new Date(Math.floor(this.#parts.clock.wallMs() / 1000) * 1000);
-    await createCgroups(cgroup);
-    const root = await this.#guarded('unshare', ['unshare', ...unshareArguments(programs.pause)]);
-    const first = await this.#until(async () => await firstProcess(root.pid), signal);
-    this.#power = { root, first, startedAt, services: new Map() };
-    // `unshare` mounts /proc between its fork and the start of the program.
-    await this.#until(async () => await isProgram(first, programs.pause), signal);
-    await prepareNamespaces(first, NODE_NAME, this.directory);
+    await machine.powerOn(signal);
+    await prepareNetwork(machine.firstProcess, FIRST_NODE);
     for (const name of ['containerd', 'etcd', 'kube-apiserver'] as const) await this.startService(name);
-    await this.#until(async () => await this.#succeeds('ctr', 'version'), signal);
-    await this.load(join(this.directory, 'pause.tar'));
+    await machine.until(async () => await machine.succeeds('ctr', 'version'), signal);
+    await machine.load(this.#pauseImage);
     await this.startService('api-socket');
-    await this.#until(async () => (await this.#status('/readyz')) === 200, signal);
-    for (const name of SERVICE_NAMES) if (!this.#power.services.has(name)) await this.startService(name);
-    await this.#until(async () => await this.#isReady(startedAt), signal);
+    await machine.until(async () => (await this.#status('/readyz')) === 200, signal);
+    for (const name of SERVICE_NAMES) if (!machine.isStarted(name)) await this.startService(name);
+    await machine.until(async () => await this.#isReady(startedAt), signal);
+  }
+
+  /**
+   * Adds a second node on a machine of its own. Disposing it removes it from the cluster.
+   *
+   * @param images archives of images that its pods need
+   */
+  async join(images: readonly string[], signal: AbortSignal): Promise<FurtherNode> {
+    const { programs, files, guard, clock } = this.#parts;
+    const identity = SECOND_NODE;
+    const directory = join(this.directory, identity.name);
+    const cgroup = `${this.#parts.cgroup}/${identity.name}`;
+    await writeKubeletFiles({ node: identity, directory, cgroup, authority: files.authority });
+    const machine = { name: identity.name, directory, cgroup, pause: programs.pause, guard, clock };
+    const further = new FurtherNode({
+      identity,
+      machine: new Machine(machine, kubeletCommands(identity, directory, programs)),
+      probe: this.probe,
+      clock,
+      images: [this.#pauseImage, ...images],
+      connect: async (pid) => {
+        const first = { pid: this.#machine.firstProcess, node: FIRST_NODE };
+        await connectNetworks(first, { pid, node: identity });
+      },
+    });
+    this.#further = further;
+    try {
+      await further.powerOn(signal);
+      return further;
+    } catch (error) {
+      await further[Symbol.asyncDispose]();
+      throw error;
+    }
   }
 
   /** Runs a command inside, with the network, mounts and processes of the node. Its exit code is not an error. */
   async run(...command: readonly string[]): Promise<CommandResult> {
-    const [file, ...args] = enterCommand(this.#running.first, command);
-    const { exitCode, stdout, stderr } = await execa(file, args, { reject: false, stdin: 'ignore' });
-    return { exitCode, stdout, stderr };
+    return await this.#machine.run(...command);
   }
 
   /** Starts a program of a test inside, beside those of the node; it ends with the node at the latest. */
   async startProgram(name: string, ...command: readonly string[]): Promise<GuardedProcess> {
-    return await this.#guarded(name, enterCommand(this.#running.first, command));
+    return await this.#machine.startProgram(name, ...command);
+  }
+
+  /** Makes a server on the loopback of the machine one on the loopback of the node, at the same port. */
+  async bringPort(port: number): Promise<void> {
+    const socket = join(this.directory, `port-${port}.sock`);
+    await this.#relay(`to-port-${port}`, `UNIX-LISTEN:${socket},fork,backlog=256`, `TCP:127.0.0.1:${port}`);
+    const listen = `TCP-LISTEN:${port},bind=127.0.0.1,fork,reuseaddr,backlog=256`;
+    await this.startProgram(`port-${port}`, 'socat', listen, `UNIX-CONNECT:${socket}`);
   }
 
   /** Requests of a service account that the API server denied since the node was created: verb and path of each, once. */
@@ -152,141 +174,89 @@ export class TestNode implements AsyncDisposable {
       .filter((line) => line.includes(`"${user}"`))
       .map((line) => JSON.parse(line) as AuditEvent)
       .filter(({ responseStatus }) => responseStatus?.code === 403)
-      .filter(({ verb, requestURI }) => verb !== 'get' || !OPTIONAL.test(requestURI))
+      .filter((event) => !isOptional(event))
       .map(({ verb, requestURI, userAgent }) => `${verb} ${requestURI} by ${userAgent}`);
     return [...new Set(denied)];
   }
 
-  /** Imports an image (docker-archive or OCI layout, as a tar) for the pods of the node. */
+  /** Imports an image (docker-archive or OCI layout, as a tar) for the pods of the node, and of a joined one. */
   async load(archive: string): Promise<void> {
-    const ctr = ['ctr', '--address', CONTAINERD_SOCKET, '--namespace', 'k8s.io'];
-    const { exitCode, stderr } = await this.run(...ctr, 'images', 'import', archive);
-    if (exitCode !== 0) throw new Error(`Cannot import ${archive}: ${stderr}`);
+    await this.#machine.load(archive);
+    await this.#further?.load(archive);
   }
 
   async startService(name: ServiceName): Promise<void> {
-    const power = this.#running;
-    const command = serviceCommands(this.#parts.files, this.#parts.programs)[name];
-    power.services.set(name, await this.#guarded(name, enterCommand(power.first, command)));
+    await this.#machine.startService(name);
   }
 
   /** SIGKILL of one program; pods stay. */
   async killService(name: ServiceName): Promise<void> {
-    const service = this.#running.services.get(name);
-    this.#running.services.delete(name);
-    await service?.kill();
+    await this.#machine.killService(name);
   }
 
   /** SIGSTOP leaves connections open, and nothing answers them until SIGCONT. */
   signalService(name: ServiceName, signal: 'SIGSTOP' | 'SIGCONT'): void {
-    this.#running.services.get(name)?.signal(signal);
+    this.#machine.signalService(name, signal);
   }
 
   /** The first process of the node, as the machine numbers it: everything on the node ends with it. */
   get firstProcess(): number {
-    return this.#running.first;
+    return this.#machine.firstProcess;
   }
 
   /** Path of the log of a program. */
   logFile(name: string): string {
-    return join(this.directory, 'log', `${name}.log`);
+    return this.#machine.logFile(name);
   }
 
-  get #running(): Power {
-    if (this.#power === undefined) throw new Error('The node is off');
-    return this.#power;
+  get #pauseImage(): string {
+    return join(this.directory, 'pause.tar');
   }
 
   /** The API server for clients outside; it stays over power cuts. */
   async #startProxy(port: number): Promise<void> {
     const listen = `TCP-LISTEN:${port},bind=127.0.0.1,fork,reuseaddr,backlog=256`;
-    await this.#guarded('api-proxy', ['socat', listen, `UNIX-CONNECT:${apiSocket(this.directory)}`]);
+    await this.#relay('api-proxy', listen, `UNIX-CONNECT:${apiSocket(this.directory)}`);
   }
 
-  async #guarded(name: string, [file, ...args]: readonly [string, ...string[]]): Promise<GuardedProcess> {
-    return await GuardedProcess.start({
+  /** On the machine, between addresses of socat. */
+  async #relay(name: string, from: string, to: string): Promise<void> {
+    await GuardedProcess.start({
       name,
-      file,
-      args,
+      file: 'socat',
+      args: [from, to],
       cwd: this.directory,
       logFile: this.logFile(name),
       guard: this.#parts.guard,
-      env: ENVIRONMENT,
     });
   }
 
   async #isReady(since: Date): Promise<boolean> {
-    if (!(await this.#isNodeReady(since))) return false;
+    if (!(await isNodeReady(this.probe, FIRST_NODE.name, since))) return false;
     if ((await this.#status('/api/v1/namespaces/default/serviceaccounts/default')) !== 200) return false;
     for (const url of [`http://${PROXY_HEALTH}/healthz`, `http://${DNS_READY}/ready`]) {
-      if (!(await this.#succeeds('curl', '--silent', '--fail', url))) return false;
+      if (!(await this.#machine.succeeds('curl', '--silent', '--fail', url))) return false;
     }
     return true;
-  }
-
-  /** The store may still contain the condition from before a power cut. */
-  async #isNodeReady(since: Date): Promise<boolean> {
-    const { body } = await this.probe.request({ path: `/api/v1/nodes/${NODE_NAME}` });
-    const { status } = body as {
-      readonly status?: { readonly conditions?: readonly NodeCondition[] } | string;
-    };
-    if (typeof status !== 'object') return false;
-    const ready = status.conditions?.find(({ type }) => type === 'Ready');
-    return ready?.status === 'True' && new Date(ready.lastHeartbeatTime) >= since;
   }
 
   async #status(path: string): Promise<number | undefined> {
     const response = await this.probe.request({ path }).catch(() => undefined);
     return response?.status;
   }
-
-  async #succeeds(...command: readonly string[]): Promise<boolean> {
-    return (await this.run(...command)).exitCode === 0;
-  }
-
-  async #until<T>(poll: () => Promise<T>, signal: AbortSignal): Promise<NonNullable<T>> {
-    const { clock } = this.#parts;
-    const deadlineMs = clock.steadyMs() + START_TIMEOUT_MS;
-    for (;;) {
-      const result = await poll();
-      if (result !== undefined && result !== null && result !== false) return result;
-      for (const service of this.#power?.services.values() ?? []) {
-        if (!service.isRunning) throw new Error(`${service.name} exited:\n${service.logTail}`);
-      }
-      if (clock.steadyMs() > deadlineMs) {
-        const kubelet = this.#power?.services.get('kubelet')?.logTail ?? '';
-        throw new Error(`The node is not ready after 10 minutes. The end of the kubelet's log:\n${kubelet}`);
-      }
-      await clock.sleep(POLL_MS, signal);
-    }
-  }
 }
 
-export interface CommandResult {
-  /** Undefined when a signal ended the command. */
-  readonly exitCode: number | undefined;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** What the operator looks at if it may: whether its namespace exists, and whether webhooks are left that it should remove. */
+/** What the operator looks at if it may: its namespace, the CRD of Module objects, and webhooks that it should remove. */
 const OPTIONAL =
-  /^\/api\/v1\/namespaces\/[^/]+$|\/(?:validating|mutating)webhookconfigurations\/shell-operator-hooks-hooks$/;
+  /^\/api\/v1\/namespaces\/[^/]+$|\/customresourcedefinitions\/modules\.addon-operator\.io$|\/(?:validating|mutating)webhookconfigurations\/shell-operator-hooks-hooks$/;
+
+function isOptional({ verb, requestURI, userAgent = '' }: AuditEvent): boolean {
+  return verb === 'get' && OPTIONAL.test(requestURI) && /^(?:addon-operator|Helm)\//.test(userAgent);
+}
 
 interface AuditEvent {
   readonly verb: string;
   readonly requestURI: string;
   readonly userAgent?: string;
   readonly responseStatus?: { readonly code: number };
-}
-
-interface NodeCondition {
-  readonly type: string;
-  readonly status: string;
-  readonly lastHeartbeatTime: string;
-}
-
-async function isProgram(pid: number, file: string): Promise<boolean> {
-  const program = await readlink(`/proc/${pid}/exe`).catch(() => undefined);
-  return program === (await realpath(file));
 }
