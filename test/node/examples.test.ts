@@ -22,6 +22,8 @@ interface Example {
   readonly values?: Readonly<Record<string, unknown>>;
   /** Files with objects that must exist, below its directory. */
   readonly objects?: readonly string[];
+  /** Arguments of a command of kubectl that its README has before its module is ready. */
+  readonly prepare?: readonly string[];
   readonly namespace?: string;
   /** Its server runs beside the operator. */
   readonly server?: string;
@@ -38,7 +40,11 @@ const TESTED: readonly Example[] = [
   { name: 'debounce' },
   { name: 'deploy-notifier', server: 'inbox.mjs' },
   { name: 'enabled-script' },
-  { name: 'error-classifier', values: { 'settings.ADDON_OPERATOR_FATAL_DEPLOY_ERRORS': 'stop' } },
+  {
+    name: 'error-classifier',
+    values: { 'settings.ADDON_OPERATOR_FATAL_DEPLOY_ERRORS': 'stop' },
+    namespace: 'team-a',
+  },
   { name: 'hook-metrics' },
   { name: 'http-hook', server: 'server.mjs' },
   { name: 'in-process-hook' },
@@ -48,7 +54,11 @@ const TESTED: readonly Example[] = [
   { name: 'reconcile-webhook', server: 'names.mjs' },
   { name: 'retries' },
   { name: 'schedule-hook' },
-  { name: 'secret-reference', values: { 'settings.ADDON_OPERATOR_SECRET_REFERENCES': 'mailer' } },
+  {
+    name: 'secret-reference',
+    values: { 'settings.ADDON_OPERATOR_SECRET_REFERENCES': 'mailer' },
+    prepare: ['create', 'secret', 'generic', 'mail-account', '--from-literal=password=swordfish'],
+  },
   { name: 'signed-module' },
   { name: 'startup-hook' },
   { name: 'symlinked-module', modules: ['modules', 'team-modules'] },
@@ -72,7 +82,15 @@ const TESTED: readonly Example[] = [
   { name: 'catalogue/206-mutating-webhook', ...WEBHOOKS },
   { name: 'catalogue/210-conversion-webhook', ...WEBHOOKS },
   { name: 'catalogue/220-execution-rate', objects: ['crd.yaml'] },
-  { name: 'catalogue/230-configmap-python', needsPython: true },
+  {
+    name: 'catalogue/230-configmap-python',
+    needsPython: true,
+    values: {
+      'rbac.rulesByNamespace': {
+        default: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['create', 'update', 'get'] }],
+      },
+    },
+  },
   { name: 'catalogue/700-typescript-hook', ...GLOBAL },
 ];
 const MANIFESTS = 'catalogue/002-startup-global-high-availability';
@@ -93,12 +111,16 @@ describeNode('the examples in a pod, with the permissions that `rbac` prints the
     // oxlint-disable-next-line vitest/valid-title -- the name makes it a title
     test(`${example.name} converges, and no request of it is denied`, options, async () => {
       if (example.needsPython === true) await loadPythonExamples(shared);
-      expect(await convergeWithLeastPermissions(shared, example)).toEqual({ denials: [], complaints: [] });
+      expect(await complaintsWithLeastPermissions(shared, example)).toEqual([]);
     });
   }
 
   test(`${CHART} installs an operator whose hook is in a ConfigMap`, furtherNode, async () => {
-    await using operator = await PodOperator.prepare(shared, { name: 'chart-example', image: IMAGE });
+    await using operator = await PodOperator.prepare(shared, {
+      name: 'chart-example',
+      image: IMAGE,
+      permissions: 'administrator',
+    });
     const flags = ['--namespace', operator.namespace, '--set', `image=${IMAGE}:test`, '--wait'];
     await operator.helm('install', 'example', join(EXAMPLES, CHART), ...flags);
     const log = async () => await operator.kubectl('logs', 'deployment/example');
@@ -109,7 +131,11 @@ describeNode('the examples in a pod, with the permissions that `rbac` prints the
   });
 
   test(`${MANIFESTS} runs two replicas, and the leader runs the hook`, furtherNode, async () => {
-    await using operator = await PodOperator.prepare(shared, { name: 'two-replicas', image: IMAGE });
+    await using operator = await PodOperator.prepare(shared, {
+      name: 'two-replicas',
+      image: IMAGE,
+      permissions: 'administrator',
+    });
     const directory = join(EXAMPLES, MANIFESTS);
     const manifest = await readFile(join(directory, 'addon-operator-deployment.yaml'), 'utf8');
     const deployment = join(shared.node.directory, 'two-replicas.yaml');
@@ -149,8 +175,13 @@ describeNode('the examples in a pod, with the permissions that `rbac` prints the
 /**
  * Lets the operator work with wide permissions, so that `rbac` knows the objects that hooks patch, and then with those
  * that it prints, as the docs say. What these do not contain is denied.
+ *
+ * @returns requests that the API server has denied, and warnings and errors in the log
  */
-async function convergeWithLeastPermissions(shared: SharedNode, example: Example): Promise<Outcome> {
+async function complaintsWithLeastPermissions(
+  shared: SharedNode,
+  example: Example,
+): Promise<readonly string[]> {
   const { probe } = shared.node;
   await using cleanup = new AsyncDisposableStack();
   if (example.namespace !== undefined) {
@@ -168,19 +199,15 @@ async function convergeWithLeastPermissions(shared: SharedNode, example: Example
       async () => void (await operator.kubectl('delete', '--ignore-not-found', '--filename', path)),
     );
   }
+  if (example.prepare !== undefined) await operator.kubectl(...example.prepare);
   await operator.upgrade();
   await operator.adoptRules();
   await operator.upgrade('--set', 'podAnnotations.permissions=least');
   const complaints = (await operator.records())
     .filter(({ level }) => ['warn', 'error', 'fatal'].includes(level))
     .map((record) => JSON.stringify(record));
-  return { denials: await shared.node.denials(operator.namespace, RELEASE), complaints };
-}
-
-interface Outcome {
-  /** Requests that the API server has denied. */
-  readonly denials: readonly string[];
-  readonly complaints: readonly string[];
+  const denials = await shared.node.denials(operator.namespace, RELEASE);
+  return [...denials.map((denial) => `denied: ${denial}`), ...complaints];
 }
 
 function specOf({

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 
-source "$(dirname "$0")/../common/functions.sh"
+source "$(dirname "$0")/../lib/functions.sh"
 
 hook::config() {
   echo '{"configVersion": "v1", "onStartup": 10}'
