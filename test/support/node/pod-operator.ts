@@ -59,7 +59,6 @@ export interface PodObject {
     readonly containerStatuses?: readonly {
       readonly ready: boolean;
       readonly restartCount: number;
-      readonly imageID: string;
       readonly state: { readonly terminated?: Termination };
       readonly lastState: { readonly terminated?: Termination };
     }[];
