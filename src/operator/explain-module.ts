@@ -1,11 +1,9 @@
 import { isoTime } from '@addon-operator/base/bounded-time';
-import type { DriftedObject } from '@addon-operator/helm-releases/drift/drift-policy';
 import type { QueueEntry, TaskQueue } from '@addon-operator/task-queue';
 import type { Module } from '../modules/module.ts';
 import { errorOfTask } from '../status/error-of-task.ts';
 import { causesOf, firstCauseOf, NO_OBSTACLES } from '../status/module-causes.ts';
 import type {
-  ModuleDrift,
   ModuleExplanation,
   ModuleFailure,
   ModulePause,
@@ -18,6 +16,7 @@ import { type CommonObstacles, commonObstacles, obstaclesOf } from './collect-ob
 import type { Explained } from './explained.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import { isIsolated } from './isolation.ts';
+import { driftOf } from './module-drift.ts';
 import { type Place, type PlacesByModule, placesByModule } from './module-places.ts';
 import { CONFIRM_COMMAND, heldText } from './purge-guard.ts';
 import type { ReleaseInCluster } from './releases.ts';
@@ -166,7 +165,7 @@ function factsOf(
       tracked?.history.lastRun === undefined
         ? null
         : {
-            startedAt: timeOf(tracked.history.lastRun.startedAtMs),
+            startedAt: isoTime(tracked.history.lastRun.startedAtMs),
             durationMs: tracked.history.lastRun.durationMs,
             result: tracked.history.lastRun.result,
           },
@@ -370,7 +369,7 @@ function convergeObstacle({ router: { main } }: Explained, maxError: number): re
   if ('binding' in head.task && head.task.binding === 'afterAll') return [];
   if (!main.entries.some(({ task }) => decidesAboutModules(task))) return [];
   const nextMs = nextAttemptMs(main);
-  const next = nextMs === undefined ? '' : ` (next attempt at ${timeOf(nextMs)})`;
+  const next = nextMs === undefined ? '' : ` (next attempt at ${isoTime(nextMs)})`;
   return [
     `${titleOf(head.task)} at the head of queue ${main.name}${next}, which${failedText(head, maxError)}`,
   ];
@@ -421,54 +420,13 @@ function pauseOf({ pauses }: Explained, name: ModuleName): ModulePause | null {
   if (pause === undefined) return null;
   return {
     reason: pause.reason,
-    since: timeOf(pause.sinceMs),
-    until: pause.untilMs === undefined ? null : timeOf(pause.untilMs),
+    since: isoTime(pause.sinceMs),
+    until: pause.untilMs === undefined ? null : isoTime(pause.untilMs),
     isOfAll: pauses.isOfAll(name),
     ...(pause.handedOverTo !== undefined && { handedOverTo: pause.handedOverTo }),
   };
 }
 
-/** What others changed of the objects of a release; null without drift detection for it. */
-export function driftOf({ releases }: Pick<Explained, 'releases'>, name: ModuleName): ModuleDrift | null {
-  const report = releases.drift(name);
-  if (report === undefined) return null;
-  const objects = report.objects.map(({ resource, fields, changedBy, sinceMs, remedy }) => {
-    const correction = correctionOf(remedy);
-    return {
-      resource,
-      fields,
-      changedBy,
-      since: timeOf(sinceMs),
-      outlook: outlookOf(remedy),
-      ...(correction && { correction }),
-    };
-  });
-  const { mode, uncompared } = report;
-  return { mode, objects, ...(uncompared !== undefined && { uncompared }) };
-}
-
-function correctionOf(remedy: DriftedObject['remedy']): { at: string; isRefused: boolean } | undefined {
-  if (remedy.type !== 'refused' && remedy.type !== 'delayed') return undefined;
-  return { at: timeOf(remedy.untilMs), isRefused: remedy.type === 'refused' };
-}
-
-function outlookOf(remedy: DriftedObject['remedy']): string {
-  switch (remedy.type) {
-    case 'none':
-      return 'it is not corrected';
-    case 'held':
-      return 'it is corrected when the module is resumed';
-    case 'refused':
-      return `the API server refused the correction, next attempt at ${timeOf(remedy.untilMs)}`;
-    case 'delayed':
-      return `others change it repeatedly, it is corrected at ${timeOf(remedy.untilMs)}`;
-  }
-}
-
 function timeOrNull(epochMs: number | undefined): string | null {
-  return epochMs === undefined ? null : timeOf(epochMs);
-}
-
-function timeOf(epochMs: number): string {
-  return isoTime(epochMs);
+  return epochMs === undefined ? null : isoTime(epochMs);
 }

@@ -1,0 +1,42 @@
+import { isoTime } from '@addon-operator/base/bounded-time';
+import type { DriftedObject } from '@addon-operator/helm-releases/drift/drift-policy';
+import type { ModuleDrift } from '../status/module-explanation.ts';
+import type { ModuleName } from '../values/module-key.ts';
+import type { Explained } from './explained.ts';
+
+/** What others changed of the objects of a release; null without drift detection for it. */
+export function driftOf({ releases }: Pick<Explained, 'releases'>, name: ModuleName): ModuleDrift | null {
+  const report = releases.drift(name);
+  if (report === undefined) return null;
+  const objects = report.objects.map(({ resource, fields, changedBy, sinceMs, remedy }) => {
+    const correction = correctionOf(remedy);
+    return {
+      resource,
+      fields,
+      changedBy,
+      since: isoTime(sinceMs),
+      outlook: outlookOf(remedy),
+      ...(correction && { correction }),
+    };
+  });
+  const { mode, uncompared } = report;
+  return { mode, objects, ...(uncompared !== undefined && { uncompared }) };
+}
+
+function correctionOf(remedy: DriftedObject['remedy']): { at: string; isRefused: boolean } | undefined {
+  if (remedy.type !== 'refused' && remedy.type !== 'delayed') return undefined;
+  return { at: isoTime(remedy.untilMs), isRefused: remedy.type === 'refused' };
+}
+
+function outlookOf(remedy: DriftedObject['remedy']): string {
+  switch (remedy.type) {
+    case 'none':
+      return 'it is not corrected';
+    case 'held':
+      return 'it is corrected when the module is resumed';
+    case 'refused':
+      return `the API server refused the correction, next attempt at ${isoTime(remedy.untilMs)}`;
+    case 'delayed':
+      return `others change it repeatedly, it is corrected at ${isoTime(remedy.untilMs)}`;
+  }
+}
