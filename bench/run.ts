@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { setup as buildProgram } from '../test/support/build-program.ts';
 import { note } from './figures.ts';
 
 const {
@@ -35,6 +36,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   scale: async () => (await import('./scale.ts')).benchScale({ sizes, isWritten }),
 };
 
+await buildProgram();
 for (const [name, run] of Object.entries(BENCHMARKS)) {
   if (chosen.length > 0 && !chosen.includes(name)) continue;
   note(`\n${name}`);

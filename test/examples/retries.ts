@@ -4,6 +4,9 @@ import type { Backend } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
 import { exampleWorld } from './example-world.ts';
 
+/** These states follow the last record about them. */
+const SOON = { timeout: 60_000, interval: 20 };
+
 function order(name: string, data: Readonly<Record<string, string>>) {
   return { ...watchedMap(name, 'orders', data), metadata: { name, labels: { example: 'order' } } };
 }
@@ -13,18 +16,18 @@ export function retriesTests(backend: () => Backend): void {
     await using world = await exampleWorld(backend(), 'retries');
     await world.converge();
     await world.create('configmaps', order('one', { item: 'tea' }));
-    await world.log.until(() => world.daemon.operator.router.held.all.length === 1);
+    await expect.poll(() => world.daemon.operator.router.held.all, SOON).toHaveLength(1);
     const { stdout } = await runInWorld(world, 'queue', 'list');
     expect(stdout).toContain('Waiting beside the queues (1):\n- hook orders.sh runs again at ');
     expect(stdout).toContain('waiting for ConfigMap prices');
     await world.create('configmaps', watchedMap('prices', 'prices', { tea: '2' }));
     const [prices] = world.daemon.operator.globalHooks.runtimes;
-    await world.log.until(() => prices?.peek(1).length === 1);
+    await expect.poll(() => prices?.peek(1), SOON).toHaveLength(1);
     world.clock.jump(30_000);
     await world.log.untilPrinted('all orders have a price');
 
     await world.create('configmaps', order('bad', {}));
-    await world.log.until(() => prices?.finalFailures.length === 1);
+    await expect.poll(() => prices?.finalFailures, SOON).toHaveLength(1);
     expect((await runInWorld(world, 'queue', 'list')).stdout).toContain(
       "Failed, not retried (1):\n- global hook 'orders.sh', binding 'orders' failed permanently at ",
     );

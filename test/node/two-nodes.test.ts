@@ -43,7 +43,7 @@ describeNode('two replicas of the operator on two nodes', (node) => {
         load.results.find(({ pod, startMs }) => startMs > cutMs && ![undefined, lost].includes(pod));
       await expect.poll(served, SOON).toBeDefined();
       const servedMs = served()?.endMs ?? 0;
-      // Without the care of the leader, half of the requests would fail until the lost pod is deleted.
+      // The Services select pods that are not ready too.
       await expect.poll(async () => await isEndpoint(operator, lost), SOON).toBe(false);
       await untilAllServed(load);
       reportResults(
