@@ -93,8 +93,8 @@ describeNode('the chart of the operator in a pod', (node) => {
   });
 });
 
-/** Twice what is aimed at: 80 MiB for the leader, 45 for a standby. They are exceeded when something is kept that should not be. */
-const MAX_MEBIBYTES = { leader: 160, standby: 90 };
+/** A third above what is measured: up to 80 MiB for the leader, 50 for a standby. Runs differ, what is kept that should not be is more. */
+const MAX_MEBIBYTES = { leader: 110, standby: 65 };
 
 /** What Kubernetes counts for the pods of two replicas, without files that could be dropped; the leader has the debug socket. */
 async function workingSetMebibytes(operator: PodOperator): Promise<{ leader: number; standby: number }> {
