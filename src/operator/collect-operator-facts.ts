@@ -9,9 +9,9 @@ import {
 } from '../status/operator-status.ts';
 import { allRuntimes, staleBindings } from './binding-problems.ts';
 import { configProblemOf, unloadedText } from './collect-obstacles.ts';
+import { driftOf } from './explain-drift.ts';
 import { heldSummaries, moduleStates, summarizeStates } from './explain-module.ts';
 import type { Explained } from './explained.ts';
-import { driftOf } from './module-drift.ts';
 import { runningHookFacts } from './running-hooks.ts';
 import { titleOf } from './task-queue-view.ts';
 import { moduleOf, type Task } from './tasks.ts';

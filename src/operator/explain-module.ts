@@ -13,10 +13,10 @@ import type {
 import type { ModuleName } from '../values/module-key.ts';
 import { staleBindings, unfilteredObjects } from './binding-problems.ts';
 import { type CommonObstacles, commonObstacles, obstaclesOf } from './collect-obstacles.ts';
+import { driftOf } from './explain-drift.ts';
 import type { Explained } from './explained.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import { isIsolated } from './isolation.ts';
-import { driftOf } from './module-drift.ts';
 import { type Place, type PlacesByModule, placesByModule } from './module-places.ts';
 import { CONFIRM_COMMAND, heldText } from './purge-guard.ts';
 import type { ReleaseInCluster } from './releases.ts';
