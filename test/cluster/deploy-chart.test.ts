@@ -131,7 +131,8 @@ describeCluster('the chart of the operator', (cluster) => {
       expect(seen.stderr).toContain('only those patched since the daemon started');
       const { items } = JSON.parse(seen.stdout) as { items: { rules: unknown[] }[] };
       const [everywhere = [], own = []] = items.map(({ rules }) => rules);
-      expect(own).toContainEqual({ apiGroups: [''], resources: ['configmaps'], verbs: ['create'] });
+      const written = { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'create', 'update'] };
+      expect(own).toContainEqual(written);
       expect(own).toContainEqual({ apiGroups: ['batch'], resources: ['jobs'], verbs: ['get'] });
       expect(everywhere).toEqual([
         { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] },

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeCluster } from '../support/control-plane/cluster-suite.ts';
 import { APPLY_SCRIPTS } from './differential/apply-scripts.ts';
 import { KIND_SCRIPTS } from './differential/kind-scripts.ts';
-import { normalise } from './differential/normalise.ts';
+import { commonWarnings, normalise } from './differential/normalise.ts';
 import { type RawClient, type RawResponse, rawClient } from './differential/raw-client.ts';
 import { REQUEST_SCRIPTS } from './differential/request-scripts.ts';
 import type { Script, ScriptStep } from './differential/script.ts';
@@ -69,7 +69,5 @@ async function play(client: RawClient, script: Script, namespace: string): Promi
 function comparedPart({ status, warnings, body }: RawResponse, { compare = 'all' }: ScriptStep): object {
   if (compare === 'status') return { status };
   if (compare === 'reason') return { status, reason: isObject(body) ? (body['reason'] ?? '') : '' };
-  // Of what the sandbox leaves out only the sandbox warns.
-  const common = warnings.filter((warning) => !warning.includes('sandbox: '));
-  return { status, warnings: common.join(), body: normalise(body) };
+  return { status, warnings: commonWarnings(warnings), body: normalise(body) };
 }

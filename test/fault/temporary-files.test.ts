@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { beforeAll, expect, test, vi } from 'vitest';
@@ -18,13 +19,17 @@ const SMALL_DISK = [
   'mount -t tmpfs -o size=8m,mode=700 tmpfs "$DISK" && exec "$@"',
   'sh',
 ];
-/** A process that sees a /dev/shm in which nothing can be written. */
+/**
+ * A process that sees a /dev/shm in which nothing can be written, but for the directory for temporary files of the tests,
+ * which may be there.
+ */
 const FULL_SHARED_MEMORY = [
   'unshare',
   '-m',
   'sh',
   '-c',
-  'mount -t tmpfs -o size=4k tmpfs /dev/shm && ! head -c 8k /dev/zero >/dev/shm/ballast && exec "$@"',
+  `mount --bind "$KEPT" /mnt && mount -t tmpfs -o size=4k tmpfs /dev/shm && mkdir -p "$KEPT" && mount --bind /mnt "$KEPT" &&
+    ! head -c 8k /dev/zero >/dev/shm/ballast && exec "$@"`,
   'sh',
 ];
 const READY = 'ModuleRun success, module is ready';
@@ -60,7 +65,7 @@ describeCluster('a daemon whose temporary files cannot be written', (cluster) =>
     await world.write('global-hooks', {
       'watch.sh': shHook(WATCH.replace('$NAMESPACE', world.namespace), NAMES),
     });
-    const daemon = DaemonProcess.start(world, {}, { DISK: disk }, wrapper);
+    const daemon = DaemonProcess.start(world, {}, { DISK: disk, KEPT: tmpdir() }, wrapper);
     await daemon.untilConverged();
     return daemon;
   }

@@ -1,7 +1,7 @@
 import { isObject } from '@addon-operator/json';
 import { listAt, stringAt } from '../../../packages/kube-sandbox/src/json-access.ts';
 import type { JudgedObject } from './judged-objects.ts';
-import { normalise } from './normalise.ts';
+import { commonWarnings, normalise } from './normalise.ts';
 import type { RawClient, RawResponse } from './raw-client.ts';
 
 /** What a server says to an object. */
@@ -36,7 +36,7 @@ function write(method: string, path: string, body: object): Parameters<RawClient
 
 function judgement({ status, warnings, body }: RawResponse): Judgement {
   const failure = isObject(body) && body['kind'] === 'Status' ? normalise(body) : {};
-  return { status, warnings: warnings.join(), failure };
+  return { status, warnings: commonWarnings(warnings), failure };
 }
 
 /** Status, reason and the fields of the causes. */
@@ -45,5 +45,9 @@ function loosely({ status, warnings, body }: RawResponse): Judgement {
     stringAt(cause, 'field'),
     stringAt(cause, 'reason'),
   ]);
-  return { status, warnings: warnings.join(), failure: { reason: stringAt(body, 'reason'), causes } };
+  return {
+    status,
+    warnings: commonWarnings(warnings),
+    failure: { reason: stringAt(body, 'reason'), causes },
+  };
 }

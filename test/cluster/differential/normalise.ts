@@ -1,5 +1,6 @@
 import { isObject } from '@addon-operator/json';
 import { stringAt, valueAt } from '../../../packages/kube-sandbox/src/json-access.ts';
+import { SANDBOX_WARNING } from '../../../packages/kube-sandbox/src/left-out.ts';
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
@@ -82,4 +83,9 @@ export function normaliseText(text: string): string {
     .replaceAll(TEMPLATE_HASH, '-<hash>')
     .replaceAll(/\b\d+(?:m\d+)?s\b/g, '<age>')
     .replaceAll(/ +/g, ' ');
+}
+
+/** Warnings of a server in one text. Of what the sandbox leaves out only the sandbox warns. */
+export function commonWarnings(warnings: readonly string[]): string {
+  return warnings.filter((warning) => !warning.includes(SANDBOX_WARNING)).join();
 }
