@@ -122,7 +122,11 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const all = { ...options, ...base, tap: recording.tap };
   const log = componentLog(host, 'operator');
   const traces = new TaskTraces({ ...base.tracing, clock, newEventId: eventIds(host.random) });
-  const authorization = await createAuthorization({ ...all, kube: base.cluster.main });
+  const authorization = await createAuthorization({
+    ...all,
+    isInspection: isInspection === true,
+    kube: base.cluster.main,
+  });
   const loads = fileWaits(options);
   const crds = createCrds({ ...options, ...base.cluster, kube: base.cluster.helm });
   const files = await loads.untilLoaded(() => readFiles({ ...all, lone, gate: authorization?.gate }, crds));

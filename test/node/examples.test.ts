@@ -25,8 +25,8 @@ interface Example {
   /** Arguments of a command of kubectl that its README has before its module is ready. */
   readonly prepare?: readonly string[];
   readonly namespace?: string;
-  /** Its server runs beside the operator. */
-  readonly server?: string;
+  /** Its server runs beside the operator, and starts before it. */
+  readonly server?: { readonly program: string; readonly port: number };
   readonly needsPython?: boolean;
 }
 
@@ -38,7 +38,7 @@ const TESTED: readonly Example[] = [
   { name: 'config-values-from-a-hook' },
   { name: 'continuous-reconcile' },
   { name: 'debounce' },
-  { name: 'deploy-notifier', server: 'inbox.mjs' },
+  { name: 'deploy-notifier', server: { program: 'inbox.mjs', port: 8788 } },
   { name: 'enabled-script' },
   {
     name: 'error-classifier',
@@ -46,12 +46,12 @@ const TESTED: readonly Example[] = [
     namespace: 'team-a',
   },
   { name: 'hook-metrics' },
-  { name: 'http-hook', server: 'server.mjs' },
+  { name: 'http-hook', server: { program: 'server.mjs', port: 8787 } },
   { name: 'in-process-hook' },
   { name: 'kubernetes-event-hook' },
   { name: 'module-with-values-from-a-hook' },
   { name: 'named-queues' },
-  { name: 'reconcile-webhook', server: 'names.mjs' },
+  { name: 'reconcile-webhook', server: { program: 'names.mjs', port: 8789 } },
   { name: 'retries' },
   { name: 'schedule-hook' },
   {
@@ -230,7 +230,7 @@ function specOf({
       ...(server === undefined
         ? {}
         : {
-            containers: [serverContainer(`${root}/server/${server}`)],
+            initContainers: [serverContainer(`${root}/server/${server.program}`, server.port)],
             'settings.ADDON_OPERATOR_HTTP_HOOK_ALLOWED_HOSTS': '127.0.0.1',
           }),
       ...values,
@@ -238,9 +238,15 @@ function specOf({
   };
 }
 
-function serverContainer(program: string): object {
+function serverContainer(program: string, port: number): object {
   return {
     name: 'server',
+    restartPolicy: 'Always',
+    startupProbe: {
+      exec: { command: ['bash', '-c', `</dev/tcp/127.0.0.1/${port}`] },
+      periodSeconds: 1,
+      failureThreshold: 120,
+    },
     image: `${IMAGE}:test`,
     imagePullPolicy: 'IfNotPresent',
     // As the first process, Node ignores SIGTERM.

@@ -31,7 +31,7 @@ interface AuthorizationOptions {
   /** What has to be ended is entered here. */
   readonly running: AsyncDisposableStack;
   /** Nothing is written to the cluster. */
-  readonly isInspection?: true;
+  readonly isInspection: boolean;
 }
 
 /** Decides which modules may run. */
@@ -106,9 +106,8 @@ function createSerials({
   kube,
   stop,
   running,
-  isInspection,
+  isInspection: isReadOnly,
 }: AuthorizationOptions): SeenSerials {
-  const isReadOnly = isInspection === true;
   const ref = { namespace: settings.namespace, name: `${settings.configMapName}-signatures` };
   const serials = new SeenSerials(serialStore({ kube, ref, isReadOnly, host, stop }));
   if (!isReadOnly) {
