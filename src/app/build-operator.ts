@@ -116,17 +116,13 @@ export interface BuiltOperator {
  * @throws OperatorError for directories and values files that cannot be used
  */
 export async function buildOperator(options: BuildOptions): Promise<BuiltOperator> {
-  const { settings, host, base, metrics, configMap, stop, variant: { lone, isInspection } = {} } = options;
-  const { clock } = host;
-  const recording = createRecording(options);
+  const { settings, host, base, metrics, configMap, stop, variant = {} } = options;
+  const { lone, isInspection = false } = variant;
+  const [{ clock }, recording] = [host, createRecording(options)];
   const all = { ...options, ...base, tap: recording.tap };
   const log = componentLog(host, 'operator');
   const traces = new TaskTraces({ ...base.tracing, clock, newEventId: eventIds(host.random) });
-  const authorization = await createAuthorization({
-    ...all,
-    isInspection: isInspection === true,
-    kube: base.cluster.main,
-  });
+  const authorization = await createAuthorization({ ...all, isInspection, kube: base.cluster.main });
   const loads = fileWaits(options);
   const crds = createCrds({ ...options, ...base.cluster, kube: base.cluster.helm });
   const files = await loads.untilLoaded(() => readFiles({ ...all, lone, gate: authorization?.gate }, crds));
@@ -141,8 +137,8 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   takeConfig(configMap, values, (module) => !isFlaggedOff(module));
   const registry = new ModuleRegistry(files.found.modules, isFlaggedOff);
   const [converge, globalHooks] = [new ConvergeState(editConfigMap(settings)), new GlobalHooks()];
-  const { bootId } = base.tracing;
-  const journal = new Journal({ clock, redact: (text) => options.redactor.text(text), bootId });
+  const redact = (text: string): string => options.redactor.text(text);
+  const journal = new Journal({ clock, redact, bootId: base.tracing.bootId });
   const waiting = createQueues(options, { registry, converge, traces });
   const router = new TaskRouter({ clock, log, metrics, ...waiting, registry, converge, globalHooks });
   const helm = await startHelm(all, readManifest, helmReports({ registry, router, pauses, metrics, traces }));
@@ -166,7 +162,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   };
   const explained = { ...parts, clock, log, ...waiting, values, pauses, releases, execution };
   const extensions = await createExtensionParts({ ...all, helm, hosts: base.http.hosts }, explained);
-  if (isInspection !== true) await loads.untilLoaded(() => files.loadFlow());
+  if (!isInspection) await loads.untilLoaded(() => files.loadFlow());
   const schedules = createSchedules({ ...all, router });
   const runDeps = { execution, metrics, log, traces, registry, router };
   const webhooks = createWebhooks({ ...options, kube: base.cluster.main }, base.reflectors, runDeps);
