@@ -22,14 +22,13 @@ import { neededAccess } from '../plan/needed-access.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import type { Settings } from '../settings.ts';
 import type { CliHost } from './cli-host.ts';
-import { daemonHost, daemonLog } from './daemon-host.ts';
+import { daemonHost } from './daemon-host.ts';
 import { devFlags } from './dev-flags.ts';
 import { harmless } from './harmless.ts';
 import { withHookTools } from './hook-tools.ts';
 import { kubeconfigOf } from './hook-trial.ts';
 import { quietHost } from './quiet-host.ts';
-import { isGiven } from './sandbox-flags.ts';
-import { readableLog } from './start-command.ts';
+import { daemonLogOn } from './start-command.ts';
 
 export interface DevCommandOptions {
   /** Undefined for the only one. */
@@ -75,8 +74,7 @@ export async function runDev(options: DevCommandOptions, host: CliHost): Promise
   };
   const output = stdoutLogOutput(host.clock);
   try {
-    const isForPeople = host.stdout.isTTY === true && !isGiven('log-type', given);
-    const log = isForPeople ? await readableLog(settings, host, output) : daemonLog(settings, host, output);
+    const log = await daemonLogOn(output, settings, host, options.flags);
     let isLost = false;
     const exitCode = await runDaemon(settings, daemonHost(devHost, log), stop, undefined, {
       module,

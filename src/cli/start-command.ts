@@ -18,8 +18,7 @@ import { withTerminationMessage, writeTerminationMessage } from './termination-m
 export async function startCommand(flags: Readonly<Record<string, string>>, host: CliHost): Promise<number> {
   const settings = settingsOf(flags, host);
   const output = stdoutLogOutput(host.clock);
-  const isForPeople = host.stdout.isTTY === true && !isGiven('log-type', { env: host.env, flags });
-  const log = isForPeople ? await readableLog(settings, host, output) : daemonLog(settings, host, output);
+  const log = await daemonLogOn(output, settings, host, flags);
   output.onRecovered((droppedRecords) =>
     log.warn({ droppedRecords }, 'log records were dropped because nothing read standard output'),
   );
@@ -45,7 +44,15 @@ function settingsOf(flags: Readonly<Record<string, string>>, { env }: CliHost): 
   }
 }
 
-export async function readableLog(settings: Settings, host: CliHost, output: LogOutput): Promise<RootLogger> {
+/** The log of a daemon: on a terminal for people, unless its format is among the flags or variables. */
+export async function daemonLogOn(
+  output: LogOutput,
+  settings: Settings,
+  host: CliHost,
+  flags: Readonly<Record<string, string>>,
+): Promise<RootLogger> {
+  const isForPeople = host.stdout.isTTY === true && !isGiven('log-type', { env: host.env, flags });
+  if (!isForPeople) return daemonLog(settings, host, output);
   const { terminalLog } = await import('./terminal-log.ts');
   return daemonLog(settings, host, terminalLog(output, wantsColor(true, host.env)));
 }

@@ -1,4 +1,4 @@
-import { isObject } from '@addon-operator/json';
+import { valueAtPath } from '@addon-operator/json';
 import type { RunReason } from './binding-context.ts';
 import type { QueueKey } from './hook-config.ts';
 import type { KubernetesEvent } from './kubernetes-binding.ts';
@@ -53,17 +53,8 @@ function keyOf(key: QueueKey, { key: name, item }: KubernetesEvent): string {
     case 'namespace':
       return name.slice(0, Math.max(0, name.indexOf('/')));
     case 'path':
-      return keyText(valueAt(item.object, key.steps));
+      return keyText(valueAtPath(item.object, ...key.steps));
   }
-}
-
-function valueAt(object: unknown, steps: readonly (string | number)[]): unknown {
-  let value = object;
-  for (const step of steps) {
-    if (typeof step === 'number') value = Array.isArray(value) ? value[step] : undefined;
-    else value = isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
-  }
-  return value;
 }
 
 /** All objects without the value have the same key. */

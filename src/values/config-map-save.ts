@@ -1,16 +1,14 @@
 import { hasCode, OperatorError } from '@addon-operator/base/errors';
 import { canonicalJson, type JsonObject } from '@addon-operator/json';
 import {
-  CONFIG_MAPS,
-  type ConfigMapObject,
   type ConfigMapRef,
   MAX_CONFIG_MAP_BYTES,
   parseConfigMap,
   readConfigMap,
   sizeBytes,
+  writeConfigMapData,
 } from '@addon-operator/kube-client/config-map-object';
-import { hasStatus, KubeApiError, type KubeClient } from '@addon-operator/kube-client/kube-client';
-import { resourcePath } from '@addon-operator/kube-client/kube-object';
+import { isOutrun, KubeApiError, type KubeClient } from '@addon-operator/kube-client/kube-client';
 import { dumpYaml } from '@addon-operator/yaml';
 import { parseSection } from './config-map-content.ts';
 import type { SectionKey } from './module-key.ts';
@@ -57,34 +55,17 @@ export async function saveSection(
     if (canonicalJson(changed) === canonicalJson(section)) return { section, resourceVersion: undefined };
     const changedText = dumpYaml(changed, INDENT);
     try {
-      const written = await write(kube, ref, current, { ...current?.data, [key]: changedText }, signal);
+      const data = { ...current?.data, [key]: changedText };
+      checkSize(ref.name, data, current?.binaryData ?? {});
+      const written = parseConfigMap(await writeConfigMapData(kube, ref, current, data, signal));
       return { section: changed, resourceVersion: written.resourceVersion };
     } catch (error) {
       const isUnknown = isOutcomeUnknown(error);
-      if (!isUnknown && !isOutrun(error, current)) throw error;
+      if (!isUnknown && !isOutrun(error, current === undefined)) throw error;
       if (attempt === MAX_ATTEMPTS) throw isUnknown ? error : conflict(ref, key, error);
       unconfirmed = isUnknown ? changedText : undefined;
     }
   }
-}
-
-async function write(
-  kube: KubeClient,
-  { namespace, name }: ConfigMapRef,
-  current: ConfigMapObject | undefined,
-  data: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-): Promise<ConfigMapObject> {
-  checkSize(name, data, current?.binaryData ?? {});
-  if (current === undefined) {
-    const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data };
-    const path = resourcePath(CONFIG_MAPS, namespace);
-    return parseConfigMap(await kube.request({ method: 'POST', path, body }, signal));
-  }
-  const path = resourcePath(CONFIG_MAPS, namespace, name);
-  return parseConfigMap(
-    await kube.request({ method: 'PUT', path, body: { ...current.object, data } }, signal),
-  );
 }
 
 function checkSize(
@@ -99,11 +80,6 @@ function checkSize(
     `cannot save into ConfigMap '${name}': it would hold ${bytes} bytes, more than the ${MAX_CONFIG_MAP_BYTES} a ConfigMap can hold. ` +
       'Remove unused keys, or let hooks set large values only in memory (VALUES_JSON_PATCH_PATH in place of CONFIG_VALUES_JSON_PATCH_PATH)',
   );
-}
-
-/** Whether another client changed or deleted the ConfigMap after it was read. */
-function isOutrun(error: unknown, read: ConfigMapObject | undefined): boolean {
-  return hasStatus(error, 409) || (read !== undefined && hasStatus(error, 404));
 }
 
 /** Whether the server may have carried out the request although it did not confirm it. */

@@ -1,3 +1,4 @@
+export { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
 export { type Mismatch, mismatches, type RunJq } from './match.ts';
 export { type ReportFormat, reportText } from './report-formats.ts';
 export { countResults, type FileResult, failureText } from './report-text.ts';
@@ -8,7 +9,6 @@ export {
   type AdmissionStep,
   type ApiState,
   type ConversionStep,
-  DEPLOY_BINDINGS,
   type DeployStep,
   type ObjectOrFile,
   type ReadTestFile,

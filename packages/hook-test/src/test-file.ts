@@ -1,4 +1,5 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
 import { parseYaml } from '@addon-operator/yaml';
 import { checkPattern } from './match.ts';
 import {
@@ -168,15 +169,6 @@ export const ACTIONS = [
   'api',
 ] as const;
 
-/** Bindings of hooks for the steps of a deployment. */
-export const DEPLOY_BINDINGS = [
-  'beforeInstall',
-  'afterInstall',
-  'beforeLaunch',
-  'afterLaunch',
-  'afterAuthFail',
-  'beforeUninstall',
-] as const;
 const MAX_NAME = 200;
 const DURATION = { pattern: /^(?:\d+(?:\.\d+)?(?:ms|h|m|s))+$/, name: 'a duration such as 90s or 24h' };
 const MOMENT = {

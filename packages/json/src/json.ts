@@ -98,6 +98,16 @@ export function textsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }
 
+/** The value at `path` below `value`; undefined where a step is missing. */
+export function valueAtPath(value: unknown, ...path: readonly (string | number)[]): unknown {
+  let current = value;
+  for (const step of path) {
+    if (typeof step === 'number') current = Array.isArray(current) ? current[step] : undefined;
+    else current = isObject(current) && Object.hasOwn(current, step) ? current[step] : undefined;
+  }
+  return current;
+}
+
 /** Compact JSON with object keys sorted in code-unit order: equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(sortKeys(value)) ?? 'null';

@@ -1,6 +1,6 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import { isObject } from '@addon-operator/json';
-import { hasStatus, type KubeClient } from './kube-client.ts';
+import { hasStatus, type KubeClient, type KubeRequest } from './kube-client.ts';
 import { type ApiResource, resourcePath } from './kube-object.ts';
 
 /** Which ConfigMap. */
@@ -98,6 +98,29 @@ export async function readConfigMapData(
 }
 
 /**
+ * Writes the data of a ConfigMap over what was read, or creates it when there was none; all else of it stays.
+ *
+ * @returns the response
+ * @throws KubeApiError, also when another client was faster (`isOutrun`); OperatorError KUBE_UNREACHABLE
+ */
+export async function writeConfigMapData(
+  kube: KubeClient,
+  { namespace, name }: ConfigMapRef,
+  read: ConfigMapObject | undefined,
+  data: Data,
+  signal: AbortSignal,
+  options: Pick<KubeRequest, 'sendBeforeMs'> = {},
+): Promise<unknown> {
+  const metadata = { name, namespace };
+  const body = { ...(read?.object ?? { apiVersion: 'v1', kind: 'ConfigMap', metadata }), data };
+  const target =
+    read === undefined
+      ? ({ method: 'POST', path: resourcePath(CONFIG_MAPS, namespace) } as const)
+      : ({ method: 'PUT', path: resourcePath(CONFIG_MAPS, namespace, name) } as const);
+  return await kube.request({ ...target, body, ...options }, signal);
+}
+
+/**
  * Changes the data of a ConfigMap, which is created if missing (`isThere` is false then). If another client was faster it is read again.
  *
  * @throws KubeApiError, also when others were faster six times in a row; OperatorError KUBE_UNREACHABLE
@@ -108,22 +131,11 @@ export async function changeConfigMapData(
   change: (data: Data, isThere: boolean) => Data,
   signal: AbortSignal,
 ): Promise<void> {
-  const { namespace, name } = ref;
   for (let attempt = 1; ; attempt += 1) {
     const current = await readConfigMap(kube, ref, signal);
     const data = change(current?.data ?? {}, current !== undefined);
-    const body = current?.object ?? {
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { name, namespace },
-    };
     try {
-      await kube.request(
-        current === undefined
-          ? { method: 'POST', path: resourcePath(CONFIG_MAPS, namespace), body: { ...body, data } }
-          : { method: 'PUT', path: resourcePath(CONFIG_MAPS, namespace, name), body: { ...body, data } },
-        signal,
-      );
+      await writeConfigMapData(kube, ref, current, data, signal);
       return;
     } catch (error) {
       if (!hasStatus(error, 409) || attempt === MAX_ATTEMPTS) throw error;

@@ -108,6 +108,15 @@ export async function requestIfPresent(
   }
 }
 
+/**
+ * Whether a write failed because another client changed, created or deleted the object after it was read.
+ *
+ * @param isNew the object was to be created. A deleted namespace answers 404 to that too, and that is no race.
+ */
+export function isOutrun(error: unknown, isNew: boolean): boolean {
+  return hasStatus(error, 409) || (!isNew && hasStatus(error, 404));
+}
+
 const LIST_ACCEPT = metadataAccept('PartialObjectMetadataList');
 const PAGE_SIZE = '500';
 

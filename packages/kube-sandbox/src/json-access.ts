@@ -1,38 +1,30 @@
-import { canonicalJson, fieldsOf, isObject, textOf } from '@addon-operator/json';
+import { canonicalJson, fieldsOf, isObject, textOf, valueAtPath } from '@addon-operator/json';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The value at `path` below `value`; undefined where a step is missing. */
-export function valueAt(value: unknown, ...path: readonly (string | number)[]): unknown {
-  let current = value;
-  for (const step of path) {
-    if (typeof step === 'number') current = Array.isArray(current) ? current[step] : undefined;
-    else current = isObject(current) && Object.hasOwn(current, step) ? current[step] : undefined;
-  }
-  return current;
-}
+export { valueAtPath as valueAt };
 
 /** The object at `path`, an empty one where there is none. */
 export function fieldsAt(value: unknown, ...path: readonly (string | number)[]): Fields {
-  const found = valueAt(value, ...path);
+  const found = valueAtPath(value, ...path);
   return fieldsOf(found);
 }
 
 /** The list at `path`, an empty one where there is none. */
 export function listAt(value: unknown, ...path: readonly (string | number)[]): readonly unknown[] {
-  const found = valueAt(value, ...path);
+  const found = valueAtPath(value, ...path);
   return Array.isArray(found) ? found : [];
 }
 
 /** The string at `path`, an empty one where there is none. */
 export function stringAt(value: unknown, ...path: readonly (string | number)[]): string {
-  const found = valueAt(value, ...path);
+  const found = valueAtPath(value, ...path);
   return textOf(found);
 }
 
 /** The number at `path`, or undefined. */
 export function numberAt(value: unknown, ...path: readonly (string | number)[]): number | undefined {
-  const found = valueAt(value, ...path);
+  const found = valueAtPath(value, ...path);
   return typeof found === 'number' ? found : undefined;
 }
 

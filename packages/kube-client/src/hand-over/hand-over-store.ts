@@ -1,12 +1,11 @@
 import {
-  CONFIG_MAPS,
   type ConfigMapObject,
   type ConfigMapRef,
   parseConfigMap,
   readConfigMap,
+  writeConfigMapData,
 } from '../config-map-object.ts';
-import { hasStatus, type KubeClient } from '../kube-client.ts';
-import { resourcePath } from '../kube-object.ts';
+import { isOutrun, type KubeClient } from '../kube-client.ts';
 import type { LeaseObject, LeaseStore } from '../leader-election/lease-store.ts';
 import { type HandOverEntry, handOverFields, handOverKey, parseHandOver } from './hand-over-entry.ts';
 
@@ -63,28 +62,17 @@ export class HandOverStore implements Pick<LeaseStore, 'read' | 'write'> {
     sendBeforeMs = Number.POSITIVE_INFINITY,
   ): Promise<ReadEntry | undefined> {
     const { kube, ref, name, holder } = this.#options;
-    const { namespace } = ref;
     const { configMap, spec: before } = isReadEntry(read) ? read : await this.read(signal);
     const released = spec['holderIdentity'] === '' ? { releasedBy: holder } : {};
     const entry = { ...before, ...spec, ...released };
     const data = { ...configMap?.data, [handOverKey(name)]: JSON.stringify(entry) };
-    const body = configMap?.object ?? {
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { name: ref.name, namespace },
-    };
-    const isNew = configMap === undefined;
-    const path = isNew
-      ? resourcePath(CONFIG_MAPS, namespace)
-      : resourcePath(CONFIG_MAPS, namespace, ref.name);
-    const method = isNew ? 'POST' : 'PUT';
     try {
-      const request = { method, path, body: { ...body, data }, sendBeforeMs } as const;
-      const written = parseConfigMap(await kube.request(request, signal));
+      const response = await writeConfigMapData(kube, ref, configMap, data, signal, { sendBeforeMs });
+      const written = parseConfigMap(response);
       this.#isFirstWrite = false;
       return this.#parse(written);
     } catch (error) {
-      if (hasStatus(error, 409) || (!isNew && hasStatus(error, 404))) return undefined;
+      if (isOutrun(error, configMap === undefined)) return undefined;
       throw error;
     }
   }

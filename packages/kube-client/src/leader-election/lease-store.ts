@@ -1,5 +1,5 @@
 import { fieldsOf } from '@addon-operator/json';
-import { hasStatus, type KubeClient, requestIfPresent } from '../kube-client.ts';
+import { isOutrun, type KubeClient, requestIfPresent } from '../kube-client.ts';
 import { resourcePath } from '../kube-object.ts';
 
 const LEASES = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases' };
@@ -66,8 +66,7 @@ export class LeaseStore {
       const request = { method, path, body, timeoutMs: this.#timeoutMs, sendBeforeMs } as const;
       return fieldsOf(await this.#kube.request(request, signal));
     } catch (error) {
-      // A deleted namespace answers 404 to a POST too, and that is no race.
-      if (hasStatus(error, 409) || (!isNew && hasStatus(error, 404))) return undefined;
+      if (isOutrun(error, isNew)) return undefined;
       throw error;
     }
   }
