@@ -268,6 +268,26 @@ export default defineHook({ onStartup: 1 }, ({ values }) => { values.set('global
   expect([exitCode, stdout]).toEqual([0, expect.stringContaining('2 passed, 0 failed')]);
 });
 
+test('runs at the same time are listed in the order in which they start', async () => {
+  const queue = 'queue: {name: work, key: namespace, parallel: 2}';
+  const object = (namespace: string): string =>
+    `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ${namespace}}}`;
+  await writeTree(directory, {
+    'global-hooks/parallel.sh': shHook(
+      `kubernetes: [{apiVersion: v1, kind: ConfigMap, nameSelector: {matchNames: [a]}, executeHookOnSynchronization: false, jqFilter: .metadata.namespace, ${queue}}]`,
+      // The first one ends last.
+      `if grep -q '"filterResult":"tea"' "$BINDING_CONTEXT_PATH"; then until [ -e ${directory}/cake ]; do :; done; echo tea
+else echo cake; : > ${directory}/cake; fi`,
+    ),
+    'parallel/parallel.hook-test.yaml': `hook: ../global-hooks/parallel.sh
+cases:
+- {name: parallel, steps: [start, {apply: [${object('tea')}, ${object('cake')}], expect: {runs: 2, output: "tea\\ncake\\n"}}]}
+`,
+  });
+  const { exitCode, stdout } = await hookTest('parallel');
+  expect([exitCode, stdout]).toEqual([0, expect.stringContaining('1 passed, 0 failed')]);
+});
+
 test('--watch runs the tests again after a change, failed ones first, and ends with a signal', async () => {
   const hook = (text: string): string => shHook('onStartup: 1', `echo ${text}`);
   const tests = (name: string): string =>

@@ -26,15 +26,21 @@ interface Record {
   metrics: readonly unknown[];
 }
 
+interface StartedRun {
+  /** Undefined until it ends. */
+  facts: RunFacts | undefined;
+}
+
 /** Records what goes in and out of each run of a hook, of several at the same time too. */
 export class RunRecords {
   readonly #current = new AsyncLocalStorage<Record>();
-  #runs: RunFacts[] = [];
+  /** In the order in which they started, so that a step with runs at the same time comes out the same each time. */
+  #started: StartedRun[] = [];
 
-  /** The runs that ended since the last call. */
+  /** The runs that ended since the last call, those first that started first. */
   take(): readonly RunFacts[] {
-    const runs = this.#runs;
-    this.#runs = [];
+    const runs = this.#started.flatMap(({ facts }) => facts ?? []);
+    this.#started = this.#started.filter(({ facts }) => facts === undefined);
     return runs;
   }
 
@@ -61,18 +67,20 @@ export class RunRecords {
     return {
       run: (run, queue, _log, signal, onContexts) => {
         const record: Record = { output: [], problems: [], contexts: [], operations: [], metrics: [] };
+        const started: StartedRun = { facts: undefined };
+        this.#started.push(started);
         const endless = new AbortController();
         const log = runLog(record, (error) => endless.abort(error));
         return this.#current.run(record, async () => {
           try {
             const ends = AbortSignal.any([signal, endless.signal]);
             const effects = await execution.run(run, queue, log, ends, onContexts);
-            this.#runs.push({ binding: run.binding, ...record });
+            started.facts = { binding: run.binding, ...record };
             return effects;
           } catch (thrown) {
             const error: unknown = endless.signal.aborted ? endless.signal.reason : thrown;
             const failure = { failure: messageOf(error), ...verdictOf(error) };
-            this.#runs.push({ binding: run.binding, ...record, ...failure });
+            started.facts = { binding: run.binding, ...record, ...failure };
             throw error;
           }
         });
