@@ -140,6 +140,22 @@ test('the oldest runs go first, but never one that goes on', () => {
   expect(journal.list({ limit: 9 }).runs.map(({ id }) => id)).toEqual(['6', '5', '1']);
 });
 
+test('the last results of a module are known when their runs are forgotten', async () => {
+  const { clock, journal } = journalWith({ runs: 2 });
+  for (let count = 0; count < 30; count += 1)
+    journal.end(journal.begin(start({ module: 'api' })), { result: count < 25 ? 'success' : 'failed' });
+  await clock.advance(2_000);
+  for (const result of ['repeat', 'success', 'success', 'success'] as const)
+    journal.end(journal.begin(start({ queuedMs: 2_000 })), { result });
+  journal.end(journal.begin(start({ type: 'ModuleHookRun', module: 'api' })), { result: 'aborted' });
+  const api = { startedAt: new Date(0).toISOString(), durationMs: 0, result: 'failed' };
+  const web = { startedAt: new Date(2_000).toISOString(), durationMs: 0, result: 'success' };
+  expect(Object.fromEntries(journal.byModule())).toEqual({
+    api: { last: api, recent: `${'s'.repeat(15)}fffff` },
+    web: { last: web, recent: 'sss' },
+  });
+});
+
 test('runs and outputs stay within their memory', () => {
   const { journal } = journalWith({ runCharacters: 20_000, outputCharacters: 200_000 });
   for (let number = 0; number < 100; number += 1) {

@@ -63,8 +63,10 @@ export class Journal {
   readonly #attempts = new Map<string, JournalRun>();
   /** Runs whose output is kept, the oldest first. */
   readonly #withOutput = new Set<JournalRun>();
-  /** Made once: lists of all modules have the last run of each. */
-  readonly #lastRuns = new WeakMap<JournalRun, LastRunView>();
+  /** The last runs of each module. */
+  readonly #modules = new Map<string, ModuleRuns>();
+  /** Ids of the runs that began or ended, one for each revision up to the current one. */
+  #changes: number[] = [];
   readonly #followers = new Set<(runId: string, line: string) => void>();
   readonly #sizes = { runs: 0, outputs: 0 };
   #lastId = 0;
@@ -166,8 +168,8 @@ export class Journal {
     }
     if (this.#attempts.get(run.queue) === run) this.#attempts.delete(run.queue);
     if (run.output !== undefined) this.#keepOutput(run, run.output);
-    this.#revision += 1;
-    run.revision = this.#revision;
+    this.#noteChange(run);
+    this.#noteModuleRun(run);
     this.#shorten();
   }
 
@@ -219,38 +221,32 @@ export class Journal {
 
   /** Runs that began or ended since, the oldest first; `isComplete` if none of them was dropped in the meantime. */
   changedSince(revision: number): { readonly runs: readonly RunView[]; readonly isComplete: boolean } {
-    const changed = [...this.#runs.values()].filter((run) => run.revision > revision);
-    return { runs: changed.map((run) => this.#view(run)), isComplete: this.#forgotten <= revision };
+    const first = Math.max(0, revision - (this.#revision - this.#changes.length));
+    const ids = [...new Set(this.#changes.slice(first))].sort((a, b) => a - b);
+    const runs = ids.flatMap((id) => this.#runs.get(id) ?? []).map((run) => this.#view(run));
+    return { runs, isComplete: this.#forgotten <= revision };
   }
 
-  /** The last runs of each module: letters for their results, the oldest first, and the last one that has ended. */
+  /** The last runs of each module, also of those that are forgotten: letters for their results, the oldest first, and the last one. */
   byModule(): ReadonlyMap<string, ModuleRuns> {
-    const found = new Map<string, { last: JournalRun; recent: string }>();
-    for (const run of this.#runs.values()) {
-      const { type, module, end } = run;
-      if (type !== 'ModuleRun' || end === undefined || end.result === 'repeat') continue;
-      const letter = end.result.charAt(0);
-      const known = found.get(module);
-      if (known === undefined) found.set(module, { last: run, recent: letter });
-      else {
-        known.last = run;
-        known.recent += letter;
-      }
-    }
-    return new Map(
-      [...found].map(([module, { last, recent }]) => [
-        module,
-        { last: this.#lastRun(last), recent: recent.slice(-SHOWN_RESULTS) },
-      ]),
-    );
+    return this.#modules;
   }
 
-  #lastRun(run: JournalRun): LastRunView | null {
-    const known = this.#lastRuns.get(run);
-    if (known !== undefined) return known;
-    const made = lastRunOf(run);
-    if (made !== null) this.#lastRuns.set(run, made);
-    return made;
+  #noteChange(run: JournalRun): void {
+    this.#revision += 1;
+    run.revision = this.#revision;
+    this.#changes.push(run.id);
+    // A run has two.
+    const kept = 2 * this.#limits.runs;
+    if (this.#changes.length > 2 * kept) this.#changes = this.#changes.slice(-kept);
+  }
+
+  #noteModuleRun(run: JournalRun): void {
+    const { type, module } = run;
+    const last = type === 'ModuleRun' ? lastRunOf(run) : null;
+    if (last === null || last.result === 'repeat') return;
+    const recent = `${this.#modules.get(module)?.recent ?? ''}${last.result.charAt(0)}`;
+    this.#modules.set(module, { last, recent: recent.slice(-SHOWN_RESULTS) });
   }
 
   #effects(run: JournalRun, causes: ReadonlyMap<JournalRun, JournalRun | undefined>): readonly RunEffect[] {
@@ -267,7 +263,6 @@ export class Journal {
 
   #add(start: RunStart, parent: number | undefined): JournalRun {
     this.#lastId += 1;
-    this.#revision += 1;
     const startedMs = this.#clock.steadyMs();
     const { eventId, eventMs = startedMs } = start;
     const ownKey = startedMs - eventMs > TRACE_MS ? `${eventId}/${this.#lastId}` : eventId;
@@ -278,7 +273,7 @@ export class Journal {
       traceKey: (parent === undefined ? undefined : this.#runs.get(parent)?.traceKey) ?? ownKey,
       startedMs,
       startedAtMs: this.#clock.wallMs(),
-      revision: this.#revision,
+      revision: 0,
       endedMs: undefined,
       end: undefined,
       hookFacts: undefined,
@@ -287,6 +282,7 @@ export class Journal {
       spans: undefined,
     };
     this.#runs.set(run.id, run);
+    this.#noteChange(run);
     this.#sizes.runs += RUN_SIZE;
     return run;
   }

@@ -74,6 +74,8 @@ export class StreamHub {
   readonly #knownWhole = { next: '', headline: '' };
   readonly #lines: LiveLines;
   readonly #deltas: Delta[] = [];
+  /** What clients get when the look is over, in one write. */
+  #unsent: Delta[] = [];
   #deltaCharacters = 0;
   #seq = 0;
   #runRevision = 0;
@@ -201,6 +203,16 @@ export class StreamHub {
     this.#compareRuns();
     this.#compareWhole('next', { items: nextData(view, NEXT_MS) });
     this.#compareWhole('headline', headlineData(view.status()));
+    this.#sendDeltas();
+  }
+
+  #sendDeltas(): void {
+    const deltas = this.#unsent;
+    this.#unsent = [];
+    for (const client of this.#clients) {
+      const texts = deltas.flatMap(({ topic, text }) => (client.topics.has(topic) ? [text] : []));
+      if (texts.length > 0) this.#send(client, texts.join(''));
+    }
   }
 
   /** What was masked before a secret became known may contain it. Clients that would get it when they come back begin anew. */
@@ -274,10 +286,10 @@ export class StreamHub {
     this.#seq += 1;
     const delta = { seq: this.#seq, topic, text: eventText(event, data, this.#idOf(this.#seq)) };
     this.#deltas.push(delta);
+    this.#unsent.push(delta);
     this.#deltaCharacters += delta.text.length;
     while (this.#deltas.length > KEPT_DELTAS || this.#deltaCharacters > KEPT_CHARACTERS)
       this.#deltaCharacters -= this.#deltas.shift()?.text.length ?? 0;
-    for (const client of this.#clients) if (client.topics.has(topic)) this.#send(client, delta.text);
   }
 
   #send(client: Client, text: string): void {
