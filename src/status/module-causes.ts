@@ -85,7 +85,7 @@ type Explained = Pick<
   | 'waitsFor'
 >;
 
-const RETRIED = 'it is retried without a command';
+const RETRIED = 'the operator tries again by itself';
 
 /**
  * Everything that holds a module up, what has to end first before the rest. The conditions of its object, its Events, the

@@ -51,7 +51,12 @@ function Picture({ graph }: { graph: GraphResponse }): VNode {
         </Empty>
       </Card>
     );
-  if (drawing === undefined) return <Empty>Drawing …</Empty>;
+  if (drawing === undefined)
+    return (
+      <p class="empty" aria-busy="true">
+        Drawing …
+      </p>
+    );
   const statuses = new Map(graph.nodes.map(({ name, status }) => [name, status]));
   return (
     <Card title="Requirements">
