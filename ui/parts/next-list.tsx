@@ -25,7 +25,9 @@ export function NextList({ items, isLong = false }: { items: readonly NextItem[]
               )}
               {item.crontab !== '' && isLong && <code class="dim"> {item.crontab}</code>}
               {isLong && splitReason(item.text)[1] !== '' && (
-                <span class={kind.tone === 'bad' ? 'error short' : 'detail dim'}>{splitReason(item.text)[1]}</span>
+                <span class={kind.tone === 'bad' ? 'error short' : 'detail dim'}>
+                  {splitReason(item.text)[1]}
+                </span>
               )}
             </span>
             <span class="when">
