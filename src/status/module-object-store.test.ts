@@ -59,3 +59,27 @@ test('a listener that ended hears nothing, and a list that starts again forgets 
   store.put(module('2'));
   expect(said).toEqual([]);
 });
+
+test('a response that arrives after the watch has brought a later state or the deletion changes nothing', async () => {
+  const store = new ModuleObjectStore();
+  const said = recorded(store);
+  await store.apply({ type: 'Added', key: '/web', object: module('9') });
+  await store.apply({ type: 'Modified', key: '/web', object: module('11', asked('abort')) });
+  expect(store.put(module('10'))).toMatchObject({ resourceVersion: '11', operation: 'abort' });
+  await store.apply({ type: 'Deleted', key: '/web', object: undefined });
+  store.put(module('12'));
+  expect(store.get('web')).toBeUndefined();
+  expect(said).toEqual(['web: - - ', 'web: - abort ', 'web: abort - gone']);
+  store.put(module('13', { uid: 'new' }));
+  expect(store.get('web')).toMatchObject({ uid: 'new' });
+});
+
+test('a new list replaces what is known, also by an older state of an object', async () => {
+  const store = new ModuleObjectStore();
+  await store.apply({ type: 'Added', key: '/web', object: module('9') });
+  await store.apply({ type: 'Deleted', key: '/web', object: undefined });
+  await store.stage([module('5')]);
+  store.commit();
+  store.put(module('6'));
+  expect(store.get('web')).toMatchObject({ resourceVersion: '6' });
+});

@@ -1,4 +1,4 @@
-import type { KubeObject } from '@addon-operator/kube-client/kube-object';
+import { isOlderVersion, type KubeObject } from '@addon-operator/kube-client/kube-object';
 import type { ReflectorEvent, ReflectorSink } from '@addon-operator/kube-client/reflector-sink';
 import { type ModuleObject, readModuleObject } from './module-object.ts';
 
@@ -22,6 +22,8 @@ export interface ModuleObjectsView {
 export class ModuleObjectStore implements ModuleObjectsView, ReflectorSink {
   readonly #objects = new Map<string, ModuleObject>();
   readonly #listeners = new Set<ModuleObjectListener>();
+  /** By name, the uid of the object that was deleted last. */
+  readonly #deleted = new Map<string, string>();
   #staged: readonly ModuleObject[] = [];
 
   get(name: string): ModuleObject | undefined {
@@ -37,10 +39,17 @@ export class ModuleObjectStore implements ModuleObjectsView, ReflectorSink {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Takes what the API server returned for a write, which the watch brings only later. */
+  /**
+   * Takes what the API server returned for a write, which the watch brings only later, and returns the newest state. When the
+   * watch was faster and has brought a later state or the deletion, the response changes nothing.
+   */
   put(object: KubeObject): ModuleObject {
     const after = readModuleObject(object);
     const before = this.#objects.get(after.name);
+    if (this.#deleted.get(after.name) === after.uid) return after;
+    const isOlder =
+      before?.uid === after.uid && isOlderVersion(after.resourceVersion, before.resourceVersion);
+    if (isOlder) return before;
     this.#objects.set(after.name, after);
     this.#notify(after.name, before, after);
     return after;
@@ -55,6 +64,7 @@ export class ModuleObjectStore implements ModuleObjectsView, ReflectorSink {
   }
 
   commit(): void {
+    this.#deleted.clear();
     for (const object of this.#staged) {
       this.#objects.set(object.name, object);
       this.#notify(object.name, undefined, object);
@@ -70,7 +80,10 @@ export class ModuleObjectStore implements ModuleObjectsView, ReflectorSink {
     // Cluster-scoped: the key is a slash and the name.
     const name = event.key.slice(1);
     const before = this.#objects.get(name);
-    if (this.#objects.delete(name)) this.#notify(name, before, undefined);
+    if (before === undefined) return;
+    this.#objects.delete(name);
+    this.#deleted.set(name, before.uid);
+    this.#notify(name, before, undefined);
   }
 
   #notify(name: string, before: ModuleObject | undefined, after: ModuleObject | undefined): void {
