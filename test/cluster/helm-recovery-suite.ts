@@ -11,10 +11,15 @@ import {
 } from '@addon-operator/helm/recovery-table';
 import { encodeRelease } from '@addon-operator/helm/release-record';
 import type { HelmDriver } from '@addon-operator/helm-releases/helm-driver';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CapturedLog } from '../support/captured-log.ts';
-import { describeCluster, helmPath, lacksHelm } from '../support/control-plane/cluster-suite.ts';
-import type { HelmVersion } from '../support/control-plane/programs.ts';
+import {
+  describeCluster,
+  describeEachHelm,
+  helmPath,
+  lacksHelm,
+} from '../support/control-plane/cluster-suite.ts';
+import { GATE_HELM_VERSIONS, type HelmVersion } from '../support/control-plane/programs.ts';
 import { HelmWorld, shareHelmTools } from './helm-world.ts';
 import { addRevisions, corrupt, install, patchRecord, ReleaseStates } from './release-states.ts';
 
@@ -42,13 +47,20 @@ function cells(version: HelmVersion): (readonly [ReleaseState, OwnRecord])[] {
   return RELEASE_STATES.flatMap((state) => ownRecordsFor(state, version).map((own) => [state, own] as const));
 }
 
+const UNINSTALLED_BY: Readonly<Record<HelmVersion, readonly OwnRecord[]>> = {
+  '3.17.3': ['none', 'at-work', 'cut-off'],
+  '3.19.5': ['none', 'cut-off'],
+  '4.1.4': ['none', 'at-work', 'complete'],
+};
+
 /**
  * The same table for a release that has to go, by those records that make a difference. An uninstall that was cut off in
  * its hook hangs there again: `helm.test.ts` ends that hook.
  */
 function uninstallCells(version: HelmVersion): (readonly [ReleaseState, OwnRecord])[] {
-  const records = version === '3.19.5' ? ['none', 'cut-off'] : ['none', 'at-work', 'complete'];
-  return cells(version).filter(([state, own]) => state !== 'uninstalling' && records.includes(own));
+  return cells(version).filter(
+    ([state, own]) => state !== 'uninstalling' && UNINSTALLED_BY[version].includes(own),
+  );
 }
 
 function ownRecordsFor(state: ReleaseState, version: HelmVersion): readonly OwnRecord[] {
@@ -69,7 +81,7 @@ export type RecoveryPart = 'deploy' | 'deploy-interrupted' | 'uninstall' | 'reco
 export function describeRecovery(parts: readonly RecoveryPart[], versions: readonly HelmVersion[]): void {
   describeCluster('recovery of releases', (cluster) => {
     const tools = shareHelmTools();
-    describe.each(versions)('with helm %s', (version) => {
+    const testsWith = (version: HelmVersion): void => {
       const states = new ReleaseStates();
       let world: HelmWorld;
       let driver: HelmDriver;
@@ -276,7 +288,8 @@ export function describeRecovery(parts: readonly RecoveryPart[], versions: reado
         };
         await patchRecord(world, `sh.helm.release.v1.web.v${revision}`, { metadata: { labels } });
       }
-    });
+    };
+    describeEachHelm(testsWith, GATE_HELM_VERSIONS, versions);
   });
 }
 

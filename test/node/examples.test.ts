@@ -96,9 +96,6 @@ const TESTED: readonly Example[] = [
 const MANIFESTS = 'catalogue/002-startup-global-high-availability';
 const CHART = 'catalogue/201-install-with-helm-chart';
 const OTHERS = [MANIFESTS, CHART, 'k9s'];
-/** In the gate: a module with a hook that is a server beside the operator, and a hook that patches objects. All take ten minutes. */
-const IN_THE_GATE = ['http-hook', 'startup-hook'];
-
 describeNode('the examples in a pod, with the permissions that `rbac` prints there', (node) => {
   let shared: SharedNode;
   beforeAll(async () => {
@@ -107,9 +104,8 @@ describeNode('the examples in a pod, with the permissions that `rbac` prints the
   });
 
   for (const example of TESTED) {
-    const options = IN_THE_GATE.includes(example.name) ? {} : furtherNode;
     // oxlint-disable-next-line vitest/valid-title -- the name makes it a title
-    test(`${example.name} converges, and no request of it is denied`, options, async () => {
+    test(`${example.name} converges, and no request of it is denied`, furtherNode, async () => {
       if (example.needsPython === true) await loadPythonExamples(shared);
       expect(await complaintsWithLeastPermissions(shared, example)).toEqual([]);
     });

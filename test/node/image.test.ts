@@ -136,7 +136,7 @@ describeImage('the image of the operator', () => {
     expect(compiled.stdout.split('\n').length).toBeGreaterThan(10);
   });
 
-  test('is the same when nothing has changed, without a step that runs again', async () => {
+  test('is the same when nothing has changed, without a step that runs again', furtherNode, async () => {
     const id = async () =>
       await runEngine(image.engine, ['images', '--quiet', '--no-trunc', image.name], undefined, signal);
     const before = await id();

@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { execa } from 'execa';
 import { expect, inject, test } from 'vitest';
+import { furtherNode } from '../support/api-independent.ts';
 import { describeNode } from '../support/node/node-suite.ts';
 import { TestNode } from '../support/node/test-node.ts';
 
@@ -10,20 +11,24 @@ const SOON = { timeout: 600_000, interval: 200 };
 const CGROUPS = '/sys/fs/cgroup';
 
 describeNode('the test node', () => {
-  test('has its objects again after a power cut, and leaves nothing when it is stopped', async () => {
-    const node = await TestNode.start(programs(), new AbortController().signal);
-    try {
-      const namespace = await node.probe.createNamespace('kept');
-      await node.powerCut();
-      expect(leftBehind(node.directory)).toEqual({ directory: true, cgroups: [] });
-      await node.powerOn(new AbortController().signal);
-      const { status } = await node.probe.request({ path: `/api/v1/namespaces/${namespace}` });
-      expect(status).toBe(200);
-    } finally {
-      await node.stop();
-    }
-    expect(leftBehind(node.directory)).toEqual(NOTHING);
-  });
+  test(
+    'has its objects again after a power cut, and leaves nothing when it is stopped',
+    furtherNode,
+    async () => {
+      const node = await TestNode.start(programs(), new AbortController().signal);
+      try {
+        const namespace = await node.probe.createNamespace('kept');
+        await node.powerCut();
+        expect(leftBehind(node.directory)).toEqual({ directory: true, cgroups: [] });
+        await node.powerOn(new AbortController().signal);
+        const { status } = await node.probe.request({ path: `/api/v1/namespaces/${namespace}` });
+        expect(status).toBe(200);
+      } finally {
+        await node.stop();
+      }
+      expect(leftBehind(node.directory)).toEqual(NOTHING);
+    },
+  );
 
   test('leaves no process, no group and no file when the process that started it is killed', async () => {
     const support = join(import.meta.dirname, '../support/node/test-node.ts');

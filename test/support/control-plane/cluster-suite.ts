@@ -36,8 +36,12 @@ export function describeCluster(
  * A group of tests for each version of helm. The oldest and the newest run in the gate, and with `inGate` all do: the
  * product treats every helm 3 from 3.17 on alike.
  */
-export function describeEachHelm(suite: (version: HelmVersion) => void, inGate = GATE_HELM_VERSIONS): void {
-  for (const version of HELM_VERSIONS) {
+export function describeEachHelm(
+  suite: (version: HelmVersion) => void,
+  inGate = GATE_HELM_VERSIONS,
+  versions: readonly HelmVersion[] = HELM_VERSIONS,
+): void {
+  for (const version of versions) {
     const options = inGate.includes(version) ? {} : { tags: [FURTHER_HELM_TAG] };
     // oxlint-disable-next-line vitest/valid-title -- the version makes it a title
     describe(`with helm ${version}`, options, () => {
