@@ -1,11 +1,11 @@
 import { request } from 'node:https';
 import { text } from 'node:stream/consumers';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { sandboxBackend } from '../support/backends.ts';
 import { DaemonProcess } from '../support/daemon-process.ts';
 import { World } from '../support/world.ts';
 import { shHook } from '../support/world-files.ts';
-import { processesOf } from '../support/world-processes.ts';
+import { processesOf, untilNoProcesses } from '../support/world-processes.ts';
 
 const NAME = 'client-gone';
 const CONFIGURATION = `/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/${NAME}-hooks`;
@@ -68,7 +68,7 @@ test('a hook and its children end, when the client of its webhook disconnects', 
   expect(await processesOf(world)).not.toEqual([]);
   slow.sent.destroy();
   await expect(slow.response).rejects.toThrow('socket hang up');
-  await vi.waitFor(async () => expect(await processesOf(world)).toEqual([]), 60_000);
+  await untilNoProcesses(world);
   expect(JSON.parse(await send('fast').response)).toMatchObject({ response: { uid: 'fast', allowed: true } });
   expect(daemon.log.records.filter(({ level }) => level === 'error')).toEqual([]);
 });

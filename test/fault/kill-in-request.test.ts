@@ -6,7 +6,7 @@ import type { FaultMatch } from '../support/fault-rule.ts';
 import { hangingChart, releaseStatuses, untilHanging } from '../support/hanging-chart.ts';
 import { type Backend, World } from '../support/world.ts';
 import { configMapChart, shHook, under } from '../support/world-files.ts';
-import { processesOf } from '../support/world-processes.ts';
+import { untilNoProcesses } from '../support/world-processes.ts';
 import { isDeployed, killAt, leftovers } from './killed-daemon.ts';
 
 describeCluster('after kill -9 of the daemon', (cluster) => {
@@ -35,7 +35,7 @@ describeCluster('after kill -9 of the daemon', (cluster) => {
         await untilHanging(world, 'web');
         await daemon.kill();
       }
-      await vi.waitFor(async () => expect(await processesOf(world)).toEqual([]), 60_000);
+      await untilNoProcesses(world);
       expect((await releaseStatuses(world, 'web')).at(-1)).toMatch(/^pending-/);
       await world.putConfig({ web: 'hangs: false\n' });
       await using daemon = DaemonProcess.start(world);

@@ -6,7 +6,7 @@ import { releaseStatuses } from '../support/hanging-chart.ts';
 import { item, itemsHook, itemsSeen, untilSeen } from '../support/items-hook.ts';
 import { type Backend, World } from '../support/world.ts';
 import { configMapChart, shHook, under } from '../support/world-files.ts';
-import { childrenOf, processesOf } from '../support/world-processes.ts';
+import { childrenOf, untilNoProcesses } from '../support/world-processes.ts';
 import { isDeployed, leftovers } from './killed-daemon.ts';
 
 describeCluster('after kill -9 of the daemon', (cluster) => {
@@ -40,7 +40,7 @@ fi`,
       expect(itemsSeen(daemon.log)).toEqual(['Synchronization a']);
       await daemon.kill();
     }
-    await vi.waitFor(async () => expect(await processesOf(world)).toEqual([]), 60_000);
+    await untilNoProcesses(world);
     await world.create('configmaps', item('b'));
     await world.expect({ method: 'DELETE', path: world.path('configmaps', 'a') });
     await world.write('modules', { '../restarted': '' });
@@ -143,7 +143,7 @@ describeCluster('after kill -9 of the launcher', (cluster) => {
     await using daemon = DaemonProcess.start(world);
     await daemon.log.untilPrinted('hook runs');
     await killLauncher(daemon);
-    await vi.waitFor(async () => expect(await processesOf(world)).toEqual([]), 60_000);
+    await untilNoProcesses(world);
     expect(await daemon.record('attempt failed, will retry')).toMatchObject({
       hook: 'hang.sh',
       error: expect.stringContaining('launcher'),

@@ -15,7 +15,7 @@ import {
 } from '../support/replicas.ts';
 import { type Backend, World } from '../support/world.ts';
 import { type FileTree, shHook, under } from '../support/world-files.ts';
-import { processesOf } from '../support/world-processes.ts';
+import { untilNoProcesses } from '../support/world-processes.ts';
 
 const WRITES = ['create', 'update', 'patch', 'delete', 'deletecollection'];
 
@@ -94,7 +94,7 @@ describeCluster('two replicas, of which the leader is stopped (SIGSTOP)', (clust
     await untilHanging(world, 'web');
     await world.putConfig({ web: 'hangs: false\n' });
     one.signal('SIGSTOP');
-    await vi.waitFor(async () => expect(await processesOf(world)).toEqual([]), 60_000);
+    await untilNoProcesses(world);
     await using two = await replicas.start(2);
     await untilLeading(two);
     one.signal('SIGCONT');

@@ -14,9 +14,12 @@ export async function processesOf(world: World): Promise<readonly string[]> {
     );
 }
 
+/** `ps` takes 20 ms of CPU time on a machine that is busy with other tests. */
+const PATIENCE = { timeout: 60_000, interval: 200 };
+
 /** Waits until no such process is left: one that was killed is seen until it had its last turn. */
 export async function untilNoProcesses(world: World): Promise<void> {
-  await vi.waitFor(async () => expect(await processesOf(world)).toEqual([]), { timeout: 60_000 });
+  await vi.waitFor(async () => expect(await processesOf(world)).toEqual([]), PATIENCE);
 }
 
 /** Pids of the processes that a process started itself. */
