@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { deployedWorld, person, restart, WEB } from '../support/deployed-world.ts';
 import { describeLifecycle } from '../support/lifecycle-suite.ts';
-import { plan } from '../support/plan-in-world.ts';
+import { plan, planWithText } from '../support/plan-in-world.ts';
 import { widgetDefinition } from '../support/widget-definition.ts';
 import { World } from '../support/world.ts';
 import { configMapChart, under } from '../support/world-files.ts';
@@ -21,14 +21,14 @@ describeLifecycle((backend) => {
     const group = `${world.namespace}.example.com`;
     const file = '001-web/crds/widgets.yaml';
     await world.write('modules', { [file]: crdYaml(group, 'size') });
-    const first = await plan(world);
+    const first = await planWithText(world);
     expect(first.text).toContain('+ web: install');
     expect(first.text).toContain(`  CRD widgets.${group} would be created\n`);
     await restart(world);
     expect(await plan(world)).toMatchObject({ exitCode: 0, data: { modules: [{ crds: [] }] } });
 
     await world.write('modules', { [file]: crdYaml(group, 'height') });
-    const { exitCode, text, data } = await plan(world);
+    const { exitCode, text, data } = await planWithText(world);
     expect(exitCode).toBe(2);
     expect(text).toContain('~ web: only its CRDs change');
     expect(text).toContain(`  CRD widgets.${group} would be updated\n`);
@@ -40,7 +40,7 @@ describeLifecycle((backend) => {
     ]);
 
     await world.write('modules', { [file]: crdYaml(group, 'size').replace('name: v1', 'name: v2') });
-    const refused = await plan(world);
+    const refused = await planWithText(world);
     expect(refused.exitCode).toBe(1);
     expect(refused.text).toContain(`  ! CRD widgets.${group}: version v1 is missing in the file`);
     await world.backend.request({ method: 'DELETE', path: `${CRDS}/widgets.${group}` });
@@ -51,7 +51,7 @@ describeLifecycle((backend) => {
     await rename(join(world.directory, 'modules'), join(world.directory, 'aside'));
     await world.write('modules', { 'values.yaml': '' });
     const reason = `${join(world.directory, 'modules')} contained modules before and is empty now`;
-    const { exitCode, text, data } = await plan(world);
+    const { exitCode, text, data } = await planWithText(world);
     expect(text).toContain(`  web: stays until its purge is confirmed  (${reason})`);
     expect(data).toMatchObject({ outcome: 'nothing', modules: [{ module: 'web', action: 'hold', reason }] });
     expect(exitCode).toBe(0);
@@ -86,7 +86,7 @@ metadata: {name: migration, namespace: ${namespace}, annotations: {"helm.sh/hook
     await world.write('modules', under('../theirs', configMapChart('theirs', 'web')));
     await person(world, 'install', 'theirs', join(world.directory, 'theirs'), '--set', 'web.a=b');
     expect(await plan(world)).toMatchObject({ exitCode: 0, data: { outcome: 'nothing', modules: [] } });
-    const { exitCode, text, data } = await plan(world, '--purge-foreign-releases=true');
+    const { exitCode, text, data } = await planWithText(world, '--purge-foreign-releases=true');
     expect(exitCode).toBe(2);
     expect(text).toContain(
       '- theirs: purge  (a release of another owner without a module, and --purge-foreign-releases is set)',

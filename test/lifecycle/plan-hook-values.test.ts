@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
-import { plan } from '../support/plan-in-world.ts';
+import { plan, planWithText } from '../support/plan-in-world.ts';
 import { type Backend, World } from '../support/world.ts';
 import { configMapChart, shHook, under } from '../support/world-files.ts';
 
@@ -49,7 +49,7 @@ describeLifecycle((backend) => {
       config: {},
     });
     await restart(world);
-    const { exitCode, text } = await plan(world);
+    const { exitCode, text } = await planWithText(world);
     expect(text).toContain('= web: no change');
     expect(text).not.toContain('facts.json');
     expect(exitCode).toBe(0);
@@ -61,7 +61,7 @@ describeApiIndependent((backend) => {
     await using world = await deployed(backend());
     expect(await plan(world)).toMatchObject({ exitCode: 0, data: { outcome: 'nothing' } });
     await world.putConfig({ global: 'size: 1\n', web: 'color: blue\n' });
-    const changed = await plan(world);
+    const changed = await planWithText(world);
     expect(actions(changed)).toEqual(['web upgrade', 'db upgrade']);
     expect(changed.text).toContain('"size":1');
     expect(changed.text).toMatch(/-.*"facts":\{"nodes":3\}.*\n.*\+.*"facts":\{"nodes":3\}.*"size":1/);
@@ -79,7 +79,7 @@ describeApiIndependent((backend) => {
     expect(actions(await plan(world))).toEqual(['db delete', 'web upgrade']);
     await world.expel('global-hooks/facts.sh');
     await world.expel('modules/001-web/hooks/own.sh');
-    const { text } = await plan(world);
+    const { text } = await planWithText(world);
     expect(text).toMatch(/- +values: .*"token":"hunter2"/);
     expect(text).toMatch(/- +global: .*"facts"/);
     await restart(world);

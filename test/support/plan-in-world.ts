@@ -4,7 +4,7 @@ import { load } from 'js-yaml';
 import { expect } from 'vitest';
 import { FaultProxy, type Upstream } from './fault-proxy.ts';
 import type { World } from './world.ts';
-import { runInWorld } from './world-command.ts';
+import { type CommandResult, runInWorld } from './world-command.ts';
 import { writeTree } from './world-files.ts';
 
 export interface PlanData {
@@ -20,25 +20,42 @@ export interface PlanData {
 
 export interface PlanResult {
   readonly exitCode: number;
-  readonly text: string;
   readonly data: PlanData;
 }
 
-/** Plans as text and as JSON, through a proxy that sees to it that nothing is written. */
+/** Plans, through a proxy that sees to it that nothing is written. */
 export async function plan(world: World, ...args: readonly string[]): Promise<PlanResult> {
+  const [{ exitCode, stdout }] = await runPlans(world, [...args, '-o', 'json']);
+  return { exitCode, data: JSON.parse(stdout) as PlanData };
+}
+
+/** The same also as text. */
+export async function planWithText(
+  world: World,
+  ...args: readonly string[]
+): Promise<PlanResult & { readonly text: string }> {
+  const [json, text] = await runPlans(world, [...args, '-o', 'json'], args);
+  expect(json.exitCode).toBe(text.exitCode);
+  return { exitCode: json.exitCode, data: JSON.parse(json.stdout) as PlanData, text: text.stdout };
+}
+
+type Args = readonly string[];
+
+async function runPlans<const T extends readonly Args[]>(
+  world: World,
+  ...plans: T
+): Promise<{ [K in keyof T]: CommandResult }> {
   await using proxy = await FaultProxy.start(await upstreamOf(world));
   await writeTree(world.directory, { 'proxied-kubeconfig': proxy.kubeconfig });
   const flags = { ...world.flags, 'kube-config': join(world.directory, 'proxied-kubeconfig') };
   const { settingsEnv, hostEnv, directory } = world;
-  const run = (...more: readonly string[]) =>
-    runInWorld({ flags, settingsEnv, hostEnv, directory }, 'plan', ...args, ...more);
-  const text = await run();
-  const json = await run('-o', 'json');
-  expect(text.stderr).toBe('');
-  expect(json.exitCode).toBe(text.exitCode);
+  const results: CommandResult[] = [];
+  for (const args of plans)
+    results.push(await runInWorld({ flags, settingsEnv, hostEnv, directory }, 'plan', ...args));
+  expect(results.map(({ stderr }) => stderr).join('')).toBe('');
   expect(proxy.calls.length).toBeGreaterThan(0);
   expect(proxy.calls.filter(({ verb }) => !['get', 'list', 'watch'].includes(verb))).toEqual([]);
-  return { exitCode: text.exitCode, text: text.stdout, data: JSON.parse(json.stdout) as PlanData };
+  return results as { [K in keyof T]: CommandResult };
 }
 
 /** The API server of a world, from its kubeconfig. */
