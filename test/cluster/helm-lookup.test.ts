@@ -38,12 +38,13 @@ describeHelm('a chart that reads the cluster and differs each time', (lab) => {
     await lab.world.put({ 'templates/map.yaml': TEMPLATE });
     await see('1', 'POST');
     expect(await lab.deploy()).toMatchObject({ action: 'installed' });
-    for (let run = 0; run < 3; run += 1) expect(await lab.deploy()).toMatchObject({ action: 'skipped' });
+    expect(await lab.deploy()).toMatchObject({ action: 'skipped' });
     await see('2', 'PUT');
     expect(await lab.deploy()).toMatchObject({ action: 'upgraded', revision: 2 });
     expect(await lab.greeting()).toMatchObject({ seen: '2' });
-    for (let run = 0; run < 3; run += 1) expect(await lab.deploy()).toMatchObject({ action: 'skipped' });
-    const objects = (await lab.deploy()).objects.map(({ name }) => name);
+    const again = await lab.deploy();
+    expect(again).toMatchObject({ action: 'skipped' });
+    const objects = again.objects.map(({ name }) => name);
     expect(objects).toEqual(['web', expect.stringMatching(/^job-2-/)]);
   });
 
@@ -61,8 +62,7 @@ describeHelm('a chart that reads the cluster and differs each time', (lab) => {
     await rm(sub, { recursive: true });
     await see('1', 'POST');
     expect(await lab.deploy({ at: time })).toMatchObject({ action: 'installed' });
-    for (let run = 0; run < 3; run += 1)
-      expect(await lab.deploy({ at: time })).toMatchObject({ action: 'skipped', revision: 1 });
+    expect(await lab.deploy({ at: time })).toMatchObject({ action: 'skipped', revision: 1 });
     expect(await lab.world.object('configmaps/sub')).toBeDefined();
   });
 

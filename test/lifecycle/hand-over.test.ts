@@ -65,7 +65,9 @@ describeLifecycle((backend) => {
     // Its directory for temporary files.
     expect(await readdir(world.directory)).not.toContainEqual(expect.stringMatching(/^addon-operator-/));
   });
+});
 
+describeApiIndependent((backend) => {
   test('dev takes a module away from another one with --force, and loses it when the operator wants it back', async () => {
     await using world = await World.create(backend(), { modules: MODULES, config: {} });
     await world.converge();
@@ -83,9 +85,7 @@ describeLifecycle((backend) => {
     await untilDeployed(world, 'web', { from: 'cluster' });
     expect(await actorsOf(world)).toEqual(['operator', 'first', 'second', 'operator']);
   });
-});
 
-describeApiIndependent((backend) => {
   test.each([
     [
       'whose hooks are webhooks',

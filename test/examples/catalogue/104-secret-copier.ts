@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { apiIndependent } from '../../support/api-independent.ts';
 import type { Backend, World } from '../../support/world.ts';
 import { read, remove, SOON } from '../example-world.ts';
 import { hookSetWorld, kubectlEnv, mergeAt, requireTools, withNamespace } from './catalogue-world.ts';
@@ -35,7 +36,7 @@ export function secretCopierTests(backend: () => Backend): void {
     }
   });
 
-  test('104-secret-copier: the nightly schedule repairs missing copies', async (context) => {
+  test('104-secret-copier: the nightly schedule repairs missing copies', apiIndependent, async (context) => {
     requireTools(context, 'bash', 'jq');
     const hookEnv = await kubectlEnv(context, backend());
     await using world = await hookSetWorld(backend(), '104-secret-copier', { hookEnv });
