@@ -20,7 +20,7 @@ const temporary = process.env['TMPDIR'] ?? makeMemoryDirectory();
 if (temporary !== undefined) process.env['TMPDIR'] = temporary;
 
 /** More than CI has cores, two: most tests wait for helm, hooks and servers. Unit tests wait least. */
-const WORKERS = Number(process.env['TEST_WORKERS'] ?? 7);
+const WORKERS = Number(process.env['TEST_WORKERS'] ?? 9);
 const UNIT_WORKERS = Number(process.env['TEST_WORKERS'] ?? 3);
 const shared = {
   isolate: false,
@@ -59,12 +59,12 @@ const leftOut = <T extends object>(...tags: T[]) =>
 /** A sequencer that is named wins over this flag. */
 const isShuffled = process.argv.some((argument) => argument.startsWith('--sequence.shuffle'));
 /**
- * Projects of one group share their workers. The files of `node` and `cluster` are the longest: they begin at once, in so many
- * of them. Those of `contract` and `browser` have the others, and in the end all.
+ * Projects of one group share their workers. The files of `node` and `cluster` take longest together: they begin at once, in so
+ * many of them. Those of `contract` and `browser` have the others, and in the end all.
  */
 const AFTER_UNIT = 1;
 /** Each has a control plane, which takes 10 s of CPU time to start and 2 s a minute. */
-const CONTROL_PLANES = 4;
+const CONTROL_PLANES = 5;
 const LIFECYCLE = 'test/lifecycle/**/*.test.ts';
 const PROPERTIES = 'test/support/property-seed.ts';
 export default defineConfig({
