@@ -56,6 +56,7 @@ interface TestFlags {
   readonly update?: true;
   readonly watch?: true;
   readonly coverage?: true | string;
+  readonly jobs?: string;
 }
 
 const EVENTS = ['Added', 'Modified', 'Deleted'] as const;
@@ -130,6 +131,10 @@ function addTestCommand(hook: Command, { host, runner }: CommandParts): void {
     .option(
       '--coverage [min:PERCENT]',
       'report for which bindings and events no test has run a hook; with min:80 less than 80 % fails',
+    )
+    .option(
+      '--jobs <number>',
+      'how many hooks are tested at the same time; default: as many as there are processors',
     )
     .option('--watch', 'run the tests again after each change of a file, failed ones first')
     .addOption(

@@ -1,14 +1,11 @@
-import { readFile } from 'node:fs/promises';
-import { join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { parseGoDuration } from '@addon-operator/base/go-duration';
 import { silentLogger } from '@addon-operator/base/log';
 import {
-  findRecordings,
   type Recording,
   type ReplayedHook,
   type ReplayResult,
-  readRecording,
   replayOne,
 } from '@addon-operator/hook-recordings';
 import { didYouMean } from '@addon-operator/json/similar-word';
@@ -26,13 +23,12 @@ import {
 import { type Hook, moduleNameOf } from '../hooks/hook.ts';
 import type { HookRuns } from '../hooks/run-hook.ts';
 import { findModules } from '../modules/find-modules.ts';
-import { lineDiff } from '../plan/line-diff.ts';
 import type { Settings } from '../settings.ts';
 import type { CliHost } from './cli-host.ts';
 import { harmless } from './harmless.ts';
 import { paintFor, wantsColor } from './paint.ts';
-import { diffLine } from './plan-text.ts';
 import { printData } from './print-data.ts';
+import { plainDiff, readRecordings } from './read-recordings.ts';
 import { ReplayReport } from './replay-text.ts';
 import { createOperatorObjects, errorLog, withSandboxLab } from './sandbox-lab.ts';
 
@@ -47,11 +43,6 @@ export interface HookReplayOptions {
   readonly hasColor: boolean;
   /** Settings that were given as flags. */
   readonly flags: Readonly<Record<string, string>>;
-}
-
-interface ReadFile {
-  readonly file: string;
-  readonly recording: Recording;
 }
 
 /** Counts nothing: a replay waits for the hook alone. */
@@ -74,16 +65,7 @@ export async function hookReplayCommand(options: HookReplayOptions, host: CliHos
   const report = new ReplayReport(paint, (text) => {
     if (isText) host.stdout.write(harmless(text));
   });
-  const recordings: ReadFile[] = [];
-  for (const path of options.paths)
-    for (const file of await findRecordings(resolve(host.cwd, path))) {
-      const shown = relative(host.cwd, file);
-      try {
-        recordings.push({ file: shown, recording: readRecording(shown, await readFile(file, 'utf8')) });
-      } catch (error) {
-        report.unusable(shown, messageOf(error));
-      }
-    }
+  const recordings = await readRecordings(options.paths, host.cwd, report);
   if (recordings.length > 0)
     await withReplayLab(
       host,
@@ -169,7 +151,7 @@ class OpenHooks implements ReplayLab {
     const { hook: file } = this.#parts;
     if (file === undefined) return recordings;
     const { hook } = await this.#at(resolve(this.#cwd, file));
-    return recordingsOf(recordings, { name: hook.name, module: moduleNameOf(hook) });
+    return recordingsOf(recordings, { name: hook.name, module: moduleNameOf(hook) }, '--hook');
   }
 
   async replay(recording: Recording): Promise<ReplayResult> {
@@ -184,9 +166,7 @@ class OpenHooks implements ReplayLab {
       return { hook: name, module, binding, result: 'failed', reason: messageOf(error) };
     }
     this.#note(recording, open.hook);
-    const result = await replayOne(recording, open.replayed, (before, after) =>
-      lineDiff(before, after).map((line) => diffLine(line, plain)),
-    );
+    const result = await replayOne(recording, open.replayed, plainDiff);
     this.#parts.signal.throwIfAborted();
     return result;
   }
@@ -255,5 +235,3 @@ class OpenHooks implements ReplayLab {
     return { hook, replayed: replayedHook({ ...this.#parts, hook, runs }) };
   }
 }
-
-const plain = (_style: unknown, text: string): string => text;

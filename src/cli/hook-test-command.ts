@@ -1,25 +1,14 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { relative, resolve } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
-import {
-  type CaseResult,
-  countResults,
-  type FileResult,
-  failureText,
-  type ReportFormat,
-  readTestFile,
-  reportText,
-  runCase,
-} from '@addon-operator/hook-test';
+import { countResults, type FileResult, type ReportFormat, reportText } from '@addon-operator/hook-test';
 import type { HookCoverage } from '../devkit/test/binding-coverage.ts';
 import type { CliHost } from './cli-host.ts';
 import { harmless } from './harmless.ts';
 import { findTestFiles } from './hook-test-files.ts';
-import { type TestLab, withTestLab } from './hook-test-lab.ts';
-import { finishSnapshots, readSnapshots } from './hook-test-snapshots.ts';
+import { isShown, runTestFiles, type TestRunOptions, type TestRunResults } from './hook-test-runs.ts';
 import { repeatOnChange, watchedDirectories } from './hook-test-watch.ts';
-import { type Paint, paintFor, wantsColor } from './paint.ts';
-import { shellWord } from './shell-word.ts';
 
 const REPORT_FORMATS: readonly ReportFormat[] = ['junit', 'tap', 'github'];
 
@@ -37,6 +26,8 @@ export interface HookTestOptions {
   readonly isWatch: boolean;
   /** Report which bindings were run; true, or `min:PERCENT`, below which the tests fail. */
   readonly coverage?: true | string;
+  /** How many hooks are tested at the same time; default: as many as the machine has processors. */
+  readonly jobs?: string;
 }
 
 /** Runs the tests of hooks, and returns the exit code: 0 all passed, 1 one failed, 2 a test file cannot be used. */
@@ -51,10 +42,10 @@ export async function hookTestCommand(options: HookTestOptions, host: CliHost): 
   checkCoverage(options.coverage);
   const isChosen = caseFilter(options.filter);
   const reports = (options.report ?? []).map(reportOf);
-  const run = { ...options, isCi, isChosen };
+  const run: RunOptions = { ...options, isCi, isChosen, maxJobs: jobsOf(options.jobs) };
   const files = await findTestFiles(options.paths, host.cwd);
   if (!options.isWatch) {
-    const results = await runFiles(files, run, host, signal);
+    const results = await runTestFiles(files, run, host, signal);
     await writeReports(reports, results.files, host.cwd);
     return exitCodeOf(results, run, host);
   }
@@ -64,7 +55,7 @@ export async function hookTestCommand(options: HookTestOptions, host: CliHost): 
     // Tests may have been added. What failed is run first.
     const found = await findTestFiles(options.paths, host.cwd).catch(() => files);
     const ordered = found.toSorted((a, b) => Number(failed.includes(b)) - Number(failed.includes(a)));
-    const results = await runFiles(ordered, run, host, signal);
+    const results = await runTestFiles(ordered, run, host, signal);
     failed = ordered.filter((_file, index) => hasFailed(results.files[index]));
     await writeReports(reports, results.files, host.cwd);
     exitCode = exitCodeOf(results, run, host);
@@ -82,11 +73,7 @@ function hasFailed(result: FileResult | undefined): boolean {
   return result?.problem !== undefined || result?.cases.some((test) => test.result === 'failed') === true;
 }
 
-interface RunOptions extends HookTestOptions {
-  readonly isCi: boolean;
-  /** By the name of a case. */
-  readonly isChosen: (name: string) => boolean;
-}
+type RunOptions = HookTestOptions & TestRunOptions;
 
 interface Report {
   readonly format: ReportFormat;
@@ -129,37 +116,9 @@ async function writeReports(
   }
 }
 
-interface RunResults {
-  readonly files: readonly FileResult[];
-  readonly coverage: readonly HookCoverage[];
-}
-
-async function runFiles(
-  files: readonly string[],
-  options: RunOptions,
-  host: CliHost,
-  signal: AbortSignal,
-): Promise<RunResults> {
-  const paint = paintFor(options.hasColor && wantsColor(host.stdout.isTTY === true, host.env));
-  return await withTestLab(
-    host,
-    async (lab) => {
-      const done: FileResult[] = [];
-      for (const file of files) {
-        const result = await runFile(file, options, lab, host, signal);
-        done.push(result);
-        if (options.format === 'text' && isShown(result, options.filter))
-          host.stdout.write(fileText(result, paint));
-      }
-      return { files: done, coverage: lab.coverage.hooks };
-    },
-    signal,
-  );
-}
-
 /** Writes the summary or the report. */
 function exitCodeOf(
-  { files: results, coverage: covered }: RunResults,
+  { files: results, coverage: covered }: TestRunResults,
   { filter, format, coverage }: RunOptions,
   { stdout, stderr }: CliHost,
 ): number {
@@ -208,68 +167,12 @@ function checkCoverage(wanted: HookTestOptions['coverage']): void {
   );
 }
 
+function jobsOf(given: string | undefined): number {
+  if (given === undefined) return availableParallelism();
+  if (/^[1-9]\d?$/.test(given)) return Number(given);
+  throw new OperatorError('CONFIG_INVALID', `--jobs must be a number from 1 to 99, not "${given}"`);
+}
+
 function isSet(variable: string | undefined): boolean {
   return variable !== undefined && variable !== '' && variable !== 'false' && variable !== '0';
-}
-
-/** With a filter files without cases that match are not shown. */
-function isShown({ cases, problem }: FileResult, filter: string | undefined): boolean {
-  return filter === undefined || cases.length > 0 || problem !== undefined;
-}
-
-async function runFile(
-  path: string,
-  { isChosen, isUpdate, isCi }: RunOptions,
-  lab: TestLab,
-  host: CliHost,
-  signal: AbortSignal,
-): Promise<FileResult> {
-  const shown = relative(host.cwd, path);
-  const cases: CaseResult[] = [];
-  try {
-    const { file } = readTestFile(shown, await readFile(path, 'utf8'));
-    const stored = await readSnapshots(path, isUpdate);
-    const options = { jq: lab.jq, clock: host.clock, snapshots: stored.snapshots, signal };
-    const chosen = file.cases.filter(({ name }) => isChosen(name));
-    for (const test of chosen)
-      cases.push(await runCase(test, { ...options, open: () => lab.open(path, file, test) }));
-    // What a failed or skipped case would have compared is not known.
-    const isWhole = chosen.length === file.cases.length && cases.every(({ result }) => result === 'passed');
-    const notes = await finishSnapshots(stored, { isWhole, cwd: host.cwd });
-    if (notes.obsolete.length > 0 && isCi)
-      return { file: shown, cases, problem: notes.obsolete.join('\n'), isOnlyFailed: true };
-    return { file: shown, cases, notes: [...notes.written, ...notes.obsolete] };
-  } catch (error) {
-    signal.throwIfAborted();
-    return { file: shown, cases, problem: messageOf(error) };
-  }
-}
-
-function fileText({ file, cases, problem, notes = [] }: FileResult, paint: Paint): string {
-  const lines = [
-    ...cases.flatMap((each) => caseLines(file, each, paint)),
-    ...notes.map((note) => paint('dim', note)),
-  ];
-  const problems = problem === undefined ? [] : problem.split('\n').map((line) => paint('red', line));
-  return `${paint('bold', file)}\n${[...lines, ...problems].map((line) => `  ${harmless(line)}\n`).join('')}`;
-}
-
-function caseLines(file: string, test: CaseResult, paint: Paint): readonly string[] {
-  switch (test.result) {
-    case 'passed':
-      return [`${paint('green', 'ok')} ${test.name}`];
-    case 'skipped':
-      return [`${paint('dim', 'skipped')} ${test.name}: ${test.reason}`];
-    case 'failed':
-      return [
-        `${paint('red', 'FAILED')} ${test.name}`,
-        ...failureText(test.failure)
-          .split('\n')
-          .map((line) => `  ${line}`),
-        paint(
-          'dim',
-          `  repeat: addon-operator hook test ${shellWord(file)} --filter ${shellWord(test.name)}`,
-        ),
-      ];
-  }
 }

@@ -27,16 +27,18 @@ import type { HookLab } from '../devkit/hook-lab.ts';
 import { type HookPlace, placeOf } from '../devkit/hook-place.ts';
 import { netChanges, type ReportedChange } from '../devkit/object-changes.ts';
 import { ApiFaults } from '../devkit/test/api-faults.ts';
-import { BindingCoverage } from '../devkit/test/binding-coverage.ts';
+import type { BindingCoverage } from '../devkit/test/binding-coverage.ts';
 import type { CaseTools } from '../devkit/test/case-tools.ts';
 import { HookWorld } from '../devkit/test/hook-world.ts';
 import { type OpenedWorld, RestartableWorld } from '../devkit/test/restartable-world.ts';
 import { RunRecords } from '../devkit/test/run-records.ts';
 import { writeStubs } from '../devkit/test/stub-programs.ts';
 import type { Hook } from '../hooks/hook.ts';
+import type { HookRuns } from '../hooks/run-hook.ts';
 import type { Settings } from '../settings.ts';
 import type { CliHost } from './cli-host.ts';
 import { hookPathOf } from './hook-test-files.ts';
+import { replayIn } from './hook-test-replay.ts';
 import {
   CONFIG_MAP,
   createOperatorObjects,
@@ -53,10 +55,9 @@ const OPERATOR = 'addon-operator';
 const DEFAULT_START = '2026-01-01T00:00:00Z';
 const DEFAULT_TIMEOUT = '1m';
 
-/** Opens the worlds of cases, one after another. */
+/** Opens the worlds of cases, one after another. Cases at the same time need a lab each. */
 export interface TestLab {
   readonly jq: RunJq;
-  readonly coverage: BindingCoverage;
   open(path: string, file: TestFile, test: TestCase): Promise<TestWorld & AsyncDisposable>;
 }
 
@@ -70,18 +71,19 @@ interface Current {
 }
 
 /**
- * Starts what all cases share: one sandbox, one launcher of processes, jq. When this resolves all of it has ended.
+ * Starts what its cases share: one sandbox, one launcher of processes, jq. When this resolves all of it has ended.
  *
+ * @param coverage gets what the hooks are run for
  * @throws OperatorError when that is not possible; errors of `use`
  */
 export async function withTestLab<T>(
   host: CliHost,
+  coverage: BindingCoverage,
   use: (lab: TestLab) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
   let current: Current | undefined;
   const loaded = new Map<string, Hook>();
-  const coverage = new BindingCoverage();
   return await withSandboxLab(
     host,
     {
@@ -98,7 +100,6 @@ export async function withTestLab<T>(
     },
     ({ lab, sandbox, settings }) =>
       use({
-        coverage,
         jq: async (program, value) => await runJq(lab, program, value, signal),
         open: async (path, file, test) => {
           const clock = new VirtualClock(Date.parse(merged(file, test).now ?? DEFAULT_START));
@@ -161,13 +162,9 @@ async function openWorld(
         { ...parts, steps, discovery, errors, stop, setting, isFirst },
         { path, directory: dirname(testFile) },
       );
-    const world = await RestartableWorld.open(open, ({ runs }) => {
+    const world = await RestartableWorld.open(open, (contexts) => {
       const hook = parts.loaded.get(path);
-      if (hook !== undefined)
-        parts.coverage.note(
-          hook,
-          runs.flatMap(({ contexts }) => contexts),
-        );
+      if (hook !== undefined) parts.coverage.note(hook, contexts);
     });
     const end = async (): Promise<void> => {
       ended.abort(new OperatorError('ABORTED', 'the case has ended'));
@@ -205,13 +202,17 @@ async function openOnce(
   opening.defer(() => ended.abort());
   const env = await hookEnv(setting, directory, lab.hookEnv, opening);
   const records = new RunRecords();
+  let hookRuns: HookRuns | undefined;
   const known = loaded.get(path);
   const hook = await lab.open({
     settings,
     host: { log: errorLog((text) => errors.push(text)) },
     path,
     place,
-    tap: records.tap,
+    tap: (runs) => {
+      hookRuns = runs;
+      return records.tap(runs);
+    },
     running: opening,
     stop,
     clocks: { run: activity.idleIn(clock), watch: clock },
@@ -229,6 +230,7 @@ async function openOnce(
       'CONFIG_INVALID',
       'stub: only a hook that is an executable finds programs in PATH',
     );
+  if (hookRuns === undefined) throw new OperatorError('INTERNAL', 'the hook has no way to be run');
   const readObjects: CaseTools['readObjects'] = (given) => objectsOf(given, directory);
   if (parts.isFirst)
     for (const object of [...(await crdsOf(place)), ...(await readObjects(setting.cluster ?? []))])
@@ -238,6 +240,7 @@ async function openOnce(
     clock,
     activity,
     records,
+    runs: hookRuns,
     discovery,
     stop,
     metrics: lab.metrics,
@@ -251,6 +254,7 @@ async function openOnce(
       readObjects,
       writeValues: (sections) => patchOperatorConfig(steps, sections, stop),
       setApi: (state) => api.set(state),
+      replay: (recordings, ...hooks) => replayIn(resolve(directory, recordings), host.cwd, ...hooks),
       patched: (object, patch) => applyJsonPatch(object, patch),
     },
   });

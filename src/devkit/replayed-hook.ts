@@ -12,8 +12,8 @@ import { patchSection } from '../values/section-patch.ts';
 export interface ReplayParts {
   readonly hook: Hook;
   readonly runs: HookRuns;
-  /** Of a hook that has none of its own: one that hangs must not keep the other recordings waiting. */
-  readonly timeoutMs: number;
+  /** Of a hook that has none of its own: one that hangs must not keep the other recordings waiting. Default: none. */
+  readonly timeoutMs?: number;
   /** Requests that the hook itself sent to the Kubernetes API since the last call. */
   readonly takeRequests: () => readonly string[];
   readonly signal: AbortSignal;
@@ -23,7 +23,7 @@ type Outputs = NonNullable<Recording['outputs']>;
 
 /** A hook that is run with the input of recorded runs. Nothing that it writes is applied. */
 export function replayedHook(parts: ReplayParts): ReplayedHook {
-  const hook = withLimit(parts.hook, parts.timeoutMs);
+  const hook = parts.timeoutMs === undefined ? parts.hook : withLimit(parts.hook, parts.timeoutMs);
   let count = 0;
   return {
     run: async (recording) => {
@@ -144,10 +144,16 @@ export function missingVariables({ env }: Recording, names: ReadonlySet<string>)
   return env.filter((name) => !names.has(name));
 }
 
-/** @throws OperatorError CONFIG_INVALID when the recordings are of several hooks, or of none like this */
+/**
+ * The recordings of a hook. If all are of one hook, that may have had another name.
+ *
+ * @param option names the recordings or the hook, for the message
+ * @throws OperatorError CONFIG_INVALID when the recordings are of several hooks, and none is of this one
+ */
 export function recordingsOf<T extends { readonly recording: Recording }>(
   recordings: readonly T[],
   { name, module }: { readonly name: string; readonly module: string },
+  option: '--hook' | 'replay',
 ): readonly T[] {
   const hooks = new Set(recordings.map(({ recording }) => fullNameOf(recording)));
   if (hooks.size <= 1) return recordings;
@@ -155,7 +161,7 @@ export function recordingsOf<T extends { readonly recording: Recording }>(
   if (own.length > 0) return own;
   throw new OperatorError(
     'CONFIG_INVALID',
-    `--hook: none of the recordings is of ${name}; they are of ${[...hooks].toSorted().join(', ')}: name files of one hook`,
+    `${option}: none of the recordings is of ${name}; they are of ${[...hooks].toSorted().join(', ')}: name files of one hook`,
   );
 }
 

@@ -1,7 +1,7 @@
 export { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
 export { type Mismatch, mismatches, type RunJq } from './match.ts';
 export { type ReportFormat, reportText } from './report-formats.ts';
-export { countResults, type FileResult, failureText } from './report-text.ts';
+export { countResults, type FileResult, failureText, impureText } from './report-text.ts';
 export { type CaseFailure, type CaseOptions, type CaseResult, runCase } from './run-case.ts';
 export { SnapshotFile } from './snapshot-file.ts';
 export {
@@ -24,6 +24,7 @@ export type {
   ConversionFacts,
   ObjectName,
   OutputLine,
+  ReplayFacts,
   RunFacts,
   StepFacts,
   TestWorld,

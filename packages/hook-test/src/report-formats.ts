@@ -1,5 +1,5 @@
 import { xmlText } from '@addon-operator/base/xml-text';
-import { countResults, type FileResult, failureText } from './report-text.ts';
+import { countResults, type FileResult, failureText, impureText } from './report-text.ts';
 import type { CaseResult } from './run-case.ts';
 
 /** Formats for machines. */
@@ -26,6 +26,8 @@ interface Row {
   readonly durationMs: number;
   readonly failure?: string;
   readonly skipped?: string;
+  /** That the hook is impure. */
+  readonly note?: string;
 }
 
 function rowsOf({ file, cases, problem }: FileResult): readonly Row[] {
@@ -35,9 +37,11 @@ function rowsOf({ file, cases, problem }: FileResult): readonly Row[] {
 
 function rowOf(file: string, test: CaseResult): Row {
   const { name, durationMs } = test;
-  if (test.result === 'failed') return { file, name, durationMs, failure: failureText(test.failure) };
-  if (test.result === 'skipped') return { file, name, durationMs, skipped: test.reason };
-  return { file, name, durationMs };
+  const note = impureText(test);
+  const row = { file, name, durationMs, ...(note !== undefined && { note }) };
+  if (test.result === 'failed') return { ...row, failure: failureText(test.failure) };
+  if (test.result === 'skipped') return { ...row, skipped: test.reason };
+  return row;
 }
 
 function junit(files: readonly FileResult[]): string {
@@ -50,23 +54,25 @@ function junit(files: readonly FileResult[]): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n${suites.join('')}</testsuites>\n`;
 }
 
-function junitCase({ file, name, durationMs, failure, skipped }: Row): string {
+function junitCase({ file, name, durationMs, failure, skipped, note }: Row): string {
   const seconds = (durationMs / MS_PER_SECOND).toFixed(3);
   const start = `    <testcase classname="${xmlText(file)}" name="${xmlText(name)}" time="${seconds}"`;
+  const said = note === undefined ? '' : `      <system-out>${xmlText(note)}</system-out>\n`;
   if (failure !== undefined)
-    return `${start}>\n      <failure message="${xmlText(failure.split('\n')[0] ?? '')}">${xmlText(failure)}</failure>\n    </testcase>\n`;
+    return `${start}>\n      <failure message="${xmlText(failure.split('\n')[0] ?? '')}">${xmlText(failure)}</failure>\n${said}    </testcase>\n`;
   if (skipped !== undefined)
     return `${start}>\n      <skipped message="${xmlText(skipped)}"/>\n    </testcase>\n`;
-  return `${start}/>\n`;
+  return said === '' ? `${start}/>\n` : `${start}>\n${said}    </testcase>\n`;
 }
 
 function tap(files: readonly FileResult[]): string {
   const rows = files.flatMap(rowsOf);
-  const lines = rows.flatMap(({ file, name, failure, skipped }, index) => {
+  const lines = rows.flatMap(({ file, name, failure, skipped, note }, index) => {
     const title = `${index + 1} - ${`${file}: ${name}`.replaceAll('#', String.raw`\#`)}`;
     if (skipped !== undefined) return [`ok ${title} # SKIP ${oneLine(skipped)}`];
-    if (failure === undefined) return [`ok ${title}`];
-    return [`not ok ${title}`, ...failure.split('\n').map((line) => `# ${line}`)];
+    const notes = note === undefined ? [] : [`# ${note}`];
+    if (failure === undefined) return [`ok ${title}`, ...notes];
+    return [`not ok ${title}`, ...failure.split('\n').map((line) => `# ${line}`), ...notes];
   });
   return `${['TAP version 14', `1..${rows.length}`, ...lines].join('\n')}\n`;
 }

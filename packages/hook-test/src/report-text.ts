@@ -49,6 +49,26 @@ function valueLines(value: unknown): readonly string[] {
   return cut.split('\n');
 }
 
+/** Most requests that are named. */
+const MAX_REQUESTS = 5;
+/** What clients request to find out what the API serves. */
+const DISCOVERY = /^GET \/(?:api(?:\/[^/]+)?|apis(?:\/[^/]+){0,2}|openapi\/.*|version)$/;
+
+/** That the hook of a case is impure, and by which requests; undefined if it is not. */
+export function impureText({ requests = [] }: CaseResult): string | undefined {
+  const others = requests.filter((request) => !DISCOVERY.test(request));
+  const counts = new Map<string, number>();
+  for (const request of others.length > 0 ? others : requests)
+    counts.set(request, (counts.get(request) ?? 0) + 1);
+  const named = [...counts].map(([request, count]) =>
+    count === 1 ? request : `${request} (${count} times)`,
+  );
+  const more = named.length > MAX_REQUESTS ? [`${named.length - MAX_REQUESTS} more`] : [];
+  return named.length === 0
+    ? undefined
+    : `impure, the hook itself requested: ${[...named.slice(0, MAX_REQUESTS), ...more].join(', ')}`;
+}
+
 /** How many cases passed, failed and were skipped; files that could not be read count as failed. */
 export function countResults(files: readonly FileResult[]): {
   readonly passed: number;

@@ -31,6 +31,7 @@ async function run(
         values: () => ({ web: { a: 1 } }),
         configValues: () => ({}),
         pending: () => [],
+        replay: () => Promise.resolve({ requests: [] }),
         [Symbol.asyncDispose]: () => Promise.resolve(),
         ...world,
       }),

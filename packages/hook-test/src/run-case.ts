@@ -10,6 +10,11 @@ import type { RunFacts, TestWorld } from './test-world.ts';
 export type CaseResult = {
   readonly name: string;
   readonly durationMs: number;
+  /**
+   * Requests that the hook itself sent to the API, in order, such as `GET /api/v1/pods`; absent for none. With them the hook is
+   * impure: what it writes depends on more than its input.
+   */
+  readonly requests?: readonly string[];
 } & (
   | { readonly result: 'passed' }
   | { readonly result: 'skipped'; readonly reason: string }
@@ -41,22 +46,26 @@ export async function runCase(test: TestCase, options: CaseOptions): Promise<Cas
   const startedMs = clock.steadyMs();
   const { name, skip } = test;
   if (skip !== undefined) return { name, durationMs: 0, result: 'skipped', reason: skip };
-  const failure = await failureOf(test, options);
+  const requests: string[] = [];
+  const failure = await failureOf(test, options, (sent) => requests.push(...sent));
   signal.throwIfAborted();
-  const durationMs = clock.steadyMs() - startedMs;
-  return failure === undefined
-    ? { name, durationMs, result: 'passed' }
-    : { name, durationMs, result: 'failed', failure };
+  const common = { name, durationMs: clock.steadyMs() - startedMs, ...(requests.length > 0 && { requests }) };
+  return failure === undefined ? { ...common, result: 'passed' } : { ...common, result: 'failed', failure };
 }
+
+/** Gets the requests that the hook itself sent. */
+type OnRequests = (requests: readonly string[]) => void;
 
 async function failureOf(
   test: TestCase,
   { open, jq, snapshots = new SnapshotFile(undefined, false) }: CaseOptions,
+  onRequests: OnRequests,
 ): Promise<CaseFailure | undefined> {
   try {
     await using world = await open(test);
-    for (const [index, step] of test.steps.entries()) {
-      const failure = await stepFailure(test.name, step, index, { world, jq, snapshots });
+    if (test.replay !== undefined) return await replayFailure(test.replay, world, onRequests);
+    for (const [index, step] of (test.steps ?? []).entries()) {
+      const failure = await stepFailure(test.name, step, index, { world, jq, snapshots, onRequests });
       if (failure !== undefined) return failure;
     }
     const pending = world.pending();
@@ -68,20 +77,32 @@ async function failureOf(
   }
 }
 
+async function replayFailure(
+  path: string,
+  world: TestWorld,
+  onRequests: OnRequests,
+): Promise<CaseFailure | undefined> {
+  const { problem, requests } = await world.replay(path);
+  onRequests(requests);
+  return problem === undefined ? undefined : { runs: [], findings: [{ message: problem }] };
+}
+
 interface StepParts extends Required<Pick<CaseOptions, 'jq' | 'snapshots'>> {
   readonly world: TestWorld;
+  readonly onRequests: OnRequests;
 }
 
 async function stepFailure(
   name: string,
   step: Step,
   index: number,
-  { world, jq, snapshots }: StepParts,
+  { world, jq, snapshots, onRequests }: StepParts,
 ): Promise<CaseFailure | undefined> {
   const { action, expect } = partsOf(step);
   const place = { index, title: titleOf(action) };
   try {
     const facts = await world.perform(action);
+    onRequests(facts.requests);
     const found = await checkStep(expect, facts, world, jq);
     const findings =
       expect.snapshot === true

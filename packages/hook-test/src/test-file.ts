@@ -47,7 +47,10 @@ export interface TestCase extends Setting {
   readonly name: string;
   /** Why it is not run. */
   readonly skip?: string;
-  readonly steps: readonly Step[];
+  /** What happens; none in a case that replays recorded runs. */
+  readonly steps?: readonly Step[];
+  /** Recorded runs, of which each must come to the same again: a file, or a directory of them. */
+  readonly replay?: string;
 }
 
 /** What a step does: one of these. */
@@ -359,8 +362,11 @@ const TEST_FILE = fields(
           skip: text('Why the case is not run'),
           ...SETTING,
           steps: listOf(step, 'What happens, in order', 1),
+          replay: text(
+            'Recording of a run, or directory of recordings, relative to the test file: the hook must write the same for their input',
+          ),
         },
-        { required: ['name', 'steps'] },
+        { required: ['name'], oneOf: ['steps', 'replay'] },
       ),
       'The cases, each on a cluster of its own',
       1,
@@ -398,7 +404,10 @@ export function readTestFile(source: string, content: string): ReadTestFile {
   };
   if (hasMoreDocuments) report([], 'there must be one YAML document in a test file');
   TEST_FILE.check(value, [], report);
-  if (problems.length === 0) checkNames(value as unknown as TestFile, report);
+  if (problems.length === 0) {
+    checkNames(value as unknown as TestFile, report);
+    checkReplays(value as unknown as TestFile, report);
+  }
   if (problems.length > 0) throw new OperatorError('CONFIG_INVALID', problems.join('\n'));
   return { file: value as unknown as TestFile, lineOf };
 }
@@ -421,6 +430,19 @@ function checkNames({ cases }: TestFile, report: (path: Path, message: string) =
     if (known.has(name)) report(path, `another case has the name '${name}': each must have its own`);
     known.add(name);
   }
+}
+
+/** What recordings have, or what has no effect on them. */
+const RECORDED = ['cluster', 'values', 'now'] as const;
+
+function checkReplays({ cases }: TestFile, report: (path: Path, message: string) => void): void {
+  for (const [index, test] of cases.entries())
+    for (const key of RECORDED)
+      if (test.replay !== undefined && key in test)
+        report(
+          ['cases', index, key],
+          `${key} has no effect in a case with replay: its input is what was recorded`,
+        );
 }
 
 /** `cases[0].steps[1].apply`. */

@@ -15,6 +15,20 @@ export interface TestWorld {
   configValues(): unknown;
   /** Runs that wait to be repeated, in words. */
   pending(): readonly string[];
+  /**
+   * Runs the hook with the input of recorded runs.
+   *
+   * @throws OperatorError when there are no recordings of it
+   */
+  replay(path: string): Promise<ReplayFacts>;
+}
+
+/** What came of recorded runs. */
+export interface ReplayFacts {
+  /** What is not as it was recorded, in words; absent if all runs came to the same. */
+  readonly problem?: string;
+  /** Requests that the hook itself sent to the API. */
+  readonly requests: readonly string[];
 }
 
 export interface ObjectName {

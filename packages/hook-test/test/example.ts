@@ -35,6 +35,7 @@ for (const test of file.cases) {
         values: () => ({}),
         configValues: () => ({}),
         pending: () => [],
+        replay: () => Promise.resolve({ requests: [] }),
         [Symbol.asyncDispose]: () => Promise.resolve(),
       }),
     jq: () => Promise.resolve([]),

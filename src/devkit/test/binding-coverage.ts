@@ -24,7 +24,9 @@ export class BindingCoverage {
   }
 
   get hooks(): readonly HookCoverage[] {
-    return [...this.#hooks].map(([hook, { all, run }]) => ({
+    // Which hook was run first is a matter of chance.
+    const sorted = [...this.#hooks].toSorted(([a], [b]) => (a < b ? -1 : 1));
+    return sorted.map(([hook, { all, run }]) => ({
       hook,
       total: all.length,
       missing: all.filter((reason) => !run.has(reason)),

@@ -1,5 +1,7 @@
+import type { ReplayedHook } from '@addon-operator/hook-recordings';
 import type { ApiState, ObjectOrFile, StepFacts } from '@addon-operator/hook-test';
 import type { NewObject } from '@addon-operator/kube-client/object-patch/patch-operation';
+import type { Hook } from '../../hooks/hook.ts';
 
 /** What a case has besides the hook. */
 export interface CaseTools {
@@ -9,6 +11,12 @@ export interface CaseTools {
   /** Replaces sections of the ConfigMap of the operator. */
   readonly writeValues: (sections: Readonly<Record<string, unknown>>) => Promise<void>;
   readonly setApi: (state: ApiState) => void;
+  /**
+   * Runs the hook with the input of the recordings at a path, and returns what is not as it was recorded.
+   *
+   * @throws OperatorError when there are none of this hook
+   */
+  readonly replay: (path: string, hook: Hook, replayed: ReplayedHook) => Promise<string | undefined>;
   /** @throws Error when the patch does not fit the object */
   readonly patched: (object: unknown, patch: readonly unknown[]) => unknown;
 }

@@ -1,7 +1,14 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { parseGoDuration } from '@addon-operator/base/go-duration';
 import { silentLogger } from '@addon-operator/base/log';
-import type { Action, DeployStep, ObjectName, StepFacts, TestWorld } from '@addon-operator/hook-test';
+import type {
+  Action,
+  DeployStep,
+  ObjectName,
+  ReplayFacts,
+  StepFacts,
+  TestWorld,
+} from '@addon-operator/hook-test';
 import type { Activity } from '@addon-operator/hook-test/activity';
 import type { VirtualClock } from '@addon-operator/hook-test/virtual-clock';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
@@ -9,6 +16,7 @@ import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-cli
 import { resourcePath } from '@addon-operator/kube-client/kube-object';
 import type { TaskHandler } from '@addon-operator/task-queue';
 import { QueueSet } from '@addon-operator/task-queue/queue-set';
+import type { HookRuns } from '../../hooks/run-hook.ts';
 import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
 import { ConvergeState } from '../../operator/converge-state.ts';
 import { GlobalHooks } from '../../operator/global-hooks.ts';
@@ -20,6 +28,7 @@ import { hookTask, MAIN_QUEUE, type Task } from '../../operator/tasks.ts';
 import { visibleToGlobalHook, visibleToModule } from '../../values/visible-values.ts';
 import type { LoneHook } from '../lone-hook.ts';
 import { runOfBinding } from '../planned-runs.ts';
+import { replayedHook } from '../replayed-hook.ts';
 import type { CaseTools } from './case-tools.ts';
 import { deployReason } from './deploy-reason.ts';
 import type { RunRecords } from './run-records.ts';
@@ -30,6 +39,8 @@ export interface HookWorldOptions {
   readonly clock: VirtualClock;
   readonly activity: Activity;
   readonly records: RunRecords;
+  /** As they are without records. */
+  readonly runs: HookRuns;
   readonly metrics: OperatorMetrics;
   readonly kube: KubeClient;
   readonly discovery: Pick<Discovery, 'find'>;
@@ -135,6 +146,28 @@ export class HookWorld implements TestWorld {
       }),
     );
     return [...queued, ...held];
+  }
+
+  async replay(path: string): Promise<ReplayFacts & { readonly contexts: readonly unknown[] }> {
+    const { hook, runs, tools, stop } = this.#options;
+    const requests: string[] = [];
+    const takeRequests = (): readonly string[] => {
+      const taken = tools.take().requests;
+      requests.push(...taken);
+      return taken;
+    };
+    const contexts: unknown[] = [];
+    const replayed = replayedHook({ hook: hook.runtime.hook, runs, takeRequests, signal: stop });
+    const problem = await tools.replay(path, hook.runtime.hook, {
+      ...replayed,
+      run: (recording) => {
+        contexts.push(...recording.contexts);
+        return replayed.run(recording);
+      },
+    });
+    // It may have ended because the case took too long.
+    stop.throwIfAborted();
+    return { requests, contexts, ...(problem !== undefined && { problem }) };
   }
 
   /** Resolves when nothing of it runs any more; to be called when `stop` is aborted. */

@@ -1,4 +1,4 @@
-import type { Action, ObjectName, StepFacts, TestWorld } from '@addon-operator/hook-test';
+import type { Action, ObjectName, ReplayFacts, StepFacts, TestWorld } from '@addon-operator/hook-test';
 import type { HookWorld } from './hook-world.ts';
 
 /** A hook in operation, and how that is ended. */
@@ -10,33 +10,33 @@ export interface OpenedWorld {
 /** A world in which the operator can be started again: the cluster and the time stay, and what was in memory is gone. */
 export class RestartableWorld implements TestWorld {
   readonly #open: (isFirst: boolean) => Promise<OpenedWorld>;
-  readonly #onStep: (facts: StepFacts) => void;
+  readonly #onContexts: (contexts: readonly unknown[]) => void;
   #current: OpenedWorld;
 
   private constructor(
     open: (isFirst: boolean) => Promise<OpenedWorld>,
-    onStep: (facts: StepFacts) => void,
+    onContexts: (contexts: readonly unknown[]) => void,
     current: OpenedWorld,
   ) {
     this.#open = open;
-    this.#onStep = onStep;
+    this.#onContexts = onContexts;
     this.#current = current;
   }
 
   /**
    * @param open starts the operator, for the first time or again
-   * @param onStep called with what came of each step
+   * @param onContexts called with the binding contexts that the hook was given
    */
   static async open(
     open: (isFirst: boolean) => Promise<OpenedWorld>,
-    onStep: (facts: StepFacts) => void,
+    onContexts: (contexts: readonly unknown[]) => void,
   ): Promise<RestartableWorld> {
-    return new RestartableWorld(open, onStep, await open(true));
+    return new RestartableWorld(open, onContexts, await open(true));
   }
 
   async perform(action: Action): Promise<StepFacts> {
     const facts = await this.#perform(action);
-    this.#onStep(facts);
+    this.#onContexts(facts.runs.flatMap(({ contexts }) => contexts));
     return facts;
   }
 
@@ -61,6 +61,12 @@ export class RestartableWorld implements TestWorld {
 
   pending(): readonly string[] {
     return this.#current.world.pending();
+  }
+
+  async replay(path: string): Promise<ReplayFacts> {
+    const { contexts, ...facts } = await this.#current.world.replay(path);
+    this.#onContexts(contexts);
+    return facts;
   }
 
   /** Resolves when nothing of it runs any more. */
