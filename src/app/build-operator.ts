@@ -276,10 +276,16 @@ function watchAnnotations(annotated: AnnotatedOperations, operator: Operator): v
 }
 
 /** Records runs of hooks for clients of the debug endpoint. */
-function createRecording({ host, redactor, base }: BuildOptions) {
+function createRecording({ settings, host, redactor, base }: BuildOptions) {
   const { clock, version } = host;
   const secrets = (): readonly string[] => redactor.secrets;
-  const recorder = new Recorder({ clock, version, secrets, redact: (text) => redactor.text(text) });
+  const recorder = new Recorder({
+    clock,
+    version,
+    secrets,
+    redact: (text) => redactor.text(text),
+    keptFailures: settings.keptHookFailures,
+  });
   return { recorder, tap: recordedRuns(recorder, Object.keys(base.hookEnv)) };
 }
 

@@ -16,23 +16,26 @@ import { harmless } from './harmless.ts';
 export interface HookRecordOptions {
   readonly hooks: readonly string[];
   readonly directory: string;
-  /** Absent: 20, or without end if `for` is given. */
+  /** Absent: 20, or without end if `for` is given or runs were kept. */
   readonly runs?: string;
   readonly for?: string;
   /** File for a test of the last run. */
   readonly asTest?: string;
   readonly hasSecrets: boolean;
+  /** The runs that failed and were kept, in place of those that come. */
+  readonly isFailed: boolean;
 }
 
 const DEFAULT_RUNS = 20;
 
-/** Records runs of a running operator, one file each, and returns the exit code. */
+/** Records runs of a running operator, or writes those that it has kept, one file each, and returns the exit code. */
 export async function hookRecordCommand(
   socketPath: string,
   options: HookRecordOptions,
   host: CliHost,
 ): Promise<number> {
-  const { hooks, hasSecrets } = options;
+  const { hooks, hasSecrets, isFailed } = options;
+  if (isFailed) refuseLimits(options);
   const { maxRuns, limitMs } = limitsOf(options);
   const directory = resolve(host.cwd, options.directory);
   const testFile = options.asTest === undefined ? undefined : resolve(host.cwd, options.asTest);
@@ -48,9 +51,9 @@ export async function hookRecordCommand(
   let count = 0;
   let last: Recording | undefined;
   try {
-    const request = { socketPath, path: '/hook/record', hooks, hasSecrets };
+    const request = { socketPath, path: '/hook/record', hooks, hasSecrets, isFailed };
     for await (const line of receiveRecordings(request, signal)) {
-      if (line.type === 'ready')
+      if (line.type === 'ready' && !isFailed)
         host.stdout.write(`recording runs of ${harmless(hooks.join(', ')) || 'all hooks'}; Ctrl-C ends it\n`);
       if (line.type === 'skipped') host.stderr.write(`not recorded: ${harmless(line.reason)}\n`);
       if (line.type !== 'recording') continue;
@@ -72,7 +75,21 @@ export async function hookRecordCommand(
   return 0;
 }
 
-function limitsOf({ runs, for: duration }: HookRecordOptions): {
+function refuseLimits({ runs, for: duration, hasSecrets }: HookRecordOptions): void {
+  const given = [
+    runs !== undefined && '--runs',
+    duration !== undefined && '--for',
+    hasSecrets && '--with-secrets',
+  ];
+  const option = given.find((each) => each !== false);
+  if (option !== undefined)
+    throw new OperatorError(
+      'CONFIG_INVALID',
+      `--failed and ${option} cannot be used together: runs that failed are kept masked, up to the number of --record-failed of the operator`,
+    );
+}
+
+function limitsOf({ runs, for: duration, isFailed }: HookRecordOptions): {
   readonly maxRuns: number;
   readonly limitMs: number | undefined;
 } {
@@ -81,7 +98,7 @@ function limitsOf({ runs, for: duration }: HookRecordOptions): {
   const limitMs = duration === undefined ? undefined : parseGoDuration(duration);
   if (duration !== undefined && limitMs === undefined)
     throw new OperatorError('CONFIG_INVALID', `--for must be a duration such as 10m, not "${duration}"`);
-  const fallback = limitMs === undefined ? DEFAULT_RUNS : Number.POSITIVE_INFINITY;
+  const fallback = limitMs === undefined && !isFailed ? DEFAULT_RUNS : Number.POSITIVE_INFINITY;
   return { maxRuns: runs === undefined ? fallback : Number(runs), limitMs };
 }
 

@@ -8,6 +8,7 @@ import { addSettingOption, givenFlags } from './setting-options.ts';
 interface RecordFlags extends Pick<HookRecordOptions, 'runs' | 'for' | 'asTest'> {
   readonly output: string;
   readonly withSecrets?: true;
+  readonly failed?: true;
 }
 
 interface ReplayFlags {
@@ -35,13 +36,17 @@ function addRecordCommand(hook: Command, { host, runner }: CommandParts): void {
     .option('--for <duration>', 'end after this time, such as 10m')
     .option('-o, --output <directory>', 'directory for the recordings', 'recordings')
     .option('--as-test <file>', 'also write a test for `hook test` that repeats the last run')
-    .option('--with-secrets', 'do not mask secrets');
+    .option('--with-secrets', 'do not mask secrets')
+    .option(
+      '--failed',
+      'instead the last runs that failed, which an operator that was started with --record-failed has kept',
+    );
   addSettingOption(record, SETTINGS.debugUnixSocket);
   record.action((hooks: readonly string[]) =>
     runner(async () => {
       const { hookRecordCommand } = await import('./hook-record-command.ts');
-      const { output, withSecrets = false, ...limits } = record.opts<RecordFlags>();
-      const options = { ...limits, hooks, directory: output, hasSecrets: withSecrets };
+      const { output, withSecrets = false, failed = false, ...limits } = record.opts<RecordFlags>();
+      const options = { ...limits, hooks, directory: output, hasSecrets: withSecrets, isFailed: failed };
       return await hookRecordCommand(await socketPathOf(record, host), options, host);
     }),
   );

@@ -31,6 +31,8 @@ export interface HookRunnerOptions {
 export interface HookRunResult {
   readonly outputs: HookOutputTexts;
   readonly usage: ResourceUsage | undefined;
+  /** To be called if the outputs are refused, or cannot be applied. */
+  readonly onRefused?: (error: unknown) => void;
 }
 
 /** What an executable reads. */

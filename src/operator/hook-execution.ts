@@ -21,7 +21,7 @@ import { roomForContexts } from '../hooks/http/http-hooks.ts';
 import { type ParsedOutputs, parseOutputs } from '../hooks/parse-outputs.ts';
 import { queueOf } from '../hooks/queue-keys.ts';
 import { isFinal, isNotYet } from '../hooks/retry-errors.ts';
-import type { HookRuns } from '../hooks/run-hook.ts';
+import type { HookRunResult, HookRuns } from '../hooks/run-hook.ts';
 import type { AdmissionResponse, ConversionResponse } from '../hooks/webhook-responses.ts';
 import type { HookFacts } from '../journal/run.ts';
 import type { HookLabels, HookMetrics } from '../metrics/hook-metrics.ts';
@@ -156,6 +156,7 @@ export class HookExecution {
     const { log, span } = follower;
     log.debug({}, 'hook started');
     let ending: HookRunEnd['cause'];
+    let onRefused: HookRunResult['onRefused'];
     try {
       const contexts = this.#bindingContexts(run, log);
       const values = this.#values(run);
@@ -173,7 +174,8 @@ export class HookExecution {
       const trace = traceOf(span);
       const inputs = { bindingContext: document, ...values, idempotencyKey, onStart, isAwaited, ...trace };
       const running = this.#options.hookRunner.run(hook, inputs, log, ends);
-      const { outputs, usage } = await running.finally(() => onContexts(covered()));
+      const { outputs, usage, ...result } = await running.finally(() => onContexts(covered()));
+      onRefused = result.onRefused;
       if (usage !== undefined) metrics.hookUsage(labels, usage);
       // Its module was deleted in the meantime: nothing of it may come back. The same goes for the waits below.
       if (run.hook.isStopped) return NO_EFFECTS;
@@ -192,6 +194,7 @@ export class HookExecution {
       log.info({ durationMs: roundedMs(clock.steadyMs() - startedMs), ...contextsOf }, 'hook finished');
       return effects;
     } catch (thrown) {
+      onRefused?.(thrown);
       const isCounted = !signal.aborted && !isBesideQueue(run);
       const cause = isCounted ? this.#noteFailure(run, queue, labels, thrown) : thrown;
       ending = { error: cause, isAborted: signal.aborted };

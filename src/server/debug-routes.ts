@@ -57,7 +57,7 @@ export interface DebugEndpoint {
   readonly triggerHook: TriggerHook;
   /** Names of the hooks in operation, with `<module>/` in front of those of modules. */
   readonly hooks: () => readonly string[];
-  readonly recorder: Pick<Recorder, 'serve'>;
+  readonly recorder: Pick<Recorder, 'serve' | 'sendFailed' | 'keptFailures'>;
   readonly releases: ReleaseCommands;
   readonly identity: OperatorIdentity;
   /** The log that can be followed. */

@@ -49,13 +49,17 @@ export function hookTriggerResponse(trigger: TriggerHook, form: URLSearchParams)
 
 /**
  * Sends each run of hooks as a line of JSON until the client goes away. The form has `hook` for each hook, none for all, and
- * `secrets=true` to leave secrets unmasked.
+ * `secrets=true` to leave secrets unmasked. With `failed=true` the runs that failed and were kept are sent in place of those that
+ * come.
  */
 export function hookRecordResponse(
   {
     recorder,
     hooks,
-  }: { readonly recorder: Pick<Recorder, 'serve'>; readonly hooks: () => readonly string[] },
+  }: {
+    readonly recorder: Pick<Recorder, 'serve' | 'sendFailed' | 'keptFailures'>;
+    readonly hooks: () => readonly string[];
+  },
   form: URLSearchParams,
 ): RouteResponse {
   const known = hooks();
@@ -66,10 +70,16 @@ export function hookRecordResponse(
       return errorResponse(404, 'REQUEST_REFUSED', `there is no hook ${name}${didYouMean(name, known)}`);
     wanted.push(...found);
   }
+  const lines = { ...textResponse(''), contentType: 'application/x-ndjson' };
+  if (form.get('failed') === 'true') {
+    if (recorder.keptFailures === 0)
+      return errorResponse(
+        409,
+        'REQUEST_REFUSED',
+        'the operator keeps no runs that failed: start it with --record-failed 20',
+      );
+    return { ...lines, stream: async (sink) => recorder.sendFailed(sink, wanted) };
+  }
   const wishes = { hooks: wanted, hasSecrets: form.get('secrets') === 'true' };
-  return {
-    ...textResponse(''),
-    contentType: 'application/x-ndjson',
-    stream: (sink, signal) => recorder.serve(sink, wishes, signal),
-  };
+  return { ...lines, stream: (sink, signal) => recorder.serve(sink, wishes, signal) };
 }

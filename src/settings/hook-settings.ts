@@ -45,6 +45,13 @@ export const HOOK_SETTINGS = {
     '67108864',
     'Bytes of events that wait for hooks or are part of a hook run in progress; above this limit, older states of objects are dropped if a newer state is queued.',
   ),
+  keptHookFailures: setting(
+    'record-failed',
+    'ADDON_OPERATOR_RECORD_FAILED',
+    integerType(0, 1_000),
+    '0',
+    'How many of the last hook runs that failed are kept in memory for hook record --failed, with secrets masked and up to 64 MiB in all; 0 means none.',
+  ),
   hookEnv: setting(
     'hook-env',
     'ADDON_OPERATOR_HOOK_ENV',

@@ -21,6 +21,9 @@ object: {apiVersion: v1, kind: ConfigMap, metadata: {name: url, namespace: $NAME
 PATCH`,
 );
 
+const MAY_FAIL = `kubernetes:
+- {name: secrets, kind: Secret, apiVersion: v1, nameSelector: {matchNames: [record-db]}, allowFailure: true}`;
+
 async function recordedWorld(backend: Parameters<typeof World.create>[0]): Promise<World> {
   const world = await World.create(backend, { globalHooks: { 'url.sh': HOOK } });
   const data = { password: Buffer.from(PASSWORD).toString('base64') };
@@ -141,12 +144,68 @@ describeApiIndependent((backend) => {
       await vi.waitFor(() => expect(world.daemon.operator.recorder.isOn).toBe(false), WAIT);
     });
 
+    test('writes the last runs that failed, which the operator has kept with masked secrets', async () => {
+      const password = Buffer.from(PASSWORD).toString('base64');
+      await using world = await World.create(backend(), {
+        flags: { 'record-failed': '2' },
+        globalHooks: {
+          'a.sh': shHook(MAY_FAIL, 'exit 3'),
+          'b.sh': shHook(MAY_FAIL, `echo "no login with $(echo ${password} | base64 -d)" >&2; exit 4`),
+          'c.sh': shHook(MAY_FAIL, `echo '[{"op": "remove", "path": "/other"}]' > "$VALUES_JSON_PATCH_PATH"`),
+          'd.sh': shHook(MAY_FAIL, ':'),
+        },
+      });
+      const secret = { metadata: { name: 'record-db' }, data: { password } };
+      await world.create('secrets', secret);
+      await world.converge();
+      expect(await runInWorld(world, 'hook', 'record', '--failed')).toEqual({
+        exitCode: 0,
+        stderr: '',
+        stdout: expect.stringMatching(
+          /^recordings\/.*-0001-b\.sh\.json: b\.sh for secrets\nrecordings\/.*-0002-c\.sh\.json: c\.sh for secrets\n2 runs recorded in recordings\n$/,
+        ),
+      });
+      const files = await filesIn(world, 'recordings');
+      const texts = await Promise.all(
+        files.toSorted().map((file) => readFile(join(world.directory, 'recordings', file), 'utf8')),
+      );
+      expect(texts.join('')).not.toMatch(new RegExp(`${PASSWORD}|${password}`));
+      const [b, c] = texts.map((text) => readRecording('a', text));
+      expect(b).toMatchObject({
+        hook: 'b.sh',
+        secrets: 'masked',
+        exitCode: 4,
+        error: expect.stringContaining('no login with ***1'),
+        contexts: [{ type: 'Synchronization', objects: [{ object: { data: { password: 'KioqMQ==' } } }] }],
+      });
+      expect(b?.outputs).toBeUndefined();
+      expect(c).toMatchObject({
+        hook: 'c.sh',
+        error: expect.stringContaining('/other'),
+        outputs: { valuesPatch: expect.stringContaining('/other') },
+      });
+      expect(await runInWorld(world, 'hook', 'replay')).toMatchObject({
+        exitCode: 0,
+        stdout: "2 recorded runs on today's hooks: 2 same, 0 differ\n",
+      });
+      expect(await runInWorld(world, 'hook', 'record', '--failed', 'c.sh', '-o', 'c')).toMatchObject({
+        stdout: expect.stringContaining('1 run recorded in c\n'),
+      });
+      const refused = await runInWorld(world, 'hook', 'record', '--failed', '--for=1m');
+      expect(refused.stderr).toContain('--failed and --for cannot be used together');
+    });
+
     test('fails when the operator ends, the directory cannot be written, or the hook does not exist', async () => {
       await using world = await recordedWorld(backend());
       const unknown = await record(world, 'urls.sh').result;
       expect(unknown).toMatchObject({ exitCode: 1 });
       expect(unknown.stderr).toContain('there is no hook urls.sh (did you mean "url.sh"?)');
       expect(await record(world, '--runs=0').result).toMatchObject({ exitCode: 1 });
+      const none = await record(world, '--failed').result;
+      expect(none).toMatchObject({ exitCode: 1 });
+      expect(none.stderr).toContain(
+        'the operator keeps no runs that failed: start it with --record-failed 20',
+      );
 
       const full = record(world, '-o', 'global-hooks/url.sh/below');
       await full.ready;

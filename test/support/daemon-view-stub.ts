@@ -29,7 +29,7 @@ export const NO_COMMANDS: Pick<
   requestOperation: () => 'disabled',
   abortHook: () => ({ type: 'not-running', running: [] }),
   triggerHook: () => ({ type: 'queued', queue: 'main', ahead: 0 }),
-  recorder: { serve: () => Promise.resolve() },
+  recorder: { serve: () => Promise.resolve(), sendFailed: () => undefined, keptFailures: 0 },
   hooks: () => ['web/hooks/hang.sh', 'a b'],
   identity: {
     version: 'test',

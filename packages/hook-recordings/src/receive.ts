@@ -9,6 +9,8 @@ export interface RecordRequest {
   /** Names of hooks; empty: all. */
   readonly hooks: readonly string[];
   readonly hasSecrets: boolean;
+  /** The runs that failed and were kept, in place of those that come. Default: no. */
+  readonly isFailed?: boolean;
 }
 
 export type ReceivedLine =
@@ -18,16 +20,17 @@ export type ReceivedLine =
   | { readonly type: 'skipped'; readonly reason: string };
 
 /**
- * The runs that an operator records, until the signal aborts.
+ * The runs that an operator records, until the signal aborts, or those that failed and were kept.
  *
  * @throws OperatorError REQUEST_REFUSED for a refusal, DEBUG_SOCKET without an operator, and when it ends
  */
 export async function* receiveRecordings(
-  { socketPath, path, hooks, hasSecrets }: RecordRequest,
+  { socketPath, path, hooks, hasSecrets, isFailed = false }: RecordRequest,
   signal: AbortSignal,
 ): AsyncGenerator<ReceivedLine, void> {
   const form = new URLSearchParams(hooks.map((hook): [string, string] => ['hook', hook]));
   if (hasSecrets) form.set('secrets', 'true');
+  if (isFailed) form.set('failed', 'true');
   const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
   const outgoing = request({ socketPath, path, method: 'POST', agent: false, headers });
   const stop = (): void => void outgoing.destroy();
@@ -42,6 +45,7 @@ export async function* receiveRecordings(
     outgoing.on('error', reject);
     outgoing.end(form.toString());
     yield* lines(await promise);
+    if (isFailed) return;
     throw new OperatorError('DEBUG_SOCKET', `the operator on '${socketPath}' has ended, or was restarted`);
   } catch (error) {
     if (signal.aborted) return;

@@ -2,6 +2,7 @@ import type { SteadyClock } from '@addon-operator/base/clock';
 import { factsOf, messageOf } from '@addon-operator/base/errors';
 import { isObject, parseJson, textOf } from '@addon-operator/json';
 import { ContextCopy } from './context-copy.ts';
+import { FailedRuns } from './failed-runs.ts';
 import type { RecordedOutputs, Recording } from './recording.ts';
 import { SecretMasks } from './secret-masks.ts';
 
@@ -28,6 +29,15 @@ export interface RecorderOptions {
   readonly secrets: () => readonly string[];
   /** Masks what is left of secrets, such as a part of one. */
   readonly redact: (text: string) => string;
+  /** How many runs that failed are kept; default none. */
+  readonly keptFailures?: number;
+}
+
+/** What came of a run, for those who record it. */
+export interface RecordableRun {
+  readonly outputs: RecordedOutputs;
+  /** To be called if what the hook wrote is refused, or cannot be applied: the run has failed then. */
+  readonly onRefused?: (error: unknown) => void;
 }
 
 /** Gets lines of JSON: `{"ready": …}`, `{"recording": …}` or `{"skipped": …}`; an empty one shows that the operator is there. */
@@ -51,24 +61,35 @@ interface Listener extends RecordWishes {
 const HEARTBEAT_MS = 15_000;
 const MAX_CONTEXT_BYTES = 8 * 1024 * 1024;
 const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
+const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 
-/** Sends the runs of hooks to those who record them. Without a listener nothing is kept, and nothing is computed. */
+/**
+ * Sends the runs of hooks to those who record them, and keeps the last ones that failed if that is wanted. Otherwise, without a
+ * listener, nothing is kept, and nothing is computed.
+ */
 export class Recorder {
   readonly #options: RecorderOptions;
   readonly #listeners = new Set<Listener>();
+  readonly #failed: FailedRuns;
 
   constructor(options: RecorderOptions) {
     this.#options = options;
+    this.#failed = new FailedRuns(options.keptFailures ?? 0, MAX_KEPT_BYTES);
   }
 
-  /** Whether any runs are recorded now. */
+  /** Whether a client records runs now. */
   get isOn(): boolean {
     return this.#listeners.size > 0;
   }
 
+  /** How many runs that failed are kept at most. */
+  get keptFailures(): number {
+    return this.#failed.maxRuns;
+  }
+
   /** Whether runs of a hook are recorded now. */
   isWanted(hook: string): boolean {
-    return [...this.#listeners].some((listener) => wants(listener, hook));
+    return this.#failed.isOn || [...this.#listeners].some((listener) => wants(listener, hook));
   }
 
   /** Sends each run of the hooks as a line, until the signal aborts. */
@@ -89,13 +110,20 @@ export class Recorder {
     }
   }
 
+  /** Sends the kept runs of the hooks that failed, the oldest first. */
+  sendFailed(sink: Pick<LineSink, 'write'>, hooks: RecordWishes['hooks']): void {
+    sink.write(`${JSON.stringify({ ready: this.#options.version })}\n`);
+    for (const { hook, recording } of this.#failed.all)
+      if (hooks.length === 0 || hooks.includes(hook)) sink.write(`{"recording":${recording}}\n`);
+  }
+
   /**
    * Runs a hook and records the run.
    *
    * @param run gets the contexts that the hook is to be given
    * @throws what `run` throws
    */
-  async record<T extends { readonly outputs: RecordedOutputs }>(
+  async record<T extends RecordableRun>(
     given: RunToRecord,
     run: (contexts: RunToRecord['contexts']) => Promise<T>,
     signal: AbortSignal,
@@ -103,29 +131,34 @@ export class Recorder {
     const { clock } = this.#options;
     const copy = new ContextCopy(given.contexts, MAX_CONTEXT_BYTES);
     const [at, startedMs] = [new Date(clock.wallMs()).toISOString(), clock.steadyMs()];
-    const end = (result: object): void => {
-      const durationMs = Math.round(clock.steadyMs() - startedMs);
-      this.#send(given, copy.text, { at, durationMs, ...result });
-    };
+    const ended = (): object => ({ at, durationMs: Math.round(clock.steadyMs() - startedMs) });
     try {
       const result = await run(copy.document);
-      end({ outputs: result.outputs });
-      return result;
+      const { outputs } = result;
+      const facts = { ...ended(), outputs };
+      this.#send(given, copy.text, facts);
+      if (!this.#failed.isOn) return result;
+      const onRefused = (error: unknown): void => {
+        if (!signal.aborted) this.#keep(given, copy.text, { ...facts, error: messageOf(error) });
+      };
+      return { ...result, onRefused };
     } catch (error) {
+      if (signal.aborted) throw error;
       const { exitCode, signal: killedBy } = factsOf(error);
-      if (!signal.aborted)
-        end({
-          error: messageOf(error),
-          ...(exitCode !== undefined && { exitCode }),
-          ...(killedBy !== undefined && { signal: killedBy }),
-        });
+      const facts = {
+        ...ended(),
+        error: messageOf(error),
+        ...(exitCode !== undefined && { exitCode }),
+        ...(killedBy !== undefined && { signal: killedBy }),
+      };
+      this.#send(given, copy.text, facts);
+      this.#keep(given, copy.text, facts);
       throw error;
     }
   }
 
   #send(given: RunToRecord, contexts: string | undefined, result: object): void {
-    const { hook, module, config, env } = given;
-    const name = module === '' ? hook : `${module}/${hook}`;
+    const name = nameOf(given);
     for (const listener of [...this.#listeners].filter((each) => wants(each, name))) {
       const { sink } = listener;
       if (contexts === undefined)
@@ -133,25 +166,43 @@ export class Recorder {
       else if (sink.unsentBytes > MAX_UNSENT_BYTES)
         sink.write(`${JSON.stringify({ skipped: `${name}: the recorder does not keep up` })}\n`);
       else {
-        const parsed = parseJson(contexts) as Recording['contexts'];
-        const recording = {
-          version: 1,
-          operator: this.#options.version,
-          hook,
-          module,
-          binding: textOf(parsed[0]?.['binding']),
-          config,
-          contexts: parsed,
-          values: parseJson(given.values),
-          configValues: parseJson(given.configValues),
-          env,
-          secrets: listener.hasSecrets ? 'included' : 'masked',
-          ...result,
-        };
+        const recording = this.#recordingOf(given, contexts, listener.hasSecrets, result);
         const shown = listener.hasSecrets ? recording : this.#masked(recording, listener.masks);
         sink.write(`${JSON.stringify({ recording: shown })}\n`);
       }
     }
+  }
+
+  /** Keeps a run that failed. Its contexts may be too large for that. */
+  #keep(given: RunToRecord, contexts: string | undefined, result: object): void {
+    if (!this.#failed.isOn || contexts === undefined) return;
+    const recording = this.#recordingOf(given, contexts, false, result);
+    // Masks of its own: those of all runs together would grow without end.
+    const masked = this.#masked(recording, new SecretMasks());
+    this.#failed.add({ hook: nameOf(given), recording: JSON.stringify(masked) });
+  }
+
+  #recordingOf(
+    { hook, module, config, env, values, configValues }: RunToRecord,
+    contexts: string,
+    hasSecrets: boolean,
+    result: object,
+  ): Readonly<Record<string, unknown>> {
+    const parsed = parseJson(contexts) as Recording['contexts'];
+    return {
+      version: 1,
+      operator: this.#options.version,
+      hook,
+      module,
+      binding: textOf(parsed[0]?.['binding']),
+      config,
+      contexts: parsed,
+      values: parseJson(values),
+      configValues: parseJson(configValues),
+      env,
+      secrets: hasSecrets ? 'included' : 'masked',
+      ...result,
+    };
   }
 
   #masked(
@@ -167,6 +218,10 @@ export class Recorder {
     const masked = masks.data({ ...recording, contexts });
     return { version, at, ...(redacted(masked, this.#options.redact) as object) };
   }
+}
+
+function nameOf({ hook, module }: RunToRecord): string {
+  return module === '' ? hook : `${module}/${hook}`;
 }
 
 function wants({ hooks }: RecordWishes, hook: string): boolean {

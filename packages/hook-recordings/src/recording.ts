@@ -31,7 +31,7 @@ export interface Recording {
   readonly env: readonly string[];
   readonly secrets: 'masked' | 'included';
   readonly durationMs: number;
-  /** Absent for a run that failed. */
+  /** Absent for a run that failed before they were read. */
   readonly outputs?: RecordedOutputs;
   /** Why the run failed. */
   readonly error?: string;
@@ -70,9 +70,13 @@ const FIELDS: Readonly<Record<keyof Recording, Field>> = {
   outputs: {
     type: 'object',
     isOptional: true,
-    description: 'What the hook wrote to its output files; absent if the run failed',
+    description: 'What the hook wrote to its output files; absent if the hook failed',
   },
-  error: { type: 'string', isOptional: true, description: 'Why the run failed' },
+  error: {
+    type: 'string',
+    isOptional: true,
+    description: 'Why the run failed; with outputs: why they are refused, or could not be applied',
+  },
   exitCode: { type: 'number', isOptional: true, description: 'Exit code, if it is not 0' },
   signal: { type: 'string', isOptional: true, description: 'Signal that ended the hook' },
 };
