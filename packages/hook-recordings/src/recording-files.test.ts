@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Recording } from './recording.ts';
-import { findRecordings, writeRecording } from './recording-files.ts';
+import { findRecordings, writeFailure, writeRecording } from './recording-files.ts';
 
 const RECORDING = {
   version: 1,
@@ -42,40 +42,40 @@ test('of a recording that cannot be written nothing is left', async () => {
   expect(await readdir(below)).toEqual([]);
 });
 
-/** Records runs on a disk with room for a few of them, and prints what came of it. */
-const ON_SMALL_DISK = `
+/** Records runs, of which the last one is larger than files may be, and prints what came of it. */
+const WITH_SMALL_FILES = `
 const { readdir, readFile } = await import('node:fs/promises');
 const { writeRecording } = await import(process.argv[1]);
-const disk = process.argv[2];
-const recording = { version: 1, at: '2026-05-01T10:00:00.000Z', hook: 'a.sh', module: 'web', values: { text: 'x'.repeat(20_000) } };
-let written = 0;
-let message = '';
-while (message === '') {
-  try { await writeRecording(disk, recording, written + 1); written += 1; } catch (error) { message = error.message; }
-}
-const files = await readdir(disk);
-const texts = await Promise.all(files.map((file) => readFile(disk + '/' + file, 'utf8')));
-const isWhole = texts.every((text) => JSON.parse(text).values.text.length === 20_000);
-console.log(JSON.stringify({ written, files, isWhole, message }));`;
+const directory = process.argv[2];
+const write = (number, length) =>
+  writeRecording(directory, { version: 1, at: '2026-05-01T10:00:00.000Z', hook: 'a.sh', module: 'web', text: 'x'.repeat(length) }, number);
+for (const number of [1, 2]) await write(number, 100);
+const message = await write(3, 2_000_000).catch((error) => error.message);
+const files = await readdir(directory);
+const texts = await Promise.all(files.map((file) => readFile(directory + '/' + file, 'utf8')));
+console.log(JSON.stringify({ message, lengths: texts.map((text) => JSON.parse(text).text.length) }));`;
 
-test('on a full disk a recording fails with the remedy, and those before it stay', async ({ skip }) => {
-  const disk = await directory();
-  const mounted = 'mount -t tmpfs -o size=128k tmpfs "$0" && exec "$@"';
-  const node = [process.execPath, '--input-type=module', '-e', ON_SMALL_DISK];
+test('a recording that breaks off half written fails, nothing is left of it, and those before it stay', async () => {
+  const below = join(await directory(), 'new');
   const files = fileURLToPath(new URL('recording-files.ts', import.meta.url));
-  const { exitCode, stdout, stderr } = await execa(
-    'unshare',
-    ['-m', 'sh', '-c', mounted, disk, ...node, files, disk],
-    { reject: false },
-  );
-  if (exitCode !== 0 && /unshare|mount/.test(stderr)) skip(`needs the right to mount: ${stderr}`);
-  const { written, files: left, isWhole, message } = JSON.parse(stdout) as Record<string, unknown>;
-  expect(written).toBeGreaterThan(0);
-  expect(left).toHaveLength(written as number);
-  expect(isWhole).toBe(true);
-  expect(message).toMatch(
-    /^cannot write the recording .*ENOSPC.*; free space, or record into another directory with -o$/,
-  );
+  const node = [process.execPath, '--input-type=module', '-e', WITH_SMALL_FILES, files, below];
+  const { stdout } = await execa('sh', ['-c', 'ulimit -f 200 && exec "$@"', 'sh', ...node]);
+  expect(JSON.parse(stdout)).toEqual({
+    message: expect.stringMatching(
+      /^cannot write the recording .*-0003-web-a\.sh\.json: EFBIG.*; raise the limit for the size of files \(ulimit -f\)$/,
+    ),
+    lengths: [100, 100],
+  });
+});
+
+test('the failure on a full disk says what helps', async () => {
+  const failure = await writeFile('/dev/full', 'x').catch((cause: unknown) => writeFailure('a.json', cause));
+  expect(failure).toMatchObject({
+    message: expect.stringMatching(
+      /^cannot write the recording a\.json: ENOSPC.*; free space, or record into another directory with -o$/,
+    ),
+    cause: { code: 'ENOSPC' },
+  });
 });
 
 test('without recordings a directory is refused', async () => {

@@ -40,14 +40,19 @@ export async function writeRecording(
     return path;
   } catch (cause) {
     await rm(draft, { force: true }).catch(() => undefined);
-    const remedy = isDiskFull(cause) ? '; free space, or record into another directory with -o' : '';
-    throw new Error(`cannot write the recording ${path}: ${messageOf(cause)}${remedy}`, { cause });
+    throw writeFailure(path, cause);
   }
 }
 
-function isDiskFull(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === 'ENOSPC' || code === 'EDQUOT';
+/** The error for a recording that cannot be written; it says what helps where that is known. */
+export function writeFailure(path: string, cause: unknown): Error {
+  return new Error(`cannot write the recording ${path}: ${messageOf(cause)}${remedyOf(cause)}`, { cause });
+}
+
+function remedyOf(cause: unknown): string {
+  const { code } = cause as NodeJS.ErrnoException;
+  if (code === 'ENOSPC' || code === 'EDQUOT') return '; free space, or record into another directory with -o';
+  return code === 'EFBIG' ? '; raise the limit for the size of files (ulimit -f)' : '';
 }
 
 /**
