@@ -37,7 +37,7 @@ export async function benchApi(): Promise<void> {
     namespace: 'default',
     compare: async () => '',
     compareRevisions: () => '',
-    patcherAccess: () => [],
+    patchAccess: () => [],
   });
   const redactor = new Redactor();
   for (let index = 0; index < SECRETS; index += 1) redactor.add(`a password with number ${index}`);

@@ -9,8 +9,7 @@ import { HttpKubeClient } from '@addon-operator/kube-client/http-kube-client';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { loadKubeConfig } from '@addon-operator/kube-client/kube-config';
 import { loadPluginCredentials } from '@addon-operator/kube-client/plugin-credentials';
-import { type ResourceAccess, SeenAccess } from '@addon-operator/kube-client/policy-rules';
-import { accessOfRequest, type RequestAccess } from '@addon-operator/kube-client/request-path';
+import { SeenAccess } from '@addon-operator/kube-client/policy-rules';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { Settings } from '../settings.ts';
 import type { DaemonHost } from './host.ts';
@@ -30,8 +29,8 @@ export interface Cluster {
   /** For Module objects and their Events: without a limit, as they are written only when they change. */
   readonly status: KubeClient;
   readonly discovery: Discovery;
-  /** The access that the requests of `patcher` have needed so far. */
-  readonly patcherAccess: () => readonly ResourceAccess[];
+  /** The access that operations of hooks on objects have needed so far. */
+  readonly patchAccess: SeenAccess;
   close(): void;
 }
 
@@ -64,15 +63,9 @@ export async function connectCluster(
     loadPlugin: (user) => loadPluginCredentials(user, clock),
   });
   const apiHost = new URL(access.server).host;
-  const seen = new SeenAccess();
   // Opening a connection costs more than several requests, above all its TLS handshake. The lease keeps its own.
   const pool = new ConnectionPool(access);
-  const client = (
-    qps: number,
-    burst: number,
-    requestTimeoutMs?: number,
-    onAccess?: (access: RequestAccess) => void,
-  ): HttpKubeClient =>
+  const client = (qps: number, burst: number, requestTimeoutMs?: number): HttpKubeClient =>
     new HttpKubeClient({
       access,
       credentials,
@@ -83,11 +76,9 @@ export async function connectCluster(
       beforeWrite,
       ...(qps > 0 && { limiter: limiterOf(qps, burst, clock) }),
       ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
-      onRequest: ({ verb, status, durationMs, path, pathTemplate }) => {
+      onRequest: ({ verb, status, durationMs, pathTemplate }) => {
         metrics.kubeRequestResult({ status, verb, host: apiHost });
         metrics.kubeRequest({ verb, url: pathTemplate }, durationMs / 1_000);
-        const access = onAccess && accessOfRequest(verb, path);
-        if (access !== undefined) onAccess?.(access);
         if (settings.logsKubeApi)
           host.log.debug(
             { verb, status, durationMs: roundedMs(durationMs), url: pathTemplate },
@@ -100,7 +91,6 @@ export async function connectCluster(
     settings.objectPatcherQps,
     settings.objectPatcherBurst,
     settings.objectPatcherTimeoutMs,
-    (access) => seen.note(withNextRun(access)),
   );
   const monitor = client(settings.helmMonitorQps, settings.helmMonitorBurst);
   const helm = client(0, 0);
@@ -115,17 +105,11 @@ export async function connectCluster(
     monitor,
     status,
     discovery: new Discovery({ kube: main, clock, log: host.log }),
-    patcherAccess: () => seen.all,
+    patchAccess: new SeenAccess(),
     close: () => {
       for (const each of [pool, lease]) each.close();
     },
   };
-}
-
-/** A hook that has created an object finds it there when it runs again: CreateOrUpdate then reads and replaces it. */
-function withNextRun(access: RequestAccess): RequestAccess {
-  const isCreated = access.verbs.includes('create');
-  return isCreated ? { ...access, verbs: [...access.verbs, 'get', 'update'] } : access;
 }
 
 function limiterOf(qps: number, burst: number, clock: SteadyClock): TokenBucket {

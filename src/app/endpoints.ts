@@ -47,8 +47,8 @@ export function viewOf(
       before: `revision ${from.revision}`,
       after: `revision ${to.revision}`,
     });
-  const { patcherAccess } = cluster;
-  return createView({ operator, clock, helm, namespace, compare, compareRevisions, patcherAccess });
+  const patchAccess = (): ReturnType<ViewDeps['patchAccess']> => cluster.patchAccess.all;
+  return createView({ operator, clock, helm, namespace, compare, compareRevisions, patchAccess });
 }
 
 export interface DebugParts {

@@ -6,6 +6,7 @@ import type { JqEngine } from '@addon-operator/jq/engines/jq-engine';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { ObjectPatcher } from '@addon-operator/kube-client/object-patch/object-patcher';
+import type { SeenAccess } from '@addon-operator/kube-client/policy-rules';
 import { warnOfEscaped } from '@addon-operator/process/escaped-processes';
 import type { ProcessRunner } from '@addon-operator/process/process-runner';
 import type { HttpHooks } from '../hooks/http/http-hooks.ts';
@@ -76,7 +77,12 @@ function createHookRuns(options: HookRunsOptions): HookRuns {
 
 interface HookPatcherOptions {
   readonly host: { readonly clock: Clock; readonly random: () => number; readonly log: Logger };
-  readonly cluster: { readonly patcher: KubeClient; readonly discovery: Discovery };
+  readonly cluster: {
+    readonly patcher: KubeClient;
+    readonly discovery: Discovery;
+    /** Learns what the operations need; absent where no rules are made of it. */
+    readonly patchAccess?: Pick<SeenAccess, 'note'>;
+  };
   readonly jq: JqEngine;
 }
 
@@ -89,6 +95,7 @@ function createHookPatcher({ host, cluster, jq }: HookPatcherOptions): ObjectPat
     clock: host.clock,
     random: host.random,
     log: componentLog(host, 'kube'),
+    onAccess: (access) => cluster.patchAccess?.note(access),
   });
 }
 

@@ -17,7 +17,7 @@ function viewOf(lab: OperatorLab): DaemonView {
     namespace: 'n',
     compare: () => Promise.reject(new Error('no cluster here')),
     compareRevisions: () => '',
-    patcherAccess: () => [],
+    patchAccess: () => [],
   });
 }
 

@@ -68,7 +68,7 @@ export interface ViewDeps {
   /** How two revisions of a release differ, as text; empty for nothing. */
   readonly compareRevisions: (from: RevisionManifest, to: RevisionManifest) => string;
   /** What hooks have patched so far needs. */
-  readonly patcherAccess: () => readonly ResourceAccess[];
+  readonly patchAccess: () => readonly ResourceAccess[];
 }
 
 /** Above what is rendered while something with effects, which is not called here, may still change it. */
@@ -108,7 +108,7 @@ export function createView(deps: ViewDeps): DaemonView {
     global: sectionView(operator, GLOBAL_SECTION, () => operator.globalHooks.runtimes),
     module: (name) => moduleView(deps, comparisons, name),
     watches: () => watchViews(allRuntimes(operator), operator.clock),
-    patchAccess: () => deps.patcherAccess().map((access) => ({ ...access })),
+    patchAccess: () => deps.patchAccess().map((access) => ({ ...access })),
     monitoredResources: () =>
       Object.fromEntries(
         operator.registry.enabled.map((name) => [

@@ -95,17 +95,23 @@ describeLifecycle((backend) => {
     expect(stderr).toContain('kubectl -n default create rolebinding addon-operator-modules');
   });
 
-  test('rbac grants what hooks patched in one namespace only there, and notes that they may patch more', async () => {
-    const patch = (namespace: string, name: string): string =>
-      `{"operation": "CreateOrUpdate", "object": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "${name}", "namespace": "${namespace}"}}}`;
-    const hook = `echo '${patch("'$NAMESPACE'", 'patched')}' > "$KUBERNETES_PATCH_PATH"`;
+  test('rbac grants what operations of hooks may need in one namespace only there, and notes that there may be more', async () => {
+    const hook = `cat > "$KUBERNETES_PATCH_PATH" <<PATCH
+{"operation": "CreateOrUpdate", "object": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "patched", "namespace": "$NAMESPACE"}}}
+{"operation": "CreateIfNotExists", "object": {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "created", "namespace": "$NAMESPACE"}}}
+{"operation": "JQPatch", "apiVersion": "v1", "kind": "Secret", "namespace": "$NAMESPACE", "name": "missing", "jqFilter": ".", "ignoreMissingObject": true}
+PATCH`;
     await using world = await World.create(backend(), {
       globalHooks: { 'patch.sh': shHook('onStartup: 1', hook) },
     });
     await world.converge();
     const { stdout, stderr } = await runInWorld(world, 'rbac', '-o', 'json');
     const { items } = JSON.parse(stdout) as { readonly items: readonly Role[] };
-    expect(grantsOf(items)).toEqual([`${world.namespace} /configmaps get,create,update`]);
+    expect(grantsOf(items).toSorted()).toEqual([
+      `${world.namespace} /configmaps get,create,update`,
+      `${world.namespace} /secrets get,update`,
+      `${world.namespace} /serviceaccounts create`,
+    ]);
     expect(stderr).toContain('only those patched since the daemon started');
   });
 });

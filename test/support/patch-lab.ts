@@ -5,6 +5,7 @@ import { isObject } from '@addon-operator/json';
 import type { ApiResource } from '@addon-operator/kube-client/kube-object';
 import { ObjectPatcher } from '@addon-operator/kube-client/object-patch/object-patcher';
 import { parsePatchOperations } from '@addon-operator/kube-client/object-patch/parse-operations';
+import type { ResourceAccess } from '@addon-operator/kube-client/policy-rules';
 import { onTestFinished } from 'vitest';
 import { FakeClock, settle } from './fake-clock.ts';
 import {
@@ -72,6 +73,7 @@ export async function patchLab(intercept: Intercept = () => false) {
   const client = plainClient(server.url, clock);
   const warnings: LogFields[] = [];
   const log: Logger = { ...silentLogger, warn: (fields, message) => warnings.push({ ...fields, message }) };
+  const access: ResourceAccess[] = [];
   const patcher = new ObjectPatcher({
     kube: client,
     clock,
@@ -82,6 +84,7 @@ export async function patchLab(intercept: Intercept = () => false) {
       throw new OperatorError('KUBE_KIND_UNKNOWN', `kind '${kind}' is not supported by cluster`);
     },
     jq: { compile: async (program) => ({ apply: async (input) => applyProgram(program, input) }) },
+    onAccess: (needed) => access.push(needed),
   });
   /** Applies a patch file while time passes whenever something waits for it. */
   async function apply(text: string, signal = never): Promise<string> {
@@ -108,7 +111,7 @@ export async function patchLab(intercept: Intercept = () => false) {
     client.close();
     await server.stop();
   });
-  return { apply, calls, clock, objects, seed, server, warnings };
+  return { access, apply, calls, clock, objects, seed, server, warnings };
 }
 
 /** Replaces jq: each word is a result with that text as data. */

@@ -88,7 +88,6 @@ test('request() sends query, body, type and agent, and parses the response exact
       verb: 'PATCH',
       status: 200,
       durationMs: 0,
-      path: '/api/v1/namespaces/a/pods/b',
       pathTemplate: '/api/v1/namespaces/{namespace}/pods/{name}',
     },
   ]);

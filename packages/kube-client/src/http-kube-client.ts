@@ -22,9 +22,7 @@ export interface RequestObservation {
   readonly status: number | undefined;
   /** Up to the end of the body; of a stream, up to its headers. */
   readonly durationMs: number;
-  /** Without query. */
-  readonly path: string;
-  /** The path without names, see {@link pathTemplate}. */
+  /** The path without query and names, see {@link pathTemplate}. */
   readonly pathTemplate: string;
 }
 
@@ -281,7 +279,6 @@ export class HttpKubeClient implements KubeClient {
         verb,
         status,
         durationMs: clock.steadyMs() - startMs,
-        path: request.path,
         pathTemplate: pathTemplate(request.path),
       });
     }

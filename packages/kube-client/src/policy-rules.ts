@@ -1,5 +1,3 @@
-import type { RequestAccess } from './request-path.ts';
-
 /** Something one must be allowed to do. */
 export type Access = ResourceAccess | UrlAccess;
 
@@ -9,8 +7,14 @@ interface UrlAccess {
   readonly verbs: readonly string[];
 }
 
-/** Verbs on a resource. */
-export interface ResourceAccess extends RequestAccess {
+/** Verbs on a resource, `deployments` or `deployments/status`. */
+export interface ResourceAccess {
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly resource: string;
+  readonly verbs: readonly string[];
+  /** Where they must be allowed; absent for all namespaces, and for what is in none. */
+  readonly namespace?: string;
   /** Only these objects; absent for all. */
   readonly names?: readonly string[];
 }

@@ -57,7 +57,7 @@ test('real responses match the schemas', async () => {
     namespace: 'n',
     compare: async () => '--- a\n+++ b\n+c\n# n/Pod/a cannot be compared: no access\n',
     compareRevisions: (from, to) => `${from.manifest}-${to.manifest}`,
-    patcherAccess: () => [],
+    patchAccess: () => [],
   });
   const metadata = { name: 'one', namespace: 'n' };
   lab.objects.set('web/a.sh/pods', [{ object: { apiVersion: 'v1', kind: 'Pod', metadata } }]);

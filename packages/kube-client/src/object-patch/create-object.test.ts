@@ -104,6 +104,21 @@ test('Create does not take an object of another client for its own after a time-
   ).toContain('an existing object with this name differs');
 });
 
+test.each([
+  ['Create', 'posts again', '409 AlreadyExists'],
+  ['CreateIfNotExists', 'succeeds', 'applied'],
+])('%s %s after a lost response, when it may not read the object', async (operation, _does, outcome) => {
+  const lose = loseFirstResponse('POST');
+  const { apply, calls, objects } = await patchLab((request, response) => {
+    if (request.method !== 'GET') return lose(request, response);
+    responseStatus(response, 403, 'Forbidden');
+    return true;
+  });
+  expect(await apply(file({ operation, object: configMap('a') }))).toContain(outcome);
+  expect(objects.size).toBe(1);
+  expect(calls().map((call) => call.split(' ')[0])).toEqual(['POST', 'GET', 'POST']);
+});
+
 test('JQPatch and CreateOrUpdate read again before they repeat a PUT', async () => {
   const first = await patchLab(loseFirstResponse('PUT'));
   first.seed('a');

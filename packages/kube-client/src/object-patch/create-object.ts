@@ -66,8 +66,8 @@ async function place(context: PatchContext, object: NewObject, signal: AbortSign
 }
 
 /**
- * One POST. If it is not known whether it succeeded, the object is read: if it is not there, the POST is repeated; if it
- * is, `isOurs` decides whether this POST can have created it.
+ * One POST. If it is not known whether it succeeded, the object is read: if it is not there or may not be read, the POST is
+ * repeated; if it is there, `isOurs` decides whether this POST can have created it.
  */
 async function create(
   { kube }: PatchContext,
@@ -80,7 +80,7 @@ async function create(
     return;
   } catch (error) {
     if (!isOutcomeUnknown(error) || path === undefined) throw error;
-    const existing = await requestIfPresent(kube, { method: 'GET', path }, signal);
+    const existing = await readIfAllowed(kube, path, signal);
     if (existing !== undefined && isOurs(existing)) return;
     if (existing !== undefined) {
       throw new OperatorError(
@@ -91,6 +91,20 @@ async function create(
     }
   }
   await kube.request(post, signal);
+}
+
+/** Permissions of hooks that only create objects do not include reading them: the next POST shows whether one is there. */
+async function readIfAllowed(
+  kube: PatchContext['kube'],
+  path: string,
+  signal: AbortSignal,
+): Promise<unknown> {
+  try {
+    return await requestIfPresent(kube, { method: 'GET', path }, signal);
+  } catch (error) {
+    if (hasStatus(error, 403)) return undefined;
+    throw error;
+  }
 }
 
 function ignoreExisting(error: unknown): void {

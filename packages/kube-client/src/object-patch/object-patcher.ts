@@ -1,5 +1,6 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { NO_SPAN, type Span } from '@addon-operator/base/trace';
+import { accessOfOperation } from './access-of-operation.ts';
 import { createObject } from './create-object.ts';
 import { deleteObject } from './delete-object.ts';
 import type { PatchContext } from './patch-context.ts';
@@ -36,7 +37,7 @@ export class ObjectPatcher {
     for (const [index, operation] of operations.entries()) {
       signal.throwIfAborted();
       try {
-        await run(context, operation, signal);
+        await run(notingAccess(context, operation), operation, signal);
       } catch (error) {
         signal.throwIfAborted();
         const text = `operation ${index + 1}: ${describeOperation(operation)}: ${messageOf(error)}`;
@@ -56,6 +57,18 @@ export class ObjectPatcher {
     if (span.context === undefined) return context;
     return { ...context, kube: tracedRequests(context.kube, context.clock, span) };
   }
+}
+
+/** Each operation finds its kind once: what it needs is known then, also if the server refuses it. */
+function notingAccess(context: PatchContext, operation: PatchOperation): PatchContext {
+  const { onAccess } = context;
+  if (onAccess === undefined) return context;
+  const find: PatchContext['find'] = async (...wanted) => {
+    const resource = await context.find(...wanted);
+    for (const access of accessOfOperation(operation, resource)) onAccess(access);
+    return resource;
+  };
+  return { ...context, find };
 }
 
 async function run(context: PatchContext, operation: PatchOperation, signal: AbortSignal): Promise<void> {

@@ -3,6 +3,7 @@ import { hasCode } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { hasStatus, KubeApiError, type KubeClient } from '../kube-client.ts';
 import { type ApiResource, apiVersionOf } from '../kube-object.ts';
+import type { ResourceAccess } from '../policy-rules.ts';
 import type { ObjectTarget } from './patch-operation.ts';
 
 /** The part of a jq engine that JQPatch needs. */
@@ -22,6 +23,8 @@ export interface PatchContext {
   /** Numbers in [0, 1), for jitter. */
   readonly random: () => number;
   readonly log: Logger;
+  /** Called before each operation, for a kind that the cluster has, with the access that it may need; default: nothing is. */
+  readonly onAccess?: (access: ResourceAccess) => void;
 }
 
 /** Whether the server carried out a write that ended so is unknown. */
