@@ -6,7 +6,6 @@ import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { scratchDirectory } from '@addon-operator/base/scratch-directory';
 import { isObject, type JsonObject } from '@addon-operator/json';
 import type { Access } from '@addon-operator/kube-client/policy-rules';
-import { stdoutLogOutput } from '@addon-operator/logging/stdout-log-output';
 import { parseYaml } from '@addon-operator/yaml';
 import { inspect } from '../app/inspect.ts';
 import { runDaemon } from '../daemon.ts';
@@ -22,13 +21,12 @@ import { neededAccess } from '../plan/needed-access.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import type { Settings } from '../settings.ts';
 import type { CliHost } from './cli-host.ts';
-import { daemonHost } from './daemon-host.ts';
 import { devFlags } from './dev-flags.ts';
 import { harmless } from './harmless.ts';
 import { withHookTools } from './hook-tools.ts';
 import { kubeconfigOf } from './hook-trial.ts';
 import { quietHost } from './quiet-host.ts';
-import { daemonLogOn } from './start-command.ts';
+import { openDaemonLog } from './start-command.ts';
 
 export interface DevCommandOptions {
   /** Undefined for the only one. */
@@ -72,31 +70,26 @@ export async function runDev(options: DevCommandOptions, host: CliHost): Promise
     if (progress.type === 'accepted') enabledModules = progress.facts['enabledModules'] ?? [];
     say(progressText(progress, settings, name));
   };
-  const output = stdoutLogOutput(host.clock);
-  try {
-    const log = await daemonLogOn(output, settings, host, options.flags);
-    let isLost = false;
-    const exitCode = await runDaemon(settings, daemonHost(devHost, log), stop, undefined, {
-      module,
-      takeLead: (lead) =>
-        takeModule({
-          ...lead,
-          module: name,
-          ref: pausesRef(settings),
-          holder: holderOf(host),
-          isForced: options.isForced,
-          onProgress,
-          onLost: (error) => {
-            isLost = true;
-            say(`module ${name} is not handed over any more: ${error.message}`);
-            lead.onLost(error);
-          },
-        }),
-    });
-    return isLost ? 1 : exitCode;
-  } finally {
-    await output.close();
-  }
+  await using opened = await openDaemonLog(settings, devHost, options.flags);
+  let isLost = false;
+  const exitCode = await runDaemon(settings, opened.host, stop, undefined, {
+    module,
+    takeLead: (lead) =>
+      takeModule({
+        ...lead,
+        module: name,
+        ref: pausesRef(settings),
+        holder: holderOf(host),
+        isForced: options.isForced,
+        onProgress,
+        onLost: (error) => {
+          isLost = true;
+          say(`module ${name} is not handed over any more: ${error.message}`);
+          lead.onLost(error);
+        },
+      }),
+  });
+  return isLost ? 1 : exitCode;
 }
 
 /** @throws OperatorError MODULE_UNKNOWN when there is not exactly one */

@@ -1,6 +1,7 @@
 import { messageOf } from '@addon-operator/base/errors';
 import type { LogOutput, RootLogger } from '@addon-operator/logging/json-logger';
 import { stdoutLogOutput } from '@addon-operator/logging/stdout-log-output';
+import type { DaemonHost } from '../app/host.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import type { Settings } from '../settings.ts';
 import type { CliHost } from './cli-host.ts';
@@ -17,21 +18,10 @@ import { withTerminationMessage, writeTerminationMessage } from './termination-m
  */
 export async function startCommand(flags: Readonly<Record<string, string>>, host: CliHost): Promise<number> {
   const settings = settingsOf(flags, host);
-  const output = stdoutLogOutput(host.clock);
-  const log = await daemonLogOn(output, settings, host, flags);
-  output.onRecovered((droppedRecords) =>
-    log.warn({ droppedRecords }, 'log records were dropped because nothing read standard output'),
-  );
-  try {
-    const { runDaemon } = await import('../daemon.ts');
-    const daemon = {
-      ...daemonHost(host, withTerminationMessage(log)),
-      droppedLogRecords: () => output.dropped,
-    };
-    return await runDaemon(settings, daemon, host.stopSignal());
-  } finally {
-    await output.close();
-  }
+  await using opened = await openDaemonLog(settings, host, flags);
+  const { runDaemon } = await import('../daemon.ts');
+  const daemon = { ...opened.host, log: withTerminationMessage(opened.host.log) };
+  return await runDaemon(settings, daemon, host.stopSignal());
 }
 
 /** @throws OperatorError CONFIG_INVALID, which is the termination message of the container as well */
@@ -44,8 +34,32 @@ function settingsOf(flags: Readonly<Record<string, string>>, { env }: CliHost): 
   }
 }
 
-/** The log of a daemon: on a terminal for people, unless its format is among the flags or variables. */
-export async function daemonLogOn(
+/** What the process gives a daemon that logs to standard output. */
+interface LoggingHost extends AsyncDisposable {
+  readonly host: DaemonHost;
+}
+
+/**
+ * Opens the log of a daemon on standard output, which counts and reports records that nothing read. On a terminal it is for
+ * people, unless its format is among the flags or variables.
+ */
+export async function openDaemonLog(
+  settings: Settings,
+  host: CliHost,
+  flags: Readonly<Record<string, string>>,
+): Promise<LoggingHost> {
+  const output = stdoutLogOutput(host.clock);
+  const log = await daemonLogOn(output, settings, host, flags);
+  output.onRecovered((droppedRecords) =>
+    log.warn({ droppedRecords }, 'log records were dropped because nothing read standard output'),
+  );
+  return {
+    host: { ...daemonHost(host, log), droppedLogRecords: () => output.dropped },
+    [Symbol.asyncDispose]: () => output.close(),
+  };
+}
+
+async function daemonLogOn(
   output: LogOutput,
   settings: Settings,
   host: CliHost,

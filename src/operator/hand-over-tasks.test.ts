@@ -69,3 +69,27 @@ test('a module that was disabled while it was handed over is deleted when it is 
   await lab.settle();
   expect(lab.takeCalls()).toContain('uninstall web');
 });
+
+test('the release of a module that the operator does not know is removed when it is taken back, not before', async () => {
+  await using lab = await operatorLab(['db']);
+  lab.handedOver.add('web');
+  lab.releases.add('web');
+  await lab.converge();
+  const actions = handOverActions(lab.operator, { change: async () => undefined });
+  await actions.end('web', never);
+  await lab.settle();
+  expect(lab.takeCalls()).not.toContain('uninstall web');
+  lab.handedOver.delete('web');
+  actions.onTakenBack('web');
+  await lab.settle();
+  expect(lab.takeCalls()).toContain('uninstall web');
+});
+
+test('a module that is taken back before the first converge is over does not begin the search for releases', async () => {
+  await using lab = await operatorLab(['db']);
+  lab.releases.add('web');
+  handOverActions(lab.operator, { change: async () => undefined }).onTakenBack('web');
+  expect(lab.operator.router.main.entries).toEqual([]);
+  await lab.converge();
+  expect(lab.takeCalls().filter((call) => call === 'uninstall web')).toHaveLength(1);
+});

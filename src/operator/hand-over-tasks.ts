@@ -65,7 +65,10 @@ export function handOverActions(
     onTakenBack: (name) => {
       const module = registry.find(name);
       operator.log.info({ module: name }, 'module is taken back');
-      if (module === undefined) return;
+      if (module === undefined) {
+        lookForReleases(operator);
+        return;
+      }
       if (registry.isEnabled(module.name)) {
         converge.deferRun(module.name);
         onPausesChange(operator);
@@ -78,4 +81,10 @@ export function handOverActions(
     facts: () => ({ enabledModules: registry.enabled }),
     change: (...change) => pauses.change(...change),
   };
+}
+
+/** A module without a directory here may have left a release; after the first converge the operator looks by itself. */
+function lookForReleases({ converge, router }: Pick<PauseTasksParts, 'converge' | 'router'>): void {
+  if (converge.first === 'done')
+    router.main.append({ type: 'DiscoverHelmReleases', trigger: 'Module-Taken-Back' });
 }

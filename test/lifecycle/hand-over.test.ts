@@ -1,4 +1,4 @@
-import { readdir, rename } from 'node:fs/promises';
+import { readdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '@addon-operator/base/clock';
 import { expect, test, vi } from 'vitest';
@@ -98,10 +98,23 @@ describeApiIndependent((backend) => {
       },
       /module web has webhooks, which the API server of the cluster cannot call on this machine: .*guard\.sh/,
     ],
+    [
+      'with a reconcile webhook',
+      {
+        ...EDITED,
+        '001-web/module.yaml':
+          'hook: {version: v1, address: {uri: "https://hooks.example.com"}, capabilities: [finalize]}\n',
+      },
+      /module web has a reconcile webhook in module\.yaml, which is a server in the cluster that this machine cannot reach/,
+    ],
     ['that is not there', under('001-other', WEB), /there is no module web in .*, which has other/],
-  ])('dev refuses a module %s before it is handed over', async (_case, modules, reason) => {
+    ['for global values that are not there', EDITED, /--global-values: .*ENOENT.*none\.yaml/, 'none.yaml'],
+    ['for global values that are a list', EDITED, /--global-values: .*list\.yaml is no mapping/, 'list.yaml'],
+  ])('dev refuses a module %s before it is handed over', async (_case, modules, reason, global = '') => {
     await using world = await World.create(backend(), { modules: MODULES, config: {} });
-    await using dev = await startDev(world, 'laptop', { modules });
+    await writeTree(world.directory, { 'list.yaml': '[a]\n' });
+    const args = global === '' ? [] : ['--global-values', global];
+    await using dev = await startDev(world, 'laptop', { modules, args });
     expect(await dev.exited).toMatchObject({ code: 1 });
     expect(dev.said.join('\n')).toMatch(reason);
     expect(await world.get('configmaps', PAUSES)).toBeUndefined();
@@ -118,5 +131,36 @@ describeApiIndependent((backend) => {
     await rename(join(modules, '001-web'), join(world.directory, 'gone'));
     await dev.log.untilMessage('cannot load changed files, the modules are not changed');
     expect(await deployed(world, 'web')).toEqual({ from: 'laptop' });
+  });
+
+  test('dev gives hooks the global values of a file and of the ConfigMap, and the enabled modules of the cluster', async () => {
+    await using world = await World.create(backend(), {
+      modules: MODULES,
+      config: { global: '{"tier": "gold"}' },
+    });
+    await world.converge();
+    await writeTree(world.directory, {
+      'global.yaml': 'global: {zone: eu, tier: silver, enabledModules: [other]}\n',
+    });
+    const hook = shHook('onStartup: 1', 'cp "$VALUES_PATH" "$WORLD/values.json"');
+    const modules = { ...EDITED, '001-web/hooks/values.sh': hook };
+    await using dev = await startDev(world, 'laptop', { modules, args: ['--global-values', 'global.yaml'] });
+    await dev.untilConverged();
+    const values: unknown = JSON.parse(await readFile(join(world.directory, 'values.json'), 'utf8'));
+    expect(values).toMatchObject({
+      global: { zone: 'eu', tier: 'gold', enabledModules: ['web', 'dns'] },
+    });
+  });
+
+  test('dev counts log records that nothing reads, and goes on', async () => {
+    await using world = await World.create(backend(), { modules: MODULES, config: {} });
+    await world.converge();
+    await using dev = await startDev(world, 'laptop', { modules: EDITED });
+    await dev.untilConverged();
+    dev.closeOutput();
+    const dropped = /^addon_operator_log_records_dropped_total [1-9]/m;
+    await vi.waitFor(async () => expect(await dev.page('/metrics')).toMatch(dropped), WAIT);
+    dev.signal('SIGTERM');
+    expect(await dev.exited).toEqual({ code: 0, signal: null });
   });
 });
