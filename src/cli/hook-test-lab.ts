@@ -15,16 +15,15 @@ import {
 } from '@addon-operator/hook-test';
 import { Activity } from '@addon-operator/hook-test/activity';
 import { VirtualClock } from '@addon-operator/hook-test/virtual-clock';
-import type { Json } from '@addon-operator/json';
 import { Discovery } from '@addon-operator/kube-client/discovery';
-import { moduleCrds, parseObjects, readObjectFiles } from '@addon-operator/kube-client/object-files';
+import { moduleCrds, objectsIn, readObjectFiles } from '@addon-operator/kube-client/object-files';
 import type { NewObject } from '@addon-operator/kube-client/object-patch/patch-operation';
-import type { Sandbox } from '@addon-operator/kube-sandbox';
+import type { Sandbox, SandboxState } from '@addon-operator/kube-sandbox';
 import { applyJsonPatch } from '@addon-operator/kube-sandbox/json-patch';
 import { MemoryClient } from '@addon-operator/kube-sandbox/memory-client';
-import { dumpYaml } from '@addon-operator/yaml';
 import type { HookLab } from '../devkit/hook-lab.ts';
 import { type HookPlace, placeOf } from '../devkit/hook-place.ts';
+import type { LoadedHook } from '../devkit/loaded-hook.ts';
 import { netChanges, type ReportedChange } from '../devkit/object-changes.ts';
 import { ApiFaults } from '../devkit/test/api-faults.ts';
 import type { BindingCoverage } from '../devkit/test/binding-coverage.ts';
@@ -33,7 +32,6 @@ import { HookWorld } from '../devkit/test/hook-world.ts';
 import { type OpenedWorld, RestartableWorld } from '../devkit/test/restartable-world.ts';
 import { RunRecords } from '../devkit/test/run-records.ts';
 import { writeStubs } from '../devkit/test/stub-programs.ts';
-import type { Hook } from '../hooks/hook.ts';
 import type { HookRuns } from '../hooks/run-hook.ts';
 import type { Settings } from '../settings.ts';
 import type { CliHost } from './cli-host.ts';
@@ -83,7 +81,8 @@ export async function withTestLab<T>(
   signal: AbortSignal,
 ): Promise<T> {
   let current: Current | undefined;
-  const loaded = new Map<string, Hook>();
+  const loaded = new Map<string, LoadedHook>();
+  const beginnings = new Map<string, Beginning>();
   return await withSandboxLab(
     host,
     {
@@ -104,9 +103,8 @@ export async function withTestLab<T>(
         open: async (path, file, test) => {
           const clock = new VirtualClock(Date.parse(merged(file, test).now ?? DEFAULT_START));
           current = { clock, changes: [], requests: [], activity: new Activity(), api: new ApiFaults() };
-          sandbox.reset();
           return await openWorld(
-            { host, lab, sandbox, settings, loaded, coverage, current, signal },
+            { host, lab, sandbox, settings, loaded, beginnings, coverage, current, signal },
             path,
             file,
             test,
@@ -133,10 +131,41 @@ interface Parts {
   readonly sandbox: Sandbox;
   readonly settings: Settings;
   /** By path: one is loaded once. */
-  readonly loaded: Map<string, Hook>;
+  readonly loaded: Map<string, LoadedHook>;
+  /** By time and values. */
+  readonly beginnings: Map<string, Beginning>;
   readonly coverage: BindingCoverage;
   readonly current: Current;
   readonly signal: AbortSignal;
+}
+
+/** What a case begins with: the cluster with what the operator has in it, and what is served there. */
+interface Beginning {
+  readonly state: SandboxState;
+  readonly discovery: Discovery;
+}
+
+/** Brings the sandbox to the beginning of a case. Making it takes longer than most cases: it is made once. */
+async function begin(
+  { sandbox, beginnings, current: { activity, clock } }: Parts,
+  values: Readonly<Record<string, unknown>>,
+  stop: AbortSignal,
+): Promise<Beginning> {
+  const key = JSON.stringify([clock.wallMs(), values]);
+  const known = beginnings.get(key);
+  if (known !== undefined) {
+    sandbox.reset(known.state);
+    return known;
+  }
+  sandbox.reset();
+  const kube = new MemoryClient(sandbox, activity, STEPS);
+  await createOperatorObjects(kube, values, stop);
+  const discovery = new Discovery({ kube, clock: systemClock, log: silentLogger });
+  await discovery.apiVersions(stop);
+  await activity.whenQuiet();
+  const beginning = { state: sandbox.snapshot(), discovery };
+  beginnings.set(key, beginning);
+  return beginning;
 }
 
 async function openWorld(
@@ -152,19 +181,19 @@ async function openWorld(
   const stop = AbortSignal.any([signal, ended.signal]);
   endAfter(setting.timeout ?? DEFAULT_TIMEOUT, ended);
   try {
+    const beginning = await begin(parts, setting.values ?? {}, stop);
     const steps = new MemoryClient(sandbox, activity, STEPS);
-    await createOperatorObjects(steps, setting.values ?? {}, stop);
     const path = hookPathOf(testFile, file.hook);
-    const discovery = new Discovery({ kube: steps, clock: systemClock, log: silentLogger });
+    const discovery = beginning.discovery.sharedWith(steps);
     const errors: string[] = [];
     const open = async (isFirst: boolean): Promise<OpenedWorld> =>
       await openOnce(
-        { ...parts, steps, discovery, errors, stop, setting, isFirst },
+        { ...parts, steps, discovery, errors, stop, setting, ...(isFirst && { beginning }) },
         { path, directory: dirname(testFile) },
       );
     const world = await RestartableWorld.open(open, (contexts) => {
-      const hook = parts.loaded.get(path);
-      if (hook !== undefined) parts.coverage.note(hook, contexts);
+      const known = parts.loaded.get(path);
+      if (known !== undefined) parts.coverage.note(known.hook, contexts);
     });
     const end = async (): Promise<void> => {
       ended.abort(new OperatorError('ABORTED', 'the case has ended'));
@@ -184,8 +213,8 @@ interface OpenParts extends Parts {
   readonly errors: string[];
   readonly stop: AbortSignal;
   readonly setting: Setting;
-  /** Nothing exists yet. */
-  readonly isFirst: boolean;
+  /** Nothing exists yet; absent when the operator is started again. */
+  readonly beginning?: Beginning;
 }
 
 /** Starts the operator, as far as one hook needs it. */
@@ -193,7 +222,8 @@ async function openOnce(
   parts: OpenParts,
   { path, directory }: { readonly path: string; readonly directory: string },
 ): Promise<OpenedWorld> {
-  const { host, lab, sandbox, settings, loaded, current, steps, discovery, errors, setting } = parts;
+  const { host, lab, sandbox, settings, loaded, current, steps, discovery, errors, setting, beginning } =
+    parts;
   const { clock, activity, api } = current;
   const place = placeOf(path, resolve(host.cwd, settings.globalHooksDir));
   const ended = new AbortController();
@@ -204,6 +234,7 @@ async function openOnce(
   const records = new RunRecords();
   let hookRuns: HookRuns | undefined;
   const known = loaded.get(path);
+  const main = api.around(new MemoryClient(sandbox, activity, OPERATOR), false);
   const hook = await lab.open({
     settings,
     host: { log: errorLog((text) => errors.push(text)) },
@@ -217,14 +248,15 @@ async function openOnce(
     stop,
     clocks: { run: activity.idleIn(clock), watch: clock },
     clients: {
-      main: api.around(new MemoryClient(sandbox, activity, OPERATOR), false),
+      main,
+      ...(beginning === undefined ? {} : { discovery: beginning.discovery.sharedWith(main) }),
       patcher: api.around(new MemoryClient(sandbox, activity, 'hook'), true),
       author: { kube: steps, discovery },
     },
     env,
     ...(known === undefined ? {} : { loaded: known }),
   });
-  loaded.set(path, hook.runtime.hook);
+  loaded.set(path, hook.loaded);
   if (setting.stub !== undefined && hook.runtime.hook.transport !== 'executable')
     throw new OperatorError(
       'CONFIG_INVALID',
@@ -232,7 +264,7 @@ async function openOnce(
     );
   if (hookRuns === undefined) throw new OperatorError('INTERNAL', 'the hook has no way to be run');
   const readObjects: CaseTools['readObjects'] = (given) => objectsOf(given, directory);
-  if (parts.isFirst)
+  if (beginning !== undefined)
     for (const object of [...(await crdsOf(place)), ...(await readObjects(setting.cluster ?? []))])
       await hook.objects.put(object, stop);
   const world = new HookWorld({
@@ -307,7 +339,7 @@ async function objectsOf(
     objects.push(
       ...(typeof each === 'string'
         ? await readObjectFiles([resolve(directory, each)])
-        : parseObjects(dumpYaml(each as Json, 2), 'an object of the test')),
+        : objectsIn(each, 'an object of the test')),
     );
   return objects;
 }

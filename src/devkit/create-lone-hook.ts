@@ -10,7 +10,7 @@ import type { Hook } from '../hooks/hook.ts';
 import type { HookRuns } from '../hooks/run-hook.ts';
 import { Journal } from '../journal/journal.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
-import { findModules } from '../modules/find-modules.ts';
+import { type FoundModules, findModules } from '../modules/find-modules.ts';
 import { createExecution, createRunParts } from '../operator/execution-parts.ts';
 import { createHookLoader, createRuntime, type HookPartsDeps } from '../operator/hook-parts.ts';
 import type { HookRuntime } from '../operator/hook-runtime.ts';
@@ -22,6 +22,7 @@ import { createConfigMap, takeConfig } from '../values/operator-config-map.ts';
 import { createSecrets } from '../values/secrets/secret-parts.ts';
 import { ValuesStore } from '../values/values-store.ts';
 import { findHookFile, type HookPlace, ownerOf } from './hook-place.ts';
+import type { LoadedHook } from './loaded-hook.ts';
 import type { HookListener, LoneHook } from './lone-hook.ts';
 import { ObjectWriter } from './object-writer.ts';
 
@@ -45,8 +46,8 @@ export interface LoneHookParts extends HookPartsDeps {
   readonly runClock?: Clock;
   /** Writes objects that are not written by the hook; default: as the operator does. */
   readonly author?: { readonly kube: KubeClient; readonly discovery: Discovery };
-  /** The hook, if it was loaded before. */
-  readonly loaded?: Hook;
+  /** The hook and its modules, if they were loaded before. */
+  readonly loaded?: LoadedHook;
 }
 
 /** No release is read here, so none has to be forgotten. */
@@ -62,15 +63,19 @@ export async function createLoneHook(parts: LoneHookParts): Promise<LoneHook> {
   const { settings, host, cluster, reflectors, redactor, stop, running } = parts;
   const { clock, log } = host;
   const logsEvents = (): boolean => false;
-  const configMap = createConfigMap({ settings, host, kube: cluster.main, reflectors, logsEvents });
+  // What an operator remembers of the ConfigMap is its own.
+  const isReadOnly = true;
+  const kube = cluster.main;
+  const configMap = createConfigMap({ settings, host, kube, reflectors, logsEvents, isReadOnly });
   await configMap.load(stop);
-  const { registry, takeValues, ...owned } = await readOwner(parts, configMap);
+  const found = parts.loaded?.found ?? (await findOwnModules(parts));
+  const { registry, takeValues, ...owned } = await readOwner(parts, found, configMap);
   const hookMetrics = new HookMetrics({ log, redact: (text) => text, onSeriesDropped: () => undefined });
   const execution = createExecution(
     { ...parts, ...owned, configMap, hookMetrics, helm: NO_RELEASES, ...createRunParts(parts) },
     { registry, journal: new Journal({ clock }) },
   );
-  const hook = parts.loaded ?? (await loadLoneHook(parts));
+  const hook = parts.loaded?.hook ?? (await loadLoneHook(parts));
   const listeners = new Set<HookListener>();
   const runtime = createListenedRuntime(parts, hook, listeners);
   running.defer(() => runtime.stop());
@@ -80,7 +85,19 @@ export async function createLoneHook(parts: LoneHookParts): Promise<LoneHook> {
   };
   const objects = createObjectWriter(parts);
   const { values } = owned;
-  return { runtime, execution, registry, values, configMap, reloadConfig, listeners, objects, redactor };
+  const loaded = { hook, found };
+  return {
+    runtime,
+    execution,
+    registry,
+    values,
+    configMap,
+    reloadConfig,
+    listeners,
+    objects,
+    redactor,
+    loaded,
+  };
 }
 
 function createObjectWriter(parts: LoneHookParts): ObjectWriter {
@@ -100,10 +117,8 @@ async function loadLoneHook(parts: LoneHookParts): Promise<Hook> {
   return await createHookLoader(parts, stop).loadHook(await findHookFile(path, place), ownerOf(place), stop);
 }
 
-/** The values that the hook sees, and the modules it knows of: all that flags do not disable, and its own. */
-async function readOwner(parts: LoneHookParts, configMap: ConfigMapStore) {
-  const { settings, place } = parts;
-  const found = await findModules({
+async function findOwnModules({ settings, place }: LoneHookParts): Promise<FoundModules> {
+  return await findModules({
     dirs: place.type === 'module' ? [place.modulesDir] : [],
     defaultOrder: settings.unnumberedModulesOrder,
     isStrict: false,
@@ -112,6 +127,11 @@ async function readOwner(parts: LoneHookParts, configMap: ConfigMapStore) {
     // Most of what it warns of is about other modules.
     log: silentLogger,
   });
+}
+
+/** The values that the hook sees, and the modules it knows of: all that flags do not disable, and its own. */
+async function readOwner(parts: LoneHookParts, found: FoundModules, configMap: ConfigMapStore) {
+  const { settings, place } = parts;
   const secrets = createSecrets(parts);
   const values = new ValuesStore(found.staticValues, secrets.values);
   const { dynamicFlags, isFlaggedOff } = createFlags({ settings, configMap, files: { found } });

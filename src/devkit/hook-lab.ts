@@ -36,6 +36,8 @@ export interface LabHookOptions
 
 interface LabClients {
   readonly main: KubeClient;
+  /** Of `main`; default: one that knows nothing yet. */
+  readonly discovery?: Discovery;
   /** For what the hook writes. */
   readonly patcher: KubeClient;
   readonly author?: NonNullable<LoneHookParts['author']>;
@@ -72,7 +74,7 @@ export async function withHookLab<T>(
     open: async ({ settings: own, host: { log }, clients, clocks, env, ...options }) => {
       const hookHost = { ...host, log };
       const { main, patcher, author } = clients;
-      const discovery = new Discovery({ kube: main, clock: host.clock, log });
+      const discovery = clients.discovery ?? new Discovery({ kube: main, clock: host.clock, log });
       const cluster = { main, patcher, discovery };
       const hookSettings = { ...own, tmpDir: directory };
       const common = { settings: hookSettings, host: hookHost, metrics, redactor: new Redactor(), cluster };

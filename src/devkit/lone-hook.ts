@@ -6,6 +6,7 @@ import type { HookRuntime } from '../operator/hook-runtime.ts';
 import type { ModuleRegistry } from '../operator/module-registry.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
 import type { ValuesStore } from '../values/values-store.ts';
+import type { LoadedHook } from './loaded-hook.ts';
 import type { ObjectWriter } from './object-writer.ts';
 
 /** Gets the events of a hook. */
@@ -24,6 +25,8 @@ export interface LoneHook {
   readonly listeners: Set<HookListener>;
   /** Writes objects of users, apart from what the hook writes. */
   readonly objects: ObjectWriter;
+  /** What was read from files, to put the hook into operation once more. */
+  readonly loaded: LoadedHook;
   /** Takes the content of Secrets that values refer to out of what is shown. */
   readonly redactor: Redactor;
 }

@@ -146,6 +146,33 @@ cases:
     'hook: ../global-hooks/in-process.ts\nstub: {curl: exit 7}\ncases: [{name: has no stubs, steps: [start]}]\n',
   'bad/a.hook-test.yaml': 'hook: gone.sh\ncases:\n- {name: a, steps: [start]}\n',
   'bad/b.hook-test.yaml': 'hok: gone.sh\n',
+  'apart/fixtures/gadget.yaml': CRD,
+  'apart/certificates.hook-test.yaml': `hook: ../global-hooks/certificates.sh
+cases:
+- name: changes the cluster, its kinds and its values
+  steps:
+  - start
+  - apply: [fixtures/gadget.yaml, {apiVersion: example.com/v1, kind: Gadget, metadata: {name: a}}, ${secret('tls')}]
+- name: begins without what others changed
+  steps:
+  - api: up
+    expect:
+      configValues: {global: null}
+      objects:
+      - {kind: ConfigMap, namespace: default, name: made, absent: true}
+      - {kind: ConfigMap, namespace: addon-operator, name: addon-operator-modules, absent: true}
+      - {kind: Namespace, name: shop, absent: true}
+      - {kind: Namespace, name: default, is: {metadata: {creationTimestamp: "2026-01-01T00:00:00Z"}}}
+  - {apply: {apiVersion: example.com/v1, kind: Gadget, metadata: {name: a}}}
+- name: begins with its own time and values
+  now: 2026-05-01T10:00:00Z
+  values: {global: {issuer: own}}
+  steps:
+  - api: up
+    expect:
+      configValues: {global: {issuer: own}}
+      objects: [{kind: Namespace, name: default, is: {metadata: {creationTimestamp: "2026-05-01T10:00:00Z"}}}]
+`,
   'empty/README.md': '',
   'empty-run/a.hook-test.yaml': 'hook: ../global-hooks/in-process.ts\ncases: [{name: a, steps: [start]}]\n',
 };
@@ -179,6 +206,14 @@ tests/certificates.hook-test.yaml
 4 passed, 0 failed, 0 skipped
 `,
     });
+  });
+
+  test('keeps what a case changes from those after it', async () => {
+    const { exitCode, stdout } = await hookTest('apart');
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(
+      /ok changes the cluster[^]*FAILED begins without what others changed\n {4}step 2, apply[^]*kind 'Gadget' is not supported by cluster[^]*ok begins with its own time and values\n2 passed, 1 failed/,
+    );
   });
 
   test('sees what a hook changes by itself, and fails for what is not named', async () => {

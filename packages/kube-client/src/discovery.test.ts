@@ -368,3 +368,21 @@ test('serverVersion() gives the version of the server', async () => {
     gitVersion: 'v1.34.2',
   });
 });
+
+test('sharedWith() begins with what is known, and requests at once, through its own client, what is missing', async () => {
+  const responses = aggregatedResponses();
+  const { discovery, clock, paths } = setUp(responses);
+  await discovery.find('v1', 'ConfigMap', never);
+  const others: string[] = [];
+  const request = async ({ path }: KubeRequest): Promise<unknown> => {
+    others.push(path);
+    await settle();
+    return responses[path];
+  };
+  const shared = discovery.sharedWith({ request, stream: () => Promise.reject(new Error('no stream')) });
+  expect(await shared.find('v1', 'ConfigMap', never)).toMatchObject({ plural: 'configmaps' });
+  expect(others).toEqual([]);
+  await expect(shared.find('v1', 'Gadget', never)).rejects.toThrow("kind 'Gadget' is not supported");
+  expect(others).toEqual(['/api', '/apis']);
+  expect([paths, clock.steadyMs()]).toEqual([['/api', '/apis'], 0]);
+});

@@ -111,6 +111,14 @@ export class Discovery {
     );
   }
 
+  /** Another one that begins with what this one knows, and requests through `kube` what is missing in that. */
+  sharedWith(kube: KubeClient): Discovery {
+    const other = new Discovery({ ...this.#deps, kube });
+    // Of any age: a kind that is missing is looked up at once.
+    if (this.#catalog !== undefined) other.#catalog = { ...this.#catalog, readAtMs: Number.MIN_SAFE_INTEGER };
+    return other;
+  }
+
   /** Forgets everything; the next call requests it again. */
   invalidate(): void {
     this.#catalog = undefined;

@@ -61,14 +61,21 @@ async function textOfFile(path: string): Promise<string> {
  * @throws OperatorError CONFIG_INVALID
  */
 export function parseObjects(text: string, source: string): readonly NewObject[] {
-  const objects: NewObject[] = [];
-  for (const document of yamlDocuments(text)) {
-    const value = valueOf(document.text, source);
-    const isList = isObject(value) && Array.isArray(value['items']) && textOf(value['kind']).endsWith('List');
-    const items: readonly unknown[] = isList ? (value['items'] as readonly unknown[]) : [value];
-    for (const item of items) if (item !== null) objects.push(objectOf(item, `${source}:${document.line}`));
-  }
-  return objects;
+  return [...yamlDocuments(text)].flatMap((document) =>
+    objectsIn(valueOf(document.text, source), `${source}:${document.line}`),
+  );
+}
+
+/**
+ * The objects that a value of YAML or JSON is: those of a `List` one by one, none for null.
+ *
+ * @param place where it is from, for messages
+ * @throws OperatorError CONFIG_INVALID
+ */
+export function objectsIn(value: unknown, place: string): readonly NewObject[] {
+  const isList = isObject(value) && Array.isArray(value['items']) && textOf(value['kind']).endsWith('List');
+  const items: readonly unknown[] = isList ? (value['items'] as readonly unknown[]) : [value];
+  return items.filter((item) => item !== null).map((item) => objectOf(item, place));
 }
 
 function valueOf(text: string, source: string): unknown {

@@ -5,6 +5,7 @@ export {
   type Sandbox,
   type SandboxObject,
   type SandboxOptions,
+  type SandboxState,
   startSandbox,
 } from './sandbox.ts';
 export { machineClock, type SandboxClock } from './sandbox-clock.ts';

@@ -160,3 +160,26 @@ test('a reset sandbox is like a new one at the same address, and its watches hav
   const kept = await start({ directory });
   expect(() => kept.reset()).toThrow('cannot be reset');
 });
+
+test('a sandbox goes back to an earlier state as often as wanted, with nothing of what came after it', async () => {
+  const sandbox = await start();
+  const path = '/api/v1/namespaces/default/configmaps';
+  const names = async (): Promise<readonly string[]> => {
+    const { items } = (await (await fetch(`${sandbox.url}${path}`)).json()) as {
+      items: { metadata: { name: string } }[];
+    };
+    return items.map(({ metadata }) => metadata.name).filter((name) => name !== 'kube-root-ca.crt');
+  };
+  const before = await create(sandbox, 'a');
+  const state = sandbox.snapshot();
+  for (const name of ['b', 'c']) {
+    await create(sandbox, name);
+    await fetch(`${sandbox.url}${path}/a`, { method: 'DELETE' });
+    expect(await names()).toEqual([name]);
+    sandbox.reset(state);
+    expect(await names()).toEqual(['a']);
+    expect(await (await fetch(`${sandbox.url}${path}/a`)).json()).toEqual(before);
+  }
+  const { metadata } = (await create(sandbox, 'd')) as { metadata: { resourceVersion: string } };
+  expect(Number(metadata.resourceVersion)).toBeGreaterThan(state.revision);
+});

@@ -15,7 +15,7 @@ import type { SandboxClock } from './sandbox-clock.ts';
 import { SandboxError } from './sandbox-error.ts';
 import type { SandboxLog } from './sandbox-log.ts';
 import { startHttpServer } from './sandbox-server.ts';
-import { ObjectStore } from './sandbox-store.ts';
+import { ObjectStore, type StoredEntry, type StoreState } from './sandbox-store.ts';
 import { openStateStorage, type StateStorage } from './state-storage.ts';
 import { type Journal, memoryJournal } from './store-journal.ts';
 import { workloadController } from './workload-controller.ts';
@@ -52,6 +52,11 @@ export interface SandboxObject {
   readonly [field: string]: unknown;
 }
 
+/** The objects of a sandbox at one moment. Nothing in it is ever changed, so it can be used as often as wanted. */
+export interface SandboxState extends StoreState {
+  readonly objects: readonly StoredEntry[];
+}
+
 /** A running Kubernetes API without a cluster behind it. */
 export interface Sandbox {
   /** `http://127.0.0.1:PORT`. */
@@ -60,12 +65,14 @@ export interface Sandbox {
   readonly kubeconfig: string;
   /** Handles one request of this process, as if it had come over HTTP. Refusals are responses. */
   handle(request: ApiRequest): ApiResponse;
+  /** All objects as they are now, for {@link Sandbox.reset}. */
+  snapshot(): SandboxState;
   /**
-   * Goes back to the state of a new sandbox, and ends all watches.
+   * Goes back to the state of a new sandbox, or to an earlier one, and ends all watches. `onChange` is not called.
    *
    * @throws SandboxError when the state is kept in a directory
    */
-  reset(): void;
+  reset(state?: SandboxState): void;
   /** Ends all watches, closes the port and the state file. */
   stop(): Promise<void>;
 }
@@ -110,17 +117,19 @@ async function serve(options: SandboxOptions, storage: StateStorage, signal: Abo
   signal.addEventListener('abort', onAbort, { once: true });
   if (signal.aborted) onAbort();
   const url = `http://127.0.0.1:${server.port}`;
-  const reset = (): void => {
+  const reset = (state: StoreState = memoryJournal.state): void => {
     if (options.directory !== undefined) throw new SandboxError('a sandbox with a directory cannot be reset');
     cluster.end();
-    cluster = beginCluster(options, memoryJournal);
+    cluster = beginCluster(options, { ...memoryJournal, state });
   };
-  return { url, kubeconfig: kubeconfigText(url), handle, reset, stop };
+  const snapshot = (): SandboxState => cluster.snapshot();
+  return { url, kubeconfig: kubeconfigText(url), handle, snapshot, reset, stop };
 }
 
 /** One state, and what works on it. */
 interface Cluster {
   readonly handle: (request: ApiRequest) => ApiResponse;
+  readonly snapshot: () => SandboxState;
   /** Ends its watches. */
   readonly end: () => void;
 }
@@ -158,6 +167,7 @@ function beginCluster({ clock, log, onChange }: SandboxOptions, journal: Journal
         userAgent = undefined;
       }
     },
+    snapshot: () => ({ revision: store.revision, objects: [...store.all()] }),
     end: () => {
       loop.stop();
       ended.abort();
