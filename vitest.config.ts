@@ -63,7 +63,7 @@ const isShuffled = process.argv.some((argument) => argument.startsWith('--sequen
  * many of them. Those of `contract` and `browser` have the others, and in the end all.
  */
 const AFTER_UNIT = 1;
-/** Each has a control plane, which takes 10 s of CPU time to start and 2 s a minute. */
+/** Each has a control plane, which takes 4 s of CPU time to start and 1.3 s a minute. */
 const CONTROL_PLANES = 5;
 const LIFECYCLE = 'test/lifecycle/**/*.test.ts';
 const PROPERTIES = 'test/support/property-seed.ts';

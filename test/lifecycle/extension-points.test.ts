@@ -42,29 +42,6 @@ const NEXT_RUN = 'ModuleRun success, module is ready';
 /** Extensions of one kind, on a daemon with real helm. */
 describeLifecycle((backend) => {
   describe('an extension of a kind', () => {
-    test('that only calls the default behaviour changes nothing, neither in the first deployment nor later', async () => {
-      const flags = { 'drift-mode': 'off' };
-      await using plain = await World.create(backend(), { modules: MODULES, flags });
-      await plain.converge();
-      const before = await shape(plain, 'web');
-      await plain.stop();
-      await extend(plain, { 'core/config-map.ts': ONLY_NEXT });
-      await plain.converge();
-      expect(await shape(plain, 'web')).toEqual(before);
-      await using extended = await worldOf(backend(), { 'core/config-map.ts': ONLY_NEXT }, { flags });
-      await extended.converge();
-      const asText = (value: unknown, world: World): string =>
-        JSON.stringify(value).replaceAll(world.namespace, 'NAMESPACE');
-      const fresh = await shape(extended, 'web');
-      // The checksum covers the namespace, which is another one.
-      const withoutChecksum = (text: string): string => text.replace(/[0-9a-f]{32}/, 'CHECKSUM');
-      expect(withoutChecksum(asText(fresh, extended))).toBe(withoutChecksum(asText(before, plain)));
-      await extended.write('modules', { 'values.yaml': 'webEnabled: true\ndbEnabled: false\n' });
-      await extended.stop();
-      await extended.converge();
-      expect(await extended.get('configmaps', 'db')).toBeUndefined();
-    });
-
     test('changes manifests before they are applied, of its kind only, and nothing is applied twice for it', async () => {
       const body = `const object = await next(input);
     return { ...object, data: { ...object.data, by: apiVersion } };`;
@@ -236,6 +213,29 @@ status: {conditions: [{type: Ready, status: "False", reason: Winding}]}
 
 describeApiIndependent((backend) => {
   describe('an extension of a kind', () => {
+    test('that only calls the default behaviour changes nothing, neither in the first deployment nor later', async () => {
+      const flags = { 'drift-mode': 'off' };
+      await using plain = await World.create(backend(), { modules: MODULES, flags });
+      await plain.converge();
+      const before = await shape(plain, 'web');
+      await plain.stop();
+      await extend(plain, { 'core/config-map.ts': ONLY_NEXT });
+      await plain.converge();
+      expect(await shape(plain, 'web')).toEqual(before);
+      await using extended = await worldOf(backend(), { 'core/config-map.ts': ONLY_NEXT }, { flags });
+      await extended.converge();
+      const asText = (value: unknown, world: World): string =>
+        JSON.stringify(value).replaceAll(world.namespace, 'NAMESPACE');
+      const fresh = await shape(extended, 'web');
+      // The checksum covers the namespace, which is another one.
+      const withoutChecksum = (text: string): string => text.replace(/[0-9a-f]{32}/, 'CHECKSUM');
+      expect(withoutChecksum(asText(fresh, extended))).toBe(withoutChecksum(asText(before, plain)));
+      await extended.write('modules', { 'values.yaml': 'webEnabled: true\ndbEnabled: false\n' });
+      await extended.stop();
+      await extended.converge();
+      expect(await extended.get('configmaps', 'db')).toBeUndefined();
+    });
+
     test('of a module applies to its objects only, and is called before the operator-wide one', async () => {
       const adding = (key: string): string =>
         host(

@@ -2,7 +2,7 @@ import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { deployedWorld, person, restart, WEB } from '../support/deployed-world.ts';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { plan, planWithText } from '../support/plan-in-world.ts';
 import { widgetDefinition } from '../support/widget-definition.ts';
 import { World } from '../support/world.ts';
@@ -46,21 +46,6 @@ describeLifecycle((backend) => {
     await world.backend.request({ method: 'DELETE', path: `${CRDS}/widgets.${group}` });
   });
 
-  test('a plan holds releases, when a start would hold them', async () => {
-    await using world = await deployedWorld(backend());
-    await rename(join(world.directory, 'modules'), join(world.directory, 'aside'));
-    await world.write('modules', { 'values.yaml': '' });
-    const reason = `${join(world.directory, 'modules')} contained modules before and is empty now`;
-    const { exitCode, text, data } = await planWithText(world);
-    expect(text).toContain(`  web: stays until its purge is confirmed  (${reason})`);
-    expect(data).toMatchObject({ outcome: 'nothing', modules: [{ module: 'web', action: 'hold', reason }] });
-    expect(exitCode).toBe(0);
-    expect(await plan(world, '--allow-empty-modules-dir=true')).toMatchObject({
-      exitCode: 2,
-      data: { modules: [{ module: 'web', action: 'purge' }] },
-    });
-  });
-
   test('a plan installs a release again, when only its first install was tried and failed', async () => {
     const hook = (namespace: string) => `apiVersion: v1
 kind: ConfigMap
@@ -92,5 +77,22 @@ metadata: {name: migration, namespace: ${namespace}, annotations: {"helm.sh/hook
       '- theirs: purge  (a release of another owner without a module, and --purge-foreign-releases is set)',
     );
     expect(data.modules).toMatchObject([{ module: 'theirs', action: 'purge' }]);
+  });
+});
+
+describeApiIndependent((backend) => {
+  test('a plan holds releases, when a start would hold them', async () => {
+    await using world = await deployedWorld(backend());
+    await rename(join(world.directory, 'modules'), join(world.directory, 'aside'));
+    await world.write('modules', { 'values.yaml': '' });
+    const reason = `${join(world.directory, 'modules')} contained modules before and is empty now`;
+    const { exitCode, text, data } = await planWithText(world);
+    expect(text).toContain(`  web: stays until its purge is confirmed  (${reason})`);
+    expect(data).toMatchObject({ outcome: 'nothing', modules: [{ module: 'web', action: 'hold', reason }] });
+    expect(exitCode).toBe(0);
+    expect(await plan(world, '--allow-empty-modules-dir=true')).toMatchObject({
+      exitCode: 2,
+      data: { modules: [{ module: 'web', action: 'purge' }] },
+    });
   });
 });

@@ -14,7 +14,7 @@ type Plane = Pick<ControlPlane, 'access' | 'kubeconfigPath' | 'stop'>;
 
 /**
  * The control planes of a test run, one for each worker. Each starts when a test of its worker first asks for it, because
- * an idle one takes two seconds of CPU time a minute.
+ * an idle one takes a second of CPU time a minute.
  */
 export class SharedPlanes implements AsyncDisposable {
   readonly #startPlane: () => Promise<Plane>;
