@@ -25,6 +25,9 @@ const steps = fc.array(
   { maxLength: 200 },
 );
 
+/** More than the journal keeps, and more than it keeps changes. */
+const MANY_THAT_GO_ON = Array.from({ length: 5 }, () => ({ act: 'begin', which: 0 }));
+
 interface Step {
   readonly act: string;
   readonly which: number;
@@ -60,5 +63,6 @@ test('a reader of the changes knows all runs that are kept, or learns that some 
       const { known, kept } = follow(acts, runs);
       expect(known).toEqual(kept);
     }),
+    { examples: [[MANY_THAT_GO_ON, 1]] },
   );
 });

@@ -221,10 +221,11 @@ export class Journal {
 
   /** Runs that began or ended since, the oldest first; `isComplete` if none of them was dropped in the meantime. */
   changedSince(revision: number): { readonly runs: readonly RunView[]; readonly isComplete: boolean } {
-    const first = Math.max(0, revision - (this.#revision - this.#changes.length));
-    const ids = [...new Set(this.#changes.slice(first))].sort((a, b) => a - b);
+    // Runs that go on are kept, however old their change is.
+    const oldest = this.#revision - this.#changes.length;
+    const ids = [...new Set(this.#changes.slice(Math.max(0, revision - oldest)))].sort((a, b) => a - b);
     const runs = ids.flatMap((id) => this.#runs.get(id) ?? []).map((run) => this.#view(run));
-    return { runs, isComplete: this.#forgotten <= revision };
+    return { runs, isComplete: Math.max(this.#forgotten, oldest) <= revision };
   }
 
   /** The last runs of each module, also of those that are forgotten: letters for their results, the oldest first, and the last one. */
