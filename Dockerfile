@@ -125,9 +125,7 @@ RUN /addon-operator help >/dev/null && ! /addon-operator start --namespace=none 
 WORKDIR /
 ENTRYPOINT ["/sbin/tini", "--", "/addon-operator"]
 ARG VERSION=0.1.0
-ARG REVISION=unknown
 LABEL org.opencontainers.image.title="addon-operator" \
   org.opencontainers.image.description="Kubernetes addon operator: modules of Helm charts and hooks" \
   org.opencontainers.image.licenses="Apache-2.0" \
-  org.opencontainers.image.version="${VERSION}" \
-  org.opencontainers.image.revision="${REVISION}"
+  org.opencontainers.image.version="${VERSION}"

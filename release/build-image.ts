@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { systemClock } from '@addon-operator/base/clock';
 import { withBuildLock } from '../test/support/control-plane/build-lock.ts';
 import { type Engine, type EngineName, findEngine, imageStore, run, runEngine } from './engine.ts';
+import { LastBuild } from './last-build.ts';
 import { LOCAL_BASES, makeLocalBases } from './local-bases.ts';
 import { pruneLayers, stepResult } from './prune-layers.ts';
 
@@ -14,6 +15,8 @@ const REGISTRY_LIMIT_MS = 5000;
 export interface ImageOptions {
   /** Name with tag; default `addon-operator:latest`. buildah puts `localhost/` before a name without a host. */
   readonly tag?: string;
+  /** No other checkout builds an image of this name; it is removed by a later build when the checkout is gone. */
+  readonly isOfCheckout?: boolean;
   /** Default: the first of docker, podman and buildah that works. */
   readonly engine?: EngineName;
   /** Default 4. */
@@ -24,6 +27,8 @@ export interface ImageOptions {
   readonly bases?: 'registry' | 'local';
   /** Builds every layer again, with this time in it and in its files, so that the same sources give the same bytes. */
   readonly timestampSeconds?: number;
+  /** Has buildah compare all layers, also when no file has changed since the last build. */
+  readonly comparesLayers?: boolean;
   readonly onProgress: (message: string) => void;
   /** Each line that the engine prints. */
   readonly onLine?: (line: string) => void;
@@ -37,7 +42,7 @@ export interface BuiltImage {
 }
 
 /**
- * Builds the image of the operator from this checkout. Layers are cached: an unchanged tree takes seconds. In the storage of
+ * Builds the image of the operator from this checkout. Layers are cached, and an unchanged tree takes a second. In the storage of
  * buildah only the layers of the newest build of each image are kept.
  *
  * @throws Error when no engine works, the bases cannot be had, or the build fails, with its last lines
@@ -51,10 +56,13 @@ export async function buildImage(options: ImageOptions, signal: AbortSignal): Pr
     `building with ${engine.name}, bases ${bases === 'local' ? 'made here' : 'from the registry'} (about 90 s the first time)`,
   );
   const name = imageName(engine, options.tag ?? 'addon-operator:latest');
+  const args = await buildArguments(engine, bases, name, options, signal);
+  const last = engine.name === 'buildah' ? await LastBuild.of(engine, projectRoot, name, args) : undefined;
+  const isRepeated = options.comparesLayers === true || options.timestampSeconds !== undefined;
   const build = async (): Promise<void> => {
+    if (!isRepeated && (await last?.isSame(signal)) === true) return;
     if (engine.name === 'buildah') await removeInterrupted(engine, signal);
     if (bases === 'local') await prepareLocalBases(engine, onProgress, signal);
-    const args = await buildArguments(engine, bases, name, options, signal);
     const steps = new Set<string>();
     const readLine = (line: string): void => {
       onLine?.(line);
@@ -62,8 +70,14 @@ export async function buildImage(options: ImageOptions, signal: AbortSignal): Pr
       if (step !== undefined) steps.add(step);
     };
     await runEngine(engine, args, readLine, signal);
-    if (engine.name !== 'buildah') return;
-    await pruneLayers(engine, { checkout: projectRoot, image: name, steps: [...steps] }, signal);
+    if (last === undefined) return;
+    await last.note(signal);
+    const { isOfCheckout = false } = options;
+    await pruneLayers(
+      engine,
+      { checkout: projectRoot, image: name, isOfCheckout, steps: [...steps] },
+      signal,
+    );
   };
   await (engine.name === 'buildah' ? alone(build, onProgress, signal) : build());
   return { engine, name, durationMs: systemClock.steadyMs() - startedMs };
@@ -129,12 +143,13 @@ async function buildArguments(
     HELM_MAJOR: String(options.helmMajor ?? 4),
     EXTRA_PACKAGES: options.extraPackages?.join(' ') ?? '',
     VERSION: version,
-    REVISION: await revision(signal),
   };
   const isBuildah = engine.name === 'buildah';
   return [
     'build',
     ...Object.entries(values).map(([key, value]) => `--build-arg=${key}=${value}`),
+    // Not as an argument of the Dockerfile: buildah and podman take a cached step whatever its arguments are.
+    `--label=org.opencontainers.image.revision=${await revision(signal)}`,
     ...(isBuildah ? ['--layers'] : []),
     ...(isBuildah && bases === 'local' ? ['--pull-never'] : []),
     ...timestampArguments(engine, options.timestampSeconds),

@@ -50,7 +50,7 @@ describe('the engine', () => {
 
 describe('a build, an archive and a push', () => {
   const ARGUMENTS =
-    '--build-arg=HELM_MAJOR=4 --build-arg=EXTRA_PACKAGES= VERSION --build-arg=REVISION=unknown';
+    '--build-arg=HELM_MAJOR=4 --build-arg=EXTRA_PACKAGES= VERSION --label=org.opencontainers.image.revision=unknown';
   const PUSH = `push --digestfile DIGEST --tls-verify=false --format oci --compression-format zstd --compression-level 8 ${NAME} docker://${NAME}`;
 
   test('are these commands of docker', async () => {

@@ -57,6 +57,19 @@ describe('layers without a name', () => {
     expect(await removals()).toEqual([id('a'), id('b'), id('c'), id('d')]);
   });
 
+  test('are removed with the image that only a checkout has which is gone', async () => {
+    const layers = ['a', 'b', 'c'].map((letter) => `${id(letter)} <none>:<none>`);
+    await store([`${id('1')} test:other`, `${id('2')} op:latest`, ...layers]);
+    const other = join(directory, 'other');
+    await mkdir(other);
+    await prune('test:other', [id('a')], other);
+    await prune('op:latest', [id('b')], other);
+    await forgetRemovals();
+    await rm(other, { recursive: true });
+    await prune('op:latest', [id('c')]);
+    expect(await removals()).toEqual(['test:other', id('a'), id('b')]);
+  });
+
   test('are not looked for when the build is that of before, or when its steps are not known', async () => {
     await store([`${id('1')} op:latest`, `${id('a')} <none>:<none>`]);
     await prune('op:latest', []);
@@ -77,7 +90,8 @@ describe('layers without a name', () => {
 });
 
 async function prune(image: string, steps: readonly string[], checkout = directory): Promise<void> {
-  await pruneLayers(engine, { checkout, image, steps }, signal);
+  const isOfCheckout = image.startsWith('test:');
+  await pruneLayers(engine, { checkout, image, isOfCheckout, steps }, signal);
 }
 
 /** Stands in for buildah, with these images. */

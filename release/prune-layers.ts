@@ -10,6 +10,8 @@ interface Build {
   readonly checkout: string;
   /** Name with tag. */
   readonly image: string;
+  /** Whether no other checkout has an image of this name: it is removed when the checkout is gone. */
+  readonly isOfCheckout: boolean;
   /** Beginnings of the ids of all images that it used or made, one for each step. */
   readonly steps: readonly string[];
 }
@@ -33,14 +35,20 @@ export async function pruneLayers(engine: Engine, build: Build, signal: AbortSig
   const images = await listImages(engine, signal);
   const names = new Set(images.flatMap(({ name }) => name ?? []));
   const kept = [build];
+  const abandoned: string[] = [];
   for (const other of before) {
-    if (!isSame(other) && names.has(other.image) && (await isThere(other.checkout))) kept.push(other);
+    if (isSame(other) || !names.has(other.image)) continue;
+    if (await isThere(other.checkout)) kept.push(other);
+    else if (other.isOfCheckout) abandoned.push(other.image);
   }
   await writeFile(file, `${JSON.stringify(kept)}\n`);
-  const unused = unusedImages(
-    images,
-    kept.flatMap(({ steps }) => steps),
-  );
+  const unused = [
+    ...abandoned,
+    ...unusedImages(
+      images,
+      kept.flatMap(({ steps }) => steps),
+    ),
+  ];
   for (let at = 0; at < unused.length; at += AT_ONCE) {
     try {
       await runEngine(engine, ['rmi', ...unused.slice(at, at + AT_ONCE)], undefined, signal);

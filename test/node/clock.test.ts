@@ -10,8 +10,9 @@ import {
   RESPONDING_HOOK,
 } from '../support/node/admission-load.ts';
 import { untilResponded } from '../support/node/admission-waits.ts';
-import { type BaseImage, readBaseImage } from '../support/node/images.ts';
+import { type ArchivedImage, readBaseImage } from '../support/node/images.ts';
 import { describeNode, type SharedNode } from '../support/node/node-suite.ts';
+import { imageOptions } from '../support/node/operator-image.ts';
 import { PodOperator, type PodOperatorSpec } from '../support/node/pod-operator.ts';
 
 const LIBRARY = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1';
@@ -46,10 +47,9 @@ const SPEC: PodOperatorSpec = {
   },
 };
 
-async function loadImageWithLibrary({ node }: SharedNode): Promise<BaseImage> {
+async function loadImageWithLibrary({ node }: SharedNode): Promise<ArchivedImage> {
   const onProgress = (message: string): void => console.log(`image: ${message}`);
-  const options = { tag: 'addon-operator:with-faketime', extraPackages: ['libfaketime'] };
-  const image = await buildImage({ engine: 'buildah', onProgress, ...options }, signal);
+  const image = await buildImage(imageOptions(onProgress, ['libfaketime']), signal);
   const archive = join(node.directory, 'faketime.tar');
   await saveImage(image, archive, signal);
   await node.load(archive);

@@ -5,6 +5,7 @@ import { buildImage, saveImage } from '../../release/build-image.ts';
 import { furtherNode } from '../support/api-independent.ts';
 import { readBaseImage } from '../support/node/images.ts';
 import { describeNode, type SharedNode } from '../support/node/node-suite.ts';
+import { imageOptions } from '../support/node/operator-image.ts';
 import { loadOnTop, PodOperator, type PodOperatorSpec, RELEASE } from '../support/node/pod-operator.ts';
 
 const SOON = { timeout: 600_000, interval: 200 };
@@ -156,16 +157,16 @@ describeNode('the examples in a pod, with the permissions that `rbac` prints the
     const [, pod = ''] = /^\[pod\/([^/]+)\//.exec(lines[0] ?? '') ?? [];
     expect(leader).toContain(pod);
   });
+});
 
-  test('all examples are tested', async () => {
-    const listed = [...TESTED.map(({ name }) => name), ...OTHERS];
-    const names = async (directory: string) =>
-      (await readdir(join(EXAMPLES, directory), { withFileTypes: true }))
-        .filter((entry) => entry.isDirectory())
-        .map(({ name }) => join(directory, name));
-    const found = [...(await names('.')), ...(await names('catalogue'))];
-    expect(listed.toSorted()).toEqual(found.filter((name) => name !== 'catalogue').toSorted());
-  });
+test('all examples are tested', async () => {
+  const listed = [...TESTED.map(({ name }) => name), ...OTHERS];
+  const names = async (directory: string) =>
+    (await readdir(join(EXAMPLES, directory), { withFileTypes: true }))
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => join(directory, name));
+  const found = [...(await names('.')), ...(await names('catalogue'))];
+  expect(listed.toSorted()).toEqual(found.filter((name) => name !== 'catalogue').toSorted());
 });
 
 /**
@@ -266,8 +267,8 @@ async function loadPythonExamples(shared: SharedNode): Promise<void> {
   python.loaded ??= (async () => {
     const signal = new AbortController().signal;
     const onProgress = (message: string): void => console.log(`image: ${message}`);
-    const options = { tag: 'addon-operator:with-python', extraPackages: ['python3', 'python3-kubernetes'] };
-    const image = await buildImage({ engine: 'buildah', onProgress, ...options }, signal);
+    const options = imageOptions(onProgress, ['python3', 'python3-kubernetes']);
+    const image = await buildImage(options, signal);
     const archive = join(shared.node.directory, 'python.tar');
     await saveImage(image, archive, signal);
     await shared.node.load(archive);

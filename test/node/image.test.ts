@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { PINNED_HELM_VERSIONS, PINNED_KUBECTL_VERSION } from '@addon-operator/pinned-tools';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { type BuiltImage, buildImage } from '../../release/build-image.ts';
-import { runEngine } from '../../release/engine.ts';
+import { type BuiltImage, buildImage, revision } from '../../release/build-image.ts';
+import { imageId } from '../../release/last-build.ts';
 import { furtherNode } from '../support/api-independent.ts';
 import { ImageContainer } from '../support/image/image-container.ts';
 import { describeImage } from '../support/image/image-suite.ts';
@@ -12,8 +12,8 @@ import { JQ_VERSION } from '../support/jq/jq-program.ts';
 import {
   builtOperatorImage,
   findOperatorImage,
+  imageOptions,
   isArchiveNamed,
-  OPERATOR_IMAGE,
 } from '../support/node/operator-image.ts';
 
 const MAX_BYTES = 350_000_000;
@@ -49,7 +49,7 @@ describeImage('the image of the operator', () => {
       'org.opencontainers.image.title': 'addon-operator',
       'org.opencontainers.image.licenses': 'Apache-2.0',
       'org.opencontainers.image.version': manifest.version,
-      'org.opencontainers.image.revision': expect.stringMatching(/^(?:[0-9a-f]{40}(?:-modified)?|unknown)$/),
+      'org.opencontainers.image.revision': await revision(signal),
     });
     expect(await container.run('id', '-u')).toBe('65532');
     expect(await container.run('addon-operator', '--version')).toBe(`addon-operator ${manifest.version}`);
@@ -137,22 +137,22 @@ describeImage('the image of the operator', () => {
   });
 
   test('is the same when nothing has changed, without a step that runs again', furtherNode, async () => {
-    const id = async () =>
-      await runEngine(image.engine, ['images', '--quiet', '--no-trunc', image.name], undefined, signal);
+    const id = async () => await imageId(image.engine, image.name, signal);
     const before = await id();
     const lines: string[] = [];
-    const again = await buildImage(
-      { engine: 'buildah', tag: OPERATOR_IMAGE, onProgress, onLine: (line) => lines.push(line) },
-      signal,
-    );
-    onProgress(`again in ${(again.durationMs / 1000).toFixed(1)} s`);
+    const options = { ...imageOptions(onProgress), onLine: (line: string) => lines.push(line) };
+    const unchanged = await buildImage(options, signal);
+    expect(lines).toEqual([]);
+    const compared = await buildImage({ ...options, comparesLayers: true }, signal);
+    const seconds = ({ durationMs }: BuiltImage) => `${(durationMs / 1000).toFixed(1)} s`;
+    onProgress(`unchanged in ${seconds(unchanged)}, all layers compared in ${seconds(compared)}`);
+    expect(lines).not.toEqual([]);
     expect(await id()).toBe(before);
     expect(lines.filter((line) => /^(?:Get:|added \d+ packages|fetching )/.test(line))).toEqual([]);
   });
 
   test('has python3 and curl where they are requested', furtherNode, async () => {
-    const options = { tag: 'addon-operator:with-python', extraPackages: ['python3', 'curl'] };
-    const variant = await buildImage({ engine: 'buildah', onProgress, ...options }, signal);
+    const variant = await buildImage(imageOptions(onProgress, ['python3', 'curl']), signal);
     await using other = await ImageContainer.create(variant);
     expect(await other.run('python3', '-c', 'print(6 * 7)')).toBe('42');
     expect(await other.run('curl', '--version')).toMatch(/^curl /);

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PAUSE_IMAGE } from '../support/node/kubelet-files.ts';
 import { describeNode, type SharedNode } from '../support/node/node-suite.ts';
-import { OPERATOR_IMAGE } from '../support/node/operator-image.ts';
-import { PodOperator } from '../support/node/pod-operator.ts';
+import { PodOperator, type PodOperatorSpec } from '../support/node/pod-operator.ts';
 
 const SOON = { timeout: 600_000, interval: 200 };
 const UNPULLABLE = 'registry.invalid/none:1';
@@ -12,7 +11,7 @@ describeNode('workloads of modules that wait until they are ready', (node) => {
   let operator: PodOperator;
   beforeAll(async () => {
     shared = await node();
-    operator = await PodOperator.prepare(shared, SPEC);
+    operator = await PodOperator.prepare(shared, specOf(shared));
     await operator.startUpgrade();
   });
   afterAll(async () => await operator?.[Symbol.asyncDispose]());
@@ -105,32 +104,34 @@ function module(name: string, values: string, template: string): Record<string, 
   };
 }
 
-const SPEC = {
-  name: 'workloads',
-  files: {
-    ...module('good', '{}', deployment('good', PAUSE_IMAGE, '')),
-    ...module(
-      'unpullable',
-      `{image: "${UNPULLABLE}"}`,
-      deployment('unpullable', '{{ .Values.unpullable.image }}', ''),
-    ),
-    ...module(
-      'crashing',
-      '{command: ["false"]}',
-      deployment('crashing', OPERATOR_IMAGE, 'command: {{ toJson .Values.crashing.command }}'),
-    ),
-    ...module(
-      'refused',
-      '{isRoot: true}',
-      deployment('refused', PAUSE_IMAGE, '').replace(
-        'runAsNonRoot: true',
-        'runAsNonRoot: {{ not .Values.refused.isRoot }}',
+function specOf({ operatorImage }: SharedNode): PodOperatorSpec {
+  return {
+    name: 'workloads',
+    files: {
+      ...module('good', '{}', deployment('good', PAUSE_IMAGE, '')),
+      ...module(
+        'unpullable',
+        `{image: "${UNPULLABLE}"}`,
+        deployment('unpullable', '{{ .Values.unpullable.image }}', ''),
       ),
-    ),
-  },
-  // Those that are not ready must not hold up the others.
-  values: { 'settings.ADDON_OPERATOR_MODULE_FAILURE_POLICY': 'isolate' },
-} as const;
+      ...module(
+        'crashing',
+        '{command: ["false"]}',
+        deployment('crashing', operatorImage.name, 'command: {{ toJson .Values.crashing.command }}'),
+      ),
+      ...module(
+        'refused',
+        '{isRoot: true}',
+        deployment('refused', PAUSE_IMAGE, '').replace(
+          'runAsNonRoot: true',
+          'runAsNonRoot: {{ not .Values.refused.isRoot }}',
+        ),
+      ),
+    },
+    // Those that are not ready must not hold up the others.
+    values: { 'settings.ADDON_OPERATOR_MODULE_FAILURE_POLICY': 'isolate' },
+  };
+}
 
 interface Explanation {
   readonly failure: { readonly error: string; readonly code: string } | null;

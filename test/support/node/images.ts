@@ -32,6 +32,12 @@ export interface BaseImage {
   readonly layers: readonly Descriptor[];
 }
 
+/** An image in an archive. */
+export interface ArchivedImage extends BaseImage {
+  /** With tag: how a node names it once it is loaded there. */
+  readonly name: string;
+}
+
 const LAYER_TYPE = 'application/vnd.oci.image.layer.v1.tar';
 const CONFIG_TYPE = 'application/vnd.oci.image.config.v1+json';
 const MANIFEST_TYPE = 'application/vnd.oci.image.manifest.v1+json';
@@ -59,11 +65,11 @@ const NO_BASE: BaseImage = {
   },
 };
 
-/** Reads what {@link writeImage} needs of a docker-archive with one image. */
-export async function readBaseImage(archive: string): Promise<BaseImage> {
+/** Reads what {@link writeImage} needs of a docker-archive with one image, and its name. */
+export async function readBaseImage(archive: string): Promise<ArchivedImage> {
   const extract = async (member: string): Promise<string> =>
     (await execa('tar', ['--extract', '--to-stdout', '--file', archive, member])).stdout;
-  const [entry] = JSON.parse(await extract('manifest.json')) as [{ Config: string; Layers: string[] }];
+  const [entry] = JSON.parse(await extract('manifest.json')) as [ManifestEntry];
   const config = JSON.parse(await extract(entry.Config)) as ImageConfig;
   const { stdout } = await execa('tar', ['--list', '--verbose', '--file', archive]);
   const sizes = new Map(
@@ -76,7 +82,14 @@ export async function readBaseImage(archive: string): Promise<BaseImage> {
     const size = sizes.get(entry.Layers[index] ?? '') ?? 0;
     return { mediaType: LAYER_TYPE, digest, size };
   });
-  return { config, layers };
+  return { name: entry.RepoTags[0] ?? '', config, layers };
+}
+
+/** An image in `manifest.json` of a docker-archive. */
+interface ManifestEntry {
+  readonly Config: string;
+  readonly Layers: readonly string[];
+  readonly RepoTags: readonly string[];
 }
 
 export interface ImageContent {

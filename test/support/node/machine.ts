@@ -12,7 +12,7 @@ import type { Command } from './node-services.ts';
 const POLL_MS = 100;
 /** Twenty times what a node takes on an idle machine: it is there to end with the reason. */
 const START_TIMEOUT_MS = 600_000;
-/** Programs run beside tests; see garbage-collection.ts for what they do. */
+/** Programs run beside tests; see go-settings.ts for what they do. */
 const ENVIRONMENT = { GOGC: '100', GOMEMLIMIT: '512MiB' };
 
 export interface MachineParts {

@@ -1,6 +1,6 @@
 import { describe, inject } from 'vitest';
 import type { NodeParts } from './global-setup.ts';
-import { type BaseImage, readBaseImage } from './images.ts';
+import { type ArchivedImage, readBaseImage } from './images.ts';
 import { TestNode } from './test-node.ts';
 
 /** The node that all files of a worker share; it ends with the worker. */
@@ -8,7 +8,7 @@ export interface SharedNode {
   readonly node: TestNode;
   readonly parts: NodeParts;
   /** The operator's image, which is on the node. */
-  readonly operatorImage: BaseImage;
+  readonly operatorImage: ArchivedImage;
 }
 
 const shared: { node?: Promise<SharedNode> } = {};

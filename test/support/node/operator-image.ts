@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '@addon-operator/base/clock';
-import { type BuiltImage, buildImage, revision, saveImage } from '../../../release/build-image.ts';
-import { type Engine, findEngine, imageStore, runEngine } from '../../../release/engine.ts';
+import { type BuiltImage, buildImage, type ImageOptions, saveImage } from '../../../release/build-image.ts';
+import { findEngine, imageStore } from '../../../release/engine.ts';
+import { imageId } from '../../../release/last-build.ts';
 import { isPresent } from '../control-plane/go-programs.ts';
 import type { FindOptions } from '../control-plane/programs.ts';
-import { digestOfImageSources } from './image-sources.ts';
 
-/** The name of the operator's image on a test node. */
-export const OPERATOR_IMAGE = 'localhost/addon-operator:latest';
 const projectRoot = join(import.meta.dirname, '../../..');
+const CHECKOUT = createHash('sha256').update(projectRoot).digest('hex').slice(0, 12);
+/** Checkouts that are tested at the same time build in one storage. */
+const OPERATOR_IMAGE = `localhost/addon-operator-test:${CHECKOUT}`;
 const ARCHIVE = 'ADDON_OPERATOR_IMAGE_ARCHIVE';
 /** A test run that started this long ago does not load the archive any more. */
 const ARCHIVE_KEPT_MS = 3 * 60 * 60 * 1_000;
@@ -34,56 +35,31 @@ export function isArchiveNamed(env: FindOptions['env']): boolean {
   return (env[ARCHIVE] ?? '') !== '';
 }
 
+/** What an image of the tests is built with: from cached layers, or with more packages under a name of its own. */
+export function imageOptions(
+  onProgress: ImageOptions['onProgress'],
+  extraPackages: readonly string[] = [],
+): ImageOptions {
+  const tag = [OPERATOR_IMAGE, ...extraPackages].join('-');
+  return { engine: 'buildah', tag, isOfCheckout: true, extraPackages, onProgress };
+}
+
 /** The image that {@link findOperatorImage} has built. */
 export async function builtOperatorImage(signal: AbortSignal): Promise<Omit<BuiltImage, 'durationMs'>> {
   return { engine: await findEngine('buildah', signal), name: OPERATOR_IMAGE };
 }
 
-/** The newest image of this checkout. */
-interface LastBuild {
-  /** Of what it was built from. */
-  readonly sources: string;
-  readonly id: string;
-  readonly archive: string;
-}
-
-/** To compare an unchanged tree with the layers takes buildah 15 s, and a run of the gate needs the image three times. */
 async function buildOperatorImage(
   onProgress: (message: string) => void,
   signal: AbortSignal,
 ): Promise<string> {
-  const sources = await digestOfImageSources(projectRoot, [process.version, await revision(signal)]);
-  const engine = await findEngine('buildah', signal);
-  const record = join(
-    imageStore(),
-    `operator-${createHash('sha256').update(projectRoot).digest('hex')}.json`,
-  );
-  const last = await readLastBuild(record);
-  if (last?.sources === sources && (await isPresent(last.archive))) {
-    const id = await imageId(engine, signal).catch(() => undefined);
-    if (id === last.id) return await keep(last.archive);
-  }
-  const image = await buildImage({ engine: 'buildah', tag: OPERATOR_IMAGE, onProgress }, signal);
+  const image = await buildImage(imageOptions(onProgress), signal);
   onProgress(`image built in ${Math.round(image.durationMs / 1_000)} s`);
-  const id = await imageId(engine, signal);
+  const id = await imageId(image.engine, image.name, signal);
   const archive = join(imageStore(), `operator-${id.slice(0, 12)}.tar`);
   if (await isPresent(archive)) await keep(archive);
   else await writeArchive(image, archive, signal);
-  await writeFile(record, JSON.stringify({ sources, id, archive } satisfies LastBuild));
   return archive;
-}
-
-async function readLastBuild(record: string): Promise<LastBuild | undefined> {
-  try {
-    return JSON.parse(await readFile(record, 'utf8')) as LastBuild;
-  } catch {
-    return undefined;
-  }
-}
-
-async function imageId(engine: Engine, signal: AbortSignal): Promise<string> {
-  const format = ['images', '--quiet', '--no-trunc', OPERATOR_IMAGE];
-  return (await runEngine(engine, format, undefined, signal)).replace('sha256:', '');
 }
 
 async function keep(archive: string): Promise<string> {
