@@ -23,6 +23,8 @@ export interface ImageOptions {
   readonly helmMajor?: 3 | 4;
   /** Debian packages that hooks need besides: `python3`, `curl`. */
   readonly extraPackages?: readonly string[];
+  /** Takes packages as they were at this time, such as `20261101T000000Z`; default: as they are today. */
+  readonly debianSnapshot?: string;
   /** Where the bases come from; default: the registry where one is reached, else made here (buildah only). */
   readonly bases?: 'registry' | 'local';
   /** Builds every layer again, with this time in it and in its files, so that the same sources give the same bytes. */
@@ -143,6 +145,7 @@ async function buildArguments(
     HELM_MAJOR: String(options.helmMajor ?? 4),
     EXTRA_PACKAGES: options.extraPackages?.join(' ') ?? '',
     VERSION: version,
+    ...(options.debianSnapshot === undefined ? {} : { DEBIAN_SNAPSHOT: options.debianSnapshot }),
   };
   const isBuildah = engine.name === 'buildah';
   return [

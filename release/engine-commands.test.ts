@@ -89,15 +89,22 @@ describe('a build, an archive and a push', () => {
     expect(commands[1]).toBe(`${engine} build ${ARGUMENTS} ${flags} --tag ${NAME} ${ROOT}`);
   });
 
-  test('have the requested helm and packages, and the name that the engine uses', async () => {
+  test('have the requested helm, packages and snapshot of Debian, and the name that the engine uses', async () => {
     await standIn('docker');
     await standIn('podman');
-    const options = { tag: 'operator:1', helmMajor: 3, extraPackages: ['python3', 'curl'] } as const;
+    const options = {
+      tag: 'operator:1',
+      helmMajor: 3,
+      extraPackages: ['python3', 'curl'],
+      debianSnapshot: '20261101T000000Z',
+    } as const;
     for (const engine of ['docker', 'podman'] as const)
       await buildImage({ engine, bases: 'registry', onProgress, ...options }, signal);
     const [, docker = '', , podman = ''] = await calls();
-    for (const command of [docker, podman])
+    for (const command of [docker, podman]) {
       expect(command).toContain('--build-arg=HELM_MAJOR=3 --build-arg=EXTRA_PACKAGES=python3 curl ');
+      expect(command).toContain(' --build-arg=DEBIAN_SNAPSHOT=20261101T000000Z ');
+    }
     expect(docker).toContain(' --tag operator:1 ');
     expect(podman).toContain(' --tag localhost/operator:1 ');
   });

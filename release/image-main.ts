@@ -5,7 +5,7 @@ import { isStep, oneOf, runScript } from './command-line.ts';
 import { ENGINE_NAMES } from './engine.ts';
 
 const USAGE = `npm run image -- [--tag NAME] [--engine docker|podman|buildah] [--helm 3|4] [--with python3,curl]
-  [--bases registry|local] [--output FILE.tar] [--verbose]`;
+  [--bases registry|local] [--debian-snapshot TIME] [--output FILE.tar] [--verbose]`;
 
 await runScript('image', async (signal) => {
   const { values } = parseArgs({
@@ -15,6 +15,7 @@ await runScript('image', async (signal) => {
       helm: { type: 'string' },
       with: { type: 'string' },
       bases: { type: 'string' },
+      'debian-snapshot': { type: 'string' },
       output: { type: 'string' },
       verbose: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -27,12 +28,14 @@ await runScript('image', async (signal) => {
   const engine = oneOf('engine', values.engine, ENGINE_NAMES);
   const bases = oneOf('bases', values.bases, ['registry', 'local']);
   const helm = oneOf('helm', values.helm, ['3', '4']);
+  const debianSnapshot = values['debian-snapshot'];
   const onProgress = (message: string): void => console.log(`image: ${message}`);
   const image = await buildImage(
     {
       ...(values.tag === undefined ? {} : { tag: values.tag }),
       ...(engine === undefined ? {} : { engine }),
       ...(bases === undefined ? {} : { bases }),
+      ...(debianSnapshot === undefined ? {} : { debianSnapshot }),
       helmMajor: helm === '3' ? 3 : 4,
       extraPackages: values.with?.split(',') ?? [],
       onProgress,

@@ -13,7 +13,10 @@ const PACKING = ['--compression-format', 'zstd', '--compression-level', '8'];
 const CHART = join(projectRoot, 'deploy/addon-operator');
 
 export interface ReleaseOptions
-  extends Pick<ImageOptions, 'engine' | 'bases' | 'helmMajor' | 'extraPackages' | 'onProgress' | 'onLine'> {
+  extends Pick<
+    ImageOptions,
+    'engine' | 'bases' | 'helmMajor' | 'extraPackages' | 'debianSnapshot' | 'onProgress' | 'onLine'
+  > {
   /** Host and path, such as `registry.example.com/team`. */
   readonly registry: string;
   /** Speaks HTTP with the registry. */

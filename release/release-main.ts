@@ -5,7 +5,7 @@ import { ENGINE_NAMES } from './engine.ts';
 import { publish } from './publish.ts';
 
 const USAGE = `npm run release -- --registry HOST/PATH [--plain-http] [--engine docker|podman|buildah] [--helm 3|4]
-  [--with python3,curl] [--bases registry|local] [--allow-changes] [--verbose]`;
+  [--with python3,curl] [--bases registry|local] [--debian-snapshot TIME] [--allow-changes] [--verbose]`;
 
 await runScript('release', async (signal) => {
   const { values } = parseArgs({
@@ -16,6 +16,7 @@ await runScript('release', async (signal) => {
       helm: { type: 'string' },
       with: { type: 'string' },
       bases: { type: 'string' },
+      'debian-snapshot': { type: 'string' },
       'allow-changes': { type: 'boolean', default: false },
       verbose: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -28,6 +29,7 @@ await runScript('release', async (signal) => {
   if (values.registry === undefined) throw new Error(`--registry is missing\n${USAGE}`);
   const engine = oneOf('engine', values.engine, ENGINE_NAMES);
   const bases = oneOf('bases', values.bases, ['registry', 'local']);
+  const debianSnapshot = values['debian-snapshot'];
   const onProgress = (message: string): void => console.log(`release: ${message}`);
   const published = await publish(
     {
@@ -36,6 +38,7 @@ await runScript('release', async (signal) => {
       allowsChanges: values['allow-changes'],
       ...(engine === undefined ? {} : { engine }),
       ...(bases === undefined ? {} : { bases }),
+      ...(debianSnapshot === undefined ? {} : { debianSnapshot }),
       helmMajor: oneOf('helm', values.helm, ['3', '4']) === '3' ? 3 : 4,
       extraPackages: values.with?.split(',') ?? [],
       onProgress,
