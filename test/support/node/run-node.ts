@@ -1,6 +1,7 @@
 // `npm run node -- start`: a cluster of one node with the operator and the starter modules in it, until Ctrl-C.
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { systemClock } from '@addon-operator/base/clock';
 import { messageOf } from '@addon-operator/base/errors';
 import { findNodeParts } from './global-setup.ts';
 import { reasonAgainstNode } from './node-programs.ts';
@@ -8,6 +9,8 @@ import { startNode } from './node-suite.ts';
 import { PodOperator, RELEASE } from './pod-operator.ts';
 import type { TestNode } from './test-node.ts';
 
+/** npm passes a Ctrl-C on that the terminal has sent to all processes. */
+const SAME_SIGNAL_MS = 500;
 const ROOT = join(import.meta.dirname, '../../..');
 
 async function start(signal: AbortSignal): Promise<void> {
@@ -47,8 +50,15 @@ Logs of the node are in ${join(node.directory, 'log')}. Ctrl-C ends it, and noth
 
 if (process.argv[2] === 'start') {
   const stop = new AbortController();
-  // A second one ends this process at once: its guard removes the node.
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());
+  let stoppedMs: number | undefined;
+  const onSignal = (): void => {
+    const nowMs = systemClock.steadyMs();
+    stoppedMs ??= nowMs;
+    stop.abort();
+    // A second one ends this process at once: its guard removes the node.
+    if (nowMs - stoppedMs > SAME_SIGNAL_MS) process.exit(1);
+  };
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, onSignal);
   try {
     await start(stop.signal);
     process.exit(0);
