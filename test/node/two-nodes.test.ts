@@ -4,11 +4,16 @@ import {
   AdmissionLoad,
   createConverted,
   createConvertedKind,
-  deleteConvertedKind,
   RESPONDING_HOOK,
   requestOnce,
 } from '../support/node/admission-load.ts';
-import { leadersOf, reportResults, untilMore, untilResponded } from '../support/node/admission-waits.ts';
+import {
+  deleteConvertedKind,
+  leadersOf,
+  reportResults,
+  untilMore,
+  untilResponded,
+} from '../support/node/admission-waits.ts';
 import { describeNode, type SharedNode } from '../support/node/node-suite.ts';
 import { type PodObject, PodOperator } from '../support/node/pod-operator.ts';
 

@@ -7,12 +7,17 @@ import {
   AdmissionLoad,
   createConverted,
   createConvertedKind,
-  deleteConvertedKind,
   RESPONDING_HOOK,
   requestOnce,
   WEBHOOK_KINDS,
 } from '../support/node/admission-load.ts';
-import { leadersOf, reportResults, untilMore, untilResponded } from '../support/node/admission-waits.ts';
+import {
+  deleteConvertedKind,
+  leadersOf,
+  reportResults,
+  untilMore,
+  untilResponded,
+} from '../support/node/admission-waits.ts';
 import { describeNode, type SharedNode } from '../support/node/node-suite.ts';
 import { PodOperator, RELEASE } from '../support/node/pod-operator.ts';
 
@@ -82,14 +87,15 @@ describeNode('webhooks through their Service', (node) => {
       await createConverted(shared.node, operator.namespace);
       await untilResponded(shared, operator);
       await using load = new AdmissionLoad(shared.node, operator);
-      await untilMore(load, 50);
+      await untilMore(load, 100);
       const leader = load.results.at(-1)?.pod ?? '';
       await killContainer(shared, operator.namespace, leader);
       const killedMs = performance.now();
       const served = () => load.results.find(({ startMs, pod }) => startMs > killedMs && pod !== undefined);
       await expect.poll(served, SOON).toBeDefined();
-      await untilMore(load, 100);
+      await untilMore(load, 400);
       const results = await load.stop();
+      expect(results.length).toBeGreaterThan(500);
       // The container of the killed process is started again before a replica leads.
       const servedMs = served()?.endMs ?? 0;
       const failedLater = load.failures.filter(({ startMs }) => startMs > servedMs);

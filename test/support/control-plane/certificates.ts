@@ -1,4 +1,10 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import {
+  type CertifiedKey,
+  createAuthority,
+  issueCertificate,
+} from '@addon-operator/crypto/x509-certificate';
 import { execa } from 'execa';
 
 /** Paths of PEM files. */
@@ -27,6 +33,12 @@ interface Request {
   readonly extensions: readonly string[];
 }
 
+/** When a certificate is valid that is older than its cluster, as most are. */
+export interface Validity {
+  readonly notBeforeMs: number;
+  readonly notAfterMs: number;
+}
+
 const NEW_CERTIFICATE = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 30'.split(
   ' ',
 );
@@ -50,12 +62,32 @@ export class CertificateAuthority {
     return authority;
   }
 
+  /** As {@link create}, valid from another time on, which openssl does not offer. */
+  static async createValid(
+    directory: string,
+    validity: Validity,
+    signal: AbortSignal,
+  ): Promise<CertificateAuthority> {
+    const authority = new CertificateAuthority(directory, signal);
+    await authority.#write('ca', createAuthority({ commonName: 'control-plane-ca', ...validity }));
+    return authority;
+  }
+
+  /** The certificate of a server, valid from another time on. */
+  async issueServer(name: string, hosts: readonly string[], validity: Validity): Promise<IssuedCertificate> {
+    const [cert, key] = await Promise.all(
+      ['ca.crt', 'ca.key'].map(async (file) => await readFile(join(this.#directory, file), 'utf8')),
+    );
+    const authority = { cert: cert ?? '', key: key ?? '' };
+    return await this.#write(name, issueCertificate(authority, { commonName: name, ...validity }, hosts));
+  }
+
   async issue({ name, subject, extensions }: Request): Promise<IssuedCertificate> {
     const signedByCa = ['-CA', 'ca.crt', '-CAkey', 'ca.key', '-addext', 'basicConstraints=critical,CA:FALSE'];
     const files = ['-keyout', `${name}.key`, '-out', `${name}.crt`];
     const added = extensions.flatMap((extension) => ['-addext', extension]);
     await this.#openssl([...NEW_CERTIFICATE, '-subj', subject, ...added, ...signedByCa, ...files]);
-    return { certFile: join(this.#directory, `${name}.crt`), keyFile: join(this.#directory, `${name}.key`) };
+    return this.#filesOf(name);
   }
 
   /** The path of a new key that signs the tokens of service accounts. */
@@ -70,6 +102,17 @@ export class CertificateAuthority {
       'sa.key',
     ]);
     return join(this.#directory, 'sa.key');
+  }
+
+  #filesOf(name: string): IssuedCertificate {
+    return { certFile: join(this.#directory, `${name}.crt`), keyFile: join(this.#directory, `${name}.key`) };
+  }
+
+  async #write(name: string, { cert, key }: CertifiedKey): Promise<IssuedCertificate> {
+    const files = this.#filesOf(name);
+    await writeFile(files.certFile, cert);
+    await writeFile(files.keyFile, key, { mode: 0o600 });
+    return files;
   }
 
   async #openssl(args: readonly string[]): Promise<void> {

@@ -59,15 +59,14 @@ export async function createConvertedKind({ probe }: TestNode): Promise<void> {
   });
 }
 
+/** Where the API server has that kind. */
+export const CONVERTED_KIND = `${DEFINITIONS}/answers.${GROUP}`;
+
 /** An object that {@link RESPONDING_HOOK} converts whenever it is read as v2. */
 export async function createConverted({ probe }: TestNode, namespace: string): Promise<void> {
   const path = `/apis/${GROUP}/v1/namespaces/${namespace}/answers`;
   const body = { apiVersion: `${GROUP}/v1`, kind: 'Answer', metadata: { name: 'one' }, spec: {} };
   await probe.expect({ method: 'POST', path, body });
-}
-
-export async function deleteConvertedKind({ probe }: TestNode): Promise<void> {
-  await probe.request({ method: 'DELETE', path: `${DEFINITIONS}/answers.${GROUP}` });
 }
 
 export const WEBHOOK_KINDS = ['mutating', 'validating', 'conversion'] as const;

@@ -1,9 +1,25 @@
-import { expect } from 'vitest';
-import { type AdmissionLoad, type AdmissionResult, requestOnce, WEBHOOK_KINDS } from './admission-load.ts';
+import { expect, vi } from 'vitest';
+import {
+  type AdmissionLoad,
+  type AdmissionResult,
+  CONVERTED_KIND,
+  requestOnce,
+  WEBHOOK_KINDS,
+} from './admission-load.ts';
 import type { SharedNode } from './node-suite.ts';
 import type { PodOperator } from './pod-operator.ts';
+import type { TestNode } from './test-node.ts';
 
 const SOON = { timeout: 600_000, interval: 200 };
+
+/** The next test may create the kind again only when it is gone. */
+export async function deleteConvertedKind({ probe }: TestNode): Promise<void> {
+  const request = { path: CONVERTED_KIND };
+  await probe.request({ method: 'DELETE', ...request });
+  // Outside of tests, where there is no `expect.poll`.
+  const isGone = async (): Promise<void> => expect((await probe.request(request)).status).toBe(404);
+  await vi.waitFor(isGone, SOON);
+}
 
 /** The API server learns of a webhook a moment after it was registered. */
 export async function untilResponded({ node }: SharedNode, { namespace }: PodOperator): Promise<void> {

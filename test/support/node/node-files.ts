@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { systemClock } from '@addon-operator/base/clock';
 import { type ApiAccess, ApiProbe } from '../control-plane/api-probe.ts';
 import { CertificateAuthority, type IssuedCertificate } from '../control-plane/certificates.ts';
 import { adminKubeconfig } from '../control-plane/kubeconfig.ts';
@@ -7,6 +8,16 @@ import { CERTIFICATE_USAGE, FIRST_NODE, inClusterKubeconfig, writeKubeletFiles }
 
 export const SERVICE_RANGE = '10.0.0.0/24';
 const API_SERVICE_IP = '10.0.0.1';
+const API_HOSTS = [
+  'localhost',
+  'kubernetes',
+  'kubernetes.default',
+  'kubernetes.default.svc',
+  '127.0.0.1',
+  API_SERVICE_IP,
+  FIRST_NODE.ip,
+];
+const DAY_MS = 86_400_000;
 export const DNS_READY = '127.0.0.1:8181';
 
 /** Parts of the control plane and cluster DNS, each with its name as a client of the API server. */
@@ -38,19 +49,12 @@ export async function writeNodeFiles(
 ): Promise<NodeFiles> {
   const pki = join(directory, 'pki');
   await mkdir(pki);
-  const authority = await CertificateAuthority.create(pki, signal);
+  const nowMs = systemClock.wallMs();
+  // A pod whose clock is behind reaches the API server too: it is there longer than the clock is wrong.
+  const validity = { notBeforeMs: nowMs - DAY_MS, notAfterMs: nowMs + 30 * DAY_MS };
+  const authority = await CertificateAuthority.createValid(pki, validity, signal);
   await writeKubeletFiles({ node: FIRST_NODE, directory, cgroup, authority });
-  const serverNames = [
-    ...['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'].map(
-      (name) => `DNS:${name}`,
-    ),
-    ...['127.0.0.1', API_SERVICE_IP, FIRST_NODE.ip].map((address) => `IP:${address}`),
-  ].join(',');
-  const apiserver = await authority.issue({
-    name: 'apiserver',
-    subject: '/CN=kube-apiserver',
-    extensions: [CERTIFICATE_USAGE, `subjectAltName=${serverNames}`],
-  });
+  const apiserver = await authority.issueServer('kube-apiserver', API_HOSTS, validity);
   const admin = await authority.issue({
     name: 'admin',
     subject: '/O=system:masters/CN=admin',
