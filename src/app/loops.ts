@@ -53,13 +53,23 @@ export function startLoops(host: DaemonHost, parts: LoopParts): void {
       },
       stop,
     ),
-    ...(host.memory === undefined ? [] : [freeMemory(host.clock, host.memory, stop)]),
   ];
+  endWith(host, loops, { stop, running });
+}
+
+/** Keeps the memory of the process small while it is at rest, as a standby is for days. */
+export function startFreeingMemory(host: DaemonHost, end: LoopEnd): void {
+  if (host.memory !== undefined) endWith(host, [freeMemory(host.clock, host.memory, end.stop)], end);
+}
+
+type LoopEnd = Pick<LoopParts, 'stop' | 'running'>;
+
+function endWith({ log }: DaemonHost, loops: readonly Promise<void>[], { stop, running }: LoopEnd): void {
   const ended = loops.map(async (loop) => {
     try {
       await loop;
     } catch (error) {
-      if (!stop.aborted) host.log.error(errorFields(error), 'a loop of the daemon ended unexpectedly');
+      if (!stop.aborted) log.error(errorFields(error), 'a loop of the daemon ended unexpectedly');
     }
   });
   running.defer(async () => {

@@ -38,7 +38,7 @@ import {
   startHookTools,
   type Tracing,
 } from './infrastructure.ts';
-import { startLoops } from './loops.ts';
+import { startFreeingMemory, startLoops } from './loops.ts';
 import { endOnUncaught, stopDaemon } from './stop.ts';
 
 /** A running operator. */
@@ -139,6 +139,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   const { lone, running, stop, abort, onLost, onCrash } = signals;
   endOnUncaught(host, running, onCrash);
   refuseUnsupported(settings);
+  startFreeingMemory(host, { stop, running });
   const metrics = createMetrics(settings, host);
   const hookMetrics = new HookMetrics({
     log: host.log,
