@@ -57,6 +57,7 @@ interface TestFlags {
   readonly watch?: true;
   readonly coverage?: true | string;
   readonly jobs?: string;
+  readonly wrap?: string;
 }
 
 const EVENTS = ['Added', 'Modified', 'Deleted'] as const;
@@ -134,7 +135,11 @@ function addTestCommand(hook: Command, { host, runner }: CommandParts): void {
     )
     .option(
       '--jobs <number>',
-      'how many hooks are tested at the same time; default: as many as there are processors',
+      'how many hooks are tested at the same time; default: as many as there are processors, 1 with --wrap',
+    )
+    .option(
+      '--wrap <command>',
+      'command that starts hooks that are executables, such as "kcov out" for their coverage',
     )
     .option('--watch', 'run the tests again after each change of a file, failed ones first')
     .addOption(

@@ -26,8 +26,10 @@ export interface HookTestOptions {
   readonly isWatch: boolean;
   /** Report which bindings were run; true, or `min:PERCENT`, below which the tests fail. */
   readonly coverage?: true | string;
-  /** How many hooks are tested at the same time; default: as many as the machine has processors. */
+  /** How many hooks are tested at the same time; default: as many as the machine has processors, one with `wrap`. */
   readonly jobs?: string;
+  /** Starts hooks that are executables, such as `kcov out`. */
+  readonly wrap?: string;
 }
 
 /** Runs the tests of hooks, and returns the exit code: 0 all passed, 1 one failed, 2 a test file cannot be used. */
@@ -42,7 +44,7 @@ export async function hookTestCommand(options: HookTestOptions, host: CliHost): 
   checkCoverage(options.coverage);
   const isChosen = caseFilter(options.filter);
   const reports = (options.report ?? []).map(reportOf);
-  const run: RunOptions = { ...options, isCi, isChosen, maxJobs: jobsOf(options.jobs) };
+  const run: RunOptions = { ...options, isCi, isChosen, maxJobs: jobsOf(options) };
   const files = await findTestFiles(options.paths, host.cwd);
   if (!options.isWatch) {
     const results = await runTestFiles(files, run, host, signal);
@@ -167,10 +169,11 @@ function checkCoverage(wanted: HookTestOptions['coverage']): void {
   );
 }
 
-function jobsOf(given: string | undefined): number {
-  if (given === undefined) return availableParallelism();
-  if (/^[1-9]\d?$/.test(given)) return Number(given);
-  throw new OperatorError('CONFIG_INVALID', `--jobs must be a number from 1 to 99, not "${given}"`);
+function jobsOf({ jobs, wrap }: HookTestOptions): number {
+  // Tools that measure coverage write what they have found into one place.
+  if (jobs === undefined) return wrap === undefined ? availableParallelism() : 1;
+  if (/^[1-9]\d?$/.test(jobs)) return Number(jobs);
+  throw new OperatorError('CONFIG_INVALID', `--jobs must be a number from 1 to 99, not "${jobs}"`);
 }
 
 function isSet(variable: string | undefined): boolean {

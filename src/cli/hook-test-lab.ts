@@ -32,6 +32,8 @@ import { HookWorld } from '../devkit/test/hook-world.ts';
 import { type OpenedWorld, RestartableWorld } from '../devkit/test/restartable-world.ts';
 import { RunRecords } from '../devkit/test/run-records.ts';
 import { writeStubs } from '../devkit/test/stub-programs.ts';
+import { wrappedRuns } from '../devkit/test/wrapped-runs.ts';
+import type { Hook } from '../hooks/hook.ts';
 import type { HookRuns } from '../hooks/run-hook.ts';
 import type { Settings } from '../settings.ts';
 import type { CliHost } from './cli-host.ts';
@@ -53,6 +55,13 @@ const OPERATOR = 'addon-operator';
 const DEFAULT_START = '2026-01-01T00:00:00Z';
 const DEFAULT_TIMEOUT = '1m';
 
+export interface TestLabOptions {
+  /** Gets what the hooks are run for. */
+  readonly coverage: BindingCoverage;
+  /** Starts hooks that are executables. */
+  readonly wrap?: string | undefined;
+}
+
 /** Opens the worlds of cases, one after another. Cases at the same time need a lab each. */
 export interface TestLab {
   readonly jq: RunJq;
@@ -71,12 +80,11 @@ interface Current {
 /**
  * Starts what its cases share: one sandbox, one launcher of processes, jq. When this resolves all of it has ended.
  *
- * @param coverage gets what the hooks are run for
  * @throws OperatorError when that is not possible; errors of `use`
  */
 export async function withTestLab<T>(
   host: CliHost,
-  coverage: BindingCoverage,
+  options: TestLabOptions,
   use: (lab: TestLab) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
@@ -104,7 +112,7 @@ export async function withTestLab<T>(
           const clock = new VirtualClock(Date.parse(merged(file, test).now ?? DEFAULT_START));
           current = { clock, changes: [], requests: [], activity: new Activity(), api: new ApiFaults() };
           return await openWorld(
-            { host, lab, sandbox, settings, loaded, beginnings, coverage, current, signal },
+            { ...options, host, lab, sandbox, settings, loaded, beginnings, current, signal },
             path,
             file,
             test,
@@ -125,7 +133,7 @@ async function runJq(
   return await filter.apply(value, signal);
 }
 
-interface Parts {
+interface Parts extends TestLabOptions {
   readonly host: CliHost;
   readonly lab: HookLab;
   readonly sandbox: Sandbox;
@@ -134,7 +142,6 @@ interface Parts {
   readonly loaded: Map<string, LoadedHook>;
   /** By time and values. */
   readonly beginnings: Map<string, Beginning>;
-  readonly coverage: BindingCoverage;
   readonly current: Current;
   readonly signal: AbortSignal;
 }
@@ -222,8 +229,8 @@ async function openOnce(
   parts: OpenParts,
   { path, directory }: { readonly path: string; readonly directory: string },
 ): Promise<OpenedWorld> {
-  const { host, lab, sandbox, settings, loaded, current, steps, discovery, errors, setting, beginning } =
-    parts;
+  const { host, lab, sandbox, settings, loaded, current, steps, discovery, errors, setting } = parts;
+  const { beginning, wrap } = parts;
   const { clock, activity, api } = current;
   const place = placeOf(path, resolve(host.cwd, settings.globalHooksDir));
   const ended = new AbortController();
@@ -232,6 +239,7 @@ async function openOnce(
   opening.defer(() => ended.abort());
   const env = await hookEnv(setting, directory, lab.hookEnv, opening);
   const records = new RunRecords();
+  const scratch = wrap === undefined ? '' : await scratchDirectory(opening);
   let hookRuns: HookRuns | undefined;
   const known = loaded.get(path);
   const main = api.around(new MemoryClient(sandbox, activity, OPERATOR), false);
@@ -241,8 +249,8 @@ async function openOnce(
     path,
     place,
     tap: (runs) => {
-      hookRuns = runs;
-      return records.tap(runs);
+      hookRuns = wrap === undefined ? runs : wrappedRuns(runs, wrap, scratch);
+      return records.tap(hookRuns);
     },
     running: opening,
     stop,
@@ -257,11 +265,7 @@ async function openOnce(
     ...(known === undefined ? {} : { loaded: known }),
   });
   loaded.set(path, hook.loaded);
-  if (setting.stub !== undefined && hook.runtime.hook.transport !== 'executable')
-    throw new OperatorError(
-      'CONFIG_INVALID',
-      'stub: only a hook that is an executable finds programs in PATH',
-    );
+  refuseStubs(setting, hook.runtime.hook);
   if (hookRuns === undefined) throw new OperatorError('INTERNAL', 'the hook has no way to be run');
   const readObjects: CaseTools['readObjects'] = (given) => objectsOf(given, directory);
   if (beginning !== undefined)
@@ -297,6 +301,14 @@ async function openOnce(
     await running.disposeAsync();
   };
   return { world, end };
+}
+
+function refuseStubs({ stub }: Setting, { transport }: Hook): void {
+  if (stub !== undefined && transport !== 'executable')
+    throw new OperatorError(
+      'CONFIG_INVALID',
+      'stub: only a hook that is an executable finds programs in PATH',
+    );
 }
 
 /** Variables of the hook beside those that it has in any case. */

@@ -31,6 +31,8 @@ export interface TestRunOptions {
   readonly isChosen: (name: string) => boolean;
   /** How many hooks are tested at the same time. */
   readonly maxJobs: number;
+  /** Starts hooks that are executables. */
+  readonly wrap?: string;
 }
 
 export interface TestRunResults {
@@ -84,7 +86,7 @@ export async function runTestFiles(
   const run = async (files: readonly ReadFile[], lab: TestLab, ends: AbortSignal): Promise<void> => {
     for (const read of files) add(read.index, await runFile(read, options, lab, host, ends));
   };
-  const open: OpenLab = (use, ends) => withTestLab(host, coverage, use, ends);
+  const open: OpenLab = (use, ends) => withTestLab(host, { coverage, wrap: options.wrap }, use, ends);
   await inLabs([...byHook.values()], options.maxJobs, open, run, signal);
   return { files: results.filter((result) => result !== undefined), coverage: coverage.hooks };
 }

@@ -144,6 +144,13 @@ cases:
 `,
   'stubbed/b.hook-test.yaml':
     'hook: ../global-hooks/in-process.ts\nstub: {curl: exit 7}\ncases: [{name: has no stubs, steps: [start]}]\n',
+  "global-hooks/it's.sh": shHook('onStartup: 1', 'echo done'),
+  'wrap.sh': shHook('', 'echo "$@" >> wrapped.log\nexec "$@"'),
+  'wrapped/a.hook-test.yaml': `hook: ../global-hooks/it's.sh
+cases: [{name: is started by another program, steps: [{start: {}, expect: {output: "done\\n"}}]}]
+`,
+  'wrapped/b.hook-test.yaml':
+    'hook: ../global-hooks/in-process.ts\ncases: [{name: is not, steps: [start]}]\n',
   'bad/a.hook-test.yaml': 'hook: gone.sh\ncases:\n- {name: a, steps: [start]}\n',
   'bad/b.hook-test.yaml': 'hok: gone.sh\n',
   'apart/fixtures/gadget.yaml': CRD,
@@ -224,6 +231,15 @@ tests/certificates.hook-test.yaml
     the hook deleted Secret shop/tls, which is not among the expected objects`);
     expect(stdout).toMatch(/FAILED says that a fixture is missing\n {4}cannot read .*gone\.yaml: ENOENT/);
     expect(exitCode).toBe(1);
+  });
+
+  test('starts hooks that are executables with the command of --wrap', async () => {
+    const { exitCode, stdout } = await hookTest('wrapped --wrap ./wrap.sh');
+    expect(stdout).toContain('2 passed, 0 failed, 0 skipped');
+    expect(exitCode).toBe(0);
+    const hook = join(directory, "global-hooks/it's.sh");
+    expect(await readFile(join(directory, 'wrapped.log'), 'utf8')).toBe(`${hook}\n`);
+    expect((await hookTest('wrapped --wrap gone')).stdout).toContain('gone: not found');
   });
 
   test('repeats a failed run when time passes, and fails for one that is left', async () => {
