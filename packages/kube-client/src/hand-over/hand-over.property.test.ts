@@ -13,6 +13,8 @@ import {
 /** In ticks. */
 const TIMES = { duration: 30, renewDeadline: 20, retry: 6 };
 const TICKS = 300;
+/** A hand-over, and a return, take less. */
+const MAX_WAIT = 200;
 /** With it some renewals are in time, and others are not. */
 const MAX_DELAY = 5;
 /** The owner may learn late of changes: its watch was interrupted. */
@@ -206,6 +208,10 @@ class Holder {
     return this.#phase === 'holding' && this.#isPermitted && this.#world.now < this.#stopAt;
   }
 
+  get isOver(): boolean {
+    return this.#phase === 'over';
+  }
+
   crash(): void {
     this.#phase = 'over';
   }
@@ -331,6 +337,32 @@ function randomBelow(seed: number): (bound: number) => number {
   };
 }
 
+/** Ticks until something is so; undefined if it is not in time. */
+function ticksUntil(world: World, isSo: () => boolean): number | undefined {
+  for (let ticks = 0; ticks < MAX_WAIT; ticks += 1) {
+    if (isSo()) return ticks;
+    world.tick();
+  }
+  return undefined;
+}
+
+/** Lets a tick pass, and returns who acts. */
+function actorsAfterTick(world: World): readonly string[] {
+  world.tick();
+  const active = world.holders.filter((holder) => holder.acts).map(({ name }) => name);
+  return world.owner.acts ? [...active, 'owner'] : active;
+}
+
+/** A further process gets it, unless its requests take too long, and ends. Returns when the owner acts after that, in ticks. */
+function lastReturn(world: World, end: 'crash' | 'giveBack'): number | undefined {
+  for (const holder of world.holders) holder.crash();
+  const last = new Holder(world, 'last', true);
+  world.holders.push(last);
+  ticksUntil(world, () => last.acts || last.isOver);
+  last[end]();
+  return ticksUntil(world, () => world.owner.acts);
+}
+
 test('no two act at the same time, whatever happens, and each is handed over and taken back', () => {
   let handedOver = 0;
   let takenBack = 0;
@@ -345,9 +377,7 @@ test('no two act at the same time, whatever happens, and each is handed over and
         let last = '';
         for (let tick = 0; tick < TICKS; tick += 1) {
           for (const [at, event] of script) if (at === tick) happen(world, event);
-          world.tick();
-          const active = world.holders.filter((holder) => holder.acts).map(({ name }) => name);
-          if (world.owner.acts) active.push('owner');
+          const active = actorsAfterTick(world);
           expect(active.length, `${active.join(' and ')} at ${world.now}`).toBeLessThanOrEqual(1);
           const [now = last] = active;
           if (now !== last && last !== '') {
@@ -356,10 +386,53 @@ test('no two act at the same time, whatever happens, and each is handed over and
           }
           last = now;
         }
+        const end = seed % 2 === 0 ? 'crash' : 'giveBack';
+        expect(lastReturn(world, end), `until the owner acts after ${end}`).not.toBeUndefined();
       },
     ),
     { numRuns: 250 },
   );
   // Otherwise the property says nothing.
   expect(Math.min(handedOver, takenBack)).toBeGreaterThan(20);
+});
+
+test.each([0, 1, 2])(
+  'what is given back is taken back before it lapses, and what lapses is waited for once, with requests of %i ticks',
+  (delay) => {
+    const random = (bound: number): number => Math.min(delay, bound - 1);
+    expect(lastReturn(new World(random), 'giveBack')).toBeLessThan(TIMES.duration - TIMES.retry);
+    const afterCrash = lastReturn(new World(random), 'crash');
+    expect(afterCrash).toBeGreaterThan(TIMES.duration - TIMES.retry - 4 * delay);
+    expect(afterCrash).toBeLessThan(2 * (TIMES.duration - TIMES.retry));
+  },
+);
+
+test('no two act at the same time, however soon something follows on a hand-over', () => {
+  fc.assert(
+    fc.property(
+      fc.nat(),
+      fc.array(fc.tuple(fc.nat({ max: 20 }), events), { minLength: 1, maxLength: 4 }),
+      (seed, script) => {
+        fc.pre(!isTooMuch(script));
+        const world = new World(randomBelow(seed));
+        const first = new Holder(world, 'first', false);
+        world.holders.push(first);
+        ticksUntil(world, () => first.acts || first.isOver);
+        let most: readonly string[] = [];
+        const pass = (ticks: number): void => {
+          for (let tick = 0; tick < ticks; tick += 1) {
+            const active = actorsAfterTick(world);
+            if (active.length > most.length) most = active;
+          }
+        };
+        for (const [gap, event] of script) {
+          pass(gap);
+          happen(world, event);
+        }
+        pass(2 * TIMES.duration);
+        expect(most.length, `${most.join(' and ')} act`).toBeLessThanOrEqual(1);
+      },
+    ),
+    { numRuns: 1_000 },
+  );
 });
