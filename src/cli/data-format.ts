@@ -1,5 +1,5 @@
 import type { Json } from '@addon-operator/json';
-import { isObject, parseJson, textOf } from '@addon-operator/json';
+import { isObject, parseJson, stringOf } from '@addon-operator/json';
 import type { CliHost } from './cli-host.ts';
 import type { OutputFormat } from './output-format.ts';
 import { printData } from './print-data.ts';
@@ -29,7 +29,7 @@ export async function inFormat(
 
 /** The values under one key of the objects in a list. */
 export function fieldOfEach(list: unknown, key: string): readonly string[] {
-  return Array.isArray(list) ? list.map((item) => (isObject(item) ? textOf(item[key]) : '')) : [];
+  return Array.isArray(list) ? list.map((item) => (isObject(item) ? stringOf(item[key]) : '')) : [];
 }
 
 async function yamlOf(data: Json): Promise<string> {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { fieldsOf, textOf } from '@addon-operator/json';
+import { fieldsOf, stringOf } from '@addon-operator/json';
 import { load } from 'js-yaml';
 import type { Daemon } from '../app/start.ts';
 import { globalHooksRoot } from '../hooks/load-hooks.ts';
@@ -85,7 +85,7 @@ export async function endFacts(input: EndFactsInput, signal: AbortSignal): Promi
 function chartVersion({ chart, path }: Module): string {
   if (chart !== 'chart-yaml') return '';
   const document: unknown = load(readFileSync(join(path, 'Chart.yaml'), 'utf8'));
-  return textOf(fieldsOf(document)['version']);
+  return stringOf(fieldsOf(document)['version']);
 }
 
 function urlHost(address: string): string {

@@ -1,6 +1,6 @@
 import { readableLine } from '@addon-operator/base/escape-controls';
 import { followStream, type StreamEvent } from '@addon-operator/http-server/stream-client';
-import { fieldsOf, type Json, textOf } from '@addon-operator/json';
+import { fieldsOf, type Json, stringOf } from '@addon-operator/json';
 import type { CliHost } from './cli-host.ts';
 import { harmless } from './harmless.ts';
 import type { OutputFormat } from './output-format.ts';
@@ -73,14 +73,14 @@ function nameOf({ event, data }: StreamEvent): string {
   switch (kind) {
     case 'snapshot':
       return runsOf(fields)
-        .map(({ id }) => `run/${textOf(id)}`)
+        .map(({ id }) => `run/${stringOf(id)}`)
         .join('\n');
     case 'run':
-      return `run/${textOf(fields['id'])}`;
+      return `run/${stringOf(fields['id'])}`;
     case 'queue':
-      return `queue/${textOf(fields['name'])}`;
+      return `queue/${stringOf(fields['name'])}`;
     case 'module':
-      return `module/${textOf(fields['module'])}`;
+      return `module/${stringOf(fields['module'])}`;
     default:
       return '';
   }
@@ -98,8 +98,8 @@ export function lineOf({ event, data }: StreamEvent): string {
       return queueLine(fields);
     case 'module': {
       const why =
-        ['lastError', 'heldUpBy', 'waitsFor'].map((name) => textOf(fields[name])).find(Boolean) ?? '';
-      return `module ${textOf(fields['module'])}: ${textOf(fields['status'])}${why === '' ? '' : `: ${why}`}`;
+        ['lastError', 'heldUpBy', 'waitsFor'].map((name) => stringOf(fields[name])).find(Boolean) ?? '';
+      return `module ${stringOf(fields['module'])}: ${stringOf(fields['status'])}${why === '' ? '' : `: ${why}`}`;
     }
     default:
       return '';
@@ -108,10 +108,10 @@ export function lineOf({ event, data }: StreamEvent): string {
 
 /** Queues for parallel modules come and go with each converge, and say something only while they have tasks. */
 function queueLine(queue: Readonly<Record<string, unknown>>): string {
-  const name = textOf(queue['name']);
+  const name = stringOf(queue['name']);
   if (queue['length'] === 0) return name.startsWith('parallel_queue_') ? '' : `queue ${name}: empty`;
   const tasks = queue['length'] === 1 ? '1 task' : `${String(queue['length'])} tasks`;
-  return `queue ${name}: ${tasks}, ${textOf(fieldsOf(queue['status'])['type'])}`;
+  return `queue ${name}: ${tasks}, ${stringOf(fieldsOf(queue['status'])['type'])}`;
 }
 
 /** Of a snapshot, the oldest first. */
@@ -120,7 +120,7 @@ function runsOf(snapshot: Readonly<Record<string, unknown>>): readonly Readonly<
 }
 
 function runLine(run: Readonly<Record<string, unknown>>): string {
-  const error = textOf(run['error']);
-  const at = textOf(run['endedAt']) || textOf(run['startedAt']);
-  return `${at} run ${textOf(run['id'])}: ${titleOf(run)} ${textOf(run['result'])}${error === '' ? '' : `: ${error}`}`;
+  const error = stringOf(run['error']);
+  const at = stringOf(run['endedAt']) || stringOf(run['startedAt']);
+  return `${at} run ${stringOf(run['id'])}: ${titleOf(run)} ${stringOf(run['result'])}${error === '' ? '' : `: ${error}`}`;
 }

@@ -1,4 +1,4 @@
-import { fieldsOf, parseJson, textOf } from '@addon-operator/json';
+import { fieldsOf, parseJson, stringOf } from '@addon-operator/json';
 import { requestDebug } from '../server/debug-client.ts';
 import type { CliHost } from './cli-host.ts';
 import { findDebugSocket } from './find-socket.ts';
@@ -45,7 +45,7 @@ export async function knownNames(kind: NameKind, host: CliHost): Promise<readonl
     const { status, body } = await requestDebug({ socketPath, path }, host.clock, limit.signal);
     if (status !== 200) return [];
     return names(parseJson(body))
-      .map(textOf)
+      .map(stringOf)
       .filter((name) => PLAIN_WORD.test(name));
   } catch {
     return [];

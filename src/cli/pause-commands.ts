@@ -1,4 +1,4 @@
-import { textOf } from '@addon-operator/json';
+import { stringOf } from '@addon-operator/json';
 import type { Command } from 'commander';
 import { addDebugCommand, type CommandParts } from './debug-command.ts';
 import { nameArgument } from './name-arguments.ts';
@@ -25,9 +25,9 @@ export function addPauseCommands(
     ([name], options) => ({
       path: `${base(name)}/pause`,
       form: {
-        reason: textOf(options['reason']),
-        for: textOf(options['for']),
-        until: textOf(options['until']),
+        reason: stringOf(options['reason']),
+        for: stringOf(options['for']),
+        until: stringOf(options['until']),
       },
     }),
     parts,

@@ -1,6 +1,6 @@
 import { errorText } from '@addon-operator/base/error-text';
 import type { LogFields } from '@addon-operator/base/log';
-import { textOf } from '@addon-operator/json';
+import { stringOf } from '@addon-operator/json';
 import type { LogRecord } from '@addon-operator/logging/observe-log';
 import type { FailedTask } from '../operator/failed-task.ts';
 
@@ -122,7 +122,7 @@ function runOf(fields: LogFields): HookRunRef {
 
 function text(fields: LogFields, name: string): string {
   const value = fields[name];
-  return textOf(value);
+  return stringOf(value);
 }
 
 /** What the log puts before the fields of records that hooks print. */

@@ -1,6 +1,6 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { hasCode } from '@addon-operator/base/errors';
-import { isObject, parseJson, textsOf } from '@addon-operator/json';
+import { isObject, parseJson, stringsOf } from '@addon-operator/json';
 import type { Access, ResourceAccess } from '@addon-operator/kube-client/policy-rules';
 import { inspect } from '../app/inspect.ts';
 import { grantsFor } from '../modules/access/grants.ts';
@@ -100,7 +100,7 @@ async function accessSeenByDaemon(socketPath: string, host: CliHost): Promise<re
     .filter(isObject)
     .flatMap(({ group, resource, verbs, namespace }) =>
       typeof group === 'string' && typeof resource === 'string'
-        ? [{ group, resource, verbs: textsOf(verbs), ...(typeof namespace === 'string' && { namespace }) }]
+        ? [{ group, resource, verbs: stringsOf(verbs), ...(typeof namespace === 'string' && { namespace }) }]
         : [],
     );
 }

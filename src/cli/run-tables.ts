@@ -1,4 +1,4 @@
-import { fieldsOf, textOf } from '@addon-operator/json';
+import { fieldsOf, stringOf } from '@addon-operator/json';
 import { listOf, type ToTable } from './tables.ts';
 
 const SHOWN_OUTPUT_LINES = 20;
@@ -24,19 +24,19 @@ export const runsTable: ToTable = (data) => {
     ],
     narrow: 6,
     rows: runs.map((run) => [
-      textOf(run['id']),
-      textOf(run['startedAt']),
-      textOf(run['result']),
+      stringOf(run['id']),
+      stringOf(run['startedAt']),
+      stringOf(run['result']),
       titleOf(run),
       durationText(run['durationMs']),
-      textOf(run['error']),
+      stringOf(run['error']),
       durationText(run['waitMs']),
-      textOf(run['queue']),
+      stringOf(run['queue']),
       String(run['attempt']),
-      textOf(run['trigger']),
-      textOf(run['eventId']),
+      stringOf(run['trigger']),
+      stringOf(run['eventId']),
     ]),
-    names: runs.map((run) => textOf(run['id'])),
+    names: runs.map((run) => stringOf(run['id'])),
   };
 };
 
@@ -46,24 +46,24 @@ export const runTable: ToTable = (data) => {
   const patches = fieldsOf(run['patches']);
   const output = fieldsOf(run['output']);
   const rows: (readonly [string, string])[] = [
-    ['run', textOf(run['id'])],
+    ['run', stringOf(run['id'])],
     ['what', titleOf(run)],
-    ['result', textOf(run['result'])],
-    ['error', textOf(run['error'])],
-    ['code', textOf(run['code'])],
-    ['trigger', textOf(run['trigger'])],
-    ['event', textOf(run['eventId'])],
-    ['trace', textOf(run['traceId'])],
-    ['queue', textOf(run['queue'])],
-    ['task', textOf(run['taskId'])],
+    ['result', stringOf(run['result'])],
+    ['error', stringOf(run['error'])],
+    ['code', stringOf(run['code'])],
+    ['trigger', stringOf(run['trigger'])],
+    ['event', stringOf(run['eventId'])],
+    ['trace', stringOf(run['traceId'])],
+    ['queue', stringOf(run['queue'])],
+    ['task', stringOf(run['taskId'])],
     ['attempt', String(run['attempt'])],
-    ['started', textOf(run['startedAt'])],
-    ['ended', textOf(run['endedAt'])],
+    ['started', stringOf(run['startedAt'])],
+    ['ended', stringOf(run['endedAt'])],
     ['waited', durationText(run['waitMs'])],
     ['took', durationText(run['durationMs'])],
     ['CPU time', durationText(run['cpuMs'])],
     ...listOf(run['phases']).map(
-      (phase) => ['phase', `${textOf(phase['name'])} ${durationText(phase['ms'])}`] as const,
+      (phase) => ['phase', `${stringOf(phase['name'])} ${durationText(phase['ms'])}`] as const,
     ),
     ['patches', `${String(patches['values'])} of values, ${String(patches['objects'])} of objects`],
     ...listOf(run['cause']).map((other) => ['led to it', relatedText(other)] as const),
@@ -74,7 +74,7 @@ export const runTable: ToTable = (data) => {
     columns: ['FIELD', 'VALUE'],
     narrow: 2,
     rows: rows.filter(([, value]) => value !== ''),
-    names: [textOf(run['id'])],
+    names: [stringOf(run['id'])],
   };
 };
 
@@ -84,23 +84,23 @@ export const nextTable: ToTable = (data) => {
     columns: ['AT', 'KIND', 'WHAT', 'MODULE', 'HOOK', 'CRONTAB'],
     narrow: 3,
     rows: items.map((item) =>
-      ['at', 'kind', 'text', 'module', 'hook', 'crontab'].map((name) => textOf(item[name])),
+      ['at', 'kind', 'text', 'module', 'hook', 'crontab'].map((name) => stringOf(item[name])),
     ),
-    names: items.map((item) => textOf(item['module']) || textOf(item['hook'])),
+    names: items.map((item) => stringOf(item['module']) || stringOf(item['hook'])),
   };
 };
 
 /** What ran, such as `ModuleRun web` or `HookRun web/a.sh (beforeHelm)`. */
 export function titleOf(run: Fields): string {
-  const subject = [textOf(run['module']), textOf(run['hook'])].filter((name) => name !== '').join('/');
-  const binding = textOf(run['binding']);
-  return [textOf(run['type']), subject, binding === '' ? '' : `(${binding})`]
+  const subject = [stringOf(run['module']), stringOf(run['hook'])].filter((name) => name !== '').join('/');
+  const binding = stringOf(run['binding']);
+  return [stringOf(run['type']), subject, binding === '' ? '' : `(${binding})`]
     .filter((part) => part !== '')
     .join(' ');
 }
 
 function relatedText(run: Fields): string {
-  return `run ${textOf(run['id'])}: ${titleOf(run)}, ${textOf(run['result'])}`;
+  return `run ${stringOf(run['id'])}: ${titleOf(run)}, ${stringOf(run['result'])}`;
 }
 
 export function durationText(ms: unknown): string {
@@ -109,7 +109,7 @@ export function durationText(ms: unknown): string {
 }
 
 function outputLines(output: Fields): readonly string[] {
-  const text = `${textOf(output['head'])}${textOf(output['tail'])}`;
+  const text = `${stringOf(output['head'])}${stringOf(output['tail'])}`;
   return text
     .split('\n')
     .filter((line) => line !== '')

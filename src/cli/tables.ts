@@ -1,4 +1,4 @@
-import { fieldsOf, isObject, textOf, textsOf } from '@addon-operator/json';
+import { fieldsOf, isObject, stringOf, stringsOf } from '@addon-operator/json';
 import { textTable } from '../status/module-explanation.ts';
 
 /** Data of the debug endpoint as rows. */
@@ -44,29 +44,29 @@ export function modulesTable(isAll: boolean): ToTable {
       columns: ['MODULE', 'STATUS', 'MESSAGE', 'NEXT TRY', 'ENABLED', 'SOURCE', 'REASON', 'WAITS FOR'],
       narrow: 3,
       rows: modules.map((module) => [
-        textOf(module['module']),
-        textOf(module['status']),
+        stringOf(module['module']),
+        stringOf(module['status']),
         moduleMessage(module),
-        textOf(module['nextTryAt']),
+        stringOf(module['nextTryAt']),
         module['isEnabled'] === true ? 'yes' : 'no',
-        textOf(module['source']),
-        textOf(module['reason']),
-        textsOf(module['waitsFor']).join('; '),
+        stringOf(module['source']),
+        stringOf(module['reason']),
+        stringsOf(module['waitsFor']).join('; '),
       ]),
-      names: modules.map((module) => textOf(module['module'])),
+      names: modules.map((module) => stringOf(module['module'])),
     };
   };
 }
 
 function moduleMessage(module: Readonly<Record<string, unknown>>): string {
-  const paused = textOf(fieldsOf(module['paused'])['reason']);
+  const paused = stringOf(fieldsOf(module['paused'])['reason']);
   if (paused !== '') return `paused: ${paused}`;
-  const [nearest = ''] = textsOf(module['waitsFor']);
+  const [nearest = ''] = stringsOf(module['waitsFor']);
   return (
-    textOf(module['lastError']) ||
-    textOf(module['heldUpBy']) ||
+    stringOf(module['lastError']) ||
+    stringOf(module['heldUpBy']) ||
     nearest ||
-    (module['status'] === 'ready' ? '' : textOf(module['reason']))
+    (module['status'] === 'ready' ? '' : stringOf(module['reason']))
   );
 }
 
@@ -79,39 +79,39 @@ export const queuesTable: ToTable = (data) => {
     narrow: 4,
     rows: queues.filter(isShown).flatMap((queue) => {
       const tasks = listOf(queue['tasks']);
-      const [name, status] = [textOf(queue['name']), textOf(queue['status'])];
+      const [name, status] = [stringOf(queue['name']), stringOf(queue['status'])];
       if (tasks.length === 0) return [[name, '-', '', status || 'idle']];
       return tasks.map((task, index) => [
         name,
         String(task['index']),
-        textOf(task['description']),
+        stringOf(task['description']),
         index === 0 ? status : '',
       ]);
     }),
-    names: queues.filter(isShown).map((queue) => textOf(queue['name'])),
+    names: queues.filter(isShown).map((queue) => stringOf(queue['name'])),
   };
 };
 
 /** Queues for modules that run in parallel exist all the time, and say something only while they have tasks. */
 function isShown(queue: Readonly<Record<string, unknown>>): boolean {
-  return listOf(queue['tasks']).length > 0 || !textOf(queue['name']).startsWith('parallel_queue_');
+  return listOf(queue['tasks']).length > 0 || !stringOf(queue['name']).startsWith('parallel_queue_');
 }
 
 export const parametersTable: ToTable = (data) => ({
   columns: ['NAME', 'VALUE', 'EXPIRE AT', 'DEFAULT', 'DESCRIPTION'],
   narrow: 3,
   rows: listOf(data).map((row) => [
-    textOf(row['name']),
-    textOf(row['value']),
-    textOf(row['expireAt']),
-    textOf(row['default']),
-    textOf(row['lastError']) || textOf(row['description']),
+    stringOf(row['name']),
+    stringOf(row['value']),
+    stringOf(row['expireAt']),
+    stringOf(row['default']),
+    stringOf(row['lastError']) || stringOf(row['description']),
   ]),
-  names: listOf(data).map((row) => textOf(row['name'])),
+  names: listOf(data).map((row) => stringOf(row['name'])),
 });
 
 export const globalHooksTable: ToTable = (data) => {
-  const names = textsOf(fieldsOf(data)['globalHooks']);
+  const names = stringsOf(fieldsOf(data)['globalHooks']);
   return { columns: ['HOOK'], narrow: 1, rows: names.map((name) => [name]), names };
 };
 
@@ -127,8 +127,8 @@ export const documentTable: ToTable = (data) => ({
 export const explanationTable: ToTable = (data) => ({
   columns: ['MODULE'],
   narrow: 1,
-  rows: [[textOf(fieldsOf(data)['module'])]],
-  names: [textOf(fieldsOf(data)['module'])],
+  rows: [[stringOf(fieldsOf(data)['module'])]],
+  names: [stringOf(fieldsOf(data)['module'])],
 });
 
 function* leavesOf(value: unknown, place: string): Generator<readonly [string, string]> {

@@ -1,5 +1,5 @@
 import { escapeControls, readableLine } from '@addon-operator/base/escape-controls';
-import { isObject, parseJson, textOf } from '@addon-operator/json';
+import { isObject, parseJson, stringOf } from '@addon-operator/json';
 import type { LogOutput } from '@addon-operator/logging/json-logger';
 import { type Paint, paintFor, type Style } from './paint.ts';
 
@@ -45,19 +45,19 @@ export function terminalLines(line: string, paint: Paint): string {
   const record = recordIn(line);
   if (!isObject(record)) return `${escapeControls(line.trim())}\n`;
   const { level, time, msg, module, hook, ...fields } = record;
-  const word = escapeControls(textOf(level));
+  const word = escapeControls(stringOf(level));
   const style = LEVEL_STYLES[word];
-  const place = [module, hook].map(textOf).filter((name) => name !== '');
+  const place = [module, hook].map(stringOf).filter((name) => name !== '');
   // The path of a hook ends with its name, which is in front.
   const isHookPath = (name: string, value: unknown): boolean =>
-    name === 'path' && typeof hook === 'string' && hook !== '' && textOf(value).endsWith(`/${hook}`);
+    name === 'path' && typeof hook === 'string' && hook !== '' && stringOf(value).endsWith(`/${hook}`);
   const shown = Object.entries(fields).filter(
     ([name, value]) => !LEFT_OUT.has(name) && !isHookPath(name, value),
   );
   const details = shown.map(([name, value]) => [name, linesOf(value)] as const);
   const short = details.filter(([, lines]) => lines.length <= 1);
   const head = [
-    ...(time === undefined ? [] : [paint('dim', timeOfDay(textOf(time)))]),
+    ...(time === undefined ? [] : [paint('dim', timeOfDay(stringOf(time)))]),
     style === undefined ? word.padEnd(5) : paint(style, word.padEnd(5)),
     ...(place.length === 0 ? [] : [paint('cyan', place.map(escapeControls).join('/'))]),
     [...linesOf(msg).slice(0, 1), ...short.flatMap(([name, lines]) => (name === 'error' ? lines : []))].join(

@@ -1,4 +1,4 @@
-import { fieldsOf, textOf } from '@addon-operator/json';
+import { fieldsOf, stringOf } from '@addon-operator/json';
 import { durationText, titleOf } from './run-tables.ts';
 import { listOf, type ToTable } from './tables.ts';
 
@@ -18,7 +18,7 @@ interface Line {
 /** The runs of an event as a tree: below each run are its phases, its hooks and what it led to. */
 export const traceTable: ToTable = (data) => {
   const runs = listOf(fieldsOf(data)['runs']);
-  const byId = new Map(runs.map((run) => [textOf(run['id']), run]));
+  const byId = new Map(runs.map((run) => [stringOf(run['id']), run]));
   const children = new Map<string, Fields[]>();
   for (const run of runs) {
     const parent = parentOf(run, byId);
@@ -30,27 +30,27 @@ export const traceTable: ToTable = (data) => {
     narrow: 6,
     rows: lines.map(({ tree, run = {}, took }) => [
       tree,
-      textOf(run['result']),
+      stringOf(run['result']),
       durationText(run['waitMs']),
       durationText(took),
-      textOf(run['id']),
-      textOf(run['error']),
+      stringOf(run['id']),
+      stringOf(run['error']),
       typeof run['attempt'] === 'number' ? String(run['attempt']) : '',
-      textOf(run['queue']),
-      textOf(run['startedAt']),
-      textOf(run['traceId']),
+      stringOf(run['queue']),
+      stringOf(run['startedAt']),
+      stringOf(run['traceId']),
     ]),
-    names: runs.map((run) => textOf(run['id'])),
+    names: runs.map((run) => stringOf(run['id'])),
   };
 };
 
 /** Id of the run that led to another one; attempts of one task are beside each other. Empty at the top. */
 function parentOf(run: Fields, byId: ReadonlyMap<string, Fields>): string {
-  const id = textOf(run['causedBy']);
+  const id = stringOf(run['causedBy']);
   const cause = byId.get(id);
   if (cause === undefined) return '';
-  const task = textOf(run['taskId']);
-  return task !== '' && textOf(cause['taskId']) === task ? parentOf(cause, byId) : id;
+  const task = stringOf(run['taskId']);
+  return task !== '' && stringOf(cause['taskId']) === task ? parentOf(cause, byId) : id;
 }
 
 function below(id: string, indent: string, children: ReadonlyMap<string, readonly Fields[]>): Line[] {
@@ -60,10 +60,10 @@ function below(id: string, indent: string, children: ReadonlyMap<string, readonl
     const isTop = id === '';
     const own = isTop ? '' : `${indent}${isLast ? '└─ ' : '├─ '}`;
     const next = isTop ? '' : `${indent}${isLast ? GAP : BAR}`;
-    const runId = textOf(run['id']);
+    const runId = stringOf(run['id']);
     const bar = (children.get(runId) ?? []).length > 0 ? BAR : GAP;
     const phases = listOf(run['phases']).map((phase) => ({
-      tree: `${next}${bar}${textOf(phase['name'])}`,
+      tree: `${next}${bar}${stringOf(phase['name'])}`,
       run: undefined,
       took: phase['ms'],
     }));

@@ -1,5 +1,5 @@
 import { codeOf, ERROR_CODES, type ErrorCode, hasCode, messageOf } from '@addon-operator/base/errors';
-import { fieldsOf, parseJson, textOf, textsOf } from '@addon-operator/json';
+import { fieldsOf, parseJson, stringOf, stringsOf } from '@addon-operator/json';
 import { requestDebug } from '../server/debug-client.ts';
 import { type CliHost, fail } from './cli-host.ts';
 import { harmless } from './harmless.ts';
@@ -71,9 +71,9 @@ async function stateOf(
   const data = fieldsOf(parseJson(body));
   const failure = fieldsOf(data[status === 200 ? 'failure' : 'error']);
   const code = ERROR_CODES.find((known) => known === failure['code']);
-  if (status !== 200) return { status: '', text: textOf(failure['message']), code };
-  const [nearest] = textsOf(data['waitsFor']);
-  const error = textOf(failure['error']);
-  const why = error || (nearest === undefined ? textOf(data['reason']) : `it waits for ${nearest}`);
-  return { status: textOf(data['status']), text: `it is ${textOf(data['status'])}: ${why}`, code };
+  if (status !== 200) return { status: '', text: stringOf(failure['message']), code };
+  const [nearest] = stringsOf(data['waitsFor']);
+  const error = stringOf(failure['error']);
+  const why = error || (nearest === undefined ? stringOf(data['reason']) : `it waits for ${nearest}`);
+  return { status: stringOf(data['status']), text: `it is ${stringOf(data['status'])}: ${why}`, code };
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '@addon-operator/base/clock';
 import { mapParallel } from '@addon-operator/base/map-parallel';
 import type { ClusterFacts, ReleaseSecretFacts } from '@addon-operator/doctor';
-import { fieldsOf, textOf } from '@addon-operator/json';
+import { fieldsOf, stringOf } from '@addon-operator/json';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { Access, ResourceAccess } from '@addon-operator/kube-client/policy-rules';
 import type { Inspection } from '../plan/inspection.ts';
@@ -54,7 +54,7 @@ async function clockSkewMs(
       },
       signal,
     );
-    const serverMs = Date.parse(textOf(fieldsOf(fieldsOf(created)['metadata'])['creationTimestamp']));
+    const serverMs = Date.parse(stringOf(fieldsOf(fieldsOf(created)['metadata'])['creationTimestamp']));
     if (Number.isNaN(serverMs)) return undefined;
     // The server says whole seconds, of a moment while the request was under way.
     return serverMs > clock.wallMs()
@@ -77,8 +77,8 @@ async function releaseSecrets(
   );
   const items = Array.isArray(list['items']) ? list['items'].map(fieldsOf) : [];
   return items.map(({ metadata, data }) => ({
-    name: textOf(fieldsOf(metadata)['name']),
-    bytes: Buffer.byteLength(textOf(fieldsOf(data)['release']), 'base64'),
+    name: stringOf(fieldsOf(metadata)['name']),
+    bytes: Buffer.byteLength(stringOf(fieldsOf(data)['release']), 'base64'),
   }));
 }
 

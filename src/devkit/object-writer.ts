@@ -1,6 +1,6 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { hasCode } from '@addon-operator/base/errors';
-import { textOf } from '@addon-operator/json';
+import { stringOf } from '@addon-operator/json';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import type { ApiResource } from '@addon-operator/kube-client/kube-object';
 import type { ObjectPatcher } from '@addon-operator/kube-client/object-patch/object-patcher';
@@ -34,7 +34,7 @@ export class ObjectWriter {
   async put(given: NewObject, signal: AbortSignal): Promise<void> {
     const { patcher } = this.#options;
     const object = await this.#inNamespace(given, signal);
-    const namespace = textOf(object.metadata['namespace']);
+    const namespace = stringOf(object.metadata['namespace']);
     if (namespace !== '')
       await patcher.apply([{ operation: 'CreateIfNotExists', object: namespaceObject(namespace) }], signal);
     await patcher.apply([{ operation: 'CreateOrUpdate', object }], signal);
@@ -44,7 +44,7 @@ export class ObjectWriter {
   /** Changes the status of an object that exists, as a controller would. @throws OperatorError KUBE_KIND_UNKNOWN, OBJECT_PATCH_FAILED */
   async putStatus(given: NewObject, signal: AbortSignal): Promise<void> {
     const { apiVersion, kind, metadata, status } = await this.#inNamespace(given, signal);
-    const [namespace, name] = [textOf(metadata['namespace']), textOf(metadata['name'])];
+    const [namespace, name] = [stringOf(metadata['namespace']), stringOf(metadata['name'])];
     const target = { apiVersion, kind, namespace, name };
     const patch = { target, subresource: 'status', ignoreMissingObject: false, mergePatch: { status } };
     await this.#options.patcher.apply([{ operation: 'MergePatch', ...patch }], signal);
@@ -53,14 +53,14 @@ export class ObjectWriter {
   /** Deletes the object if it is there. @throws OperatorError KUBE_KIND_UNKNOWN, OBJECT_PATCH_FAILED */
   async remove(given: NewObject, signal: AbortSignal): Promise<void> {
     const { apiVersion, kind, metadata } = await this.#inNamespace(given, signal);
-    const [namespace, name] = [textOf(metadata['namespace']), textOf(metadata['name'])];
+    const [namespace, name] = [stringOf(metadata['namespace']), stringOf(metadata['name'])];
     const target = { apiVersion, kind, namespace, name };
     await this.#options.patcher.apply([{ operation: 'DeleteInBackground', target }], signal);
   }
 
   async #inNamespace(object: NewObject, signal: AbortSignal): Promise<NewObject> {
     const { isNamespaced } = await this.#options.discovery.find(object.apiVersion, object.kind, signal);
-    if (!isNamespaced || textOf(object.metadata['namespace']) !== '') return object;
+    if (!isNamespaced || stringOf(object.metadata['namespace']) !== '') return object;
     return { ...object, metadata: { ...object.metadata, namespace: DEFAULT_NAMESPACE } };
   }
 

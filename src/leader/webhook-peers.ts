@@ -1,7 +1,7 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { errorFields, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import { fieldsOf, textOf } from '@addon-operator/json';
+import { fieldsOf, stringOf } from '@addon-operator/json';
 import { withDeadline } from '@addon-operator/kube-client/deadline';
 import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-client';
 import { resourcePath } from '@addon-operator/kube-client/kube-object';
@@ -87,7 +87,7 @@ async function peersOf({ kube, pod }: WebhookPeersOptions, signal: AbortSignal):
   return items
     .map((item: unknown) => {
       const { metadata, status } = fieldsOf(item);
-      return { name: textOf(fieldsOf(metadata)['name']), address: textOf(fieldsOf(status)['podIP']) };
+      return { name: stringOf(fieldsOf(metadata)['name']), address: stringOf(fieldsOf(status)['podIP']) };
     })
     .filter(({ name, address }) => name !== pod.name && address !== '');
 }

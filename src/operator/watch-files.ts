@@ -2,7 +2,7 @@ import { basename, join, resolve, sep } from 'node:path';
 import type { Clock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import { isObject, textOf } from '@addon-operator/json';
+import { isObject, stringOf } from '@addon-operator/json';
 import type { FSWatcher } from 'chokidar';
 import { type RestartHooksParts, restartChangedHooks } from './restart-hooks.ts';
 import { savedFile } from './saved-files.ts';
@@ -39,7 +39,7 @@ export async function watchPaths(paths: readonly string[], listener: PathsListen
   // A chmod is reported in no other way where the file was read since it was written. These events are also sent for what is
   // beside a watched directory.
   files.on('raw', (event, name, details) => {
-    const directory = isObject(details) ? textOf(details['watchedPath']) : '';
+    const directory = isObject(details) ? stringOf(details['watchedPath']) : '';
     if (event !== 'change' || name === null || directory === '') return;
     const path = resolve(directory, name);
     const isWatched = [...roots].some((root) => path === root || path.startsWith(join(root, sep)));

@@ -1,4 +1,4 @@
-import { fieldsOf, textsOf } from '@addon-operator/json';
+import { fieldsOf, stringsOf } from '@addon-operator/json';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { MODULE_API_VERSION, MODULE_GROUP, MODULES } from './module-crd.ts';
 
@@ -72,7 +72,7 @@ export function readModuleObject({ metadata, ...object }: KubeObject): ModuleObj
     operator: annotations[OPERATOR_ANNOTATION],
     operation: OPERATIONS.find((operation) => operation === word),
     annotations,
-    finalizers: textsOf(finalizers),
+    finalizers: stringsOf(finalizers),
     isDeleting: metadata['deletionTimestamp'] !== undefined,
     status: object['status'],
   };

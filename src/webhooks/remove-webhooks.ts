@@ -1,4 +1,4 @@
-import { fieldsOf, isObject, textOf } from '@addon-operator/json';
+import { fieldsOf, isObject, stringOf } from '@addon-operator/json';
 import { hasStatus, type KubeClient, requestIfPresent } from '@addon-operator/kube-client/kube-client';
 import { type KubeObject, resourcePath } from '@addon-operator/kube-client/kube-object';
 import type { Settings } from '../settings.ts';
@@ -96,8 +96,9 @@ async function* namesOfConverted(
     const query = { limit: String(PAGE_SIZE), continue: next };
     const list = fieldsOf(await kube.request({ method: 'GET', path: resourcePath(CRDS), query }, signal));
     const items = Array.isArray(list['items']) ? list['items'].filter(isObject) : [];
-    for (const crd of items) if (isConvertedBy(target, crd)) yield textOf(fieldsOf(crd['metadata'])['name']);
-    next = textOf(fieldsOf(list['metadata'])['continue']);
+    for (const crd of items)
+      if (isConvertedBy(target, crd)) yield stringOf(fieldsOf(crd['metadata'])['name']);
+    next = stringOf(fieldsOf(list['metadata'])['continue']);
   } while (next !== '');
 }
 

@@ -1,6 +1,6 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
-import { fieldsOf, isObject, textOf } from '@addon-operator/json';
+import { fieldsOf, isObject, stringOf } from '@addon-operator/json';
 import { type KubeClient, requestIfPresent } from '@addon-operator/kube-client/kube-client';
 import { resourcePath } from '@addon-operator/kube-client/kube-object';
 
@@ -34,7 +34,7 @@ export async function stopDeployment(
   if (deployment === undefined) return false;
   const { matchLabels } = fieldsOf(fieldsOf(fieldsOf(deployment)['spec'])['selector']);
   const labelSelector = Object.entries(fieldsOf(matchLabels))
-    .map(([key, value]) => `${key}=${textOf(value)}`)
+    .map(([key, value]) => `${key}=${stringOf(value)}`)
     .join(',');
   await kube.request(
     {
@@ -63,5 +63,5 @@ export async function stopDeployment(
 }
 
 function nameOf(pod: Readonly<Record<string, unknown>>): string {
-  return `pod ${textOf(fieldsOf(pod['metadata'])['name'])}`;
+  return `pod ${stringOf(fieldsOf(pod['metadata'])['name'])}`;
 }

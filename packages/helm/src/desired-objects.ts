@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { messageOf } from '@addon-operator/base/errors';
-import { fieldsOf, isObject, textOf } from '@addon-operator/json';
+import { fieldsOf, isObject, stringOf } from '@addon-operator/json';
 import { isHook, type ManifestObject, unfolded } from './manifest-object.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -60,7 +60,7 @@ function desiredObject(object: Fields, identity: ReleaseIdentity): readonly Desi
       apiVersion,
       kind,
       name,
-      namespace: textOf(namespace),
+      namespace: stringOf(namespace),
       fields: { ...plain, metadata: withHelmMarks(withoutNulls(metadata), identity) },
     },
   ];

@@ -1,4 +1,4 @@
-import { canonicalJson, fieldsOf, isObject, textOf } from '@addon-operator/json';
+import { canonicalJson, fieldsOf, isObject, stringOf } from '@addon-operator/json';
 import { parsePointer } from '@addon-operator/json/pointer';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -67,7 +67,7 @@ function managedEntries(metadata: Fields): readonly ManagedEntry[] {
   return entries.filter(isObject).flatMap((entry) => {
     const { manager, time, subresource, fieldsV1 } = entry;
     if (subresource === 'status' || typeof manager !== 'string' || !isObject(fieldsV1)) return [];
-    return [{ manager, time: textOf(time), fields: fieldsV1 }];
+    return [{ manager, time: stringOf(time), fields: fieldsV1 }];
   });
 }
 

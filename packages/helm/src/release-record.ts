@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { OperatorError } from '@addon-operator/base/errors';
-import { fieldsOf, isObject, parseJson, textOf } from '@addon-operator/json';
+import { fieldsOf, isObject, parseJson, stringOf } from '@addon-operator/json';
 import { RELEASE_STATUSES, type ReleaseStatus } from './recovery-table.ts';
 
 /** What helm keeps about one revision inside its record, as far as we read it. */
@@ -61,10 +61,10 @@ export function releasePayload(release: Readonly<Record<string, unknown>>): Rele
   const metadata = fieldsOf(fieldsOf(release['chart'])['metadata']);
   const info = fieldsOf(release['info']);
   return {
-    manifest: textOf(release['manifest']),
-    chart: { name: textOf(metadata['name']), version: textOf(metadata['version']) },
+    manifest: stringOf(release['manifest']),
+    chart: { name: stringOf(metadata['name']), version: stringOf(metadata['version']) },
     values: fieldsOf(release['config']),
-    info: { deployedAt: textOf(info['last_deployed']), description: textOf(info['description']) },
+    info: { deployedAt: stringOf(info['last_deployed']), description: stringOf(info['description']) },
   };
 }
 

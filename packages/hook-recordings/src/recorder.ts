@@ -1,6 +1,6 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { factsOf, messageOf } from '@addon-operator/base/errors';
-import { isObject, parseJson, textOf } from '@addon-operator/json';
+import { isObject, parseJson, stringOf } from '@addon-operator/json';
 import { ContextCopy } from './context-copy.ts';
 import { FailedRuns } from './failed-runs.ts';
 import type { RecordedOutputs, Recording } from './recording.ts';
@@ -194,7 +194,7 @@ export class Recorder {
       operator: this.#options.version,
       hook,
       module,
-      binding: textOf(parsed[0]?.['binding']),
+      binding: stringOf(parsed[0]?.['binding']),
       config,
       contexts: parsed,
       values: parseJson(values),

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { EventStreamParser } from '@addon-operator/base/event-stream';
-import { fieldsOf, parseJson, textOf } from '@addon-operator/json';
+import { fieldsOf, parseJson, stringOf } from '@addon-operator/json';
 
 /** One server-sent event. */
 export interface StreamEvent {
@@ -70,5 +70,5 @@ async function refusalOf(response: AsyncIterable<Buffer>): Promise<OperatorError
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk);
   const { error } = fieldsOf(parseJson(Buffer.concat(chunks).toString('utf8')));
-  return new OperatorError('REQUEST_REFUSED', textOf(fieldsOf(error)['message']));
+  return new OperatorError('REQUEST_REFUSED', stringOf(fieldsOf(error)['message']));
 }

@@ -7,8 +7,8 @@ import {
   isObject,
   isRawJson,
   parseJson,
-  textOf,
-  textsOf,
+  stringOf,
+  stringsOf,
 } from './json.ts';
 
 test('parseJson() keeps integers that a double would change as they were written', () => {
@@ -48,9 +48,13 @@ test('canonicalJson() sorts keys at every level, odd ones included', () => {
   expect(canonicalJson(undefined)).toBe('null');
 });
 
-test('fieldsOf(), textOf() and textsOf() take anything, and give what is of use', () => {
+test('fieldsOf(), stringOf() and stringsOf() take anything, and give what is of use', () => {
   for (const odd of [undefined, null, 1, true, ['a'], 'a']) expect(fieldsOf(odd)).toEqual({});
   expect(fieldsOf({ a: 1 })).toEqual({ a: 1 });
-  expect([textOf('a'), textOf(1), textOf(undefined), textOf({})]).toEqual(['a', '', '', '']);
-  expect([textsOf(['a', 1, 'b', null]), textsOf('a'), textsOf(undefined)]).toEqual([['a', 'b'], [], []]);
+  expect([stringOf('a'), stringOf(1), stringOf(undefined), stringOf({})]).toEqual(['a', '', '', '']);
+  expect([stringsOf(['a', 1, 'b', null]), stringsOf('a'), stringsOf(undefined)]).toEqual([
+    ['a', 'b'],
+    [],
+    [],
+  ]);
 });

@@ -88,13 +88,13 @@ export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return isObject(value) ? value : {};
 }
 
-/** The value where it is a text, else an empty one: for reading what others wrote. */
-export function textOf(value: unknown): string {
+/** The value where it is a string, else an empty one: for reading what others wrote. */
+export function stringOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The texts in a list; none where there is no list: for reading what others wrote. */
-export function textsOf(value: unknown): readonly string[] {
+/** The strings in a list; none where there is no list: for reading what others wrote. */
+export function stringsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }
 

@@ -1,4 +1,4 @@
-import { isObject, parseJson, textOf } from '@addon-operator/json';
+import { isObject, parseJson, stringOf } from '@addon-operator/json';
 import { type ApiCause, KubeApiError } from './kube-client.ts';
 
 /** How the API server says that no role allows something. Quotas, policies and webhooks use other words. */
@@ -58,7 +58,7 @@ function statusOf(body: string): StatusFacts {
     const status = parseJson(body);
     if (isObject(status) && status['kind'] === 'Status') {
       const { reason, message, details } = status;
-      return { reason: textOf(reason), message: textOf(message), causes: causesOf(details) };
+      return { reason: stringOf(reason), message: stringOf(message), causes: causesOf(details) };
     }
   } catch {
     // Not JSON: a proxy in between, or a path that the server does not know.
@@ -69,9 +69,9 @@ function statusOf(body: string): StatusFacts {
 function causesOf(details: unknown): readonly ApiCause[] {
   const causes = isObject(details) && Array.isArray(details['causes']) ? details['causes'] : [];
   return causes.filter(isObject).map(({ reason, field, message }) => ({
-    reason: textOf(reason),
-    field: textOf(field),
-    message: textOf(message),
+    reason: stringOf(reason),
+    field: stringOf(field),
+    message: stringOf(message),
   }));
 }
 

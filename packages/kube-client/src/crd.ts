@@ -1,5 +1,5 @@
 import { messageOf } from '@addon-operator/base/errors';
-import { fieldsOf, isObject, type Json, textOf } from '@addon-operator/json';
+import { fieldsOf, isObject, type Json, stringOf } from '@addon-operator/json';
 import { parseYaml } from '@addon-operator/yaml';
 import { yamlDocuments } from '@addon-operator/yaml/yaml-documents';
 
@@ -49,11 +49,11 @@ function crdOf(value: Json): Crd {
   const { apiVersion, kind } = object;
   if (apiVersion !== CRD_API_VERSION || kind !== CRD_KIND) {
     throw new TypeError(
-      `invalid CRD document apiversion/kind: '${textOf(apiVersion)}/${textOf(kind)}' (crds/ holds '${CRD_API_VERSION}/${CRD_KIND}' only, other objects belong in templates/)`,
+      `invalid CRD document apiversion/kind: '${stringOf(apiVersion)}/${stringOf(kind)}' (crds/ holds '${CRD_API_VERSION}/${CRD_KIND}' only, other objects belong in templates/)`,
     );
   }
   const metadata = fieldsOf(object['metadata']);
-  const name = textOf(metadata['name']);
+  const name = stringOf(metadata['name']);
   if (name === '' || !isObject(object['spec']))
     throw new TypeError('a CRD needs metadata.name and a spec that is a mapping');
   return {

@@ -1,4 +1,4 @@
-import { fieldsOf, isObject, textOf, textsOf } from '@addon-operator/json';
+import { fieldsOf, isObject, stringOf, stringsOf } from '@addon-operator/json';
 import { type ApiResource, apiVersionOf } from './kube-object.ts';
 
 /** One version of a group, with what it serves. */
@@ -22,9 +22,9 @@ export function readAggregated(document: unknown): readonly GroupVersion[] | und
   if (!isObject(document) || document['kind'] !== 'APIGroupDiscoveryList') return undefined;
   return objects(document['items']).flatMap((item) => {
     const metadata = fieldsOf(item['metadata']);
-    const group = textOf(metadata['name']);
+    const group = stringOf(metadata['name']);
     return objects(item['versions']).map((entry) => {
-      const version = textOf(entry['version']);
+      const version = stringOf(entry['version']);
       const resources = aggregatedResources(group, version, entry['resources']);
       return { group, version, resources, ...(entry['freshness'] === 'Stale' && { isStale: true }) };
     });
@@ -36,12 +36,12 @@ function aggregatedResources(group: string, version: string, list: unknown): rea
     .map((entry) => ({
       group,
       version,
-      kind: textOf(fieldsOf(entry['responseKind'])['kind']),
-      plural: textOf(entry['resource']),
-      singular: textOf(entry['singularResource']),
-      shortNames: textsOf(entry['shortNames']),
+      kind: stringOf(fieldsOf(entry['responseKind'])['kind']),
+      plural: stringOf(entry['resource']),
+      singular: stringOf(entry['singularResource']),
+      shortNames: stringsOf(entry['shortNames']),
       isNamespaced: entry['scope'] === 'Namespaced',
-      verbs: textsOf(entry['verbs']),
+      verbs: stringsOf(entry['verbs']),
     }))
     .filter(isUsable);
 }
@@ -53,12 +53,12 @@ export function readResourceList(group: string, version: string, document: unkno
     .map((entry) => ({
       group,
       version,
-      kind: textOf(entry['kind']),
-      plural: textOf(entry['name']),
-      singular: textOf(entry['singularName']),
-      shortNames: textsOf(entry['shortNames']),
+      kind: stringOf(entry['kind']),
+      plural: stringOf(entry['name']),
+      singular: stringOf(entry['singularName']),
+      shortNames: stringsOf(entry['shortNames']),
       isNamespaced: entry['namespaced'] === true,
-      verbs: textsOf(entry['verbs']),
+      verbs: stringsOf(entry['verbs']),
     }))
     .filter(isUsable);
 }
@@ -68,12 +68,12 @@ export function readGroups(document: unknown): readonly GroupVersions[] | undefi
   if (!isObject(document)) return undefined;
   const { kind } = document;
   if (kind !== 'APIVersions' && kind !== 'APIGroupList') return undefined;
-  if (kind === 'APIVersions') return [{ group: '', versions: textsOf(document['versions']) }];
+  if (kind === 'APIVersions') return [{ group: '', versions: stringsOf(document['versions']) }];
   return objects(document['groups']).map((entry) => {
-    const preferred = textOf(fieldsOf(entry['preferredVersion'])['version']);
-    const versions = objects(entry['versions']).map((version) => textOf(version['version']));
+    const preferred = stringOf(fieldsOf(entry['preferredVersion'])['version']);
+    const versions = objects(entry['versions']).map((version) => stringOf(version['version']));
     return {
-      group: textOf(entry['name']),
+      group: stringOf(entry['name']),
       versions: versions.toSorted((a, b) => Number(b === preferred) - Number(a === preferred)),
     };
   });

@@ -1,7 +1,7 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { errorFields, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import { fieldsOf, textOf } from '@addon-operator/json';
+import { fieldsOf, stringOf } from '@addon-operator/json';
 import {
   findResource,
   type GroupVersion,
@@ -144,7 +144,7 @@ export class Discovery {
   async serverVersion(signal: AbortSignal): Promise<ServerVersion> {
     const response = await this.#deps.kube.request({ method: 'GET', path: '/version' }, signal);
     const { major, minor, gitVersion } = fieldsOf(response);
-    return { major: textOf(major), minor: textOf(minor), gitVersion: textOf(gitVersion) };
+    return { major: stringOf(major), minor: stringOf(minor), gitVersion: stringOf(gitVersion) };
   }
 
   /** The catalog, read anew when it is `maxAgeMs` old or older. Readers at the same time share one reading. */

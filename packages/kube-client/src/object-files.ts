@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
-import { fieldsOf, isObject, textOf } from '@addon-operator/json';
+import { fieldsOf, isObject, stringOf } from '@addon-operator/json';
 import { parseYaml } from '@addon-operator/yaml';
 import { yamlDocuments } from '@addon-operator/yaml/yaml-documents';
 import type { NewObject } from './object-patch/patch-operation.ts';
@@ -73,7 +73,7 @@ export function parseObjects(text: string, source: string): readonly NewObject[]
  * @throws OperatorError CONFIG_INVALID
  */
 export function objectsIn(value: unknown, place: string): readonly NewObject[] {
-  const isList = isObject(value) && Array.isArray(value['items']) && textOf(value['kind']).endsWith('List');
+  const isList = isObject(value) && Array.isArray(value['items']) && stringOf(value['kind']).endsWith('List');
   const items: readonly unknown[] = isList ? (value['items'] as readonly unknown[]) : [value];
   return items.filter((item) => item !== null).map((item) => objectOf(item, place));
 }

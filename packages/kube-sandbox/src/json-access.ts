@@ -1,4 +1,4 @@
-import { canonicalJson, fieldsOf, isObject, textOf, valueAtPath } from '@addon-operator/json';
+import { canonicalJson, fieldsOf, isObject, stringOf, valueAtPath } from '@addon-operator/json';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -19,7 +19,7 @@ export function listAt(value: unknown, ...path: readonly (string | number)[]): r
 /** The string at `path`, an empty one where there is none. */
 export function stringAt(value: unknown, ...path: readonly (string | number)[]): string {
   const found = valueAtPath(value, ...path);
-  return textOf(found);
+  return stringOf(found);
 }
 
 /** The number at `path`, or undefined. */

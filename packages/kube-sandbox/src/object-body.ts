@@ -1,4 +1,4 @@
-import { fieldsOf, isObject, parseJson, textOf } from '@addon-operator/json';
+import { fieldsOf, isObject, parseJson, stringOf } from '@addon-operator/json';
 import { load } from 'js-yaml';
 import { builtInType, objectMetaType } from './built-in-types.ts';
 import { duplicateKeys } from './duplicate-keys.ts';
@@ -96,7 +96,7 @@ function checkKind(value: Readonly<Record<string, unknown>>, kind: ServedKind): 
   const apiVersion = value['apiVersion'] ?? apiVersionOf(kind);
   const kindName = value['kind'] ?? kind.kind;
   if (apiVersion !== apiVersionOf(kind) || kindName !== kind.kind)
-    throw wrongKind(apiVersion, kindName, kind, textOf(fieldsOf(value['metadata'])['name']));
+    throw wrongKind(apiVersion, kindName, kind, stringOf(fieldsOf(value['metadata'])['name']));
 }
 
 function wrongKind(apiVersion: unknown, kindName: unknown, kind: ServedKind, name: string): Error {
@@ -137,7 +137,7 @@ function toMeta(value: Readonly<Record<string, unknown>>): ObjectMeta {
   for (const field of META_FIELDS) {
     if (!isEmpty(value[field])) metadata[field] = value[field];
   }
-  return { ...metadata, name: textOf(metadata['name']) };
+  return { ...metadata, name: stringOf(metadata['name']) };
 }
 
 /** Metadata does not keep empty texts, maps and lists. */

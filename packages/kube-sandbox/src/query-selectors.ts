@@ -1,4 +1,4 @@
-import { textOf } from '@addon-operator/json';
+import { stringOf } from '@addon-operator/json';
 import type { ServedKind } from './kinds.ts';
 import type { ResourceObject } from './resource-object.ts';
 import { badRequest } from './status-error.ts';
@@ -132,5 +132,5 @@ function fieldText(object: ResourceObject, path: readonly string[]): string {
   for (const step of path)
     value = typeof value === 'object' && value !== null ? Reflect.get(value, step) : undefined;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  return textOf(value);
+  return stringOf(value);
 }

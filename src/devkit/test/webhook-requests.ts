@@ -7,7 +7,7 @@ import type {
   ConversionFacts,
   ConversionStep,
 } from '@addon-operator/hook-test';
-import { textOf } from '@addon-operator/json';
+import { stringOf } from '@addon-operator/json';
 import { didYouMean } from '@addon-operator/json/similar-word';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import { type ApiResource, apiVersionOf } from '@addon-operator/kube-client/kube-object';
@@ -160,7 +160,7 @@ function reviewOf(
     requestKind: gvk,
     requestResource: gvr,
     ...(subResource !== undefined && { subResource, requestSubResource: subResource }),
-    ...(textOf(name) !== '' && { name }),
+    ...(stringOf(name) !== '' && { name }),
     ...(isNamespaced && { namespace }),
     operation,
     userInfo: { username: user, groups: GROUPS },

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { basename, extname, join, relative } from 'node:path';
 import { errorFields, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import { fieldsOf, type Json, textOf } from '@addon-operator/json';
+import { fieldsOf, type Json, stringOf } from '@addon-operator/json';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import { EXTENSIONS, POINT_METHODS, type PointMethod } from '@addon-operator/sdk/host';
 import {
@@ -146,7 +146,7 @@ export class Customizations {
 function hostOf(file: HostFile, loaded: LoadedExtension, extensions: Extensions): PointHost {
   if (loaded.type !== EXTENSIONS)
     throw invalid(file, 'its default export must be the result of defineExtensions()');
-  const name = textOf(fieldsOf(loaded.description)['name']);
+  const name = stringOf(fieldsOf(loaded.description)['name']);
   const expected = `${file.kind}${SUFFIX}`;
   if (name !== '' && name.toLowerCase() !== expected.toLowerCase())
     throw invalid(

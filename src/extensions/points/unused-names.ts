@@ -1,4 +1,4 @@
-import { fieldsOf, type Json, textsOf } from '@addon-operator/json';
+import { fieldsOf, type Json, stringsOf } from '@addon-operator/json';
 import { didYouMean, similarWord } from '@addon-operator/json/similar-word';
 import type { ApiResource } from '@addon-operator/kube-client/kube-object';
 import { POINT_METHODS, type PointMethod } from '@addon-operator/sdk/host';
@@ -48,7 +48,7 @@ function placeOf({ group, kind }: NamedKind): string {
  */
 export function unusedMethodProblems(description: Json, methods: readonly PointMethod[]): readonly string[] {
   const absent = POINT_METHODS.filter((method) => !methods.includes(method));
-  return textsOf(fieldsOf(description)['unused']).flatMap((name) => {
+  return stringsOf(fieldsOf(description)['unused']).flatMap((name) => {
     if (POINT_METHODS.some((method) => method === name))
       return [`the member ${name} is not a function and is ignored`];
     const question = didYouMean(name, absent);

@@ -1,4 +1,4 @@
-import { isObject, textOf, textsOf } from '@addon-operator/json';
+import { isObject, stringOf, stringsOf } from '@addon-operator/json';
 import type { ApiResource } from '@addon-operator/kube-client/kube-object';
 import { hasPods } from '@addon-operator/kube-client/pod-trouble';
 import {
@@ -32,14 +32,14 @@ export function definedResource(object: RawObject): (ScopedResource & { readonly
 
 /** Kind of an object with its group, as {@link definedResource} has it in `key`. */
 export function groupKindOf(object: RawObject): string {
-  const version = textOf(object['apiVersion']);
-  return `${version.includes('/') ? (version.split('/')[0] ?? '') : ''}/${textOf(object['kind'])}`;
+  const version = stringOf(object['apiVersion']);
+  return `${version.includes('/') ? (version.split('/')[0] ?? '') : ''}/${stringOf(object['kind'])}`;
 }
 
 /** To say why a workload is not ready, the operator looks at its pods. */
 export function accessOfPods(objects: readonly RawObject[], ownNamespace: string): Access[] {
   const workloads = objects.filter((object) =>
-    hasPods({ apiVersion: textOf(object['apiVersion']), kind: textOf(object['kind']) }),
+    hasPods({ apiVersion: stringOf(object['apiVersion']), kind: stringOf(object['kind']) }),
   );
   const namespaces = new Set(workloads.map((object) => metadataText(object, 'namespace') ?? ownNamespace));
   return [...namespaces].map((namespace) => ({ group: '', resource: 'pods', verbs: ['list'], namespace }));
@@ -81,11 +81,11 @@ function metadataText({ metadata }: RawObject, key: 'name' | 'namespace'): strin
 function rulesOf({ rules }: RawObject): PolicyRule[] {
   if (!Array.isArray(rules)) return [];
   return rules.filter(isObject).map((rule) => ({
-    apiGroups: textsOf(rule['apiGroups']),
-    resources: textsOf(rule['resources']),
-    verbs: textsOf(rule['verbs']),
-    resourceNames: textsOf(rule['resourceNames']),
-    nonResourceURLs: textsOf(rule['nonResourceURLs']),
+    apiGroups: stringsOf(rule['apiGroups']),
+    resources: stringsOf(rule['resources']),
+    verbs: stringsOf(rule['verbs']),
+    resourceNames: stringsOf(rule['resourceNames']),
+    nonResourceURLs: stringsOf(rule['nonResourceURLs']),
   }));
 }
 

@@ -1,6 +1,6 @@
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import { fieldsOf, textOf } from '@addon-operator/json';
+import { fieldsOf, stringOf } from '@addon-operator/json';
 import type { ConversionRule } from '../../hooks/conversion-binding.ts';
 import type { ConversionResponse } from '../../hooks/webhook-responses.ts';
 import { findConversionChain } from './conversion-chain.ts';
@@ -100,5 +100,5 @@ function areConverted(objects: readonly unknown[], desired: string): boolean {
 }
 
 function versionOf(object: unknown): string {
-  return textOf(fieldsOf(object)['apiVersion']);
+  return stringOf(fieldsOf(object)['apiVersion']);
 }

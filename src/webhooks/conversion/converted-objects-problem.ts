@@ -1,4 +1,4 @@
-import { fieldsOf, isObject, textOf } from '@addon-operator/json';
+import { fieldsOf, isObject, stringOf } from '@addon-operator/json';
 
 /** What a conversion may not touch; the API server would refuse the objects. */
 const FIXED = ['name', 'namespace', 'uid'] as const;
@@ -12,11 +12,11 @@ export function convertedObjectsProblem(
   for (const [index, object] of after.entries()) {
     const original = before[index];
     if (!isObject(object) || !isObject(original)) return `returned no object at position ${index}`;
-    const name = textOf(metadataOf(original)['name']);
+    const name = stringOf(metadataOf(original)['name']);
     if (object['kind'] !== original['kind'])
-      return `changed the kind of '${name}' from ${textOf(original['kind'])} to ${textOf(object['kind'])}`;
+      return `changed the kind of '${name}' from ${stringOf(original['kind'])} to ${stringOf(object['kind'])}`;
     for (const field of FIXED) {
-      const [was, is] = [textOf(metadataOf(original)[field]), textOf(metadataOf(object)[field])];
+      const [was, is] = [stringOf(metadataOf(original)[field]), stringOf(metadataOf(object)[field])];
       if (was !== is)
         return `changed metadata.${field} of '${name}' from '${was}' to '${is}', or the order of the objects`;
     }

@@ -1,4 +1,4 @@
-import { fieldsOf, isObject, parseJson, textOf, textsOf } from '@addon-operator/json';
+import { fieldsOf, isObject, parseJson, stringOf, stringsOf } from '@addon-operator/json';
 
 /** What the owner wrote into an entry. */
 export interface OwnerNote {
@@ -57,11 +57,11 @@ export function parseHandOver(text: string | undefined): HandOverEntry | undefin
   if (fields === undefined) return undefined;
   const { holderIdentity, leaseDurationSeconds: seconds, acquireTime, renewTime, releasedBy, owner } = fields;
   return {
-    holder: textOf(holderIdentity),
+    holder: stringOf(holderIdentity),
     durationMs: typeof seconds === 'number' && seconds > 0 ? seconds * 1_000 : DEFAULT_DURATION_MS,
-    acquireTime: textOf(acquireTime),
-    renewTime: textOf(renewTime),
-    releasedBy: textOf(releasedBy),
+    acquireTime: stringOf(acquireTime),
+    renewTime: stringOf(renewTime),
+    releasedBy: stringOf(releasedBy),
     note: noteOf(owner),
   };
 }
@@ -70,8 +70,8 @@ function noteOf(value: unknown): OwnerNote | undefined {
   if (!isObject(value)) return undefined;
   const { holder, by, state, facts } = value;
   if (typeof holder !== 'string' || (state !== 'ending' && state !== 'accepted')) return undefined;
-  const texts = Object.entries(fieldsOf(facts)).map(([name, list]) => [name, textsOf(list)] as const);
-  return { holder, by: textOf(by), state, facts: Object.fromEntries(texts) };
+  const texts = Object.entries(fieldsOf(facts)).map(([name, list]) => [name, stringsOf(list)] as const);
+  return { holder, by: stringOf(by), state, facts: Object.fromEntries(texts) };
 }
 
 /** The text of an entry with the note of its owner. */

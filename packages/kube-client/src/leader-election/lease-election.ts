@@ -1,4 +1,4 @@
-import { canonicalJson, fieldsOf, textOf } from '@addon-operator/json';
+import { canonicalJson, fieldsOf, stringOf } from '@addon-operator/json';
 
 /** The times of an election, in milliseconds. */
 export interface LeaseTimes {
@@ -50,8 +50,8 @@ export function parseLeaseSpec(spec: unknown): LeaseSpec {
   const { holderIdentity, acquireTime, leaseDurationSeconds, leaseTransitions } = fieldsOf(spec);
   const isDuration = typeof leaseDurationSeconds === 'number' && leaseDurationSeconds > 0;
   return {
-    holder: textOf(holderIdentity),
-    acquireTime: textOf(acquireTime),
+    holder: stringOf(holderIdentity),
+    acquireTime: stringOf(acquireTime),
     durationMs: isDuration ? leaseDurationSeconds * 1_000 : undefined,
     transitions: typeof leaseTransitions === 'number' ? leaseTransitions : 0,
   };

@@ -1,5 +1,5 @@
 import { OperatorError } from '@addon-operator/base/errors';
-import { fieldsOf, isObject, textOf } from '@addon-operator/json';
+import { fieldsOf, isObject, stringOf } from '@addon-operator/json';
 import { DocumentReader, isPathSegment } from './document-reader.ts';
 import { readPatchDocuments } from './patch-documents.ts';
 import type { NewObject, ObjectTarget, PatchOperation } from './patch-operation.ts';
@@ -138,7 +138,7 @@ function readNewObject(reader: DocumentReader): NewObject {
   if (reader.problems.length === known) reader.problems.push(...problemsOf(object, fields));
   return {
     ...object,
-    kind: textOf(kind),
+    kind: stringOf(kind),
     metadata: fields,
     ...(typeof apiVersion === 'string' ? { apiVersion } : {}),
   };

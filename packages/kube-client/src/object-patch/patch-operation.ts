@@ -1,4 +1,4 @@
-import { textOf } from '@addon-operator/json';
+import { stringOf } from '@addon-operator/json';
 /** One object that an operation addresses. */
 export interface ObjectTarget {
   /** Undefined: the preferred version of the kind. */
@@ -83,8 +83,8 @@ export function targetOf(object: NewObject): ObjectTarget {
   return {
     apiVersion: object.apiVersion,
     kind: object.kind,
-    namespace: textOf(namespace),
-    name: textOf(name),
+    namespace: stringOf(namespace),
+    name: stringOf(name),
   };
 }
 
