@@ -157,6 +157,14 @@ export class TestNode implements AsyncDisposable {
     return await this.#machine.startProgram(name, ...command);
   }
 
+  /** Makes a server on the loopback of the machine one on the loopback of the node, at the same port. */
+  async bringPort(port: number): Promise<void> {
+    const socket = join(this.directory, `port-${port}.sock`);
+    await this.#relay(`to-port-${port}`, `UNIX-LISTEN:${socket},fork,backlog=256`, `TCP:127.0.0.1:${port}`);
+    const listen = `TCP-LISTEN:${port},bind=127.0.0.1,fork,reuseaddr,backlog=256`;
+    await this.startProgram(`port-${port}`, 'socat', listen, `UNIX-CONNECT:${socket}`);
+  }
+
   /** Requests of a service account that the API server denied since the node was created: verb and path of each, once. */
   async denials(namespace: string, account: string): Promise<readonly string[]> {
     const log = await readFile(auditLog(this.directory), 'utf8');
@@ -208,12 +216,17 @@ export class TestNode implements AsyncDisposable {
   /** The API server for clients outside; it stays over power cuts. */
   async #startProxy(port: number): Promise<void> {
     const listen = `TCP-LISTEN:${port},bind=127.0.0.1,fork,reuseaddr,backlog=256`;
+    await this.#relay('api-proxy', listen, `UNIX-CONNECT:${apiSocket(this.directory)}`);
+  }
+
+  /** On the machine, between addresses of socat. */
+  async #relay(name: string, from: string, to: string): Promise<void> {
     await GuardedProcess.start({
-      name: 'api-proxy',
+      name,
       file: 'socat',
-      args: [listen, `UNIX-CONNECT:${apiSocket(this.directory)}`],
+      args: [from, to],
       cwd: this.directory,
-      logFile: this.logFile('api-proxy'),
+      logFile: this.logFile(name),
       guard: this.#parts.guard,
     });
   }
