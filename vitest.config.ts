@@ -20,7 +20,7 @@ const temporary = process.env['TMPDIR'] ?? makeMemoryDirectory();
 if (temporary !== undefined) process.env['TMPDIR'] = temporary;
 
 /** More than CI has cores, two: most tests wait for helm, hooks and servers. Unit tests wait least. */
-const WORKERS = Number(process.env['TEST_WORKERS'] ?? 9);
+const WORKERS = Number(process.env['TEST_WORKERS'] ?? 7);
 const UNIT_WORKERS = Number(process.env['TEST_WORKERS'] ?? 3);
 const shared = {
   isolate: false,
@@ -64,7 +64,7 @@ const isShuffled = process.argv.some((argument) => argument.startsWith('--sequen
  */
 const AFTER_UNIT = 1;
 /** Each has a control plane, which takes 4 s of CPU time to start and 1.3 s a minute. */
-const CONTROL_PLANES = 5;
+const CONTROL_PLANES = 4;
 const LIFECYCLE = 'test/lifecycle/**/*.test.ts';
 const PROPERTIES = 'test/support/property-seed.ts';
 export default defineConfig({
