@@ -148,7 +148,7 @@ function bringsChanges({ type }: Task): boolean {
 }
 
 function isStuck(queue: TaskQueue<Task>, head: QueueEntry<Task>, longHooks: readonly AgedHook[]): boolean {
-  return head.failures > 0 || longHooks.some(({ labels }) => labels.queue === queue.name);
+  return head.isFailing || longHooks.some(({ labels }) => labels.queue === queue.name);
 }
 
 function blockingTask(

@@ -77,7 +77,7 @@ function busyQueue(queue: TaskQueue<Task>, clock: Explained['clock']): readonly 
       tasks: queue.entries.length,
       head: titleOf(head.task),
       module: moduleOf(head.task),
-      failures: head.failures,
+      failures: head.isFailing ? head.failures : 0,
       lastError: head.lastError,
       ...(head.lastCode === 'HOOK_TEMPORARY' && { isNotYet: true }),
       retryInMs: leftMs,

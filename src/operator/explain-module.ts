@@ -365,7 +365,7 @@ function isPutOff(operator: Explained, name: ModuleName, places: readonly Place[
  */
 function convergeObstacle({ router: { main } }: Explained, maxError: number): readonly string[] {
   const [head] = main.entries;
-  if (head === undefined || head.failures === 0 || moduleOf(head.task) !== '') return [];
+  if (head === undefined || !head.isFailing || moduleOf(head.task) !== '') return [];
   if ('binding' in head.task && head.task.binding === 'afterAll') return [];
   if (!main.entries.some(({ task }) => decidesAboutModules(task))) return [];
   const nextMs = nextAttemptMs(main);

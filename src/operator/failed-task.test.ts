@@ -13,7 +13,7 @@ test.each<[string, Task, string, ConvergeState['first'], boolean]>([
   ['anything else in another queue', apply, 'other', 'running', false],
   ['anything after the first converge', converge, 'main', 'done', false],
 ])('failedTask() of %s', (_case, task, queue, first, holdsUpFirstConverge) => {
-  const entry = { id: 1, task, queuedAtMs: 0, failures: 2, lastError: 'no luck' };
+  const entry = { id: 1, task, queuedAtMs: 0, failures: 2, isFailing: true, lastError: 'no luck' };
   const error = new OperatorError('HOOK_FAILED', 'no luck', { facts: { exitCode: 3 } });
   expect(failedTask(queue, entry, { error, delayMs: 6_000 }, { first })).toEqual({
     queue,

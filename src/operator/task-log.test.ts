@@ -71,7 +71,7 @@ test('endMessage() reports the result in the words of the contract', () => {
 
 test('flowFields() name the task, its queue, and what it belongs to', async () => {
   const [beforeAll = MODULE_RUN] = await hookRuns();
-  const entry = { id: 7, queuedAtMs: 0, failures: 0, lastError: '' };
+  const entry = { id: 7, queuedAtMs: 0, failures: 0, isFailing: false, lastError: '' };
   const common = { 'task.id': 7, 'task.flow': 'start', queue: 'main', 'event.type': 'OperatorStartup' };
   expect(flowFields({ ...entry, task: beforeAll }, 'main', 'start')).toEqual({
     ...common,
@@ -89,7 +89,7 @@ test('flowFields() name the task, its queue, and what it belongs to', async () =
 
 test('flowFields() of a run for an event name binding and event, and what led to the task', async () => {
   const [, synchronization = MODULE_RUN, event = MODULE_RUN] = await hookRuns();
-  const entry = { id: 1, queuedAtMs: 0, failures: 0, lastError: '' };
+  const entry = { id: 1, queuedAtMs: 0, failures: 0, isFailing: false, lastError: '' };
   expect(flowFields({ ...entry, task: synchronization }, 'main', 'start')).toMatchObject({
     binding: 'kubernetesSynchronization',
     'binding.name': 'pods',

@@ -39,7 +39,7 @@ export interface BusyQueue {
   readonly head: string;
   /** The module of the first task; empty if it has none. */
   readonly module: string;
-  /** Failed attempts of the first task in a row. */
+  /** Failed attempts of the first task in a row; zero once it got beyond the failure. */
   readonly failures: number;
   readonly lastError: string;
   /** The hook requested the retry, which is no error. */

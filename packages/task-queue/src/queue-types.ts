@@ -16,6 +16,11 @@ export interface QueueEntry<T> {
   readonly startedMs?: number;
   /** Failed attempts of this task. */
   readonly failures: number;
+  /**
+   * Whether a failure is still in the way: true from a failed attempt until one succeeds so far that other tasks have
+   * to run before the next. The count of failures remains.
+   */
+  readonly isFailing: boolean;
   /** Why the last attempt failed; empty before the first failure. */
   readonly lastError: string;
   /** The code of that error; absent where it has none. */

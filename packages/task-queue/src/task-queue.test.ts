@@ -323,6 +323,21 @@ test('insertBefore() puts a task in front of what has to come after it, or at th
   expect(ran).toEqual(['run', 'failed', 'second', 'run']);
 });
 
+test('a failed task is failing until an attempt of it gets so far that other tasks go before it', async () => {
+  const { clock, queue } = harness((task, attempt) => {
+    if (task !== 'phases') return { type: 'retry', error: new Error('step') };
+    return attempt === 0 ? { type: 'retry', error: new Error('boom') } : { type: 'repeat', before: ['step'] };
+  });
+  queue.append('phases');
+  await settle();
+  expect(queue.entries[0]).toMatchObject({ failures: 1, isFailing: true });
+  await clock.advance(5_000);
+  expect(queue.entries).toMatchObject([
+    { task: 'step', failures: 1, isFailing: true },
+    { task: 'phases', failures: 1, isFailing: false, lastError: 'boom' },
+  ]);
+});
+
 test('noteFailure() counts on a task that waits, which goes on waiting', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   let isOver = false;
@@ -330,7 +345,7 @@ test('noteFailure() counts on a task that waits, which goes on waiting', async (
   queue.append('waiting');
   await settle();
   for (const entry of queue.entries) queue.noteFailure(entry, 'a part failed');
-  expect(queue.entries[0]).toMatchObject({ failures: 1, lastError: 'a part failed' });
+  expect(queue.entries[0]).toMatchObject({ failures: 1, isFailing: true, lastError: 'a part failed' });
   expect(queue.status.type).toBe('repeating');
   isOver = true;
   resolve();

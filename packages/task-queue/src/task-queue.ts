@@ -44,6 +44,7 @@ interface MutableEntry<T> {
   retryDelayMs?: number;
   startedMs?: number;
   failures: number;
+  isFailing: boolean;
   lastError: string;
   lastCode?: ErrorCode | undefined;
   /** A failure from before the task came into this queue, which is still to be waited for. */
@@ -228,6 +229,7 @@ export class TaskQueue<T> {
     const own = this.#entries.find((other) => other.id === entry.id);
     if (own === undefined) return;
     own.failures += 1;
+    own.isFailing = true;
     own.lastError = message;
   }
 
@@ -337,11 +339,13 @@ export class TaskQueue<T> {
       case 'repeat':
         this.#addFirst(outcome.before ?? [], entry.task);
         entry.ahead = outcome.before?.length ?? 0;
+        if (outcome.before !== undefined) entry.isFailing = false;
         if (outcome.when !== undefined) await this.#waitToRepeat(entry, outcome.when, signal);
         return;
       case 'retry': {
         const delayMs = outcome.delayMs ?? retryDelayMs(entry.failures, this.#random);
         entry.failures += 1;
+        entry.isFailing = true;
         entry.retryDelayMs = delayMs;
         entry.lastError = messageOf(outcome.error);
         entry.lastCode = codeOf(outcome.error);
@@ -449,6 +453,7 @@ export class TaskQueue<T> {
         queuedAtMs,
         ahead: ahead + index,
         failures: 0,
+        isFailing: false,
         lastError: '',
         ...past,
       };
