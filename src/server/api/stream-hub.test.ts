@@ -9,7 +9,7 @@ import { Journal } from '../../journal/journal.ts';
 import type { ModuleSummary } from '../../status/module-explanation.ts';
 import type { TaskQueueView } from '../../status/task-queues.ts';
 import { apiResponse } from './api-handler.ts';
-import { HEARTBEAT_MS, MAX_STREAMS, StreamHub, TOPICS } from './stream-hub.ts';
+import { HEARTBEAT_MS, MAX_STREAMS, StreamHub, TICK_MS, TOPICS } from './stream-hub.ts';
 
 const START = {
   queue: 'main',
@@ -177,7 +177,7 @@ test('a client gets hello, snapshots and ready, then only what is different', as
   expect(client.events.splice(0)).toEqual(['hello', ...TOPICS.map(() => 'snapshot'), 'ready']);
   daemon.lengths.set('main', 2);
   daemon.lengths.set('main', 3);
-  await daemon.clock.advance(250);
+  await daemon.clock.advance(TICK_MS);
   expect(client.events.splice(0)).toEqual(['queue']);
   await daemon.clock.advance(HEARTBEAT_MS);
   expect(client.events).toEqual([]);
@@ -191,13 +191,13 @@ test('a client that comes back gets only what it missed, or all after too much',
   other.connect();
   client.cut();
   daemon.run('1');
-  await daemon.clock.advance(250);
+  await daemon.clock.advance(TICK_MS);
   client.events.splice(0);
   client.connect();
   expect(client.events.splice(0)).toEqual(['hello', 'run', 'ready']);
   client.cut();
   for (let number = 0; number < 5_000; number += 1) daemon.run('1');
-  await daemon.clock.advance(250);
+  await daemon.clock.advance(TICK_MS);
   client.connect();
   expect(client.events.splice(0)).toEqual(['hello', ...TOPICS.map(() => 'snapshot'), 'ready']);
 });
@@ -209,7 +209,7 @@ test('a client that does not read is dropped, and others go on', async () => {
   quick.connect();
   slow.unsentBytes = 2 * 1024 * 1024;
   daemon.run('1');
-  await daemon.clock.advance(250);
+  await daemon.clock.advance(TICK_MS);
   expect([slow.isDropped, quick.isDropped]).toEqual([true, false]);
   expect(quick.state).toEqual(daemon.state);
 });
@@ -246,18 +246,18 @@ test('the sentence about everything is sent when it is another one, with the tim
   ]);
   second = 1;
   state = 1;
-  await clock.advance(250);
+  await clock.advance(TICK_MS);
   expect(client.take()).toEqual([]);
   text = 'main waits for hunter2';
   state = 2;
-  await clock.advance(250);
+  await clock.advance(TICK_MS);
   const shown = 'main waits for ***';
   expect(client.take()).toEqual([
     ['headline', { at: '2026-01-01T00:00:01Z', level: 'well', text: shown, problems: [shown, 'b'], more: 0 }],
   ]);
   end.abort();
   await served;
-  await clock.advance(250);
+  await clock.advance(TICK_MS);
 });
 
 test('snapshots are what the API returns, in its order also after that has changed', async () => {
@@ -296,7 +296,7 @@ test('snapshots are what the API returns, in its order also after that has chang
     expect(snapshots).toEqual(responses);
     end.abort();
     await served;
-    await clock.advance(250);
+    await clock.advance(TICK_MS);
   }
 });
 
@@ -317,17 +317,17 @@ test('a client that comes back after a secret became known gets nothing that was
   const { lastId } = client;
   client.take();
   reason = 'the password hunter2 is wrong';
-  await clock.advance(10_000);
+  await clock.advance(10_000 + TICK_MS);
   expect(client.take()).toMatchObject([['module', { reason }]]);
   redactor.add('hunter2');
-  await clock.advance(250);
+  await clock.advance(TICK_MS);
   expect(client.take()).toMatchObject([['module', { reason: 'the password *** is wrong' }]]);
   const back = hub.serve(other, { ...request, lastEventId: lastId }, end.signal);
   expect(other.text).not.toContain('hunter2');
   expect(other.take().map(([event]) => event)).toEqual(['hello', 'snapshot', 'ready']);
   end.abort();
   await Promise.all([served, back]);
-  await clock.advance(250);
+  await clock.advance(TICK_MS);
 });
 
 /** What a client was sent, as pairs of event and data. */
@@ -386,7 +386,7 @@ test('log lines and outputs of hooks are sent as they come, to those who follow 
   journal.print(one, 'next');
   journal.print(other, 'x'.repeat(20_000));
   for (let index = 0; index < 150; index += 1) log.add({ level: 'info', message: `${index}`, fields: {} });
-  await clock.advance(250);
+  await clock.advance(TICK_MS);
   await settle();
   const large = { runId: '2', text: `${'x'.repeat(16 * 1024 - 1)}\n`, cut: 20_001 - 16 * 1024 };
   const [logged, ...outputs] = all.take();
@@ -399,5 +399,5 @@ test('log lines and outputs of hooks are sent as they come, to those who follow 
   expect(none.take()).toEqual([]);
   end.abort();
   await Promise.all(clients);
-  await clock.advance(250);
+  await clock.advance(TICK_MS);
 });

@@ -9,7 +9,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { daemonView, NO_COMMANDS } from '../../../test/support/daemon-view-stub.ts';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { startDebugServer } from '../debug-server.ts';
-import { MAX_STREAMS } from './stream-hub.ts';
+import { MAX_STREAMS, TICK_MS } from './stream-hub.ts';
 
 async function start(view = daemonView(), clock: SteadyClock = systemClock): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'stream-'));
@@ -58,7 +58,7 @@ test('a client that never reads is dropped, so that memory is bounded', async ()
   const clock = new FakeClock();
   const response = await open(await start(view, clock));
   response.pause();
-  for (let tick = 0; tick < 50; tick += 1) await clock.advance(250);
+  for (let tick = 0; tick < 50; tick += 1) await clock.advance(TICK_MS);
   let bytes = 0;
   const end = Promise.withResolvers<void>();
   response.on('data', (chunk: Buffer) => {
