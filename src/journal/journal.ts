@@ -39,7 +39,7 @@ const LIMITS: JournalLimits = {
 };
 const MAX_ERROR_CHARACTERS = 4_096;
 /** What a run costs besides its texts, as measured, and a phase. */
-const RUN_SIZE = 700;
+const RUN_SIZE = 800;
 const PHASE_SIZE = 80;
 const MAX_PHASES = 50;
 /** A run that begins later after its event is in a trace of its own: backends cut long traces. */
@@ -109,8 +109,9 @@ export class Journal {
   }
 
   /** The id of the trace of which a run is part. */
-  traceIdOf({ traceKey }: Pick<JournalRun, 'traceKey'>): string {
-    return traceIdOf(this.#bootId, traceKey);
+  traceIdOf(run: Pick<JournalRun, 'traceKey' | 'traceId'>): string {
+    run.traceId ??= traceIdOf(this.#bootId, run.traceKey);
+    return run.traceId;
   }
 
   /** Has phases of a run become children of a span, which ends with the run. */
@@ -267,11 +268,13 @@ export class Journal {
     const startedMs = this.#clock.steadyMs();
     const { eventId, eventMs = startedMs } = start;
     const ownKey = startedMs - eventMs > TRACE_MS ? `${eventId}/${this.#lastId}` : eventId;
+    const attempt = parent === undefined ? undefined : this.#runs.get(parent);
     const run: JournalRun = {
       ...start,
       id: this.#lastId,
       parent,
-      traceKey: (parent === undefined ? undefined : this.#runs.get(parent)?.traceKey) ?? ownKey,
+      traceKey: attempt?.traceKey ?? ownKey,
+      traceId: attempt?.traceId,
       startedMs,
       startedAtMs: this.#clock.wallMs(),
       revision: 0,

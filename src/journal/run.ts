@@ -55,6 +55,8 @@ export interface JournalRun extends RunStart {
   readonly startedAtMs: number;
   /** What names the trace of which it is part, besides the start of the operator. */
   readonly traceKey: string;
+  /** Made of the key when it is first needed. */
+  traceId: string | undefined;
   /** Revision of the journal when it began or ended. */
   revision: number;
   /** Undefined while it runs. */
