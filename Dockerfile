@@ -118,10 +118,16 @@ ENV ADDON_OPERATOR_NODE=/usr/local/bin/node \
   LOG_TYPE=json \
   NODE_ENV=production
 EXPOSE 9650
-# What V8 compiles is kept for the user that it was compiled for. The start itself fails without a cluster.
+# What V8 compiles is kept for the user that it was compiled for. With a seed the bytes are always the same; those of the launcher
+# depend on when it is ended, and are left out.
+# Temporary files are written outside of the layer. The start itself fails without a cluster.
 RUN mkdir /app/dist/.compile-cache && chown 65532:65532 /app/dist/.compile-cache
 USER 65532:65532
-RUN /addon-operator help >/dev/null && ! /addon-operator start --namespace=none --kube-config=/none >/dev/null
+RUN cd /app/dist; export TMPDIR=/dev/shm; \
+  run() { "${ADDON_OPERATOR_NODE}" --random-seed=1 --disable-proto=delete main.js "$@" >/dev/null; }; \
+  run help && own=$(ls .compile-cache) \
+  && ! run start --namespace=none --kube-config=/none --tmp-dir=/dev/shm/addon-operator \
+  && find .compile-cache -mindepth 1 -maxdepth 1 ! -name "${own}" -exec rm -r {} +
 WORKDIR /
 ENTRYPOINT ["/sbin/tini", "--", "/addon-operator"]
 ARG VERSION=0.1.0

@@ -73,6 +73,10 @@ describeNode('a published release', (node) => {
     }
   });
 
+  test('has the same digests when the same commit is published again', furtherNode, async () => {
+    expect(await publishTo(registry)).toEqual(released);
+  });
+
   test('is installed by its digests in pods, whose node pulls the image', furtherNode, async () => {
     const shared = await node();
     await shared.node.bringPort(Number(registry.host.split(':')[1]));

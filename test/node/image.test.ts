@@ -133,7 +133,7 @@ describeImage('the image of the operator', () => {
       '-user',
       '65532',
     ]);
-    expect(compiled.stdout.split('\n').length).toBeGreaterThan(10);
+    expect(compiled.stdout.split('\n').length).toBeGreaterThan(40);
   });
 
   test('is the same when nothing has changed, without a step that runs again', furtherNode, async () => {
