@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
@@ -14,4 +15,20 @@ test('scratchDirectory() is private, another one each time, and gone with its co
   await writeFile(join(one, 'a/file'), '');
   await running.disposeAsync();
   expect([existsSync(one), existsSync(other)]).toEqual([false, false]);
+});
+
+test('scratchDirectory() is gone when the process exits before its end', () => {
+  const script = `import { existsSync, writeFileSync } from 'node:fs';
+const { scratchDirectory } = await import(process.argv[1]);
+const directory = await scratchDirectory(new AsyncDisposableStack());
+writeFileSync(directory + '/file', '');
+console.log(directory, existsSync(directory));
+process.exit(130);`;
+  const file = join(import.meta.dirname, 'scratch-directory.ts');
+  const run = `'${process.execPath}' --input-type=module --eval "$SCRIPT" '${file}'; echo "exit code $?"`;
+  const env = { ...process.env, SCRIPT: script };
+  const output = execFileSync('sh', ['-c', run], { encoding: 'utf8', env });
+  const [, directory = '', exists] = /^(\S+) (\S+)\nexit code 130\n$/.exec(output) ?? [];
+  expect(exists).toBe('true');
+  expect(existsSync(directory)).toBe(false);
 });
