@@ -7,6 +7,7 @@ import { daemonView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts'
 import { startDebugEndpoint } from '../../test/support/debug-endpoint.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { Journal } from '../journal/journal.ts';
+import { TICK_MS } from '../server/api/stream-hub.ts';
 import { lineOf } from './follow-events.ts';
 import { runCli } from './run-cli.ts';
 
@@ -95,7 +96,7 @@ test('events -w goes on with each run, as JSON lines too', async () => {
   const { exitCode, out } = await events(journal, clock, ['-w', '-o', 'json'], (line) => {
     if (line.includes('"ready"')) {
       journal.end(journal.begin(START), { result: 'success' });
-      void clock.advance(250);
+      void clock.advance(TICK_MS);
     }
     return !line.includes('"event":"run"');
   });

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { daemonView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts';
 import { startDebugEndpoint } from '../../test/support/debug-endpoint.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
+import { TICK_MS } from '../server/api/stream-hub.ts';
 import type { QueueView } from '../status/daemon-view.ts';
 import { watchResponse } from './watch-response.ts';
 
@@ -55,9 +56,9 @@ test('a response is shown again as soon as the operator reports a change', async
     interval: '1h',
   });
   await vi.waitFor(() => expect(written.join('')).toContain("Queue 'main': length 0"), PATIENCE);
-  await vi.waitFor(() => expect(operatorClock.pendingDelaysMs).toEqual([250]), PATIENCE);
+  await vi.waitFor(() => expect(operatorClock.pendingDelaysMs).toEqual([TICK_MS]), PATIENCE);
   main.tasks = [{ index: 1, description: 'ModuleRun web' }];
-  await operatorClock.advance(250);
+  await operatorClock.advance(TICK_MS);
   // Changes within a quarter of a second are one look.
   await vi.waitFor(async () => {
     await clock.advance(250);
@@ -67,7 +68,7 @@ test('a response is shown again as soon as the operator reports a change', async
   expect(await watching).toBe(0);
   await server.stop();
   expect(written.join('')).not.toContain('\u001b');
-  await operatorClock.advance(250);
+  await operatorClock.advance(TICK_MS);
 });
 
 test('the response is shown at each interval until the stop, also when the daemon goes away', async () => {
@@ -88,7 +89,7 @@ test('the response is shown at each interval until the stop, also when the daemo
   stop.abort();
   expect(await watching).toBe(0);
   expect([written[0], written.at(-1)]).toEqual(['\u001b[?1049h', '\u001b[?1049l']);
-  await operatorClock.advance(250);
+  await operatorClock.advance(TICK_MS);
 });
 
 test('a wrong interval means a second', async () => {

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { daemonView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { createApi } from '../server/api/api.ts';
-import { MAX_STREAMS } from '../server/api/stream-hub.ts';
+import { MAX_STREAMS, TICK_MS } from '../server/api/stream-hub.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 import { uiHandler } from './ui-handler.ts';
 
@@ -70,7 +70,7 @@ test('a page that never reads is dropped, so that memory is bounded', async () =
   // The kernel takes some megabytes before anything is left unsent.
   const end = Promise.withResolvers<void>();
   response.on('error', () => end.resolve()).on('close', () => end.resolve());
-  for (let tick = 0; tick < TICKS; tick += 1) await clock.advance(250);
+  for (let tick = 0; tick < TICKS; tick += 1) await clock.advance(TICK_MS);
   let bytes = 0;
   response.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
