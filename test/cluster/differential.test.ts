@@ -5,6 +5,7 @@ import { type Sandbox, startSandbox } from '@addon-operator/kube-sandbox';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeCluster } from '../support/control-plane/cluster-suite.ts';
 import { APPLY_SCRIPTS } from './differential/apply-scripts.ts';
+import { EVENT_SCRIPTS } from './differential/event-scripts.ts';
 import { KIND_SCRIPTS } from './differential/kind-scripts.ts';
 import { commonWarnings, normalise } from './differential/normalise.ts';
 import { type RawClient, type RawResponse, rawClient } from './differential/raw-client.ts';
@@ -12,7 +13,7 @@ import { REQUEST_SCRIPTS } from './differential/request-scripts.ts';
 import type { Script, ScriptStep } from './differential/script.ts';
 import { WRITE_SCRIPTS } from './differential/write-scripts.ts';
 
-const SCRIPTS = [...REQUEST_SCRIPTS, ...WRITE_SCRIPTS, ...KIND_SCRIPTS, ...APPLY_SCRIPTS];
+const SCRIPTS = [...REQUEST_SCRIPTS, ...WRITE_SCRIPTS, ...KIND_SCRIPTS, ...EVENT_SCRIPTS, ...APPLY_SCRIPTS];
 
 describeCluster('the same requests to the sandbox and to a real API server', (cluster) => {
   let sandbox: Sandbox;

@@ -1,4 +1,5 @@
 import { isObject } from '@addon-operator/json';
+import { completeEvent } from './event-versions.ts';
 import { type Fields, fieldsAt, stringAt, stringsAt, valueAt, withoutFields } from './json-access.ts';
 import {
   changeField,
@@ -59,12 +60,7 @@ const DEFAULTS: Readonly<Record<string, Change>> = {
     withDefaults(value, { volumeMode: 'Filesystem', persistentVolumeReclaimPolicy: 'Retain' }),
   ),
   LimitRange: spec((value) => changeItems(value, 'limits', defaultLimit)),
-  Event: (object) => ({
-    ...object,
-    eventTime: object['eventTime'] ?? null,
-    reportingComponent: object['reportingComponent'] ?? '',
-    reportingInstance: object['reportingInstance'] ?? '',
-  }),
+  Event: completeEvent,
   StorageClass: (object) => ({
     ...object,
     ...withDefaults(object, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' }),

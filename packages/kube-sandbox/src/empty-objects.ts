@@ -1,10 +1,9 @@
+import { EMPTY_CORE_EVENT, EMPTY_EVENT, isEvent } from './event-versions.ts';
 import type { Fields } from './json-access.ts';
 import type { ServedKind } from './kinds.ts';
 
 const TEMPLATE: Fields = { metadata: {}, spec: { containers: [] } };
 const ROLE_REF: Fields = { apiGroup: '', kind: '', name: '' };
-
-const EVENT: Fields = { source: {}, eventTime: null, reportingComponent: '', reportingInstance: '' };
 
 /** Parts that an object of a kind has even when it is empty: filling them makes no manager their owner. */
 const SPECS: Readonly<Record<string, Fields>> = {
@@ -32,7 +31,7 @@ export function emptyObject(kind: ServedKind): Fields {
     ...(kind.hasStatus
       ? { status: kind.kind === 'Service' || kind.kind === 'Ingress' ? { loadBalancer: {} } : {} }
       : {}),
-    ...(kind.kind === 'Event' ? EVENT : {}),
+    ...(isEvent(kind) ? (kind.group === '' ? EMPTY_CORE_EVENT : EMPTY_EVENT) : {}),
     ...(kind.kind.endsWith('RoleBinding') ? { roleRef: ROLE_REF } : {}),
   };
 }

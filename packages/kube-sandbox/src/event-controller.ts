@@ -1,5 +1,7 @@
+import { stringOf } from '@addon-operator/json';
 import type { ApiState } from './api-state.ts';
 import type { Controller } from './controller-loop.ts';
+import { coreEvent } from './event-versions.ts';
 import { stringAt } from './json-access.ts';
 import { objectKey, type ResourceObject } from './resource-object.ts';
 
@@ -25,7 +27,8 @@ function forgetOld(state: ApiState): void {
 
 /** When an Event was last reported; a repeated one is written again each time. */
 function lastSeenMs(event: ResourceObject): number {
-  const seenMs = ['lastTimestamp', 'eventTime'].map((field) => Date.parse(stringAt(event, field)));
-  const times = [...seenMs, Date.parse(event.metadata.creationTimestamp ?? '')];
+  const { lastTimestamp, eventTime, series } = coreEvent(event);
+  const seen = [lastTimestamp, eventTime, stringAt(series, 'lastObservedTime')];
+  const times = [...seen, event.metadata.creationTimestamp].map((time) => Date.parse(stringOf(time)));
   return Math.max(...times.filter((timeMs) => !Number.isNaN(timeMs)));
 }

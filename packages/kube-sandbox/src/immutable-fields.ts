@@ -1,8 +1,11 @@
+import { isEvent } from './event-versions.ts';
 import { equalJson, type Fields, fieldsAt, listAt, stringAt, valueAt, withoutFields } from './json-access.ts';
 import type { ServedKind } from './kinds.ts';
 import { invalidValue } from './object-names.ts';
 import type { ResourceObject } from './resource-object.ts';
 import { forbiddenField, type StatusCause } from './status-error.ts';
+import { FieldErrors } from './validation/field-errors.ts';
+import { validateChangedEvent } from './validation/validate-event.ts';
 
 /** Fields that an update must leave as they are, by kind. */
 const IMMUTABLE_FIELDS: Readonly<Record<string, readonly string[]>> = {
@@ -37,6 +40,7 @@ export function immutableProblems(
     ...roleRefProblems(kind, current, next),
     ...podProblems(kind, current, next),
     ...claimProblems(kind, current, next),
+    ...eventProblems(kind, current, next),
   ];
 }
 
@@ -133,6 +137,17 @@ function claimProblems(
     withoutFields(fieldsAt(claim, 'spec'), 'resources', 'volumeAttributesClassName', 'volumeName');
   if (equalJson(fixed(current), fixed(next))) return [];
   return [forbiddenField('spec', CLAIM_RULE)];
+}
+
+function eventProblems(
+  kind: ServedKind,
+  current: ResourceObject,
+  next: ResourceObject,
+): readonly StatusCause[] {
+  if (!isEvent(kind) || kind.group === '') return [];
+  const errors = new FieldErrors();
+  validateChangedEvent(current, next, errors);
+  return errors.causes;
 }
 
 function roleRefProblems(

@@ -3,8 +3,10 @@ import { KindRegistry } from './kind-registry.ts';
 import { apiVersionOf, BUILT_IN_KINDS, storageOf } from './kinds.ts';
 import { STRUCTURES } from './structures.ts';
 
-test('every built-in kind has a place and a URL of its own', () => {
-  const storages = BUILT_IN_KINDS.map(storageOf);
+test('every built-in kind has a URL of its own, and all but Events a place', () => {
+  const urls = BUILT_IN_KINDS.map((kind) => `${apiVersionOf(kind)}/${kind.plural}`);
+  expect(new Set(urls).size).toBe(urls.length);
+  const storages = BUILT_IN_KINDS.filter(({ group }) => group !== 'events.k8s.io').map(storageOf);
   expect(new Set(storages).size).toBe(storages.length);
 });
 

@@ -61,7 +61,9 @@ export function apiVersionOf(kind: Pick<ServedKind, 'group' | 'version'>): strin
 
 /** Where objects of a kind are kept, the same for all its versions: `group/plural`. */
 export function storageOf(kind: ResourceName): string {
-  return `${kind.group}/${kind.plural}`;
+  // Events of both groups are the same objects.
+  const group = kind.group === 'events.k8s.io' ? '' : kind.group;
+  return `${group}/${kind.plural}`;
 }
 
 /** Whether objects of the kind are namespaces, which have rules of their own. */
@@ -78,6 +80,8 @@ interface KindOptions {
   /** Default: spec, and status where there is one. */
   readonly fields?: readonly string[];
   readonly plural?: string;
+  /** Default: the kind. */
+  readonly rootType?: string;
   readonly isReview?: true;
 }
 
@@ -104,7 +108,7 @@ function row(kind: string, isNamespaced: boolean, options: KindOptions): KindRow
     isReview: options.isReview === true,
     fields: options.fields ?? defaultFields,
     structures: STRUCTURES,
-    rootType: kind,
+    rootType: options.rootType ?? kind,
   });
 }
 
@@ -121,7 +125,7 @@ function inCluster(kind: string, options: KindOptions = {}): KindRow {
   return row(kind, false, options);
 }
 
-const EVENT_FIELDS = [
+const CORE_EVENT_FIELDS = [
   'action',
   'count',
   'eventTime',
@@ -138,10 +142,27 @@ const EVENT_FIELDS = [
   'type',
 ];
 
+const EVENT_FIELDS = [
+  'action',
+  'deprecatedCount',
+  'deprecatedFirstTimestamp',
+  'deprecatedLastTimestamp',
+  'deprecatedSource',
+  'eventTime',
+  'note',
+  'reason',
+  'regarding',
+  'related',
+  'reportingController',
+  'reportingInstance',
+  'series',
+  'type',
+];
+
 const CORE = [
   inNamespace('ConfigMap', { short: ['cm'], fields: ['binaryData', 'data', 'immutable'] }),
   inNamespace('Endpoints', { short: ['ep'], plural: 'endpoints', fields: ['subsets'] }),
-  inNamespace('Event', { short: ['ev'], fields: EVENT_FIELDS }),
+  inNamespace('Event', { short: ['ev'], fields: CORE_EVENT_FIELDS }),
   inNamespace('LimitRange', { short: ['limits'] }),
   inCluster('Namespace', { short: ['ns'], status: true }),
   inCluster('Node', { short: ['no'], status: true }),
@@ -173,6 +194,11 @@ const API_EXTENSIONS = ['api-extensions'];
 const GROUPS: readonly (readonly [group: string, version: string, rows: readonly KindRow[]])[] = [
   ['', 'v1', CORE],
   ['apps', 'v1', APPS],
+  [
+    'events.k8s.io',
+    'v1',
+    [inNamespace('Event', { short: ['ev'], fields: EVENT_FIELDS, rootType: 'EventOfGroup' })],
+  ],
   ['authentication.k8s.io', 'v1', [inCluster('SelfSubjectReview', { status: true, isReview: true })]],
   [
     'authorization.k8s.io',

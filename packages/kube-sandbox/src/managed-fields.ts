@@ -58,12 +58,25 @@ export function recordUpdate(
 ): ResourceObject {
   const former = decodeManagers(next);
   if (current !== undefined && former.length === 0) return withManagers(next, []);
+  const known = ofGroup(former, kind);
   const comparison = compareFields(current ?? emptyObject(kind), next, rulesOf(kind));
   const taken = comparison.added.union(comparison.modified).difference(UNOWNED);
-  const managers = withoutChanged(former, comparison);
+  const managers = withoutChanged(known, comparison);
   const operation = 'Update';
   const self = { ...writer, operation, apiVersion: apiVersionOf(kind), fields: taken } as const;
   return withManagers(next, taken.isEmpty ? managers : mergeManager(managers, self));
+}
+
+/**
+ * The managers that wrote through the group of `kind`. As in the API server, a write through one group of Events forgets those
+ * of the other.
+ */
+function ofGroup(managers: readonly FieldManager[], kind: ServedKind): readonly FieldManager[] {
+  return managers.filter(({ apiVersion }) => groupOf(apiVersion) === kind.group);
+}
+
+function groupOf(apiVersion: string): string {
+  return apiVersion.split('/').at(-2) ?? '';
 }
 
 /** Managers without the fields that a change took from them or removed; those left with nothing are dropped. */
@@ -163,8 +176,9 @@ export function replaceApplied(
   const fields = appliedFields(configuration, rulesOf(kind)).difference(UNOWNED);
   const self = { ...writer, operation: 'Apply', apiVersion: apiVersionOf(kind), fields } as const;
   const former = managers.find((manager) => isSameManager(manager, self));
-  const formerFields = former?.fields ?? FieldSet.empty;
-  const others = managers.filter((manager) => manager !== former);
+  const [known] = ofGroup(former === undefined ? [] : [former], kind);
+  const formerFields = known?.fields ?? FieldSet.empty;
+  const others = ofGroup(managers, kind).filter((manager) => manager !== former);
   return { managers: [...others, { ...self, time: former?.time ?? '' }], formerFields };
 }
 

@@ -18,6 +18,7 @@ import {
 import { toResourceObject } from './object-body.ts';
 import { commitNew, prepareObject } from './object-create.ts';
 import { commitChange, nextObject } from './object-update.ts';
+import { inVersion } from './representation.ts';
 import { objectKey, type ResourceObject, withMeta } from './resource-object.ts';
 import { badRequest, notFound } from './status-error.ts';
 
@@ -45,11 +46,12 @@ export function applyObject(
   const { kind, namespace, name, subresource } = request;
   const configuration = ownedPart(request, toConfiguration(request));
   const writer: FieldWriter = { manager: options.manager, subresource, time: timestamp(state.clock) };
-  const current = state.store.get(storageOf(kind), objectKey(namespace, name));
-  if (current === undefined) {
+  const stored = state.store.get(storageOf(kind), objectKey(namespace, name));
+  if (stored === undefined) {
     if (subresource !== '') throw notFound(kind, name);
     return { object: createApplied(state, request, configuration, writer, options), isCreated: true };
   }
+  const current = inVersion(stored, kind);
   const object = mergeInto(state, request, { current, configuration, writer }, options);
   return { object, isCreated: false };
 }

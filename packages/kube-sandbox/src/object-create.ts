@@ -1,6 +1,7 @@
 import { type ApiState, timestamp, type WriteOptions } from './api-state.ts';
 import { prepareDefinition } from './custom-resources.ts';
 import { applyDefaults } from './defaults.ts';
+import { isEvent } from './event-versions.ts';
 import { withInitialStatus } from './initial-status.ts';
 import { type Fields, fieldsAt, withoutFields } from './json-access.ts';
 import { isNamespace, type ServedKind, storageOf } from './kinds.ts';
@@ -10,7 +11,15 @@ import { generateName } from './object-names.ts';
 import { objectKey, type ResourceObject, withMeta } from './resource-object.ts';
 import { applySchemaDefaults } from './schema-defaults.ts';
 import { assignAddresses } from './service-addresses.ts';
-import { alreadyExists, badRequest, forbidden, invalid, notFound, StatusError } from './status-error.ts';
+import {
+  alreadyExists,
+  badRequest,
+  forbidden,
+  invalid,
+  notFound,
+  type StatusCause,
+  StatusError,
+} from './status-error.ts';
 import { withJobSelector } from './validation/validate-batch.ts';
 import { objectProblems } from './validation/validate-object.ts';
 
@@ -92,9 +101,13 @@ export function prepareObject(state: ApiState, { kind, namespace, draft }: Creat
   const defaulted = defaultObject(kind, object);
   const completed = isJob(kind) ? withJobSelector(defaulted) : defaulted;
   const causes = objectProblems(kind, completed, false);
-  if (causes.length > 0)
-    throw invalid({ group: kind.group, kind: kind.kind, name: object.metadata.name }, causes);
+  if (causes.length > 0) throw invalidObject(kind, object.metadata.name, causes);
   return { object: decideFields(state, kind, completed, undefined), defaulted };
+}
+
+export function invalidObject(kind: ServedKind, name: string, causes: readonly StatusCause[]): StatusError {
+  // Messages name the group of the API server's internal type.
+  return invalid({ group: isEvent(kind) ? '' : kind.group, kind: kind.kind, name }, causes);
 }
 
 function isJob(kind: ServedKind): boolean {

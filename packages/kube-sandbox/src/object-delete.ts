@@ -1,5 +1,6 @@
 import { fieldsOf } from '@addon-operator/json';
 import { type ApiState, timestamp } from './api-state.ts';
+import { isEvent } from './event-versions.ts';
 import { scalarText, stringAt, valueAt } from './json-access.ts';
 import { isNamespace, type ServedKind, storageOf } from './kinds.ts';
 import { objectKey, type ResourceObject, withMeta } from './resource-object.ts';
@@ -85,7 +86,8 @@ function finalizersOnDelete(
   policy: PropagationPolicy,
 ): readonly string[] {
   const finalizers = new Set(object.metadata.finalizers ?? []);
-  if (object.metadata.deletionTimestamp !== undefined) return [...finalizers];
+  // Events have no dependents.
+  if (object.metadata.deletionTimestamp !== undefined || isEvent(kind)) return [...finalizers];
   finalizers.delete(FOREGROUND_FINALIZER);
   finalizers.delete(ORPHAN_FINALIZER);
   if (policy === 'Foreground') finalizers.add(FOREGROUND_FINALIZER);

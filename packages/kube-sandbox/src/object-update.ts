@@ -8,11 +8,12 @@ import {
   decideFields,
   defaultObject,
   hasGeneration,
+  invalidObject,
   type PreparedObject,
   writer,
 } from './object-create.ts';
 import { type ObjectMeta, objectKey, type ResourceObject, withMeta } from './resource-object.ts';
-import { badRequest, conflict, invalid, modifiedConflict } from './status-error.ts';
+import { badRequest, conflict, modifiedConflict } from './status-error.ts';
 import { objectProblems } from './validation/validate-object.ts';
 
 export interface UpdateRequest {
@@ -79,8 +80,7 @@ function checkUpdate(kind: ServedKind, current: ResourceObject, next: ResourceOb
   // The API server looks at what ConfigMaps and Secrets must keep before the rest.
   if (kind.group === '') causes.push(...problems);
   else causes.unshift(...problems);
-  if (causes.length > 0)
-    throw invalid({ group: kind.group, kind: kind.kind, name: current.metadata.name }, causes);
+  if (causes.length > 0) throw invalidObject(kind, current.metadata.name, causes);
 }
 
 /** A client may rewrite managed fields, but neither forget them by mistake nor reach them through a subresource. */

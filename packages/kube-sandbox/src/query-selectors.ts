@@ -1,4 +1,5 @@
 import { stringOf } from '@addon-operator/json';
+import { coreEvent, isEvent } from './event-versions.ts';
 import type { ServedKind } from './kinds.ts';
 import type { ResourceObject } from './resource-object.ts';
 import { badRequest } from './status-error.ts';
@@ -72,21 +73,10 @@ function compareNumber(key: string, operator: '<' | '>', value: string): LabelFi
   };
 }
 
+const OF_ALL_KINDS: readonly string[] = ['metadata.name', 'metadata.namespace'];
+
 /** Fields that a field selector may name, beside metadata.name and metadata.namespace, as paths into the object. */
 const SELECTABLE_FIELDS: Readonly<Record<string, readonly string[]>> = {
-  Event: [
-    'involvedObject.kind',
-    'involvedObject.namespace',
-    'involvedObject.name',
-    'involvedObject.uid',
-    'involvedObject.apiVersion',
-    'involvedObject.resourceVersion',
-    'involvedObject.fieldPath',
-    'reason',
-    'reportingComponent',
-    'source',
-    'type',
-  ],
   Job: ['status.successful'],
   Namespace: ['status.phase'],
   Node: ['spec.unschedulable'],
@@ -106,25 +96,54 @@ const SELECTABLE_FIELDS: Readonly<Record<string, readonly string[]>> = {
   Service: ['spec.clusterIP', 'spec.type'],
 };
 
+type SelectedKind = Pick<ServedKind, 'group' | 'kind' | 'isCustom'>;
+
 /**
  * Parses a field selector of a query (`metadata.name=x,status.phase!=Running`).
  *
  * @throws StatusError 400 for a field that the kind does not offer
  */
-export function parseFieldSelector(text: string, kind: Pick<ServedKind, 'kind' | 'isCustom'>): ObjectFilter {
+export function parseFieldSelector(text: string, kind: SelectedKind): ObjectFilter {
   const filters = splitTerms(text).map((term) => parseFieldTerm(term, kind));
   return (object) => filters.every((matches) => matches(object));
 }
 
-function parseFieldTerm(term: string, kind: Pick<ServedKind, 'kind' | 'isCustom'>): ObjectFilter {
+function parseFieldTerm(term: string, kind: SelectedKind): ObjectFilter {
   const [, field = '', operator = '', value = ''] = /^([^=!]+)(==|=|!=)(.*)$/.exec(term) ?? [];
   if (field === '') throw badRequest(`invalid selector: '${term}'; can't understand '${term}'`);
-  const known = kind.isCustom ? [] : (SELECTABLE_FIELDS[kind.kind] ?? []);
-  if (field !== 'metadata.name' && field !== 'metadata.namespace' && !known.includes(field))
-    throw badRequest(`"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`);
+  const textOf = selectedText(field, kind);
   const isWanted = operator !== '!=';
-  const path = field === 'source' ? ['source', 'component'] : field.split('.');
-  return (object) => (fieldText(object, path) === value) === isWanted;
+  return (object) => (textOf(object) === value) === isWanted;
+}
+
+/** @throws StatusError 400 */
+function selectedText(field: string, kind: SelectedKind): (object: ResourceObject) => string {
+  const path = field.split('.');
+  if (isEvent(kind)) return eventText(field, kind);
+  const known = kind.isCustom ? [] : (SELECTABLE_FIELDS[kind.kind] ?? []);
+  if (!OF_ALL_KINDS.includes(field) && !known.includes(field))
+    throw badRequest(`"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`);
+  return (object) => fieldText(object, path);
+}
+
+const REFERENCE_FIELDS = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'];
+
+/** @throws StatusError 400 */
+function eventText(field: string, { group }: SelectedKind): (event: ResourceObject) => string {
+  const [object, reporter] =
+    group === '' ? ['involvedObject', 'reportingComponent'] : ['regarding', 'reportingController'];
+  const path = field.split('.');
+  const [first, second = ''] = path;
+  if (first === object && path.length === 2 && REFERENCE_FIELDS.includes(second))
+    return (event) => fieldText(coreEvent(event), ['involvedObject', second]);
+  if (field === reporter) return (event) => fieldText(coreEvent(event), ['reportingComponent']);
+  if (field === 'source' && group === '')
+    return (event) =>
+      fieldText(coreEvent(event), ['source', 'component']) ||
+      fieldText(coreEvent(event), ['reportingComponent']);
+  if (OF_ALL_KINDS.includes(field) || field === 'reason' || field === 'type')
+    return (event) => fieldText(event, path);
+  throw badRequest(`field label not supported: ${field}`);
 }
 
 function fieldText(object: ResourceObject, path: readonly string[]): string {

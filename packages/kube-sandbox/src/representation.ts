@@ -1,4 +1,5 @@
 import type { Representation } from './accept.ts';
+import { eventInVersion, isEvent } from './event-versions.ts';
 import { type Fields, withoutFields } from './json-access.ts';
 import { apiVersionOf, type ServedKind } from './kinds.ts';
 import { type ResourceObject, withMeta } from './resource-object.ts';
@@ -80,12 +81,14 @@ export function bookmarkObject(revision: number, view: View, isEndOfList: boolea
 /** An object in the version of a kind: custom resources of several versions differ in their apiVersion only. */
 export function inVersion(object: ResourceObject, kind: ServedKind): ResourceObject {
   const apiVersion = apiVersionOf(kind);
-  return object.apiVersion === apiVersion ? object : { ...object, apiVersion };
+  if (object.apiVersion === apiVersion) return object;
+  return isEvent(kind) ? eventInVersion(object, apiVersion) : { ...object, apiVersion };
 }
 
 /** Items of built-in lists do not repeat apiVersion and kind. */
 function listItem(object: ResourceObject, kind: ServedKind): Fields {
-  return kind.isCustom ? inVersion(object, kind) : withoutFields(object, 'apiVersion', 'kind');
+  const inKind = inVersion(object, kind);
+  return kind.isCustom ? inKind : withoutFields(inKind, 'apiVersion', 'kind');
 }
 
 function partialMetadata(object: ResourceObject): Fields {

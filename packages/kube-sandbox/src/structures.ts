@@ -78,6 +78,7 @@ export const STRUCTURES: Readonly<Record<string, Structure>> = {
   },
   EphemeralVolumeSource: { volumeClaimTemplate: { type: 'PersistentVolumeClaimTemplate' } },
   Event: { involvedObject: ATOMIC, related: ATOMIC },
+  EventOfGroup: { regarding: ATOMIC, related: ATOMIC },
   FlexPersistentVolumeSource: { secretRef: ATOMIC },
   FlexVolumeSource: { secretRef: ATOMIC },
   HorizontalPodAutoscaler: { status: { type: 'HorizontalPodAutoscalerStatus' } },

@@ -81,7 +81,7 @@ test.each([
   [
     '/api/v1/namespaces/default/events',
     { ...meta, type: 'Normal', reason: 'R', message: 'm', involvedObject: { kind: 'Pod', name: 'p' } },
-    { 'Last Seen': '90s', Object: 'pod/p', Message: 'm' },
+    { 'Last Seen': '<unknown>', Object: 'pod/p', Message: 'm' },
   ],
   ['/api/v1/namespaces', meta, { Status: 'Active' }],
   ['/api/v1/namespaces/default/serviceaccounts', meta, { Secrets: 0 }],

@@ -1,3 +1,5 @@
+import { isObject } from '@addon-operator/json';
+import { coreEvent, isEvent } from './event-versions.ts';
 import { fieldsAt, listAt, numberAt, scalarText, stringAt, stringsAt, valueAt } from './json-access.ts';
 import { jsonPathValues } from './json-path.ts';
 import type { PrinterColumn, ServedKind } from './kinds.ts';
@@ -55,6 +57,33 @@ function string(name: string, ...path: readonly string[]): TableColumn {
   return text(name, (object) => stringAt(object, ...path) || '<none>');
 }
 
+/** A column of Events; `cell` gets the Event as `v1` has it. */
+function ofEvent(name: string, cell: Cell, priority = 0): TableColumn {
+  return text(name, (event, nowMs) => cell(coreEvent(event), nowMs), priority);
+}
+
+function firstSeen(event: ResourceObject, nowMs: number): string {
+  return ageOf(stringAt(event, 'firstTimestamp') || stringAt(event, 'eventTime'), nowMs);
+}
+
+function lastSeen(event: ResourceObject, nowMs: number): string {
+  if (isObject(event['series'])) return ageOf(stringAt(event, 'series', 'lastObservedTime'), nowMs);
+  const time = stringAt(event, 'lastTimestamp');
+  return time === '' ? firstSeen(event, nowMs) : ageOf(time, nowMs);
+}
+
+function eventCount(event: ResourceObject): number {
+  if (isObject(event['series'])) return numberAt(event, 'series', 'count') ?? 0;
+  // An Event of one occurrence has no count.
+  return numberAt(event, 'count') ?? 1;
+}
+
+function eventSource(event: ResourceObject): string {
+  const component = stringAt(event, 'source', 'component') || stringAt(event, 'reportingComponent');
+  const instance = stringAt(event, 'source', 'host') || stringAt(event, 'reportingInstance');
+  return instance === '' ? component : `${component}, ${instance}`;
+}
+
 const COLUMNS: Readonly<Record<string, readonly TableColumn[]>> = {
   ConfigMap: [DATA, AGE],
   CronJob: [
@@ -95,17 +124,20 @@ const COLUMNS: Readonly<Record<string, readonly TableColumn[]>> = {
     SELECTOR,
   ],
   Event: [
-    text('Last Seen', (object, nowMs) => {
-      const seen = stringAt(object, 'lastTimestamp') || stringAt(object, 'eventTime');
-      return ageOf(seen || object.metadata.creationTimestamp, nowMs);
+    ofEvent('Last Seen', lastSeen),
+    ofEvent('Type', (event) => stringAt(event, 'type')),
+    ofEvent('Reason', (event) => stringAt(event, 'reason')),
+    ofEvent('Object', (event) => {
+      const kind = stringAt(event, 'involvedObject', 'kind').toLowerCase();
+      const name = stringAt(event, 'involvedObject', 'name');
+      return name === '' ? kind : `${kind}/${name}`;
     }),
-    string('Type', 'type'),
-    string('Reason', 'reason'),
-    text('Object', (object) => {
-      const kind = stringAt(object, 'involvedObject', 'kind').toLowerCase();
-      return `${kind}/${stringAt(object, 'involvedObject', 'name')}`;
-    }),
-    text('Message', (object) => stringAt(object, 'message').trim()),
+    ofEvent('Subobject', (event) => stringAt(event, 'involvedObject', 'fieldPath'), 1),
+    ofEvent('Source', eventSource, 1),
+    ofEvent('Message', (event) => stringAt(event, 'message').trim()),
+    ofEvent('First Seen', firstSeen, 1),
+    ofEvent('Count', eventCount, 1),
+    { ...NAME, priority: 1 },
   ],
   HorizontalPodAutoscaler: [
     text('Reference', (object) => {
@@ -207,7 +239,8 @@ const COLUMNS: Readonly<Record<string, readonly TableColumn[]>> = {
 /** Columns in which objects of a kind are printed. */
 export function columnsOf(kind: ServedKind): readonly TableColumn[] {
   if (kind.isCustom) return [NAME, ...(kind.columns ?? []).map(customColumn)];
-  return [NAME, ...(COLUMNS[kind.kind] ?? [AGE])];
+  const columns = COLUMNS[kind.kind] ?? [AGE];
+  return isEvent(kind) ? columns : [NAME, ...columns];
 }
 
 function customColumn(column: PrinterColumn): TableColumn {

@@ -119,6 +119,20 @@ export const KUBECTL_SEQUENCES: readonly CommandSequence[] = [
     ],
   },
   {
+    name: 'kubectl on Events of both groups',
+    commands: [
+      kubectl('create', 'namespace', '{ns}'),
+      kubectl('apply', '-f', '{dir}/events.yaml'),
+      kubectl('get', 'events', '-o', 'wide'),
+      kubectl('get', 'events.events.k8s.io', '-o', 'wide'),
+      kubectl('get', 'events.events.k8s.io', '--field-selector=regarding.name=a', '-o', 'name'),
+      kubectl('events'),
+      kubectl('events', '--for=configmap/a', '--types=Warning'),
+      kubectl('explain', 'events.events.k8s.io', '--api-version=events.k8s.io/v1'),
+      kubectl('delete', 'events.events.k8s.io', '--all'),
+    ],
+  },
+  {
     name: 'kubectl on custom resources',
     commands: [
       kubectl('create', 'namespace', '{ns}'),
@@ -187,6 +201,30 @@ export const COMMAND_FILES: Readonly<Record<string, string>> = {
   'second.yaml': FIRST.replace('value: one', 'value: three')
     .replace('b: two', 'c: three')
     .replace('port: 80}', 'port: 80, targetPort: 81}'),
+  'events.yaml': `apiVersion: v1
+kind: Event
+metadata: {name: old.1}
+involvedObject: {apiVersion: v1, kind: ConfigMap, name: a, namespace: '{ns}', fieldPath: data.a}
+reason: Tested
+message: hello
+type: Normal
+source: {component: test, host: here}
+firstTimestamp: 2026-01-01T00:00:00Z
+lastTimestamp: 2026-01-02T00:00:00Z
+count: 3
+---
+apiVersion: events.k8s.io/v1
+kind: Event
+metadata: {name: new.1}
+eventTime: 2026-01-03T03:04:05.000000Z
+reportingController: example.com/test
+reportingInstance: test-1
+action: Start
+reason: Started
+type: Warning
+note: good morning
+regarding: {apiVersion: v1, kind: ConfigMap, name: a, namespace: '{ns}'}
+`,
   'typo.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: typo}\ndatta: {a: b}\n',
   'crd.yaml': `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition

@@ -87,6 +87,20 @@ export const BASES = {
   lease: grouped('coordination.k8s.io/v1', 'leases', 'Lease', {
     spec: { holderIdentity: 'me', leaseDurationSeconds: 15 },
   }),
+  coreEvent: core('events', 'Event', {
+    involvedObject: { apiVersion: 'v1', kind: 'ConfigMap', name: 'a', namespace: 'judged' },
+    reason: 'Tested',
+    type: 'Normal',
+  }),
+  event: grouped('events.k8s.io/v1', 'events', 'Event', {
+    eventTime: '2026-01-02T03:04:05.000000Z',
+    reportingController: 'example.com/test',
+    reportingInstance: 'test-1',
+    action: 'Start',
+    reason: 'Tested',
+    type: 'Normal',
+    regarding: { apiVersion: 'v1', kind: 'ConfigMap', name: 'a', namespace: 'judged' },
+  }),
 } as const satisfies Readonly<Record<string, Base>>;
 
 const text = { type: 'string' };

@@ -1,6 +1,7 @@
 import { isObject } from '@addon-operator/json';
 import { BASES, C, type Change, type Kind } from './judged-bases.ts';
 import { DATA_CHANGES } from './judged-data.ts';
+import { EVENT_CHANGES } from './judged-events.ts';
 import { POD_CHANGES } from './judged-pods.ts';
 import { SERVICE_CHANGES } from './judged-services.ts';
 import { WORKLOAD_CHANGES } from './judged-workloads.ts';
@@ -21,6 +22,7 @@ export interface JudgedObject {
 /** All of them, by kind. */
 const CHANGES: Readonly<Record<Kind, readonly (readonly Change[])[]>> = {
   ...DATA_CHANGES,
+  ...EVENT_CHANGES,
   ...POD_CHANGES,
   ...SERVICE_CHANGES,
   ...WORKLOAD_CHANGES,
@@ -58,6 +60,30 @@ const UPDATES: readonly (readonly [Kind, readonly Change[], readonly Change[]])[
   ['service', [], [['spec.ports.0.port', 0]]],
   ['binding', [], [['roleRef.name', 'other']]],
   ['role', [], [['rules.0.verbs', []]]],
+  ['coreEvent', [], [['reason', 'Changed']]],
+  ['coreEvent', [], [['involvedObject.namespace', 'other']]],
+  ['coreEvent', [], [['metadata.labels', { 'a b': 'x' }]]],
+  ['event', [], [['series', { count: 2, lastObservedTime: '2026-01-02T03:04:06.000000Z' }]]],
+  ['event', [], [['series', { count: 1 }]]],
+  ['event', [], [['metadata.labels', { 'a b': 'x' }]]],
+  ['event', [], [['reason', 'Changed']]],
+  ['event', [], [['regarding.name', 'other']]],
+  ['event', [], [['related', { kind: 'ConfigMap', name: 'b' }]]],
+  [
+    'event',
+    [],
+    [
+      ['note', 'changed'],
+      ['type', 'Warning'],
+      ['action', 'Stop'],
+      ['eventTime', '2026-01-02T03:04:06.000000Z'],
+      ['reportingController', 'example.com/other'],
+      ['reportingInstance', 'test-2'],
+      ['deprecatedCount', 2],
+      ['deprecatedSource', { component: 'test' }],
+      ['deprecatedLastTimestamp', '2026-01-02T03:04:06Z'],
+    ],
+  ],
   ['ingress', [], [['spec.rules.0.host', 'Bad_Host']]],
   ['cronJob', [], [['spec.schedule', 'never']]],
   ['budget', [], [['spec.minAvailable', -1]]],

@@ -15,7 +15,6 @@ const EVENTS = `/apis/events.k8s.io/v1/namespaces/${NAMESPACE}/events`;
 export function monitorEventsTests(backend: () => Backend): void {
   test('106-monitor-events: events of one namespace are printed, each as one record', async (context) => {
     requireTools(context, 'bash', 'jq');
-    if (backend().name === 'sandbox') context.skip('the sandbox has no events.k8s.io');
     await using world = await hookSetWorld(backend(), '106-monitor-events');
     await withNamespace(world, NAMESPACE, async () => {
       await world.converge();

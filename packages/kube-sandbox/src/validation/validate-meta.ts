@@ -17,6 +17,7 @@ const MAX_ANNOTATIONS_BYTES = 256 * 1024;
 /** The rule of names of a kind. */
 export function nameRuleOf(kind: Pick<ServedKind, 'group' | 'kind'>): NameRule {
   if (kind.group === 'rbac.authorization.k8s.io') return pathSegment;
+  if (kind.group === '' && kind.kind === 'Event') return pathSegment;
   if (isNamespace(kind)) return dnsLabel;
   if (kind.group === '' && kind.kind === 'Service') return dns1035Label;
   if (kind.group === 'apps' && kind.kind === 'StatefulSet') return dnsLabel;

@@ -1,3 +1,4 @@
+import { isEvent } from '../event-versions.ts';
 import { fieldsAt } from '../json-access.ts';
 import { isNamespace, type ServedKind } from '../kinds.ts';
 import type { ResourceObject } from '../resource-object.ts';
@@ -12,6 +13,7 @@ import {
 import { validateCronJob, validateJob } from './validate-batch.ts';
 import { validateClaimSpec } from './validate-claim.ts';
 import { validateConfigMap, validateNamespace, validateSecret, validateService } from './validate-core.ts';
+import { validateEvent, validateNewEvent } from './validate-event.ts';
 import { validateFinalizerDomains, validateMeta } from './validate-meta.ts';
 import { validateIngress, validateNetworkPolicy } from './validate-networking.ts';
 import { validatePodSpec, validatePodTemplate } from './validate-pod.ts';
@@ -72,6 +74,7 @@ export function objectProblems(
   object: ResourceObject,
   isUpdate: boolean,
 ): readonly StatusCause[] {
+  if (isEvent(kind)) return eventProblems(kind, object, isUpdate);
   const meta = new FieldErrors();
   validateMeta(object, kind, meta, isUpdate);
   if (!isUpdate && !kind.isCustom) validateFinalizerDomains(object, meta);
@@ -82,6 +85,20 @@ export function objectProblems(
   if (!isUpdate || kind.isCustom) return [...meta.causes, ...rest.causes];
   const [ofMeta, ofRest] = REPORTED_ON_UPDATE[kind.kind] ?? [3, 1];
   return [...repeated(meta.causes, ofMeta), ...repeated(rest.causes, ofRest)];
+}
+
+/** Of an Event the API server checks the metadata last, and through `v1` only if everything else is right. */
+function eventProblems(kind: ServedKind, object: ResourceObject, isUpdate: boolean): readonly StatusCause[] {
+  const errors = new FieldErrors();
+  validateEvent(object, kind, errors);
+  if (!isUpdate && kind.group === '' && errors.count > 0) return errors.causes;
+  const metaReports = isUpdate ? (kind.group === '' ? 2 : 3) : 1;
+  for (let count = 0; count < metaReports; count += 1) validateMeta(object, kind, errors, isUpdate);
+  if (!isUpdate && kind.group !== '') {
+    validateFinalizerDomains(object, errors);
+    validateNewEvent(object, errors);
+  }
+  return errors.causes;
 }
 
 function repeated(causes: readonly StatusCause[], times: number): readonly StatusCause[] {
