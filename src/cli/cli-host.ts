@@ -6,6 +6,8 @@ import { harmless } from './harmless.ts';
 export interface CliHost {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
+  /** What a user types to start this program; default `addon-operator`. */
+  readonly command?: string;
   readonly clock: Clock;
   readonly stdout: TextOutput;
   readonly stderr: TextOutput;

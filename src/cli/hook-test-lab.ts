@@ -265,7 +265,7 @@ async function openOnce(
     ...(known === undefined ? {} : { loaded: known }),
   });
   loaded.set(path, hook.loaded);
-  refuseStubs(setting, hook.runtime.hook);
+  refuseEnvironment(setting, hook.runtime.hook);
   if (hookRuns === undefined) throw new OperatorError('INTERNAL', 'the hook has no way to be run');
   const readObjects: CaseTools['readObjects'] = (given) => objectsOf(given, directory);
   if (beginning !== undefined)
@@ -303,11 +303,15 @@ async function openOnce(
   return { world, end };
 }
 
-function refuseStubs({ stub }: Setting, { transport }: Hook): void {
-  if (stub !== undefined && transport !== 'executable')
-    throw new OperatorError(
-      'CONFIG_INVALID',
-      'stub: only a hook that is an executable finds programs in PATH',
+/** Refuses what only the processes of executables have. */
+function refuseEnvironment({ env = {}, stub }: Setting, { transport }: Hook): void {
+  if (transport === 'executable') return;
+  const refused = (message: string): OperatorError => new OperatorError('CONFIG_INVALID', message);
+  if (stub !== undefined) throw refused('stub: only a hook that is an executable finds programs in PATH');
+  const [name] = Object.keys(env);
+  if (name !== undefined)
+    throw refused(
+      `env: only a hook that is an executable gets variables of a case, ${name} has no effect here; give the hook its settings as values`,
     );
 }
 

@@ -41,6 +41,13 @@ export interface TestRunResults {
   readonly coverage: readonly HookCoverage[];
 }
 
+/** How results are printed. */
+interface Look {
+  readonly paint: Paint;
+  /** What a user types to start this program. */
+  readonly program: string;
+}
+
 /** A test file that can be used. */
 interface ReadFile {
   readonly index: number;
@@ -60,15 +67,17 @@ export async function runTestFiles(
   host: CliHost,
   signal: AbortSignal,
 ): Promise<TestRunResults> {
-  const paint = paintFor(options.hasColor && wantsColor(host.stdout.isTTY === true, host.env));
+  const look: Look = {
+    paint: paintFor(options.hasColor && wantsColor(host.stdout.isTTY === true, host.env)),
+    program: host.command ?? 'addon-operator',
+  };
   const coverage = new BindingCoverage();
   const results: (FileResult | undefined)[] = paths.map(() => undefined);
   let shown = 0;
   const add = (index: number, result: FileResult): void => {
     results[index] = result;
     for (let next = results[shown]; next !== undefined; next = results[shown]) {
-      if (options.format === 'text' && isShown(next, options.filter))
-        host.stdout.write(fileText(next, paint));
+      if (options.format === 'text' && isShown(next, options.filter)) host.stdout.write(fileText(next, look));
       shown += 1;
     }
   };
@@ -159,16 +168,17 @@ export function isShown({ cases, problem }: FileResult, filter: string | undefin
   return filter === undefined || cases.length > 0 || problem !== undefined;
 }
 
-function fileText({ file, cases, problem, notes = [] }: FileResult, paint: Paint): string {
+function fileText({ file, cases, problem, notes = [] }: FileResult, look: Look): string {
+  const { paint } = look;
   const lines = [
-    ...cases.flatMap((each) => caseLines(file, each, paint)),
+    ...cases.flatMap((each) => caseLines(file, each, look)),
     ...notes.map((note) => paint('dim', note)),
   ];
   const problems = problem === undefined ? [] : problem.split('\n').map((line) => paint('red', line));
   return `${paint('bold', file)}\n${[...lines, ...problems].map((line) => `  ${harmless(line)}\n`).join('')}`;
 }
 
-function caseLines(file: string, test: CaseResult, paint: Paint): readonly string[] {
+function caseLines(file: string, test: CaseResult, { paint, program }: Look): readonly string[] {
   const impure = impureText(test);
   const notes = impure === undefined ? [] : [paint('dim', `  ${impure}`)];
   switch (test.result) {
@@ -183,10 +193,7 @@ function caseLines(file: string, test: CaseResult, paint: Paint): readonly strin
           .split('\n')
           .map((line) => `  ${line}`),
         ...notes,
-        paint(
-          'dim',
-          `  repeat: addon-operator hook test ${shellWord(file)} --filter ${shellWord(test.name)}`,
-        ),
+        paint('dim', `  repeat: ${program} hook test ${shellWord(file)} --filter ${shellWord(test.name)}`),
       ];
   }
 }

@@ -67,12 +67,12 @@ export async function newModuleCommand(name: string, flags: NewModuleFlags, host
 /** @param commandsFor what to try next, with the path of the test */
 function write(
   files: readonly NewFile[],
-  { cwd, stdout }: CliHost,
+  { cwd, stdout, command: program = 'addon-operator' }: CliHost,
   commandsFor: (test: string) => readonly string[],
 ): number {
   writeNewFiles(files);
   const paths = files.map(({ path }) => relative(cwd, path));
-  const next = commandsFor(shellWord(paths.at(-1) ?? '')).map((command) => `  addon-operator ${command}\n`);
+  const next = commandsFor(shellWord(paths.at(-1) ?? '')).map((command) => `  ${program} ${command}\n`);
   stdout.write(harmless(`${paths.map((path) => `${path}\n`).join('')}try:\n${next.join('')}`));
   return 0;
 }

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { systemClock } from '@addon-operator/base/clock';
+import { ownCommand } from './own-command.ts';
 import { runCli } from './run-cli.ts';
 import { stopSignals } from './stop-signals.ts';
 
@@ -12,8 +13,12 @@ export async function runProcess(process: NodeJS.Process): Promise<void> {
       process.stderr.write(`Error: cannot write to stdout: ${error.message}\n`);
     process.kill(process.pid, 'SIGTERM');
   });
+  const { ADDON_OPERATOR_COMMAND: started, PATH: path } = process.env;
+  // Not for the programs that are started from here.
+  delete process.env['ADDON_OPERATOR_COMMAND'];
   process.exitCode = await runCli(process.argv.slice(2), {
     env: process.env,
+    command: ownCommand(started, path),
     cwd: process.cwd(),
     clock: systemClock,
     stdout: process.stdout,

@@ -144,6 +144,8 @@ cases:
 `,
   'stubbed/b.hook-test.yaml':
     'hook: ../global-hooks/in-process.ts\nstub: {curl: exit 7}\ncases: [{name: has no stubs, steps: [start]}]\n',
+  'stubbed/c.hook-test.yaml':
+    'hook: ../global-hooks/in-process.ts\nenv: {SIZE: "1"}\ncases: [{name: has no variables, steps: [start]}]\n',
   "global-hooks/it's.sh": shHook('onStartup: 1', 'echo done'),
   'wrap.sh': shHook('', 'echo "$@" >> wrapped.log\nexec "$@"'),
   'wrapped/a.hook-test.yaml': `hook: ../global-hooks/it's.sh
@@ -297,6 +299,7 @@ tests/certificates.hook-test.yaml
     );
     expect(stdout).toMatch(/FAILED needs a name\n +stub: '\.\.\/openssl' is not the name of a program/);
     expect(stdout).toMatch(/FAILED has no stubs\n +stub: only a hook that is an executable/);
+    expect(stdout).toMatch(/FAILED has no variables\n +env: only a hook .* SIZE has no effect here/);
     expect(exitCode).toBe(1);
   });
 

@@ -2,6 +2,7 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -9,7 +10,8 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -143,4 +145,15 @@ test('bin/addon-operator says which Node it needs when PATH has an older one', a
   rmSync(bare, { recursive: true });
   expect(run.exitCode).toBe(1);
   expect(run.stderr).toContain(`Node 24 or newer is needed, ${join(tools, 'node')} is v20.1.0: run 'npm ci'`);
+});
+
+test('a command that is printed for the next step begins as this one did', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'next-step-'));
+  const program = join(relative(directory, projectRoot), 'bin/addon-operator');
+  const { stdout } = await execa(program, ['hook', 'new', 'a.sh'], { cwd: directory });
+  const [, next = ''] = stdout.split('try:\n');
+  expect(next.trim()).toBe(`${program} hook test tests/a.hook-test.yaml`);
+  const repeated = await execa('sh', ['-c', next], { cwd: directory });
+  expect(repeated.stdout).toContain('1 passed, 0 failed');
+  rmSync(directory, { recursive: true });
 });
