@@ -246,6 +246,8 @@ function progressText(
       return `module ${name} is handed back to the operator in ${namespace}`;
     case 'not-given-back':
       return `module ${name} could not be handed back: the operator in ${namespace} takes it back ${seconds} s after the last renewal`;
+    case 'ended':
+      return `what ran of module ${name} here has ended`;
   }
 }
 

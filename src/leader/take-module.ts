@@ -24,7 +24,9 @@ export type TakeProgress =
   | { readonly type: 'accepted'; readonly by: string; readonly facts: OwnerNote['facts'] }
   | { readonly type: 'given-back' }
   /** It could not be given back: the operator takes it back when the entry lapses. */
-  | { readonly type: 'not-given-back' };
+  | { readonly type: 'not-given-back' }
+  /** It was lost before, and nothing of it runs here any more. */
+  | { readonly type: 'ended' };
 
 export interface TakeModuleOptions<Cluster extends LeadClients>
   extends Pick<
@@ -75,12 +77,16 @@ export async function takeModule<Cluster extends LeadClients>(
     host,
     fence,
     metrics,
-    onLost: options.onLost,
+    onLost: (error) => {
+      isLost = true;
+      options.onLost(error);
+    },
   });
   let isHeld = false;
+  let isLost = false;
   running.defer(async () => {
     const isGivenBack = await leadership.release();
-    if (isHeld) onProgress({ type: isGivenBack ? 'given-back' : 'not-given-back' });
+    if (isHeld) onProgress({ type: isLost ? 'ended' : isGivenBack ? 'given-back' : 'not-given-back' });
   });
   await leadership.acquire(AbortSignal.any([stop, refused.signal]));
   isHeld = true;

@@ -81,6 +81,7 @@ export function summarizeStates(
         reason: pause.reason,
         until: pause.until,
         ...(pause.handedOverTo !== undefined && { handedOverTo: pause.handedOverTo }),
+        ...(pause.isTakenBack === true && { isTakenBack: true }),
       },
     };
     const facts = {
@@ -424,6 +425,7 @@ function pauseOf({ pauses }: Explained, name: ModuleName): ModulePause | null {
     until: pause.untilMs === undefined ? null : isoTime(pause.untilMs),
     isOfAll: pauses.isOfAll(name),
     ...(pause.handedOverTo !== undefined && { handedOverTo: pause.handedOverTo }),
+    ...(pause.isTakenBack === true && { isTakenBack: true }),
   };
 }
 

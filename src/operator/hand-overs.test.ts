@@ -103,6 +103,19 @@ async function renew(holder = ALICE, fields: object = {}): Promise<void> {
   await settle();
 }
 
+test('a module that is wanted back says that its holder ends its runs first', async () => {
+  run();
+  await renew();
+  await pass(0);
+  await handOvers.reclaim('web', stop.signal);
+  handOvers.observe(cluster.data);
+  expect(handOvers.pauseOf('web')).toMatchObject({
+    reason: 'being taken back from addon-operator dev of alice@laptop, where what runs of it ends first',
+    handedOverTo: 'alice@laptop',
+    isTakenBack: true,
+  });
+});
+
 test('a module is handed over when no attempt for it is in progress, and the holder learns what it has to know', async () => {
   run();
   const attempt = Promise.withResolvers<void>();

@@ -88,8 +88,11 @@ export class HandOvers {
     const { entry, actor } = this.#states.get(module) ?? NOT_HANDED_OVER;
     const holder = holderName(entry?.holder || actor?.holder || '');
     const sinceMs = Date.parse(entry?.acquireTime ?? '') || 0;
-    const reason = `handed over to addon-operator dev of ${holder}`;
-    return { reason, sinceMs, untilMs: undefined, handedOverTo: holder };
+    const pause = { sinceMs, untilMs: undefined, handedOverTo: holder };
+    if (entry !== undefined && entry.holder !== '')
+      return { ...pause, reason: `handed over to addon-operator dev of ${holder}` };
+    const reason = `being taken back from addon-operator dev of ${holder}, where what runs of it ends first`;
+    return { ...pause, reason, isTakenBack: true };
   }
 
   /** Takes in the data of the ConfigMap. */

@@ -10,6 +10,8 @@ export interface Pause {
   readonly untilMs: number | undefined;
   /** The module is handed over to `addon-operator dev` of this user; absent where it is only paused. */
   readonly handedOverTo?: string;
+  /** It is wanted back from there, where what runs of it ends first. */
+  readonly isTakenBack?: true;
 }
 
 /** What an entry of the ConfigMap says. */

@@ -89,7 +89,12 @@ export async function resumeResponse(
   module: string | undefined,
   signal: AbortSignal,
 ): Promise<RouteResponse> {
+  const holder = view.modules().find((each) => each.module === module)?.paused?.handedOverTo;
   const wasPaused = await pauses.resume(module, signal);
+  if (wasPaused && holder !== undefined)
+    return textResponse(
+      `${titleOf(module)} taken back from addon-operator dev of ${holder}: it runs here when what runs of it there has ended\n`,
+    );
   if (wasPaused) return textResponse(`${titleOf(module)} resumed\n`);
   if (module !== undefined && view.module(module) === undefined) return noModuleResponse(module);
   const hint = module === undefined ? '' : '; a pause of all modules ends with `addon-operator resume`';

@@ -112,6 +112,8 @@ export interface ModulePause {
   readonly isOfAll: boolean;
   /** The user whose `addon-operator dev` runs the module; absent where it is only paused. */
   readonly handedOverTo?: string;
+  /** It is wanted back from there, where what runs of it ends first. */
+  readonly isTakenBack?: boolean;
 }
 
 /** One line of the list of all modules: from the explanation, who decided and why a module is not ready. */

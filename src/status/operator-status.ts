@@ -275,7 +275,8 @@ function wellText(ready: number, tasks: number): string {
 }
 
 function pausedText({ module, paused }: ModuleSummary): string {
-  const { reason = '', until = null, handedOverTo } = paused ?? {};
+  const { reason = '', until = null, handedOverTo, isTakenBack = false } = paused ?? {};
+  if (isTakenBack) return reason;
   const command = `\`addon-operator module resume ${module}\``;
   if (handedOverTo !== undefined) return `${reason}; ${command} takes it back`;
   return `paused ${endOfPause(until)}: ${reason}; ${command} ends that`;

@@ -150,7 +150,7 @@ function pauseLeaf(explanation: Omit<ModuleExplanation, 'why'>): Leaf {
     ok: false,
     text: pause.handedOverTo === undefined ? `paused${until}: ${pause.reason}` : pause.reason,
     until: pause.until,
-    remedy: resumeCommand(explanation),
+    ...(pause.isTakenBack !== true && { remedy: resumeCommand(explanation) }),
   };
 }
 

@@ -79,8 +79,13 @@ describeApiIndependent((backend) => {
     await second.untilConverged();
     const socketPath = `${world.directory}/debug.socket`;
     const resume = { socketPath, path: '/module/web/resume', form: {} };
-    expect(await requestDebug(resume, systemClock)).toMatchObject({ body: 'module web is resumed\n' });
+    expect(await requestDebug(resume, systemClock)).toMatchObject({
+      body: expect.stringMatching(
+        /^module web is taken back from addon-operator dev of .+@.+: it runs here when /,
+      ),
+    });
     expect(await second.exited).toMatchObject({ code: 1 });
+    expect(second.said.at(-1)).toBe('what ran of module web here has ended');
     await world.log.untilMessage('module is taken back');
     await untilDeployed(world, 'web', { from: 'cluster' });
     expect(await actorsOf(world)).toEqual(['operator', 'first', 'second', 'operator']);
