@@ -1,4 +1,5 @@
 import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Clock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
@@ -227,6 +228,7 @@ async function startTools(
     jqPath: settings.jq,
     builtinProgram: fileURLToPath(ownProgram('lib/jq-builtin-main')),
     pathVariable: env['PATH'] ?? '',
+    versionFile: join(tmpDir, 'jq-version.json'),
     clock: host.steadyClock,
     log,
   };

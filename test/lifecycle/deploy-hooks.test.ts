@@ -254,7 +254,7 @@ describeApiIndependent((backend) => {
       await world.start();
       await world.untilDelayed();
       expect(world.log.printed).toEqual(['a beforeInstall 1']);
-      expect(await world.helmCalls()).toHaveLength(2);
+      expect(await world.helmCalls()).toHaveLength(1);
       await world.write('modules', { '001-web/templates/config-map.yaml': broken });
       await world.passDelay();
       await world.log.until(

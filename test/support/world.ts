@@ -1,8 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { systemClock } from '@addon-operator/base/clock';
+import { findExecutable } from '@addon-operator/process/executable-file';
+import { rememberVersion } from '@addon-operator/process/remembered-version';
 import { type Daemon, startDaemon } from '../../src/app/start.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { CapturedLog } from './captured-log.ts';
@@ -69,6 +72,7 @@ export class World {
     await writeTree(join(directory, 'modules'), options.modules ?? {});
     await writeTree(join(directory, 'global-hooks'), options.globalHooks ?? {});
     await writeTree(directory, { helm: countingHelm(directory, backend.helmPath) });
+    rememberTools(directory, backend.helmPath);
     await world.expect({
       method: 'POST',
       path: '/api/v1/namespaces',
@@ -213,10 +217,10 @@ export class World {
     await writeTree(join(this.directory, directory), files);
   }
 
-  /** The arguments of every helm process so far. */
+  /** The arguments of every helm process so far, but those that ask for its version. */
   async helmCalls(): Promise<string[]> {
     const text = await readFile(join(this.directory, 'helm-calls'), 'utf8').catch(() => '');
-    return text.split('\n').filter((line) => line !== '');
+    return text.split('\n').filter((line) => line !== '' && !line.startsWith('version'));
   }
 
   /** Removes a file beside the modules directory. */
@@ -253,4 +257,21 @@ function countingHelm(directory: string, helmPath: string): string {
 echo "$*" >> '${directory}/helm-calls'
 ${settings.join(' ')} exec '${helmPath}' "$@"
 `;
+}
+
+/** By path: each start of a daemon would run both programs to learn what they are. */
+const versions = new Map<string, string>();
+
+/** Notes which helm and jq a world has, as a daemon does that started there before. */
+function rememberTools(directory: string, helmPath: string): void {
+  const versionOf = (file: string, ...args: readonly string[]): string => {
+    const version = versions.get(file) ?? execFileSync(file, args, { encoding: 'utf8' });
+    versions.set(file, version);
+    return version;
+  };
+  const helm = versionOf(helmPath, 'version', '--template', '{{.Version}}');
+  rememberVersion(join(directory, 'tmp/helm/version.json'), join(directory, 'helm'), helm);
+  const jq = findExecutable('jq', process.env['PATH'] ?? '');
+  if (jq !== undefined)
+    rememberVersion(join(directory, 'tmp/jq-version.json'), jq, versionOf(jq, '--version'));
 }

@@ -1,8 +1,8 @@
-import { accessSync, constants, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { OperatorError } from '@addon-operator/base/errors';
-import { isObject } from '@addon-operator/json';
 import type { ProcessRunner } from '@addon-operator/process/process-runner';
+import { rememberedVersion, rememberVersion } from '@addon-operator/process/remembered-version';
 
 /** A helm executable and what its version can do. */
 export interface HelmBinary {
@@ -147,28 +147,4 @@ async function readVersion(path: string, runner: ProcessRunner, signal: AbortSig
     'HELM_NOT_FOUND',
     `Cannot use "${path}": \`helm version\` failed (${result.stderr.trim().slice(-200) || outcome.type}). ${HOW_TO_INSTALL}`,
   );
-}
-
-/** Identifies an executable without running it. */
-function fingerprint(path: string): string {
-  const { size, mtimeMs, ino } = statSync(path);
-  return `${path}:${size}:${mtimeMs}:${ino}`;
-}
-
-/** The version recorded for this executable; undefined when there is none, or the file was replaced since. */
-export function rememberedVersion(file: string, path: string): string | undefined {
-  try {
-    const noted: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    if (!isObject(noted) || noted['executable'] !== fingerprint(path)) return undefined;
-    return typeof noted['version'] === 'string' ? noted['version'] : undefined;
-  } catch {
-    // No record, or none that can be read: the executable is run again.
-    return undefined;
-  }
-}
-
-/** Notes the version of an executable. */
-export function rememberVersion(file: string, path: string, version: string): void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  writeFileSync(file, JSON.stringify({ executable: fingerprint(path), version }), { mode: 0o600 });
 }

@@ -4,6 +4,7 @@ import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { findExecutable } from '@addon-operator/process/executable-file';
 import { OutputHead } from '@addon-operator/process/output-ends';
+import { rememberedVersion, rememberVersion } from '@addon-operator/process/remembered-version';
 import { JqBinary } from './jq-binary.ts';
 import { JqBuiltin } from './jq-builtin.ts';
 import type { JqEngine } from './jq-engine.ts';
@@ -22,6 +23,8 @@ interface JqSelection {
   readonly pathVariable: string;
   readonly log: Logger;
   readonly clock: SteadyClock;
+  /** A private file in which the version of the binary is kept: a restart then runs no jq only to read it. */
+  readonly versionFile?: string;
   /** Longest time for one object, in milliseconds. Default 2,200. */
   readonly timeLimitMs?: number;
 }
@@ -37,7 +40,7 @@ export async function selectJqEngine(selection: JqSelection, signal: AbortSignal
     return builtin();
   }
   try {
-    const version = parseJqVersion(await versionOf(file, clock, signal));
+    const version = await versionOf(file, selection, signal);
     if (!version.isExact)
       log.info({ file, version: version.text }, 'jq older than 1.7 rounds integers beyond 2^53');
     return new JqBinary({ file, name: `jq ${version.text}`, clock, timeLimitMs });
@@ -71,7 +74,19 @@ export function parseJqVersion(output: string): JqVersion {
   return { text, isExact: order >= 1_007 };
 }
 
-async function versionOf(file: string, clock: SteadyClock, signal: AbortSignal): Promise<string> {
+async function versionOf(
+  file: string,
+  { versionFile, clock }: JqSelection,
+  signal: AbortSignal,
+): Promise<JqVersion> {
+  const known = versionFile === undefined ? undefined : rememberedVersion(versionFile, file);
+  const output = known ?? (await readVersion(file, clock, signal));
+  const version = parseJqVersion(output);
+  if (versionFile !== undefined && known === undefined) rememberVersion(versionFile, file, output);
+  return version;
+}
+
+async function readVersion(file: string, clock: SteadyClock, signal: AbortSignal): Promise<string> {
   const ended = new AbortController();
   const child = spawn(file, ['--version'], {
     cwd: '/',
