@@ -1,6 +1,7 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import { sleepOrWake, Wakeup } from '@addon-operator/base/wakeup';
 import { type ConfigMapRef, changeConfigMapData } from '@addon-operator/kube-client/config-map-object';
 import {
   handOverKey,
@@ -71,7 +72,7 @@ export class HandOvers {
   readonly #attempts = new Map<string, Set<Promise<unknown>>>();
   /** Modules about which requests are in progress. */
   readonly #busy = new Set<string>();
-  #changed = Promise.withResolvers<void>();
+  readonly #changed = new Wakeup();
 
   constructor(deps: HandOversDeps) {
     this.#deps = deps;
@@ -105,7 +106,7 @@ export class HandOvers {
       this.#states.set(name, state);
       if (nextHandOverStep(state, nowMs).type !== 'act') this.#away.add(name);
     }
-    this.#wake();
+    this.#changed.wake();
   }
 
   /** Runs an attempt of a task for a module, which is handed over only after it. */
@@ -138,18 +139,10 @@ export class HandOvers {
     const { steadyClock } = this.#deps;
     for (;;) {
       signal.throwIfAborted();
-      const changed = this.#changed.promise;
+      const changed = this.#changed.next;
       const dueMs = Math.min(...[...this.#away].map((name) => this.#next(name, actions, signal)));
       const sleepMs = Math.min(MAX_SLEEP_MS, Math.max(1, Math.ceil(dueMs - steadyClock.steadyMs())));
-      const awake = new AbortController();
-      try {
-        await Promise.race([
-          changed,
-          steadyClock.sleep(sleepMs, AbortSignal.any([signal, awake.signal])).catch(() => undefined),
-        ]);
-      } finally {
-        awake.abort();
-      }
+      await sleepOrWake(steadyClock, sleepMs, changed, signal);
     }
   }
 
@@ -186,7 +179,7 @@ export class HandOvers {
       await this.#deps.steadyClock.sleep(RETRY_MS, signal).catch(() => undefined);
     } finally {
       this.#busy.delete(module);
-      this.#wake();
+      this.#changed.wake();
     }
   }
 
@@ -256,12 +249,6 @@ export class HandOvers {
     await actions.change(change, signal, () => {
       if (isRemoved) this.#states.set(module, removeHandOver(this.#states.get(module) ?? state));
     });
-  }
-
-  #wake(): void {
-    const { resolve } = this.#changed;
-    this.#changed = Promise.withResolvers<void>();
-    resolve();
   }
 }
 

@@ -3,6 +3,7 @@ import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { componentLog } from '@addon-operator/base/log';
 import { Semaphore } from '@addon-operator/base/semaphore';
+import { sleepOrWake, Wakeup } from '@addon-operator/base/wakeup';
 import { canonicalJson } from '@addon-operator/json';
 import {
   type ConfigMapRef,
@@ -37,7 +38,7 @@ export class Pauses {
   #pauses: ReadonlyMap<string, Pause> = new Map();
   /** What is wrong with entries, as it was logged last. */
   #problems: ReadonlyMap<string, string> = new Map();
-  #changed = Promise.withResolvers<void>();
+  readonly #changed = new Wakeup();
 
   constructor(deps: PausesDeps) {
     this.#deps = deps;
@@ -187,17 +188,11 @@ export class Pauses {
     const { clock } = this.#deps;
     const ends = [...this.#pauses.values()].flatMap(({ untilMs }) => untilMs ?? []);
     const next = ends.filter((end) => end > toldAtMs).toSorted((a, b) => a - b)[0];
-    const changed = this.#changed.promise.then(() => true);
+    const changed = this.#changed.next;
     for (let isOver = false; !isOver; isOver ||= next !== undefined && next <= clock.wallMs()) {
-      const awake = new AbortController();
       const sleepMs =
         next === undefined ? LONG_MS : Math.max(0, Math.min(MAX_SLEEP_MS, next - clock.wallMs()));
-      try {
-        const slept = clock.sleep(sleepMs, AbortSignal.any([signal, awake.signal])).then(() => false);
-        isOver = await Promise.race([changed, slept]);
-      } finally {
-        awake.abort();
-      }
+      isOver = (await sleepOrWake(clock, sleepMs, changed, signal)) === 'woken';
     }
   }
 
@@ -212,9 +207,7 @@ export class Pauses {
 
   #set(pauses: ReadonlyMap<string, Pause>): void {
     this.#pauses = pauses;
-    const { resolve } = this.#changed;
-    this.#changed = Promise.withResolvers<void>();
-    resolve();
+    this.#changed.wake();
   }
 
   /** Entries whose time is over go with the next write. */

@@ -3,6 +3,7 @@ import type { SteadyClock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
 import { jittered } from '@addon-operator/base/jitter';
 import type { Logger } from '@addon-operator/base/log';
+import { Wakeup } from '@addon-operator/base/wakeup';
 import type { WebhookCertificates } from '@addon-operator/http-server/webhook-certificates';
 import { isObject } from '@addon-operator/json';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
@@ -134,7 +135,7 @@ export function conversionSpec(target: WebhookTarget, crdName: string, ca: strin
 class LatestObject implements ReflectorSink {
   #staged: KubeObject | undefined;
   #current: KubeObject | undefined;
-  #change = Promise.withResolvers<void>();
+  readonly #change = new Wakeup();
 
   /** Undefined while the object does not exist. */
   get current(): KubeObject | undefined {
@@ -143,12 +144,11 @@ class LatestObject implements ReflectorSink {
 
   /** Resolves at the next change, or when the waiting callers are woken. */
   changed(): Promise<void> {
-    return this.#change.promise;
+    return this.#change.next;
   }
 
   wake(): void {
-    this.#change.resolve();
-    this.#change = Promise.withResolvers<void>();
+    this.#change.wake();
   }
 
   async stage(objects: readonly KubeObject[]): Promise<void> {

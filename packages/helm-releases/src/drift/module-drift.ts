@@ -4,6 +4,7 @@ import { codeOf, hasCode, messageOf } from '@addon-operator/base/errors';
 import { jittered } from '@addon-operator/base/jitter';
 import type { Logger } from '@addon-operator/base/log';
 import { type Span, traced, traceFields } from '@addon-operator/base/trace';
+import { sleepOrWake, Wakeup } from '@addon-operator/base/wakeup';
 import type { AppliedWatch } from '@addon-operator/helm/applied-watch';
 import type { DesiredObject, DesiredState } from '@addon-operator/helm/desired-objects';
 import { objectKey } from '@addon-operator/helm/manifest-object';
@@ -70,7 +71,7 @@ export class ModuleDrift {
   readonly #stopping = new AbortController();
   readonly #watched = new Map<string, WatchedObject>();
   #revision = 0;
-  #woken = Promise.withResolvers<void>();
+  readonly #woken = new Wakeup();
   #ended: Promise<void> = Promise.resolve();
 
   private constructor(deps: DriftDeps, options: DriftOptions) {
@@ -103,12 +104,12 @@ export class ModuleDrift {
   recheck(): void {
     for (const watched of this.#watched.values())
       if (watched.drifted?.remedy.type === 'held') watched.compareAt(this.#deps.clock.steadyMs());
-    this.#wake();
+    this.#woken.wake();
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    this.#wake();
+    this.#woken.wake();
     await this.#ended;
   }
 
@@ -176,7 +177,7 @@ export class ModuleDrift {
   #onChange(watched: WatchedObject, metadata: ObjectMeta | undefined): void {
     const suspicion = watched.observe(metadata, this.#deps.clock.steadyMs());
     if (suspicion === 'untouched') this.#settle(watched);
-    if (suspicion === 'changed') this.#wake();
+    if (suspicion === 'changed') this.#woken.wake();
   }
 
   /** Nothing is wrong with the object, or no longer. */
@@ -194,26 +195,15 @@ export class ModuleDrift {
     for (;;) {
       signal.throwIfAborted();
       const dueMs = Math.min(...[...this.#watched.values()].flatMap((watched) => watched.dueMs ?? []));
-      const { promise } = this.#woken;
+      const { next } = this.#woken;
       if (this.#options.isPaused() || dueMs === Number.POSITIVE_INFINITY) {
-        await promise;
+        await next;
         continue;
       }
       const delayMs = dueMs - clock.steadyMs();
       if (delayMs <= 0) return;
-      const awake = new AbortController();
-      try {
-        await Promise.race([promise, clock.sleep(delayMs, AbortSignal.any([signal, awake.signal]))]);
-      } finally {
-        awake.abort();
-      }
+      await sleepOrWake(clock, delayMs, next, signal);
     }
-  }
-
-  #wake(): void {
-    const { resolve } = this.#woken;
-    this.#woken = Promise.withResolvers<void>();
-    resolve();
   }
 
   async #examineDue(signal: AbortSignal): Promise<void> {

@@ -46,6 +46,13 @@ test('something is handed over when a process wants it, and the owner waits unti
   expect(nextHandOverStep(away(5_000), 20_000)).toEqual({ type: 'take-back' });
 });
 
+test('a process that was permitted may act until its entry lapses, even if that is read no more', () => {
+  const permitted = permitHolder(observeHandOver(NOT_HANDED_OVER, entry('alice'), 1_000), 'alice');
+  const removed = removeHandOver(permitted);
+  expect(nextHandOverStep(removed, 2_000)).toEqual({ type: 'wait', untilMs: 1_000 + DURATION_MS });
+  expect(nextHandOverStep(removed, 1_000 + DURATION_MS)).toEqual({ type: 'act' });
+});
+
 test.each<[string, HandOverEntry | undefined, number, object]>([
   [
     'was given back',
@@ -75,6 +82,12 @@ test.each<[string, HandOverEntry | undefined, number, object]>([
     entry('', 6, { releasedBy: 'bob', ...accepted('alice') }),
     6_000,
     { type: 'wait', untilMs: 21_000 },
+  ],
+  [
+    'was taken by another, which another owner permitted, and whose former holder has stopped',
+    entry('bob', 6, { durationMs: 60_000, ...accepted('bob') }),
+    21_000,
+    { type: 'hand-over', holder: 'bob' },
   ],
   ['lost its note', entry('alice', 6), 6_000, { type: 'hand-over', holder: 'alice' }],
 ])('an entry that %s', (_case, read, nowMs, step) => {
