@@ -52,6 +52,8 @@ describeBrowser('the tour of the README on the page', (lab) => {
     const [mended = ''] = commandsNamed('tour-mended').split(/^sleep/m);
     await terminal.run(mended);
     await headline.getByText('All is well').waitFor(SOON);
+    // What waited behind the hook has run since then, and the first page shows ten runs.
+    await page.getByRole('link', { name: 'Runs', exact: true }).click();
     await page
       .getByRole('row', { name: /succeeded.*greeting\.sh/ })
       .first()
