@@ -19,8 +19,11 @@ Object.assign(process.env, { ...GO_SETTINGS, ...process.env });
 const temporary = process.env['TMPDIR'] ?? makeMemoryDirectory();
 if (temporary !== undefined) process.env['TMPDIR'] = temporary;
 
-/** More than CI has cores, two: most tests wait for helm, hooks and servers. Unit tests wait least. */
-const WORKERS = Number(process.env['TEST_WORKERS'] ?? 7);
+/**
+ * More than CI has cores, two: most tests wait for helm, hooks and servers. Unit tests wait least. With more of them the
+ * cores have no more to do, and each test takes more CPU time.
+ */
+const WORKERS = Number(process.env['TEST_WORKERS'] ?? 5);
 const UNIT_WORKERS = Number(process.env['TEST_WORKERS'] ?? 3);
 const shared = {
   isolate: false,
@@ -64,7 +67,7 @@ const isShuffled = process.argv.some((argument) => argument.startsWith('--sequen
  */
 const AFTER_UNIT = 1;
 /** Each has a control plane, which takes 4 s of CPU time to start and 1.3 s a minute. */
-const CONTROL_PLANES = 4;
+const CONTROL_PLANES = 3;
 const LIFECYCLE = 'test/lifecycle/**/*.test.ts';
 const PROPERTIES = 'test/support/property-seed.ts';
 export default defineConfig({
