@@ -117,7 +117,11 @@ function specOf({ operatorImage }: SharedNode): PodOperatorSpec {
       ...module(
         'crashing',
         '{command: ["false"]}',
-        deployment('crashing', operatorImage.name, 'command: {{ toJson .Values.crashing.command }}'),
+        // A kubelet that looks between the start of the container and its end says that it is ready.
+        deployment('crashing', operatorImage.name, 'command: {{ toJson .Values.crashing.command }}').replace(
+          'replicas: 1',
+          'replicas: 1\n  minReadySeconds: 10',
+        ),
       ),
       ...module(
         'refused',
