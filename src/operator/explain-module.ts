@@ -77,12 +77,7 @@ export function summarizeStates(
       waitsFor: waitsFor(operator, name, places, common),
       lastError: failure?.error ?? null,
       nextTryAt: failure?.nextAttemptAt ?? null,
-      paused: pause && {
-        reason: pause.reason,
-        until: pause.until,
-        ...(pause.handedOverTo !== undefined && { handedOverTo: pause.handedOverTo }),
-        ...(pause.isTakenBack === true && { isTakenBack: true }),
-      },
+      paused: pause && pauseSummary(pause),
     };
     const facts = {
       ...summary,
@@ -419,14 +414,21 @@ function failureOf(operator: Explained, name: ModuleName, places: readonly Place
 function pauseOf({ pauses }: Explained, name: ModuleName): ModulePause | null {
   const pause = pauses.of(name);
   if (pause === undefined) return null;
+  const { sinceMs, untilMs, ...rest } = pause;
   return {
-    reason: pause.reason,
-    since: isoTime(pause.sinceMs),
-    until: pause.untilMs === undefined ? null : isoTime(pause.untilMs),
+    ...rest,
+    since: isoTime(sinceMs),
+    until: timeOrNull(untilMs),
     isOfAll: pauses.isOfAll(name),
-    ...(pause.handedOverTo !== undefined && { handedOverTo: pause.handedOverTo }),
-    ...(pause.isTakenBack === true && { isTakenBack: true }),
   };
+}
+
+function pauseSummary({
+  since: _since,
+  isOfAll: _isOfAll,
+  ...summary
+}: ModulePause): ModuleSummary['paused'] {
+  return summary;
 }
 
 function timeOrNull(epochMs: number | undefined): string | null {

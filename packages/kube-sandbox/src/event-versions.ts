@@ -1,5 +1,4 @@
 import { type Fields, withoutFields } from './json-access.ts';
-import type { ServedKind } from './kinds.ts';
 import type { ResourceObject } from './resource-object.ts';
 
 /** Events of `v1` and of `events.k8s.io/v1` are the same objects: some of their fields have another name in each. */
@@ -16,6 +15,11 @@ const RENAMED: readonly (readonly [inCore: string, inEvents: string])[] = [
 ];
 const TO_EVENTS: ReadonlyMap<string, string> = new Map(RENAMED);
 const TO_CORE: ReadonlyMap<string, string> = new Map(RENAMED.map(([inCore, inEvents]) => [inEvents, inCore]));
+
+/** Top-level fields of an Event of `events.k8s.io/v1`, given those of one of `v1`. */
+export function eventFields(coreFields: readonly string[]): readonly string[] {
+  return coreFields.map((field) => TO_EVENTS.get(field) ?? field);
+}
 
 /** Fields that an Event of `v1` has even when they are empty. */
 export const EMPTY_CORE_EVENT: Fields = {
@@ -41,7 +45,7 @@ export const EMPTY_EVENT: Fields = {
 const OPTIONAL: readonly string[] = ['reportingController', 'reportingInstance'];
 
 /** Whether objects of the kind are Events, in either version. */
-export function isEvent({ group, kind }: Pick<ServedKind, 'group' | 'kind'>): boolean {
+export function isEvent({ group, kind }: { readonly group: string; readonly kind: string }): boolean {
   return kind === 'Event' && (group === '' || group === 'events.k8s.io');
 }
 

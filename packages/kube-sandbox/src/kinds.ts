@@ -1,3 +1,4 @@
+import { eventFields } from './event-versions.ts';
 import type { Fields } from './json-access.ts';
 import type { ResourceName } from './status-error.ts';
 import { STRUCTURES, type Structure } from './structures.ts';
@@ -142,23 +143,6 @@ const CORE_EVENT_FIELDS = [
   'type',
 ];
 
-const EVENT_FIELDS = [
-  'action',
-  'deprecatedCount',
-  'deprecatedFirstTimestamp',
-  'deprecatedLastTimestamp',
-  'deprecatedSource',
-  'eventTime',
-  'note',
-  'reason',
-  'regarding',
-  'related',
-  'reportingController',
-  'reportingInstance',
-  'series',
-  'type',
-];
-
 const CORE = [
   inNamespace('ConfigMap', { short: ['cm'], fields: ['binaryData', 'data', 'immutable'] }),
   inNamespace('Endpoints', { short: ['ep'], plural: 'endpoints', fields: ['subsets'] }),
@@ -197,7 +181,13 @@ const GROUPS: readonly (readonly [group: string, version: string, rows: readonly
   [
     'events.k8s.io',
     'v1',
-    [inNamespace('Event', { short: ['ev'], fields: EVENT_FIELDS, rootType: 'EventOfGroup' })],
+    [
+      inNamespace('Event', {
+        short: ['ev'],
+        fields: eventFields(CORE_EVENT_FIELDS),
+        rootType: 'EventOfGroup',
+      }),
+    ],
   ],
   ['authentication.k8s.io', 'v1', [inCluster('SelfSubjectReview', { status: true, isReview: true })]],
   [

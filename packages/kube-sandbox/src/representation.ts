@@ -1,5 +1,5 @@
 import type { Representation } from './accept.ts';
-import { eventInVersion, isEvent } from './event-versions.ts';
+import { coreEvent, eventInVersion, isEvent } from './event-versions.ts';
 import { type Fields, withoutFields } from './json-access.ts';
 import { apiVersionOf, type ServedKind } from './kinds.ts';
 import { type ResourceObject, withMeta } from './resource-object.ts';
@@ -116,10 +116,10 @@ function table(objects: readonly ResourceObject[], meta: ListMeta, view: View, h
     apiVersion: 'meta.k8s.io/v1',
     metadata: meta,
     columnDefinitions: hasColumns ? definitions(view) : null,
-    rows: objects.map((object) => ({
-      cells: columns.map(({ cell }) => cell(object, view.nowMs)),
-      ...rowObject(object, view),
-    })),
+    rows: objects.map((object) => {
+      const shown = isEvent(view.kind) ? coreEvent(object) : object;
+      return { cells: columns.map(({ cell }) => cell(shown, view.nowMs)), ...rowObject(object, view) };
+    }),
   };
 }
 

@@ -1,11 +1,11 @@
 import { isObject } from '@addon-operator/json';
-import { coreEvent, isEvent } from './event-versions.ts';
+import { isEvent } from './event-versions.ts';
 import { fieldsAt, listAt, numberAt, scalarText, stringAt, stringsAt, valueAt } from './json-access.ts';
 import { jsonPathValues } from './json-path.ts';
 import type { PrinterColumn, ServedKind } from './kinds.ts';
 import type { ResourceObject } from './resource-object.ts';
 
-/** One column of a table; `cell` gives what is printed. */
+/** One column of a table; `cell` gives what is printed of an object, an Event as `v1` has it. */
 export interface TableColumn {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
@@ -55,11 +55,6 @@ function ready(wanted: readonly string[], current: readonly string[]): TableColu
 
 function string(name: string, ...path: readonly string[]): TableColumn {
   return text(name, (object) => stringAt(object, ...path) || '<none>');
-}
-
-/** A column of Events; `cell` gets the Event as `v1` has it. */
-function ofEvent(name: string, cell: Cell, priority = 0): TableColumn {
-  return text(name, (event, nowMs) => cell(coreEvent(event), nowMs), priority);
 }
 
 function firstSeen(event: ResourceObject, nowMs: number): string {
@@ -124,19 +119,19 @@ const COLUMNS: Readonly<Record<string, readonly TableColumn[]>> = {
     SELECTOR,
   ],
   Event: [
-    ofEvent('Last Seen', lastSeen),
-    ofEvent('Type', (event) => stringAt(event, 'type')),
-    ofEvent('Reason', (event) => stringAt(event, 'reason')),
-    ofEvent('Object', (event) => {
+    text('Last Seen', lastSeen),
+    text('Type', (event) => stringAt(event, 'type')),
+    text('Reason', (event) => stringAt(event, 'reason')),
+    text('Object', (event) => {
       const kind = stringAt(event, 'involvedObject', 'kind').toLowerCase();
       const name = stringAt(event, 'involvedObject', 'name');
       return name === '' ? kind : `${kind}/${name}`;
     }),
-    ofEvent('Subobject', (event) => stringAt(event, 'involvedObject', 'fieldPath'), 1),
-    ofEvent('Source', eventSource, 1),
-    ofEvent('Message', (event) => stringAt(event, 'message').trim()),
-    ofEvent('First Seen', firstSeen, 1),
-    ofEvent('Count', eventCount, 1),
+    text('Subobject', (event) => stringAt(event, 'involvedObject', 'fieldPath'), 1),
+    text('Source', eventSource, 1),
+    text('Message', (event) => stringAt(event, 'message').trim()),
+    text('First Seen', firstSeen, 1),
+    text('Count', eventCount, 1),
     { ...NAME, priority: 1 },
   ],
   HorizontalPodAutoscaler: [
