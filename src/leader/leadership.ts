@@ -2,7 +2,7 @@ import type { Clock, SteadyClock } from '@addon-operator/base/clock';
 import { errorFields, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { componentLog } from '@addon-operator/base/log';
-import { withDeadline } from '@addon-operator/kube-client/deadline';
+import { type Deadline, withDeadline } from '@addon-operator/kube-client/deadline';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import {
   LeaderElector,
@@ -123,8 +123,7 @@ export class Leadership {
     if (!isLeader) return false;
     fence.close();
     metrics.setLeader(false);
-    const error = (): Error => new OperatorError('KUBE_UNREACHABLE', 'no response');
-    const deadline = { clock: host.steadyClock, limitMs: RELEASE_TIMEOUT_MS, error };
+    const deadline = releaseDeadline(host.steadyClock);
     try {
       await withDeadline(deadline, new AbortController().signal, (signal) => this.#elector.release(signal));
       host.log.info({}, lease.released);
@@ -140,6 +139,12 @@ export class Leadership {
     this.#options.fence.extend(term.stopAtMs);
     this.#processes?.setDeadline(term);
   }
+}
+
+/** For requests that end a lease when this process ends. */
+export function releaseDeadline(clock: SteadyClock): Deadline {
+  const error = (): Error => new OperatorError('KUBE_UNREACHABLE', 'no response');
+  return { clock, limitMs: RELEASE_TIMEOUT_MS, error };
 }
 
 /** The Lease that replicas compete for. @param kube not behind the fence, and without a limit of rate */

@@ -1,9 +1,9 @@
 import { silentLogger } from '@addon-operator/base/log';
 import { changeConfigMapData } from '@addon-operator/kube-client/config-map-object';
-import { handOverKey, withNote } from '@addon-operator/kube-client/hand-over/hand-over-entry';
+import { handOverKey, wantedBack, withNote } from '@addon-operator/kube-client/hand-over/hand-over-entry';
 import type { HttpKubeClient } from '@addon-operator/kube-client/http-kube-client';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ConfigMapServer } from '../../test/support/config-map-server.ts';
+import { ConfigMapServer, type Trouble } from '../../test/support/config-map-server.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { plainClient } from '../../test/support/plain-client.ts';
 import { readSettings } from '../settings/read-settings.ts';
@@ -18,6 +18,7 @@ let clock: FakeClock;
 let stop: AbortController;
 let running: AsyncDisposableStack;
 let progress: TakeProgress[];
+let lost: string[];
 
 beforeEach(async () => {
   server = await ConfigMapServer.start();
@@ -26,6 +27,7 @@ beforeEach(async () => {
   stop = new AbortController();
   running = new AsyncDisposableStack();
   progress = [];
+  lost = [];
 });
 
 afterEach(async () => {
@@ -46,7 +48,7 @@ async function take(isEnough: () => boolean = () => false): Promise<unknown> {
     connect: () => Promise.resolve({ main: client, lease: client, close: () => undefined }),
     running,
     stop: stop.signal,
-    onLost: () => undefined,
+    onLost: ({ message }) => lost.push(message),
     module: 'web',
     ref: server.ref,
     holder: HOLDER,
@@ -64,12 +66,21 @@ async function take(isEnough: () => boolean = () => false): Promise<unknown> {
 
 /** The operator in the cluster notes that it has seen the entry. */
 async function note(state: 'ending' | 'accepted'): Promise<void> {
+  await rewrite((text) => withNote(text, { holder: HOLDER, by: 'operator/pod', state, facts: {} }));
+}
+
+/** Another process writes the entry, or removes it. */
+async function rewrite(entry: (text: string) => string | undefined): Promise<void> {
   const key = handOverKey('web');
-  const change = (data: Readonly<Record<string, string>>) => ({
-    ...data,
-    [key]: withNote(data[key] ?? '', { holder: HOLDER, by: 'operator/pod', state, facts: {} }),
-  });
+  const change = ({ [key]: text = '', ...others }: Readonly<Record<string, string>>) => {
+    const changed = entry(text);
+    return changed === undefined ? others : { ...others, [key]: changed };
+  };
   await changeConfigMapData(client, server.ref, change, stop.signal);
+}
+
+function entryFields(): unknown {
+  return JSON.parse(server.object?.data?.[handOverKey('web')] ?? 'null');
 }
 
 const isRequested = (): boolean => progress.some(({ type }) => type === 'requested');
@@ -98,8 +109,38 @@ test('an operator that ends its runs first is waited for without a limit, and ge
   while (!isAccepted()) await clock.advance(500);
   await running.disposeAsync();
   expect(progress.at(-1)).toEqual({ type: 'given-back' });
-  expect(JSON.parse(server.object?.data?.[handOverKey('web')] ?? '')).toMatchObject({
-    holderIdentity: '',
-    releasedBy: HOLDER,
-  });
+  expect(entryFields()).toMatchObject({ holderIdentity: '', releasedBy: HOLDER });
+});
+
+test.each([
+  ['wanted back', wantedBack, { holderIdentity: '', releasedBy: HOLDER }],
+  [
+    'taken by another dev',
+    (text: string) => text.replace(HOLDER, 'bob@desk_2'),
+    { holderIdentity: 'bob@desk_2', releasedBy: HOLDER },
+  ],
+])('the operator learns that a module that was %s has ended here', async (_how, change, entry) => {
+  await take(isRequested);
+  await rewrite(change);
+  while (lost.length === 0) await clock.advance(500);
+  expect(entryFields()).not.toMatchObject({ releasedBy: HOLDER });
+  await running.disposeAsync();
+  expect(progress.at(-1)).toEqual({ type: 'ended' });
+  expect(entryFields()).toMatchObject(entry);
+});
+
+test('a module whose entry cannot be renewed is given back if the API server responds again when it has ended', async () => {
+  await take(isRequested);
+  let isDown = true;
+  const refuse = (): Trouble | undefined => {
+    if (!isDown) return undefined;
+    server.intercept('PUT', refuse);
+    return { type: 'refuse', status: 503, reason: 'ServiceUnavailable' };
+  };
+  server.intercept('PUT', refuse);
+  while (lost.length === 0) await clock.advance(500);
+  expect(lost[0]).toContain('not be renewed in time');
+  isDown = false;
+  await running.disposeAsync();
+  expect(entryFields()).toMatchObject({ holderIdentity: '', releasedBy: HOLDER });
 });

@@ -1,5 +1,6 @@
-import { OperatorError } from '@addon-operator/base/errors';
+import { errorFields, OperatorError } from '@addon-operator/base/errors';
 import { type ConfigMapRef, readConfigMapData } from '@addon-operator/kube-client/config-map-object';
+import { withDeadline } from '@addon-operator/kube-client/deadline';
 import {
   type HandOverEntry,
   handOverKey,
@@ -11,7 +12,7 @@ import {
 import { HandOverStore } from '@addon-operator/kube-client/hand-over/hand-over-store';
 import { LeaseFence } from '@addon-operator/kube-client/leader-election/lease-fence';
 import { requireNamespace } from '@addon-operator/kube-client/require-namespace';
-import { Leadership, leaseTimes } from './leadership.ts';
+import { Leadership, type LeadershipHost, leaseTimes, releaseDeadline } from './leadership.ts';
 import type { Lead, LeadClients, LeadOnCluster, TakeLeadOptions } from './take-lead.ts';
 
 /** How far a module is on its way to this process, and back. */
@@ -65,14 +66,16 @@ export async function takeModule<Cluster extends LeadClients>(
   await requireNamespace(settings, host, cluster.main, stop);
   const refused = new AbortController();
   const seconds = Math.round(settings.leaseDurationMs / 1_000);
-  const others = otherHolder(options, (error) => refused.abort(error));
+  const onRead = otherHolder(options, (error) => refused.abort(error));
+  const store = new HandOverStore({ kube: cluster.lease, ref, name: module, holder, isForced, onRead });
+  const notReleased = `cannot hand module ${module} back: the operator takes it back ${seconds} s after the last renewal`;
   const leadership = new Leadership({
     lease: {
-      store: new HandOverStore({ kube: cluster.lease, ref, name: module, holder, isForced, onRead: others }),
+      store,
       identity: holder,
       times: leaseTimes(settings),
       released: `module ${module} is handed back to the operator in ${ref.namespace}`,
-      notReleased: `cannot hand module ${module} back: the operator takes it back ${seconds} s after the last renewal`,
+      notReleased,
     },
     host,
     fence,
@@ -86,6 +89,7 @@ export async function takeModule<Cluster extends LeadClients>(
   let isLost = false;
   running.defer(async () => {
     const isGivenBack = await leadership.release();
+    if (isLost) await noteEnd(store, host, notReleased);
     if (isHeld) onProgress({ type: isLost ? 'ended' : isGivenBack ? 'given-back' : 'not-given-back' });
   });
   await leadership.acquire(AbortSignal.any([stop, refused.signal]));
@@ -99,6 +103,20 @@ export async function takeModule<Cluster extends LeadClients>(
     onDeadlinePassed: () => leadership.lose({ type: 'not-renewed' }),
   };
   return { cluster, lead };
+}
+
+/** Without the note the operator waits until this process ends for certain. */
+async function noteEnd(
+  store: HandOverStore,
+  { log, steadyClock }: LeadershipHost,
+  notNoted: string,
+): Promise<void> {
+  try {
+    const deadline = releaseDeadline(steadyClock);
+    await withDeadline(deadline, new AbortController().signal, (signal) => store.noteEnd(signal));
+  } catch (error) {
+    log.warn(errorFields(error), notNoted);
+  }
 }
 
 /** Distinguishes a holder that is alive, for which this process does not wait, from one that has ended without notice. */

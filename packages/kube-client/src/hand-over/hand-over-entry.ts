@@ -21,7 +21,7 @@ export interface HandOverEntry {
   /** When the holder wrote it first, and last; written by the holder, never compared with a clock. */
   readonly acquireTime: string;
   readonly renewTime: string;
-  /** The process that gave it back last, with nothing of it running any more. */
+  /** The process that gave it back or lost it last, with nothing of it running any more. */
   readonly releasedBy: string;
   readonly note: OwnerNote | undefined;
 }

@@ -1,6 +1,7 @@
 import {
   type ConfigMapObject,
   type ConfigMapRef,
+  changeConfigMapData,
   parseConfigMap,
   readConfigMap,
   writeConfigMapData,
@@ -31,7 +32,8 @@ interface ReadEntry extends LeaseObject {
 
 /**
  * An entry of a ConfigMap that is held as a Lease is: with the fields of one, by the same election. The holder that gives
- * it back writes its name as `releasedBy`, so that the owner need not wait until it would have lapsed.
+ * it back, or has ended after it lost the entry, writes its name as `releasedBy`, so that the owner need not wait until it
+ * would have lapsed.
  */
 export class HandOverStore implements Pick<LeaseStore, 'read' | 'write'> {
   readonly #options: HandOverStoreOptions;
@@ -75,6 +77,24 @@ export class HandOverStore implements Pick<LeaseStore, 'read' | 'write'> {
       if (isOutrun(error, configMap === undefined)) return undefined;
       throw error;
     }
+  }
+
+  /**
+   * Notes that this holder has ended although it did not give the entry back: it was lost, or not renewed in time. What another
+   * process wrote stays, and where the entry is gone nothing is noted.
+   *
+   * @throws OperatorError KUBE_API or KUBE_UNREACHABLE
+   */
+  async noteEnd(signal: AbortSignal): Promise<void> {
+    const { kube, ref, name, holder } = this.#options;
+    const key = handOverKey(name);
+    const change = (data: Readonly<Record<string, string>>): Readonly<Record<string, string>> => {
+      const fields = handOverFields(data[key]);
+      if (fields === undefined) return data;
+      const given = fields['holderIdentity'] === holder ? { holderIdentity: '' } : {};
+      return { ...data, [key]: JSON.stringify({ ...fields, ...given, releasedBy: holder }) };
+    };
+    await changeConfigMapData(kube, ref, change, signal);
   }
 
   #parse(configMap: ConfigMapObject | undefined): ReadEntry {
