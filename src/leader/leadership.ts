@@ -2,7 +2,7 @@ import type { Clock, SteadyClock } from '@addon-operator/base/clock';
 import { errorFields, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { componentLog } from '@addon-operator/base/log';
-import { type Deadline, withDeadline } from '@addon-operator/kube-client/deadline';
+import { withDeadline } from '@addon-operator/kube-client/deadline';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import {
   LeaderElector,
@@ -123,15 +123,10 @@ export class Leadership {
     if (!isLeader) return false;
     fence.close();
     metrics.setLeader(false);
-    const deadline = releaseDeadline(host.steadyClock);
-    try {
-      await withDeadline(deadline, new AbortController().signal, (signal) => this.#elector.release(signal));
-      host.log.info({}, lease.released);
-      return true;
-    } catch (error) {
-      host.log.warn(errorFields(error), lease.notReleased);
-      return false;
-    }
+    const release = (signal: AbortSignal): Promise<void> => this.#elector.release(signal);
+    const isReleased = await sendLast(release, host, lease.notReleased);
+    if (isReleased) host.log.info({}, lease.released);
+    return isReleased;
   }
 
   #onTerm(term: LeaseTerm): void {
@@ -141,10 +136,24 @@ export class Leadership {
   }
 }
 
-/** For requests that end a lease when this process ends. */
-export function releaseDeadline(clock: SteadyClock): Deadline {
+/**
+ * Sends what others are waiting for when nothing of this process runs any more, and does not wait long for a response. Returns
+ * whether it arrived; if not, `failed` is logged.
+ */
+export async function sendLast(
+  send: (signal: AbortSignal) => Promise<void>,
+  { steadyClock: clock, log }: LeadershipHost,
+  failed: string,
+): Promise<boolean> {
   const error = (): Error => new OperatorError('KUBE_UNREACHABLE', 'no response');
-  return { clock, limitMs: RELEASE_TIMEOUT_MS, error };
+  const deadline = { clock, limitMs: RELEASE_TIMEOUT_MS, error };
+  try {
+    await withDeadline(deadline, new AbortController().signal, send);
+    return true;
+  } catch (cause) {
+    log.warn(errorFields(cause), failed);
+    return false;
+  }
 }
 
 /** The Lease that replicas compete for. @param kube not behind the fence, and without a limit of rate */

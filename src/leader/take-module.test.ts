@@ -1,6 +1,11 @@
 import { silentLogger } from '@addon-operator/base/log';
 import { changeConfigMapData } from '@addon-operator/kube-client/config-map-object';
-import { handOverKey, wantedBack, withNote } from '@addon-operator/kube-client/hand-over/hand-over-entry';
+import {
+  changeHandOver,
+  handOverKey,
+  wantedBack,
+  withNote,
+} from '@addon-operator/kube-client/hand-over/hand-over-entry';
 import type { HttpKubeClient } from '@addon-operator/kube-client/http-kube-client';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ConfigMapServer, type Trouble } from '../../test/support/config-map-server.ts';
@@ -69,14 +74,9 @@ async function note(state: 'ending' | 'accepted'): Promise<void> {
   await rewrite((text) => withNote(text, { holder: HOLDER, by: 'operator/pod', state, facts: {} }));
 }
 
-/** Another process writes the entry, or removes it. */
-async function rewrite(entry: (text: string) => string | undefined): Promise<void> {
-  const key = handOverKey('web');
-  const change = ({ [key]: text = '', ...others }: Readonly<Record<string, string>>) => {
-    const changed = entry(text);
-    return changed === undefined ? others : { ...others, [key]: changed };
-  };
-  await changeConfigMapData(client, server.ref, change, stop.signal);
+/** Another process writes the entry. */
+async function rewrite(change: (text: string) => string): Promise<void> {
+  await changeConfigMapData(client, server.ref, (data) => changeHandOver(data, 'web', change), stop.signal);
 }
 
 function entryFields(): unknown {

@@ -1,6 +1,5 @@
-import { errorFields, OperatorError } from '@addon-operator/base/errors';
+import { OperatorError } from '@addon-operator/base/errors';
 import { type ConfigMapRef, readConfigMapData } from '@addon-operator/kube-client/config-map-object';
-import { withDeadline } from '@addon-operator/kube-client/deadline';
 import {
   type HandOverEntry,
   handOverKey,
@@ -12,7 +11,7 @@ import {
 import { HandOverStore } from '@addon-operator/kube-client/hand-over/hand-over-store';
 import { LeaseFence } from '@addon-operator/kube-client/leader-election/lease-fence';
 import { requireNamespace } from '@addon-operator/kube-client/require-namespace';
-import { Leadership, type LeadershipHost, leaseTimes, releaseDeadline } from './leadership.ts';
+import { Leadership, leaseTimes, sendLast } from './leadership.ts';
 import type { Lead, LeadClients, LeadOnCluster, TakeLeadOptions } from './take-lead.ts';
 
 /** How far a module is on its way to this process, and back. */
@@ -89,7 +88,7 @@ export async function takeModule<Cluster extends LeadClients>(
   let isLost = false;
   running.defer(async () => {
     const isGivenBack = await leadership.release();
-    if (isLost) await noteEnd(store, host, notReleased);
+    if (isLost) await sendLast((signal) => store.noteEnd(signal), host, notReleased);
     if (isHeld) onProgress({ type: isLost ? 'ended' : isGivenBack ? 'given-back' : 'not-given-back' });
   });
   await leadership.acquire(AbortSignal.any([stop, refused.signal]));
@@ -103,20 +102,6 @@ export async function takeModule<Cluster extends LeadClients>(
     onDeadlinePassed: () => leadership.lose({ type: 'not-renewed' }),
   };
   return { cluster, lead };
-}
-
-/** Without the note the operator waits until this process ends for certain. */
-async function noteEnd(
-  store: HandOverStore,
-  { log, steadyClock }: LeadershipHost,
-  notNoted: string,
-): Promise<void> {
-  try {
-    const deadline = releaseDeadline(steadyClock);
-    await withDeadline(deadline, new AbortController().signal, (signal) => store.noteEnd(signal));
-  } catch (error) {
-    log.warn(errorFields(error), notNoted);
-  }
 }
 
 /** Distinguishes a holder that is alive, for which this process does not wait, from one that has ended without notice. */

@@ -4,6 +4,7 @@ import type { Logger } from '@addon-operator/base/log';
 import { sleepOrWake, Wakeup } from '@addon-operator/base/wakeup';
 import { type ConfigMapRef, changeConfigMapData } from '@addon-operator/kube-client/config-map-object';
 import {
+  changeHandOver,
   handOverKey,
   holderName,
   nameOfHandOver,
@@ -126,12 +127,7 @@ export class HandOvers {
   /** Makes the holder of a module stop: it is taken back when the holder has stopped for certain. @throws OperatorError */
   async reclaim(module: string, signal: AbortSignal): Promise<void> {
     const { kube, ref } = this.#deps;
-    const key = handOverKey(module);
-    const change = (data: Data): Data => {
-      const text = data[key];
-      return text === undefined ? data : { ...data, [key]: wantedBack(text) };
-    };
-    await changeConfigMapData(kube, ref, change, signal);
+    await changeConfigMapData(kube, ref, (data) => changeHandOver(data, module, wantedBack), signal);
   }
 
   /** Hands modules over and takes them back, as the entries say. Rejects when the signal aborts. */
@@ -216,14 +212,9 @@ export class HandOvers {
 
   /** Writes a note into the entry if it still is that of the holder. */
   async #note(module: string, note: OwnerNote, actions: HandOverActions, signal: AbortSignal): Promise<void> {
-    const key = handOverKey(module);
-    const change = (data: Data): Data => {
-      const text = data[key];
-      return text === undefined || parseHandOver(text)?.holder !== note.holder
-        ? data
-        : { ...data, [key]: withNote(text, note) };
-    };
-    await actions.change(change, signal);
+    const noted = (text: string): string =>
+      parseHandOver(text)?.holder === note.holder ? withNote(text, note) : text;
+    await actions.change((data) => changeHandOver(data, module, noted), signal);
   }
 
   async #takeBack(

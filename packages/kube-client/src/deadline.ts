@@ -1,6 +1,6 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 
-export interface Deadline {
+interface Deadline {
   readonly clock: SteadyClock;
   readonly limitMs: number;
   /** What `run` is aborted with when the time is up. */

@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
 import {
+  changeHandOver,
   handOverKey,
   holderName,
   nameOfHandOver,
   parseHandOver,
   signOfLife,
   wantedBack,
+  withEnd,
   withNote,
 } from './hand-over-entry.ts';
 
@@ -49,6 +51,28 @@ test.each([
 test('a note of the owner is no sign of life of the holder, and an entry that is wanted back has no holder', () => {
   expect(signOfLife(parseHandOver(withNote(HELD, NOTE)))).toBe(signOfLife(parseHandOver(HELD)));
   expect(parseHandOver(wantedBack(HELD))).toMatchObject({ holder: '', releasedBy: '' });
+});
+
+test.each([
+  ['held by it', HELD, { holder: '', releasedBy: 'alice@laptop_3f2a' }],
+  [
+    'held by another process',
+    HELD.replace('alice@', 'bob@'),
+    { holder: 'bob@laptop_3f2a', releasedBy: 'alice@laptop_3f2a' },
+  ],
+  ['wanted back', wantedBack(HELD), { holder: '', releasedBy: 'alice@laptop_3f2a' }],
+])('the end of a holder is noted in an entry that is %s', (_case, text, entry) => {
+  const ended = withEnd(withNote(text, NOTE), 'alice@laptop_3f2a');
+  expect(parseHandOver(ended)).toMatchObject({ ...entry, note: NOTE });
+});
+
+test('what is no entry stays as it is when a holder has ended, and none is made', () => {
+  const end = (text: string): string => withEnd(text, 'alice@laptop_3f2a');
+  expect(changeHandOver({ 'handover.web': 'by hand', other: '1' }, 'web', end)).toEqual({
+    'handover.web': 'by hand',
+    other: '1',
+  });
+  expect(changeHandOver({ other: '1' }, 'web', end)).toEqual({ other: '1' });
 });
 
 test('keys name what is handed over, and holders are shown without what distinguishes their processes', () => {

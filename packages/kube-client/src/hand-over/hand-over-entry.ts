@@ -26,6 +26,8 @@ export interface HandOverEntry {
   readonly note: OwnerNote | undefined;
 }
 
+type Data = Readonly<Record<string, string>>;
+
 const PREFIX = 'handover.';
 /** For an entry that does not say how long it lasts. */
 const DEFAULT_DURATION_MS = 15_000;
@@ -82,6 +84,21 @@ export function withNote(text: string, note: OwnerNote): string {
 /** The text of an entry whose holder has to stop, because the owner wants it back. */
 export function wantedBack(text: string): string {
   return JSON.stringify({ ...handOverFields(text), holderIdentity: '' });
+}
+
+/** The text of an entry whose `holder` has ended. What another process wrote stays. */
+export function withEnd(text: string, holder: string): string {
+  const fields = handOverFields(text);
+  if (fields === undefined) return text;
+  const given = fields['holderIdentity'] === holder ? { holderIdentity: '' } : {};
+  return JSON.stringify({ ...fields, ...given, releasedBy: holder });
+}
+
+/** The data of a ConfigMap with another text of the entry about `name`; the same where there is none. */
+export function changeHandOver(data: Data, name: string, change: (text: string) => string): Data {
+  const key = handOverKey(name);
+  const text = data[key];
+  return text === undefined ? data : { ...data, [key]: change(text) };
 }
 
 /** The same while the holder does not write: notes of the owner are no sign of life. */

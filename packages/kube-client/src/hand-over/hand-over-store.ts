@@ -8,7 +8,14 @@ import {
 } from '../config-map-object.ts';
 import { isOutrun, type KubeClient } from '../kube-client.ts';
 import type { LeaseObject, LeaseStore } from '../leader-election/lease-store.ts';
-import { type HandOverEntry, handOverFields, handOverKey, parseHandOver } from './hand-over-entry.ts';
+import {
+  changeHandOver,
+  type HandOverEntry,
+  handOverFields,
+  handOverKey,
+  parseHandOver,
+  withEnd,
+} from './hand-over-entry.ts';
 
 export interface HandOverStoreOptions {
   readonly kube: KubeClient;
@@ -87,14 +94,8 @@ export class HandOverStore implements Pick<LeaseStore, 'read' | 'write'> {
    */
   async noteEnd(signal: AbortSignal): Promise<void> {
     const { kube, ref, name, holder } = this.#options;
-    const key = handOverKey(name);
-    const change = (data: Readonly<Record<string, string>>): Readonly<Record<string, string>> => {
-      const fields = handOverFields(data[key]);
-      if (fields === undefined) return data;
-      const given = fields['holderIdentity'] === holder ? { holderIdentity: '' } : {};
-      return { ...data, [key]: JSON.stringify({ ...fields, ...given, releasedBy: holder }) };
-    };
-    await changeConfigMapData(kube, ref, change, signal);
+    const noted = (text: string): string => withEnd(text, holder);
+    await changeConfigMapData(kube, ref, (data) => changeHandOver(data, name, noted), signal);
   }
 
   #parse(configMap: ConfigMapObject | undefined): ReadEntry {

@@ -89,14 +89,14 @@ test.each([0, 1, 2])(
   },
 );
 
-test.each(['want-back', 'force'] as const)(
-  'a holder that loses it (%s) is waited for until it has ended, not until it would have lapsed',
-  (type) => {
+test.each<Event>([{ type: 'want-back' }, { type: 'force', holder: 0 }])(
+  'a holder that loses it ($type) is waited for until it has ended, not until it would have lapsed',
+  (event) => {
     const world = new World((bound) => Math.min(1, bound - 1));
     const first = new Holder(world, 'first', false);
     world.holders.push(first);
     ticksUntil(world, () => first.acts);
-    happen(world, type === 'force' ? { type, holder: 0 } : { type });
+    happen(world, event);
     const [, second] = world.holders;
     const nextActs = (): boolean => (second === undefined ? world.owner.acts : second.acts);
     expect(ticksUntil(world, nextActs)).toBeLessThan(TIMES.duration);
