@@ -1,13 +1,10 @@
-import { hostname } from 'node:os';
 import { componentLog } from '@addon-operator/base/log';
 import type { Redactor } from '@addon-operator/base/redactor';
 import type { HelmDriver } from '@addon-operator/helm-releases/helm-driver';
 import { startHelm } from '@addon-operator/helm-releases/start-helm';
-import { Recorder } from '@addon-operator/hook-recordings/recorder';
 import type { TaskHandler } from '@addon-operator/task-queue';
 import { parseYaml } from '@addon-operator/yaml';
-import { createAuthorization, policyFiles } from '../extensions/authorization/create-authorization.ts';
-import { customizationsDir } from '../extensions/points/release-points.ts';
+import { createAuthorization } from '../extensions/authorization/create-authorization.ts';
 import { loadGlobalHooks } from '../hooks/load-hooks.ts';
 import { Journal } from '../journal/journal.ts';
 import type { Lead } from '../leader/take-lead.ts';
@@ -22,9 +19,9 @@ import { DeployHooks } from '../operator/deploy-hooks.ts';
 import { directoryMemory } from '../operator/directory-memory.ts';
 import { createExecution, createRunParts, scriptParts } from '../operator/execution-parts.ts';
 import { createExtensionParts } from '../operator/extension-parts.ts';
-import { FileWaits } from '../operator/file-waits.ts';
+import { createFileWaits, type FileWaits } from '../operator/file-waits.ts';
 import { GlobalHooks } from '../operator/global-hooks.ts';
-import { HandOvers } from '../operator/hand-overs.ts';
+import { createHandOvers, type HandOvers } from '../operator/hand-overs.ts';
 import { helmReports } from '../operator/helm-reports.ts';
 import { createHookLoader, createRuntime } from '../operator/hook-parts.ts';
 import {
@@ -41,11 +38,10 @@ import { ModuleOperations } from '../operator/module-operations.ts';
 import { ModuleRegistry } from '../operator/module-registry.ts';
 import type { Operator } from '../operator/operator.ts';
 import { operatorPolicy } from '../operator/operator-policy.ts';
-import { loadPauses, type Pauses, pausesRef } from '../operator/pauses.ts';
-import { recordedRuns } from '../operator/recorded-runs.ts';
+import { loadPauses, type Pauses } from '../operator/pauses.ts';
+import { createRecording } from '../operator/recorded-runs.ts';
 import { releasesOf } from '../operator/releases.ts';
-import { runOperation } from '../operator/request-operation.ts';
-import { createAnnotatedOperations } from '../operator/requested-operations.ts';
+import { createAnnotatedOperations, watchAnnotations } from '../operator/requested-operations.ts';
 import { RunAborts } from '../operator/run-aborts.ts';
 import { createSchedules, type Schedules } from '../operator/schedules.ts';
 import { onSecretsChange } from '../operator/secret-changes.ts';
@@ -55,11 +51,10 @@ import { TaskRouter } from '../operator/task-router.ts';
 import { TaskTraces } from '../operator/task-traces.ts';
 import type { Task } from '../operator/tasks.ts';
 import type { Settings } from '../settings.ts';
-import type { AnnotatedOperations } from '../status/annotated-operations.ts';
 import type { ModuleObjects } from '../status/module-objects.ts';
 import { memoryRef } from '../values/config-map-presence.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
-import { takeConfig } from '../values/operator-config-map.ts';
+import { editCommand, takeConfig } from '../values/operator-config-map.ts';
 import { createSecrets } from '../values/secrets/secret-parts.ts';
 import { ValuesStore } from '../values/values-store.ts';
 import { createWebhooks } from '../webhooks/webhooks.ts';
@@ -118,15 +113,16 @@ export interface BuiltOperator {
 export async function buildOperator(options: BuildOptions): Promise<BuiltOperator> {
   const { settings, host, base, metrics, configMap, stop, variant = {} } = options;
   const { lone, isInspection = false } = variant;
-  const [{ clock }, recording] = [host, createRecording(options)];
-  const all = { ...options, ...base, tap: recording.tap };
+  const [{ clock }, recording] = [host, createRecording({ ...options, ...base })];
+  const all = { ...options, ...base, kube: base.cluster.main, tap: recording.tap };
   const log = componentLog(host, 'operator');
   const traces = new TaskTraces({ ...base.tracing, clock, newEventId: eventIds(host.random) });
-  const authorization = await createAuthorization({ ...all, isInspection, kube: base.cluster.main });
-  const loads = fileWaits(options);
+  const authorization = await createAuthorization({ ...all, isInspection });
+  const loads = createFileWaits({ ...options, isInspection });
   const crds = createCrds({ ...options, ...base.cluster, kube: base.cluster.helm });
-  const files = await loads.untilLoaded(() => readFiles({ ...all, lone, gate: authorization?.gate }, crds));
-  const handOvers = createHandOvers(options);
+  const fileOptions = { ...all, lone, gate: authorization?.gate, crds };
+  const files = await loads.untilLoaded(() => ModuleFiles.read(fileOptions));
+  const handOvers = createHandOvers(all);
   const pauses = await pausesFor(options, files, handOvers);
   const secrets = createSecrets(all);
   const values = new ValuesStore(files.found.staticValues, secrets.values);
@@ -136,7 +132,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   await followSecrets();
   takeConfig(configMap, values, (module) => !isFlaggedOff(module));
   const registry = new ModuleRegistry(files.found.modules, isFlaggedOff);
-  const [converge, globalHooks] = [new ConvergeState(editConfigMap(settings)), new GlobalHooks()];
+  const [converge, globalHooks] = [new ConvergeState(editCommand(settings)), new GlobalHooks()];
   const redact = (text: string): string => options.redactor.text(text);
   const journal = new Journal({ clock, redact, bootId: base.tracing.bootId });
   const waiting = createQueues(options, { registry, converge, traces });
@@ -164,8 +160,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const extensions = await createExtensionParts({ ...all, helm, hosts: base.http.hosts }, explained);
   if (!isInspection) await loads.untilLoaded(() => files.loadFlow());
   const schedules = createSchedules({ ...all, router });
-  const runDeps = { execution, metrics, log, traces, registry, router };
-  const webhooks = createWebhooks({ ...options, kube: base.cluster.main }, base.reflectors, runDeps);
+  const webhooks = createWebhooks(all, base.reflectors, { ...explained, metrics, traces });
   const operator: Operator = {
     ...explained,
     aborts: new RunAborts(),
@@ -178,7 +173,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
       ...discoveries(moduleHooks, flags, extenders),
       loadModuleHooks: moduleHooks.load,
       loadGlobalHooks: (...load) => loadGlobalHooks(loader, settings.globalHooksDir, ...load),
-      reloadModules: () => files.reload({ moduleHooks, crds, values, followSecrets, registry }),
+      reloadModules: () => files.reload({ moduleHooks, values, followSecrets, registry }),
       modulesDirectories: () => files.found.directories,
       ...(lone && sourcesOf(lone)),
     },
@@ -187,7 +182,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     followSecrets,
     deployHooks: new DeployHooks({ ...explained, metrics }),
     extensions: { ...extensions, flow: () => files.flow },
-    directoryMemory: lone ? NO_DIRECTORY_MEMORY : directoryMemory(base.cluster.main, memoryRef(settings)),
+    directoryMemory: lone ? NO_DIRECTORY_MEMORY : directoryMemory(all.kube, memoryRef(settings)),
     authorization,
     handOvers,
   };
@@ -232,63 +227,6 @@ function contentFor({ configMap, variant }: BuildOptions, files: ModuleFiles): O
   return onlyContentOf(content, (key) => files.found.modules.some((module) => module.key === key));
 }
 
-function createHandOvers({ settings, host, base }: BuildOptions): HandOvers {
-  const { namespace, podName } = settings;
-  return new HandOvers({
-    kube: base.cluster.main,
-    ref: pausesRef(settings),
-    steadyClock: host.steadyClock,
-    log: componentLog(host, 'operator'),
-    identity: `${namespace}/${podName || hostname()}`,
-  });
-}
-
-async function readFiles(
-  options: Parameters<typeof ModuleFiles.read>[0],
-  crds: Pick<ReturnType<typeof createCrds>, 'read'>,
-): Promise<ModuleFiles> {
-  const files = await ModuleFiles.read(options);
-  await crds.read(files.found.modules);
-  return files;
-}
-
-function fileWaits({ settings, host, stop, variant }: BuildOptions): FileWaits {
-  const hasAuthor = settings.watchesFiles && !settings.exitsAfterConverge && variant?.isInspection !== true;
-  return new FileWaits(hasAuthor ? { directories: watchedPaths(settings), host, stop } : undefined);
-}
-
-/** The directories and files whose changes are followed with `--watch-files`. */
-export function watchedPaths(settings: Settings): readonly string[] {
-  return [
-    settings.globalHooksDir,
-    customizationsDir(settings),
-    ...settings.modulesDirs,
-    ...policyFiles(settings),
-  ];
-}
-
-/** Runs the operations that users request by annotations of Module objects. */
-function watchAnnotations(annotated: AnnotatedOperations, operator: Operator): void {
-  annotated.watch((name, operation) => {
-    const module = operator.registry.find(name);
-    if (module !== undefined) runOperation(operator, module.name, operation);
-  });
-}
-
-/** Records runs of hooks for clients of the debug endpoint. */
-function createRecording({ settings, host, redactor, base }: BuildOptions) {
-  const { clock, version } = host;
-  const secrets = (): readonly string[] => redactor.secrets;
-  const recorder = new Recorder({
-    clock,
-    version,
-    secrets,
-    redact: (text) => redactor.text(text),
-    keptFailures: settings.keptHookFailures,
-  });
-  return { recorder, tap: recordedRuns(recorder, Object.keys(base.hookEnv)) };
-}
-
 function createHandler({ redactor, objects }: BuildOptions, operator: Operator): TaskHandler<Task> {
   const handle = taskHandler(operator, redactor);
   return (...attempt) => {
@@ -300,8 +238,4 @@ function createHandler({ redactor, objects }: BuildOptions, operator: Operator):
 /** Parses one YAML document as helm does. */
 function readManifest(text: string): unknown {
   return parseYaml(text, { source: 'rendered manifest', booleans: 'yaml-1.1', longIntegers: 'exact' }).value;
-}
-
-function editConfigMap({ namespace, configMapName }: Settings): string {
-  return `kubectl -n ${namespace} edit configmap ${configMapName}`;
 }

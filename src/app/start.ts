@@ -1,9 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { OperatorError } from '@addon-operator/base/errors';
 import { LogTail } from '@addon-operator/logging/log-tail';
 import { observeLog } from '@addon-operator/logging/observe-log';
 import { withRedactedLog } from '@addon-operator/logging/redacted-log';
-import { startTracing } from '@addon-operator/tracing';
 import { leaderPod } from '../leader/leader-host.ts';
 import { ALONE, type LeadOnCluster, type TakeLeadOptions, takeLead } from '../leader/take-lead.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
@@ -15,8 +13,9 @@ import { loadHooks, warnOfNothingToDo } from '../operator/load-global-hooks.ts';
 import type { LoneModule } from '../operator/lone-module.ts';
 import type { Operator } from '../operator/operator.ts';
 import { STARTING_VIEW } from '../operator/operator-view.ts';
+import { type HookTools, startHookTools } from '../operator/start-hook-tools.ts';
 import { FILES_CHANGED } from '../operator/tasks.ts';
-import { watchFiles } from '../operator/watch-files.ts';
+import { watchedPaths, watchFiles } from '../operator/watch-files.ts';
 import { type Probes, startProbes } from '../server/start-probes.ts';
 import { ConfigMapEventLog } from '../settings/log-parameters.ts';
 import { refuseUnsupported } from '../settings/unsupported-settings.ts';
@@ -27,17 +26,11 @@ import { Page } from '../ui/page.ts';
 import { createConfigMap, loadPatiently } from '../values/operator-config-map.ts';
 import { startAdmissionServer } from '../webhooks/admission-server.ts';
 import { webhookPorts } from '../webhooks/webhook-server.ts';
-import { buildOperator, watchedPaths } from './build-operator.ts';
+import { buildOperator } from './build-operator.ts';
 import { type Cluster, connectCluster } from './connect-cluster.ts';
 import { startDebugEndpoint, viewOf } from './endpoints.ts';
 import type { DaemonHost } from './host.ts';
-import {
-  type BaseOptions,
-  type HookTools,
-  startBase,
-  startHookTools,
-  type Tracing,
-} from './infrastructure.ts';
+import { type BaseOptions, createTracing, startBase } from './infrastructure.ts';
 import { startFreeingMemory, startLoops } from './loops.ts';
 import { endOnUncaught, stopDaemon } from './stop.ts';
 
@@ -254,22 +247,4 @@ function showsStandby(
     probes.show({ ...STARTING_VIEW, readiness, status: () => standbyStatus(standby()) });
     await page.show({ standby });
   };
-}
-
-async function createTracing({
-  host,
-  metrics,
-  redactor,
-  running,
-}: Pick<BaseOptions, 'host' | 'metrics' | 'redactor' | 'running'>): Promise<Tracing> {
-  const bootId = randomUUID();
-  const tracer = await startTracing({
-    ...host,
-    serviceName: 'addon-operator',
-    bootId,
-    redact: (text) => redactor.text(text),
-    onDropped: (count) => metrics.droppedSpans(count),
-    running,
-  });
-  return { bootId, tracer };
 }

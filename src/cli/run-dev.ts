@@ -15,7 +15,7 @@ import { type TakeProgress, takeModule } from '../leader/take-module.ts';
 import { findModules } from '../modules/find-modules.ts';
 import type { Module } from '../modules/module.ts';
 import type { LoneModule } from '../operator/lone-module.ts';
-import { pausesRef } from '../operator/pauses.ts';
+import { pausesRef } from '../operator/pause-entry.ts';
 import type { Inspection } from '../plan/inspection.ts';
 import { neededAccess } from '../plan/needed-access.ts';
 import { readSettings } from '../settings/read-settings.ts';

@@ -2,7 +2,8 @@ import type { Clock } from '@addon-operator/base/clock';
 import { errorFields, messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { resultOrAbort } from '@addon-operator/base/result-or-abort';
-import { QUIET_MS, watchPaths } from './watch-files.ts';
+import type { Settings } from '../settings.ts';
+import { QUIET_MS, type WatchedSettings, watchedPaths, watchPaths } from './watch-files.ts';
 
 export interface FileWaitsDeps {
   readonly directories: readonly string[];
@@ -67,6 +68,20 @@ export class FileWaits {
       await watcher.close();
     }
   }
+}
+
+/** An author is at work where files are watched, unless the operator ends after the first converge or only looks. */
+export function createFileWaits({
+  settings,
+  host,
+  stop,
+  isInspection,
+}: Pick<FileWaitsDeps, 'host' | 'stop'> & {
+  readonly settings: WatchedSettings & Pick<Settings, 'watchesFiles' | 'exitsAfterConverge'>;
+  readonly isInspection: boolean;
+}): FileWaits {
+  const hasAuthor = settings.watchesFiles && !settings.exitsAfterConverge && !isInspection;
+  return new FileWaits(hasAuthor ? { directories: watchedPaths(settings), host, stop } : undefined);
 }
 
 const WAITING = 'files cannot be loaded, the start waits until they are corrected';

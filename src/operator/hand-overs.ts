@@ -1,6 +1,8 @@
+import { hostname } from 'node:os';
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import { componentLog } from '@addon-operator/base/log';
 import { sleepOrWake, Wakeup } from '@addon-operator/base/wakeup';
 import { type ConfigMapRef, changeConfigMapData } from '@addon-operator/kube-client/config-map-object';
 import {
@@ -23,7 +25,8 @@ import {
   removeHandOver,
 } from '@addon-operator/kube-client/hand-over/hand-over-owner';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
-import type { Pause } from './pause-entry.ts';
+import type { Settings } from '../settings.ts';
+import { type Pause, pausesRef } from './pause-entry.ts';
 
 type Data = Readonly<Record<string, string>>;
 
@@ -57,6 +60,24 @@ export interface HandOverActions {
     signal: AbortSignal,
     onWritten?: () => void,
   ) => Promise<void>;
+}
+
+export interface HandOversOptions {
+  readonly settings: Pick<Settings, 'namespace' | 'configMapName' | 'podName'>;
+  readonly host: { readonly steadyClock: SteadyClock; readonly log: Logger };
+  readonly kube: KubeClient;
+}
+
+/** The modules that holders have or want; nothing is read yet. */
+export function createHandOvers({ settings, host, kube }: HandOversOptions): HandOvers {
+  const { namespace, podName } = settings;
+  return new HandOvers({
+    kube,
+    ref: pausesRef(settings),
+    steadyClock: host.steadyClock,
+    log: componentLog(host, 'operator'),
+    identity: `${namespace}/${podName || hostname()}`,
+  });
 }
 
 const RETRY_MS = 1_000;

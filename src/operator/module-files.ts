@@ -24,6 +24,7 @@ export interface ModuleFilesOptions {
   readonly extensions: FlowHooksOptions['extensions'];
   /** Undefined when every module may run. */
   readonly gate: (ModuleGate & { settle(): Promise<void> }) | undefined;
+  readonly crds: { read(modules: readonly Module[]): Promise<void> };
   readonly stop: AbortSignal;
   /** Absent where all modules count. */
   readonly lone?: LoneModule | undefined;
@@ -32,7 +33,6 @@ export interface ModuleFilesOptions {
 /** What follows a reload of files. */
 export interface ReloadParts {
   readonly moduleHooks: { forget(): void };
-  readonly crds: { read(modules: readonly Module[]): Promise<void> };
   readonly values: Pick<ValuesStore, 'setStatic'>;
   readonly followSecrets: () => Promise<void>;
   readonly registry: Pick<ModuleRegistry, 'setModules'>;
@@ -73,10 +73,9 @@ export class ModuleFiles {
   }
 
   /** Reads everything again. What cannot be read leaves everything as it was. @throws OperatorError */
-  async reload({ moduleHooks, crds, values, followSecrets, registry }: ReloadParts): Promise<void> {
+  async reload({ moduleHooks, values, followSecrets, registry }: ReloadParts): Promise<void> {
     moduleHooks.forget();
     const next = await findAll(this.#options);
-    await crds.read(next.modules);
     this.#flow = await flowOf(this.#options, next.modules);
     this.#found = next;
     values.setStatic(next.staticValues);
@@ -86,7 +85,7 @@ export class ModuleFiles {
   }
 }
 
-async function findAll({ settings, host, gate, lone }: ModuleFilesOptions): Promise<FoundModules> {
+async function findAll({ settings, host, gate, lone, crds }: ModuleFilesOptions): Promise<FoundModules> {
   const found = await findModules({
     dirs: settings.modulesDirs,
     defaultOrder: settings.unnumberedModulesOrder,
@@ -97,7 +96,9 @@ async function findAll({ settings, host, gate, lone }: ModuleFilesOptions): Prom
     log: componentLog(host, 'modules'),
   });
   checkReconcileSchedules(found.modules);
-  return lone === undefined ? found : onlyFilesOf(lone, found);
+  const own = lone === undefined ? found : onlyFilesOf(lone, found);
+  await crds.read(own.modules);
+  return own;
 }
 
 async function flowOf(

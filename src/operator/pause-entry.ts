@@ -1,5 +1,12 @@
 import { isoTime } from '@addon-operator/base/bounded-time';
 import { isObject } from '@addon-operator/json';
+import type { ConfigMapRef } from '@addon-operator/kube-client/config-map-object';
+import type { Settings } from '../settings.ts';
+
+/** The ConfigMap of pauses and hand-overs. */
+export function pausesRef(settings: Pick<Settings, 'namespace' | 'configMapName'>): ConfigMapRef {
+  return { namespace: settings.namespace, name: `${settings.configMapName}-pauses` };
+}
 
 /** A module, or all of them, is paused on request of a user. */
 export interface Pause {

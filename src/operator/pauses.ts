@@ -5,18 +5,14 @@ import { componentLog } from '@addon-operator/base/log';
 import { Semaphore } from '@addon-operator/base/semaphore';
 import { sleepOrWake, Wakeup } from '@addon-operator/base/wakeup';
 import { canonicalJson } from '@addon-operator/json';
-import {
-  type ConfigMapRef,
-  changeConfigMapData,
-  readConfigMapData,
-} from '@addon-operator/kube-client/config-map-object';
+import { changeConfigMapData, readConfigMapData } from '@addon-operator/kube-client/config-map-object';
 import { nameOfHandOver } from '@addon-operator/kube-client/hand-over/hand-over-entry';
 import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import { untilAvailable } from '@addon-operator/kube-client/retry';
 import type { Settings } from '../settings.ts';
 import type { HandOvers } from './hand-overs.ts';
-import { formatPause, type Pause, parsePause } from './pause-entry.ts';
+import { formatPause, type Pause, parsePause, pausesRef } from './pause-entry.ts';
 import { type PauseWatchDeps, watchPauses } from './pause-watch.ts';
 
 type Data = Readonly<Record<string, string>>;
@@ -243,11 +239,6 @@ export interface PausesOptions {
   readonly kube: KubeClient;
   readonly reflectors: SharedReflectors;
   readonly stop: AbortSignal;
-}
-
-/** The ConfigMap of pauses and hand-overs. */
-export function pausesRef(settings: PausesOptions['settings']): ConfigMapRef {
-  return { namespace: settings.namespace, name: `${settings.configMapName}-pauses` };
 }
 
 /** Reads the pauses, and waits for the API server as long as that takes. @throws `stop.reason` on abort */

@@ -1,13 +1,40 @@
-import type { Recorder } from '@addon-operator/hook-recordings/recorder';
+import type { Clock } from '@addon-operator/base/clock';
+import type { Redactor } from '@addon-operator/base/redactor';
+import { Recorder } from '@addon-operator/hook-recordings/recorder';
 import { fullName, moduleNameOf } from '../hooks/hook.ts';
 import type { HookRuns } from '../hooks/run-hook.ts';
+import type { Settings } from '../settings.ts';
+
+export interface RecordingOptions {
+  readonly settings: Pick<Settings, 'keptHookFailures'>;
+  readonly host: { readonly clock: Clock; readonly version: string };
+  readonly redactor: Redactor;
+  /** Variables that executables have. */
+  readonly hookEnv: Readonly<Record<string, string>>;
+}
+
+/** Records runs of hooks for clients of the debug endpoint. `tap` comes between the operator and the hooks. */
+export function createRecording({ settings, host, redactor, hookEnv }: RecordingOptions): {
+  readonly recorder: Recorder;
+  readonly tap: (runs: HookRuns) => HookRuns;
+} {
+  const { clock, version } = host;
+  const recorder = new Recorder({
+    clock,
+    version,
+    secrets: () => redactor.secrets,
+    redact: (text) => redactor.text(text),
+    keptFailures: settings.keptHookFailures,
+  });
+  return { recorder, tap: recordedRuns(recorder, Object.keys(hookEnv)) };
+}
 
 /**
  * The same runs, which are recorded while a client requests that, or to keep those that fail.
  *
  * @param env names of the variables that executables have
  */
-export function recordedRuns(recorder: Recorder, env: readonly string[]): (runs: HookRuns) => HookRuns {
+function recordedRuns(recorder: Recorder, env: readonly string[]): (runs: HookRuns) => HookRuns {
   return (runs) => ({
     run: (hook, inputs, log, signal) => {
       if (!recorder.isWanted(fullName(hook))) return runs.run(hook, inputs, log, signal);

@@ -5,6 +5,7 @@ import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { Settings } from '../settings.ts';
 import { AnnotatedOperations } from '../status/annotated-operations.ts';
 import type { ModuleObjects } from '../status/module-objects.ts';
+import { type RequestOperationParts, runOperation } from './request-operation.ts';
 
 export interface AnnotatedOperationsOptions {
   readonly settings: Pick<Settings, 'namespace' | 'configMapName'>;
@@ -43,4 +44,12 @@ export function createAnnotatedOperations({
     },
     stop,
   );
+}
+
+/** Runs the operations that users request by annotations. */
+export function watchAnnotations(annotated: AnnotatedOperations, operator: RequestOperationParts): void {
+  annotated.watch((name, operation) => {
+    const module = operator.registry.find(name);
+    if (module !== undefined) runOperation(operator, module.name, operation);
+  });
 }

@@ -4,6 +4,9 @@ import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { isObject, stringOf } from '@addon-operator/json';
 import type { FSWatcher } from 'chokidar';
+import { policyFiles } from '../extensions/authorization/create-authorization.ts';
+import { customizationsDir } from '../extensions/points/release-points.ts';
+import type { Settings } from '../settings.ts';
 import { type RestartHooksParts, restartChangedHooks } from './restart-hooks.ts';
 import { savedFile } from './saved-files.ts';
 import type { TaskRouter } from './task-router.ts';
@@ -17,12 +20,27 @@ export interface WatchFilesParts extends RestartHooksParts {
   readonly router: Pick<TaskRouter, 'main'>;
 }
 
+/** Name what is watched. */
+export type WatchedSettings = Pick<Settings, 'globalHooksDir' | 'modulesDirs'> &
+  Parameters<typeof customizationsDir>[0] &
+  Parameters<typeof policyFiles>[0];
+
 /** Receives what happens to watched files. */
 export interface PathsListener {
   readonly onChange: (path: string) => void;
   /** From now on every change is reported. */
   readonly onReady: () => void;
   readonly onError: (error: unknown) => void;
+}
+
+/** The directories and files whose changes are followed with `--watch-files`. */
+export function watchedPaths(settings: WatchedSettings): readonly string[] {
+  return [
+    settings.globalHooksDir,
+    customizationsDir(settings),
+    ...settings.modulesDirs,
+    ...policyFiles(settings),
+  ];
 }
 
 /** Watches paths and what is below them, until the watch is closed. */

@@ -39,6 +39,14 @@ export function createConfigMap(options: ConfigMapOptions): ConfigMapStore {
   return new ConfigMapStore({ kube, reflectors, ref, clock, random, log, graceMs, memory, logsEvents });
 }
 
+/** The command with which a user corrects the ConfigMap. */
+export function editCommand({
+  namespace,
+  configMapName,
+}: Pick<ConfigMapOptions['settings'], 'namespace' | 'configMapName'>): string {
+  return `kubectl -n ${namespace} edit configmap ${configMapName}`;
+}
+
 /**
  * Reads the ConfigMap for the first time, waiting for an API server that is away.
  *

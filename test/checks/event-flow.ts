@@ -21,6 +21,7 @@ export const BESIDE: Readonly<Record<string, string>> = {
   'operator/deploy-hooks.ts': 'runs hooks of a deploy, which no event causes',
   'operator/daemon-metrics.ts': 'measures queues when metrics are read',
   'operator/execution-parts.ts': 'creates parts',
+  'operator/start-hook-tools.ts': 'creates parts',
   'operator/handlers/module-lifecycle.ts': 'runs hooks of the phases of a module run',
   'operator/handlers/module-run.ts': 'handles another type of task',
   'operator/webhook-run.ts': 'runs hooks for requests of the API server',

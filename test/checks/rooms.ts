@@ -81,7 +81,7 @@ const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
   '@addon-operator/tracing': ['app'],
   '@addon-operator/pinned-tools': ['cli', 'app'],
   '@addon-operator/script-threads': ['extensions', 'hooks'],
-  '@addon-operator/logging': ['cli', 'app', 'devkit', 'server', 'settings'],
+  '@addon-operator/logging': ['cli', 'app', 'devkit', 'server', 'operator', 'settings'],
   '@addon-operator/sdk': ['hooks', 'extensions', 'operator', 'plan', 'sdk'],
   commander: ['cli'],
   '@opentelemetry/api': [],

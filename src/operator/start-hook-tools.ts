@@ -1,0 +1,204 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Clock, SteadyClock } from '@addon-operator/base/clock';
+import { OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import { componentLog } from '@addon-operator/base/log';
+import type { Redactor } from '@addon-operator/base/redactor';
+import type { JqEngine } from '@addon-operator/jq/engines/jq-engine';
+import { PlainFilters } from '@addon-operator/jq/engines/plain-filters';
+import { selectJqEngine } from '@addon-operator/jq/engines/select-jq-engine';
+import type { Discovery } from '@addon-operator/kube-client/discovery';
+import type { KubeClient } from '@addon-operator/kube-client/kube-client';
+import { createSharedReflectors } from '@addon-operator/kube-client/reflector-shared';
+import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
+import { sourcePlaces } from '@addon-operator/logging/source-places';
+import { guardedRunner } from '@addon-operator/process/guarded-runner';
+import { type Launcher, startLauncher } from '@addon-operator/process/launcher';
+import type { ProcessRunner } from '@addon-operator/process/process-runner';
+import { ExtensionRuntime, type Extensions } from '../extensions/runtime/extension-runtime.ts';
+import { AllowedHosts } from '../hooks/http/allowed-hosts.ts';
+import type { HttpHooks } from '../hooks/http/http-hooks.ts';
+import { startHttpHooks } from '../hooks/http/start-http-hooks.ts';
+import { createWorkerPools } from '../hooks/in-process/create-worker-pools.ts';
+import { InProcessHooks } from '../hooks/in-process/in-process-hooks.ts';
+import { prepareTemporaryDirectory } from '../hooks/temporary-directory.ts';
+import { BUILT_CODE, COMPILE_CACHE, ownProgram } from '../lib/own-code.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
+import { hookEnvironment } from '../settings/hook-environment.ts';
+import { hookLimits } from '../settings/hook-limits.ts';
+import type { Settings } from '../settings.ts';
+
+/** What hooks need besides a cluster. */
+export interface HookTools {
+  readonly tmpDir: string;
+  readonly runner: ProcessRunner;
+  readonly inProcess: InProcessHooks;
+  readonly extensions: Extensions;
+  /** Environment of hooks and enabled scripts, without the variables that name their files. */
+  readonly hookEnv: Readonly<Record<string, string>>;
+  readonly jq: JqEngine;
+  /** Throws when nothing may be started any more: the daemon is stopping, or not the leader. */
+  readonly check: (isAwaited?: boolean) => void;
+}
+
+/** What hooks need of one cluster. */
+export interface HookConnections {
+  readonly reflectors: SharedReflectors;
+  readonly http: HttpHooks;
+}
+
+/** The part of the process that hooks run in. */
+export interface HookHost {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly clock: Clock;
+  readonly steadyClock: SteadyClock;
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly version: string;
+}
+
+/** The right of this replica to run hooks; it ends with the Lease. */
+export interface HookLead {
+  /** @throws OperatorError LEASE_LOST when this replica must not act any more */
+  readonly check: () => void;
+  /** Ends these processes with the Lease. */
+  readonly follow: (processes: Pick<Launcher, 'setDeadline'>) => void;
+  /** To be called when such processes were terminated because their deadline was not extended. */
+  readonly onDeadlinePassed: () => void;
+}
+
+export interface HookToolsOptions {
+  readonly settings: Settings;
+  readonly host: HookHost;
+  readonly lead: HookLead;
+  /** Aborts when the operator stops: no further process is started. */
+  readonly stop: AbortSignal;
+  /** What is started is entered here, to be ended in reverse order. */
+  readonly running: AsyncDisposableStack;
+}
+
+export interface HookConnectionsOptions
+  extends Pick<HookToolsOptions, 'settings' | 'host' | 'stop' | 'running'> {
+  readonly cluster: { readonly main: KubeClient; readonly discovery: Discovery };
+  readonly metrics: OperatorMetrics;
+  /** Learns the content of Secrets, and takes it out of logs. */
+  readonly redactor: Redactor;
+  /** Of watches that are interrupted; default that of the host. */
+  readonly watchClock?: Clock;
+}
+
+/**
+ * Starts what hooks need besides a cluster.
+ *
+ * @throws OperatorError when a part cannot be started
+ */
+export async function startHookTools(options: HookToolsOptions): Promise<HookTools> {
+  const { settings, host, lead, stop, running } = options;
+  const { clock, log } = host;
+  const tmpDir = prepareTemporaryDirectory(settings.tmpDir, log);
+  const { launcher, jq } = await startTools(options, tmpDir);
+  const runner = guardedRunner(launcher, stop, lead.check);
+  const hookEnv = hookEnvironment(host.env, settings);
+  const check = (isAwaited = false): void => {
+    if (stop.aborted && !isAwaited)
+      throw new OperatorError('ABORTED', 'the hook is not started: the daemon is stopping');
+    lead.check();
+  };
+  const pools = createWorkerPools({
+    clock,
+    log: componentLog(host, 'hooks'),
+    env: hookEnv,
+    cwd: host.cwd,
+    heapLimitBytes: settings.hookMemoryLimitMib * 1024 * 1024,
+  });
+  running.defer(() => pools.stop('the daemon is stopping'));
+  const { timeoutMs, maxOutputBytes } = hookLimits(settings);
+  const inProcess = new InProcessHooks({
+    pools,
+    timeoutMs,
+    maxOutputBytes,
+    check,
+  });
+  const extensions = new ExtensionRuntime({
+    pools,
+    timeoutMs: settings.extensionTimeoutMs,
+    maxOutputBytes,
+    check,
+  });
+  lead.follow({
+    setDeadline: (deadline) => {
+      launcher.setDeadline(deadline);
+      pools.setDeadline(deadline);
+    },
+  });
+  return { tmpDir, runner, inProcess, extensions, hookEnv, jq, check };
+}
+
+/** Lets hooks watch a cluster, and call servers with Secrets of it. */
+export function connectHooks(
+  options: HookConnectionsOptions,
+  { check }: Pick<HookTools, 'check'>,
+): HookConnections {
+  const { settings, host } = options;
+  const reflectors = createReflectors(options);
+  const apiServer = host.env['KUBERNETES_SERVICE_HOST'];
+  const hosts = new AllowedHosts({
+    entries: settings.httpHookAllowedHosts,
+    ...(apiServer === undefined ? {} : { refused: [apiServer] }),
+  });
+  const { namespace } = settings;
+  const { timeoutMs } = hookLimits(settings);
+  return { reflectors, http: startHttpHooks({ ...options, namespace, timeoutMs, reflectors, hosts, check }) };
+}
+
+/** The launcher, which is a process of its own, and jq, which is looked for while the launcher starts. */
+async function startTools(
+  { settings, host, lead, stop, running }: HookToolsOptions,
+  tmpDir: string,
+): Promise<Pick<HookTools, 'jq'> & { readonly launcher: Launcher }> {
+  const { clock, env } = host;
+  const log = componentLog(host, 'jq');
+  const launching = startLauncher({
+    log: componentLog(host, 'process'),
+    clock,
+    onDeadlinePassed: lead.onDeadlinePassed,
+    tmpDir,
+    program: {
+      file: fileURLToPath(ownProgram('lib/launcher-main')),
+      compileCache: COMPILE_CACHE,
+      sourcePlaces: (stack) => sourcePlaces(stack, BUILT_CODE),
+    },
+  });
+  const launched = launching.catch(() => undefined);
+  running.defer(async () => {
+    const started = await launched;
+    await started?.stop();
+  });
+  const selection = {
+    jqPath: settings.jq,
+    builtinProgram: fileURLToPath(ownProgram('lib/jq-builtin-main')),
+    pathVariable: env['PATH'] ?? '',
+    versionFile: join(tmpDir, 'jq-version.json'),
+    clock: host.steadyClock,
+    log,
+  };
+  const jq = new PlainFilters(await selectJqEngine(selection, stop));
+  running.defer(() => jq.stop());
+  log.info({ engine: jq.name }, 'jq engine');
+  return { launcher: await launching, jq };
+}
+
+function createReflectors({ host, metrics, cluster, watchClock }: HookConnectionsOptions): SharedReflectors {
+  return createSharedReflectors({
+    kube: cluster.main,
+    clock: watchClock ?? host.clock,
+    random: host.random,
+    log: componentLog(host, 'kube'),
+    rediscover: (resource, signal) => cluster.discovery.rediscover(resource, signal),
+    metrics: {
+      watchEnded: (_kind, reason) => metrics.watchEnded(reason),
+    },
+  });
+}
