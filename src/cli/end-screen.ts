@@ -127,7 +127,7 @@ function editStep(facts: EndFacts, step: Step): readonly string[] {
 function firstModuleStep(facts: EndFacts, step: Step): readonly string[] {
   const { modules, disabled, refused, modulesDir, executable } = facts;
   if (modules.length + disabled.length + refused.length > 0 || modulesDir === undefined) return [];
-  const command = `${shellWord(executable)} module new hello --dir ${shellWord(modulesDir)}`;
+  const command = `${shellWord(executable)} module new hello --modules-dir ${shellWord(modulesDir)}`;
   return step('# write a module with a chart, a hook and its test: it is deployed at once', [command]);
 }
 

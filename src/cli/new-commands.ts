@@ -1,7 +1,9 @@
 import { type Command, Option } from 'commander';
+import { SETTINGS } from '../settings.ts';
 import type { CommandParts } from './debug-command.ts';
 import { addLintCommand } from './module-lint.ts';
 import type { NewHookFlags, NewModuleFlags } from './new-files.ts';
+import { addSettingOption, givenFlags } from './setting-options.ts';
 
 const LANGUAGES = ['sh', 'python', 'ts', 'go', 'http'];
 
@@ -26,16 +28,17 @@ function addModuleNewCommand(module: Command, { host, runner }: CommandParts): v
       'Write the first files of a module: a chart, a schema of its values, and a hook with its test',
     )
     .argument('<name>', 'name in kebab-case, such as web-shop')
-    .option('--dir <directory>', 'modules directory; default: the first one of the settings')
     .option('--order <number>', 'number in the name of the directory', '030')
     .option('--with <parts>', 'parts, separated by commas: chart, schema, hook, crd', 'chart,schema,hook')
-    .addOption(languageOption())
-    .action((name: string) =>
-      runner(async () => {
-        const { newModuleCommand } = await import('./new-files.ts');
-        return await newModuleCommand(name, command.opts<NewModuleFlags>(), host);
-      }),
-    );
+    .addOption(languageOption());
+  addSettingOption(command, SETTINGS.modulesDirs);
+  command.addHelpText('after', '\nOf several modules directories the first one gets the module.');
+  command.action((name: string) =>
+    runner(async () => {
+      const { newModuleCommand } = await import('./new-files.ts');
+      return await newModuleCommand(name, command.opts<NewModuleFlags>(), givenFlags(command), host);
+    }),
+  );
 }
 
 /** Adds `hook new`. */

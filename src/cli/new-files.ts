@@ -17,7 +17,6 @@ export interface NewHookFlags {
 }
 
 export interface NewModuleFlags {
-  readonly dir?: string;
   readonly order: string;
   readonly with: string;
   readonly lang?: Language;
@@ -38,20 +37,25 @@ export async function newHookCommand(
   return await Promise.resolve(write(files, host, (test) => [`hook test ${test}`]));
 }
 
-/** Writes a module, and returns the exit code. */
-export async function newModuleCommand(name: string, flags: NewModuleFlags, host: CliHost): Promise<number> {
-  const {
-    dir = readSetting('modulesDirs', { env: host.env, flags: {} })[0] ?? 'modules',
-    order,
-    lang,
-  } = flags;
+/**
+ * Writes a module into the first modules directory, and returns the exit code.
+ *
+ * @param settingFlags values of flags of settings, by flag name
+ */
+export async function newModuleCommand(
+  name: string,
+  { order, lang, with: parts }: NewModuleFlags,
+  settingFlags: Readonly<Record<string, string>>,
+  host: CliHost,
+): Promise<number> {
+  const [dir = 'modules'] = readSetting('modulesDirs', { env: host.env, flags: settingFlags });
   const module = parseModuleName(name);
   const files = newModule({
     name: module,
     key: keyOfName(module),
     modulesDir: resolve(host.cwd, dir),
     order: Number(order),
-    parts: flags.with.split(','),
+    parts: parts.split(','),
     ...(lang && { language: lang }),
     ...testSchema(),
   });

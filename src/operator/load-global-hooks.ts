@@ -32,12 +32,19 @@ export async function loadHooks(
 /** An image to which nothing was copied, or a volume that is not mounted, would look like an operator at rest. */
 export function warnOfNothingToDo(
   { registry, globalHooks }: { readonly registry: ModuleRegistry; readonly globalHooks: GlobalHooks },
-  { modulesDirs, globalHooksDir }: Pick<Settings, 'modulesDirs' | 'globalHooksDir'>,
+  {
+    modulesDirs,
+    globalHooksDir,
+    watchesFiles,
+  }: Pick<Settings, 'modulesDirs' | 'globalHooksDir' | 'watchesFiles'>,
   log: Logger,
 ): void {
   if (registry.modules.length > 0 || globalHooks.runtimes.length > 0) return;
+  const advice = watchesFiles
+    ? 'write the first one into these directories, it takes effect at once'
+    : 'copy them into the image, or mount them at these directories';
   log.warn(
     { modulesDirs, globalHooksDir },
-    'there are no modules and no global hooks, so there is nothing to do: copy them into the image, or mount them at these directories',
+    `there are no modules and no global hooks, so there is nothing to do: ${advice}`,
   );
 }

@@ -121,6 +121,20 @@ try:
   });
 });
 
+test('module new writes into the first directory of --modules-dir', async () => {
+  const { exitCode, text } = await run(
+    'module',
+    'new',
+    'dns',
+    '--modules-dir',
+    'more:modules',
+    '--with',
+    'hook',
+  );
+  expect([exitCode, text.split('\n')[0]]).toEqual([0, 'more/030-dns/values.yaml']);
+  expect(await readdir(join(directory, 'modules'))).not.toContain('030-dns');
+});
+
 test('files that exist are not overwritten, and nothing is written beside them', async () => {
   await run('hook', 'new', 'modules/050-kept/hooks/a.sh');
   const said = await run('hook', 'new', 'modules/050-kept/hooks/a.sh', '--on', 'afterHelm');
