@@ -1,7 +1,7 @@
-import type { Clock, SteadyClock } from '@addon-operator/base/clock';
 import type { ProcessMemory } from '@addon-operator/base/free-memory';
 import type { RootLogger } from '@addon-operator/logging/json-logger';
 import type { FailedTask } from '../operator/failed-task.ts';
+import type { HookHost } from '../operator/start-hook-tools.ts';
 
 /** The part of `process` that reports uncaught errors. */
 export interface UncaughtErrors {
@@ -11,18 +11,10 @@ export interface UncaughtErrors {
 }
 
 /** What the process the daemon runs in gives it. */
-export interface DaemonHost {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly cwd: string;
-  readonly clock: Clock;
-  /** For deadlines that other processes hold too: a test that moves `clock` forward does not move them. */
-  readonly steadyClock: SteadyClock;
-  /** A number in [0, 1). */
-  readonly random: () => number;
+export interface DaemonHost extends HookHost {
   readonly log: RootLogger;
   /** How many log records had no place to go; default: none. */
   readonly droppedLogRecords?: () => number;
-  readonly version: string;
   /** The process, if it is the daemon's own: an uncaught error ends it. */
   readonly process?: UncaughtErrors;
   /** The memory of the process, if it is the daemon's own: garbage is collected while it is at rest. */

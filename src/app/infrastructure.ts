@@ -1,11 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { homedir } from 'node:os';
 import type { Logger } from '@addon-operator/base/log';
 import { NO_TRACER, type Tracer } from '@addon-operator/base/trace';
 import type { HelmBinary } from '@addon-operator/helm/find-helm';
 import { type HelmSearch, locateHelm } from '@addon-operator/helm-releases/start-helm';
 import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
-import { startTracing } from '@addon-operator/tracing';
 import {
   connectHooks,
   type HookConnections,
@@ -48,25 +46,6 @@ export interface BaseOptions extends HookToolsOptions, HookConnectionsOptions {
   readonly tools?: Promise<HookTools> | undefined;
   /** Default: nothing is recorded. */
   readonly tracing?: Tracing;
-}
-
-/** Sends traces to a collector, where the environment names one. */
-export async function createTracing({
-  host,
-  metrics,
-  redactor,
-  running,
-}: Pick<BaseOptions, 'host' | 'metrics' | 'redactor' | 'running'>): Promise<Tracing> {
-  const bootId = randomUUID();
-  const tracer = await startTracing({
-    ...host,
-    serviceName: 'addon-operator',
-    bootId,
-    redact: (text) => redactor.text(text),
-    onDropped: (count) => metrics.droppedSpans(count),
-    running,
-  });
-  return { bootId, tracer };
 }
 
 /**

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { OperatorError } from '@addon-operator/base/errors';
 import { LogTail } from '@addon-operator/logging/log-tail';
 import { observeLog } from '@addon-operator/logging/observe-log';
 import { withRedactedLog } from '@addon-operator/logging/redacted-log';
+import { startTracing } from '@addon-operator/tracing';
 import { leaderPod } from '../leader/leader-host.ts';
 import { ALONE, type LeadOnCluster, type TakeLeadOptions, takeLead } from '../leader/take-lead.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
@@ -30,7 +32,7 @@ import { buildOperator } from './build-operator.ts';
 import { type Cluster, connectCluster } from './connect-cluster.ts';
 import { startDebugEndpoint, viewOf } from './endpoints.ts';
 import type { DaemonHost } from './host.ts';
-import { type BaseOptions, createTracing, startBase } from './infrastructure.ts';
+import { type BaseOptions, startBase, type Tracing } from './infrastructure.ts';
 import { startFreeingMemory, startLoops } from './loops.ts';
 import { endOnUncaught, stopDaemon } from './stop.ts';
 
@@ -247,4 +249,23 @@ function showsStandby(
     probes.show({ ...STARTING_VIEW, readiness, status: () => standbyStatus(standby()) });
     await page.show({ standby });
   };
+}
+
+/** Sends traces to a collector, where the environment names one. */
+async function createTracing({
+  host,
+  metrics,
+  redactor,
+  running,
+}: Pick<BaseOptions, 'host' | 'metrics' | 'redactor' | 'running'>): Promise<Tracing> {
+  const bootId = randomUUID();
+  const tracer = await startTracing({
+    ...host,
+    serviceName: 'addon-operator',
+    bootId,
+    redact: (text) => redactor.text(text),
+    onDropped: (count) => metrics.droppedSpans(count),
+    running,
+  });
+  return { bootId, tracer };
 }

@@ -13,7 +13,7 @@ import type { LeaseTimes } from '@addon-operator/kube-client/leader-election/lea
 import type { LeaseFence } from '@addon-operator/kube-client/leader-election/lease-fence';
 import { LeaseStore } from '@addon-operator/kube-client/leader-election/lease-store';
 import type { LeaseTerm } from '@addon-operator/kube-client/leader-election/lease-term';
-import type { RunDeadline } from '@addon-operator/process/run-deadline';
+import type { BoundProcesses } from '@addon-operator/process/run-deadline';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { Settings } from '../settings.ts';
 
@@ -57,7 +57,7 @@ export class Leadership {
   readonly #end = new AbortController();
   #holding: Promise<void> = Promise.resolve();
   #term: LeaseTerm | undefined;
-  #processes: { setDeadline(deadline: RunDeadline): void } | undefined;
+  #processes: BoundProcesses | undefined;
   #isOver = false;
 
   constructor(options: LeadershipOptions) {
@@ -92,7 +92,7 @@ export class Leadership {
   }
 
   /** From now on these processes end with the lease, even if this process does not terminate them. */
-  follow(processes: { setDeadline(deadline: RunDeadline): void }): void {
+  follow(processes: BoundProcesses): void {
     this.#processes = processes;
     if (this.#term !== undefined) processes.setDeadline(this.#term);
   }

@@ -8,7 +8,7 @@ import {
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { LeaseFence } from '@addon-operator/kube-client/leader-election/lease-fence';
 import { requireNamespace } from '@addon-operator/kube-client/require-namespace';
-import type { RunDeadline } from '@addon-operator/process/run-deadline';
+import type { RunPermit } from '@addon-operator/process/run-deadline';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { Settings } from '../settings.ts';
 import type { Readiness } from '../status/daemon-view.ts';
@@ -19,14 +19,8 @@ import { startPresence } from './presence.ts';
 import { WebhookEndpoint } from './webhook-endpoint.ts';
 import { withdrawLostPeers } from './webhook-peers.ts';
 
-/** The right to act, as the parts that act see it. */
-export interface Lead {
-  /** @throws OperatorError LEASE_LOST when this replica must not act any more */
-  readonly check: () => void;
-  /** Ends these processes with the lease. */
-  readonly follow: (processes: { setDeadline(deadline: RunDeadline): void }) => void;
-  /** To be called when such processes were terminated because their deadline was not extended. */
-  readonly onDeadlinePassed: () => void;
+/** The right to act, as the parts that act see it. It ends with the Lease: `check` throws LEASE_LOST from then on. */
+export interface Lead extends RunPermit {
   /** The ports of webhooks, with the connections that came while no replica led; absent without high availability. */
   readonly heldPorts?: HeldPorts;
 }

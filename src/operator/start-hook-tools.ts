@@ -16,6 +16,7 @@ import { sourcePlaces } from '@addon-operator/logging/source-places';
 import { guardedRunner } from '@addon-operator/process/guarded-runner';
 import { type Launcher, startLauncher } from '@addon-operator/process/launcher';
 import type { ProcessRunner } from '@addon-operator/process/process-runner';
+import type { RunPermit } from '@addon-operator/process/run-deadline';
 import { ExtensionRuntime, type Extensions } from '../extensions/runtime/extension-runtime.ts';
 import { AllowedHosts } from '../hooks/http/allowed-hosts.ts';
 import type { HttpHooks } from '../hooks/http/http-hooks.ts';
@@ -48,31 +49,23 @@ export interface HookConnections {
   readonly http: HttpHooks;
 }
 
-/** The part of the process that hooks run in. */
+/** What the process gives to hooks. */
 export interface HookHost {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly clock: Clock;
+  /** For deadlines that other processes hold too: a test that moves `clock` forward does not move them. */
   readonly steadyClock: SteadyClock;
+  /** A number in [0, 1). */
   readonly random: () => number;
   readonly log: Logger;
   readonly version: string;
 }
 
-/** The right of this replica to run hooks; it ends with the Lease. */
-export interface HookLead {
-  /** @throws OperatorError LEASE_LOST when this replica must not act any more */
-  readonly check: () => void;
-  /** Ends these processes with the Lease. */
-  readonly follow: (processes: Pick<Launcher, 'setDeadline'>) => void;
-  /** To be called when such processes were terminated because their deadline was not extended. */
-  readonly onDeadlinePassed: () => void;
-}
-
 export interface HookToolsOptions {
   readonly settings: Settings;
   readonly host: HookHost;
-  readonly lead: HookLead;
+  readonly lead: RunPermit;
   /** Aborts when the operator stops: no further process is started. */
   readonly stop: AbortSignal;
   /** What is started is entered here, to be ended in reverse order. */

@@ -20,7 +20,7 @@ export interface WatchFilesParts extends RestartHooksParts {
   readonly router: Pick<TaskRouter, 'main'>;
 }
 
-/** Name what is watched. */
+/** The settings that say what is watched. */
 export type WatchedSettings = Pick<Settings, 'globalHooksDir' | 'modulesDirs'> &
   Parameters<typeof customizationsDir>[0] &
   Parameters<typeof policyFiles>[0];

@@ -6,6 +6,22 @@ export interface RunDeadline {
   readonly killAtMs: number;
 }
 
+/** Processes that end together with a right to run them. */
+export interface BoundProcesses {
+  /** Puts their end off, see {@link DeadlineWatch.set}. */
+  setDeadline(deadline: RunDeadline): void;
+}
+
+/** The right to run processes, where another host can take it over. */
+export interface RunPermit {
+  /** Throws when nothing may be started any more. */
+  readonly check: () => void;
+  /** Ends these processes with the right. */
+  readonly follow: (processes: BoundProcesses) => void;
+  /** To be called when such processes were terminated because their deadline was not extended. */
+  readonly onDeadlinePassed: () => void;
+}
+
 const LOOK_MS = 1_000;
 
 export interface DeadlineWatchOptions {
