@@ -111,7 +111,7 @@ export interface BuiltOperator {
  * @throws OperatorError for directories and values files that cannot be used
  */
 export async function buildOperator(options: BuildOptions): Promise<BuiltOperator> {
-  const { settings, host, base, metrics, configMap, stop, variant = {} } = options;
+  const { settings, host, base, metrics, configMap, redactor, stop, variant = {} } = options;
   const { lone, isInspection = false } = variant;
   const [{ clock }, recording] = [host, createRecording({ ...options, ...base })];
   const all = { ...options, ...base, kube: base.cluster.main, tap: recording.tap };
@@ -133,8 +133,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   takeConfig(configMap, values, (module) => !isFlaggedOff(module));
   const registry = new ModuleRegistry(files.found.modules, isFlaggedOff);
   const [converge, globalHooks] = [new ConvergeState(editCommand(settings)), new GlobalHooks()];
-  const redact = (text: string): string => options.redactor.text(text);
-  const journal = new Journal({ clock, redact, bootId: base.tracing.bootId });
+  const journal = new Journal({ clock, redact: (text) => redactor.text(text), bootId: base.tracing.bootId });
   const waiting = createQueues(options, { registry, converge, traces });
   const router = new TaskRouter({ clock, log, metrics, ...waiting, registry, converge, globalHooks });
   const helm = await startHelm(all, readManifest, helmReports({ registry, router, pauses, metrics, traces }));
@@ -163,6 +162,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const webhooks = createWebhooks(all, base.reflectors, { ...explained, metrics, traces });
   const operator: Operator = {
     ...explained,
+    health: base.cluster.health,
     aborts: new RunAborts(),
     recorder: recording.recorder,
     traces,

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { roundedMs, type SteadyClock } from '@addon-operator/base/clock';
 import { TokenBucket } from '@addon-operator/base/token-bucket';
+import { ApiHealth } from '@addon-operator/kube-client/api-health';
 import type { ClusterAccess } from '@addon-operator/kube-client/cluster-access';
 import { ConnectionPool } from '@addon-operator/kube-client/connection-pool';
 import { CredentialStore } from '@addon-operator/kube-client/credentials';
@@ -28,6 +29,8 @@ export interface Cluster {
   readonly monitor: KubeClient;
   /** For Module objects and their Events: without a limit, as they are written only when they change. */
   readonly status: KubeClient;
+  /** Whether the API server responds to any of them but `lease`. */
+  readonly health: ApiHealth;
   readonly discovery: Discovery;
   /** The access that operations of hooks on objects have needed so far. */
   readonly patchAccess: SeenAccess;
@@ -65,6 +68,7 @@ export async function connectCluster(
   const apiHost = new URL(access.server).host;
   // Opening a connection costs more than several requests, above all its TLS handshake. The lease keeps its own.
   const pool = new ConnectionPool(access);
+  const health = new ApiHealth(clock);
   const client = (qps: number, burst: number, requestTimeoutMs?: number): HttpKubeClient =>
     new HttpKubeClient({
       access,
@@ -76,7 +80,8 @@ export async function connectCluster(
       beforeWrite,
       ...(qps > 0 && { limiter: limiterOf(qps, burst, clock) }),
       ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
-      onRequest: ({ verb, status, durationMs, pathTemplate }) => {
+      onRequest: ({ verb, status, error, durationMs, pathTemplate }) => {
+        health.observe({ status, error });
         metrics.kubeRequestResult({ status, verb, host: apiHost });
         metrics.kubeRequest({ verb, url: pathTemplate }, durationMs / 1_000);
         if (settings.logsKubeApi)
@@ -104,6 +109,7 @@ export async function connectCluster(
     lease,
     monitor,
     status,
+    health,
     discovery: new Discovery({ kube: main, clock, log: host.log }),
     patchAccess: new SeenAccess(),
     close: () => {

@@ -33,11 +33,13 @@ test('staleBindings() names bindings whose watch is refused, or has failed for a
   expect(staleBindings(runtimes, lab.clock)).toEqual([
     "global hook 'a.sh', kubernetes binding 'pods' has a snapshot that was confirmed 90 s ago: pods is forbidden",
   ]);
+  expect(staleBindings(runtimes, lab.clock, 'refused')).toHaveLength(1);
   const failure = { error: 'connection reset', isRefused: false };
   monitor.state = { ...UNKNOWN_HEALTH, watchFailure: { ...failure, sinceMs: nowMs - 59_000 } };
   expect(staleBindings(runtimes, lab.clock)).toEqual([]);
   monitor.state = { ...UNKNOWN_HEALTH, watchFailure: { ...failure, sinceMs: nowMs - 60_000 } };
   expect(staleBindings(runtimes, lab.clock)).toHaveLength(1);
+  expect(staleBindings(runtimes, lab.clock, 'refused')).toEqual([]);
 });
 
 test('unfilteredObjects() names the first object of a binding whose filter fails, and how many there are', async () => {

@@ -37,9 +37,19 @@ export function allRuntimes({ globalHooks, registry }: BindingProblemsParts): re
   return [...globalHooks.runtimes, ...[...registry.tracked.values()].flatMap(({ hooks }) => hooks ?? [])];
 }
 
-/** Sentences about bindings whose snapshots are missing, or may be out of date, and why. */
-export function staleBindings(runtimes: readonly HookRuntime[], clock: SteadyClock): readonly string[] {
-  return staleStates(statesOf(runtimes), clock).map(({ state, failure }) => {
+/**
+ * Sentences about bindings whose snapshots are missing, or may be out of date, and why.
+ *
+ * @param which default: all; or those only that the API server refuses to list or watch
+ */
+export function staleBindings(
+  runtimes: readonly HookRuntime[],
+  clock: SteadyClock,
+  which: 'all' | 'refused' = 'all',
+): readonly string[] {
+  const stale = staleStates(statesOf(runtimes), clock);
+  const named = which === 'all' ? stale : stale.filter(({ failure }) => failure.isRefused);
+  return named.map(({ state, failure }) => {
     const { lastActivityMs } = state.health;
     const age =
       lastActivityMs === undefined

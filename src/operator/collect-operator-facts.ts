@@ -1,3 +1,4 @@
+import type { ApiHealth } from '@addon-operator/kube-client/api-health';
 import type { TaskQueue } from '@addon-operator/task-queue';
 import type { ModuleStatus } from '../status/module-explanation.ts';
 import {
@@ -17,16 +18,22 @@ import { titleOf } from './task-queue-view.ts';
 import { moduleOf, type Task } from './tasks.ts';
 import { unfinishedRuns } from './unfinished-runs.ts';
 
+export type OperatorFactsParts = Explained & {
+  readonly health: Pick<ApiHealth, 'outage'>;
+};
+
 /** What the status of the operator is made from. */
-export function collectOperatorFacts(operator: Explained): OperatorFacts {
-  const { clock, converge, queues, registry, pauses, releases } = operator;
+export function collectOperatorFacts(operator: OperatorFactsParts): OperatorFacts {
+  const { clock, converge, health, queues, registry, pauses, releases } = operator;
   const pausedOfAll = registry.modules.find(({ name }) => pauses.isOfAll(name));
   const pause = pausedOfAll && pauses.of(pausedOfAll.name);
   const runtimes = allRuntimes(operator);
   const states = moduleStates(operator);
   const held = heldSummaries(operator);
   const busy = queues.all.filter(({ entries }) => entries.length > 0);
+  const { outage } = health;
   return {
+    outage,
     firstConverge: converge.first,
     queues: busy
       .toSorted((one, other) => Number(other.name === 'main') - Number(one.name === 'main'))
@@ -47,7 +54,8 @@ export function collectOperatorFacts(operator: Explained): OperatorFacts {
       reason: pause.reason,
       until: pause.untilMs === undefined ? null : new Date(pause.untilMs).toISOString(),
     },
-    staleWatches: staleBindings(runtimes, clock),
+    // Of an outage one sentence says all that those of the bindings would.
+    staleWatches: staleBindings(runtimes, clock, outage === undefined ? 'all' : 'refused'),
     unfinished: unfinishedRuns(operator, runtimes),
   };
 }

@@ -25,12 +25,11 @@ import { layeredValues } from '../values/value-layers.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import { visibleToHelm } from '../values/visible-values.ts';
 import { allRuntimes, problemsShown, staleBindings } from './binding-problems.ts';
-import { collectOperatorFacts, runningHooks } from './collect-operator-facts.ts';
+import { collectOperatorFacts, type OperatorFactsParts, runningHooks } from './collect-operator-facts.ts';
 import type { GaugesParts } from './daemon-metrics.ts';
 import { driftOf } from './explain-drift.ts';
 import { moduleStatuses, summarizeModules } from './explain-module.ts';
 import { explainWhy } from './explain-why.ts';
-import type { Explained } from './explained.ts';
 import { hookPatchViews, hookViews, snapshotViews, watchViews } from './hook-details.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import { isolatedModules } from './isolation.ts';
@@ -41,7 +40,7 @@ import { countsForConverge, describeTask, type Task } from './tasks.ts';
 import { unfinishedRuns } from './unfinished-runs.ts';
 
 /** What the view is read from. */
-export type ViewedOperator = Explained &
+export type ViewedOperator = OperatorFactsParts &
   GaugesParts & {
     readonly journal: Journal;
     readonly values: ValuesStore;

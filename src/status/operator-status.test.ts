@@ -188,6 +188,12 @@ test.each<[string, Partial<OperatorFacts>, string, string]>([
     'binding pods of hook a.sh has no snapshot: forbidden',
   ],
   [
+    'the API server gives no response',
+    { outage: { error: 'Cannot reach the API server https://10.0.0.1', sinceMs: 42_900 } },
+    'broken',
+    'the API server has not responded for 42 s: Cannot reach the API server https://10.0.0.1; snapshots and releases are as they were then, and everything goes on when it responds',
+  ],
+  [
     'the operator starts',
     { firstConverge: 'not-started', queues: [busy({ head: 'GlobalHookRun a.sh' })] },
     'waiting',

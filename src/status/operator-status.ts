@@ -5,6 +5,8 @@ import type { UnfinishedRuns } from './unfinished-text.ts';
 
 /** Everything that can hold the operator up, as it is now. */
 export interface OperatorFacts {
+  /** The API server gives no response; default: it does. */
+  readonly outage?: { readonly error: string; readonly sinceMs: number } | undefined;
   readonly firstConverge: 'not-started' | 'running' | 'done';
   /** Queues with tasks, `main` first. */
   readonly queues: readonly BusyQueue[];
@@ -125,8 +127,9 @@ export function operatorStatus(facts: OperatorFacts): OperatorStatus {
 }
 
 function* brokenThings(facts: OperatorFacts): Generator<Problem> {
-  const { configProblem, editConfigMap, queues, modules, runningHooks, staleWatches } = facts;
+  const { outage, configProblem, editConfigMap, queues, modules, runningHooks, staleWatches } = facts;
   const broken = (text: string): Problem => ({ level: 'broken', text: oneLine(text) });
+  if (outage !== undefined) yield broken(outageText(outage));
   for (const queue of queues) {
     if (queue.failures > 0 && queue.isNotYet !== true) yield broken(failingHead(queue));
   }
@@ -213,6 +216,11 @@ function modulesBehind({ queues, modules, runningHooks }: OperatorFacts): Map<Bu
 }
 
 const SHOWN_NAMES = 5;
+
+function outageText({ error, sinceMs }: NonNullable<OperatorFacts['outage']>): string {
+  const seconds = Math.floor(sinceMs / 1_000);
+  return `the API server has not responded for ${seconds} s: ${endOf(error)}; snapshots and releases are as they were then, and everything goes on when it responds`;
+}
 
 function behindText({ name, head }: BusyQueue, modules: readonly ModuleSummary[]): string {
   const names = modules.slice(0, SHOWN_NAMES).map(({ module }) => module);

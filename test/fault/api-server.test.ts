@@ -65,10 +65,16 @@ describeCluster('a daemon whose API server goes away', (cluster) => {
     await world.expect({ method: 'DELETE', path: world.path('configmaps', 'a') });
     await world.create('configmaps', item('c'));
     await world.putConfig({ web: 'a: 2\n' });
+    await vi.waitFor(async () => {
+      expect(await daemon.page('/status')).toMatch(/^the API server has not responded for \d+ s: /);
+    }, 60_000);
     await proxy.connect();
     await untilSeen(daemon.log, 'Deleted a');
     await untilSeen(daemon.log, 'Added c');
     await daemon.log.untilMessage('ModuleRun success, module is ready', 2);
+    await vi.waitFor(async () => {
+      expect(await daemon.page('/status')).toMatch(/^all is well: 1 module ready, /);
+    }, 60_000);
     expect(await world.get('configmaps', 'web')).toMatchObject({ data: { values: '{"a":2}' } });
     expect(itemsSeen(daemon.log)).toEqual(['Synchronization a,b', 'Deleted a', 'Added c']);
   });

@@ -299,15 +299,13 @@ export class OperatorLab {
       },
     });
     const registry = new ModuleRegistry(modules, (module) => this.flaggedOff.has(module));
-    const [converge, globalHooks] = [new ConvergeState(), new GlobalHooks()];
+    const centre = { registry, converge: new ConvergeState(), globalHooks: new GlobalHooks() };
     const shared = { clock, log: log.logger, metrics, queues, backlog, recorder: labRecorder(clock) };
     const releases = labReleases(this, (what, detail) => this.#call(what, detail));
     return {
-      registry,
+      ...centre,
       journal: this.journal,
-      converge,
-      globalHooks,
-      router: new TaskRouter({ ...shared, registry, converge, globalHooks }),
+      router: new TaskRouter({ ...shared, ...centre }),
       operations: new ModuleOperations(this.#options.operationSource),
       aborts: new RunAborts(),
       ...shared,
@@ -316,7 +314,7 @@ export class OperatorLab {
       values: this.values,
       dynamicFlags: this.dynamicFlags,
       releases,
-      deployHooks: labDeployHooks({ ...shared, converge, globalHooks, execution, releases }),
+      deployHooks: labDeployHooks({ ...shared, ...centre, execution, releases }),
       crds: {
         has: (module) => this.withCrds.has(module),
         ensure: (module) => this.#call(`crds ${module}`),
@@ -337,6 +335,7 @@ export class OperatorLab {
       },
       authorization: this.#options.authorization,
       handOvers: { isAway: (module) => this.handedOver.has(module), during: (_module, run) => run() },
+      health: { outage: undefined },
       pauses: { of: (module) => this.pauses.get(module), isOfAll: () => false },
       sources: labSources(this, this.#hooks, (what) => this.#call(what)),
       bindings: {

@@ -139,7 +139,10 @@ test('request() throws KUBE_UNREACHABLE when no server listens, the response is 
   });
   await expect(client.request(get, never)).rejects.toThrow('cut off');
   await expect(client.request({ method: 'GET', path: '/html' }, never)).rejects.toThrow('not JSON');
-  expect(observations.map((each) => each.status)).toEqual([undefined, 200]);
+  expect(observations).toMatchObject([
+    { status: undefined, error: { code: 'KUBE_UNREACHABLE' } },
+    { status: 200 },
+  ]);
 });
 
 test('request() throws KUBE_UNREACHABLE when the name of the server does not resolve', async () => {

@@ -6,6 +6,7 @@ import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { Semaphore } from '@addon-operator/base/semaphore';
 import type { TokenBucket } from '@addon-operator/base/token-bucket';
 import { parseJson } from '@addon-operator/json';
+import type { RequestOutcome } from './api-health.ts';
 import { refusal } from './api-refusal.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import { ConnectionPool, type Purpose } from './connection-pool.ts';
@@ -20,6 +21,8 @@ export interface RequestObservation {
   readonly verb: HttpMethod | 'WATCH';
   /** Undefined when there was no response. */
   readonly status: number | undefined;
+  /** Why there was no response; undefined when there was one. */
+  readonly error?: unknown;
   /** Up to the end of the body; of a stream, up to its headers. */
   readonly durationMs: number;
   /** The path without query and names, see {@link pathTemplate}. */
@@ -269,15 +272,18 @@ export class HttpKubeClient implements KubeClient {
   ): Promise<IncomingMessage> {
     const { clock, onRequest } = this.#options;
     const startMs = clock.steadyMs();
-    let status: number | undefined;
+    let outcome: RequestOutcome = { status: undefined };
     try {
       const response = await send();
-      status = response.statusCode;
+      outcome = { status: response.statusCode };
       return response;
+    } catch (error) {
+      outcome = { status: undefined, error };
+      throw error;
     } finally {
       onRequest?.({
         verb,
-        status,
+        ...outcome,
         durationMs: clock.steadyMs() - startMs,
         pathTemplate: pathTemplate(request.path),
       });

@@ -1,0 +1,73 @@
+import { OperatorError } from '@addon-operator/base/errors';
+import { expect, test } from 'vitest';
+import { FakeClock } from '../../../test/support/fake-clock.ts';
+import { ApiHealth, type RequestOutcome } from './api-health.ts';
+
+const DOWN: RequestOutcome = {
+  status: undefined,
+  error: new OperatorError('KUBE_UNREACHABLE', 'connect ECONNREFUSED'),
+};
+const ABORTED: RequestOutcome = { status: undefined, error: new Error('aborted') };
+const REFUSED: RequestOutcome = { status: 403 };
+
+test.each<{ what: string; outcomes: [seconds: number, RequestOutcome][]; atS: number; outage: unknown }>([
+  { what: 'nothing was sent', outcomes: [], atS: 60, outage: undefined },
+  { what: 'one request had no response', outcomes: [[0, DOWN]], atS: 10, outage: undefined },
+  {
+    what: 'two had none',
+    outcomes: [
+      [1, DOWN],
+      [3, DOWN],
+    ],
+    atS: 6,
+    outage: { error: 'connect ECONNREFUSED', sinceMs: 5_000 },
+  },
+  {
+    what: 'two had none within five seconds',
+    outcomes: [
+      [1, DOWN],
+      [3, DOWN],
+    ],
+    atS: 5.9,
+    outage: undefined,
+  },
+  {
+    what: 'one was answered later, if only with a refusal',
+    outcomes: [
+      [1, DOWN],
+      [3, DOWN],
+      [9, REFUSED],
+      [12, DOWN],
+    ],
+    atS: 20,
+    outage: undefined,
+  },
+  {
+    what: 'a request was aborted',
+    outcomes: [
+      [0, DOWN],
+      [5, ABORTED],
+    ],
+    atS: 10,
+    outage: undefined,
+  },
+  {
+    what: 'nothing has failed any more for two minutes',
+    outcomes: [
+      [0, DOWN],
+      [10, DOWN],
+    ],
+    atS: 131,
+    outage: undefined,
+  },
+])('outage, when $what', async ({ outcomes, atS, outage }) => {
+  const clock = new FakeClock();
+  const startMs = clock.steadyMs();
+  const health = new ApiHealth(clock);
+  for (const [seconds, outcome] of outcomes) {
+    await clock.advance(startMs + seconds * 1_000 - clock.steadyMs());
+    health.observe(outcome);
+  }
+  await clock.advance(startMs + atS * 1_000 - clock.steadyMs());
+  expect(health.outage).toEqual(outage);
+});
