@@ -58,9 +58,10 @@ COPY package.json package-lock.json .npmrc ./
 COPY packages/base/package.json ./packages/base/package.json
 COPY packages/crontab/package.json ./packages/crontab/package.json
 COPY packages/crypto/package.json ./packages/crypto/package.json
-COPY packages/helm-releases/package.json ./packages/helm-releases/package.json
 COPY packages/doctor/package.json ./packages/doctor/package.json
+COPY packages/helm-releases/package.json ./packages/helm-releases/package.json
 COPY packages/helm/package.json ./packages/helm/package.json
+COPY packages/hook-config/package.json ./packages/hook-config/package.json
 COPY packages/hook-recordings/package.json ./packages/hook-recordings/package.json
 COPY packages/hook-test/package.json ./packages/hook-test/package.json
 COPY packages/http-server/package.json ./packages/http-server/package.json
@@ -69,6 +70,8 @@ COPY packages/json/package.json ./packages/json/package.json
 COPY packages/kube-client/package.json ./packages/kube-client/package.json
 COPY packages/kube-sandbox/package.json ./packages/kube-sandbox/package.json
 COPY packages/logging/package.json ./packages/logging/package.json
+COPY packages/metrics/package.json ./packages/metrics/package.json
+COPY packages/module-authorization/package.json ./packages/module-authorization/package.json
 COPY packages/module-lint/package.json ./packages/module-lint/package.json
 COPY packages/pinned-tools/package.json ./packages/pinned-tools/package.json
 COPY packages/process/package.json ./packages/process/package.json

@@ -52,7 +52,7 @@ async function bundle(into) {
     input: Object.fromEntries(programs.map((file) => [file.slice(0, -'.ts'.length), join(source, file)])),
     platform: 'node',
     external: NATIVE,
-    plugins: [compiledValidators(source)],
+    plugins: [compiledValidators(join(root, 'packages/hook-config/src'))],
     logLevel: 'warn',
     onLog(_level, { code, message }) {
       // Else left to be found when the program runs, where there are no packages.

@@ -1,9 +1,9 @@
 // Compiles the schemas of hook configurations at build time, so that no daemon has to do it at each start.
 import { join } from 'node:path';
 
-/** A plugin of the bundler that fills `hooks/compiled-validators.ts`. @param source path of src/ */
+/** A plugin of the bundler that fills `compiled-validators.ts`. @param source path of `packages/hook-config/src` */
 export function compiledValidators(source) {
-  const file = join(source, 'hooks/compiled-validators.ts');
+  const file = join(source, 'compiled-validators.ts');
   return {
     name: 'compiled-validators',
     load: async (id) => (id === file ? { code: await validatorsCode(source), moduleType: 'js' } : undefined),
@@ -12,7 +12,7 @@ export function compiledValidators(source) {
 
 async function validatorsCode(source) {
   const { default: standalone } = await import('ajv/dist/standalone/index.js');
-  const { hookConfigAjv, schemasToCompile } = await import(join(source, 'hooks/hook-config-schemas.ts'));
+  const { hookConfigAjv, schemasToCompile } = await import(join(source, 'hook-config-schemas.ts'));
   const ajv = hookConfigAjv({ source: true, esm: true });
   const schemas = schemasToCompile();
   for (const [name, schema] of schemas) ajv.addSchema(schema, name);

@@ -1,8 +1,8 @@
 import { redactedError } from '@addon-operator/base/redactor';
 import { scratchDirectory } from '@addon-operator/base/scratch-directory';
 import { withRedactedLog } from '@addon-operator/logging/redacted-log';
+import { HookMetrics } from '@addon-operator/metrics/hook-metrics';
 import { connectAlone } from '../leader/take-lead.ts';
-import { HookMetrics } from '../metrics/hook-metrics.ts';
 import { createMetrics } from '../operator/daemon-metrics.ts';
 import type { LoneModule } from '../operator/lone-module.ts';
 import type { Inspection } from '../plan/inspection.ts';

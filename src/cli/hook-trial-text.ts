@@ -1,6 +1,6 @@
 import { readableLine } from '@addon-operator/base/escape-controls';
+import type { MetricOperation } from '@addon-operator/metrics/metric-operation';
 import type { PrintedLine, TrialRun } from '../devkit/try-hook.ts';
-import type { MetricOperation } from '../metrics/metric-operation.ts';
 import type { DiffLine } from '../plan/line-diff.ts';
 import type { Paint, Style } from './paint.ts';
 import { diffLine } from './plan-text.ts';

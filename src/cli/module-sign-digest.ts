@@ -2,7 +2,7 @@ import { rename, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { isMissingFile } from '@addon-operator/base/missing-file';
-import { type Lock, lockText, readLockFile } from '../extensions/authorization/digest-policy.ts';
+import { type Lock, lockText, readLockFile } from '@addon-operator/module-authorization/digest-policy';
 import { readSetting } from '../settings/read-settings.ts';
 import type { CliHost } from './cli-host.ts';
 import { findTargets, readTarget } from './module-sign-targets.ts';

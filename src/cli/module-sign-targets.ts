@@ -1,8 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { basename, resolve, sep } from 'node:path';
 import { hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
-import type { CandidateContent } from '../extensions/authorization/authorization-policy.ts';
-import { readCandidate } from '../extensions/authorization/read-candidate.ts';
+import type { CandidateContent } from '@addon-operator/module-authorization/authorization-policy';
+import { readCandidate } from '@addon-operator/module-authorization/read-candidate';
 import { modulePlaces } from '../modules/find-modules.ts';
 import { parseDirectoryName } from '../modules/module-name.ts';
 import { readSetting } from '../settings/read-settings.ts';

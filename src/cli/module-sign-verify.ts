@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { hasCode, OperatorError } from '@addon-operator/base/errors';
-import type { AuthorizationPolicy } from '../extensions/authorization/authorization-policy.ts';
-import { digestPolicy } from '../extensions/authorization/digest-policy.ts';
-import { keyringPolicy } from '../extensions/authorization/keyring.ts';
-import { readCandidate } from '../extensions/authorization/read-candidate.ts';
+import type { AuthorizationPolicy } from '@addon-operator/module-authorization/authorization-policy';
+import { digestPolicy } from '@addon-operator/module-authorization/digest-policy';
+import { keyringPolicy } from '@addon-operator/module-authorization/keyring';
+import { readCandidate } from '@addon-operator/module-authorization/read-candidate';
 import { readSetting } from '../settings/read-settings.ts';
 import type { SettingName } from '../settings.ts';
 import type { CliHost } from './cli-host.ts';

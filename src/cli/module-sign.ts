@@ -4,12 +4,12 @@ import { join, resolve } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { fingerprint, parsePrivateKey, sshPublicKey } from '@addon-operator/crypto/ssh-keys';
 import { signMessage } from '@addon-operator/crypto/ssh-signature';
-import { manifestText, serialOf } from '../extensions/authorization/content-manifest.ts';
+import { manifestText, serialOf } from '@addon-operator/module-authorization/content-manifest';
 import {
   MANIFEST_FILE,
   SIGNATURE_FILE,
   SIGNATURE_NAMESPACE,
-} from '../extensions/authorization/module-content.ts';
+} from '@addon-operator/module-authorization/module-content';
 import type { CliHost } from './cli-host.ts';
 import { findTargets, readTarget, type Target } from './module-sign-targets.ts';
 

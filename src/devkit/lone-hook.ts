@@ -1,6 +1,6 @@
 import type { Redactor } from '@addon-operator/base/redactor';
-import type { KubernetesBinding } from '../hooks/hook-config.ts';
-import type { KubernetesEvent } from '../hooks/kubernetes-binding.ts';
+import type { KubernetesBinding } from '@addon-operator/hook-config/hook-config';
+import type { KubernetesEvent } from '@addon-operator/hook-config/kubernetes-binding';
 import type { HookExecution } from '../operator/hook-execution.ts';
 import type { HookRuntime } from '../operator/hook-runtime.ts';
 import type { ModuleRegistry } from '../operator/module-registry.ts';

@@ -1,14 +1,14 @@
 import { OperatorError } from '@addon-operator/base/errors';
-import { didYouMean } from '@addon-operator/json/similar-word';
-import { mayShareRun, type RunReason } from '../hooks/binding-context.ts';
 import type {
   BindingType,
   HookConfig,
   KubernetesBinding,
   LifecycleBinding,
   ScheduleBinding,
-} from '../hooks/hook-config.ts';
-import type { KubernetesEvent } from '../hooks/kubernetes-binding.ts';
+} from '@addon-operator/hook-config/hook-config';
+import type { KubernetesEvent } from '@addon-operator/hook-config/kubernetes-binding';
+import { didYouMean } from '@addon-operator/json/similar-word';
+import { mayShareRun, type RunReason } from '../hooks/binding-context.ts';
 
 /** One run that a hook is to be given. */
 export interface PlannedRun {

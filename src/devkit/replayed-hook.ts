@@ -1,9 +1,9 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { silentLogger } from '@addon-operator/base/log';
+import type { HookConfig } from '@addon-operator/hook-config/hook-config';
 import type { Attempt, Recording, ReplayedHook, RunEffects } from '@addon-operator/hook-recordings';
 import { canonicalJson, isObject, type JsonObject } from '@addon-operator/json';
 import { type Hook, moduleNameOf, title, valuesOwnerOf } from '../hooks/hook.ts';
-import type { HookConfig } from '../hooks/hook-config.ts';
 import { parseOutputs } from '../hooks/parse-outputs.ts';
 import type { HookRuns } from '../hooks/run-hook.ts';
 import { sectionOf } from '../values/module-key.ts';

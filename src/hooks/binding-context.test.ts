@@ -1,5 +1,7 @@
+import type { KubernetesBinding, ScheduleBinding } from '@addon-operator/hook-config/hook-config';
+import type { SnapshotItem } from '@addon-operator/hook-config/kubernetes-binding';
 import { expect, test } from 'vitest';
-import { parse } from '../../test/support/hook-configs.ts';
+import { parse, v1 } from '../../test/support/hook-configs.ts';
 import {
   buildBindingContexts,
   buildBindingContextsV0,
@@ -7,8 +9,6 @@ import {
   type RunReason,
 } from './binding-context.ts';
 import type { BindingContext, NumberedContext } from './context-document.ts';
-import type { KubernetesBinding, ScheduleBinding } from './hook-config.ts';
-import type { SnapshotItem } from './kubernetes-binding.ts';
 
 const node = (name: string): SnapshotItem => ({
   object: { apiVersion: 'v1', kind: 'Node', metadata: { name } },
@@ -263,5 +263,38 @@ test('objects outside of namespaces have an empty one', () => {
   );
   expect(buildBindingContextsV0(reasons).map(({ context }) => context)).toMatchObject([
     { resourceNamespace: '', resourceKind: 'Node' },
+  ]);
+});
+
+test.each([{}, { group: 'g' }])('the context of a conversion keeps its type: %j', async (fields) => {
+  const { conversion: bindings, kubernetes } = await v1({
+    kubernetes: [
+      { kind: 'Pod', name: 'pods' },
+      { kind: 'Node', name: 'nodes', group: 'g' },
+    ],
+    kubernetesCustomResourceConversion: [
+      {
+        name: 'conv',
+        crdName: 'boxes.acme.io',
+        conversions: [{ fromVersion: 'v1', toVersion: 'acme.io/v2' }],
+        includeSnapshotsFrom: ['pods'],
+        ...fields,
+      },
+    ],
+  });
+  const review = { request: { uid: '9a', desiredAPIVersion: 'acme.io/v2', objects: [] } };
+  const reasons = bindings.flatMap((binding) =>
+    binding.conversions.map((rule) => ({ type: 'conversion', binding, rule, review }) as const),
+  );
+  const contexts = buildBindingContexts(reasons, kubernetes, () => []);
+  expect(Array.from(contexts, ({ context }) => context)).toEqual([
+    {
+      binding: 'conv',
+      type: 'Conversion',
+      fromVersion: 'v1',
+      toVersion: 'acme.io/v2',
+      review,
+      snapshots: 'group' in fields ? { pods: [], nodes: [] } : { pods: [] },
+    },
   ]);
 });

@@ -1,5 +1,5 @@
+import type { KubernetesBinding } from '@addon-operator/hook-config/hook-config';
 import type { RunReason } from './binding-context.ts';
-import type { KubernetesBinding } from './hook-config.ts';
 
 type EventReason = Extract<RunReason, { type: 'event' }>;
 

@@ -1,5 +1,5 @@
-import type { ConfigVersion, KubernetesBinding } from './hook-config.ts';
-import type { KubernetesEvent } from './kubernetes-binding.ts';
+import type { ConfigVersion, KubernetesBinding } from '@addon-operator/hook-config/hook-config';
+import type { KubernetesEvent } from '@addon-operator/hook-config/kubernetes-binding';
 
 /** An event that waits for a hook. */
 export interface WaitingEvent {

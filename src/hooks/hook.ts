@@ -1,6 +1,6 @@
+import type { HookConfig, KubernetesBinding } from '@addon-operator/hook-config/hook-config';
 import type { BindingLabels } from '../metrics/operator-metrics.ts';
 import { GLOBAL_SECTION, type ModuleName, type ValuesOwner } from '../values/module-key.ts';
-import type { HookConfig, KubernetesBinding } from './hook-config.ts';
 
 /** Whose hook it is: hooks of different modules may have the same name. */
 export type HookOwner =

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { systemClock } from '@addon-operator/base/clock';
 import { hasCode } from '@addon-operator/base/errors';
 import { silentLogger } from '@addon-operator/base/log';
+import { HookConfigParser } from '@addon-operator/hook-config/parse-hook-config';
 import { type Launcher, startLauncher } from '@addon-operator/process/launcher';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startHttpHooks } from '../../test/support/http-hooks.ts';
@@ -11,7 +12,6 @@ import { startInProcessHooks } from '../../test/support/in-process-hooks.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { HookOwner } from './hook.ts';
 import { HookLoader } from './load-hooks.ts';
-import { HookConfigParser } from './parse-hook-config.ts';
 
 const GLOBAL: HookOwner = { type: 'global' };
 const MODULE: HookOwner = { type: 'module', module: 'web' as ModuleName };

@@ -2,12 +2,12 @@ import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import type { HookConfigParser } from '@addon-operator/hook-config/parse-hook-config';
 import type { ProcessResult, ProcessRunner } from '@addon-operator/process/process-runner';
 import { findHooks, type HookFile } from './find-hooks.ts';
 import type { Hook, HookOwner } from './hook.ts';
 import type { HttpHooks } from './http/http-hooks.ts';
 import type { InProcessHooks } from './in-process/in-process-hooks.ts';
-import type { HookConfigParser } from './parse-hook-config.ts';
 
 interface HookLoaderOptions {
   readonly runner: ProcessRunner;

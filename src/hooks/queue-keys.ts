@@ -1,7 +1,7 @@
+import type { QueueKey } from '@addon-operator/hook-config/hook-config';
+import type { KubernetesEvent } from '@addon-operator/hook-config/kubernetes-binding';
 import { valueAtPath } from '@addon-operator/json';
 import type { RunReason } from './binding-context.ts';
-import type { QueueKey } from './hook-config.ts';
-import type { KubernetesEvent } from './kubernetes-binding.ts';
 
 /** Where a run waits: in a queue, or in that queue among the runs for one key. */
 export interface Destination {
@@ -9,29 +9,8 @@ export interface Destination {
   readonly lane?: { readonly key: string; readonly parallel: number };
 }
 
-const STEP = /\.([A-Za-z_][A-Za-z0-9_]*)|\.?\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]/gy;
 /** A key is part of names that are shown. */
 const MAX_KEY = 253;
-
-/**
- * The steps of a path such as `.metadata.labels["app"]`, which is jq too. It is not a jq program, because it is evaluated for
- * each event, before the event is queued.
- *
- * @throws Error if the string is not a path
- */
-export function parseKeyPath(path: string): readonly (string | number)[] {
-  const steps: (string | number)[] = [];
-  let end = 0;
-  for (const match of path.matchAll(STEP)) {
-    const [text, name, quoted, index] = match;
-    end = match.index + text.length;
-    if (index !== undefined) steps.push(Number(index));
-    else steps.push(name ?? (JSON.parse(`"${quoted ?? ''}"`) as string));
-  }
-  if (steps.length === 0 || end !== path.length)
-    throw new Error(`'${path}' is neither object nor namespace nor a path such as .metadata.labels["app"]`);
-  return steps;
-}
 
 /**
  * Where runs for events, schedules and Synchronizations wait; undefined for all others. A Synchronization is about the objects

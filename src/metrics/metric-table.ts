@@ -1,13 +1,4 @@
-/** One metric of the daemon. */
-export interface MetricDefinition<L extends string> {
-  readonly type: 'counter' | 'gauge' | 'histogram';
-  /** Name without the prefix of the settings, which goes before it, or where a name has `{prefix}`. */
-  readonly name: string;
-  readonly labels: readonly L[];
-  readonly help: string;
-  /** Upper bounds of a histogram's buckets. */
-  readonly buckets: readonly number[];
-}
+import type { MetricDefinition } from '@addon-operator/metrics/metric-definition';
 
 /** Runs of modules, hooks and helm: from a hook that only reads a file to a chart that waits for its workloads. */
 const RUN_BUCKETS = [0.01, 0.05, 0.2, 1, 5, 10, 60, 300];

@@ -1,6 +1,7 @@
 import { markdownTable } from '@addon-operator/base/markdown-table';
+import type { MetricDefinition } from '@addon-operator/metrics/metric-definition';
 import { EVENT_LOOP_RESOLUTION_MS } from './event-loop-delay.ts';
-import { EVENT_LOOP_DELAY, METRICS, type MetricDefinition, SERIES_BUDGET } from './metric-table.ts';
+import { EVENT_LOOP_DELAY, METRICS, SERIES_BUDGET } from './metric-table.ts';
 
 const HOOK_FIELDS = [
   ['`name`', 'name of the metric'],

@@ -7,6 +7,7 @@ import { mapParallel } from '@addon-operator/base/map-parallel';
 import { isMissingFile } from '@addon-operator/base/missing-file';
 import type { JsonObject } from '@addon-operator/json';
 import { mergeValues } from '@addon-operator/json/merge';
+import type { ModuleGate } from '@addon-operator/module-authorization/module-gate';
 import { SchemaCheck } from '@addon-operator/value-schemas/schema-check';
 import {
   asModuleKey,
@@ -27,7 +28,7 @@ import {
   sectionOfFile,
   type ValuesFile,
 } from './load-module.ts';
-import type { Module, ModuleGate } from './module.ts';
+import type { Module } from './module.ts';
 import { parseDirectoryName } from './module-name.ts';
 import { refuseOutsideLinks } from './outside-links.ts';
 import { inRunOrder } from './run-order.ts';

@@ -43,18 +43,3 @@ export function compareRunOrder(
   if (a.name === b.name) return 0;
   return a.name < b.name ? -1 : 1;
 }
-
-/** Whether a module may be looked at. */
-type Admission =
-  /** At this path, which may be that of a copy. */
-  | { readonly type: 'admitted'; readonly path: string }
-  /** Nothing in its directory is executed or read, not even its values. */
-  | { readonly type: 'refused'; readonly reason: string };
-
-/** Called for each module before anything in its directory is used. */
-export interface ModuleGate {
-  /** Called before the directories are read, each time. */
-  begin(): void;
-  /** @param source the directory of the module */
-  admit(name: string, source: string): Promise<Admission>;
-}

@@ -1,8 +1,8 @@
 import { type Clock, type SteadyClock, wallTimeOf } from '@addon-operator/base/clock';
+import type { KubernetesBinding } from '@addon-operator/hook-config/hook-config';
 import type { JsonObject } from '@addon-operator/json';
 import type { BindingHealth } from '../events/kubernetes/monitor.ts';
 import { title } from '../hooks/hook.ts';
-import type { KubernetesBinding } from '../hooks/hook-config.ts';
 import type { GlobalHooks } from './global-hooks.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import type { ModuleRegistry } from './module-registry.ts';

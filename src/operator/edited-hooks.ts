@@ -1,8 +1,8 @@
 import type { Logger } from '@addon-operator/base/log';
+import type { BindingType, HookConfig, KubernetesBinding } from '@addon-operator/hook-config/hook-config';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import type { RunReason } from '../hooks/binding-context.ts';
 import type { Hook } from '../hooks/hook.ts';
-import type { BindingType, HookConfig, KubernetesBinding } from '../hooks/hook-config.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { appendHookRun } from './compact-queue.ts';
 import type { GlobalHooks } from './global-hooks.ts';

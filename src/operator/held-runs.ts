@@ -1,11 +1,11 @@
 import type { Clock } from '@addon-operator/base/clock';
 import { wallTimeOf } from '@addon-operator/base/clock';
 import { messageOf } from '@addon-operator/base/errors';
+import type { Debounce, KubernetesBinding } from '@addon-operator/hook-config/hook-config';
+import type { KubernetesEvent } from '@addon-operator/hook-config/kubernetes-binding';
 import { coalesceEvents } from '../hooks/coalesce-events.ts';
 import type { EventBacklog } from '../hooks/event-backlog.ts';
 import { coalesces } from '../hooks/hook.ts';
-import type { Debounce, KubernetesBinding } from '../hooks/hook-config.ts';
-import type { KubernetesEvent } from '../hooks/kubernetes-binding.ts';
 import { queueOf } from '../hooks/queue-keys.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import { ownQueueName } from './own-queue.ts';

@@ -1,9 +1,9 @@
 import { isoTime } from '@addon-operator/base/bounded-time';
 import type { Clock } from '@addon-operator/base/clock';
 import { parseCrontab } from '@addon-operator/crontab';
+import type { KubernetesBinding, ScheduleBinding } from '@addon-operator/hook-config/hook-config';
+import type { SnapshotItem } from '@addon-operator/hook-config/kubernetes-binding';
 import { moduleNameOf } from '../hooks/hook.ts';
-import type { KubernetesBinding, ScheduleBinding } from '../hooks/hook-config.ts';
-import type { SnapshotItem } from '../hooks/kubernetes-binding.ts';
 import type { Journal } from '../journal/journal.ts';
 import type {
   BindingSnapshot,

@@ -1,12 +1,12 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
 import { TokenBucket } from '@addon-operator/base/token-bucket';
+import type { HookConfig, KubernetesBinding } from '@addon-operator/hook-config/hook-config';
+import type { KubernetesEvent, SnapshotItem } from '@addon-operator/hook-config/kubernetes-binding';
 import { type BindingHealth, type Monitor, UNKNOWN_HEALTH } from '../events/kubernetes/monitor.ts';
 import { OperationCounter, type SnapshotOperations } from '../events/kubernetes/snapshot-operations.ts';
 import { WatchHealth } from '../events/kubernetes/watch-health.ts';
 import { type Hook, hooksInOrder, title } from '../hooks/hook.ts';
-import type { HookConfig, KubernetesBinding } from '../hooks/hook-config.ts';
-import type { KubernetesEvent, SnapshotItem } from '../hooks/kubernetes-binding.ts';
 
 export interface HookRuntimeOptions {
   readonly clock: SteadyClock;

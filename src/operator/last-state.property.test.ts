@@ -1,3 +1,4 @@
+import type { SnapshotItem } from '@addon-operator/hook-config/kubernetes-binding';
 import {
   type Arbitrary,
   array,
@@ -12,7 +13,6 @@ import {
 } from 'fast-check';
 import { expect, test } from 'vitest';
 import { type HookProcess, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
-import type { SnapshotItem } from '../hooks/kubernetes-binding.ts';
 import { requestOperation } from './request-operation.ts';
 
 const HOOK = 'web/a.sh';

@@ -1,7 +1,7 @@
+import type { GLOBAL_LIFECYCLE_BINDINGS } from '@addon-operator/hook-config/hook-config';
 import type { QueueSignals, TaskHandler } from '@addon-operator/task-queue';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import { queuesOf } from '../hooks/hook.ts';
-import type { GLOBAL_LIFECYCLE_BINDINGS } from '../hooks/hook-config.ts';
 import type { ConvergeState } from './converge-state.ts';
 import type { GlobalHooks } from './global-hooks.ts';
 import { PARALLEL_QUEUES } from './handlers/parallel-module-run.ts';

@@ -1,7 +1,7 @@
+import type { KubernetesBinding } from '@addon-operator/hook-config/hook-config';
+import type { KubernetesEvent } from '@addon-operator/hook-config/kubernetes-binding';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import { type RunReason, synchronizedBindings } from '../hooks/binding-context.ts';
-import type { KubernetesBinding } from '../hooks/hook-config.ts';
-import type { KubernetesEvent } from '../hooks/kubernetes-binding.ts';
 import type { HeldRuns } from './held-runs.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import type { Synchronization } from './synchronization.ts';

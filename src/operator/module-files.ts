@@ -1,9 +1,10 @@
 import type { Logger } from '@addon-operator/base/log';
 import { componentLog } from '@addon-operator/base/log';
+import type { ModuleGate } from '@addon-operator/module-authorization/module-gate';
 import { createFlowHooks, type FlowHooksOptions } from '../extensions/flow/create-flow-hooks.ts';
 import type { FlowPassDeps } from '../extensions/flow/flow-pass.ts';
 import { type FoundModules, findModules } from '../modules/find-modules.ts';
-import type { Module, ModuleGate } from '../modules/module.ts';
+import type { Module } from '../modules/module.ts';
 import type { Settings } from '../settings.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import { type LoneModule, onlyFilesOf } from './lone-module.ts';

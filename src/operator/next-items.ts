@@ -1,9 +1,9 @@
 import { isoTime } from '@addon-operator/base/bounded-time';
 import type { Clock } from '@addon-operator/base/clock';
 import { parseCrontab, type Schedule } from '@addon-operator/crontab';
+import type { ScheduleBinding } from '@addon-operator/hook-config/hook-config';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import { moduleNameOf, title } from '../hooks/hook.ts';
-import type { ScheduleBinding } from '../hooks/hook-config.ts';
 import { errorOfTask } from '../status/error-of-task.ts';
 import type { NextItem } from '../status/next-item.ts';
 import { allRuntimes, type BindingProblemsParts } from './binding-problems.ts';

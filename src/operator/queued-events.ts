@@ -1,8 +1,8 @@
+import type { KubernetesEvent } from '@addon-operator/hook-config/kubernetes-binding';
 import type { TaskQueue } from '@addon-operator/task-queue';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import type { EventBacklog, EventHolder, WaitingEvent } from '../hooks/event-backlog.ts';
 import { moduleNameOf } from '../hooks/hook.ts';
-import type { KubernetesEvent } from '../hooks/kubernetes-binding.ts';
 import type { Task } from './tasks.ts';
 
 /** The events in the queues. */

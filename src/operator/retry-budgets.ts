@@ -1,7 +1,7 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { factsOf, hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
 import { formatGoDuration } from '@addon-operator/base/go-duration';
-import type { RetryLimits } from '../hooks/hook-config.ts';
+import type { RetryLimits } from '@addon-operator/hook-config/hook-config';
 import { isFinal, isNotYet } from '../hooks/retry-errors.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import type { HookRun } from './tasks.ts';

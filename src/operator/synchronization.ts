@@ -1,4 +1,4 @@
-import type { KubernetesBinding } from '../hooks/hook-config.ts';
+import type { KubernetesBinding } from '@addon-operator/hook-config/hook-config';
 
 interface Expected {
   readonly isWaitedFor: boolean;

@@ -1,6 +1,6 @@
+import type { KubernetesBinding } from '@addon-operator/hook-config/hook-config';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import { synchronizedBindings } from '../hooks/binding-context.ts';
-import type { KubernetesBinding } from '../hooks/hook-config.ts';
 import type { ConvergeState } from './converge-state.ts';
 import { isWaitedFor } from './handlers/finish-synchronization.ts';
 import type { HookRuntime } from './hook-runtime.ts';

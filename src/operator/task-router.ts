@@ -1,12 +1,12 @@
 import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
+import type { KubernetesBinding, ScheduleBinding } from '@addon-operator/hook-config/hook-config';
+import type { KubernetesEvent } from '@addon-operator/hook-config/kubernetes-binding';
 import type { TaskQueue } from '@addon-operator/task-queue';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import type { RunReason } from '../hooks/binding-context.ts';
 import type { EventBacklog } from '../hooks/event-backlog.ts';
 import type { HookOwner } from '../hooks/hook.ts';
-import type { KubernetesBinding, ScheduleBinding } from '../hooks/hook-config.ts';
-import type { KubernetesEvent } from '../hooks/kubernetes-binding.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { appendToOwnQueue } from './compact-queue.ts';

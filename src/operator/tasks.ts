@@ -1,6 +1,6 @@
 import type { Span, SpanContext } from '@addon-operator/base/trace';
+import type { BindingType } from '@addon-operator/hook-config/hook-config';
 import type { RunReason } from '../hooks/binding-context.ts';
-import type { BindingType } from '../hooks/hook-config.ts';
 import type { ModuleKey, ModuleName } from '../values/module-key.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import type { ParallelRuns } from './parallel-runs.ts';

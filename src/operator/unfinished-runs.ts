@@ -1,7 +1,7 @@
 import { isoTime } from '@addon-operator/base/bounded-time';
 import { oneLine } from '@addon-operator/base/escape-controls';
+import type { BindingType } from '@addon-operator/hook-config/hook-config';
 import { fullName, title } from '../hooks/hook.ts';
-import type { BindingType } from '../hooks/hook-config.ts';
 import type { UnfinishedRuns } from '../status/unfinished-text.ts';
 import { allRuntimes, type BindingProblemsParts } from './binding-problems.ts';
 import type { HeldRun } from './held-runs.ts';

@@ -4,7 +4,7 @@ import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { isObject, stringOf } from '@addon-operator/json';
 import type { FSWatcher } from 'chokidar';
-import { policyFiles } from '../extensions/authorization/create-authorization.ts';
+import { policyFiles } from '../extensions/create-authorization.ts';
 import { customizationsDir } from '../extensions/points/release-points.ts';
 import type { Settings } from '../settings.ts';
 import { type RestartHooksParts, restartChangedHooks } from './restart-hooks.ts';

@@ -1,7 +1,10 @@
 import { messageOf } from '@addon-operator/base/errors';
+import {
+  GLOBAL_LIFECYCLE_BINDINGS,
+  MODULE_LIFECYCLE_BINDINGS,
+} from '@addon-operator/hook-config/hook-config';
 import { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
 import type { Hook } from '../hooks/hook.ts';
-import { GLOBAL_LIFECYCLE_BINDINGS, MODULE_LIFECYCLE_BINDINGS } from '../hooks/hook-config.ts';
 import type { Module } from '../modules/module.ts';
 import { addressTitle, type WebhookCapability } from '../modules/reconcile-webhook.ts';
 import type { ObjectChange } from './manifest-changes.ts';

@@ -15,7 +15,6 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'extensions/flow/create-flow-hooks.ts': 'schedules of modules (`reconcileEvery`)',
   'operator/reconcile-webhooks.ts': 'times in the status of a module',
   'webhooks/certificate-secret.ts': 'certificates expire',
-  'extensions/authorization/keyring.ts': 'signatures and keys expire',
   'hooks/http/http-hooks.ts': 'a date in the header Retry-After',
   'journal/journal.ts': 'when a run began, shown',
   'leader/presence.ts': 'the times in a Lease, for people: nothing is decided by them',
@@ -42,6 +41,7 @@ export const PACKAGE_WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'jq/src/engines/jq-builtin-main.ts': 'the function `now`',
   'kube-client/src/leader-election/leader-elector.ts':
     'the times in a Lease, for people: nothing is decided by them',
+  'module-authorization/src/keyring.ts': 'signatures and keys expire',
   'kube-sandbox/src/api-state.ts': 'creationTimestamp and the like',
   'kube-sandbox/src/event-controller.ts': 'Events expire by the times in them',
   'kube-sandbox/src/resource-handlers.ts': 'the column AGE',

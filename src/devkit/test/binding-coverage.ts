@@ -1,6 +1,6 @@
+import type { HookConfig } from '@addon-operator/hook-config/hook-config';
 import { isObject } from '@addon-operator/json';
 import { fullName, type Hook } from '../../hooks/hook.ts';
-import type { HookConfig } from '../../hooks/hook-config.ts';
 import { LIFECYCLE } from '../planned-runs.ts';
 
 /** What the tests of one hook have run it for. */

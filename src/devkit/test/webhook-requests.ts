@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { silentLogger } from '@addon-operator/base/log';
+import type { AdmissionBinding, AdmissionRule } from '@addon-operator/hook-config/admission-binding';
 import type {
   AdmissionFacts,
   AdmissionStep,
@@ -12,7 +13,6 @@ import { didYouMean } from '@addon-operator/json/similar-word';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import { type ApiResource, apiVersionOf } from '@addon-operator/kube-client/kube-object';
 import type { NewObject } from '@addon-operator/kube-client/object-patch/patch-operation';
-import type { AdmissionBinding, AdmissionRule } from '../../hooks/admission-binding.ts';
 import type { RunReason } from '../../hooks/binding-context.ts';
 import { title } from '../../hooks/hook.ts';
 import type { AdmissionResponse } from '../../hooks/webhook-responses.ts';

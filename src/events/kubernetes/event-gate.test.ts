@@ -1,6 +1,6 @@
+import type { KubernetesEvent } from '@addon-operator/hook-config/kubernetes-binding';
 import { expect, test } from 'vitest';
 import type { EventHolder } from '../../hooks/event-backlog.ts';
-import type { KubernetesEvent } from '../../hooks/kubernetes-binding.ts';
 import { EventGate } from './event-gate.ts';
 
 const BYTES = 8;

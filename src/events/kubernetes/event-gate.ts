@@ -1,5 +1,5 @@
+import type { KubernetesEvent } from '@addon-operator/hook-config/kubernetes-binding';
 import type { EventBacklog, EventHolder } from '../../hooks/event-backlog.ts';
-import type { KubernetesEvent } from '../../hooks/kubernetes-binding.ts';
 
 export interface EventGateOptions {
   readonly emit: (event: KubernetesEvent) => void;

@@ -1,4 +1,8 @@
-import type { FieldRequirement, LabelRequirement, LabelSelector } from '../../hooks/kubernetes-binding.ts';
+import type {
+  FieldRequirement,
+  LabelRequirement,
+  LabelSelector,
+} from '@addon-operator/hook-config/kubernetes-binding';
 
 /** The selector as the `labelSelector` query parameter has it; undefined when it matches everything. */
 export function labelSelectorQuery(selector: LabelSelector | undefined): string | undefined {

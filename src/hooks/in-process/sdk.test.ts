@@ -1,4 +1,6 @@
 import { silentLogger } from '@addon-operator/base/log';
+import type { Schema } from '@addon-operator/hook-config/config-schema-parts';
+import { hookConfigSchema } from '@addon-operator/hook-config/hook-config-schema';
 import type {
   AdmissionBinding,
   ConversionBinding,
@@ -11,9 +13,7 @@ import type {
 import { recordHookRun } from '@addon-operator/sdk/host';
 import { expect, test } from 'vitest';
 import type { ModuleName } from '../../values/module-key.ts';
-import type { Schema } from '../config-schema-parts.ts';
 import type { Hook } from '../hook.ts';
-import { hookConfigSchema } from '../hook-config-schema.ts';
 import { parseOutputs } from '../parse-outputs.ts';
 
 const HOOK: Hook = {

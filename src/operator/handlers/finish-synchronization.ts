@@ -1,5 +1,5 @@
+import type { KubernetesBinding } from '@addon-operator/hook-config/hook-config';
 import { synchronizedBindings } from '../../hooks/binding-context.ts';
-import type { KubernetesBinding } from '../../hooks/hook-config.ts';
 import type { TaskRouter } from '../task-router.ts';
 import { type HookTask, MAIN_QUEUE } from '../tasks.ts';
 

@@ -1,8 +1,8 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import type { LifecycleBinding } from '@addon-operator/hook-config/hook-config';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import { bindingCount, queuesOf } from '../../hooks/hook.ts';
-import type { LifecycleBinding } from '../../hooks/hook-config.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
 import type { HookExecution } from '../hook-execution.ts';

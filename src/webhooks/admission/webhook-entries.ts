@@ -1,4 +1,4 @@
-import type { AdmissionBinding, AdmissionRule } from '../../hooks/admission-binding.ts';
+import type { AdmissionBinding, AdmissionRule } from '@addon-operator/hook-config/admission-binding';
 import { clientConfigOf, type WebhookTarget } from '../webhook-target.ts';
 import { webhookId } from './webhook-id.ts';
 

@@ -1,8 +1,8 @@
 import { silentLogger } from '@addon-operator/base/log';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { CapturedLog } from '../../test/support/captured-log.ts';
-import { FakeClock } from '../../test/support/fake-clock.ts';
+import { CapturedLog } from '../../../test/support/captured-log.ts';
+import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { HookMetrics, type HookMetricsOptions } from './hook-metrics.ts';
 import { parseMetricOperations } from './metric-operation.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { NO_BINDINGS, parse, problemIn } from '../../test/support/hook-configs.ts';
+import { NO_BINDINGS, parse, problemIn } from '../../../test/support/hook-configs.ts';
 
 test('a configuration without version is of the old format', async () => {
   expect(await parse({ onStartup: 1 })).toEqual({

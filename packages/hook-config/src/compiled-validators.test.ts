@@ -6,7 +6,7 @@ import type { ValidateFunction } from 'ajv';
 import { expect, test } from 'vitest';
 import { hookConfigValidator, schemaProblem } from './hook-config-schemas.ts';
 
-const BUILD_PART = join(import.meta.dirname, '../../bin/compiled-validators.mjs');
+const BUILD_PART = join(import.meta.dirname, '../../../bin/compiled-validators.mjs');
 
 interface Plugin {
   load(file: string): Promise<{ readonly code: string } | undefined>;
@@ -14,7 +14,7 @@ interface Plugin {
 
 async function validatorsOfBuild(): Promise<Readonly<Record<string, ValidateFunction>>> {
   const build: { compiledValidators(source: string): Plugin } = await import(BUILD_PART);
-  const plugin = build.compiledValidators(join(import.meta.dirname, '..'));
+  const plugin = build.compiledValidators(import.meta.dirname);
   expect(await plugin.load(import.meta.filename)).toBeUndefined();
   const loaded = await plugin.load(join(import.meta.dirname, 'compiled-validators.ts'));
   const directory = mkdtempSync(join(tmpdir(), 'validators-'));

@@ -1,5 +1,5 @@
 import { escapeLabel, numberText } from './exposition.ts';
-import type { MetricDefinition } from './metric-table.ts';
+import type { MetricDefinition } from './metric-definition.ts';
 
 /** Values of labels; one that is absent is not in the series. */
 export type LabelValues<L extends string> = { readonly [Name in L]?: string | number };

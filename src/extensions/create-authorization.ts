@@ -3,13 +3,13 @@ import { join, resolve } from 'node:path';
 import type { Clock } from '@addon-operator/base/clock';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { RetryHost } from '@addon-operator/kube-client/retry';
-import type { Module } from '../../modules/module.ts';
-import type { AuthorizationPolicy } from './authorization-policy.ts';
-import { digestPolicy } from './digest-policy.ts';
-import { keyringPolicy } from './keyring.ts';
-import { ModuleAuthorization } from './module-authorization.ts';
-import { keepSerials, SeenSerials, serialStore } from './seen-serials.ts';
-import { makeStagingDirectory } from './staging-directory.ts';
+import type { AuthorizationPolicy } from '@addon-operator/module-authorization/authorization-policy';
+import { digestPolicy } from '@addon-operator/module-authorization/digest-policy';
+import { keyringPolicy } from '@addon-operator/module-authorization/keyring';
+import { ModuleAuthorization } from '@addon-operator/module-authorization/module-authorization';
+import { keepSerials, SeenSerials, serialStore } from '@addon-operator/module-authorization/seen-serials';
+import { makeStagingDirectory } from '@addon-operator/module-authorization/staging-directory';
+import type { Module } from '../modules/module.ts';
 
 interface AuthorizationSettings {
   readonly authPolicy: 'none' | 'digest' | 'keyring';

@@ -1,6 +1,6 @@
 import { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
 import { expect, test } from 'vitest';
-import { NO_BINDINGS, parse, problemIn, v1 } from '../../test/support/hook-configs.ts';
+import { NO_BINDINGS, parse, problemIn, v1 } from '../../../test/support/hook-configs.ts';
 
 test('parse() fills in the defaults of a minimal configuration', async () => {
   const config = await v1({

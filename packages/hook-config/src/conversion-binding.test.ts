@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { problemIn, v1 } from '../../test/support/hook-configs.ts';
-import { buildBindingContexts } from './binding-context.ts';
+import { problemIn, v1 } from '../../../test/support/hook-configs.ts';
 
 const conversion = (fields: object) =>
   v1({
@@ -63,26 +62,4 @@ test.each([
   ],
 ])('parse() refuses %s', async (_what, fields, problem) => {
   expect(await problemIn(conversion(fields))).toContain(problem);
-});
-
-test.each([{}, { group: 'g' }])('the context of a conversion keeps its type: %j', async (fields) => {
-  const { conversion: bindings, kubernetes } = await conversion({
-    ...fields,
-    includeSnapshotsFrom: ['pods'],
-  });
-  const review = { request: { uid: '9a', desiredAPIVersion: 'acme.io/v2', objects: [] } };
-  const reasons = bindings.flatMap((binding) =>
-    binding.conversions.map((rule) => ({ type: 'conversion', binding, rule, review }) as const),
-  );
-  const contexts = buildBindingContexts(reasons, kubernetes, () => []);
-  expect(Array.from(contexts, ({ context }) => context)).toEqual([
-    {
-      binding: 'conv',
-      type: 'Conversion',
-      fromVersion: 'v1',
-      toVersion: 'acme.io/v2',
-      review,
-      snapshots: 'group' in fields ? { pods: [], nodes: [] } : { pods: [] },
-    },
-  ]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parse, problemIn, v1 } from '../../test/support/hook-configs.ts';
+import { parse, problemIn, v1 } from '../../../test/support/hook-configs.ts';
 
 test.each([
   ['no output', '', 'config should have at least 1 properties'],

@@ -1,7 +1,7 @@
 import { hasCode } from '@addon-operator/base/errors';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parse } from '../../test/support/hook-configs.ts';
+import { parse } from '../../../test/support/hook-configs.ts';
 
 const KEYS =
   'configVersion onStartup beforeHelm schedule crontab kubernetes kind name queue group includeSnapshotsFrom jqFilter settings ' +

@@ -1,10 +1,10 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
-import type { ModuleGate } from '../../modules/module.ts';
 import type { AuthorizationPolicy, Candidate } from './authorization-policy.ts';
 import { contentDigest } from './content-manifest.ts';
 import { readContent, refused } from './module-content.ts';
+import type { ModuleGate } from './module-gate.ts';
 import { readCandidate } from './read-candidate.ts';
 
 interface ModuleAuthorizationOptions {

@@ -28,8 +28,8 @@ import type {
   ScheduleBinding,
 } from './hook-config.ts';
 import { lifecycleOrders, type ValidParts } from './hook-config-document.ts';
+import { parseKeyPath } from './key-path.ts';
 import type { FieldRequirement, LabelSelector, WatchEventType } from './kubernetes-binding.ts';
-import { parseKeyPath } from './queue-keys.ts';
 
 /** The schema of v1 guarantees this shape. */
 interface RawConfigV1 {

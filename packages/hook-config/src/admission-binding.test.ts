@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { problemIn, v1 } from '../../test/support/hook-configs.ts';
+import { problemIn, v1 } from '../../../test/support/hook-configs.ts';
 
 const RULE = { apiGroups: [''], apiVersions: ['v1'], resources: ['pods'], operations: ['CREATE'] };
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Instrument } from './instrument.ts';
-import type { MetricDefinition } from './metric-table.ts';
+import type { MetricDefinition } from './metric-definition.ts';
 
 function instrument(
   definition: Partial<MetricDefinition<'module' | 'queue'>>,
