@@ -10,7 +10,7 @@ import type { Pauses } from '../operator/pauses.ts';
 import { liveDiff } from '../plan/live-changes.ts';
 import { changeText, manifestChanges } from '../plan/manifest-changes.ts';
 import { type Api, createApi } from '../server/api/api.ts';
-import type { ModuleAction } from '../server/api/module-action.ts';
+import { recordAction } from '../server/api/module-action.ts';
 import { identityOf } from '../server/api/operator-identity.ts';
 import { startDebug } from '../server/start-debug.ts';
 import type { ConfigMapEventLog } from '../settings/log-parameters.ts';
@@ -83,16 +83,10 @@ export async function startDebugEndpoint(parts: DebugParts): Promise<Api> {
     log: logs.tail,
     ...debugCommands(operator, pauses, clock),
   };
-  const api = createApi({ ...endpoint, onAction: (action) => noteAction(parts, action) });
+  const api = createApi({
+    ...endpoint,
+    onAction: (action) => recordAction({ ...parts, log: host.log }, action),
+  });
   await startDebug({ settings, endpoint, api, peerUid, log: host.log, running });
   return api;
-}
-
-/** The client that requests something is to be found in the log and at the module. */
-function noteAction({ host, objects, stop }: DebugParts, { module, action, reason, by }: ModuleAction): void {
-  host.log.info({ module, action, reason, by }, 'action on a module is requested');
-  const why = reason === '' ? '' : `: ${reason}`;
-  const message = `${action} was requested with the ${by}${why}`;
-  // It rejects on abort only, after which no Event is wanted.
-  objects?.record(module, { type: 'Normal', reason: 'Requested', message }, stop).catch(() => undefined);
 }

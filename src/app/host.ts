@@ -1,14 +1,8 @@
 import type { ProcessMemory } from '@addon-operator/base/free-memory';
 import type { RootLogger } from '@addon-operator/logging/json-logger';
+import type { UncaughtErrors } from '@addon-operator/process/end-on-uncaught';
 import type { FailedTask } from '../operator/failed-task.ts';
 import type { HookHost } from '../operator/start-hook-tools.ts';
-
-/** The part of `process` that reports uncaught errors. */
-export interface UncaughtErrors {
-  on(event: 'uncaughtException' | 'unhandledRejection', listener: (error: unknown) => void): unknown;
-  off(event: 'uncaughtException' | 'unhandledRejection', listener: (error: unknown) => void): unknown;
-  exit(code: number): void;
-}
 
 /** What the process the daemon runs in gives it. */
 export interface DaemonHost extends HookHost {

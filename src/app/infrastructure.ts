@@ -72,12 +72,7 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
 export async function startHookBase(options: BaseOptions): Promise<HookBase> {
   const { cluster, tracing = NO_TRACING } = options;
   const tools = await (options.tools ?? startHookTools(options));
-  return {
-    ...tools,
-    ...connectHooks(options, tools),
-    cluster,
-    tracing,
-  };
+  return { ...tools, ...connectHooks(options, tools), cluster, tracing };
 }
 
 /** Fetches the helm taken where the machine has none. */

@@ -29,30 +29,21 @@ export interface LoopParts {
 /** Starts everything that goes on by itself until the daemon stops. */
 export function startLoops(host: DaemonHost, parts: LoopParts): void {
   const { operator, configMap, schedules, pauses, handOvers, metrics, stop, running } = parts;
+  const showLife = (): void => {
+    metrics.liveTick();
+    operator.execution.running.warnOfLong();
+  };
+  const checkConfig = (): void => {
+    if (configMap.state.type !== 'valid' || operator.converge.isConfigRefused) metrics.configValuesError();
+  };
   const loops = [
     configMap.watch((change) => onConfigChange(operator, change), stop),
     schedules.run(stop),
     pauses.watch(() => onPausesChange(operator), stop),
     pauses.follow(stop),
     handOvers.run(handOverActions(operator, pauses), stop),
-    every(
-      host.clock,
-      LIVE_TICK_MS,
-      () => {
-        metrics.liveTick();
-        operator.execution.running.warnOfLong();
-      },
-      stop,
-    ),
-    every(
-      host.clock,
-      CONFIG_CHECK_MS,
-      () => {
-        if (configMap.state.type !== 'valid' || operator.converge.isConfigRefused)
-          metrics.configValuesError();
-      },
-      stop,
-    ),
+    every(host.clock, LIVE_TICK_MS, showLife, stop),
+    every(host.clock, CONFIG_CHECK_MS, checkConfig, stop),
   ];
   endWith(host, loops, { stop, running });
 }

@@ -4,6 +4,7 @@ import { LogTail } from '@addon-operator/logging/log-tail';
 import { observeLog } from '@addon-operator/logging/observe-log';
 import { withRedactedLog } from '@addon-operator/logging/redacted-log';
 import { HookMetrics } from '@addon-operator/metrics/hook-metrics';
+import { endOnUncaught } from '@addon-operator/process/end-on-uncaught';
 import { startTracing } from '@addon-operator/tracing';
 import { leaderPod } from '../leader/leader-host.ts';
 import { ALONE, type LeadOnCluster, type TakeLeadOptions, takeLead } from '../leader/take-lead.ts';
@@ -34,7 +35,7 @@ import { startDebugEndpoint, viewOf } from './endpoints.ts';
 import type { DaemonHost } from './host.ts';
 import { type BaseOptions, startBase, type Tracing } from './infrastructure.ts';
 import { startFreeingMemory, startLoops } from './loops.ts';
-import { endOnUncaught, stopDaemon } from './stop.ts';
+import { stopDaemon } from './stop.ts';
 
 /** A running operator. */
 export interface Daemon {

@@ -72,6 +72,16 @@ function startOfLine(text: string, line: number): number {
 }
 
 /**
+ * One document of a manifest as helm reads it, with all digits of its numbers.
+ *
+ * @param source what the text is, for errors
+ * @throws what {@link parseYaml} throws
+ */
+export function parseManifest(text: string, source = 'rendered manifest'): unknown {
+  return parseYaml(text, { source, booleans: 'yaml-1.1', longIntegers: 'exact' }).value;
+}
+
+/**
  * YAML with sorted keys and without anchors. Texts that any YAML version reads as something else are quoted, so every
  * reader gets the same data back.
  *

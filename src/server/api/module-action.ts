@@ -1,9 +1,11 @@
 import { errorText } from '@addon-operator/base/error-text';
 import { codeOf } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
 import type { RouteResponse } from '@addon-operator/http-server/response';
 import { isObject, parseJson } from '@addon-operator/json';
 import type { DaemonView } from '../../status/daemon-view.ts';
 import { OPERATIONS } from '../../status/module-object.ts';
+import type { ModuleObjects } from '../../status/module-objects.ts';
 import { noModuleResponse, type PauseCommands, pauseResponse, resumeResponse } from '../module-responses.ts';
 import { operationResponse, type RequestOperation } from '../operation-response.ts';
 import { apiError, jsonResponse } from './api-response.ts';
@@ -26,6 +28,26 @@ export interface ModuleActionParts {
   readonly requestOperation: RequestOperation;
   /** Called for each action that was carried out, to log and record it. */
   readonly onAction?: (action: ModuleAction) => void;
+}
+
+/** Where actions are recorded. */
+export interface ActionRecords {
+  readonly log: Logger;
+  /** Where Events about modules are recorded, if there are any. */
+  readonly objects: Pick<ModuleObjects, 'record'> | undefined;
+  readonly stop: AbortSignal;
+}
+
+/** The client that requests something is to be found in the log and at the module. */
+export function recordAction(
+  { log, objects, stop }: ActionRecords,
+  { module, action, reason, by }: ModuleAction,
+): void {
+  log.info({ module, action, reason, by }, 'action on a module is requested');
+  const why = reason === '' ? '' : `: ${reason}`;
+  const message = `${action} was requested with the ${by}${why}`;
+  // It rejects on abort only, after which no Event is wanted.
+  objects?.record(module, { type: 'Normal', reason: 'Requested', message }, stop).catch(() => undefined);
 }
 
 const FIELDS = ['action', 'reason', 'for'] as const;
