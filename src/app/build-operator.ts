@@ -4,7 +4,7 @@ import type { HelmDriver } from '@addon-operator/helm-releases/helm-driver';
 import { startHelm } from '@addon-operator/helm-releases/start-helm';
 import type { HookMetrics } from '@addon-operator/metrics/hook-metrics';
 import type { TaskHandler } from '@addon-operator/task-queue';
-import { parseManifest } from '@addon-operator/yaml';
+import { parseHelmYaml } from '@addon-operator/yaml';
 import { createAuthorization } from '../extensions/create-authorization.ts';
 import { loadGlobalHooks } from '../hooks/load-hooks.ts';
 import { Journal } from '../journal/journal.ts';
@@ -136,7 +136,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const journal = new Journal({ clock, redact: (text) => redactor.text(text), bootId: base.tracing.bootId });
   const waiting = createQueues(options, { registry, converge, traces });
   const router = new TaskRouter({ clock, log, metrics, ...waiting, registry, converge, globalHooks });
-  const helm = await startHelm(all, parseManifest, helmReports({ ...all, registry, router, pauses, traces }));
+  const helm = await startHelm(all, parseHelmYaml, helmReports({ ...all, registry, router, pauses, traces }));
   const execution = createExecution(
     { ...options, helm, values, dynamicFlags, followSecrets, ...createRunParts(all) },
     { registry, journal, ...(lone && { enabledModules: () => enabledWith(lone) }) },

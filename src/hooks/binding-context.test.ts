@@ -1,7 +1,7 @@
 import type { KubernetesBinding, ScheduleBinding } from '@addon-operator/hook-config/hook-config';
 import type { SnapshotItem } from '@addon-operator/hook-config/kubernetes-binding';
 import { expect, test } from 'vitest';
-import { parse, v1 } from '../../test/support/hook-configs.ts';
+import { conversion, parse } from '../../test/support/hook-configs.ts';
 import {
   buildBindingContexts,
   buildBindingContextsV0,
@@ -267,20 +267,9 @@ test('objects outside of namespaces have an empty one', () => {
 });
 
 test.each([{}, { group: 'g' }])('the context of a conversion keeps its type: %j', async (fields) => {
-  const { conversion: bindings, kubernetes } = await v1({
-    kubernetes: [
-      { kind: 'Pod', name: 'pods' },
-      { kind: 'Node', name: 'nodes', group: 'g' },
-    ],
-    kubernetesCustomResourceConversion: [
-      {
-        name: 'conv',
-        crdName: 'boxes.acme.io',
-        conversions: [{ fromVersion: 'v1', toVersion: 'acme.io/v2' }],
-        includeSnapshotsFrom: ['pods'],
-        ...fields,
-      },
-    ],
+  const { conversion: bindings, kubernetes } = await conversion({
+    ...fields,
+    includeSnapshotsFrom: ['pods'],
   });
   const review = { request: { uid: '9a', desiredAPIVersion: 'acme.io/v2', objects: [] } };
   const reasons = bindings.flatMap((binding) =>

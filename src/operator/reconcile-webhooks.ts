@@ -6,7 +6,7 @@ import type { HelmDriver } from '@addon-operator/helm-releases/helm-driver';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
-import { parseManifest } from '@addon-operator/yaml';
+import { parseHelmYaml } from '@addon-operator/yaml';
 import { ChildPlaces } from '../extensions/reconcile-webhook/child-places.ts';
 import { ModuleFinalizers } from '../extensions/reconcile-webhook/module-finalizers.ts';
 import { WebhookSteps } from '../extensions/reconcile-webhook/webhook-steps.ts';
@@ -106,7 +106,7 @@ async function deployedObjects(
   release: string,
   signal: AbortSignal,
 ): Promise<readonly KubeObject[]> {
-  const readYaml = (text: string): unknown => parseManifest(text, 'deployed manifest');
+  const readYaml = (text: string): unknown => parseHelmYaml(text, 'deployed manifest');
   try {
     return manifestObjects(await helm.manifest(release, signal), readYaml);
   } catch (error) {

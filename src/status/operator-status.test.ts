@@ -189,7 +189,7 @@ test.each<[string, Partial<OperatorFacts>, string, string]>([
   ],
   [
     'the API server gives no response',
-    { outage: { error: 'Cannot reach the API server https://10.0.0.1', sinceMs: 42_900 } },
+    { outage: { error: 'Cannot reach the API server https://10.0.0.1', durationMs: 42_900 } },
     'broken',
     'the API server has not responded for 42 s: Cannot reach the API server https://10.0.0.1; snapshots and releases are as they were then, and everything goes on when it responds',
   ],

@@ -1,4 +1,5 @@
 import { oneLine } from '@addon-operator/base/escape-controls';
+import type { ApiOutage } from '@addon-operator/kube-client/api-health';
 import { errorOfTask } from './error-of-task.ts';
 import type { ModuleStatus, ModuleSummary } from './module-explanation.ts';
 import type { UnfinishedRuns } from './unfinished-text.ts';
@@ -6,7 +7,7 @@ import type { UnfinishedRuns } from './unfinished-text.ts';
 /** Everything that can hold the operator up, as it is now. */
 export interface OperatorFacts {
   /** The API server gives no response; default: it does. */
-  readonly outage?: { readonly error: string; readonly sinceMs: number } | undefined;
+  readonly outage?: ApiOutage | undefined;
   readonly firstConverge: 'not-started' | 'running' | 'done';
   /** Queues with tasks, `main` first. */
   readonly queues: readonly BusyQueue[];
@@ -217,8 +218,8 @@ function modulesBehind({ queues, modules, runningHooks }: OperatorFacts): Map<Bu
 
 const SHOWN_NAMES = 5;
 
-function outageText({ error, sinceMs }: NonNullable<OperatorFacts['outage']>): string {
-  const seconds = Math.floor(sinceMs / 1_000);
+function outageText({ error, durationMs }: ApiOutage): string {
+  const seconds = Math.floor(durationMs / 1_000);
   return `the API server has not responded for ${seconds} s: ${endOf(error)}; snapshots and releases are as they were then, and everything goes on when it responds`;
 }
 

@@ -31,6 +31,23 @@ export const parse = (config: object | string, scope: HookScope = 'module'): Pro
 export const v1 = (config: object, scope: HookScope = 'module'): Promise<HookConfig> =>
   parse({ configVersion: 'v1', ...config }, scope);
 
+/** Parses a conversion from `v1` to `acme.io/v2` beside two kubernetes bindings, `nodes` of them in the group `g`. */
+export const conversion = (fields: object): Promise<HookConfig> =>
+  v1({
+    kubernetes: [
+      { kind: 'Pod', name: 'pods' },
+      { kind: 'Node', name: 'nodes', group: 'g' },
+    ],
+    kubernetesCustomResourceConversion: [
+      {
+        name: 'conv',
+        crdName: 'boxes.acme.io',
+        conversions: [{ fromVersion: 'v1', toVersion: 'acme.io/v2' }],
+        ...fields,
+      },
+    ],
+  });
+
 /** Why a configuration was refused; fails for one that was accepted. */
 export async function problemIn(parsing: Promise<unknown>): Promise<string> {
   const error = await parsing.then(

@@ -1,21 +1,5 @@
 import { expect, test } from 'vitest';
-import { problemIn, v1 } from '../../../test/support/hook-configs.ts';
-
-const conversion = (fields: object) =>
-  v1({
-    kubernetes: [
-      { kind: 'Pod', name: 'pods' },
-      { kind: 'Node', name: 'nodes', group: 'g' },
-    ],
-    kubernetesCustomResourceConversion: [
-      {
-        name: 'conv',
-        crdName: 'boxes.acme.io',
-        conversions: [{ fromVersion: 'v1', toVersion: 'acme.io/v2' }],
-        ...fields,
-      },
-    ],
-  });
+import { conversion, problemIn } from '../../../test/support/hook-configs.ts';
 
 test('parse() reads conversions, with the snapshots they include', async () => {
   const { conversion: bindings } = await conversion({ group: 'g', includeSnapshotsFrom: ['pods'] });

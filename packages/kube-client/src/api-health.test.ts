@@ -20,7 +20,7 @@ test.each<{ what: string; outcomes: [seconds: number, RequestOutcome][]; atS: nu
       [3, DOWN],
     ],
     atS: 6,
-    outage: { error: 'connect ECONNREFUSED', sinceMs: 5_000 },
+    outage: { error: 'connect ECONNREFUSED', durationMs: 5_000 },
   },
   {
     what: 'two had none within five seconds',

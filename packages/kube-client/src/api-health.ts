@@ -5,8 +5,8 @@ import { hasCode, messageOf } from '@addon-operator/base/errors';
 export interface ApiOutage {
   /** Why the last request had none. */
   readonly error: string;
-  /** Milliseconds since the first request without a response. */
-  readonly sinceMs: number;
+  /** Time since the first request without a response. */
+  readonly durationMs: number;
 }
 
 /** How a request ended: with a response, whatever its status, or with an error. */
@@ -47,8 +47,8 @@ export class ApiHealth {
   /** Defined when at least two requests in a row had no response, and the first of them ended 5 s ago or earlier. */
   get outage(): ApiOutage | undefined {
     const nowMs = this.#clock.steadyMs();
-    const sinceMs = nowMs - this.#firstMs;
-    if (this.#failures < MIN_FAILURES || sinceMs < MIN_OUTAGE_MS) return undefined;
-    return nowMs - this.#lastMs > FORGOTTEN_AFTER_MS ? undefined : { error: this.#error, sinceMs };
+    const durationMs = nowMs - this.#firstMs;
+    if (this.#failures < MIN_FAILURES || durationMs < MIN_OUTAGE_MS) return undefined;
+    return nowMs - this.#lastMs > FORGOTTEN_AFTER_MS ? undefined : { error: this.#error, durationMs };
   }
 }

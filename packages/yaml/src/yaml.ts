@@ -72,12 +72,12 @@ function startOfLine(text: string, line: number): number {
 }
 
 /**
- * One document of a manifest as helm reads it, with all digits of its numbers.
+ * The value of one YAML document of a manifest as helm reads it, with all digits of its numbers.
  *
  * @param source what the text is, for errors
  * @throws what {@link parseYaml} throws
  */
-export function parseManifest(text: string, source = 'rendered manifest'): unknown {
+export function parseHelmYaml(text: string, source = 'rendered manifest'): unknown {
   return parseYaml(text, { source, booleans: 'yaml-1.1', longIntegers: 'exact' }).value;
 }
 
