@@ -1,6 +1,7 @@
 import { componentLog } from '@addon-operator/base/log';
 import type { Redactor } from '@addon-operator/base/redactor';
 import type { HelmDriver } from '@addon-operator/helm-releases/helm-driver';
+import { ownedReleases } from '@addon-operator/helm-releases/owned-releases';
 import { startHelm } from '@addon-operator/helm-releases/start-helm';
 import type { HookMetrics } from '@addon-operator/metrics/hook-metrics';
 import type { TaskHandler } from '@addon-operator/task-queue';
@@ -34,6 +35,7 @@ import {
 } from '../operator/lone-module.ts';
 import { ModuleFiles } from '../operator/module-files.ts';
 import { createFlags, discoveries } from '../operator/module-flags.ts';
+import { fileSetStore, ModuleMemory } from '../operator/module-memory.ts';
 import { ModuleOperations } from '../operator/module-operations.ts';
 import { ModuleRegistry } from '../operator/module-registry.ts';
 import type { Operator } from '../operator/operator.ts';
@@ -77,6 +79,8 @@ export interface BuildOptions {
   readonly stop: AbortSignal;
   /** The ports of webhooks that another replica can take over; undefined where there is one replica only. */
   readonly heldPorts: Lead['heldPorts'];
+  /** Shows that the start waits for a file that can be loaded; see {@link FileWaits}. */
+  readonly onWait?: Parameters<typeof createFileWaits>[0]['onWait'];
   /** What is started later is entered here. */
   readonly running: AsyncDisposableStack;
   /** Default: it runs all modules. */
@@ -120,7 +124,21 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const authorization = await createAuthorization({ ...all, isInspection });
   const loads = createFileWaits({ ...options, isInspection });
   const crds = createCrds({ ...options, ...base.cluster, kube: base.cluster.helm });
-  const fileOptions = { ...all, lone, gate: authorization?.gate, crds };
+  const memory = await ModuleMemory.load({
+    store: lone ? undefined : fileSetStore(all.kube, memoryRef(settings)),
+    log,
+    stop,
+  });
+  options.running.defer(() => memory.idle());
+  const releasesInCluster = (signal: AbortSignal) => ownedReleases(all.kube, settings, signal);
+  const fileOptions = {
+    ...all,
+    lone,
+    gate: authorization?.gate,
+    crds,
+    memory,
+    ownedReleases: releasesInCluster,
+  };
   const files = await loads.untilLoaded(() => ModuleFiles.read(fileOptions));
   const handOvers = createHandOvers(all);
   const pauses = await pausesFor(options, files, handOvers);
@@ -173,13 +191,14 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
       ...discoveries(moduleHooks, flags, extenders),
       loadModuleHooks: moduleHooks.load,
       loadGlobalHooks: (...load) => loadGlobalHooks(loader, settings.globalHooksDir, ...load),
-      reloadModules: () => files.reload({ moduleHooks, values, followSecrets, registry }),
+      reloadModules: (only) => files.reload({ moduleHooks, values, followSecrets, registry }, only),
       modulesDirectories: () => files.found.directories,
       ...(lone && sourcesOf(lone)),
     },
     bindings: bindingsOf({ ...base, ...waiting, host, metrics, stop, router, schedules, webhooks }),
     configMapContent: contentFor(options, files),
     followSecrets,
+    memory,
     deployHooks: new DeployHooks({ ...explained, metrics }),
     extensions: { ...extensions, flow: () => files.flow },
     directoryMemory: lone ? NO_DIRECTORY_MEMORY : directoryMemory(all.kube, memoryRef(settings)),

@@ -3,6 +3,7 @@ import { errorFields } from '@addon-operator/base/errors';
 import { freeMemory } from '@addon-operator/base/free-memory';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { onConfigChange } from '../operator/config-changes.ts';
+import { DirectoryLooks, runLooks } from '../operator/directory-looks.ts';
 import { handOverActions } from '../operator/hand-over-tasks.ts';
 import type { HandOvers } from '../operator/hand-overs.ts';
 import type { Operator } from '../operator/operator.ts';
@@ -41,6 +42,7 @@ export function startLoops(host: DaemonHost, parts: LoopParts): void {
     schedules.run(stop),
     pauses.watch(() => onPausesChange(operator), stop),
     pauses.follow(stop),
+    runLooks(new DirectoryLooks(operator), host, stop),
     handOvers.run(handOverActions(operator, pauses), stop),
     every(host.clock, LIVE_TICK_MS, showLife, stop),
     every(host.clock, CONFIG_CHECK_MS, checkConfig, stop),

@@ -5,6 +5,7 @@ import { observeLog } from '@addon-operator/logging/observe-log';
 import { withRedactedLog } from '@addon-operator/logging/redacted-log';
 import { HookMetrics } from '@addon-operator/metrics/hook-metrics';
 import { endOnUncaught } from '@addon-operator/process/end-on-uncaught';
+import { peerUid } from '@addon-operator/process/peer-uid';
 import { startTracing } from '@addon-operator/tracing';
 import { leaderPod } from '../leader/leader-host.ts';
 import { ALONE, type LeadOnCluster, type TakeLeadOptions, takeLead } from '../leader/take-lead.ts';
@@ -19,10 +20,12 @@ import { STARTING_VIEW } from '../operator/operator-view.ts';
 import { type HookTools, startHookTools } from '../operator/start-hook-tools.ts';
 import { FILES_CHANGED } from '../operator/tasks.ts';
 import { watchedPaths, watchFiles } from '../operator/watch-files.ts';
+import { startStatusSocket } from '../server/start-debug.ts';
 import { type Probes, startProbes } from '../server/start-probes.ts';
 import { ConfigMapEventLog } from '../settings/log-parameters.ts';
 import { refuseUnsupported } from '../settings/unsupported-settings.ts';
 import type { Settings } from '../settings.ts';
+import { type OperatorStatus, unloadedStatus } from '../status/operator-status.ts';
 import { runModuleObjects } from '../status/run-module-objects.ts';
 import { type Standby, standbyStatus } from '../status/standby.ts';
 import { Page } from '../ui/page.ts';
@@ -178,6 +181,12 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     configMap,
     objects,
     heldPorts: lead.heldPorts,
+    onWait: async (error) => {
+      const status = (): OperatorStatus => unloadedStatus(error);
+      probes.show({ ...STARTING_VIEW, status });
+      const socket = await startStatusSocket({ settings, status, redactor, peerUid, log: host.log });
+      return () => socket.stop();
+    },
     variant: { lone: lone?.module },
   });
   const { operator, loads } = parts;

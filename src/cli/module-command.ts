@@ -166,7 +166,7 @@ function addOperationCommands(
 const ANY_MODULE = 'name of the module; its directory may be gone';
 
 /**
- * Adds what a person decides about releases and their deletion: `module confirm-purge`, `module release-finalizer` and
+ * Adds what a person decides about files, releases and their deletion: `module confirm-purge`, `module confirm-files`, `module release-finalizer` and
  * `module release-unlock`.
  */
 function addReleaseCommands(
@@ -183,6 +183,15 @@ function addReleaseCommands(
     () => ({ path: '/module/confirm-purge', form: {} }),
     common,
   );
+  addDebugCommand(
+    module,
+    {
+      name: 'confirm-files',
+      description: 'Confirm that missing files of a module were removed on purpose',
+    },
+    ([name = '']) => ({ path: `${pathOf(name)}/confirm-files`, form: {} }),
+    common,
+  ).addArgument(nameArgument('module', '<name>', 'name of the module'));
   addDebugCommand(
     module,
     {

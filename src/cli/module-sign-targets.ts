@@ -3,11 +3,10 @@ import { basename, resolve, sep } from 'node:path';
 import { hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { CandidateContent } from '@addon-operator/module-authorization/authorization-policy';
 import { readCandidate } from '@addon-operator/module-authorization/read-candidate';
-import { modulePlaces } from '../modules/find-modules.ts';
 import { parseDirectoryName } from '../modules/module-name.ts';
+import { isPlace, modulePlaces } from '../modules/modules-directory.ts';
 import { readSetting } from '../settings/read-settings.ts';
 import type { CliHost } from './cli-host.ts';
-import { quietHost } from './quiet-host.ts';
 
 /** A module on disk. */
 export interface Target {
@@ -57,17 +56,16 @@ export async function readTarget({ name, directory }: Target, host: CliHost): Pr
 }
 
 async function knownTargets(dirs: readonly string[], host: CliHost): Promise<readonly Target[]> {
-  const { log } = quietHost(host);
   const targets = new Map<string, Target>();
   for (const dir of dirs.map((path) => resolve(host.cwd, path))) {
-    const places = await modulePlaces(dir, { defaultOrder: 0, log }).catch((cause: unknown) => {
+    const places = await modulePlaces(dir, { defaultOrder: 0 }).catch((cause: unknown) => {
       if (cause instanceof OperatorError) throw cause;
       throw new OperatorError('MODULE_INVALID', `cannot read modules directory ${dir}: ${messageOf(cause)}`, {
         cause,
       });
     });
-    for (const { name, path: directory } of places)
-      if (!targets.has(name)) targets.set(name, { name, directory });
+    for (const { name, path: directory, content } of places.filter(isPlace))
+      if (content.type !== 'unreadable' && !targets.has(name)) targets.set(name, { name, directory });
   }
   return [...targets.values()];
 }

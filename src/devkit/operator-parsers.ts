@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { OperatorError } from '@addon-operator/base/errors';
 import { silentLogger } from '@addon-operator/base/log';
 import { mergeValues } from '@addon-operator/json/merge';
 import type { OperatorParsers } from '@addon-operator/module-lint';
@@ -29,6 +30,7 @@ export function operatorParsers(
       const { name, order = 0 } = parseDirectoryName(directoryName);
       const common = await commonValues(modulesDir);
       const module = await loadModule({ name, order, path }, common, false, silentLogger);
+      if (module.refusal !== undefined) throw new OperatorError('MODULE_INVALID', module.refusal.reason);
       const schemas = await readSchemas(path, new SchemaCheck()).catch(() => ({}));
       const store = new ValuesStore({
         global: sectionOfFile(common, GLOBAL_SECTION),

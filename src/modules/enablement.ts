@@ -31,6 +31,8 @@ type DecisionSource =
   | 'enabled-script'
   | 'requirement'
   | 'authorization'
+  /** Its files cannot be read or used. */
+  | 'files'
   | 'deletion-policy';
 
 export interface Decision {

@@ -63,6 +63,7 @@ test('findModules() reads what a module directory says', async () => {
     key: 'myWeb',
     order: 1,
     path,
+    entries: ['values.yaml', 'Chart.yaml', 'enabled', '../values.yaml'],
     chart: 'chart-yaml',
     enabledScript: join(path, 'enabled'),
     ownFlag: true,
@@ -278,7 +279,12 @@ test('findModules() reads nothing of a module that the gate refuses, and others 
   });
   expect(asked).toEqual(['begin', 'evil modules/010-evil', 'web modules/020-web']);
   expect(modules).toMatchObject([
-    { name: 'evil', refusal: 'not signed', chart: 'none', staticValues: { a: 1 } },
+    {
+      name: 'evil',
+      refusal: { type: 'unauthorized', reason: 'not signed' },
+      chart: 'none',
+      staticValues: { a: 1 },
+    },
     { name: 'web', path: join(root, 'copies/020-web'), source: join(root, 'modules/020-web') },
   ]);
   expect(staticValues.modules.get('web' as ModuleName)).toEqual({ checked: true });

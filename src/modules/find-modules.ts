@@ -1,5 +1,4 @@
-import type { Dirent } from 'node:fs';
-import { readdir, realpath, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
@@ -19,8 +18,10 @@ import {
 import type { SectionSchemas } from '../values/section-schemas.ts';
 import { FLAG_SUFFIX } from '../values/values-patch.ts';
 import type { StaticValues } from '../values/values-store.ts';
+import { COMMON_VALUES, type FileSet, lostEntries, type ModuleEntry, readDigests } from './file-set.ts';
 import {
   flagOfFile,
+  invalidFile,
   loadModule,
   readSchemas,
   readValuesFile,
@@ -28,8 +29,15 @@ import {
   sectionOfFile,
   type ValuesFile,
 } from './load-module.ts';
-import type { Module } from './module.ts';
-import { parseDirectoryName } from './module-name.ts';
+import type { Module, Refusal } from './module.ts';
+import {
+  type DirectoryEntry,
+  isPlace,
+  logNotice,
+  type ModulePlace,
+  modulePlaces,
+  VALUES_FILE,
+} from './modules-directory.ts';
 import { refuseOutsideLinks } from './outside-links.ts';
 import { inRunOrder } from './run-order.ts';
 
@@ -49,8 +57,25 @@ export interface FindModulesOptions {
   readonly gate?: ModuleGate | undefined;
   /** Whether links in modules may lead out of them. Default false. A gate refuses such links in any case. */
   readonly allowsLinksOutside?: boolean;
+  /** Default: no module was there before, so that what is gone is not looked for. */
+  readonly before?: ModulesBefore;
+  /** Names of the modules that are read; default: all. */
+  readonly only?: ReadonlySet<string> | undefined;
+  /** Whether files that cannot be used refuse their module alone. Default false: only module.yaml does, others end the search. */
+  readonly isolatesInvalid?: boolean;
   readonly log: Logger;
 }
+
+/** What is known of modules from earlier, so that one whose files cannot be read is held and not taken for deleted. */
+export interface ModulesBefore {
+  /** Names of modules that are enabled, have a release, or have run successfully. Called only if an entry cannot be read. */
+  known(): Promise<ReadonlySet<string>>;
+  /** The files that a module had in its last successful run; undefined if that is not known. */
+  filesOf(module: ModuleName): FileSet | undefined;
+}
+
+/** How a person says that files were removed on purpose. */
+export const CONFIRM_FILES_COMMAND = 'addon-operator module confirm-files';
 
 /** All that the modules directories say. */
 export interface FoundModules {
@@ -67,11 +92,11 @@ export interface FoundModules {
 
 /**
  * Finds and reads all modules, at the start and when files change; nothing is executed. Which of them are enabled is decided
- * later, by `module-discovery.ts`. A module is each sub-directory, or symbolic link to a directory, whose name does not start with a
- * dot.
+ * later, by `module-discovery.ts`. A module whose directory or files are lost, or whose module.yaml cannot be used, is
+ * among the result with the reason why it is not run.
  *
- * @throws OperatorError MODULE_INVALID for a directory that does not exist, a name that cannot be a module's, a
- *   link that leads out of a module, a module.yaml that cannot be used or modules that require one another in a cycle, VALUES_INVALID for a values.yaml or a schema that cannot be used
+ * @throws OperatorError MODULE_INVALID for a modules directory that does not exist, a name that cannot be a module's, a
+ *   link that leads out of a module, or modules that require one another in a cycle; VALUES_INVALID for a values.yaml or a schema that cannot be used
  */
 export async function findModules(options: FindModulesOptions): Promise<FoundModules> {
   const { log } = options;
@@ -91,9 +116,10 @@ export async function findModules(options: FindModulesOptions): Promise<FoundMod
       commonFlagFiles.set(key, common.path);
     }
     const fresh: ModulePlace[] = [];
-    const found = await modulePlaces(dir, options);
+    const found = await usedPlaces(await modulePlaces(dir, options), options);
     directories.push({ path: dir, modules: found.map(({ name }) => name) });
     for (const place of found) {
+      if (options.only?.has(place.name) === false) continue;
       const first = places.get(place.name);
       if (first !== undefined) {
         warnAboutDuplicate(place, first, log);
@@ -106,17 +132,18 @@ export async function findModules(options: FindModulesOptions): Promise<FoundMod
     const atOnce = options.gate === undefined ? READS_AT_ONCE : 1;
     modules.push(...(await mapParallel(fresh, atOnce, (place) => load(place, common, options))));
   }
-  const sorted = inRunOrder(modules);
-  const sections = new Map(sorted.map(({ name, staticValues }) => [name, staticValues]));
   const check = new SchemaCheck();
-  const authorized = sorted.filter(({ refusal }) => refusal === undefined);
-  const schemas = new Map<ValuesOwner, SectionSchemas>(
-    await mapParallel(
-      authorized,
-      READS_AT_ONCE,
-      async ({ name, path }) => [name, await readSchemas(path, check)] as const,
-    ),
-  );
+  const schemas = new Map<ValuesOwner, SectionSchemas>();
+  const sorted = await mapParallel(inRunOrder(modules), READS_AT_ONCE, async (module) => {
+    if (module.refusal !== undefined) return module;
+    try {
+      schemas.set(module.name, await readSchemas(module.path, check));
+      return module;
+    } catch (error) {
+      return { ...module, refusal: invalid(error, options) };
+    }
+  });
+  const sections = new Map(sorted.map(({ name, staticValues }) => [name, staticValues]));
   if (options.globalHooksDir !== undefined)
     schemas.set(GLOBAL_SECTION, await readSchemas(resolve(options.globalHooksDir), check));
   return {
@@ -151,23 +178,85 @@ function* flagsOf(common: ValuesFile): Generator<readonly [ModuleKey, boolean]> 
   }
 }
 
-async function load(
-  place: ModulePlace,
-  common: ValuesFile,
-  { gate, isStrict, allowsLinksOutside = false, log }: FindModulesOptions,
-): Promise<Module> {
-  if (gate === undefined) {
-    if (!allowsLinksOutside) refuseOutsideLinks(place.name, place.path);
-    return loadModule(place, common, isStrict, log);
+/** Leaves out entries that are no modules, and says so. */
+async function usedPlaces(
+  places: readonly DirectoryEntry[],
+  { before, log }: FindModulesOptions,
+): Promise<readonly ModulePlace[]> {
+  const isReadable = places.every(({ content }) => content.type === 'module');
+  const known = isReadable ? undefined : await before?.known();
+  return places.filter((place): place is ModulePlace => {
+    if (isPlace(place) && (place.content.type !== 'unreadable' || known?.has(place.name) === true))
+      return true;
+    logNotice(place.entry, place.content, log);
+    return false;
+  });
+}
+
+async function load(place: ModulePlace, common: ValuesFile, options: FindModulesOptions): Promise<Module> {
+  const { gate, isStrict, allowsLinksOutside = false, before, log } = options;
+  const lost = await lostDirectory(place, before);
+  if (lost !== undefined) return refusedModule({ ...place, path: place.entry }, common, lost);
+  const { entry, path } = place;
+  const found = { ...place, ...(entry !== path && { link: entry }), entries: entriesOf(place, common) };
+  try {
+    if (gate === undefined) {
+      if (!allowsLinksOutside) refuseOutsideLinks(place.name, place.path);
+      return await withLostFiles(await loadModule(found, common, isStrict, log), before);
+    }
+    const { path: source } = place;
+    const admission = await gate.admit(place.name, source);
+    switch (admission.type) {
+      case 'refused':
+        return refusedModule(place, common, { type: 'unauthorized', reason: admission.reason });
+      case 'admitted': {
+        const module = await loadModule({ ...found, path: admission.path }, common, isStrict, log);
+        return await withLostFiles({ ...module, source }, before);
+      }
+    }
+  } catch (error) {
+    return refusedModule(place, common, invalid(error, options));
   }
-  const { path: source } = place;
-  const admission = await gate.admit(place.name, source);
-  switch (admission.type) {
-    case 'refused':
-      return refusedModule(place, common, admission.reason);
-    case 'admitted':
-      return { ...(await loadModule({ ...place, path: admission.path }, common, isStrict, log)), source };
-  }
+}
+
+function entriesOf({ content }: ModulePlace, common: ValuesFile): readonly ModuleEntry[] {
+  const own = content.type === 'module' ? content.entries : [];
+  return common.text === undefined ? own : [...own, COMMON_VALUES];
+}
+
+/** An empty directory counts only where a module was before: its author may be about to fill it. */
+async function lostDirectory(
+  { name, entry, content }: ModulePlace,
+  before: ModulesBefore | undefined,
+): Promise<Refusal | undefined> {
+  if (content.type === 'module' || before === undefined) return undefined;
+  if (!(await before.known()).has(name)) return undefined;
+  return {
+    type: 'gone',
+    reason: `its directory ${entry} ${content.problem}`,
+    remedy: `restore ${entry}, then the module continues by itself`,
+  };
+}
+
+async function withLostFiles(module: Module, before: ModulesBefore | undefined): Promise<Module> {
+  const files = before?.filesOf(module.name);
+  if (files === undefined || module.refusal !== undefined) return module;
+  const { path, source = path, name, entries = [] } = module;
+  if (files.entries.every((entry) => entries.some((each) => each === entry))) return module;
+  const lost = lostEntries(files, { entries, digests: await readDigests(path) }).join(' and ');
+  if (lost === '') return module;
+  const refusal: Refusal = {
+    type: 'gone',
+    reason: `${lost} of ${source} was there in its last successful run and is missing, while its other files are as they were`,
+    remedy: `restore ${lost} in ${source}, or confirm that it was removed on purpose: \`${CONFIRM_FILES_COMMAND} ${name}\``,
+  };
+  return { ...module, refusal };
+}
+
+/** @throws the error where it ends the search for all modules */
+function invalid(error: unknown, { isolatesInvalid = false }: FindModulesOptions): Refusal {
+  if (!isolatesInvalid || !(error instanceof OperatorError)) throw error;
+  return invalidFile(error);
 }
 
 function warnAboutDuplicate(module: ModulePlace, first: ModulePlace, log: Logger): void {
@@ -180,62 +269,4 @@ function warnAboutDuplicate(module: ModulePlace, first: ModulePlace, log: Logger
     },
     'module is not registered, because it has a duplicate',
   );
-}
-
-/** The file beside modules that is none. */
-const VALUES_FILE = 'values.yaml';
-
-/** Where a module lies, and what the name of its directory says. */
-type ModulePlace = Pick<Module, 'name' | 'order' | 'path'>;
-
-/**
- * The modules in a directory, in the order of their directories' names; nothing in them is looked at.
- *
- * @throws OperatorError MODULE_INVALID for a name that cannot be a module's
- */
-export async function modulePlaces(
-  dir: string,
-  { defaultOrder, log }: { readonly defaultOrder: number; readonly log: Logger },
-): Promise<readonly ModulePlace[]> {
-  const entries = await readdir(dir, { withFileTypes: true });
-  const places: ModulePlace[] = [];
-  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
-    if (entry.name.startsWith('.') || entry.name === VALUES_FILE) continue;
-    const path = await moduleDirectory(dir, entry, log);
-    if (path === undefined) continue;
-    const { name, order = defaultOrder } = parseName(entry.name, dir);
-    places.push({ name, order, path });
-  }
-  return places;
-}
-
-/** The real path of a module; undefined, with a warning, for everything that is no directory. */
-async function moduleDirectory(dir: string, entry: Dirent, log: Logger): Promise<string | undefined> {
-  const path = join(dir, entry.name);
-  if (entry.isDirectory()) return path;
-  if (!entry.isSymbolicLink()) {
-    log.warn({ path }, 'not a directory, so not a module: ignored');
-    return undefined;
-  }
-  try {
-    const target = await realpath(path);
-    if ((await stat(target)).isDirectory()) return target;
-    log.warn({ path, target }, 'Symlink target is not a directory. Ignoring module');
-  } catch (error) {
-    if (!isMissingFile(error)) {
-      throw new OperatorError('MODULE_INVALID', `cannot follow symlink '${path}': ${messageOf(error)}`, {
-        cause: error,
-      });
-    }
-    log.warn({ path }, 'Symlink target does not exist. Ignoring module');
-  }
-  return undefined;
-}
-
-function parseName(directoryName: string, dir: string): ReturnType<typeof parseDirectoryName> {
-  try {
-    return parseDirectoryName(directoryName);
-  } catch (cause) {
-    throw new OperatorError('MODULE_INVALID', `${join(dir, directoryName)}: ${messageOf(cause)}`, { cause });
-  }
 }

@@ -12,11 +12,11 @@ import { parseYaml } from '@addon-operator/yaml';
 import validVersion from 'semver/functions/valid.js';
 import { keyOfName } from '../values/module-key.ts';
 import { parseSectionSchemas, type SchemaText, type SectionSchemas } from '../values/section-schemas.ts';
-import type { ChartKind, Module } from './module.ts';
+import type { ChartKind, Module, Refusal } from './module.ts';
 import { type ModuleManifest, NO_MANIFEST, parseManifest } from './module-manifest.ts';
 
 /**
- * Reads what the directory of one module says.
+ * Reads what the directory of one module says. A module.yaml that cannot be used refuses the module.
  *
  * @param common the values.yaml beside the module's directory
  * @param isStrict whether the module must have a values.yaml
@@ -24,19 +24,22 @@ import { type ModuleManifest, NO_MANIFEST, parseManifest } from './module-manife
  *   directory cannot be looked at
  */
 export async function loadModule(
-  { name, order, path }: Pick<Module, 'name' | 'order' | 'path'>,
+  { name, order, path, link, entries }: Pick<Module, 'name' | 'order' | 'path' | 'link' | 'entries'>,
   common: ValuesFile,
   isStrict: boolean,
   log: Logger,
 ): Promise<Module> {
   const key = keyOfName(name);
   const own = await readValuesFile(join(path, 'values.yaml'), isStrict, log);
-  const manifest = await readManifest(path);
+  const { manifest, refusal } = await readManifest(path);
   return {
     name,
     key,
     order,
     path,
+    ...(refusal && { refusal }),
+    ...(link !== undefined && { link }),
+    ...(entries && { entries }),
     chart: await chartKind(path),
     enabledScript: await enabledScript(path, name, log),
     ownFlag: flagOfFile(own, `${key}Enabled`),
@@ -51,7 +54,7 @@ export async function loadModule(
 export function refusedModule(
   { name, order, path }: Pick<Module, 'name' | 'order' | 'path'>,
   common: ValuesFile,
-  refusal: string,
+  refusal: Refusal,
 ): Module {
   const key = keyOfName(name);
   return {
@@ -105,20 +108,30 @@ async function look(path: string): Promise<Stats | undefined> {
   }
 }
 
-/**
- * Reads the `module.yaml` of a module's directory; without one the module requires nothing.
- *
- * @throws OperatorError MODULE_INVALID for a file that cannot be read or used
- */
-async function readManifest(modulePath: string): Promise<ModuleManifest> {
+/** Reads the `module.yaml` of a module's directory; without one the module requires nothing. */
+async function readManifest(
+  modulePath: string,
+): Promise<{ readonly manifest: ModuleManifest; readonly refusal?: Refusal }> {
   const path = join(modulePath, 'module.yaml');
   try {
     const content = await readYaml(path);
-    return content === undefined ? NO_MANIFEST : parseManifest(content, path);
+    return { manifest: content === undefined ? NO_MANIFEST : parseManifest(content, path) };
   } catch (cause) {
-    if (cause instanceof OperatorError && cause.code === 'MODULE_INVALID') throw cause;
-    throw new OperatorError('MODULE_INVALID', `cannot use ${path}: ${messageOf(cause)}`, { cause });
+    const isNamed = cause instanceof OperatorError && cause.code === 'MODULE_INVALID';
+    const error = isNamed
+      ? cause
+      : new OperatorError('MODULE_INVALID', `cannot use ${path}: ${messageOf(cause)}`, { cause });
+    return { manifest: NO_MANIFEST, refusal: invalidFile(error) };
   }
+}
+
+/** What becomes of a module with a file that cannot be used. */
+export function invalidFile(error: OperatorError): Refusal {
+  return {
+    type: 'invalid',
+    reason: error.message,
+    remedy: 'correct the file',
+  };
 }
 
 /** The version in the Chart.yaml of a module's directory, if there is one that other modules can be compared with. */

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { moduleNamed } from '../../test/support/module-fixture.ts';
 import { keyOfName, type ModuleKey, type ModuleName } from '../values/module-key.ts';
 import { EXTENDERS, type Extender, type ModuleFlags } from './enablement.ts';
-import type { Module } from './module.ts';
+import type { Module, Refusal } from './module.ts';
 import { type DiscoveryInput, discoverModules, type EnabledScript } from './module-discovery.ts';
 import { NO_MANIFEST } from './module-manifest.ts';
 import { parseModuleName } from './module-name.ts';
@@ -155,7 +155,7 @@ test('discoverModules() rejects with the reason of the abort', async () => {
   );
 });
 
-const REFUSAL = 'it is not signed';
+const REFUSAL: Refusal = { type: 'unauthorized', reason: 'it is not signed' };
 const ON = (...names: string[]): ModuleFlags => ({
   common: new Map(names.map((name) => [keyOfName(name), true])),
   dynamic: new Map(),

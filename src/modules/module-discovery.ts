@@ -134,8 +134,8 @@ function protect(
 }
 
 /**
- * A module that is not authorized counts as enabled where it is deployed, or flags enable it: what it has in the cluster
- * stays. What it says itself is not known.
+ * A module that is not run counts as enabled where it is deployed, or flags enable it: what it has in the cluster stays. What it
+ * says itself is not known, except where only one of its files cannot be used.
  */
 function refuse(
   { name, refusal }: Module,
@@ -143,14 +143,23 @@ function refuse(
   deployed: ReadonlySet<ModuleName> = new Set(),
 ): Decision {
   if (refusal === undefined) return decision;
-  if (deployed.has(name))
-    return {
-      isEnabled: true,
-      source: 'authorization',
-      reason: `not authorized, so it is not changed: ${refusal}`,
-    };
-  if (!decision.isEnabled && decision.source !== 'default') return decision;
-  return { isEnabled: decision.isEnabled, source: 'authorization', reason: `not authorized: ${refusal}` };
+  const { type, reason } = refusal;
+  const isDeployed = deployed.has(name);
+  switch (type) {
+    case 'unauthorized':
+      if (isDeployed)
+        return {
+          isEnabled: true,
+          source: 'authorization',
+          reason: `not authorized, so it is not changed: ${reason}`,
+        };
+      if (!decision.isEnabled && decision.source !== 'default') return decision;
+      return { isEnabled: decision.isEnabled, source: 'authorization', reason: `not authorized: ${reason}` };
+    case 'gone':
+      return { isEnabled: isDeployed || decision.isEnabled, source: 'files', reason };
+    case 'invalid':
+      return isDeployed || decision.isEnabled ? { isEnabled: true, source: 'files', reason } : decision;
+  }
 }
 
 /** What counts of what a module requires: it is not deleted because another one is not authorized. */

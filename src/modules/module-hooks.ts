@@ -55,8 +55,12 @@ export function createModuleHooks({
   running.defer(() => removal);
   const load: ModuleHooks['load'] = async (module, signal, onInvalid) => {
     const { name, path, refusal } = module;
+    if (refusal?.type === 'unauthorized')
+      throw new OperatorError('MODULE_UNAUTHORIZED', `Module ${name} is not authorized: ${refusal.reason}`, {
+        isPermanent: true,
+      });
     if (refusal !== undefined)
-      throw new OperatorError('MODULE_UNAUTHORIZED', `Module ${name} is not authorized: ${refusal}`, {
+      throw new OperatorError('MODULE_INVALID', `Module ${name} cannot be used: ${refusal.reason}`, {
         isPermanent: true,
       });
     return loader.load(join(path, 'hooks'), { type: 'module', module: name }, signal, { onInvalid });

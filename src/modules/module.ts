@@ -1,5 +1,6 @@
 import type { JsonObject } from '@addon-operator/json';
 import type { ModuleKey, ModuleName } from '../values/module-key.ts';
+import type { ModuleEntry } from './file-set.ts';
 import type { ModuleManifest } from './module-manifest.ts';
 
 /**
@@ -7,6 +8,15 @@ import type { ModuleManifest } from './module-manifest.ts';
  * but no Chart.yaml, so a chart is made for it; `none`, the module has hooks only and no release.
  */
 export type ChartKind = 'chart-yaml' | 'templates-only' | 'none';
+
+/** Why a module is not run. Nothing of it is started, and what it has in the cluster stays. */
+export type Refusal =
+  /** The policy does not admit it: nothing was read from its directory. */
+  | { readonly type: 'unauthorized'; readonly reason: string }
+  /** Its directory is gone or cannot be read, or files are missing that it had in its last successful run. */
+  | { readonly type: 'gone'; readonly reason: string; readonly remedy: string }
+  /** A file of it cannot be used. */
+  | { readonly type: 'invalid'; readonly reason: string; readonly remedy: string };
 
 /** One module, read once from its directory when the daemon starts. */
 export interface Module {
@@ -16,10 +26,12 @@ export interface Module {
   readonly order: number;
   /** Absolute path of the directory that it runs from; for a symbolic link the path it leads to. */
   readonly path: string;
+  /** Absolute path of the link in the modules directory that led to it; absent where that was no link. */
+  readonly link?: string;
   /** Absolute path of the directory it was copied from; absent when it runs from its original directory. */
   readonly source?: string;
-  /** Why it may not be run: then nothing was read from its directory. Absent when it may. */
-  readonly refusal?: string;
+  /** Absent when it may be run. */
+  readonly refusal?: Refusal;
   readonly chart: ChartKind;
   /** Absolute path of the executable enabled script; undefined when there is none or it is not executable. */
   readonly enabledScript: string | undefined;
@@ -32,6 +44,8 @@ export interface Module {
   readonly manifest: ModuleManifest;
   /** What other modules can require: of module.yaml, else of Chart.yaml; undefined without a semantic version. */
   readonly version: string | undefined;
+  /** What its directory contained when it was read; absent where it could not be read. */
+  readonly entries?: readonly ModuleEntry[];
 }
 
 /** Sorts by number, then by name. */

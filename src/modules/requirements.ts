@@ -1,6 +1,6 @@
 import satisfies from 'semver/functions/satisfies.js';
 import type { ModuleName } from '../values/module-key.ts';
-import type { Module } from './module.ts';
+import type { Module, Refusal } from './module.ts';
 import type { Requirement } from './module-manifest.ts';
 
 /** What is known about the other modules when a module is decided about. */
@@ -26,6 +26,12 @@ export function unmetRequirement(
   return undefined;
 }
 
+const REFUSED: Readonly<Record<Refusal['type'], string>> = {
+  unauthorized: 'is not authorized',
+  gone: 'is held because its files are gone',
+  invalid: 'has a file that cannot be used',
+};
+
 function problemWith(
   { name, version: range, isOptional }: Requirement,
   { modules, enabled, deployed }: RequirementFacts,
@@ -34,7 +40,7 @@ function problemWith(
   if (other === undefined) return isOptional ? undefined : `requires module ${name}, which does not exist`;
   if (!enabled.has(name)) return isOptional ? undefined : `requires module ${name}, which is disabled`;
   if (other.refusal !== undefined && deployed?.has(name) !== true)
-    return isOptional ? undefined : `requires module ${name}, which is not authorized`;
+    return isOptional ? undefined : `requires module ${name}, which ${REFUSED[other.refusal.type]}`;
   if (range === undefined) return undefined;
   if (other.version === undefined)
     return `requires module ${name} in version ${range}, but its version is unknown: set it in module.yaml or Chart.yaml`;

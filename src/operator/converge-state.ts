@@ -90,6 +90,13 @@ export class ConvergeState {
     this.#purge = decision;
   }
 
+  /** Modules whose directories are back: their releases wait for no decision any more. */
+  releaseFromPurge(modules: ReadonlySet<string>): void {
+    if (typeof this.#purge === 'string') return;
+    const releases = this.#purge.releases.filter((name) => !modules.has(name));
+    this.#purge = releases.length === 0 ? 'decided' : { ...this.#purge, releases };
+  }
+
   /** The ConfigMap can be read, but what it says does not match the schemas; older values stay in force. */
   get isConfigRefused(): boolean {
     return this.#isConfigRefused;

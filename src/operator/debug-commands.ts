@@ -4,6 +4,7 @@ import type { HookAbortRequest } from '../status/hook-abort.ts';
 import type { HookTriggerRequest } from '../status/hook-trigger.ts';
 import type { ModuleOperation } from '../status/module-object.ts';
 import { type AbortHookParts, abortHook } from './abort-hook.ts';
+import { type ConfirmFilesParts, confirmFiles } from './confirm-files.ts';
 import { confirmPurge, type PurgeReleasesParts } from './handlers/purge-releases.ts';
 import type { Operator } from './operator.ts';
 import type { Pause } from './pause-entry.ts';
@@ -17,6 +18,7 @@ import { hooksInOperation, type TriggerHookParts, triggerHook } from './trigger-
 export function debugCommands(
   operator: AbortHookParts &
     RequestOperationParts &
+    ConfirmFilesParts &
     PurgeReleasesParts &
     ReleaseFinalizerParts &
     ReleaseUnlockParts &
@@ -42,6 +44,7 @@ export function debugCommands(
     hooks: () => hooksInOperation(operator).map(({ hook }) => fullName(hook)),
     releases: {
       unlock: (release: string, signal: AbortSignal) => releaseUnlock(operator, release, signal),
+      confirmFiles: (module: string) => confirmFiles(operator, module),
       confirmPurge: (signal: AbortSignal) => confirmPurge(operator, signal),
     },
   };

@@ -87,10 +87,12 @@ export function summarizeStates(
       drift: driftOf(operator, name),
       requires: requirementsOf(operator, module, queued),
       phase: phaseOf(operator, name),
+      ...heldBy(status, module),
     };
     const cause = firstCauseOf(facts, obstaclesOf(operator, name, places, obstacles));
     if (cause === undefined) return summary;
-    return { ...summary, heldUpBy: cause.text, ...(cause.ref !== null && { heldUpRef: cause.ref }) };
+    const heldUpBy = status === 'held' ? `${cause.text}; ${cause.remedy}` : cause.text;
+    return { ...summary, heldUpBy, ...(cause.ref !== null && { heldUpRef: cause.ref }) };
   });
 }
 
@@ -98,6 +100,7 @@ export function summarizeStates(
 export function heldSummaries(operator: Explained): readonly ModuleSummary[] {
   return heldExplanations(operator, []).map((explanation) => ({
     ...explanation,
+    heldUpBy: explanation.reason,
     lastError: null,
     nextTryAt: null,
     paused: null,
@@ -141,10 +144,12 @@ function factsOf(
   const places = queued.get(name) ?? [];
   const tracked = operator.registry.tracked.get(name);
   const release = releases.find((other) => other.name === name);
+  const status = statusOf(operator, name, places);
   return {
     module: name,
-    status: statusOf(operator, name, places),
+    status,
     ...decisionOf(operator, name),
+    ...heldBy(status, module),
     position: {
       place: operator.registry.modules.indexOf(module) + 1,
       of: operator.registry.modules.length,
@@ -171,6 +176,13 @@ function factsOf(
     drift: driftOf(operator, name),
     ...warningsOf(operator, tracked?.hooks ?? []),
   };
+}
+
+function heldBy(status: ModuleStatus, { refusal }: Module): Pick<ModuleExplanation, 'held'> {
+  if (status !== 'held' || refusal === undefined || refusal.type === 'unauthorized') return {};
+  const cause = refusal.type === 'gone' ? 'DirectoryGone' : 'ModuleInvalid';
+  const text = `${refusal.reason}; its release and objects stay, and its hooks do not run`;
+  return { held: { cause, text, remedy: refusal.remedy } };
 }
 
 function requirementsOf(
@@ -255,6 +267,9 @@ function statusOf(operator: Explained, name: ModuleName, places: readonly Place[
   const decision = operator.registry.discovery?.decisions.get(name);
   if (operator.registry.discovery === undefined) return 'undecided';
   if (decision?.source === 'authorization') return 'unauthorized';
+  const refusal = operator.registry.find(name)?.refusal;
+  if (decision?.source === 'files' || (refusal !== undefined && operator.registry.isEnabled(name)))
+    return 'held';
   if (!operator.registry.isEnabled(name))
     return operator.registry.isDeletionPending(name) ||
       places.some(({ entry }) => entry.task.type === 'ModuleDelete')

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { OperatorError } from '@addon-operator/base/errors';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { daemonHost } from '../../test/support/daemon-host.ts';
-import { FileWaits } from './file-waits.ts';
+import { FileWaits, READ_AGAIN_MS } from './file-waits.ts';
 import { QUIET_MS } from './watch-files.ts';
 
 const WAITING = 'files cannot be loaded, the start waits until they are corrected';
@@ -84,4 +84,27 @@ test('nothing is waited for without an author, and for errors that are no proble
     'a defect',
   );
   expect([impatient.hasWaited, waits.hasWaited]).toEqual([false, false]);
+});
+
+test('without an author values are read again from time to time, and what is wrong can be seen until then', async () => {
+  const host = daemonHost();
+  const events: string[] = [];
+  const onWait = async (error: OperatorError) => {
+    events.push(`shown ${error.message}`);
+    return async () => void events.push('ended');
+  };
+  const waits = new FileWaits({ directories: undefined, host, onWait, stop: new AbortController().signal });
+  const results = [new OperatorError('VALUES_INVALID', 'values.yaml:3'), 'loaded'];
+  const loaded = waits.untilLoaded(async () => {
+    const next = results.shift();
+    if (next instanceof Error) throw next;
+    return next;
+  });
+  await host.clock.untilAsleep();
+  expect(events).toEqual(['shown values.yaml:3']);
+  await host.clock.advance(READ_AGAIN_MS);
+  expect(await loaded).toBe('loaded');
+  expect(events).toEqual(['shown values.yaml:3', 'ended']);
+  const missing = new OperatorError('MODULE_INVALID', 'no directory');
+  await expect(waits.untilLoaded(() => Promise.reject(missing))).rejects.toThrow('no directory');
 });

@@ -6,14 +6,20 @@ import type { Settings } from '../settings.ts';
 import { QUIET_MS, type WatchedSettings, watchedPaths, watchPaths } from './watch-files.ts';
 
 export interface FileWaitsDeps {
-  readonly directories: readonly string[];
+  /** Files whose changes are followed; undefined: they are read again from time to time. */
+  readonly directories: readonly string[] | undefined;
   readonly host: { readonly clock: Clock; readonly log: Logger };
+  /** Called while a file is waited for, with what cannot be loaded; returns what ends that. */
+  readonly onWait?: ((error: OperatorError) => Promise<() => Promise<void>>) | undefined;
   readonly stop: AbortSignal;
 }
 
+/** Where nothing reports changes of files. */
+export const READ_AGAIN_MS = 10_000;
+
 /**
- * Loads files at the start. Development only: a file that cannot be loaded is waited for, since its author is about to
- * correct it. Without an author the first failure ends the start.
+ * Loads files at the start. A file that cannot be loaded is waited for: a process that ends would leave its user without the
+ * commands that name the file. Where the caller needs an end, such as a pipeline, the first failure ends the start.
  */
 export class FileWaits {
   readonly #deps: FileWaitsDeps | undefined;
@@ -35,53 +41,76 @@ export class FileWaits {
       return await load();
     } catch (error) {
       const deps = this.#deps;
-      if (deps === undefined || deps.stop.aborted || !(error instanceof OperatorError)) throw error;
+      if (deps === undefined || deps.stop.aborted || !isAwaited(error, deps)) throw error;
       this.#hasWaited = true;
       return await this.#retry(deps, load, error);
     }
   }
 
-  async #retry<T>({ host, directories, stop }: FileWaitsDeps, load: () => Promise<T>, first: OperatorError) {
-    const { clock, log } = host;
-    const changes = new Changes(stop);
-    const watcher = await watchPaths(directories, {
-      onChange: () => changes.note(),
-      // There may have been a change before the watch began.
-      onReady: () => changes.note(),
-      onError: (error) => log.warn(errorFields(error), 'files cannot be watched'),
-    });
+  async #retry<T>(deps: FileWaitsDeps, load: () => Promise<T>, first: OperatorError) {
+    const { host, stop, onWait } = deps;
+    const { log } = host;
+    const next = await untilNext(deps);
     try {
       for (let failure = first, isNew = true; ; ) {
         if (isNew) log.error(errorFields(failure), WAITING);
-        await changes.untilQuiet(clock);
+        const endWait = await onWait?.(failure);
+        await next.wait().finally(() => endWait?.());
         try {
           const loaded = await load();
           log.info({}, 'the files are loaded now, the start goes on');
           return loaded;
         } catch (error) {
-          if (stop.aborted || !(error instanceof OperatorError)) throw error;
+          if (stop.aborted || !isAwaited(error, deps)) throw error;
           isNew = messageOf(error) !== messageOf(failure);
           failure = error;
         }
       }
     } finally {
-      await watcher.close();
+      await next.close();
     }
   }
 }
 
-/** An author is at work where files are watched, unless the operator ends after the first converge or only looks. */
+/** An author corrects whatever is wrong. Elsewhere only values and schemas are waited for: a missing directory or hook ends the start. */
+function isAwaited(error: unknown, { directories }: FileWaitsDeps): error is OperatorError {
+  return error instanceof OperatorError && (directories !== undefined || error.code === 'VALUES_INVALID');
+}
+
+/** Waits until files may be different. */
+async function untilNext({ directories, host, stop }: FileWaitsDeps) {
+  const { clock, log } = host;
+  if (directories === undefined)
+    return { wait: () => clock.sleep(READ_AGAIN_MS, stop), close: () => Promise.resolve() };
+  const changes = new Changes(stop);
+  const watcher = await watchPaths(directories, {
+    onChange: () => changes.note(),
+    // There may have been a change before the watch began.
+    onReady: () => changes.note(),
+    onError: (error) => log.warn(errorFields(error), 'files cannot be watched'),
+  });
+  return { wait: () => changes.untilQuiet(clock), close: () => watcher.close() };
+}
+
+/**
+ * With `--watch-files` an author is about to correct the file. Without, the daemon waits where it is a process of its own. Nothing
+ * is waited for by one that ends after the first converge, or only looks.
+ */
 export function createFileWaits({
   settings,
   host,
   stop,
+  onWait,
   isInspection,
-}: Pick<FileWaitsDeps, 'host' | 'stop'> & {
+}: Pick<FileWaitsDeps, 'stop' | 'onWait'> & {
+  readonly host: FileWaitsDeps['host'] & { readonly process?: unknown };
   readonly settings: WatchedSettings & Pick<Settings, 'watchesFiles' | 'exitsAfterConverge'>;
   readonly isInspection: boolean;
 }): FileWaits {
-  const hasAuthor = settings.watchesFiles && !settings.exitsAfterConverge && !isInspection;
-  return new FileWaits(hasAuthor ? { directories: watchedPaths(settings), host, stop } : undefined);
+  const { watchesFiles, exitsAfterConverge } = settings;
+  const isWaiting = (watchesFiles || host.process !== undefined) && !exitsAfterConverge && !isInspection;
+  const directories = watchesFiles ? watchedPaths(settings) : undefined;
+  return new FileWaits(isWaiting ? { directories, host, onWait, stop } : undefined);
 }
 
 const WAITING = 'files cannot be loaded, the start waits until they are corrected';

@@ -5,11 +5,16 @@ import { createFlowHooks, type FlowHooksOptions } from '../extensions/flow/creat
 import type { FlowPassDeps } from '../extensions/flow/flow-pass.ts';
 import { type FoundModules, findModules } from '../modules/find-modules.ts';
 import type { Module } from '../modules/module.ts';
+import { inRunOrder } from '../modules/run-order.ts';
 import type { Settings } from '../settings.ts';
+import type { ModuleName, ValuesOwner } from '../values/module-key.ts';
+import type { SectionSchemas } from '../values/section-schemas.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import { type LoneModule, onlyFilesOf } from './lone-module.ts';
+import type { ModuleMemory } from './module-memory.ts';
 import type { ModuleRegistry } from './module-registry.ts';
-import { checkReconcileSchedules, nextReconcile } from './reconcile-schedule.ts';
+import { areMostGone } from './purge-guard.ts';
+import { nextReconcile, withReadableSchedules } from './reconcile-schedule.ts';
 
 export interface ModuleFilesOptions {
   readonly settings: FlowHooksOptions['settings'] &
@@ -20,12 +25,19 @@ export interface ModuleFilesOptions {
       | 'requiresValuesFiles'
       | 'globalHooksDir'
       | 'allowsLinksOutside'
+      | 'moduleFailurePolicy'
+      | 'watchesFiles'
+      | 'allowsEmptyModulesDir'
     >;
   readonly host: FlowHooksOptions['host'] & { readonly log: Logger };
   readonly extensions: FlowHooksOptions['extensions'];
   /** Undefined when every module may run. */
   readonly gate: (ModuleGate & { settle(): Promise<void> }) | undefined;
   readonly crds: { read(modules: readonly Module[]): Promise<void> };
+  /** What is known of modules from earlier runs. */
+  readonly memory: Pick<ModuleMemory, 'names' | 'filesOf'>;
+  /** Names of the releases in the cluster that are owned by this operator. @throws what the API client throws */
+  readonly ownedReleases: (signal: AbortSignal) => Promise<readonly string[]>;
   readonly stop: AbortSignal;
   /** Absent where all modules count. */
   readonly lone?: LoneModule | undefined;
@@ -36,7 +48,7 @@ export interface ReloadParts {
   readonly moduleHooks: { forget(): void };
   readonly values: Pick<ValuesStore, 'setStatic'>;
   readonly followSecrets: () => Promise<void>;
-  readonly registry: Pick<ModuleRegistry, 'setModules'>;
+  readonly registry: Pick<ModuleRegistry, 'setModules' | 'enabled'>;
 }
 
 /** What was read of the modules directories last, and flow hooks with it. */
@@ -52,7 +64,9 @@ export class ModuleFiles {
 
   /** Reads the modules directories. @throws OperatorError for directories and files that cannot be used */
   static async read(options: ModuleFilesOptions): Promise<ModuleFiles> {
-    return new ModuleFiles(options, await findAll(options));
+    const found = await findAll(options, { enabled: [] });
+    await options.crds.read(found.modules);
+    return new ModuleFiles(options, found);
   }
 
   get found(): FoundModules {
@@ -73,33 +87,115 @@ export class ModuleFiles {
     this.#flow = await flowOf(this.#options, this.#found.modules);
   }
 
-  /** Reads everything again. What cannot be read leaves everything as it was. @throws OperatorError */
-  async reload({ moduleHooks, values, followSecrets, registry }: ReloadParts): Promise<void> {
+  /**
+   * Reads modules again. What cannot be read leaves everything as it was, except that a module whose files are lost is
+   * held.
+   *
+   * @param only names of the modules; default: all, and whatever else the modules directories say
+   * @throws OperatorError
+   */
+  async reload(
+    { moduleHooks, values, followSecrets, registry }: ReloadParts,
+    only?: ReadonlySet<string>,
+  ): Promise<void> {
     moduleHooks.forget();
-    const next = await findAll(this.#options);
-    this.#flow = await flowOf(this.#options, next.modules);
-    this.#found = next;
-    values.setStatic(next.staticValues);
+    const { enabled } = registry;
+    // A directory that was empty brings more than its modules.
+    const isPart = only !== undefined && [...only].every((name) => this.hasModule(name));
+    const read = await findAll(this.#options, { enabled, only: isPart ? only : undefined });
+    const next = isPart ? withModules(this.#found, read, only) : read;
+    const vanished = vanishedModules(this.#found.modules, next, enabled, this.#options.settings);
+    const found = { ...next, modules: inRunOrder([...next.modules, ...vanished]) };
+    await this.#options.crds.read(found.modules);
+    this.#flow = await flowOf(this.#options, found.modules);
+    this.#found = found;
+    values.setStatic(found.staticValues);
     await followSecrets();
-    registry.setModules(next.modules);
+    registry.setModules(found.modules);
     await this.#options.gate?.settle();
   }
 }
 
-async function findAll({ settings, host, gate, lone, crds }: ModuleFilesOptions): Promise<FoundModules> {
-  const found = await findModules({
+/** What restricts a search for modules. */
+interface Search {
+  /** Modules that are enabled now. */
+  readonly enabled: readonly ModuleName[];
+  readonly only?: ReadonlySet<string> | undefined;
+}
+
+async function findAll(
+  { settings, host, gate, lone, memory, ownedReleases, stop }: ModuleFilesOptions,
+  { enabled, only }: Search,
+): Promise<FoundModules> {
+  let known: Promise<ReadonlySet<string>> | undefined;
+  const knownNames = async () => new Set([...memory.names, ...enabled, ...(await ownedReleases(stop))]);
+  const read = await findModules({
     dirs: settings.modulesDirs,
     defaultOrder: settings.unnumberedModulesOrder,
     isStrict: settings.requiresValuesFiles,
     globalHooksDir: settings.globalHooksDir,
     gate,
     allowsLinksOutside: settings.allowsLinksOutside,
+    before: {
+      known: () => (known ??= knownNames()),
+      filesOf: (module) => memory.filesOf(module),
+    },
+    isolatesInvalid: settings.moduleFailurePolicy === 'isolate' || only !== undefined,
+    only,
     log: componentLog(host, 'modules'),
   });
-  checkReconcileSchedules(found.modules);
-  const own = lone === undefined ? found : onlyFilesOf(lone, found);
-  await crds.read(own.modules);
-  return own;
+  const found = { ...read, modules: withReadableSchedules(read.modules) };
+  return lone === undefined ? found : onlyFilesOf(lone, found);
+}
+
+/** What was found, with some modules as they were read again; one that is not found any more is missing. */
+function withModules(before: FoundModules, read: FoundModules, names: ReadonlySet<string>): FoundModules {
+  const old = new Map(before.modules.map((module) => [module.name, module]));
+  // Only what was lost or is back is taken over, and a link that leads elsewhere.
+  const isTaken = ({ name, path, refusal }: Module): boolean =>
+    refusal !== undefined || old.get(name)?.refusal !== undefined || old.get(name)?.path !== path;
+  const unchanged = new Set<string>(read.modules.filter((each) => !isTaken(each)).map(({ name }) => name));
+  const isNamed = (name: string): boolean => names.has(name) && !unchanged.has(name);
+  const kept = before.modules.filter(({ name }) => !isNamed(name));
+  const { modules, schemas = new Map<ValuesOwner, SectionSchemas>() } = read.staticValues;
+  const merged = <K extends string, V>(from: ReadonlyMap<K, V>, to: ReadonlyMap<K, V>) =>
+    new Map([...[...from].filter(([name]) => !isNamed(name)), ...[...to].filter(([name]) => isNamed(name))]);
+  return {
+    ...before,
+    directories: read.directories,
+    modules: [...kept, ...read.modules.filter(({ name }) => isNamed(name))],
+    staticValues: {
+      ...before.staticValues,
+      modules: merged(before.staticValues.modules, modules),
+      schemas: merged(before.staticValues.schemas ?? new Map(), schemas),
+    },
+  };
+}
+
+/**
+ * Enabled modules whose entries are not in the modules directories any more while the operator runs. Where files are watched
+ * that is a decision of their author, unless it looks like a volume that is gone. Elsewhere it counts at the next start.
+ */
+function vanishedModules(
+  before: readonly Module[],
+  { modules, directories }: FoundModules,
+  enabled: readonly ModuleName[],
+  { watchesFiles, modulesDirs, allowsEmptyModulesDir }: ModuleFilesOptions['settings'],
+): readonly Module[] {
+  const there = new Set(modules.map(({ name }) => name));
+  const wanted = new Set(enabled);
+  const gone = before.filter(({ name }) => wanted.has(name) && !there.has(name));
+  const isEmpty = directories.every((directory) => directory.modules.length === 0);
+  const isAccident = areMostGone(gone.length, enabled.length) || (isEmpty && !allowsEmptyModulesDir);
+  if (watchesFiles && !isAccident) return [];
+  return gone.map((module) => ({
+    ...module,
+    refusal: {
+      type: 'gone',
+      reason: `its directory ${module.source ?? module.path} is gone`,
+      remedy: `restore it in ${modulesDirs.join(' or ')}, or restart the operator, which removes the releases of modules without a directory`,
+    },
+  }));
 }
 
 async function flowOf(

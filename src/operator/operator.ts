@@ -15,6 +15,7 @@ import type { PurgeReleasesParts } from './handlers/purge-releases.ts';
 import type { ReloadFilesParts } from './handlers/reload-files.ts';
 import type { IsolationParts } from './isolation.ts';
 import type { LifecycleParts } from './lifecycle.ts';
+import type { ModuleMemory } from './module-memory.ts';
 import type { OperatorPolicy } from './operator-policy.ts';
 import type { ViewedOperator } from './operator-view.ts';
 import type { PauseTasksParts } from './pause-tasks.ts';
@@ -34,6 +35,7 @@ export type Operator = {
   readonly recorder: Recorder;
   readonly traces: TaskTraces;
   readonly policy: Pick<OperatorPolicy, 'failurePolicy'>;
+  readonly memory: Pick<ModuleMemory, 'filesOf'>;
 } & RequestOperationParts &
   ConfigChangesParts &
   LifecycleParts &

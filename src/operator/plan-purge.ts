@@ -51,7 +51,7 @@ export function planPurge(input: PurgeInput): PurgePlan {
     notOwned: rest.filter((release) => !purged.includes(release)),
     purged,
     held: decision.type === 'purge' ? undefined : { releases: missing, reason: decision.reason },
-    remembered: rememberedDirectories(input),
+    remembered: rememberedDirectories(input, decision.type),
   };
 }
 

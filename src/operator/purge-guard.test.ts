@@ -37,6 +37,24 @@ test.each<[string, Partial<PurgeFacts>, 'purge' | 'hold']>([
     'purge',
   ],
   ['there is no record, and there are modules', { remembered: undefined }, 'purge'],
+  [
+    'another directory is configured, and it is empty',
+    { directories: [{ ...empty, path: '/other' }] },
+    'hold',
+  ],
+  [
+    'another directory is configured, and it has none of the modules with releases',
+    { directories: [other], present: 0 },
+    'hold',
+  ],
+  ['another directory is configured, and it has one of them', { directories: [other] }, 'purge'],
+  ['a directory was added', { directories: [full, other] }, 'purge'],
+  [
+    'all directories are empty and no release is owned',
+    { directories: [other, empty], missingOwned: 0, remembered: [] },
+    'purge',
+  ],
+  ['no directory is configured any more', { directories: [], present: 0 }, 'hold'],
   ['two of three are gone', { missing: ['a', 'b'] }, 'purge'],
   ['three of three are gone', { missing: ['a', 'b', 'c'], present: 0 }, 'hold'],
   ['half of six are gone', { missing: ['a', 'b', 'c'], present: 3 }, 'purge'],
@@ -58,11 +76,12 @@ test('decidePurge() names what is gone', () => {
 
 test('an empty directory is held at every start, until it is filled or a user decides', () => {
   const facts = { ...FACTS, directories: [empty] };
-  const kept = rememberedDirectories(facts);
+  const kept = rememberedDirectories(facts, 'hold');
   expect(kept).toEqual([full]);
   expect(decidePurge({ ...facts, remembered: kept }).type).toBe('hold');
-  expect(rememberedDirectories({ ...facts, areEmptyAllowed: true })).toEqual([empty]);
-  expect(rememberedDirectories({ ...facts, directories: [other] })).toEqual([other]);
+  expect(rememberedDirectories({ ...facts, areEmptyAllowed: true }, 'purge')).toEqual([empty]);
+  expect(rememberedDirectories({ ...facts, directories: [other] }, 'purge')).toEqual([other]);
+  expect(rememberedDirectories({ ...facts, directories: [other] }, 'hold')).toEqual([full]);
 });
 
 test('decidePurge() never removes three or more releases that are most of all, nor any of a directory that became empty', () => {

@@ -32,45 +32,72 @@ const MIN_MISSING = 3;
  * all modules in it, and what an uninstall deletes does not come back.
  */
 export function decidePurge(facts: PurgeFacts): PurgeDecision {
-  const { missing, present, areEmptyAllowed } = facts;
+  const { missing, areEmptyAllowed } = facts;
   if (missing.length === 0) return { type: 'purge' };
-  const emptied = emptiedDirectories(facts);
-  if (emptied.length > 0) {
-    if (areEmptyAllowed) return { type: 'purge' };
-    const are =
-      emptied.length === 1
-        ? 'contained modules before and is empty now'
-        : 'contained modules before and are empty now';
-    return { type: 'hold', reason: `${emptied.join(', ')} ${are}` };
-  }
-  const all = missing.length + present;
-  if (missing.length >= MIN_MISSING && missing.length * 2 > all)
-    return {
-      type: 'hold',
-      reason: `the directories of ${missing.length} of ${all} modules with releases are gone`,
-    };
-  return { type: 'purge' };
+  const reason = accidentOf(facts);
+  return reason === undefined || areEmptyAllowed ? purgeOfFew(facts) : { type: 'hold', reason };
 }
 
-/** Without a record, releases owned by this operator prove that there were modules. */
-function emptiedDirectories({ directories, remembered, missingOwned }: PurgeFacts): readonly string[] {
+/** Whether so many of all modules are gone at once that it is more likely an accident than a decision. */
+export function areMostGone(gone: number, all: number): boolean {
+  return gone >= MIN_MISSING && gone * 2 > all;
+}
+
+function purgeOfFew({ missing, present }: PurgeFacts): PurgeDecision {
+  const all = missing.length + present;
+  if (!areMostGone(missing.length, all)) return { type: 'purge' };
+  return {
+    type: 'hold',
+    reason: `the directories of ${missing.length} of ${all} modules with releases are gone`,
+  };
+}
+
+/** What looks like directories that are missing by accident; undefined if nothing does. */
+function accidentOf(facts: PurgeFacts): string | undefined {
+  const { directories, remembered, missingOwned, present } = facts;
+  const emptied = emptiedDirectories(facts);
+  if (emptied.length > 0)
+    return `${emptied.join(', ')} contained modules before and ${emptied.length === 1 ? 'is' : 'are'} empty now`;
+  if (missingOwned === 0 || isAsRemembered(directories, remembered)) return undefined;
+  const paths = directories.map(({ path }) => path).join(', ');
+  if (directories.every(({ modules }) => modules.length === 0))
+    return `there are no modules in ${paths || 'any directory'}, and there are releases of this operator`;
+  if (remembered !== undefined && present === 0)
+    return `the modules directories have changed (before: ${remembered.map(({ path }) => path).join(', ')}), and ${paths} contains none of the modules with releases`;
+  return undefined;
+}
+
+/** Directories that are empty, and were not before. */
+function emptiedDirectories({ directories, remembered = [] }: PurgeFacts): readonly string[] {
   const empty = directories.filter(({ modules }) => modules.length === 0).map(({ path }) => path);
-  if (remembered === undefined) return missingOwned > 0 && empty.length === directories.length ? empty : [];
   return empty.filter((path) => remembered.some((one) => one.path === path && one.modules.length > 0));
+}
+
+/** Whether the same directories are configured: what they contain was looked at before. */
+function isAsRemembered(
+  directories: readonly ModulesDirectory[],
+  remembered: readonly ModulesDirectory[] = [],
+): boolean {
+  const paths = new Set(remembered.map(({ path }) => path));
+  return directories.length === paths.size && directories.every(({ path }) => paths.has(path));
 }
 
 /**
  * What is to be remembered from now on: directories with modules as they are, and those that are empty as they were until
- * the user has decided about them. Directories that the settings do not name any more are forgotten.
+ * the user has decided about them. While releases are held everything stays as it was.
  */
-export function rememberedDirectories({
-  directories,
-  remembered = [],
-  areEmptyAllowed,
-}: Pick<PurgeFacts, 'directories' | 'remembered' | 'areEmptyAllowed'>): readonly ModulesDirectory[] {
-  return directories.flatMap((directory) => {
-    if (directory.modules.length > 0 || areEmptyAllowed) return [directory];
-    return remembered.filter(({ path }) => path === directory.path);
+export function rememberedDirectories(
+  {
+    directories,
+    remembered = [],
+    areEmptyAllowed,
+  }: Pick<PurgeFacts, 'directories' | 'remembered' | 'areEmptyAllowed'>,
+  decision: PurgeDecision['type'],
+): readonly ModulesDirectory[] {
+  if (decision === 'hold') return remembered;
+  return directories.map((directory) => {
+    if (directory.modules.length > 0 || areEmptyAllowed) return directory;
+    return remembered.find(({ path }) => path === directory.path) ?? directory;
   });
 }
 
@@ -87,7 +114,7 @@ export const CONFIRM_COMMAND = 'addon-operator module confirm-purge';
 export function heldText({ reason }: HeldPurge): string {
   return (
     `its release is not removed, because ${reason}. To remove these modules, confirm with "${CONFIRM_COMMAND}"; ` +
-    'otherwise restore the directories and restart the operator'
+    'otherwise restore the directories: the modules continue by themselves'
   );
 }
 

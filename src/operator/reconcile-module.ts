@@ -14,6 +14,7 @@ import type { ModuleAbortParts } from './handlers/module-abort.ts';
 import { abortModule } from './handlers/module-abort.ts';
 import type { ModuleRemoval } from './handlers/module-delete.ts';
 import type { ModuleRunner } from './handlers/module-run.ts';
+import type { ModuleMemory } from './module-memory.ts';
 import type { ModuleOperations } from './module-operations.ts';
 import type { ModuleRegistry } from './module-registry.ts';
 import type { ModuleEvent } from './module-state.ts';
@@ -34,6 +35,7 @@ export type ReconcileModuleParts = {
   readonly extensions: Pick<ModuleExtensions, 'flow'>;
   readonly runner: ModuleRunner;
   readonly removal: Pick<ModuleRemoval, 'remove'>;
+  readonly memory: Pick<ModuleMemory, 'remember' | 'forget'>;
 } & FailedRequirementsParts &
   FlowSubjectParts &
   ModuleAbortParts &
@@ -199,11 +201,13 @@ async function perform(
     const outcome = await operator.runner.run(request, signal);
     if (outcome.type === 'success') {
       runDependents(operator, tracked.module);
+      if (outcome.after === undefined) operator.memory.remember(tracked.module);
     }
     return outcome;
   }
   const run = { activation: '', queue: queue.name, task, attempt: attemptOf(queue, task) };
   await operator.removal.remove(tracked, run, signal);
+  operator.memory.forget(tracked.module.name);
   return DONE;
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { moduleFor } from '../../test/support/operator-lab.ts';
 import { NO_MANIFEST } from '../modules/module-manifest.ts';
-import { checkReconcileSchedules, nextReconcile } from './reconcile-schedule.ts';
+import { nextReconcile, withReadableSchedules } from './reconcile-schedule.ts';
 
 const NOON_MS = Date.parse('2026-05-31T12:00:00Z');
 const HOUR_MS = 3_600_000;
@@ -15,11 +15,20 @@ test.each([
   expect(nextReconcile(reconcileEvery, NOON_MS)).toBe(expected);
 });
 
-test('a crontab that cannot be read is refused with the file and what else is possible', () => {
+test('a module with a crontab that cannot be read is not run, for a reason with the file and what else is possible', () => {
   const module = (reconcileEvery: string | undefined) =>
     moduleFor('web', 1, { manifest: { ...NO_MANIFEST, reconcileEvery } });
-  expect(() => checkReconcileSchedules([module('10m'), module(undefined), module('@daily')])).not.toThrow();
-  expect(() => checkReconcileSchedules([module('0 25 * * *')])).toThrow(
-    /^\/modules\/web\/module\.yaml: reconcileEvery: Cannot use crontab "0 25 \* \* \*": .*; a duration such as 10m is also accepted$/,
-  );
+  const good = [module('10m'), module(undefined), module('@daily')];
+  expect(withReadableSchedules(good)).toEqual(good);
+  expect(withReadableSchedules([module('0 25 * * *')])).toMatchObject([
+    {
+      manifest: { reconcileEvery: undefined },
+      refusal: {
+        type: 'invalid',
+        reason: expect.stringMatching(
+          /^\/modules\/web\/module\.yaml: reconcileEvery: Cannot use crontab "0 25 \* \* \*": .*; a duration such as 10m is also accepted$/,
+        ),
+      },
+    },
+  ]);
 });

@@ -1,6 +1,7 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { parseGoDuration } from '@addon-operator/base/go-duration';
 import { parseCrontab } from '@addon-operator/crontab';
+import { invalidFile } from '../modules/load-module.ts';
 import type { Module } from '../modules/module.ts';
 
 /**
@@ -14,22 +15,18 @@ export function nextReconcile(reconcileEvery: string, afterMs: number): number |
   return everyMs === undefined ? parseCrontab(reconcileEvery).next(afterMs) : afterMs + everyMs;
 }
 
-/**
- * Makes sure that the crontabs of all modules can be read.
- *
- * @throws OperatorError MODULE_INVALID
- */
-export function checkReconcileSchedules(modules: readonly Module[]): void {
-  for (const { path, manifest } of modules) {
-    if (manifest.reconcileEvery === undefined) continue;
+/** The modules; those whose crontab cannot be read are not run. */
+export function withReadableSchedules(modules: readonly Module[]): readonly Module[] {
+  return modules.map((module) => {
+    const { path, manifest } = module;
+    if (manifest.reconcileEvery === undefined) return module;
     try {
       nextReconcile(manifest.reconcileEvery, 0);
+      return module;
     } catch (cause) {
-      throw new OperatorError(
-        'MODULE_INVALID',
-        `${path}/module.yaml: reconcileEvery: ${messageOf(cause)}; a duration such as 10m is also accepted`,
-        { cause },
-      );
+      const error = `${path}/module.yaml: reconcileEvery: ${messageOf(cause)}; a duration such as 10m is also accepted`;
+      const refusal = invalidFile(new OperatorError('MODULE_INVALID', error, { cause }));
+      return { ...module, manifest: { ...manifest, reconcileEvery: undefined }, refusal };
     }
-  }
+  });
 }

@@ -5,7 +5,10 @@ import type { Authorization } from './refused-modules.ts';
 import { requestOperation } from './request-operation.ts';
 
 const REFUSED = 'Module is not authorized and does not run';
-const evil = moduleFor('evil', 1, { refusal: 'it is not signed', chart: 'none' });
+const evil = moduleFor('evil', 1, {
+  refusal: { type: 'unauthorized', reason: 'it is not signed' },
+  chart: 'none',
+});
 const allow: Authorization = { policy: 'keyring', verify: () => Promise.resolve() };
 const HOOKS = {
   'global/watch.sh': { afterAuthFail: 1 },
@@ -37,7 +40,10 @@ test('nothing of a module that is not authorized is run, and it is reported once
   };
   await reload();
   expect(contexts).toHaveLength(1);
-  lab.operator.registry.setModules([{ ...evil, refusal: 'no key' }, moduleFor('web', 2)]);
+  lab.operator.registry.setModules([
+    { ...evil, refusal: { type: 'unauthorized', reason: 'no key' } },
+    moduleFor('web', 2),
+  ]);
   await reload();
   expect(contexts.slice(1)).toEqual([{ ...context, authorization: { ...facts, reason: 'no key' } }]);
   expect(lab.log.records.filter(({ msg }) => msg === REFUSED)).toHaveLength(2);
@@ -61,7 +67,10 @@ test.each(['config a', 'monitor a/hook.sh/pods', 'a/hook.sh onStartup'])(
     await lab.settle();
     lab.takeCalls();
     lab.obstacles.set('reload modules', () =>
-      lab.operator.registry.setModules([{ ...a, refusal: 'it was changed', chart: 'none' }, b]),
+      lab.operator.registry.setModules([
+        { ...a, refusal: { type: 'unauthorized', reason: 'it was changed' }, chart: 'none' },
+        b,
+      ]),
     );
     lab.main.prepend({ type: 'ReloadFiles', saved: [], trigger: 'test' });
     await lab.settle();

@@ -2,6 +2,7 @@ import { hasCode, messageOf } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { ReleaseSteps } from '@addon-operator/helm-releases/release-steps';
 import type { Module } from '../modules/module.ts';
+import { REFUSED_MESSAGES, SKIPPED_MESSAGES } from '../modules/refusal.ts';
 import { type DeployHooks, deployedModule } from './deploy-hooks.ts';
 import type { LifecycleRun } from './handlers/module-lifecycle.ts';
 import type { ModuleRegistry } from './module-registry.ts';
@@ -25,22 +26,21 @@ export interface RefusedModulesParts {
 }
 
 /**
- * Skips every task of a module that is not authorized, also its deletion. Returns whether the task is skipped. The stage
+ * Skips every task of a module that is not to be run, also its deletion. Returns whether the task is skipped. The stage
  * `authorize` of the pipeline.
  */
-export function skipIfRefused(operator: RefusedModulesParts, task: Task): boolean {
-  if (operator.authorization === undefined) return false;
+export function skipIfRefused(
+  { authorization, registry, log }: Pick<RefusedModulesParts, 'authorization' | 'registry' | 'log'>,
+  task: Task,
+): boolean {
   const name = moduleOf(task);
-  const refusal = operator.registry.find(name)?.refusal;
-  if (refusal === undefined) return false;
-  operator.log.info(
-    { module: name, task: task.type, reason: refusal },
-    'Module is not authorized, its task is skipped',
-  );
+  const refusal = registry.find(name)?.refusal;
+  if (refusal === undefined || (refusal.type === 'unauthorized' && authorization === undefined)) return false;
+  log.info({ module: name, task: task.type, reason: refusal.reason }, SKIPPED_MESSAGES[refusal.type]);
   return true;
 }
 
-/** What follows for modules that are not authorized. */
+/** What follows for modules that are not to be run. */
 export class RefusedModules {
   readonly #parts: RefusedModulesParts;
 
@@ -48,20 +48,23 @@ export class RefusedModules {
     this.#parts = parts;
   }
 
-  /** Reports modules that discovery wants to run and that are not authorized, each once for each reason. */
+  /** Reports modules that discovery wants to run and that are refused, each once for each reason. */
   report(): void {
     const { authorization, deployHooks, log, registry } = this.#parts;
-    if (authorization === undefined) return;
     const before = registry.refusals;
     const refused = registry.modules.flatMap((module) => {
       const { refusal } = module;
-      const isHeldBack = registry.discovery?.decisions.get(module.name)?.source === 'authorization';
+      const source = registry.discovery?.decisions.get(module.name)?.source;
+      const isHeldBack = source === 'authorization' || source === 'files';
       return refusal !== undefined && isHeldBack ? [{ module, refusal }] : [];
     });
-    registry.setRefusals(new Map(refused.map(({ module, refusal }) => [module.name, refusal])));
-    for (const { module, refusal: reason } of refused) {
+    registry.setRefusals(new Map(refused.map(({ module, refusal }) => [module.name, refusal.reason])));
+    for (const { module, refusal } of refused) {
+      const { type, reason } = refusal;
       if (before.get(module.name) === reason) continue;
-      log.error({ module: module.name, reason }, 'Module is not authorized and does not run');
+      const remedy = type === 'unauthorized' ? {} : { fix: refusal.remedy };
+      log.error({ module: module.name, reason, ...remedy }, REFUSED_MESSAGES[type]);
+      if (type !== 'unauthorized' || authorization === undefined) continue;
       const { policy } = authorization;
       deployHooks.queueUnauthorized(deployedModule(module), { place: 'manifest', policy, reason });
     }

@@ -22,23 +22,25 @@ export interface RequestOperationParts {
 
 /**
  * Has an operation done with a module, if that is possible. It is not with one that is neither enabled nor on its way
- * out, or is not authorized, and not before its pause ends.
+ * out, is not authorized, or whose files are lost, and not before its pause ends.
  */
 export function requestOperation(
   operator: RequestOperationParts,
   name: string,
   operation: ModuleOperation,
-): 'requested' | 'disabled' | 'paused' | 'unauthorized' {
+): 'requested' | 'disabled' | 'paused' | 'unauthorized' | 'held' {
   const found = operator.registry.find(name);
   if (found === undefined) return 'disabled';
   const { name: module, refusal } = found;
   const isWanted = operator.registry.isWanted(module);
-  // An unauthorized module counts as disabled; the reason for that is what the user needs to know. The request would be
-  // kept until the module is signed again, when it is not meant any more.
-  const isRefused = operator.registry.discovery?.decisions.get(module)?.source === 'authorization';
-  if (refusal !== undefined && (isRefused || isWanted)) return 'unauthorized';
-  if (!isWanted && !operator.registry.started.has(module)) return 'disabled';
-  if (refusal !== undefined) return 'unauthorized';
+  // A module that is refused may count as disabled; the reason for that is what the user needs to know. The request would be
+  // kept until the module is run again, when it is not meant any more.
+  const source = operator.registry.discovery?.decisions.get(module)?.source;
+  const isRefused = source === 'authorization' || source === 'files';
+  const isStarted = operator.registry.started.has(module);
+  if (refusal !== undefined && (isRefused || isWanted || isStarted))
+    return refusal.type === 'unauthorized' ? 'unauthorized' : 'held';
+  if (!isWanted && !isStarted) return 'disabled';
   if (isWanted && operation !== 'abort' && operator.pauses.of(module) !== undefined) return 'paused';
   operator.operations.request(module, operation);
   runOperation(operator, module, operation);

@@ -28,8 +28,8 @@ export interface ModuleSources {
   ) => Promise<readonly Hook[]>;
   /** Requests the configuration of all global hooks. */
   readonly loadGlobalHooks: (signal: AbortSignal, onInvalid?: OnInvalidHook) => Promise<readonly Hook[]>;
-  /** Reads the modules directories again. */
-  readonly reloadModules: () => Promise<void>;
+  /** Reads the modules directories again. @param only names of modules; default: all */
+  readonly reloadModules: (only?: ReadonlySet<string>) => Promise<void>;
   /** The modules directories as they were read last. */
   readonly modulesDirectories: () => readonly ModulesDirectory[];
 }

@@ -228,7 +228,7 @@ test.each([
     ran: true,
   },
 ])('authorize: $what', async ({ task, authorization, ran }) => {
-  const evil = moduleFor('evil', 1, { refusal: 'it is not signed' });
+  const evil = moduleFor('evil', 1, { refusal: { type: 'unauthorized', reason: 'it is not signed' } });
   await using lab = await labOf([evil, 'web'], { authorization });
   expect(await through(authorize(lab.operator), attemptIn(lab, task))).toEqual({ ran, result: success });
 });
@@ -335,7 +335,7 @@ test('dispatch calls the handler of the task', async () => {
 });
 
 test('a task passes the stages in order: a refused module is not paused, a paused one takes no lock', async () => {
-  const evil = moduleFor('evil', 1, { refusal: 'it is not signed' });
+  const evil = moduleFor('evil', 1, { refusal: { type: 'unauthorized', reason: 'it is not signed' } });
   await using lab = await labOf([evil, 'web'], { authorization: allow });
   for (const module of ['evil', 'web'])
     lab.pauses.set(module, { reason: 'maintenance', untilMs: undefined, sinceMs: 0 });

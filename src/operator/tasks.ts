@@ -137,7 +137,13 @@ type WaitingTask =
       readonly changedKeys: readonly ModuleKey[];
       readonly trigger: string;
     }
-  | { readonly type: 'ReloadFiles'; readonly saved: readonly SavedFile[]; readonly trigger: string }
+  | {
+      readonly type: 'ReloadFiles';
+      readonly saved: readonly SavedFile[];
+      /** The modules whose files are read again; absent: all, and global hooks too. */
+      readonly modules?: ReadonlySet<string>;
+      readonly trigger: string;
+    }
   | { readonly type: 'ParallelModuleRun'; readonly runs: ParallelRuns<ModuleRun>; readonly trigger: string }
   | { readonly type: 'ModuleEnsureCRDs'; readonly module: ModuleName; readonly trigger: string }
   | { readonly type: 'DiscoverHelmReleases'; readonly trigger: string }

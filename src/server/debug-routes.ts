@@ -40,7 +40,12 @@ import {
 import { operationResponse, type RequestOperation } from './operation-response.ts';
 import { statusResponse } from './probe-responses.ts';
 import { queueData, queueListData, queueListText, queueText } from './queue-dump.ts';
-import { confirmPurgeResponse, type ReleaseCommands, releaseUnlockResponse } from './release-responses.ts';
+import {
+  confirmFilesResponse,
+  confirmPurgeResponse,
+  type ReleaseCommands,
+  releaseUnlockResponse,
+} from './release-responses.ts';
 
 /** What the debug endpoint shows, and what it has changed and done on request. */
 export interface DebugEndpoint {
@@ -284,6 +289,7 @@ function releaseFinalizerRoute({ releaseFinalizer }: DebugEndpoint): Route {
 function releaseRoutes({ releases }: DebugEndpoint): Route[] {
   return [
     post('/module/confirm-purge', (_request, _groups, signal) => confirmPurgeResponse(releases, signal)),
+    post('/module/{module}/confirm-files', (_request, { module }) => confirmFilesResponse(releases, module)),
     post('/module/{module}/release-unlock', (_request, { module }, signal) =>
       releaseUnlockResponse(releases, module, signal),
     ),

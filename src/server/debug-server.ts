@@ -26,10 +26,22 @@ export async function startDebugServer(
   peerUid: PeerUid,
   api?: Api,
 ): Promise<RunningServer> {
+  return await startSocketServer(
+    socketPath,
+    withAudit(debugHandler(endpoint, false, api), peerUid, log),
+    log,
+  );
+}
+
+/** Serves a unix socket that only our user may open. @throws OperatorError DEBUG_SOCKET */
+export async function startSocketServer(
+  socketPath: string,
+  handler: RequestHandler,
+  log: Logger,
+): Promise<RunningServer> {
   try {
     await mkdir(dirname(socketPath), { recursive: true, mode: PRIVATE_DIRECTORY });
     await removeStaleSocket(socketPath);
-    const handler = withAudit(debugHandler(endpoint, false, api), peerUid, log);
     const server = await servePrivately(socketPath, handler, log);
     await chmod(socketPath, PRIVATE_FILE);
     return server;

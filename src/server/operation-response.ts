@@ -3,9 +3,9 @@ import { type ModuleOperation, OPERATIONS } from '../status/module-object.ts';
 
 /**
  * `disabled`: the module is neither enabled nor on its way out. `paused`: it is not run before the pause ends. `unauthorized`:
- * the policy does not let it run.
+ * the policy does not let it run. `held`: its files cannot be read or used.
  */
-export type OperationOutcome = 'requested' | 'disabled' | 'paused' | 'unauthorized';
+export type OperationOutcome = 'requested' | 'disabled' | 'paused' | 'unauthorized' | 'held';
 
 /** Has something done with a module, if that is possible. */
 export type RequestOperation = (module: string, operation: ModuleOperation) => OperationOutcome;
@@ -43,6 +43,12 @@ export function operationResponse(
         409,
         'MODULE_UNAUTHORIZED',
         `module ${module} is not authorized, see "explain module ${module}" for the reason`,
+      );
+    case 'held':
+      return errorResponse(
+        409,
+        'REQUEST_REFUSED',
+        `module ${module} is held, because its files cannot be read or used, see "explain module ${module}" for the reason`,
       );
   }
 }

@@ -13,6 +13,8 @@ export interface ReleaseCommands {
    * @throws what the API client throws
    */
   confirmPurge(signal: AbortSignal): Promise<readonly string[]>;
+  /** Takes the files that a module has now for all that it is meant to have. Returns whether it was held for missing ones. */
+  confirmFiles(module: string): boolean;
   /** Takes over a release, and runs what waits for it. @throws what the API client throws */
   unlock(release: string, signal: AbortSignal): Promise<UnlockOutcome>;
 }
@@ -25,6 +27,13 @@ export async function confirmPurgeResponse(
   const names = await releases.confirmPurge(signal);
   if (names.length === 0) return errorResponse(404, 'REQUEST_REFUSED', 'no release waits for confirmation');
   return textResponse(`removing the releases of modules without a directory: ${names.join(', ')}\n`);
+}
+
+/** Lets a module run without files that are missing. */
+export function confirmFilesResponse(releases: ReleaseCommands, module: string): RouteResponse {
+  return releases.confirmFiles(module)
+    ? textResponse(`module ${module} is run with the files that it has now\n`)
+    : errorResponse(409, 'REQUEST_REFUSED', `no files of module ${module} are missing`);
 }
 
 /** Takes over the release of a module; the directory of the module may be gone. */

@@ -1,11 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import type { Redactor } from '@addon-operator/base/redactor';
+import { errorResponse, redactedResponse } from '@addon-operator/http-server/response';
+import type { RequestHandler, RunningServer } from '@addon-operator/http-server/serve';
 import type { Settings } from '../settings.ts';
+import type { OperatorStatus } from '../status/operator-status.ts';
 import type { Api } from './api/api.ts';
-import type { PeerUid } from './debug-access.ts';
+import { type PeerUid, withAudit } from './debug-access.ts';
 import type { DebugEndpoint } from './debug-routes.ts';
-import { startDebugServer, startDebugTcpServer } from './debug-server.ts';
+import { startDebugServer, startDebugTcpServer, startSocketServer } from './debug-server.ts';
+import { statusResponse } from './probe-responses.ts';
 
 export interface DebugOptions {
   readonly settings: Pick<
@@ -30,6 +35,32 @@ export async function startDebug(options: DebugOptions): Promise<void> {
   const server = await startDebugTcpServer(settings.debugHttpAddress, endpoint, log, readToken, api);
   running.defer(() => server.stop());
   log.info({ address: settings.debugHttpAddress }, 'debug endpoint listens on TCP, read only');
+}
+
+const FORMATS = ['text', 'json', 'yaml'] as const;
+
+/** Opens the debug socket while there is nothing but a status to show. @throws OperatorError DEBUG_SOCKET */
+export async function startStatusSocket({
+  settings,
+  status,
+  redactor,
+  peerUid,
+  log,
+}: Pick<DebugOptions, 'peerUid' | 'log'> & {
+  readonly settings: Pick<Settings, 'debugUnixSocket'>;
+  readonly status: () => OperatorStatus;
+  readonly redactor: Redactor;
+}): Promise<RunningServer> {
+  const handler: RequestHandler = async ({ path }) => {
+    const format = FORMATS.find((known) => path === `/status.${known}`);
+    const shown = status();
+    const response =
+      format === undefined
+        ? errorResponse(503, 'REQUEST_REFUSED', shown.text)
+        : statusResponse(shown, format);
+    return await Promise.resolve(redactedResponse(response, redactor));
+  };
+  return await startSocketServer(settings.debugUnixSocket, withAudit(handler, peerUid, log), log);
 }
 
 /** Reads the token of the debug endpoint: from its file where one is named, else the token itself is set. */

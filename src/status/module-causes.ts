@@ -83,6 +83,7 @@ type Explained = Pick<
   | 'pause'
   | 'drift'
   | 'waitsFor'
+  | 'held'
 >;
 
 const RETRIED = 'the operator tries again by itself';
@@ -111,17 +112,20 @@ function* decisionCauses(
   explained: Explained,
   { configProblem, editConfigMap, unloadedFiles, blocksAll }: Obstacles,
 ): Generator<Cause> {
-  const { status, reason, waitsFor } = explained;
+  const { status, reason, waitsFor, held } = explained;
   if (status === 'unauthorized')
     yield cause('authorized', 'Unauthorized', reason, {
       isStalled: true,
       remedy: 'sign the module, or extend the policy in the directory of policies',
     });
-  if (status === 'held')
-    yield cause('found', 'DirectoryGone', reason, {
-      isStalled: true,
-      remedy: waitsFor[0] ?? null,
-    });
+  if (status === 'held') {
+    const {
+      cause: why,
+      text,
+      remedy,
+    } = held ?? { cause: 'DirectoryGone', text: reason, remedy: waitsFor[0] };
+    yield cause('found', why, text, { isStalled: true, remedy: remedy ?? null });
+  }
   for (const text of unloadedFiles)
     yield cause('found', 'FilesNotLoaded', text, {
       isStalled: true,

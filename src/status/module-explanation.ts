@@ -9,7 +9,7 @@ export type ModuleStatus =
   | 'disabled'
   /** The policy does not let it run; what it has in the cluster stays as it is. */
   | 'unauthorized'
-  /** Its directory is gone, and the user has to decide whether its release is removed. */
+  /** Its files are gone or cannot be used: it is not run, and what it has in the cluster stays. */
   | 'held'
   /** Disabled, and on its way out. */
   | 'deleting'
@@ -21,6 +21,13 @@ export type ModuleStatus =
   /** It, or a module it requires, fails, and the others go on without it. */
   | 'isolated'
   | 'ready';
+
+/** Why a module is held. `text`: a sentence without its full stop. */
+export interface HeldModule {
+  readonly cause: 'DirectoryGone' | 'ModuleInvalid';
+  readonly text: string;
+  readonly remedy: string;
+}
 
 /** A module it requires. */
 export interface RequiredModule {
@@ -48,6 +55,8 @@ export interface ModuleExplanation {
   readonly requires: readonly RequiredModule[];
   /** The phase of the module's run, such as `helm`. */
   readonly phase: string;
+  /** Why it is held, and what a person does about it; absent where it is not. */
+  readonly held?: HeldModule;
   /** Sentences; the nearest first. */
   readonly waitsFor: readonly string[];
   /** What holds it up; what has to end first comes first. */

@@ -97,6 +97,12 @@ export const STARTING_STATUS: OperatorStatus = {
   tasks: 0,
 };
 
+/** While the start waits for a file that can be loaded. */
+export function unloadedStatus(error: Error): OperatorStatus {
+  const text = `the operator does not start, and nothing is changed in the cluster: ${oneLine(error.message)}; correct the file, it is read again within 10 s`;
+  return { level: 'broken', text, problems: [text], modules: {}, tasks: 0 };
+}
+
 interface Problem {
   readonly level: Exclude<StatusLevel, 'well'>;
   readonly text: string;
@@ -276,6 +282,8 @@ function moduleText({
 }: ModuleSummary): string {
   const next = nextTryAt === null ? '' : ` (next try at ${nextTryAt})`;
   const waits = nearest === undefined ? reason : `it waits for ${nearest}`;
+  // Its path and what to do about it are all that the user needs.
+  if (status === 'held') return `module ${module} is ${status}: ${heldUpBy ?? waits}`;
   return `module ${module} is ${status}${next}: ${endOf(lastError ?? heldUpBy ?? waits)}`;
 }
 

@@ -2,12 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@addon-operator/base/clock';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { runDaemon } from '../../src/daemon.ts';
+import { READ_AGAIN_MS } from '../../src/operator/file-waits.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { type SandboxBackend, sandboxBackend } from '../support/backends.ts';
 import { CapturedLog } from '../support/captured-log.ts';
 import { JumpClock } from '../support/jump-clock.ts';
+import { runInWorld } from '../support/world-command.ts';
 import { type FileTree, shHook, writeTree } from '../support/world-files.ts';
 
 let backend: SandboxBackend;
@@ -32,6 +34,8 @@ interface Run {
   readonly modules?: FileTree;
   readonly flags?: Readonly<Record<string, string>>;
   readonly onConverged?: () => Promise<void>;
+  /** Whether the daemon is all of its process. */
+  readonly ownsProcess?: true;
 }
 
 async function run({
@@ -39,6 +43,7 @@ async function run({
   modules = {},
   flags = {},
   onConverged = () => Promise.resolve(),
+  ownsProcess,
 }: Run): Promise<number> {
   await writeTree(join(directory, 'global-hooks'), hooks);
   await writeTree(join(directory, 'modules'), modules);
@@ -65,6 +70,7 @@ async function run({
     random: () => 0,
     log: log.logger,
     version: '0',
+    ...(ownsProcess && { process: { on: () => undefined, off: () => undefined, exit: () => undefined } }),
   };
   return await runDaemon(settings, host, stop.signal, { onStarted: () => undefined, onConverged });
 }
@@ -183,4 +189,39 @@ test('a failed start logs one record with the reason, and exits with 1', async (
       error: expect.stringContaining(`--kube-config: ${directory}/none does not exist`),
     },
   ]);
+});
+
+test('a process whose values cannot be parsed answers with file and line, and starts when they are corrected', async () => {
+  const modules = { 'values.yaml': 'webEnabled: true\n', 'web/values.yaml': 'web:\n a: 1\n  b: 2\n' };
+  const ended = run({ hooks: GOOD, modules, ownsProcess: true });
+  await log.untilMessage('files cannot be loaded, the start waits until they are corrected');
+  const { port } = log.records.find(({ msg }) => msg === 'HTTP server listens') ?? {};
+  const probe = async (path: string): Promise<number> =>
+    (await fetch(`http://127.0.0.1:${String(port)}${path}`)).status;
+  expect([await probe('/healthz'), await probe('/readyz')]).toEqual([200, 500]);
+  const world = {
+    flags: { 'debug-unix-socket': join(directory, 's') },
+    settingsEnv: {},
+    hostEnv: {},
+    directory,
+  };
+  const status = await runInWorld(world, 'status');
+  expect(status).toMatchObject({
+    exitCode: 1,
+    stdout: expect.stringMatching(
+      /^the operator does not start, .*web\/values\.yaml:3: .*; correct the file/,
+    ),
+  });
+  expect(await runInWorld(world, 'module', 'list')).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringMatching(/the operator does not start, .*web\/values\.yaml:3: /),
+  });
+  await writeTree(join(directory, 'modules'), { 'web/values.yaml': 'web: {a: 1}\n' });
+  clock.wakeSleeps(READ_AGAIN_MS);
+  await log.untilMessage('good');
+  await vi.waitFor(async () => {
+    expect((await runInWorld(world, 'status')).stdout).toMatch(/^all is well: 1 module ready/);
+  }, 30_000);
+  stop.abort(new Error('SIGTERM received'));
+  expect(await ended).toBe(0);
 });

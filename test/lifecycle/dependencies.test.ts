@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
+import { runInWorld } from '../support/world-command.ts';
 import { announcer, configMapChart, under } from '../support/world-files.ts';
 
 const SAYS = (module: string) => announcer(module, { beforeHelm: 1, afterDeleteHelm: 1 });
@@ -105,7 +106,7 @@ describeApiIndependent((backend) => {
     expect(reason('b')).toBe('requires module lib in version >=0.2, but it has version 0.1.0');
   });
 
-  test('the start fails with the path of a requirement cycle, and with all mistakes in module.yaml', async () => {
+  test('the start fails with the path of a requirement cycle', async () => {
     await using cycle = await World.create(backend(), {
       modules: {
         'one/module.yaml': 'requires: [{name: two}]\n',
@@ -113,10 +114,24 @@ describeApiIndependent((backend) => {
       },
     });
     await expect(cycle.start()).rejects.toThrow('cycle: one -> two -> one');
-    await using wrong = await World.create(backend(), {
-      modules: { 'one/module.yaml': 'require: []\ndeletionPolicy: keep\n' },
+  });
+
+  test('a module.yaml with mistakes concerns its module alone, and all mistakes are named', async () => {
+    await using world = await World.create(backend(), {
+      modules: {
+        'values.yaml': 'webEnabled: true\ndbEnabled: true\n',
+        '001-web/module.yaml': 'require: []\ndeletionPolicy: keep\n',
+        '001-web/hooks/hook.sh': SAYS('web'),
+        '002-db/hooks/hook.sh': SAYS('db'),
+      },
     });
-    await expect(wrong.start()).rejects.toThrow(/module\.yaml: require: unknown key.*\n.*deletionPolicy: /s);
+    await world.converge();
+    const { exitCode, stdout } = await runInWorld(world, 'status');
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(
+      /module web is held: .*001-web\/module\.yaml: require: unknown key.*deletionPolicy: .*correct the file/s,
+    );
+    expect(stdout).toContain('modules: 1 held, 1 ready');
   });
 
   test('invalid files do not change the running modules until they are corrected', async () => {

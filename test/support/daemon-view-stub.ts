@@ -48,7 +48,11 @@ export const NO_COMMANDS: Pick<
       eventLoopDelay: { meanMs: 0, p99Ms: 0 },
     }),
   },
-  releases: { unlock: async () => ({ type: 'absent' }), confirmPurge: async () => [] },
+  releases: {
+    unlock: async () => ({ type: 'absent' }),
+    confirmFiles: () => false,
+    confirmPurge: async () => [],
+  },
 };
 
 const NO_DETAILS = {

@@ -11,9 +11,12 @@ export function labDiscovery(known: readonly Module[], enabled: ReadonlySet<stri
     enabled: known.map(({ name }) => name).filter((name) => enabled.has(name)),
     decisions: new Map(
       known.flatMap((module): readonly (readonly [Module['name'], Decision])[] => {
-        const { name, refusal: reason } = module;
+        const { name, refusal } = module;
         const isEnabled = enabled.has(name);
-        if (reason !== undefined) return [[name, { isEnabled, source: 'authorization', reason }]];
+        if (refusal !== undefined) {
+          const source = refusal.type === 'unauthorized' ? 'authorization' : 'files';
+          return [[name, { isEnabled, source, reason: refusal.reason }]];
+        }
         return isEnabled ? [] : [[name, DISABLED_BY_DEFAULT]];
       }),
     ),

@@ -315,6 +315,7 @@ export class OperatorLab {
       dynamicFlags: this.dynamicFlags,
       releases,
       deployHooks: labDeployHooks({ ...shared, ...centre, execution, releases }),
+      memory: { names: [], filesOf: () => undefined, remember: () => undefined, forget: () => undefined },
       crds: {
         has: (module) => this.withCrds.has(module),
         ensure: (module) => this.#call(`crds ${module}`),

@@ -1,6 +1,7 @@
 import type { Logger } from '@addon-operator/base/log';
 import { traced } from '@addon-operator/base/trace';
 import type { Journal } from '../../journal/journal.ts';
+import type { Module } from '../../modules/module.ts';
 import type { Discovery } from '../../modules/module-discovery.ts';
 import type { ConfigMapContent } from '../../values/config-map-content.ts';
 import type { DynamicFlags } from '../dynamic-flags.ts';
@@ -57,9 +58,10 @@ export class DiscoveryPass {
     const owned = all.filter(({ isOwned }) => isOwned);
     const releases = new Set(owned.map(({ name }) => name));
     const { started } = registry;
-    registry.setDeployed(
-      new Set(modules.map(({ name }) => name).filter((name) => started.has(name) || releases.has(name))),
-    );
+    // A module whose files are gone was there before.
+    const isDeployed = ({ name, refusal }: Module): boolean =>
+      refusal?.type === 'gone' || started.has(name) || releases.has(name);
+    registry.setDeployed(new Set(modules.filter(isDeployed).map(({ name }) => name)));
     const discovery = await this.#traced(queue, signal);
     if (!isCurrent()) return { type: 'superseded' };
     // Before the first discovery is over, changes do not restart the converge.

@@ -5,6 +5,7 @@ import type { TaskOutcome } from '@addon-operator/task-queue';
 import type { Journal } from '../../journal/journal.ts';
 import type { ConvergeState } from '../converge-state.ts';
 import type { DeployHooks } from '../deploy-hooks.ts';
+import type { ModuleMemory } from '../module-memory.ts';
 import type { ModuleRegistry } from '../module-registry.ts';
 import type { OperatorPolicy } from '../operator-policy.ts';
 import { namesOf, type PurgeInput, planPurge } from '../plan-purge.ts';
@@ -29,6 +30,7 @@ export interface PurgeReleasesParts {
   readonly extensions: Pick<ModuleExtensions, 'finalizers' | 'uninstallSteps'>;
   readonly policy: Pick<OperatorPolicy, 'allowsEmptyModulesDir' | 'ignoredRelease' | 'purgesForeignReleases'>;
   readonly deployHooks: Pick<DeployHooks, 'beginRemoval'>;
+  readonly memory: Pick<ModuleMemory, 'forget' | 'names'>;
 }
 
 /**
@@ -62,6 +64,8 @@ export async function handleDiscoverReleases(
     );
     return { type: 'success' };
   }
+  for (const name of operator.memory.names)
+    if (operator.registry.find(name) === undefined) operator.memory.forget(name);
   if (purged.length === 0) return { type: 'success' };
   log.info({ releases: namesOf(purged) }, 'Modules to purge found');
   return { type: 'success', after: purges(namesOf(purged), 'Operator-PostConvergeCleanup') };
@@ -151,6 +155,7 @@ export async function handleModulePurge(
     const span = operator.journal.spanIn(MAIN_QUEUE);
     const result = await releases.uninstall(release, { includeForeign, steps, span }, signal);
     if (result !== 'spared') await notifyOfRemoval();
+    operator.memory.forget(release);
     if (isHeld) await finalizers?.releaseAbandoned(release, signal);
     // The one that spares it has said so.
     if (result === 'uninstalled') operator.log.info({ release }, 'Release without a module is removed');

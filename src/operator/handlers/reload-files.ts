@@ -4,6 +4,7 @@ import type { Logger } from '@addon-operator/base/log';
 import type { TaskOutcome } from '@addon-operator/task-queue';
 import { fullName, type Hook } from '../../hooks/hook.ts';
 import type { Module } from '../../modules/module.ts';
+import { REFUSED_MESSAGES } from '../../modules/refusal.ts';
 import type { ModuleName } from '../../values/module-key.ts';
 import type { ConvergeState } from '../converge-state.ts';
 import { describeEdit, type EditedHooksParts, rerunEdited } from '../edited-hooks.ts';
@@ -38,22 +39,54 @@ export interface ReloadFilesParts {
 }
 
 /**
- * Development only: takes over what changed on disk. New and changed global hooks are started as at the start of the
+ * Takes over what changed on disk: of modules whose files were lost or are back; in development everything. New and changed global hooks are started as at the start of the
  * daemon, removed ones stopped; modules with other hooks start anew; hooks that were edited run again; then all modules
  * are brought to the new state. What cannot be loaded is reported, now and after each converge until it can be, and stays
  * as it was.
  */
 export async function handleReloadFiles(
   operator: ReloadFilesParts,
-  { saved }: Extract<Task, { readonly type: 'ReloadFiles' }>,
+  { saved, modules }: Extract<Task, { readonly type: 'ReloadFiles' }>,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
+  if (modules !== undefined) return await reloadModules(operator, modules, signal);
   operator.converge.beginReload();
   try {
     return await reload(operator, saved, signal);
   } finally {
     operator.converge.endReload();
   }
+}
+
+/** Modules whose files are lost stop, and those whose files are back start anew. The others go on as they are. */
+async function reloadModules(
+  operator: ReloadFilesParts,
+  names: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<TaskOutcome<Task>> {
+  const { registry, log, router, converge } = operator;
+  const before = new Map(registry.modules.map((module) => [module.name, module]));
+  await operator.sources.reloadModules(names);
+  let isDecided = true;
+  for (const module of registry.modules.filter(({ name }) => names.has(name))) {
+    const { name, refusal } = module;
+    const was = before.get(name)?.refusal;
+    if (refusal?.reason === was?.reason && before.has(name)) continue;
+    const tracked = registry.tracked.get(name);
+    if (tracked !== undefined) await stopRefused(operator, tracked, signal);
+    if (refusal === undefined) {
+      isDecided = false;
+      log.info({ module: name, path: module.path }, 'Files of the module are back: it runs again');
+    } else if (refusal.type !== 'unauthorized')
+      log.error(
+        { module: name, reason: refusal.reason, fix: refusal.remedy },
+        REFUSED_MESSAGES[refusal.type],
+      );
+  }
+  converge.releaseFromPurge(names);
+  if (!isDecided && registry.discovery !== undefined)
+    router.restartConverge('ReloadAllModules', FILES_CHANGED);
+  return { type: 'success' };
 }
 
 /** What a reload did, for the report about the saved files. */

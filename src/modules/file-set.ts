@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile, readlink, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** What makes a directory a module: a directory with none of these holds no file of one. */
+export const MODULE_ENTRIES = [
+  'values.yaml',
+  'Chart.yaml',
+  'templates',
+  'hooks',
+  'module.yaml',
+  'enabled',
+  'crds',
+  'openapi',
+] as const;
+
+/** The values.yaml of the modules directory, beside the module: its flag may be in it. */
+export const COMMON_VALUES = '../values.yaml';
+
+export type ModuleEntry = (typeof MODULE_ENTRIES)[number] | typeof COMMON_VALUES;
+
+/** Without one of these a run would disable the module, or delete what its chart has deployed. */
+export const DECISIVE_ENTRIES: ReadonlySet<string> = new Set([
+  COMMON_VALUES,
+  'values.yaml',
+  'Chart.yaml',
+  'templates',
+] satisfies ModuleEntry[]);
+
+/** The files of a module as they were at a moment. */
+export interface FileSet {
+  /** Names of {@link MODULE_ENTRIES}; also {@link COMMON_VALUES}. */
+  readonly entries: readonly string[];
+  /** A digest of the path and one of the content for each file, as `path:content`. At most {@link MAX_FILES}. */
+  readonly digests: readonly string[];
+}
+
+/** So many files are compared: a ConfigMap holds the digests of all modules. */
+const MAX_FILES = 250;
+/** Of larger files, such as programs, the size is compared. */
+const MAX_READ_BYTES = 64 * 1024;
+const DIGEST_LENGTH = 6;
+
+/** The entries of a module among the names in its directory. */
+export function entriesAmong(names: readonly string[]): readonly ModuleEntry[] {
+  return MODULE_ENTRIES.filter((entry) => names.includes(entry));
+}
+
+/** Reads digests of the files of a module; those that vanish in the meantime are left out. @throws what the file system throws */
+export async function readDigests(directory: string): Promise<readonly string[]> {
+  const digests: string[] = [];
+  for (const entry of entriesAmong(await readdir(directory))) await addDigests(directory, entry, digests);
+  return digests;
+}
+
+async function addDigests(root: string, path: string, digests: string[]): Promise<void> {
+  if (digests.length >= MAX_FILES) return;
+  const absolute = join(root, path);
+  const stats = await stat(absolute).catch(() => undefined);
+  if (stats?.isDirectory() === true) {
+    for (const name of (await readdir(absolute)).toSorted())
+      if (!name.startsWith('.')) await addDigests(root, `${path}/${name}`, digests);
+    return;
+  }
+  // Of a link to nothing, where it leads is all there is.
+  const content =
+    stats === undefined ? await readlink(absolute).catch(() => '') : await contentOf(absolute, stats.size);
+  digests.push(`${digestOf(path)}:${digestOf(content)}`);
+}
+
+async function contentOf(path: string, sizeBytes: number): Promise<string | Buffer> {
+  return sizeBytes > MAX_READ_BYTES ? `${sizeBytes} bytes` : await readFile(path);
+}
+
+function digestOf(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('base64url').slice(0, DIGEST_LENGTH);
+}
+
+/**
+ * The decisive entries that were lost: they were there, are not any more, and all that is left is as it was. A file with
+ * other content or a new name makes it a new version of the module, in which nothing is lost: its author removed the entries.
+ */
+export function lostEntries(before: FileSet, now: FileSet): readonly string[] {
+  const gone = before.entries.filter((entry) => DECISIVE_ENTRIES.has(entry) && !now.entries.includes(entry));
+  if (gone.length === 0) return [];
+  const known = new Set(before.digests);
+  const isCut = before.digests.length >= MAX_FILES;
+  const paths = new Set(before.digests.map(pathPart));
+  const isNew = (digest: string): boolean => !known.has(digest) && (!isCut || paths.has(pathPart(digest)));
+  return now.digests.some(isNew) ? [] : gone;
+}
+
+function pathPart(digest: string): string {
+  return digest.slice(0, digest.indexOf(':'));
+}

@@ -1,0 +1,117 @@
+import type { Dirent } from 'node:fs';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import { isMissingFile } from '@addon-operator/base/missing-file';
+import { entriesAmong, type ModuleEntry } from './file-set.ts';
+import type { Module } from './module.ts';
+import { parseDirectoryName } from './module-name.ts';
+
+/** Where a module is, and what the name of its directory says. */
+export interface ModulePlace extends Pick<Module, 'name' | 'order' | 'path'> {
+  /** Its path in the modules directory, which may be that of a link. */
+  readonly entry: string;
+  readonly content: DirectoryContent;
+}
+
+/** An entry that cannot be read, and whose name can be that of no module. */
+type NamelessEntry = Pick<ModulePlace, 'entry' | 'content'>;
+
+/** An entry of a modules directory. */
+export type DirectoryEntry = ModulePlace | NamelessEntry;
+
+export function isPlace(entry: DirectoryEntry): entry is ModulePlace {
+  return 'name' in entry;
+}
+
+/** What an entry of a modules directory is found to be. */
+export type DirectoryContent =
+  | { readonly type: 'module'; readonly entries: readonly ModuleEntry[] }
+  /** A directory without any file of a module. `problem`: a sentence without subject and full stop. */
+  | { readonly type: 'empty'; readonly problem: string }
+  /** No directory, or one that cannot be read. `notice`: what is logged where no module of this name is known. */
+  | { readonly type: 'unreadable'; readonly problem: string; readonly notice: string };
+
+/** The file beside modules that is none. */
+export const VALUES_FILE = 'values.yaml';
+
+/**
+ * The entries of a modules directory, in the order of their directories' names; no file in them is read. A module is each sub-directory,
+ * or symbolic link to a directory, whose name does not start with a dot.
+ *
+ * @throws OperatorError MODULE_INVALID for the name of a directory that cannot be a module's
+ */
+export async function modulePlaces(
+  dir: string,
+  { defaultOrder }: { readonly defaultOrder: number },
+): Promise<readonly DirectoryEntry[]> {
+  const entries = await readdir(dir, { withFileTypes: true });
+  const places: DirectoryEntry[] = [];
+  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    if (entry.name.startsWith('.') || entry.name === VALUES_FILE) continue;
+    places.push(await placeOf(join(dir, entry.name), entry, defaultOrder));
+  }
+  return places;
+}
+
+async function placeOf(path: string, entry: Dirent, defaultOrder: number): Promise<DirectoryEntry> {
+  const content = await (entry.isSymbolicLink() ? contentOfLink(path) : directoryContent(path));
+  const parsed = nameOf(entry.name, content, path);
+  if (parsed === undefined) return { entry: path, content };
+  const { name, order = defaultOrder } = parsed;
+  const isLink = entry.isSymbolicLink() && content.type !== 'unreadable';
+  return { name, order, path: isLink ? await realpath(path) : path, entry: path, content };
+}
+
+/** Undefined for what is no directory and can be no module. */
+function nameOf(
+  entryName: string,
+  { type }: DirectoryContent,
+  path: string,
+): ReturnType<typeof parseDirectoryName> | undefined {
+  try {
+    return parseDirectoryName(entryName);
+  } catch (cause) {
+    if (type === 'unreadable') return undefined;
+    throw new OperatorError('MODULE_INVALID', `${path}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+async function contentOfLink(path: string): Promise<DirectoryContent> {
+  const content = await directoryContent(path);
+  if (content.type !== 'unreadable') return content;
+  const isThere = await stat(path).then(
+    () => true,
+    (error: unknown) => !isMissingFile(error),
+  );
+  const notice = isThere
+    ? 'Symlink target is not a directory. Ignoring module'
+    : 'Symlink target does not exist. Ignoring module';
+  return { ...content, notice };
+}
+
+/** Looks at what should be the directory of a module; links are followed. */
+export async function directoryContent(path: string): Promise<DirectoryContent> {
+  const unreadable = (problem: string): DirectoryContent => ({
+    type: 'unreadable',
+    problem,
+    notice: NOT_A_MODULE,
+  });
+  try {
+    if (!(await stat(path)).isDirectory()) return unreadable('is not a directory');
+    const names = await readdir(path);
+    const entries = entriesAmong(names);
+    if (entries.length > 0) return { type: 'module', entries };
+    return { type: 'empty', problem: names.length === 0 ? 'is empty' : 'contains no file of a module' };
+  } catch (error) {
+    return unreadable(`cannot be read: ${messageOf(error)}`);
+  }
+}
+
+const NOT_A_MODULE = 'not a directory, so not a module: ignored';
+
+/** Says why an entry is not used that no module is known for. */
+export function logNotice(path: string, content: DirectoryContent, log: Logger): void {
+  if (content.type === 'unreadable') log.warn({ path, problem: content.problem }, content.notice);
+}

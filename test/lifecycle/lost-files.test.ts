@@ -1,0 +1,145 @@
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { LOOK_INTERVAL_MS } from '../../src/operator/directory-looks.ts';
+import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { moduleWorld, uniqueName, untilStatus } from '../support/module-world.ts';
+import type { World } from '../support/world.ts';
+import { runInWorld } from '../support/world-command.ts';
+import { configMapChart, type FileTree, shHook, writeTree } from '../support/world-files.ts';
+
+const WAIT = { timeout: 60_000, interval: 100 };
+const STALLED = { type: 'Stalled', status: 'True', reason: 'DirectoryGone' };
+
+/** Repairs what was damaged. */
+type Repair = () => Promise<void>;
+
+/** A store with a directory for each module, to which links of the modules directory lead, as a puller of modules makes it. */
+function linkedModules(names: readonly string[]): FileTree {
+  const entries = names.flatMap((name, index): [string, string | { readonly link: string }][] => [
+    [`modules/00${index + 1}-${name}`, { link: `../store/${name}` }],
+    ...Object.entries(moduleFiles(name)).map(([file, content]): [string, string] => [
+      `store/${name}/${file}`,
+      content,
+    ]),
+  ]);
+  return Object.fromEntries(entries);
+}
+
+function moduleFiles(name: string): Readonly<Record<string, string>> {
+  const chart = configMapChart(name, name) as Readonly<Record<string, string>>;
+  const hook = shHook(
+    'kubernetes:\n- {kind: ConfigMap, name: config, nameSelector: {matchNames: [any]}}',
+    'true',
+  );
+  return { ...chart, 'values.yaml': `${name}Enabled: true\n`, 'hooks/watch.sh': hook };
+}
+
+const aside = (path: string): string => join(path, '../..', `aside-${path.split('/').slice(-2).join('-')}`);
+
+async function moveAside(path: string): Promise<Repair> {
+  await rename(path, aside(path));
+  return () => rename(aside(path), path);
+}
+
+/** Each damages the files of one module below the directory of a world. */
+const DAMAGES: Readonly<Record<string, (world: string, entry: string, name: string) => Promise<Repair>>> = {
+  'a link that leads nowhere': (world, _entry, name) => moveAside(join(world, 'store', name)),
+  'a link to itself': async (world, entry) => {
+    const link = join(world, 'modules', entry);
+    await rm(link);
+    await symlink(entry, link);
+    return async () => {
+      await rm(link);
+      await symlink(`../store/${entry.slice(4)}`, link);
+    };
+  },
+  'a file in place of the directory': async (world, _entry, name) => {
+    const path = join(world, 'store', name);
+    const repair = await moveAside(path);
+    await writeFile(path, '');
+    return async () => {
+      await rm(path);
+      await repair();
+    };
+  },
+  'an empty directory': async (world, _entry, name) => {
+    const path = join(world, 'store', name);
+    const repair = await moveAside(path);
+    await mkdir(path);
+    return async () => {
+      await rm(path, { recursive: true });
+      await repair();
+    };
+  },
+  'a directory without any file of a module': async (world, _entry, name) => {
+    const path = join(world, 'store', name);
+    const repair = await moveAside(path);
+    await mkdir(join(path, 'lost+found'), { recursive: true });
+    return async () => {
+      await rm(path, { recursive: true });
+      await repair();
+    };
+  },
+  'no values.yaml': (world, _entry, name) => moveAside(join(world, 'store', name, 'values.yaml')),
+  'no Chart.yaml': (world, _entry, name) => moveAside(join(world, 'store', name, 'Chart.yaml')),
+  'no templates': (world, _entry, name) => moveAside(join(world, 'store', name, 'templates')),
+};
+
+const WHEN = ['before a start', 'while it runs', 'while it runs and watches files'] as const;
+
+async function linkedWorld(
+  backend: Parameters<typeof moduleWorld>[0],
+  names: readonly string[],
+  flags: Readonly<Record<string, string>>,
+): Promise<AsyncDisposable & { readonly world: World }> {
+  const made = await moduleWorld(backend, { flags }, names);
+  await writeTree(made.world.directory, linkedModules(names));
+  return made;
+}
+
+/** Lets the time pass in which lost and repaired files are noticed: less than 15 s. */
+async function untilLooked(world: World, done: () => Promise<void>): Promise<void> {
+  await vi.waitFor(async () => {
+    world.clock.wakeSleeps(LOOK_INTERVAL_MS);
+    await done();
+  }, WAIT);
+}
+
+describeLifecycle((backend) => {
+  test.each(WHEN)('modules whose files are lost %s are held, then taken up again', async (when) => {
+    const names = [uniqueName(), uniqueName(), uniqueName(), uniqueName()];
+    const flags = { 'watch-files': String(when.endsWith('watches files')) };
+    await using made = await linkedWorld(backend(), names, flags);
+    const { world } = made;
+    await world.converge();
+    for (const name of names) await untilStatus(world, name, { phase: 'Succeeded' });
+    for (const [damage, apply] of Object.entries(DAMAGES))
+      for (const count of [1, 4]) {
+        const context = `${count} of 4 with ${damage}`;
+        const lost = names.slice(0, count);
+        if (when === 'before a start') await world.stop();
+        const repairs: Repair[] = [];
+        for (const [index, name] of lost.entries())
+          repairs.push(await apply(world.directory, `00${index + 1}-${name}`, name));
+        if (when === 'before a start') await world.converge();
+        await untilLooked(world, async () => {
+          const { exitCode, stdout } = await runInWorld(world, 'status');
+          for (const name of lost)
+            expect(stdout, context).toMatch(new RegExp(`module ${name} is held: .*${name}.*restore`));
+          expect(exitCode, context).toBe(1);
+        });
+        const conditions = expect.arrayContaining([expect.objectContaining(STALLED)]);
+        for (const name of lost) await untilStatus(world, name, { conditions });
+        for (const name of names) expect(await world.get('configmaps', name), context).toBeDefined();
+        for (const repair of repairs) await repair();
+        await untilLooked(world, async () => {
+          const { stdout } = await runInWorld(world, 'status');
+          expect(stdout, context).toMatch(/^all is well: 4 modules ready, nothing to do/);
+        });
+        for (const name of names) await untilStatus(world, name, { phase: 'Succeeded' });
+      }
+    for (const name of names) expect(await world.get('configmaps', name)).toBeDefined();
+    expect(await world.helmCalls()).not.toContainEqual(expect.stringMatching(/^uninstall/));
+  });
+});
