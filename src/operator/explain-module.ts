@@ -19,18 +19,14 @@ import type { HookRuntime } from './hook-runtime.ts';
 import { isIsolated } from './isolation.ts';
 import { type Place, type PlacesByModule, placesByModule } from './module-places.ts';
 import { CONFIRM_COMMAND, heldText } from './purge-guard.ts';
+import { isPutOff, putOffText } from './put-off.ts';
 import type { ReleaseInCluster } from './releases.ts';
 import { titleOf } from './task-queue-view.ts';
 import { moduleOf, type Task } from './tasks.ts';
 import { unfinishedRuns } from './unfinished-runs.ts';
 
-const RECONCILES: ReadonlySet<Task['type']> = new Set(['ModuleRun', 'ModuleDelete', 'ParallelModuleRun']);
-
 /** In a list of all modules, where many wait for the same task. */
 const MAX_LISTED_ERROR = 300;
-
-const PUT_OFF =
-  'another reconcile: a flow hook ended the last one before all changes and requests were handled';
 
 /** What is known of all modules, in run order. */
 export function summarizeModules(operator: Explained): readonly ModuleSummary[] {
@@ -84,6 +80,7 @@ export function summarizeStates(
       failure,
       pause,
       path: module.source ?? path,
+      nextReconcileAt: timeOrNull(operator.router.requeues.dueMs(name)),
       drift: driftOf(operator, name),
       requires: requirementsOf(operator, module, queued),
       phase: phaseOf(operator, name),
@@ -333,7 +330,7 @@ function waitsFor(
   const tracked = operator.registry.tracked.get(name);
   if (tracked?.phase === 'wait-for-synchronization' && !tracked.synchronization.isDone)
     waits.push('the first runs of its hooks with kubernetes bindings');
-  if (isPutOff(operator, name, places)) waits.push(PUT_OFF);
+  if (isPutOff(operator, name, places)) waits.push(putOffText(operator, name));
   waits.push(...heldUp);
   return waits;
 }
@@ -357,17 +354,6 @@ function failingRequirements(
   return requires
     .filter((required) => isFailing(required.name))
     .map((required) => `module ${required.name}, which fails`);
-}
-
-/** Whether there is work to do on the module, but neither a task for it nor a pause: a flow hook ended the reconcile early. */
-function isPutOff(operator: Explained, name: ModuleName, places: readonly Place[]): boolean {
-  const tracked = operator.registry.tracked.get(name);
-  if (tracked === undefined || tracked.ongoing !== undefined) return false;
-  const { type, isRunPending } = tracked.state;
-  const isPending = isRunPending || type === 'deleting' || operator.operations.of(name) !== undefined;
-  if (!isPending) return false;
-  if (operator.pauses.of(name) !== undefined) return false;
-  return !places.some(({ entry: { task } }) => RECONCILES.has(task.type));
 }
 
 /**

@@ -18,6 +18,7 @@ export class ModuleRegistry {
   #byName: ReadonlyMap<string, Module> = new Map();
   #discovery: Discovery | undefined;
   #deployed: ReadonlySet<ModuleName> = new Set();
+  #released: ReadonlySet<string> = new Set();
   #refusals: ReadonlyMap<ModuleName, string> = new Map();
   /** The enabled modules, made of the list of the last discovery when it is first looked for. */
   #enabledNames: { readonly list: readonly ModuleName[]; readonly names: ReadonlySet<ModuleName> } = {
@@ -89,6 +90,16 @@ export class ModuleRegistry {
   /** Called when a discovery begins. */
   setDeployed(modules: ReadonlySet<ModuleName>): void {
     this.#deployed = modules;
+  }
+
+  /** Called when a discovery begins, with the releases of this operator whose newest revision is deployed. */
+  setReleased(releases: ReadonlySet<string>): void {
+    this.#released = releases;
+  }
+
+  /** Whether a module was ready since it was enabled; before a restart of the operator, its release shows it. */
+  hasBeenReady(module: ModuleName): boolean {
+    return this.#tracked.get(module)?.hasBeenReady === true || this.#released.has(module);
   }
 
   /** Why modules are not authorized, as it was reported last. */

@@ -247,6 +247,12 @@ export function isDeployed(state: ModuleState): boolean {
   return enabled.type === 'ready' || (enabled.type === 'deploying' && enabled.hasSucceeded);
 }
 
+/** Whether the module ran to its end since it was enabled, whatever came after that. */
+export function hasBeenReady(state: ModuleState): boolean {
+  const stage = stageOf(state);
+  return stage.type === 'ready' || (stage.type === 'deploying' && stage.hasSucceeded);
+}
+
 /** Whether the last attempt failed between the beforeHelm and the afterHelm hooks. */
 export function hasDeployFailed(state: ModuleState): boolean {
   const stage = stageOf(state);

@@ -5,6 +5,7 @@ import type { ModuleRegistry } from './module-registry.ts';
 import type { Pauses } from './pauses.ts';
 import { identityOf } from './reconcile-module.ts';
 import type { Releases } from './releases.ts';
+import { runWaiting } from './required-modules.ts';
 import type { ModuleCrds } from './services.ts';
 import type { TaskRouter } from './task-router.ts';
 import type { Task } from './tasks.ts';
@@ -52,7 +53,10 @@ export function onPausesChange(operator: PauseTasksParts): void {
     const isHeld = head?.type === 'ModuleRun' || head?.type === 'ModuleEnsureCRDs';
     if (isHeld && pauses.of(head.module) !== undefined) queue.cutDelay();
   }
-  for (const { name } of operator.registry.modules) {
+  for (const module of operator.registry.modules) {
+    const { name } = module;
+    // What requires a paused module does not wait for it.
+    if (pauses.of(name) !== undefined && !operator.registry.hasBeenReady(name)) runWaiting(operator, module);
     if (pauses.of(name) !== undefined || !operator.converge.resumeRun(name)) continue;
     if (
       operator.registry.track(name)?.phase === 'startup' &&

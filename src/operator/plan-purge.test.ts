@@ -3,8 +3,13 @@ import { releasesAfter } from '../plan/collect-plan.ts';
 import { type PurgeInput, planPurge } from './plan-purge.ts';
 import type { ReleaseInCluster } from './releases.ts';
 
-const owned = (name: string): ReleaseInCluster => ({ name, revision: 1, isOwned: true });
-const foreign = (name: string): ReleaseInCluster => ({ name, revision: 1, isOwned: false });
+const owned = (name: string): ReleaseInCluster => ({
+  name,
+  revision: 1,
+  status: 'deployed',
+  isOwned: true,
+});
+const foreign = (name: string): ReleaseInCluster => ({ ...owned(name), isOwned: false });
 const kept = (name: string): ReleaseInCluster => ({ ...owned(name), isKept: true });
 
 const FULL = { path: '/modules', modules: ['web'] };

@@ -12,17 +12,18 @@ import type { Logger } from '@addon-operator/base/log';
 import type { TaskOutcome } from '@addon-operator/task-queue';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { ModuleRegistry } from './module-registry.ts';
+import { type RequiredModulesParts, runWaiting } from './required-modules.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
 import type { ModuleDelete, ModuleRun, Task } from './tasks.ts';
 import type { TrackedModule } from './tracked-module.ts';
 
 /** What the functions here use of the operator. */
-export interface ReconcileFailureParts {
+export type ReconcileFailureParts = {
   readonly registry: ModuleRegistry;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: OperatorMetrics;
-}
+} & RequiredModulesParts;
 
 /** Until a deletion is tried again that failed for good, or was aborted: it must not be lost. */
 export const DELETE_RETRY_MS = 5 * 60_000;
@@ -84,9 +85,9 @@ export function failedReconcile(
   return { type: 'retry', error };
 }
 
-/** Marks a module as stalled: it is not run again until something about it changes. */
+/** Marks a module as stalled: it is not run again until something about it changes. Modules that wait for it fail. */
 export function stallModule(
-  { log }: ReconcileFailureParts,
+  operator: ReconcileFailureParts,
   tracked: TrackedModule,
   { event, error }: { readonly event: 'run-stalled' | 'run-aborted'; readonly error: unknown },
 ): void {
@@ -98,8 +99,9 @@ export function stallModule(
     stall: { error: message, ...(code !== undefined && { code }), isByRequirement },
   });
   tracked.history.noteError(message);
-  log.error(
+  operator.log.error(
     { module: tracked.module.name, phase: tracked.phase, ...errorFields(error) },
     'ModuleRun failed permanently. It is not retried until values, ConfigMap or files change, or a run is requested.',
   );
+  runWaiting(operator, tracked.module);
 }

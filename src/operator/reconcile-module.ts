@@ -6,8 +6,6 @@ import type { TaskOutcome, TaskQueue } from '@addon-operator/task-queue';
 import { FlowPass, type FlowSubject } from '../extensions/flow/flow-pass.ts';
 import type { ModuleOperation } from '../status/module-object.ts';
 import { attemptOf } from './deploy-hooks.ts';
-import type { FailedRequirementsParts } from './failed-requirements.ts';
-import { checkRequirements, runDependents } from './failed-requirements.ts';
 import type { FlowSubjectParts } from './flow-subject.ts';
 import { flowSubject } from './flow-subject.ts';
 import type { ModuleAbortParts } from './handlers/module-abort.ts';
@@ -20,6 +18,8 @@ import type { ModuleRegistry } from './module-registry.ts';
 import type { ModuleEvent } from './module-state.ts';
 import type { ReconcileFailureParts } from './reconcile-failure.ts';
 import { failedReconcile } from './reconcile-failure.ts';
+import type { RequiredModulesParts } from './required-modules.ts';
+import { awaitedRequirement, checkRequirements, runDependents, runWaiting } from './required-modules.ts';
 import type { ModuleExtensions } from './services.ts';
 import type { TaskRouter } from './task-router.ts';
 import type { ModuleDelete, ModuleRun, Task } from './tasks.ts';
@@ -36,7 +36,7 @@ export type ReconcileModuleParts = {
   readonly runner: ModuleRunner;
   readonly removal: Pick<ModuleRemoval, 'remove'>;
   readonly memory: Pick<ModuleMemory, 'remember' | 'forget'>;
-} & FailedRequirementsParts &
+} & RequiredModulesParts &
   FlowSubjectParts &
   ModuleAbortParts &
   ReconcileFailureParts;
@@ -152,6 +152,14 @@ async function reconcileFor(
   if (await flow.aborts('BeforeAnyReconcile', subject, signal)) return putOff();
 
   const step = stepOf(task, operation);
+  const awaited = mustRun(step) ? awaitedRequirement(operator, tracked.module) : undefined;
+  if (awaited !== undefined) {
+    operator.log.info(
+      { module: task.module, requires: awaited },
+      'Module waits until a required module is ready',
+    );
+    return putOff();
+  }
   if (await flow.aborts(PLACES[step], subject, signal)) return putOff();
   operator.operations.begin(task.module);
   const ongoing = { task: identityOf(task), step, flow, operation };
@@ -198,10 +206,12 @@ async function perform(
   if (task.type === 'ModuleRun') {
     checkRequirements(operator, tracked.module);
     const request = { tracked, task, queue, isForced: tracked.state.isForcePending };
+    const wasReady = operator.registry.hasBeenReady(task.module);
     const outcome = await operator.runner.run(request, signal);
     if (outcome.type === 'success') {
       runDependents(operator, tracked.module);
       if (outcome.after === undefined) operator.memory.remember(tracked.module);
+      if (!wasReady) runWaiting(operator, tracked.module);
     }
     return outcome;
   }
@@ -253,6 +263,11 @@ function stepOf({ type }: Reconcile['task'], operation: ModuleOperation | undefi
   if (operation === 'abort') return 'abort';
   if (type === 'ModuleDelete') return 'delete';
   return operation === 'force-reconcile' ? 'force-reconcile' : 'reconcile';
+}
+
+/** Whether what the module requires matters for a step. */
+function mustRun(step: ReconcileStep): boolean {
+  return step === 'reconcile' || step === 'force-reconcile';
 }
 
 /** The same for a task that was put into another queue in the meantime. */

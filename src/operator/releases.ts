@@ -1,4 +1,5 @@
 import type { Span } from '@addon-operator/base/trace';
+import type { ReleaseStatus } from '@addon-operator/helm/recovery-table';
 import type { DriftReport } from '@addon-operator/helm-releases/drift/drift-policy';
 import type { HelmDriver } from '@addon-operator/helm-releases/helm-driver';
 import type { UnlockResult } from '@addon-operator/helm-releases/recover';
@@ -11,6 +12,8 @@ import type { ReleaseFacts } from '../status/module-facts.ts';
 export interface ReleaseInCluster {
   readonly name: string;
   readonly revision: number;
+  /** Of the newest revision. */
+  readonly status: ReleaseStatus;
   /** Whether a daemon of ours made it. */
   readonly isOwned: boolean;
   /** Set when the release stays although its module is gone. */

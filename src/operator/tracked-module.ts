@@ -4,6 +4,7 @@ import type { ReleaseFacts } from '../status/module-facts.ts';
 import type { ModuleOperation } from '../status/module-object.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import {
+  hasBeenReady,
   hasDeployFailed,
   hooksOf,
   isDeployed,
@@ -121,6 +122,10 @@ export class TrackedModule {
 
   get isDeployed(): boolean {
     return isDeployed(this.#state);
+  }
+
+  get hasBeenReady(): boolean {
+    return hasBeenReady(this.#state);
   }
 
   get mustRepeatStartup(): boolean {

@@ -157,6 +157,6 @@ export function releasesAfter(
     .map((release) => (deployed.has(release.name) ? { ...release, isOwned: true } : release));
   const added = [...deployed]
     .filter((name) => !known.has(name))
-    .map((name) => ({ name, revision: 1, isOwned: true }));
+    .map((name) => ({ name, revision: 1, status: 'deployed' as const, isOwned: true }));
   return [...left, ...added];
 }

@@ -10,7 +10,7 @@ const NONE: Responses = {};
 
 /** A lab in whose reconciles a hook writes down where it is called, and answers what a test wants. */
 export async function flowLab(
-  modules: readonly string[] = ['web'],
+  modules: Parameters<typeof operatorLab>[0] = ['web'],
   hooks: Record<string, object> = {},
   labOptions: LabOptions = {},
 ): Promise<{ readonly lab: OperatorLab; readonly said: string[]; responses: Responses } & AsyncDisposable> {

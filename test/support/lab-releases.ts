@@ -69,12 +69,14 @@ export function labReleases(
       const owned = [...lab.releases].map((release) => ({
         name: release,
         revision: 1,
+        status: 'deployed' as const,
         isOwned: true,
         ...(lab.keptReleases.has(release) && { isKept: true }),
       }));
       const foreign = [...lab.foreignReleases].map((other) => ({
         name: other,
         revision: 1,
+        status: 'deployed' as const,
         isOwned: false,
       }));
       return [...owned, ...foreign];

@@ -62,6 +62,9 @@ export class DiscoveryPass {
     const isDeployed = ({ name, refusal }: Module): boolean =>
       refusal?.type === 'gone' || started.has(name) || releases.has(name);
     registry.setDeployed(new Set(modules.filter(isDeployed).map(({ name }) => name)));
+    registry.setReleased(
+      new Set(owned.filter(({ status }) => status === 'deployed').map(({ name }) => name)),
+    );
     const discovery = await this.#traced(queue, signal);
     if (!isCurrent()) return { type: 'superseded' };
     // Before the first discovery is over, changes do not restart the converge.
