@@ -3,7 +3,7 @@ import { errorFields, hasCode } from '@addon-operator/base/errors';
 import type { DaemonHost } from './app/host.ts';
 import { type Daemon, type LoneRun, startDaemon } from './app/start.ts';
 import type { FailedTask } from './operator/failed-task.ts';
-import { modulesLeftBehind } from './operator/modules-left-behind.ts';
+import { modulesLeftBehind, modulesPutOff } from './operator/modules-left-behind.ts';
 import type { Settings } from './settings.ts';
 
 /** A task of the start or the first converge that failed this often in a row will not succeed by itself. */
@@ -27,8 +27,8 @@ const NO_OBSERVER: DaemonObserver = { onStarted: () => undefined, onConverged: (
  * @param lone default: all modules are run
  * @returns the exit code: 0 after an orderly stop, also one because another replica leads, 1 after a failed start, also of a
  * global onStartup hook that failed permanently; with `exitsAfterConverge` also 1 when a task
- * of the start or the first converge failed three times in a row, when modules failed for good, are isolated or not
- * authorized, or when the daemon was stopped before
+ * of the start or the first converge failed three times in a row, when modules failed for good, are isolated, put off or
+ * not authorized, or when the daemon was stopped before
  */
 export async function runDaemon(
   settings: Settings,
@@ -84,16 +84,20 @@ function exitCodeOf({ exitsAfterConverge }: Settings, hasConverged: boolean): nu
   return exitsAfterConverge && !hasConverged ? 1 : 0;
 }
 
-/** Reports modules that failed while the others converged. Returns whether there are any. */
+/** Reports modules that failed or were put off while the others converged. Returns whether there are any. */
 function tellLeftBehind(
   { exitsAfterConverge }: Settings,
   { operator }: Daemon,
   { log }: DaemonHost,
 ): boolean {
-  const modules = exitsAfterConverge ? modulesLeftBehind(operator) : [];
+  if (!exitsAfterConverge) return false;
+  const modules = modulesLeftBehind(operator);
   if (modules.length > 0)
     log.fatal({ modules }, 'the first converge went on without modules that failed or are not authorized');
-  return modules.length > 0;
+  const putOff = modulesPutOff(operator);
+  for (const [module, waitsFor] of putOff)
+    log.fatal({ module, waitsFor }, 'the first converge went on without a module that was put off');
+  return modules.length + putOff.size > 0;
 }
 
 async function reported(stuck: Promise<FailedTask>, { log }: DaemonHost): Promise<void> {

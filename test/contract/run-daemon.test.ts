@@ -127,6 +127,28 @@ test('with --exit-after-converge it is 1 when modules are not authorized', async
   });
 });
 
+test('with --exit-after-converge it is 1 when modules were put off, each named with the reason', async () => {
+  const modules = {
+    'values.yaml': 'lateEnabled: true\nneedsEnabled: true\n',
+    '001-late/hooks/good.sh': shHook('beforeHelm: 1', 'echo late'),
+    '002-needs/hooks/good.sh': shHook('beforeHelm: 1', 'echo needs'),
+    '002-needs/module.yaml': 'requires: [{name: late}]\n',
+  };
+  const flow = `import { defineFlowHooks } from 'addon-operator/sdk';
+export default defineFlowHooks((hooks) => {
+  hooks.registerHook(({ module }) => (module?.name === 'late' ? { abortReconcile: true } : undefined), 'BeforeReconcile');
+});
+`;
+  await writeTree(join(directory, 'flow-hooks'), { 'late.ts': flow });
+  expect(await run({ modules, flags: EXITING })).toBe(1);
+  expect(log.printed).toEqual([]);
+  const msg = 'the first converge went on without a module that was put off';
+  expect(log.records.filter(({ level }) => level === 'fatal')).toMatchObject([
+    { msg, module: 'late', waitsFor: expect.stringContaining('a flow hook ended the last one') },
+    { msg, module: 'needs', waitsFor: 'module late, which a flow hook put off' },
+  ]);
+});
+
 test('without --exit-after-converge a failing start is retried, and an orderly stop exits with 0', async () => {
   const ended = run({ hooks: BAD });
   for (const failures of [1, 2, 3, 4]) {
