@@ -8,6 +8,7 @@ import type { UnloadedFiles } from './converge-state.ts';
 import type { Explained } from './explained.ts';
 import { isIsolated } from './isolation.ts';
 import type { Place } from './module-places.ts';
+import { isPutOff } from './put-off.ts';
 import { hookTitle, LONG_MS, type RunInProgress, taskOfRun } from './running-hooks.ts';
 import { titleOf } from './task-queue-view.ts';
 import { MAIN_QUEUE, moduleOf, type Task } from './tasks.ts';
@@ -72,6 +73,7 @@ export function obstaclesOf(
       })
       .map((run) => longHook(run, taskOfRun(queues, run))),
     staleBindings: staleWatches(statesOf(tracked?.hooks ?? []), clock),
+    isPutOff: isPutOff(operator, name, places),
     isRunDeferred: converge.deferredRuns.has(name),
     isDeployed: tracked?.isDeployed === true,
     progress: progressOf(operator, name, places),

@@ -4,9 +4,11 @@ import { FLOW_HOOK_TYPES } from '@addon-operator/sdk/host';
 import { expect, test } from 'vitest';
 import { changed, disable, flowLab } from '../../test/support/flow-lab.ts';
 import { name, type OperatorLab } from '../../test/support/operator-lab.ts';
+import { explanationText } from '../status/module-explanation.ts';
 import { moduleStatus } from '../status/module-status.ts';
 import { moduleFacts } from './collect-module-facts.ts';
-import { requestOperation } from './request-operation.ts';
+import { explainWhy } from './explain-why.ts';
+import { requestOperation, runOperation } from './request-operation.ts';
 
 const WEB = name('web');
 const PLACES = FLOW_HOOK_TYPES.filter(
@@ -135,6 +137,107 @@ test('the deletion of a module that never ran here is visible and goes on, when 
   await lab.clock.advance(3_000);
   await lab.settle();
   expect([lab.releases.has('web'), phaseOf(lab)]).toEqual([false, undefined]);
+});
+
+const OF_RECONCILES = ['reconcile', 'force-reconcile'] as const;
+
+test.each(OF_RECONCILES)(
+  'a deletion that a hook ended without a time is done after a %s',
+  async (operation) => {
+    await using flow = await flowLab();
+    const { lab } = flow;
+    await lab.converge();
+    flow.responses = { BeforeDelete: putOffOnce() };
+    await disable(lab, 'web');
+    expect([lab.releases.has('web'), phaseOf(lab)]).toEqual([true, 'Deleting']);
+    expect(requestOperation(lab.operator, WEB, operation)).toBe('deleting');
+    await lab.settle();
+    expect([lab.releases.has('web'), phaseOf(lab)]).toEqual([false, undefined]);
+  },
+);
+
+test.each(OF_RECONCILES)(
+  'a deletion of a module that never ran here is done after a %s',
+  async (operation) => {
+    await using flow = await flowLab();
+    const { lab } = flow;
+    lab.releases.add('web');
+    lab.enabled.delete('web');
+    flow.responses = { Start: putOffOnce() };
+    await lab.converge();
+    expect(requestOperation(lab.operator, WEB, operation)).toBe('deleting');
+    await lab.settle();
+    expect(lab.releases.has('web')).toBe(false);
+  },
+);
+
+test('an annotation has a deletion done that a hook ended without a time', async () => {
+  await using flow = await flowLab();
+  const { lab } = flow;
+  await lab.converge();
+  flow.responses = { BeforeDelete: putOffOnce() };
+  await disable(lab, 'web');
+  runOperation(lab.operator, WEB, 'reconcile');
+  await lab.settle();
+  expect(lab.releases.has('web')).toBe(false);
+});
+
+test('a request while a deletion waits for its retry has it tried at once', async () => {
+  await using flow = await flowLab();
+  const { lab } = flow;
+  await lab.converge();
+  lab.obstacles.set('uninstall web', () => {
+    throw new Error('not now');
+  });
+  await disable(lab, 'web');
+  lab.obstacles.clear();
+  expect(requestOperation(lab.operator, WEB, 'reconcile')).toBe('deleting');
+  await lab.settle();
+  expect(lab.releases.has('web')).toBe(false);
+});
+
+test('an abort of a deletion that a hook ended changes nothing, and is not kept for the next one', async () => {
+  await using flow = await flowLab();
+  const { lab } = flow;
+  await lab.converge();
+  flow.responses = { BeforeDelete: putOffOnce() };
+  await disable(lab, 'web');
+  expect(requestOperation(lab.operator, WEB, 'abort')).toBe('requested');
+  await lab.settle();
+  expect([lab.releases.has('web'), phaseOf(lab)]).toEqual([true, 'Deleting']);
+  expect(requestOperation(lab.operator, WEB, 'reconcile')).toBe('deleting');
+  await lab.settle();
+  expect(lab.releases.has('web')).toBe(false);
+});
+
+test('what explains a deletion that a hook ended names the command that starts it again, and no other', async () => {
+  await using flow = await flowLab();
+  const { lab } = flow;
+  await lab.converge();
+  flow.responses = { BeforeDelete: putOffOnce() };
+  await disable(lab, 'web');
+  const explanation = explainWhy(lab.operator, 'web', []);
+  const text = explanation === undefined ? '' : explanationText(explanation);
+  expect(text.match(/^(?:held up by|to mend it|waits for) .*$/gmu)).toEqual([
+    'held up by   a flow hook ended its deletion',
+    'to mend it   start it again with `addon-operator module reconcile web`',
+    'waits for    another reconcile: a flow hook ended the last one before all changes and requests were handled',
+  ]);
+  expect(moduleFacts(lab.operator)[0]?.explanation.causes).toMatchObject([
+    { reason: 'DeletionPutOff', isStalled: true, until: null },
+  ]);
+});
+
+test('the deletion of a paused module that a hook ended is visible as well', async () => {
+  await using flow = await flowLab();
+  const { lab } = flow;
+  await lab.converge();
+  lab.pauses.set('web', { reason: 'work', sinceMs: 0, untilMs: undefined });
+  flow.responses = { BeforeDelete: putOffOnce(3_000) };
+  await disable(lab, 'web');
+  expect(moduleFacts(lab.operator)[0]?.explanation.causes).toMatchObject([
+    { reason: 'DeletionPutOff', isStalled: false, until: '1970-01-01T00:00:03.000Z' },
+  ]);
 });
 
 test('an abort that a hook puts off is done later, and not as a run', async () => {

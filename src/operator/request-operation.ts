@@ -23,12 +23,14 @@ export interface RequestOperationParts {
 /**
  * Has an operation done with a module, if that is possible. It is not with one that is neither enabled nor on its way
  * out, is not authorized, or whose files are lost, and not before its pause ends.
+ *
+ * @returns `deleting` when its deletion is tried again: it is not enabled
  */
 export function requestOperation(
   operator: RequestOperationParts,
   name: string,
   operation: ModuleOperation,
-): 'requested' | 'disabled' | 'paused' | 'unauthorized' | 'held' {
+): 'requested' | 'deleting' | 'disabled' | 'paused' | 'unauthorized' | 'held' {
   const found = operator.registry.find(name);
   if (found === undefined) return 'disabled';
   const { name: module, refusal } = found;
@@ -37,14 +39,14 @@ export function requestOperation(
   // kept until the module is run again, when it is not meant any more.
   const source = operator.registry.discovery?.decisions.get(module)?.source;
   const isRefused = source === 'authorization' || source === 'files';
-  const isStarted = operator.registry.started.has(module);
-  if (refusal !== undefined && (isRefused || isWanted || isStarted))
+  const isPending = operator.registry.started.has(module) || operator.router.isDeletionPending(module);
+  if (refusal !== undefined && (isRefused || isWanted || isPending))
     return refusal.type === 'unauthorized' ? 'unauthorized' : 'held';
-  if (!isWanted && !isStarted) return 'disabled';
+  if (!isWanted && !isPending) return 'disabled';
   if (isWanted && operation !== 'abort' && operator.pauses.of(module) !== undefined) return 'paused';
   operator.operations.request(module, operation);
   runOperation(operator, module, operation);
-  return 'requested';
+  return isWanted || operation === 'abort' ? 'requested' : 'deleting';
 }
 
 /**
@@ -63,24 +65,31 @@ export function runOperation(
     endHookRuns(operator, module);
     if (operator.pauses.of(module) !== undefined) {
       // Nothing more is going on with it, and the run that follows the pause is not meant.
-      operator.operations.take(module);
-      operator.operations.begin(module);
+      settle(operator, module);
       return;
     }
   }
-  const run = { ...operator.router.moduleRun(module, `Operation-${operation}`), isRecheck: true };
+  const trigger = `Operation-${operation}`;
   let isNext = false;
   for (const queue of queues.all) {
     const head = queue.entries[0];
     if (head === undefined || !isReconcile(head.task, module)) continue;
     // Tasks in front of a run that waits for Synchronizations run before it.
-    if (queue.status.type === 'repeating') queue.prepend(run);
+    if (queue.status.type === 'repeating')
+      queue.prepend({ ...operator.router.moduleRun(module, trigger), isRecheck: true });
     else queue.cutDelay();
     // An aborted run is repeated, unless it had ended already.
     isNext ||= queue.status.type !== 'running';
   }
-  if (!isNext && operator.registry.isWanted(module) && !operator.router.isRunPending(module))
-    operator.router.main.append(run);
+  if (isNext) return;
+  if (operation === 'abort' && operator.router.isDeletionIdle(module)) settle(operator, module);
+  else operator.router.recheck(module, trigger);
+}
+
+/** Drops what is requested for a module with which nothing is going on. */
+function settle({ operations }: RequestOperationParts, module: ModuleName): void {
+  operations.take(module);
+  operations.begin(module);
 }
 
 /** Ends what runs, and drops hooks that wait for another try: the abort would wait behind them. */

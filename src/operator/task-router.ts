@@ -213,16 +213,24 @@ export class TaskRouter {
     if (this.#deps.registry.isWanted(module)) {
       if (!this.isRunPending(module))
         this.main.append({ ...this.moduleRun(module, trigger), isRecheck: true });
-    } else if (this.takesRecheck(module)) {
+    } else if (this.isDeletionIdle(module)) {
       this.main.append({ type: 'ModuleDelete', module, trigger });
     }
   }
 
   /** Whether a recheck of a module would do something now: a deletion that is queued is retried at a time of its own. */
   takesRecheck(module: ModuleName): boolean {
-    const { registry } = this.#deps;
-    if (registry.isWanted(module)) return true;
-    return registry.isDeletionPending(module) && !this.#isDeletionQueued(module);
+    return this.#deps.registry.isWanted(module) || this.isDeletionIdle(module);
+  }
+
+  /** Whether a module that is not enabled is still to be deleted. */
+  isDeletionPending(module: ModuleName): boolean {
+    return this.#deps.registry.isDeletionPending(module) || this.#isDeletionQueued(module);
+  }
+
+  /** Whether a module is still to be deleted, and no task does it: a flow hook ended its deletion. */
+  isDeletionIdle(module: ModuleName): boolean {
+    return this.#deps.registry.isDeletionPending(module) && !this.#isDeletionQueued(module);
   }
 
   #isDeletionQueued(module: ModuleName): boolean {

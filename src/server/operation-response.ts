@@ -2,10 +2,11 @@ import { errorResponse, type RouteResponse, textResponse } from '@addon-operator
 import { type ModuleOperation, OPERATIONS } from '../status/module-object.ts';
 
 /**
- * `disabled`: the module is neither enabled nor on its way out. `paused`: it is not run before the pause ends. `unauthorized`:
- * the policy does not let it run. `held`: its files cannot be read or used.
+ * `deleting`: the module is not enabled, and its deletion is tried again. `disabled`: it is neither enabled nor on its way
+ * out. `paused`: it is not run before the pause ends. `unauthorized`: the policy does not let it run. `held`: its files cannot
+ * be read or used.
  */
-export type OperationOutcome = 'requested' | 'disabled' | 'paused' | 'unauthorized' | 'held';
+export type OperationOutcome = 'requested' | 'deleting' | 'disabled' | 'paused' | 'unauthorized' | 'held';
 
 /** Has something done with a module, if that is possible. */
 export type RequestOperation = (module: string, operation: ModuleOperation) => OperationOutcome;
@@ -34,6 +35,8 @@ export function operationResponse(
   switch (request(module, operation)) {
     case 'requested':
       return textResponse(`module ${module} ${ANSWERS[operation]}\n`);
+    case 'deleting':
+      return textResponse(`module ${module} is disabled: its deletion is tried again\n`);
     case 'disabled':
       return errorResponse(409, 'REQUEST_REFUSED', `module ${module} is disabled`);
     case 'paused':

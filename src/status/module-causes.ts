@@ -50,6 +50,8 @@ export interface Obstacles {
   readonly hooks: readonly LongHook[];
   /** Sentences about kubernetes bindings of its hooks without a current snapshot. */
   readonly staleBindings: readonly { readonly text: string; readonly isForbidden: boolean }[];
+  /** There is work to do, and neither a task for it nor a pause, because a flow hook ended the reconcile. */
+  readonly isPutOff: boolean;
   /** A run was left out because of a pause. */
   readonly isRunDeferred: boolean;
   readonly isDeployed: boolean;
@@ -65,6 +67,7 @@ export const NO_OBSTACLES: Obstacles = {
   blocksOwn: null,
   hooks: [],
   staleBindings: [],
+  isPutOff: false,
   isRunDeferred: false,
   isDeployed: true,
   progress: 'none',
@@ -82,6 +85,7 @@ type Explained = Pick<
   | 'failure'
   | 'pause'
   | 'drift'
+  | 'nextReconcileAt'
   | 'waitsFor'
   | 'held'
 >;
@@ -144,7 +148,8 @@ function* decisionCauses(
 
 function* runCauses(explained: Explained, obstacles: Obstacles): Generator<Cause> {
   const { status, pause } = explained;
-  const { blocksAll, blocksOwn, hooks, staleBindings, isRunDeferred, isDeployed, progress } = obstacles;
+  const { blocksAll, blocksOwn, hooks, staleBindings, isPutOff, isRunDeferred, isDeployed, progress } =
+    obstacles;
   if (status === 'disabled' && explained.source === 'requirement') yield requirementMissing(explained);
   if (status === 'disabled' || status === 'held' || status === 'unauthorized') return;
   // The other operator says what it waits for.
@@ -161,6 +166,7 @@ function* runCauses(explained: Explained, obstacles: Obstacles): Generator<Cause
   }
   if (status === 'failing' || status === 'isolated' || (status === 'deleting' && explained.failure !== null))
     yield failed(explained, progress !== 'none');
+  else if (status === 'deleting' && isPutOff) yield deletionPutOff(explained);
   for (const hook of hooks) yield running(nodeOfBinding(hook.binding), hook);
   if (blocksOwn !== null && blocksOwn.queue !== blocksAll?.queue) yield blocked('queue', blocksOwn);
   for (const { text, isForbidden } of staleBindings)
@@ -169,6 +175,16 @@ function* runCauses(explained: Explained, obstacles: Obstacles): Generator<Cause
       remedy: isForbidden ? 'grant the permission; `addon-operator rbac` prints the rules' : null,
     });
   yield* driftCauses(explained.drift, explained.module);
+}
+
+/** Without a time nothing starts the deletion again by itself. */
+function deletionPutOff({ module, nextReconcileAt }: Explained): Cause {
+  return cause('enabled', 'DeletionPutOff', 'a flow hook ended its deletion', {
+    isStalled: nextReconcileAt === null,
+    until: nextReconcileAt,
+    ref: `module/${module}`,
+    remedy: `start it again with \`addon-operator module reconcile ${module}\``,
+  });
 }
 
 /** Flags enable the module, and what it requires does not let it run. */

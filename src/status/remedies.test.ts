@@ -16,6 +16,7 @@ const READY: Explained = {
   failure: null,
   pause: null,
   drift: null,
+  nextReconcileAt: null,
   waitsFor: [],
 };
 const FAILURE = { code: 'HOOK_FAILED', attempts: 2, nextAttemptAt: NEXT, isGivenUp: false } as const;

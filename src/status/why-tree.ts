@@ -122,7 +122,8 @@ function enabledLeaf(explanation: Omit<ModuleExplanation, 'why'>, { responses, f
     ok: isEnabled,
     text: reason,
     source,
-    remedy: isEnabled ? null : enableRemedy(source, flag, responses),
+    // What is being deleted is not to be enabled.
+    remedy: isEnabled || status === 'deleting' ? null : enableRemedy(source, flag, responses),
     children,
   };
 }
