@@ -20,7 +20,8 @@ export type EventReason =
   | 'DriftEnded'
   | 'DeletionHeld'
   | 'Requested'
-  | 'FinalizerReleased';
+  | 'FinalizerReleased'
+  | 'LeftBehind';
 
 /** Something that happened to a module and that a user should notice. */
 export interface ModuleEvent {

@@ -67,6 +67,8 @@ export class HelmWorld {
   /** First argument of every helm process the driver started. */
   readonly helmRuns: string[] = [];
   readonly operations: HelmOperation[] = [];
+  /** What was said to stay when releases were removed. */
+  readonly leftBehind: string[] = [];
   readonly #cluster: Cluster;
   readonly #helmPath: string;
   readonly #root: string;
@@ -150,6 +152,7 @@ export class HelmWorld {
       random: () => 0,
       onOperation: (operation) => this.operations.push(operation),
       onFinding: () => undefined,
+      onLeftBehind: (_release, objects) => this.leftBehind.push(...objects),
       drift: {
         mode: 'off',
         reflectors: createSharedReflectors({

@@ -51,6 +51,8 @@ export interface DriverContext {
   /** Parses one YAML document as helm does. */
   readonly readYaml: (text: string) => unknown;
   readonly onOperation: (operation: HelmOperation) => void;
+  /** Objects that stay although their release is removed: titles, each with the reason. */
+  readonly onLeftBehind: (release: string, objects: readonly string[]) => void;
 }
 
 /** Where objects of a release are looked for. */

@@ -67,6 +67,8 @@ export interface HelmDriverOptions {
   /** A number in [0, 1). */
   readonly random: () => number;
   readonly onOperation: (operation: HelmOperation) => void;
+  /** Objects that stay although their release is removed: titles, each with the reason. */
+  readonly onLeftBehind: DriverContext['onLeftBehind'];
   /** What a resource monitor found; the module should be run again. */
   readonly onFinding: (module: string, finding: ReleaseFinding) => void;
   /** How objects are watched that may drift. */
@@ -241,6 +243,7 @@ async function createContext(options: HelmDriverOptions): Promise<DriverContext>
     notices: new ReleaseNotices(log),
     readYaml: options.drift.readYaml,
     onOperation: options.onOperation,
+    onLeftBehind: options.onLeftBehind,
   };
 }
 

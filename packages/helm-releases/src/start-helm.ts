@@ -92,7 +92,7 @@ interface HelmStart {
 }
 
 /** What the driver reports to the operator and requests from it. */
-export interface HelmReports extends Pick<HelmDriverOptions, 'onOperation' | 'onFinding'> {
+export interface HelmReports extends Pick<HelmDriverOptions, 'onOperation' | 'onFinding' | 'onLeftBehind'> {
   readonly isHeld: DriftSettings['isHeld'];
   readonly onDrift: DriftSettings['onEvent'];
   readonly onComparison: DriftSettings['onComparison'];
@@ -102,7 +102,7 @@ export interface HelmReports extends Pick<HelmDriverOptions, 'onOperation' | 'on
 export async function startHelm(
   { settings, host, cluster, helmBinary, runner, reflectors, tmpDir, running }: HelmStart,
   readYaml: DriftSettings['readYaml'],
-  { onOperation, onFinding, isHeld, onDrift, onComparison }: HelmReports,
+  { onOperation, onFinding, onLeftBehind, isHeld, onDrift, onComparison }: HelmReports,
 ): Promise<HelmDriver> {
   const { clock, random, env } = host;
   const workDir = directoryIn(tmpDir);
@@ -133,6 +133,7 @@ export async function startHelm(
     extraLabels: settings.crdExtraLabels,
     random,
     onOperation,
+    onLeftBehind,
     onFinding,
     drift: {
       mode: settings.driftMode,

@@ -2,13 +2,16 @@ import { OperatorError } from '@addon-operator/base/errors';
 import type { Span } from '@addon-operator/base/trace';
 import { uninstallArguments } from '@addon-operator/helm/helm-arguments';
 import { type HelmOutcome, helmError, runHelm } from '@addon-operator/helm/helm-process';
+import { objectTitle } from '@addon-operator/helm/manifest-object';
 import { labelsAtUninstall } from '@addon-operator/helm/record-metadata';
 import { uninstallRecovery } from '@addon-operator/helm/recovery-table';
 import type { ReleaseRevision } from '@addon-operator/helm/release-store';
 import { manifestObjects, withoutObjects } from '@addon-operator/helm/transform-manifest';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { type DriverContext, processLimitMs } from './driver-context.ts';
 import { withAdvice } from './helm-advice.ts';
 import { tracedHelm } from './helm-spans.ts';
+import { deleteLeftovers, findLeftovers, type Leftover } from './leftover-objects.ts';
 import { lockLimitMs, ownRecord } from './own-record.ts';
 import { lockedError, mendKinds, recordObserver, releaseState, setAside } from './recover.ts';
 import type { UninstallSteps } from './release-steps.ts';
@@ -26,7 +29,8 @@ export interface UninstallOptions {
 }
 
 /**
- * Removes a release with all its history; continues an unfinished uninstall. The result is "absent" only
+ * Removes a release with all its history; continues an unfinished uninstall. Objects that only earlier revisions list,
+ * which helm leaves behind after an upgrade that failed, go as well. The result is "absent" only
  * if the API server reports it.
  *
  * @throws OperatorError HELM_FAILED, HELM_LOCKED while another client works on the release; what
@@ -77,19 +81,43 @@ async function around(
   { steps, span }: UninstallOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  if (steps === undefined) return await runUninstall(context, latest, span, signal);
   const { store, readYaml } = context;
+  const { ours, unclear } = await findLeftovers(context, latest, signal);
+  // The records go last: until then an uninstall that is cut off finds all of it again.
+  const uninstall = async (kept: readonly KubeObject[]): Promise<void> => {
+    const leftovers = ours.filter(({ object }) => !kept.includes(object));
+    const refused = await deleteLeftovers(context, leftovers, signal);
+    reportLeftovers(context, latest.release, leftovers, [...unclear, ...refused]);
+    await runUninstall(context, latest, span, signal);
+  };
+  if (steps === undefined) return await uninstall([]);
   const { manifest } = await store.payload(latest, signal);
   await steps.around(
-    manifestObjects(manifest, readYaml),
+    [...manifestObjects(manifest, readYaml), ...ours.map(({ object }) => object)],
     async (kept) => {
       // helm deletes the objects in the record, and nothing else.
       if (kept.length > 0)
         await store.setManifest(latest, await withoutObjects(manifest, readYaml, kept), signal);
-      await runUninstall(context, latest, span, signal);
+      await uninstall(kept);
     },
     signal,
   );
+}
+
+function reportLeftovers(
+  { log, onLeftBehind }: DriverContext,
+  release: string,
+  deleted: readonly Leftover[],
+  left: readonly string[],
+): void {
+  if (deleted.length > 0)
+    log.info(
+      { release, objects: deleted.map(({ identity }) => objectTitle(identity)) },
+      'objects that only earlier revisions of the release list are deleted',
+    );
+  if (left.length === 0) return;
+  log.warn({ release, objects: left }, 'objects of earlier revisions of the release are left behind');
+  onLeftBehind(release, left);
 }
 
 async function runUninstall(

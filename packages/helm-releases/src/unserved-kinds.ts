@@ -53,8 +53,8 @@ export async function replaceUnservedKinds(
  * Under which version the kind of an object is served; undefined when the API server itself says that there is none. A
  * page of a proxy, or an aggregated API that is down, takes nothing out of a record.
  */
-async function servedVersion(
-  { discovery }: Context,
+export async function servedVersion(
+  { discovery }: Pick<Context, 'discovery'>,
   { apiVersion, kind }: ManifestObject,
   signal: AbortSignal,
 ): Promise<string | undefined> {
