@@ -46,6 +46,11 @@ export class ModuleRegistry {
     }
   }
 
+  /** A module may not run any more; until it is read again nothing is done with it. */
+  refuse(name: ModuleName, refusal: string): void {
+    this.setModules(this.#modules.map((module) => (module.name === name ? { ...module, refusal } : module)));
+  }
+
   /** Modules that are looked at, with all that is remembered of each. */
   get tracked(): ReadonlyMap<ModuleName, TrackedModule> {
     return this.#tracked;

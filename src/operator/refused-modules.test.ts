@@ -1,8 +1,9 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import { expect, test } from 'vitest';
 import { failing, moduleFor, operatorLab } from '../../test/support/operator-lab.ts';
-import type { Authorization } from './refused-modules.ts';
+import { NO_MANIFEST } from '../modules/module-manifest.ts';
 import { requestOperation } from './request-operation.ts';
+import type { Authorization } from './verify-module.ts';
 
 const REFUSED = 'Module is not authorized and does not run';
 const evil = moduleFor('evil', 1, {
@@ -141,3 +142,32 @@ test('a policy that cannot be called is no refusal', async () => {
   expect(lab.calls.filter((call) => call.startsWith('global/watch.sh'))).toEqual([]);
   expect(lab.main.entries[0]).toMatchObject({ failures: 1, lastError: 'no answer' });
 });
+
+test.each(['delete', 'orphan'] as const)(
+  'a module that lost its authorization keeps what it has when it is disabled, with the policy %s',
+  async (deletionPolicy) => {
+    const web = moduleFor('web', 1, { manifest: { ...NO_MANIFEST, deletionPolicy } });
+    const hooks = { 'web/hook.sh': { beforeHelm: 1, beforeDeleteHelm: 1, afterDeleteHelm: 1 } };
+    let isRevoked = false;
+    const revocable: Authorization = {
+      policy: 'digest',
+      verify: async ({ name }) => {
+        if (isRevoked && name === 'web')
+          throw new OperatorError('MODULE_UNAUTHORIZED', 'Module web is not authorized: it is not listed', {
+            cause: new Error('it is not listed'),
+          });
+      },
+    };
+    await using lab = await operatorLab([web, moduleFor('z', 2)], hooks, { authorization: revocable });
+    await lab.converge();
+    isRevoked = true;
+    lab.enabled.delete('web');
+    lab.takeCalls();
+    lab.startOver();
+    await lab.settle();
+    expect(lab.takeCalls().filter((call) => call.includes('web'))).toEqual([]);
+    expect(lab.releases.has('web')).toBe(true);
+    expect(lab.operator.registry.refusals.get(web.name)).toBe('it is not listed');
+    expect(lab.main.entries).toEqual([]);
+  },
+);

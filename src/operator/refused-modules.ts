@@ -7,14 +7,7 @@ import { type DeployHooks, deployedModule } from './deploy-hooks.ts';
 import type { LifecycleRun } from './handlers/module-lifecycle.ts';
 import type { ModuleRegistry } from './module-registry.ts';
 import { moduleOf, type Task } from './tasks.ts';
-
-/** Decides which modules may run. */
-export interface Authorization {
-  /** Its name, for hooks. */
-  readonly policy: string;
-  /** @throws OperatorError MODULE_UNAUTHORIZED when a module may not run any more, or was changed */
-  verify(module: Module, signal: AbortSignal): Promise<void>;
-}
+import type { Authorization } from './verify-module.ts';
 
 /** What the functions here use of the operator. */
 export interface RefusedModulesParts {

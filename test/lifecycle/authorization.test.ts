@@ -127,6 +127,27 @@ describeLifecycle((backend) => {
       await world.converge();
       expect((await world.helmCalls()).slice(callsBefore)).toEqual([]);
     });
+
+    test('a module that lost its authorization since it was deployed is not deleted when it is disabled', async () => {
+      await using world = await World.create(backend(), {
+        modules: { ...WEB, ...DNS },
+        config: ON,
+        env: (directory) => ({ AUTH_POLICY: 'digest', AUTH_LOCK_FILE: join(directory, 'modules.lock') }),
+      });
+      expect(await runInWorld(world, 'module', 'digest', '--write', 'web', 'dns')).toMatchObject({
+        exitCode: 0,
+      });
+      await world.converge();
+      await rm(join(world.directory, 'modules.lock'));
+      expect(await runInWorld(world, 'module', 'digest', '--write', 'dns')).toMatchObject({ exitCode: 0 });
+      await world.putConfig({ ...ON, webEnabled: 'false' });
+      await world.log.untilMessage(REFUSED);
+      expect(reasonsOf(world)).toEqual([['web', expect.stringContaining('does not list it')]]);
+      await world.daemon.operator.router.main.untilEmpty();
+      expect(await explain(world, 'web')).toMatchObject({ status: 'unauthorized', release: { revision: 1 } });
+      expect(await colorOf(world)).toBe('blue');
+      expect(world.log.printed.filter((line) => line === 'web afterDeleteHelm')).toEqual([]);
+    });
   });
 });
 

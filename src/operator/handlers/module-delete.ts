@@ -8,6 +8,7 @@ import type { Releases } from '../releases.ts';
 import type { HookBindings, ModuleExtensions } from '../services.ts';
 import type { TaskRouter } from '../task-router.ts';
 import type { TrackedModule } from '../tracked-module.ts';
+import { type Authorization, refusalOf } from '../verify-module.ts';
 import type { LifecycleRun, ModuleLifecycle } from './module-lifecycle.ts';
 
 /** What modules are ended with. */
@@ -23,6 +24,8 @@ export interface ModuleRemovalParts {
   readonly deployHooks: Pick<DeployHooks, 'beginRemoval'>;
   readonly journal: Pick<Journal, 'enterPhase' | 'spanIn'>;
   readonly lifecycle: ModuleLifecycle;
+  /** Undefined when every module may run. */
+  readonly authorization: Authorization | undefined;
 }
 
 /** Ends modules. */
@@ -39,6 +42,11 @@ export class ModuleRemoval {
    * @throws what fails on the way; the next attempt begins anew
    */
   async remove(tracked: TrackedModule, run: LifecycleRun, signal: AbortSignal): Promise<void> {
+    const refusal = await refusalOf(this.#parts.authorization, tracked.module, signal);
+    if (refusal !== undefined) {
+      await this.#keep(tracked, refusal, signal);
+      return;
+    }
     if (tracked.module.manifest.deletionPolicy === 'orphan') {
       await this.#leave(tracked, signal);
       return;
@@ -85,6 +93,16 @@ export class ModuleRemoval {
       if (run.attempt === 1) return;
     }
     await notifyOfRemoval();
+  }
+
+  /** What a module has in the cluster stays while it may not run: its hooks for the deletion would run as well. */
+  async #keep(tracked: TrackedModule, refusal: string, signal: AbortSignal): Promise<void> {
+    const { registry, releases, router } = this.#parts;
+    const { name } = tracked.module;
+    registry.refuse(name, refusal);
+    await releases.stopMonitor(name);
+    await this.stop(tracked, signal);
+    router.restartConverge('ReloadAllModules', 'Module-Refused');
   }
 
   /** Ends a module whose release stays: nothing is deleted, so the hooks around a deletion do not run either. */

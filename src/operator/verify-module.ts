@@ -1,0 +1,29 @@
+import { hasCode, messageOf } from '@addon-operator/base/errors';
+import type { Module } from '../modules/module.ts';
+
+/** Decides which modules may run. */
+export interface Authorization {
+  /** Its name, for hooks. */
+  readonly policy: string;
+  /** @throws OperatorError MODULE_UNAUTHORIZED when a module may not run any more, or was changed */
+  verify(module: Module, signal: AbortSignal): Promise<void>;
+}
+
+/**
+ * Checks a module again when it is about to be deleted.
+ *
+ * @returns why it may not run any more; undefined while it may
+ */
+export async function refusalOf(
+  authorization: Authorization | undefined,
+  module: Module,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    await authorization?.verify(module, signal);
+    return undefined;
+  } catch (error) {
+    if (!hasCode(error, 'MODULE_UNAUTHORIZED')) throw error;
+    return messageOf(error.cause ?? error);
+  }
+}
