@@ -120,7 +120,8 @@ function* decisionCauses(
   if (status === 'unauthorized')
     yield cause('authorized', 'Unauthorized', reason, {
       isStalled: true,
-      remedy: 'sign the module, or extend the policy in the directory of policies',
+      remedy:
+        'correct what the reason names: the files of the module and their signature, the keyring, the lock file or the record of serial numbers',
     });
   if (status === 'held') {
     const {

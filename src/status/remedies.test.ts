@@ -35,6 +35,18 @@ function firstCause(explained: Partial<Explained>, obstacles: Partial<Obstacles>
 
 test.each<[string, Partial<Explained>, Partial<Obstacles>, string | null]>([
   [
+    'a module that is not authorized',
+    { status: 'unauthorized', reason: 'not authorized: the lock file does not list it' },
+    {},
+    'correct what the reason names: the files of the module and their signature, the keyring, the lock file or the record of serial numbers',
+  ],
+  [
+    'a deletion that a flow hook ended',
+    { status: 'deleting' },
+    { isPutOff: true },
+    'start it again with `addon-operator module reconcile web`',
+  ],
+  [
     'a global hook that fails',
     {},
     { blocksAll: TASK },
