@@ -105,7 +105,12 @@ test.each([
   ],
   ['has huge headers', `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(100_000)}\r\n\r\n`, 'Header overflow'],
   ['speaks another protocol', 'SSH-2.0-OpenSSH_9.9\r\n', 'Parse Error'],
-  ['breaks off in its answer', `${HEAD}\r\n{`, 'aborted'],
+  ['breaks off in its answer', `${HEAD}\r\n{`, 'the connection was closed before the response was complete'],
+  [
+    'breaks off in a chunk',
+    'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{',
+    'the connection was closed before the response was complete',
+  ],
   [
     'answers compressed',
     'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\n.',

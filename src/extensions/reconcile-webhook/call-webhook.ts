@@ -17,6 +17,16 @@ import {
   type WebhookAddress,
 } from '../../modules/reconcile-webhook.ts';
 
+/** What is sent. */
+interface WebhookCall {
+  /** For messages. */
+  readonly title: string;
+  /** JSON. */
+  readonly body: string;
+  /** The body of a success does not count. */
+  readonly ignoresBody?: boolean;
+}
+
 export interface CallDeps extends ResolverDeps {
   readonly clock: SteadyClock;
   readonly hosts: AllowedHosts;
@@ -44,7 +54,7 @@ const NO_CREDENTIALS = { authorization: undefined, secureContext: undefined };
 export async function callWebhook(
   deps: CallDeps,
   { address, timeoutMs: limitMs }: ReconcileWebhook,
-  { title, body }: { readonly title: string; readonly body: string },
+  { title, body, ignoresBody = false }: WebhookCall,
   signal: AbortSignal,
 ): Promise<CallResult> {
   const { clock, version, check, hosts } = deps;
@@ -63,7 +73,7 @@ export async function callWebhook(
       if (address.type === 'ref') hosts.requireListed(url);
       const headers = { 'user-agent': `addon-operator/${version}` };
       const response = await postToHook(
-        { url, body, headers, credentials: NO_CREDENTIALS, clock, hosts },
+        { url, body, headers, credentials: NO_CREDENTIALS, clock, hosts, ignoresBody },
         signal,
       );
       return { response, from };

@@ -49,7 +49,7 @@ export function readResponse(
   response: HookResponse,
   { phase, object, namespace }: SentRequest,
 ): WebhookResponse {
-  const refusal = refusalOf(response);
+  const refusal = refusalOf(response, 'module.yaml');
   if (refusal !== undefined) return readRefusal(response.body, response.status, refusal);
   if (phase === 'finalize' || response.body.length === 0) return UNCHANGED;
   const content = parse(response);

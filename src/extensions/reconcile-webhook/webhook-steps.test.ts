@@ -99,7 +99,9 @@ test('who reads that finalizing has failed learns how to do without the server',
   if (hook === undefined) throw new Error('there is no hook');
   await expect(new Lab().hooks.finalize('web', hook, [], never)).rejects.toMatchObject({
     isPermanent: true,
-    message: expect.stringMatching(/busy\n.*addon-operator module release-finalizer web\)$/),
+    message: expect.stringMatching(
+      /busy\n.*nothing is deleted until it agrees.*addon-operator module release-finalizer web\)$/,
+    ),
   });
 });
 
@@ -176,4 +178,40 @@ test('an abort ends the wait for a response with its reason', async () => {
   const stop = new AbortController();
   const server = await serve(() => stop.abort(new Error('enough')));
   await expect(new Lab().preReconcile(server.url, stop.signal)).rejects.toThrow('enough');
+});
+
+test.each<[string, Respond]>([
+  [
+    'is compressed',
+    (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(Buffer.from([0x1f])),
+  ],
+  ['is no JSON', (_request, response) => response.writeHead(200).end('{')],
+  [
+    'breaks off',
+    (_request, response) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('{', () => response.destroy());
+    },
+  ],
+])('finalize() succeeds by the status alone, when the body %s', async (_what, respond) => {
+  const server = await serve(respond);
+  const hook = readReconcileWebhook(
+    { version: 'v1', address: { uri: server.url }, capabilities: ['finalize'] },
+    [],
+  );
+  if (hook === undefined) throw new Error('the webhook is invalid');
+  await expect(new Lab().hooks.finalize('web', hook, [], never)).resolves.toBeUndefined();
+});
+
+test('a body may begin with a byte order mark', async () => {
+  const body = `\uFEFF${JSON.stringify({ object: { status: { host: 'a' } } })}`;
+  const server = await serve((_request, response) => response.writeHead(200).end(body));
+  const lab = new Lab();
+  await lab.preReconcile(server.url);
+  expect(lab.reported).toEqual([{ host: 'a' }]);
+});
+
+test('a redirect names the file in which the address is set', async () => {
+  const server = await serve((_request, response) => response.writeHead(301, { location: '/b' }).end());
+  await expect(new Lab().preReconcile(server.url)).rejects.toThrow('set the final address in module.yaml');
 });

@@ -99,7 +99,7 @@ export class WebhookSteps {
       await this.#call({ module, hook, phase: 'finalize', children }, signal);
     } catch (error) {
       if (signal.aborted || !(error instanceof OperatorError)) throw error;
-      const hint = `(nothing is deleted until it responds; if the server no longer exists, run: addon-operator module release-finalizer ${module})`;
+      const hint = `(nothing is deleted until it agrees; if the server no longer exists, run: addon-operator module release-finalizer ${module})`;
       throw new OperatorError(error.code, `${error.message}\n${hint}`, { cause: error });
     }
   }
@@ -129,7 +129,12 @@ export class WebhookSteps {
     const title = titleOf(module, phase);
     const sent = await modules.read(module, signal);
     const body = requestBody({ phase, object: withoutManagedFields(sent), children });
-    const { response: raw, from } = await callWebhook(this.#deps, hook, { title, body }, signal);
+    const { response: raw, from } = await callWebhook(
+      this.#deps,
+      hook,
+      { title, body, ignoresBody: phase === 'finalize' },
+      signal,
+    );
     log.debug(
       { module, phase, status: raw.status, responseBytes: raw.body.length },
       'reconcile webhook responded',

@@ -66,7 +66,9 @@ test.each([
     reply('', { status: 302, location: 'https://login/?token=a' }),
     'it responded with a redirect to https://login/ (status 302), which is not followed: set the final address in the file',
   ],
+  [reply('', { status: 304 }), 'it responded with status 304'],
+  [reply('', { status: 300 }), 'it responded with status 300'],
   [reply('', { status: 200 }), undefined],
 ])('refusalOf() says why a hook failed', (given, why) => {
-  expect(refusalOf(given)).toBe(why);
+  expect(refusalOf(given, 'the file')).toBe(why);
 });

@@ -32,14 +32,19 @@ export const NO_OUTPUTS: HookOutputTexts = {
 };
 
 const JSON_TYPE = /^application\/(?:json|[^;,\s]+\+json)\s*(?:;|$)/i;
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const SHOWN_CHARACTERS = 300;
 
-/** Why a response means that the hook failed; undefined when the hook succeeded. */
-export function refusalOf({ status, location, body }: HookResponse): string | undefined {
+/**
+ * Why a response means that the hook failed; undefined when the hook succeeded.
+ *
+ * @param addressFile where its address is set, for the message
+ */
+export function refusalOf({ status, location, body }: HookResponse, addressFile: string): string | undefined {
   if (status >= 200 && status < 300) return undefined;
-  if (status >= 300 && status < 400) {
+  if (REDIRECTS.has(status)) {
     const target = location === undefined ? '' : ` to ${locationText(location)}`;
-    return `it responded with a redirect${target} (status ${status}), which is not followed: set the final address in the file`;
+    return `it responded with a redirect${target} (status ${status}), which is not followed: set the final address in ${addressFile}`;
   }
   return `it responded with status ${status}${saidText(body)}`;
 }

@@ -152,7 +152,7 @@ test.each<[string, Respond, string, string]>([
       response.write('{"a"', () => response.destroy());
     },
     'HOOK_FAILED',
-    'aborted',
+    'the connection was closed before the response was complete',
   ],
   [
     'compresses',
@@ -168,6 +168,13 @@ test.each<[string, Respond, string, string]>([
   const error: unknown = await failed.catch((thrown: unknown) => thrown);
   expect(String(error)).toContain(`module hook 'hooks/a.http.yaml'`);
   expect(String(error)).toContain(`POST ${server.url}/a: ${message}`);
+});
+
+test('run() skips a byte order mark', async () => {
+  const server = await serve((_request, response) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end('\uFEFF{"metrics":[]}'),
+  );
+  expect(await run(`address: ${server.url}/`)).toMatchObject({ outputs: { metrics: '' } });
 });
 
 test('run() sends no request beyond its limit, and says how to make it smaller', async () => {

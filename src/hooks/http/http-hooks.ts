@@ -99,7 +99,7 @@ export class HttpHooks implements HookRuns {
       throw new OperatorError('INTERNAL', `${hook.path} is run before it was loaded`);
     const response = await this.#call(hook, endpoint, inputs, signal);
     log.debug({ status: response.status, responseBytes: response.body.length }, 'HTTP hook responded');
-    const refusal = refusalOf(response);
+    const refusal = refusalOf(response, 'the file');
     if (refusal !== undefined) throw this.#refused(hook, endpoint, response, refusal);
     return { outputs: understood(hook, endpoint, response), usage: undefined };
   }

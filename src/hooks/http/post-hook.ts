@@ -14,12 +14,15 @@ interface HookPost {
   readonly credentials: EndpointCredentials;
   readonly clock: SteadyClock;
   readonly hosts: Pick<AllowedHosts, 'requireReachable' | 'lookup'>;
+  /** Only the status of a success counts, so its body is not read; default: it is. */
+  readonly ignoresBody?: boolean;
 }
 
 /** Bytes that a request may have; what is larger fails before it is sent. */
 export const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
 /** Maximum size of a response in bytes; a larger one fails the run. */
 const MAX_RESPONSE_BYTES = 10 * 1024 * 1024;
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
@@ -29,7 +32,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
  * @throws Error saying why there is no response, or why it cannot be read; `signal.reason` on abort
  */
 export async function postToHook(post: HookPost, signal: AbortSignal): Promise<HookResponse> {
-  const { url, body, headers, credentials, clock, hosts } = post;
+  const { url, body, headers, credentials, clock, hosts, ignoresBody = false } = post;
   hosts.requireReachable(url);
   const { lookup } = hosts;
   const { authorization, secureContext } = credentials;
@@ -67,8 +70,20 @@ export async function postToHook(post: HookPost, signal: AbortSignal): Promise<H
     contentType: response.headers['content-type'],
     location: response.headers.location,
     retryAfter: response.headers['retry-after'],
-    body: isSuccess ? await wholeBody(response, signal) : await beginningOfBody(response, signal),
+    body: isSuccess
+      ? await bodyOfSuccess(response, ignoresBody, signal)
+      : await beginningOfBody(response, signal),
   };
+}
+
+async function bodyOfSuccess(
+  response: IncomingMessage,
+  isIgnored: boolean,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  if (!isIgnored) return await wholeBody(response, signal);
+  response.destroy();
+  return Buffer.alloc(0);
 }
 
 async function wholeBody(response: IncomingMessage, signal: AbortSignal): Promise<Buffer> {
@@ -79,7 +94,14 @@ async function wholeBody(response: IncomingMessage, signal: AbortSignal): Promis
     throw new Error(`the response has the encoding ${encoding}, which was not requested`);
   if (body.isCut)
     throw new Error(`the response is larger than ${MAX_RESPONSE_BYTES} bytes; the rest was not read`);
-  return body.bytes;
+  return withoutMark(body.bytes);
+}
+
+/** A byte order mark is no part of JSON, and may be skipped (RFC 8259). */
+function withoutMark(bytes: Buffer): Buffer {
+  return bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
+    ? bytes.subarray(BYTE_ORDER_MARK.length)
+    : bytes;
 }
 
 /**
@@ -92,7 +114,7 @@ async function beginningOfBody(response: IncomingMessage, signal: AbortSignal): 
     return { bytes: Buffer.alloc(0) };
   });
   response.destroy();
-  return bytes;
+  return withoutMark(bytes);
 }
 
 async function readUpTo(
@@ -110,7 +132,11 @@ async function readUpTo(
       if (size > maxBytes) return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), isCut: true };
     }
   } catch (error) {
-    throw signal.aborted ? signal.reason : error;
+    if (signal.aborted) throw signal.reason;
+    // Node says only "aborted".
+    throw response.complete
+      ? error
+      : new Error('the connection was closed before the response was complete', { cause: error });
   }
   return { bytes: Buffer.concat(chunks), isCut: false };
 }
