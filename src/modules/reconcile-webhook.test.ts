@@ -103,7 +103,9 @@ test.each<[string, unknown, readonly string[]]>([
   [
     'a Go duration',
     { ...HOOK, timeout: '5s' },
-    ['hook.timeout: expected an ISO 8601 duration such as PT5S or PT1M30S, got "5s"'],
+    [
+      'hook.timeout: expected an ISO 8601 duration such as PT5S or PT1M30S, with fractions of seconds only, got "5s"',
+    ],
   ],
   [
     'too much time',
@@ -135,7 +137,7 @@ test('readReconcileWebhook() reports every problem at once', () => {
     'hook.retries: unknown key, expected one of version, address, timeout, capabilities',
     'hook.version: expected v1, the only supported version, got 2',
     'hook.address: expected a map with uri, ref or both',
-    'hook.timeout: expected an ISO 8601 duration such as PT5S or PT1M30S, got 5',
+    'hook.timeout: expected an ISO 8601 duration such as PT5S or PT1M30S, with fractions of seconds only, got 5',
     'hook.capabilities: expected a list with pre-reconcile or finalize, or both',
   ]);
 });

@@ -161,7 +161,9 @@ function readTimeout(value: unknown, problems: string[]): number {
   if (value === undefined || value === null) return DEFAULT_WEBHOOK_TIMEOUT_MS;
   const timeoutMs = typeof value === 'string' ? parseIsoDuration(value) : undefined;
   if (timeoutMs === undefined)
-    problems.push(`hook.timeout: expected an ISO 8601 duration such as PT5S or PT1M30S, got ${shown(value)}`);
+    problems.push(
+      `hook.timeout: expected an ISO 8601 duration such as PT5S or PT1M30S, with fractions of seconds only, got ${shown(value)}`,
+    );
   else if (timeoutMs <= 0 || timeoutMs > MAX_TIMEOUT_MS)
     problems.push(`hook.timeout: expected more than PT0S and at most PT5M, got ${shown(value)}`);
   return timeoutMs ?? DEFAULT_WEBHOOK_TIMEOUT_MS;

@@ -119,3 +119,10 @@ test('transformManifest() keeps each digit of integers that are only passed on',
   );
   expect(text).toContain('"number":12345678901234567890');
 });
+
+test('manifestObjects() names the object that cannot be passed, and to whom', () => {
+  const text = 'apiVersion: v1\nkind: Widget\nmetadata: {name: echo}\nbin: !!binary aGVsbG8=\n';
+  expect(() => manifestObjects(text, readYaml)).toThrow(
+    'Cannot pass rendered objects to the extensions or the reconcile webhook of the module (Widget "echo"): ',
+  );
+});

@@ -71,7 +71,7 @@ function readDocument({ object, text }: ManifestDocument, readYaml: (text: strin
   } catch (cause) {
     throw new OperatorError(
       'HELM_FAILED',
-      `Cannot pass rendered objects to an extension (${String(object['kind'])} ${nameOf(object)}): ${messageOf(cause)}`,
+      `Cannot pass rendered objects to the extensions or the reconcile webhook of the module (${String(object['kind'])} ${nameOf(object)}): ${messageOf(cause)}`,
       { cause },
     );
   }
