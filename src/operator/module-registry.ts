@@ -1,4 +1,4 @@
-import type { Module } from '../modules/module.ts';
+import type { Module, Refusal } from '../modules/module.ts';
 import type { Discovery } from '../modules/module-discovery.ts';
 import { inRunOrder } from '../modules/run-order.ts';
 import type { ModuleName } from '../values/module-key.ts';
@@ -47,7 +47,7 @@ export class ModuleRegistry {
   }
 
   /** A module may not run any more; until it is read again nothing is done with it. */
-  refuse(name: ModuleName, refusal: string): void {
+  refuse(name: ModuleName, refusal: Refusal): void {
     this.setModules(this.#modules.map((module) => (module.name === name ? { ...module, refusal } : module)));
   }
 

@@ -99,7 +99,7 @@ export class ModuleRemoval {
   async #keep(tracked: TrackedModule, refusal: string, signal: AbortSignal): Promise<void> {
     const { registry, releases, router } = this.#parts;
     const { name } = tracked.module;
-    registry.refuse(name, refusal);
+    registry.refuse(name, { type: 'unauthorized', reason: refusal });
     await releases.stopMonitor(name);
     await this.stop(tracked, signal);
     router.restartConverge('ReloadAllModules', 'Module-Refused');
