@@ -109,7 +109,6 @@ async function runAndShow(parts: RunParts, stop: AbortSignal): Promise<number> {
       env: { ...withHookTools(host.env, files.binDir), KUBECONFIG: files.kubeconfig },
       onUi: (address) => {
         pageAddress = address;
-        log.info({ address }, 'the page in the sandbox');
         display.show({ type: 'page-served', address });
       },
       onTaskFailure: (failed) => display.show({ type: 'task-failed', failed }),

@@ -117,6 +117,12 @@ test(
     command.kill('SIGINT');
     expect(await command.exitCode).toBe(0);
     expect(command.output).toContain(`stopped; the state is kept in ${stateDir}`);
+
+    const token = /#token=(\S+)/.exec(output)?.[1] ?? 'no token is printed';
+    expect(output).toContain(token);
+    const log = readFileSync(join(stateDir, 'daemon.log'), 'utf8');
+    expect(log).toContain('the page is served');
+    expect(log).not.toContain(token);
   },
 );
 
