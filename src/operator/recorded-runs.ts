@@ -22,8 +22,7 @@ export function createRecording({ settings, host, redactor, hookEnv }: Recording
   const recorder = new Recorder({
     clock,
     version,
-    secrets: () => redactor.secrets,
-    redact: (text) => redactor.text(text),
+    redactor,
     keptFailures: settings.keptHookFailures,
   });
   return { recorder, tap: recordedRuns(recorder, Object.keys(hookEnv)) };

@@ -165,6 +165,39 @@ echo '{"op":"add","path":"/web/url","value":"https://${TOKEN}@host"}' > "$VALUES
     expect(world.log.dump()).toContain('***');
   });
 
+  test('the content of a Secret is in no log, queue, run or error in the spellings of helm and hooks', async () => {
+    const token = 'p&ss"wörd<1> horse';
+    await using world = await secretWorld(backend(), {
+      modules: {
+        ...WEB,
+        '001-web/templates/fail.yaml': '{{ fail (printf "json %s" (.Values.web.token | toJson)) }}',
+        '001-web/hooks/leak.sh': shHook(
+          'beforeHelm: 1',
+          String.raw`
+echo '{"msg":"p&ss\"w\u00f6rd<1> horse","field":"p\u0026ss\"wörd\u003c1\u003e horse"}'
+echo 'Authorization: Basic ${Buffer.from(`me:${token}`).toString('base64')}'
+echo 'GET /?token=p%26ss%22w%c3%b6rd%3C1%3E+horse&a=b'
+echo 'x {"log":"{\"token\":\"p\\u0026ss\\\"w\\u00f6rd<1> horse\"}"}'`,
+        ),
+      },
+      config: { web: `token: ${REFERENCE}\n` },
+    });
+    await putSecret(world, token);
+    await world.start();
+    await world.untilDelayed();
+    expect(lastError(world)).toMatch(/json \\?"\*\*\*\\?"/);
+    const printed = world.log.dump();
+    for (const text of [
+      printed,
+      lastError(world),
+      await ask(world, '/queue/main.text'),
+      await ask(world, '/api/v1/runs'),
+    ])
+      expect(text).not.toMatch(/horse|rd<1>|aG9yc2/);
+    expect(printed).toContain('Authorization: Basic bWU6***');
+    expect(printed).toContain('GET /?token=***&a=b');
+  });
+
   test('an optional reference to a missing Secret is left out, and a malformed one is explained', async () => {
     await using world = await secretWorld(backend(), {
       modules: WEB,

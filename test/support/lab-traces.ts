@@ -1,4 +1,5 @@
 import type { Clock, SteadyClock } from '@addon-operator/base/clock';
+import { Redactor } from '@addon-operator/base/redactor';
 import type { Tracer } from '@addon-operator/base/trace';
 import { Recorder } from '@addon-operator/hook-recordings/recorder';
 import type { TaskQueueOptions } from '@addon-operator/task-queue';
@@ -25,5 +26,5 @@ export function labTraces(
 
 /** Records runs of hooks without secrets. */
 export function labRecorder(clock: Clock): Recorder {
-  return new Recorder({ clock, version: '0.0.0', secrets: () => [], redact: (text) => text });
+  return new Recorder({ clock, version: '0.0.0', redactor: new Redactor() });
 }

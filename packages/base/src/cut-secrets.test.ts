@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { hideCutSecrets } from './cut-secrets.ts';
+import { Redactor } from './redactor.ts';
 
-const options = { hidden: '***', shortest: 4 };
-const hide = (text: string): string => hideCutSecrets(text, ['correct-horse', 'battery'], options);
+const redactor = new Redactor();
+for (const secret of ['correct-horse', 'battery', 'p&ss-wörd']) redactor.add(secret);
 
 test.each([
   ['the beginning of a secret', 'token=correct-h…', 'token=***…'],
@@ -12,13 +12,17 @@ test.each([
   ['a line that was cut, in JSON', '{"msg":"x batter:truncated","a":1}', '{"msg":"x ***:truncated","a":1}'],
   ['every cut of a text', 'corr…: batt…', '***…: ***…'],
   ['cuts of both kinds', '["batter:truncated","corr…"]', '["***:truncated","***…"]'],
-])('hideCutSecrets() hides %s', (_what, text, expected) => {
-  expect(hide(text)).toBe(expected);
+  ['a cut within an escape', String.raw`{"a":"p\u0026ss-w\u00f…"}`, '{"a":"***…"}'],
+  ['a cut within an encoded character', 'db://p%26ss-w%C3%B…', 'db://***…'],
+  ['a cut behind an escape', String.raw`{"a":"p\u0026ss…"}`, '{"a":"***…"}'],
+  ['a cut in base64', `${Buffer.from('correct-horse').toString('base64').slice(0, 11)}…`, '***…'],
+])('what a cut has left of a secret is hidden: %s', (_what, text, expected) => {
+  expect(redactor.text(text)).toBe(expected);
 });
 
 test.each(['no cut', 'cor…', '…rse', 'correct-h', '', '…', 'correct h…', 'batter:truncated x'])(
-  'hideCutSecrets() leaves "%s" as it is',
+  '"%s" is left as it is',
   (text) => {
-    expect(hide(text)).toBe(text);
+    expect(redactor.text(text)).toBe(text);
   },
 );

@@ -1,4 +1,4 @@
-import { array, assert, constantFrom, dictionary, property, string } from 'fast-check';
+import { array, assert, constantFrom, dictionary, pre, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
 import { factsOf, isPermanent, messageOf, OperatorError, retryAfterOf } from './errors.ts';
 import { escapeControls, oneLine } from './escape-controls.ts';
@@ -57,10 +57,41 @@ test('data() hides in every text of plain data and leaves the rest as it is', ()
   expect(new Redactor().data(same)).toBe(same);
 });
 
-test('of very many secrets the one that was added longest ago is forgotten', () => {
-  const names = Array.from({ length: 1_000 }, (_, index) => `secret-${index}-end`);
-  const redactor = redactorOf(...names, 'secret-0-end', 'secret-1000-end');
-  expect(redactor.text('secret-0-end secret-1-end secret-1000-end')).toBe('*** secret-1-end ***');
+test('each of very many secrets in use is hidden, and the last 1,000 that are not in use any more', () => {
+  const secrets = Array.from({ length: 10_000 }, (_, index) => `secret-${index}-end`);
+  const redactor = redactorOf(...secrets);
+  expect(redactor.text(secrets.join())).toBe(secrets.map(() => '***').join());
+  for (const secret of secrets.slice(0, 1_001)) redactor.release(secret);
+  expect(redactor.text('secret-0-end secret-1-end secret-1001-end')).toBe('secret-0-end *** ***');
+});
+
+test('a secret is in use until each of its users has released it', () => {
+  const redactor = redactorOf('shared-secret', 'shared-secret');
+  redactor.release('shared-secret');
+  for (let index = 0; index < 2_000; index += 1) {
+    redactor.add(`another-${index}-secret`);
+    redactor.release(`another-${index}-secret`);
+  }
+  expect(redactor.text('shared-secret another-0-secret another-1999-secret')).toBe(
+    '*** another-0-secret ***',
+  );
+  redactor.release('shared-secret');
+  redactor.add('another-1000-secret');
+  for (let index = 0; index < 1_000; index += 1) redactor.release(`unknown-${index}`);
+  expect(redactor.text('shared-secret another-1000-secret')).toBe('shared-secret ***');
+});
+
+test('forgetting a secret leaves those that have a line in common with it hidden', () => {
+  const redactor = redactorOf('first line\nsecond line', 'second line\nthird line');
+  redactor.release('first line\nsecond line');
+  for (let index = 0; index < 1_000; index += 1) redactor.release(`unknown-${index}`);
+  expect(redactor.text('first line, second line')).toBe('first line, ***');
+});
+
+test('no part of secrets that overlap is left', () => {
+  expect(redactorOf('abcd', 'cdefgh').text('x abcdefgh y')).toBe('x *** y');
+  expect(redactorOf('abcdefgh', 'cdef').text('x abcdefgh y')).toBe('x *** y');
+  expect(redactorOf('token').text('tokentoken')).toBe('******');
 });
 
 test('data() hides a secret that is a key', () => {
@@ -111,6 +142,8 @@ test('json() hides in any JSON exactly what data() hides in its strings and keys
             all.map((show) => show(secrets[index % secrets.length] ?? '')),
           ]),
         );
+        // JSON.parse of Node 24 takes some escaped keys for others.
+        pre(JSON.stringify(JSON.parse(JSON.stringify(value))) === JSON.stringify(value));
         const expected = JSON.stringify(redactor.data(value));
         if (expected !== JSON.stringify(value)) hits += 1;
         expect(redactor.json(JSON.stringify(value))).toBe(expected);

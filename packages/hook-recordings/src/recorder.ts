@@ -1,8 +1,10 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { factsOf, messageOf } from '@addon-operator/base/errors';
-import { isObject, parseJson, stringOf } from '@addon-operator/json';
+import type { Redactor } from '@addon-operator/base/redactor';
+import { fieldsOf, isObject, parseJson, stringOf } from '@addon-operator/json';
 import { ContextCopy } from './context-copy.ts';
 import { FailedRuns } from './failed-runs.ts';
+import { maskedOutput, readOutput } from './masked-outputs.ts';
 import type { RecordedOutputs, Recording } from './recording.ts';
 import { SecretMasks } from './secret-masks.ts';
 
@@ -25,10 +27,8 @@ export interface RecorderOptions {
   /** Of the operator. */
   readonly version: string;
   readonly clock: SteadyClock & { wallMs(): number };
-  /** Texts that nobody may read. */
-  readonly secrets: () => readonly string[];
-  /** Masks what is left of secrets, such as a part of one. */
-  readonly redact: (text: string) => string;
+  /** Knows secrets besides those in the contexts and outputs of runs. */
+  readonly redactor: Pick<Redactor, 'finder'>;
   /** How many runs that failed are kept; default none. */
   readonly keptFailures?: number;
 }
@@ -95,7 +95,7 @@ export class Recorder {
   /** Sends each run of the hooks as a line, until the signal aborts. */
   async serve(sink: LineSink, wishes: RecordWishes, signal: AbortSignal): Promise<void> {
     const { version, clock } = this.#options;
-    const listener = { ...wishes, sink, masks: new SecretMasks() };
+    const listener = { ...wishes, sink, masks: new SecretMasks(this.#options.redactor.finder) };
     this.#listeners.add(listener);
     try {
       sink.write(`${JSON.stringify({ ready: version })}\n`);
@@ -167,7 +167,7 @@ export class Recorder {
         sink.write(`${JSON.stringify({ skipped: `${name}: the recorder does not keep up` })}\n`);
       else {
         const recording = this.#recordingOf(given, contexts, listener.hasSecrets, result);
-        const shown = listener.hasSecrets ? recording : this.#masked(recording, listener.masks);
+        const shown = listener.hasSecrets ? recording : maskedRecording(recording, listener.masks);
         sink.write(`${JSON.stringify({ recording: shown })}\n`);
       }
     }
@@ -178,7 +178,7 @@ export class Recorder {
     if (!this.#failed.isOn || contexts === undefined) return;
     const recording = this.#recordingOf(given, contexts, false, result);
     // Masks of its own: those of all runs together would grow without end.
-    const masked = this.#masked(recording, new SecretMasks());
+    const masked = maskedRecording(recording, new SecretMasks(this.#options.redactor.finder));
     this.#failed.add({ hook: nameOf(given), recording: JSON.stringify(masked) });
   }
 
@@ -204,20 +204,28 @@ export class Recorder {
       ...result,
     };
   }
+}
 
-  #masked(
-    { version, at, ...recording }: Readonly<Record<string, unknown>>,
-    masks: SecretMasks,
-  ): Readonly<Record<string, unknown>> {
-    for (const secret of this.#options.secrets()) masks.add(secret);
-    masks.learn(recording['contexts']);
-    const secretBindings = bindingsOfSecrets(recording['config']);
-    const contexts = (recording['contexts'] as Recording['contexts']).map((context) =>
-      withHiddenResults(context, secretBindings, masks),
-    );
-    const masked = masks.data({ ...recording, contexts });
-    return { version, at, ...(redacted(masked, this.#options.redact) as object) };
-  }
+/** The same recording with masks in place of secrets. */
+function maskedRecording(
+  { version, at, outputs, ...recording }: Readonly<Record<string, unknown>>,
+  masks: SecretMasks,
+): Readonly<Record<string, unknown>> {
+  const written = Object.entries(fieldsOf(outputs)).map(([name, text]) => [name, stringOf(text)] as const);
+  masks.learn(recording['contexts']);
+  for (const [, text] of written) masks.learn(readOutput(text));
+  const secretBindings = bindingsOfSecrets(recording['config']);
+  const contexts = (recording['contexts'] as Recording['contexts']).map((context) =>
+    withHiddenResults(context, secretBindings, masks),
+  );
+  const masked = masks.data({ ...recording, contexts }) as Readonly<Record<string, unknown>>;
+  const maskedOutputs = written.map(([name, text]) => [name, maskedOutput(text, masks)] as const);
+  return {
+    version,
+    at,
+    ...masked,
+    ...(outputs !== undefined && { outputs: Object.fromEntries(maskedOutputs) }),
+  };
 }
 
 function nameOf({ hook, module }: RunToRecord): string {
@@ -267,13 +275,4 @@ function withHiddenResults(
       ),
     }),
   };
-}
-
-function redacted(value: unknown, redact: (text: string) => string): unknown {
-  if (typeof value === 'string') return redact(value);
-  if (Array.isArray(value)) return value.map((item) => redacted(item, redact));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [redact(key), redacted(item, redact)]),
-  );
 }

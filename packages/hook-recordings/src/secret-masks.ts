@@ -1,17 +1,14 @@
-import { isObject } from '@addon-operator/json';
+import { type FoundSecret, SecretFinder } from '@addon-operator/base/secret-finder';
+import { isObject, isRawJson } from '@addon-operator/json';
 
-/** Shorter strings occur in too many places that have nothing to do with a secret. */
-const SHORTEST = 4;
-/** Lines of a secret of several lines are also masked one by one. */
-const SHORTEST_LINE = 8;
 /** Holds the object as it was applied, with its data. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** A text that is looked for, and what takes its place. */
-interface Form {
-  readonly text: string;
-  readonly mask: string;
-}
+const BASE64 = /[\w+/-]/;
+/** The rest of a run of characters of base64, with the padding. */
+const REST_OF_RUN = /^[\w+/-]*={0,2}/;
+/** What is left of a secret that was cut. */
+const CUT_MASK = '***';
 
 /**
  * Replaces secrets by `***1`, `***2` and so on: the same secret by the same mask, as long as the masks are in use, so that equal
@@ -19,12 +16,17 @@ interface Form {
  */
 export class SecretMasks {
   readonly #masks = new Map<string, string>();
-  /** By their first characters, the longest first. */
-  readonly #forms = new Map<string, Form[]>();
+  readonly #finder: SecretFinder;
 
-  /** This text is a secret from now on. */
+  /** @param known finds further secrets than those that are added */
+  constructor(known?: SecretFinder) {
+    this.#finder = new SecretFinder(known);
+  }
+
+  /** This text is a secret from now on, if it is long enough. */
   add(secret: string): void {
-    if (secret.trim().length >= SHORTEST) this.#maskOf(secret);
+    this.#finder.add(secret);
+    if (this.#finder.has(secret)) this.#maskOf(secret);
   }
 
   /** The data of each Secret in the value are secrets from now on; `isSecret` says whose objects are left out of the value. */
@@ -42,30 +44,31 @@ export class SecretMasks {
 
   /** All strings of a value are secrets, such as what a filter kept of a Secret. */
   hidden(value: unknown): unknown {
-    if (typeof value === 'string') return value === '' ? value : this.#maskOf(value);
+    if (typeof value === 'string') return value === '' ? value : this.#hide(value);
     if (Array.isArray(value)) return value.map((item) => this.hidden(item));
     return isObject(value) ? mapped(value, (item) => this.hidden(item)) : value;
   }
 
   /** The text with masks in place of secrets. */
   text(text: string): string {
-    let masked = '';
-    let done = 0;
-    for (let at = 0; at + SHORTEST <= text.length; at += 1) {
-      const form = this.#forms
-        .get(text.slice(at, at + SHORTEST))
-        ?.find((each) => text.startsWith(each.text, at));
-      if (form === undefined) continue;
-      masked += text.slice(done, at) + form.mask;
-      done = at + form.text.length;
-      at = done - 1;
+    let [masked, done] = ['', 0];
+    for (const found of this.#finder.find(text)) {
+      // Several secrets may be in one run of base64.
+      if (found.end <= done) continue;
+      const { start, end, mask } = this.#base64Mask(text, done, found) ?? {
+        ...found,
+        mask: found.secret === undefined ? CUT_MASK : this.#maskOf(found.secret),
+      };
+      masked += text.slice(done, Math.max(start, done)) + mask;
+      done = end;
     }
     return done === 0 ? text : masked + text.slice(done);
   }
 
-  /** The value with masks in all its strings and keys, and in all data of Secrets. */
+  /** The value with masks in all its strings and keys, in place of numbers that are secrets, and in all data of Secrets. */
   data(value: unknown): unknown {
     if (typeof value === 'string') return this.text(value);
+    if (typeof value === 'number' || isRawJson(value)) return this.#number(value);
     if (Array.isArray(value)) return value.map((item) => this.data(item));
     if (!isObject(value)) return value;
     return value['kind'] === 'Secret' ? this.#secret(value) : mapped(value, (item) => this.data(item), this);
@@ -94,7 +97,38 @@ export class SecretMasks {
   }
 
   #encoded(data: string): string {
-    return data === '' ? '' : base64(this.#maskOf(decoded(data)));
+    return data === '' ? '' : base64(this.#hide(decoded(data)));
+  }
+
+  /** The mask of a secret of any length. */
+  #hide(secret: string): string {
+    this.#finder.add(secret);
+    return this.#maskOf(secret);
+  }
+
+  #number(value: unknown): unknown {
+    const digits = JSON.stringify(value);
+    const mask = this.#finder.has(digits) ? this.#maskOf(digits) : undefined;
+    return mask ?? value;
+  }
+
+  /** For a secret in a text in base64: base64 of the masked text. Undefined if there is none. */
+  #base64Mask(
+    text: string,
+    from: number,
+    { start, end, isBase64 }: FoundSecret,
+  ): { readonly start: number; readonly end: number; readonly mask: string } | undefined {
+    if (!isBase64) return undefined;
+    let runStart = start;
+    while (runStart > from && BASE64.test(text.charAt(runStart - 1))) runStart -= 1;
+    const run = text.slice(runStart, start) + (REST_OF_RUN.exec(text.slice(start))?.[0] ?? '');
+    const plain = textOfBase64(run);
+    // The secret may be at another offset, or in a text in which its base64 is escaped.
+    if (plain === undefined || runStart + run.length < end) return undefined;
+    const masked = this.text(plain);
+    if (masked === plain) return undefined;
+    const [mask = masked] = /^\*\*\*\d+(?=\s*$)/.exec(masked) ?? [];
+    return { start: runStart, end: runStart + run.length, mask: base64As(run, mask) };
   }
 
   #maskOf(secret: string): string {
@@ -102,34 +136,24 @@ export class SecretMasks {
     if (known !== undefined) return known;
     const mask = `***${this.#masks.size + 1}`;
     this.#masks.set(secret, mask);
-    for (const form of formsOf(secret, mask)) this.#addForm(form);
     return mask;
-  }
-
-  #addForm(form: Form): void {
-    if (form.text.length < SHORTEST) return;
-    const start = form.text.slice(0, SHORTEST);
-    const forms = this.#forms.get(start) ?? [];
-    if (forms.some(({ text }) => text === form.text)) return;
-    forms.push(form);
-    forms.sort((a, b) => b.text.length - a.text.length);
-    this.#forms.set(start, forms);
   }
 }
 
-function formsOf(secret: string, mask: string): readonly Form[] {
-  const trimmed = secret.trim();
-  const lines = secret.split('\n').map((line) => line.trim());
-  const texts = [secret, trimmed, ...lines.filter((line) => line.length >= SHORTEST_LINE)];
-  return [
-    ...texts.map((text) => ({ text, mask })),
-    ...texts.map((text) => ({ text: JSON.stringify(text).slice(1, -1), mask })),
-    { text: encodeURIComponent(secret.toWellFormed()), mask },
-    { text: base64(secret), mask: base64(mask) },
-    { text: base64(trimmed), mask: base64(mask) },
-    // As `echo | base64` makes it.
-    { text: base64(`${trimmed}\n`), mask: base64(mask) },
-  ];
+/** The text that is encoded; undefined if it is none. */
+function textOfBase64(run: string): string | undefined {
+  const bytes = Buffer.from(run, 'base64');
+  const text = bytes.toString();
+  const isText = bytes.equals(Buffer.from(text)) && base64As(run, text) === run;
+  return isText ? text : undefined;
+}
+
+/** Base64 in the alphabet of another one, and with padding if that has it or needs none. */
+function base64As(other: string, text: string): string {
+  const encoded = Buffer.from(text)
+    .toString(/[-_]/.test(other) ? 'base64url' : 'base64')
+    .replace(/=+$/, '');
+  return other.length % 4 === 0 ? encoded.padEnd(Math.ceil(encoded.length / 4) * 4, '=') : encoded;
 }
 
 function base64(text: string): string {

@@ -1,4 +1,5 @@
 import { systemClock } from '@addon-operator/base/clock';
+import { Redactor } from '@addon-operator/base/redactor';
 import { readRecording } from '@addon-operator/hook-recordings';
 import { Recorder } from '@addon-operator/hook-recordings/recorder';
 
@@ -10,12 +11,9 @@ const outputs = {
   admissionResponse: '',
   conversionResponse: '',
 };
-const recorder = new Recorder({
-  version: '1.0.0',
-  clock: systemClock,
-  secrets: () => ['hunter22'],
-  redact: (text) => text,
-});
+const redactor = new Redactor();
+redactor.add('hunter22');
+const recorder = new Recorder({ version: '1.0.0', clock: systemClock, redactor });
 const stop = new AbortController();
 const sink = {
   unsentBytes: 0,

@@ -1,0 +1,164 @@
+/** A text in which escapes are decoded. */
+export interface DecodedText {
+  readonly text: string;
+  /** Where what is at a place of it begins in the source. */
+  readonly sourceOf: (place: number) => number;
+}
+
+/** What an escape at a place of a text stands for. Undefined for a mark that begins none. */
+type EscapeReader = (text: string, at: number) => Escape | undefined;
+
+interface Escape {
+  readonly codePoint: number;
+  /** In the source. */
+  readonly length: number;
+}
+
+/** Control characters by the code of the letter behind the backslash. */
+const CONTROLS = new Map(
+  ['b\b', 'f\f', 'n\n', 'r\r', 't\t'].map((pair) => [pair.charCodeAt(0), pair.charCodeAt(1)]),
+);
+/** Numbers of hexadecimal digits by the code of the letter behind the backslash: x, u, U. */
+const DIGITS = new Map([
+  [0x78, 2],
+  [0x75, 4],
+  [0x55, 8],
+]);
+const MAX_CODE_POINT = 0x10_ff_ff;
+
+/**
+ * The text as it is, and as readers see it who decode what is escaped: backslashes as JSON, YAML and programming languages write them, those
+ * within these, and percent-encoding, also of or within one of the others.
+ *
+ * @param hasSpaces whether `+` for a space makes a difference
+ */
+export function decodedTexts(text: string, hasSpaces: boolean): readonly DecodedText[] {
+  const plain: DecodedText = { text, sourceOf: (place) => place };
+  const once = decoded(plain, '\\', backslashEscape);
+  const twice = once && decoded(once, '\\', backslashEscape);
+  // Those who encode for URLs mostly leave no backslash, so that those that are there can be decoded first.
+  const innermost = twice ?? once;
+  const inUrls = inUrl(innermost ?? plain, hasSpaces);
+  return [
+    plain,
+    once,
+    twice,
+    ...inUrls.flatMap((each) => [
+      each,
+      decoded(each, '\\', backslashEscape),
+      decoded(each, '%', percentEscape),
+    ]),
+    ...(innermost === undefined ? [] : inUrl(plain, hasSpaces)),
+  ].filter((each) => each !== undefined);
+}
+
+/** The text without percent-encoding, also with spaces for `+`. */
+function inUrl(from: DecodedText, hasSpaces: boolean): readonly DecodedText[] {
+  const texts = [decoded(from, '%', percentEscape)];
+  if (hasSpaces && from.text.includes('+')) {
+    const spaced = { ...from, text: from.text.replaceAll('+', ' ') };
+    texts.push(decoded(spaced, '%', percentEscape) ?? spaced);
+  }
+  return texts.filter((each) => each !== undefined);
+}
+
+/** The text with decoded backslash escapes, such as that of a JSON document with the strings in it. */
+export function unescaped(text: string): string {
+  return decoded({ text, sourceOf: (place) => place }, '\\', backslashEscape)?.text ?? text;
+}
+
+/** Undefined if there is no escape. */
+function decoded(
+  { text, sourceOf }: DecodedText,
+  mark: string,
+  escapeAt: EscapeReader,
+): DecodedText | undefined {
+  let at = text.indexOf(mark);
+  if (at < 0) return undefined;
+  const codes = new Uint16Array(text.length);
+  const [ends, sources]: [number[], number[]] = [[], []];
+  let [length, done] = [0, 0];
+  const copyTo = (end: number): void => {
+    for (; done < end; done += 1) codes[length++] = text.charCodeAt(done);
+  };
+  for (; at >= 0; at = text.indexOf(mark, Math.max(at + 1, done))) {
+    const escape = escapeAt(text, at);
+    if (escape === undefined) continue;
+    copyTo(at);
+    for (const half of halves(escape.codePoint)) codes[length++] = half;
+    done = at + escape.length;
+    ends.push(length);
+    sources.push(done);
+  }
+  if (ends.length === 0) return undefined;
+  copyTo(text.length);
+  return {
+    text: Buffer.from(codes.buffer, 0, 2 * length).toString('utf16le'),
+    sourceOf: (place) => {
+      const behind = lastUpTo(ends, place);
+      return sourceOf(behind < 0 ? place : place - (ends[behind] ?? 0) + (sources[behind] ?? 0));
+    },
+  };
+}
+
+/** Its units of UTF-16. */
+function halves(codePoint: number): readonly number[] {
+  if (codePoint <= 0xff_ff) return [codePoint];
+  const text = String.fromCodePoint(codePoint);
+  return [text.charCodeAt(0), text.charCodeAt(1)];
+}
+
+/** Index of the last of the rising numbers that is not greater; -1 if all are. */
+function lastUpTo(numbers: readonly number[], limit: number): number {
+  let [low, high] = [0, numbers.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((numbers[middle] ?? 0) <= limit) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+/** `\n`, `\u00e9`, `\xe9`, `\U0001f600`, and `\` before a character that is neither letter nor digit, which shells write too. */
+function backslashEscape(text: string, at: number): Escape | undefined {
+  const next = text.charCodeAt(at + 1);
+  if (isPunctuation(next)) return { codePoint: next, length: 2 };
+  const control = CONTROLS.get(next);
+  if (control !== undefined) return { codePoint: control, length: 2 };
+  const digits = DIGITS.get(next);
+  if (digits === undefined) return undefined;
+  const codePoint = hexAt(text, at + 2, digits);
+  return codePoint > MAX_CODE_POINT ? undefined : { codePoint, length: 2 + digits };
+}
+
+function isPunctuation(code: number): boolean {
+  if (!(code >= 0x20 && code <= 0x7e)) return false;
+  const isDigit = code >= 0x30 && code <= 0x39;
+  const letter = code | 0x20;
+  return !isDigit && !(letter >= 0x61 && letter <= 0x7a);
+}
+
+/** One character of UTF-8 whose bytes are percent-encoded. */
+function percentEscape(text: string, at: number): Escape | undefined {
+  const first = hexAt(text, at + 1, 2);
+  if (first < 0x80) return { codePoint: first, length: 3 };
+  const length = 3 * (first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2);
+  try {
+    return { codePoint: decodeURIComponent(text.slice(at, at + length)).codePointAt(0) ?? 0, length };
+  } catch {
+    return undefined;
+  }
+}
+
+/** A number of so many hexadecimal digits; infinite if there are fewer. */
+function hexAt(text: string, from: number, digits: number): number {
+  let value = 0;
+  for (let place = from; place < from + digits; place += 1) {
+    const code = text.charCodeAt(place);
+    const letter = code | 0x20;
+    if (code >= 0x30 && code <= 0x39) value = value * 16 + code - 0x30;
+    else if (letter >= 0x61 && letter <= 0x66) value = value * 16 + letter - 0x57;
+    else return Number.POSITIVE_INFINITY;
+  }
+  return value;
+}
