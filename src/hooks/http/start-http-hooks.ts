@@ -17,7 +17,7 @@ export interface HttpHooksStart
   };
   readonly reflectors: SharedReflectors;
   /** Learns the content of Secrets that hooks use. */
-  readonly redactor: Pick<Redactor, 'add'>;
+  readonly redactor: Pick<Redactor, 'add' | 'release'>;
   readonly stop: AbortSignal;
   /** What has to be ended is entered here. */
   readonly running: AsyncDisposableStack;
@@ -38,7 +38,7 @@ export function startHttpHooks(options: HttpHooksStart): HttpHooks {
       clock,
       random,
       log: componentLog(host, 'hooks'),
-      onText: (text) => redactor.add(text),
+      redactor,
       // What a hook needs is looked up anew for each run.
       onChange: () => undefined,
       stop: AbortSignal.any([stop, end.signal]),

@@ -52,7 +52,7 @@ export function createSecrets(options: SecretPartsOptions): SecretParts {
     clock: host.clock,
     random: host.random,
     log: host.log,
-    onText: (text) => redactor.add(text),
+    redactor,
     onChange: (references) => {
       for (const listener of listeners) listener(references);
     },

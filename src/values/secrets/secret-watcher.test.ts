@@ -40,7 +40,10 @@ function lab(initial: KubeObject | undefined, failures = 0) {
     clock,
     random: () => 0,
     log: silentLogger,
-    onText: (text) => texts.push(text),
+    redactor: {
+      add: (text) => texts.push(text),
+      release: (text) => texts.splice(texts.indexOf(text), 1),
+    },
     onChange: (references) => changes.push(...references.map(({ key }) => key)),
     stop: new AbortController().signal,
   });
@@ -59,7 +62,7 @@ test('follow() reads the Secret once for all its keys, and reports their content
   await watcher.follow([pw]);
   expect(watcher.lookup(pw)).toEqual({ type: 'known', text: 'one' });
   expect(selections).toEqual(['ns metadata.name=db']);
-  expect(new Set(texts)).toEqual(new Set(['one', 'me']));
+  expect(texts).toEqual(['one', 'me']);
   expect(changes).toEqual([]);
 });
 
@@ -99,6 +102,22 @@ test('keepOnly() ends what is not referred to any more', async () => {
   watcher.keepOnly([]);
   expect(signals[0]?.aborted).toBe(true);
   expect(watcher.lookup(pw)).toMatchObject({ type: 'unknown' });
+});
+
+test('a string is masked once for each key, until the key has another one or is not followed any more', async () => {
+  const { watcher, texts, apply } = lab(secret({ pw: 'one', user: 'me' }));
+  const user = { ...pw, key: 'user' };
+  await watcher.follow([pw, user]);
+  await watcher.follow([pw, user]);
+  await apply(secret({ pw: 'two', user: 'me' }));
+  expect(texts.toSorted()).toEqual(['me', 'two']);
+  await apply(undefined);
+  await apply(secret({ pw: 'me', user: 'me' }));
+  expect(texts).toEqual(['me', 'me']);
+  watcher.keepOnly([pw]);
+  expect(texts).toEqual(['me', 'me']);
+  watcher.keepOnly([]);
+  expect(texts).toEqual([]);
 });
 
 test('a value that is no UTF-8 text is not used', async () => {

@@ -1,6 +1,7 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { messageOf } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import type { Redactor } from '@addon-operator/base/redactor';
 import { fieldsOf } from '@addon-operator/json';
 import type { ApiResource, KubeObject } from '@addon-operator/kube-client/kube-object';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
@@ -25,8 +26,8 @@ interface SecretWatcherDeps {
   /** A number in [0, 1). */
   readonly random: () => number;
   readonly log: Logger;
-  /** Called with each string that a followed reference resolves to, again at every change, so that it can be redacted. */
-  readonly onText: (text: string) => void;
+  /** Gets each string that a followed reference resolves to, once for each reference, and gives it back when it has another one. */
+  readonly redactor: Pick<Redactor, 'add' | 'release'>;
   /** Followed references lead to something else now than before, or to nothing. */
   readonly onChange: (references: readonly SecretReference[]) => void;
   /** Aborts when the daemon stops. */
@@ -44,6 +45,8 @@ interface Followed {
   readonly end: AbortController;
   /** By key. */
   readonly references: Map<string, SecretReference>;
+  /** What is masked of it, by key. A string stays masked while the Secret is absent or cannot be read. */
+  readonly masked: Map<string, string>;
   state: SecretState;
   /** Settles when the Secret was read for the first time, or could not be. */
   ready: Promise<void>;
@@ -71,6 +74,7 @@ export class SecretWatcher {
         followed = {
           end: new AbortController(),
           references: new Map(),
+          masked: new Map(),
           state: PENDING,
           ready: Promise.resolve(),
         };
@@ -79,7 +83,7 @@ export class SecretWatcher {
       }
       ready.push(followed.ready);
       followed.references.set(reference.key, reference);
-      this.#tellTexts(followed);
+      this.#mask(followed);
     }
     await Promise.all(ready);
   }
@@ -87,9 +91,10 @@ export class SecretWatcher {
   /** Ceases to follow all but these references. */
   keepOnly(references: readonly SecretReference[]): void {
     const kept = new Set(references.map(titleOf));
-    for (const [title, { end }] of this.#secrets) {
+    for (const [title, { end, masked }] of this.#secrets) {
       if (kept.has(title)) continue;
       end.abort();
+      for (const text of masked.values()) this.#deps.redactor.release(text);
       this.#secrets.delete(title);
     }
   }
@@ -147,8 +152,7 @@ export class SecretWatcher {
   #set(followed: Followed, state: SecretState): void {
     const before = followed.state;
     followed.state = state;
-    // Of all: who keeps a bounded number of them must not take those in use for the oldest.
-    for (const each of this.#secrets.values()) this.#tellTexts(each);
+    this.#mask(followed);
     if (before.type === 'pending') return;
     const changed = [...followed.references.values()].filter(({ key }) => {
       const [was, is] = [textIn(before, key), textIn(state, key)];
@@ -157,10 +161,15 @@ export class SecretWatcher {
     if (changed.length > 0) this.#deps.onChange(changed);
   }
 
-  #tellTexts({ state, references }: Followed): void {
+  #mask({ state, references, masked }: Followed): void {
+    const { redactor } = this.#deps;
     for (const key of references.keys()) {
       const found = textIn(state, key);
-      if (found.type === 'known') this.#deps.onText(found.text);
+      const before = masked.get(key);
+      if (found.type !== 'known' || found.text === before) continue;
+      redactor.add(found.text);
+      masked.set(key, found.text);
+      if (before !== undefined) redactor.release(before);
     }
   }
 }
