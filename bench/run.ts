@@ -32,6 +32,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   'saved-files': async () => (await import('./saved-files.ts')).benchSavedFiles(),
   'hook-tests': async () => (await import('./hook-tests.ts')).benchHookTests(),
   api: async () => (await import('./api.ts')).benchApi(),
+  masking: async () => (await import('./masking.ts')).benchMasking(),
   observe: async () => (await import('./observe.ts')).benchObserve(),
   scale: async () => (await import('./scale.ts')).benchScale({ sizes, isWritten }),
 };

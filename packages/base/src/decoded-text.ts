@@ -26,40 +26,44 @@ const DIGITS = new Map([
 ]);
 const MAX_CODE_POINT = 0x10_ff_ff;
 
+/** What secrets have makes a difference for how they may be written. */
+export interface SecretCharacters {
+  readonly haveSpaces: boolean;
+  readonly haveBackslashes: boolean;
+}
+
 /**
  * The text as it is, and as readers see it who decode what is escaped: backslashes as JSON, YAML and programming languages write them, those
  * within these, and percent-encoding, also of or within one of the others.
- *
- * @param hasSpaces whether `+` for a space makes a difference
  */
-export function decodedTexts(text: string, hasSpaces: boolean): readonly DecodedText[] {
+export function decodedTexts(
+  text: string,
+  { haveSpaces, haveBackslashes }: SecretCharacters,
+): readonly DecodedText[] {
   const plain: DecodedText = { text, sourceOf: (place) => place };
+  const texts = [plain];
   const once = decoded(plain, '\\', backslashEscape);
   const twice = once && decoded(once, '\\', backslashEscape);
-  // Those who encode for URLs mostly leave no backslash, so that those that are there can be decoded first.
-  const innermost = twice ?? once;
-  const inUrls = inUrl(innermost ?? plain, hasSpaces);
-  return [
-    plain,
-    once,
-    twice,
-    ...inUrls.flatMap((each) => [
-      each,
-      decoded(each, '\\', backslashEscape),
-      decoded(each, '%', percentEscape),
-    ]),
-    ...(innermost === undefined ? [] : inUrl(plain, hasSpaces)),
-  ].filter((each) => each !== undefined);
+  if (once !== undefined) texts.push(once);
+  if (twice !== undefined) texts.push(twice);
+  // Encoding for URLs leaves no backslash but that of a secret, so that those that are there can be decoded first.
+  for (const each of inUrl(twice ?? once ?? plain, haveSpaces)) {
+    const further = [decoded(each, '\\', backslashEscape), decoded(each, '%', percentEscape)];
+    texts.push(each, ...further.filter((inner) => inner !== undefined));
+  }
+  if (once !== undefined && haveBackslashes) texts.push(...inUrl(plain, haveSpaces));
+  return texts;
 }
 
 /** The text without percent-encoding, also with spaces for `+`. */
-function inUrl(from: DecodedText, hasSpaces: boolean): readonly DecodedText[] {
-  const texts = [decoded(from, '%', percentEscape)];
-  if (hasSpaces && from.text.includes('+')) {
+function inUrl(from: DecodedText, haveSpaces: boolean): readonly DecodedText[] {
+  const inPath = decoded(from, '%', percentEscape);
+  const texts = inPath === undefined ? [] : [inPath];
+  if (haveSpaces && from.text.includes('+')) {
     const spaced = { ...from, text: from.text.replaceAll('+', ' ') };
     texts.push(decoded(spaced, '%', percentEscape) ?? spaced);
   }
-  return texts.filter((each) => each !== undefined);
+  return texts;
 }
 
 /** The text with decoded backslash escapes, such as that of a JSON document with the strings in it. */
@@ -75,37 +79,24 @@ function decoded(
 ): DecodedText | undefined {
   let at = text.indexOf(mark);
   if (at < 0) return undefined;
-  const codes = new Uint16Array(text.length);
   const [ends, sources]: [number[], number[]] = [[], []];
-  let [length, done] = [0, 0];
-  const copyTo = (end: number): void => {
-    for (; done < end; done += 1) codes[length++] = text.charCodeAt(done);
-  };
+  let [result, done] = ['', 0];
   for (; at >= 0; at = text.indexOf(mark, Math.max(at + 1, done))) {
     const escape = escapeAt(text, at);
     if (escape === undefined) continue;
-    copyTo(at);
-    for (const half of halves(escape.codePoint)) codes[length++] = half;
+    result += text.slice(done, at) + String.fromCodePoint(escape.codePoint);
     done = at + escape.length;
-    ends.push(length);
+    ends.push(result.length);
     sources.push(done);
   }
   if (ends.length === 0) return undefined;
-  copyTo(text.length);
   return {
-    text: Buffer.from(codes.buffer, 0, 2 * length).toString('utf16le'),
+    text: result + text.slice(done),
     sourceOf: (place) => {
       const behind = lastUpTo(ends, place);
       return sourceOf(behind < 0 ? place : place - (ends[behind] ?? 0) + (sources[behind] ?? 0));
     },
   };
-}
-
-/** Its units of UTF-16. */
-function halves(codePoint: number): readonly number[] {
-  if (codePoint <= 0xff_ff) return [codePoint];
-  const text = String.fromCodePoint(codePoint);
-  return [text.charCodeAt(0), text.charCodeAt(1)];
 }
 
 /** Index of the last of the rising numbers that is not greater; -1 if all are. */

@@ -32,8 +32,8 @@ export class SecretFinder {
   readonly #index = new PatternIndex<SecretPattern>();
   readonly #cuts = new CutSecrets(this.#index);
   readonly #further: SecretFinder | undefined;
-  /** How many patterns have a space. */
-  #spaces = 0;
+  /** How many patterns have a space, and a backslash. */
+  readonly #having = { ' ': 0, '\\': 0 };
 
   /** @param further finds secrets besides those that are added here */
   constructor(further?: SecretFinder) {
@@ -57,7 +57,7 @@ export class SecretFinder {
     for (const pattern of patterns) {
       this.#index.add(pattern);
       this.#cuts.add(pattern.text);
-      if (pattern.text.includes(' ')) this.#spaces += 1;
+      this.#count(pattern.text, 1);
     }
   }
 
@@ -65,7 +65,7 @@ export class SecretFinder {
     for (const pattern of this.#patterns.get(secret) ?? []) {
       this.#index.delete(pattern);
       this.#cuts.delete(pattern.text);
-      if (pattern.text.includes(' ')) this.#spaces -= 1;
+      this.#count(pattern.text, -1);
     }
     this.#patterns.delete(secret);
   }
@@ -73,9 +73,15 @@ export class SecretFinder {
   /** All secrets in a text, in order. Those that overlap are one, named after the first of them. */
   find(text: string): readonly FoundSecret[] {
     const found = this.#further === undefined ? [] : [...this.#further.find(text)];
+    const characters = { haveSpaces: this.#having[' '] > 0, haveBackslashes: this.#having['\\'] > 0 };
     if (this.size > 0)
-      for (const decoded of decodedTexts(text, this.#spaces > 0)) found.push(...this.#foundIn(decoded));
+      for (const decoded of decodedTexts(text, characters)) found.push(...this.#foundIn(decoded));
     return found.length < 2 ? found : merged(found);
+  }
+
+  #count(text: string, change: 1 | -1): void {
+    for (const character of [' ', '\\'] as const)
+      if (text.includes(character)) this.#having[character] += change;
   }
 
   #foundIn({ text, sourceOf }: DecodedText): readonly FoundSecret[] {
