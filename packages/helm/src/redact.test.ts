@@ -7,6 +7,7 @@ const values = {
     image: 'registry.example.com/web',
     adminPassword: 'correct horse',
     tlsKey: '-----BEGIN KEY-----\nMIIBsecretline\n-----END KEY-----',
+    otherPassword: 'p&ss<1>',
     pin: 1234,
     token: { value: 987654 },
     unnamed: 'AKIAIOSFODNN7EXAMPLE0',
@@ -21,6 +22,12 @@ test.each([
   ['a number below a sensitive key', 'got 987654', 'got ***'],
   ['a text that looks like a key', 'bad AKIAIOSFODNN7EXAMPLE0', 'bad ***'],
   ['a nested credential', 'auth user:hunter2-pw', 'auth ***'],
+  [
+    'what toJson of a template makes of it',
+    String.raw`fail {"a":"p\u0026ss\u003c1\u003e"}`,
+    'fail {"a":"***"}',
+  ],
+  ['Basic authentication', `Basic ${Buffer.from('me:p&ss<1>').toString('base64')}`, 'Basic bWU6***'],
 ])('redact() hides %s', (_case, text, expected) => {
   expect(redact(text, values)).toBe(expected);
 });

@@ -1,23 +1,20 @@
+import { Redactor } from '@addon-operator/base/redactor';
+
 const SENSITIVE_KEY = /pass|secret|token|credential|private|cert|auth|(?:^|[-_a-z])key$/i;
 /** `secretName: web-tls` says where a secret is, not what it is; messages need that. */
 const HARMLESS_KEY = /(?:name|namespace|ref|type|mode|path|url|host|enabled)$/i;
 const SHORTEST_SENSITIVE = 4;
 /** Long texts of letters and digits without spaces are treated as keys. */
 const LOOKS_LIKE_KEY = /^(?=.*\d)(?=.*[A-Za-z])[\w+/=-]{20,}$/;
-const HIDDEN = '***';
 
-/** Masks secret values, and values that resemble secrets, in an error message, their base64 forms included. */
+/** Masks secret values, and values that resemble secrets, in an error message, in all forms in which programs write them. */
 export function redact(text: string, values: unknown): string {
-  const secrets = new Set<string>();
-  collect(values, false, secrets);
-  let redacted = text;
-  for (const secret of [...secrets].toSorted((a, b) => b.length - a.length)) {
-    redacted = redacted.replaceAll(secret, HIDDEN);
-  }
-  return redacted;
+  const redactor = new Redactor();
+  collect(values, false, redactor);
+  return redactor.text(text);
 }
 
-function collect(value: unknown, isSensitive: boolean, into: Set<string>): void {
+function collect(value: unknown, isSensitive: boolean, into: Pick<Redactor, 'add'>): void {
   if (Array.isArray(value)) {
     for (const item of value) collect(item, isSensitive, into);
   } else if (typeof value === 'object' && value !== null) {
@@ -29,11 +26,10 @@ function collect(value: unknown, isSensitive: boolean, into: Set<string>): void 
   }
 }
 
-function collectText(text: string, isSensitive: boolean, into: Set<string>): void {
+function collectText(text: string, isSensitive: boolean, into: Pick<Redactor, 'add'>): void {
   const isSecret = isSensitive ? text.length >= SHORTEST_SENSITIVE : LOOKS_LIKE_KEY.test(text);
   if (!isSecret) return;
   into.add(text);
-  into.add(Buffer.from(text).toString('base64'));
   // helm prints one line of a text at a time.
   for (const line of text.split('\n')) if (line.length >= SHORTEST_SENSITIVE) into.add(line);
 }
