@@ -19,7 +19,7 @@ const LOGS: readonly (readonly [name: string, line: Line, maxRatio: number])[] =
   [
     'text',
     (index) => `2026-05-01T10:00:00Z INFO pod web-${index} is ready, 3 of 3 replicas are up to date`,
-    3,
+    15,
   ],
   [
     'URLs and JSON within JSON',

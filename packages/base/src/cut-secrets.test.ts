@@ -15,6 +15,7 @@ test.each([
   ['a cut within an escape', String.raw`{"a":"p\u0026ss-w\u00f…"}`, '{"a":"***…"}'],
   ['a cut within an encoded character', 'db://p%26ss-w%C3%B…', 'db://***…'],
   ['a cut behind an escape', String.raw`{"a":"p\u0026ss…"}`, '{"a":"***…"}'],
+  ['the rest of an escape behind a cut', '{"a":"…026ss-wörd"}', '{"a":"…***"}'],
   ['a cut in base64', `${Buffer.from('correct-horse').toString('base64').slice(0, 11)}…`, '***…'],
 ])('what a cut has left of a secret is hidden: %s', (_what, text, expected) => {
   expect(redactor.text(text)).toBe(expected);

@@ -8,6 +8,8 @@ const BEHIND_CUT_END: readonly (string | undefined)[] = [undefined, '"', '\\'];
 /** What a cut has left of an escape, or of an encoded character of several bytes. */
 const CUT_ESCAPE = /(?:\\[uUx]?[\dA-Fa-f]{0,7}|(?:%[\dA-Fa-f]{0,2}){1,4})$/;
 const LONGEST_ESCAPE = 12;
+/** The same behind the cut. */
+const REST_OF_ESCAPE = /^[\\uUxbfnrt]?[\dA-Fa-f]{0,8}(?:%[\dA-Fa-f]{2}){0,3}/;
 
 /** Finds what is left of secrets where a text was cut in the middle of them: the beginning before the mark of the cut, and the end behind it. */
 export class CutSecrets {
@@ -64,12 +66,14 @@ export class CutSecrets {
     return undefined;
   }
 
-  /** The end of the characters between the places, from the first one on, that are the end of a secret; the first place for fewer than four. */
+  /** Where between the places the end of a secret ends that begins at the first one, or behind the rest of an escape there; the first place if none does. */
   #endAt(text: string, from: number, to: number): number {
-    const longest = Math.min(to, from + this.#beginnings.longest);
-    for (let end = longest; end >= from + SHORTEST_PATTERN; end -= 1) {
-      const group = this.#byEnd.at(text, end - SHORTEST_PATTERN);
-      if (group?.some((secret) => secret.endsWith(text.slice(from, end))) === true) return end;
+    const escape = REST_OF_ESCAPE.exec(text.slice(from, Math.min(to, from + LONGEST_ESCAPE)))?.[0] ?? '';
+    const furthest = Math.min(to, from + escape.length + this.#beginnings.longest);
+    for (let end = furthest; end >= from + SHORTEST_PATTERN; end -= 1) {
+      const group = this.#byEnd.at(text, end - SHORTEST_PATTERN) ?? [];
+      for (let start = from; start <= from + escape.length && start <= end - SHORTEST_PATTERN; start += 1)
+        if (group.some((secret) => secret.endsWith(text.slice(start, end)))) return end;
     }
     return from;
   }

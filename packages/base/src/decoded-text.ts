@@ -133,12 +133,23 @@ function isPunctuation(code: number): boolean {
 function percentEscape(text: string, at: number): Escape | undefined {
   const first = hexAt(text, at + 1, 2);
   if (first < 0x80) return { codePoint: first, length: 3 };
-  const length = 3 * (first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2);
-  try {
-    return { codePoint: decodeURIComponent(text.slice(at, at + length)).codePointAt(0) ?? 0, length };
-  } catch {
-    return undefined;
+  const bytes = bytesOfCharacter(first);
+  if (bytes === undefined) return undefined;
+  let codePoint = first & (0x7f >> bytes);
+  for (let index = 1; index < bytes; index += 1) {
+    const place = at + 3 * index;
+    const byte = text.charAt(place) === '%' ? hexAt(text, place + 1, 2) : 0;
+    if ((byte & 0xc0) !== 0x80) return undefined;
+    codePoint = (codePoint << 6) | (byte & 0x3f);
   }
+  return codePoint > MAX_CODE_POINT ? undefined : { codePoint, length: 3 * bytes };
+}
+
+/** How many bytes of UTF-8 a character has that begins with this one. */
+function bytesOfCharacter(first: number): number | undefined {
+  if (first >= 0xc0 && first < 0xe0) return 2;
+  if (first >= 0xe0 && first < 0xf0) return 3;
+  return first >= 0xf0 && first < 0xf8 ? 4 : undefined;
 }
 
 /** A number of so many hexadecimal digits; infinite if there are fewer. */

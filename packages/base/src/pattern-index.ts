@@ -18,8 +18,7 @@ export interface Occurrence<Pattern> {
  * sorted, so that each further character halves them or leaves one. Adding a pattern costs nothing for those that are there.
  */
 export class PatternIndex<Pattern extends { readonly text: string }> {
-  /** By their first characters, sorted by all of them. */
-  readonly #groups = new WindowMap<Pattern[]>();
+  readonly #groups = new WindowMap<Group<Pattern>>();
   #longest = 0;
 
   /** Of all patterns that ever were there. */
@@ -31,15 +30,21 @@ export class PatternIndex<Pattern extends { readonly text: string }> {
   add(pattern: Pattern): void {
     const { text } = pattern;
     const group = this.#groups.at(text, 0);
-    if (group === undefined) this.#groups.set(text.slice(0, SHORTEST_PATTERN), [pattern]);
-    else group.splice(placeOf(group, text), 0, pattern);
+    if (group === undefined)
+      this.#groups.set(text.slice(0, SHORTEST_PATTERN), { patterns: [pattern], common: text });
+    else {
+      group.patterns.splice(placeOf(group.patterns, text), 0, pattern);
+      group.common = undefined;
+    }
     this.#longest = Math.max(this.#longest, text.length);
   }
 
   delete(pattern: Pattern): void {
     const group = this.#groups.at(pattern.text, 0);
-    const place = group?.indexOf(pattern) ?? -1;
-    if (place >= 0) group?.splice(place, 1);
+    const place = group?.patterns.indexOf(pattern) ?? -1;
+    if (group === undefined || place < 0) return;
+    group.patterns.splice(place, 1);
+    group.common = undefined;
   }
 
   /**
@@ -65,10 +70,10 @@ export class PatternIndex<Pattern extends { readonly text: string }> {
 
   /** Whether a pattern begins with the characters between two places, at least {@link SHORTEST_PATTERN}. */
   beginsWith(text: string, from: number, to: number): boolean {
-    const group = this.#groups.at(text, from);
-    if (group === undefined) return false;
+    const patterns = this.#groups.at(text, from)?.patterns;
+    if (patterns === undefined) return false;
     const beginning = text.slice(from, to);
-    return group[placeOf(group, beginning)]?.text.startsWith(beginning) === true;
+    return patterns[placeOf(patterns, beginning)]?.text.startsWith(beginning) === true;
   }
 
   #longestAt(
@@ -89,27 +94,45 @@ export class PatternIndex<Pattern extends { readonly text: string }> {
   }
 }
 
-/** The patterns of a sorted group that are at a place of a text, the shortest first. */
+/** Patterns with the same first four characters. */
+interface Group<Pattern> {
+  /** Sorted by their texts. */
+  readonly patterns: Pattern[];
+  /** How all of them begin; undefined until it is needed. */
+  common: string | undefined;
+}
+
+/** The patterns of a group that are at a place of a text, the shortest first. */
 function patternsAt<Pattern extends { readonly text: string }>(
   text: string,
   start: number,
-  group: readonly Pattern[],
+  group: Group<Pattern>,
 ): readonly Pattern[] {
+  const { patterns } = group;
+  group.common ??= commonBeginning(patterns[0]?.text ?? '', patterns.at(-1)?.text ?? '');
+  // It compares whole words of memory, unlike startsWith().
+  if (text.slice(start, start + group.common.length) !== group.common) return [];
   const there: Pattern[] = [];
-  let [first, end] = [0, group.length];
-  for (let depth = SHORTEST_PATTERN; first < end; depth += 1) {
+  let [first, end] = [0, patterns.length];
+  for (let depth = group.common.length; first < end; depth += 1) {
     // The shortest ones are first, since they are the beginnings of the others.
     for (; first < end; first += 1) {
-      const pattern = group[first];
+      const pattern = patterns[first];
       if (pattern?.text.length !== depth) break;
       there.push(pattern);
     }
     const code = text.charCodeAt(start + depth);
     if (Number.isNaN(code)) break;
-    first = firstFrom(code, group, depth, first, end);
-    end = firstFrom(code + 1, group, depth, first, end);
+    first = firstFrom(code, patterns, depth, first, end);
+    end = firstFrom(code + 1, patterns, depth, first, end);
   }
   return there;
+}
+
+function commonBeginning(first: string, last: string): string {
+  let length = 0;
+  while (length < first.length && first.charCodeAt(length) === last.charCodeAt(length)) length += 1;
+  return first.slice(0, length);
 }
 
 /** The first pattern between two places whose character at `depth` is at least `code`. */

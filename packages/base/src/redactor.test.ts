@@ -94,6 +94,17 @@ test('no part of secrets that overlap is left', () => {
   expect(redactorOf('token').text('tokentoken')).toBe('******');
 });
 
+test('a text may hold any number of secrets, marks of cuts and broken escapes', () => {
+  const redactor = redactorOf('a'.repeat(100), 'swordfish and more');
+  for (const [piece, masked] of [
+    ['swordfish and more,', '***,'],
+    ['swordf…', '***…'],
+    [`+%2\\${'a'.repeat(99)}`, `+%2\\${'a'.repeat(99)}`],
+    ['%F0%41%C3', '%F0%41%C3'],
+  ] as const)
+    expect(redactor.text(piece.repeat(150_000))).toBe(masked.repeat(150_000));
+});
+
 test('data() hides a secret that is a key', () => {
   expect(redactorOf('hunter2').data({ users: { hunter2: 1 } })).toEqual({ users: { '***': 1 } });
 });

@@ -74,8 +74,8 @@ export class SecretFinder {
   find(text: string): readonly FoundSecret[] {
     const found = this.#further === undefined ? [] : [...this.#further.find(text)];
     const characters = { haveSpaces: this.#having[' '] > 0, haveBackslashes: this.#having['\\'] > 0 };
-    if (this.size > 0)
-      for (const decoded of decodedTexts(text, characters)) found.push(...this.#foundIn(decoded));
+    const texts = this.size > 0 ? decodedTexts(text, characters) : [];
+    for (const decoded of texts) for (const each of this.#foundIn(decoded)) found.push(each);
     return found.length < 2 ? found : merged(found);
   }
 

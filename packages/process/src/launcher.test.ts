@@ -179,7 +179,7 @@ test('run() drops lines beyond the limit of both streams together, and counts th
   await reported.promise;
   await writeFile(go, 'go\n');
   const result = await running;
-  expect(lines).toEqual(['12345', '123']);
+  expect(lines).toEqual(['12345', '123…']);
   expect(result).toMatchObject({ droppedBytes: 13, stderr: 'late\n' });
   const whole = await launcher.run(shell('echo 1234', { onLine, maxLineBytes: 5 }), never);
   expect(whole).not.toHaveProperty('droppedBytes');

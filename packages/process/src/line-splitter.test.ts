@@ -1,3 +1,4 @@
+import { Redactor } from '@addon-operator/base/redactor';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { LineSplitter } from './line-splitter.ts';
@@ -37,8 +38,9 @@ test('LineSplitter cuts long lines into pieces of 64 KiB and loses none', () => 
   for (const end of ['\n', '\r\n', '']) {
     for (const sizeBytes of [1000, 65_536, 200_000]) {
       const pieces = split(cut(Buffer.from(line + end), sizeBytes));
-      expect(pieces.map((piece) => piece.length)).toEqual([65_536, 65_536, 18_928]);
-      expect(pieces.join('')).toBe(line);
+      expect(pieces.map((piece) => piece.replaceAll('…', '').length)).toEqual([65_536, 65_536, 18_928]);
+      expect(pieces.map((piece) => piece.replaceAll(/x+/g, 'x'))).toEqual(['x…', '…x…', '…x']);
+      expect(pieces.join('').replaceAll('…', '')).toBe(line);
     }
   }
 });
@@ -50,12 +52,33 @@ test('LineSplitter makes no extra line when a line is exactly as long as a piece
   }
 });
 
+test('LineSplitter keeps a CR that is not the end of a line of a whole piece', () => {
+  const line = 'x'.repeat(65_536);
+  expect(split([Buffer.from(`${line}\ry\n`)])).toEqual([`${line}\r…`, '…y']);
+});
+
+test('a secret in two pieces of a line is masked in both, wherever the line is cut', () => {
+  const redactor = new Redactor();
+  redactor.add('correct&horse-battery');
+  for (const written of [
+    'correct&horse-battery',
+    String.raw`correct\u0026horse-battery`,
+    'correct%26horse-battery',
+  ])
+    for (let before = 4; before <= written.length - 4; before += 1) {
+      const text = `${'x'.repeat(65_536 - before)}${written} behind`;
+      const lines = split([Buffer.from(text)]).map((line) => redactor.text(line));
+      expect([lines.length, lines.join('').replaceAll(/x+/g, 'x')]).toEqual([2, 'x***……*** behind']);
+    }
+});
+
 test.each(['🙂', '€', 'ä'])('LineSplitter does not cut the bytes of %s in two', (character) => {
   for (const shift of ['', 'x', 'xx', 'xxx']) {
     const line = shift + character.repeat(70_000);
     const pieces = split(cut(Buffer.from(line), 10_000));
-    expect(pieces.join('')).toBe(line);
-    expect(Math.max(...pieces.map((piece) => Buffer.byteLength(piece)))).toBeLessThanOrEqual(65_536);
+    expect(pieces.join('').replaceAll('…', '')).toBe(line);
+    const sizes = pieces.map((piece) => Buffer.byteLength(piece.replaceAll('…', '')));
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(65_536);
   }
 });
 

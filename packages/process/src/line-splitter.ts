@@ -1,10 +1,13 @@
 /** Longest piece of a line, in bytes. */
 const MAX_PIECE_BYTES = 64 * 1024;
 const LF = 0x0a;
+const CR = 0x0d;
+/** Where a line goes on: what is masked in it is recognized by that where it was cut in two. */
+const CUT = '…';
 
 /**
  * Cuts a stream of UTF-8 bytes into lines, across chunk borders. Line ends (LF or CR LF) are dropped, a line longer
- * than 64 KiB comes in pieces, invalid bytes become U+FFFD, everything else (NUL too) stays as it is.
+ * than 64 KiB comes in pieces with `…` at the cuts, invalid bytes become U+FFFD, everything else (NUL too) stays as it is.
  * Pushed chunks may be overwritten after the call.
  */
 export class LineSplitter {
@@ -26,8 +29,8 @@ export class LineSplitter {
   }
 
   /** Hands over what came after the last line end. */
-  end(): void {
-    if (this.#restBytes > 0) this.#onLine(this.#takeRest(this.#restBytes));
+  end(isCut = false): void {
+    if (this.#restBytes > 0) this.#onLine(this.#takeRest(this.#restBytes) + (isCut ? CUT : ''));
   }
 
   #pushPart(part: Buffer): void {
@@ -47,8 +50,10 @@ export class LineSplitter {
   #hold(bytes: Buffer): void {
     let offset = 0;
     while (offset < bytes.length) {
-      if (this.#restBytes === MAX_PIECE_BYTES) this.#handOverPiece();
-      const count = Math.min(MAX_PIECE_BYTES - this.#restBytes, bytes.length - offset);
+      // A CR may be the end of the line, which is then a whole one.
+      const mayEnd = this.#restBytes === MAX_PIECE_BYTES && bytes[offset] === CR;
+      if (this.#restBytes >= MAX_PIECE_BYTES && !mayEnd) this.#handOverPiece();
+      const count = mayEnd ? 1 : Math.min(MAX_PIECE_BYTES - this.#restBytes, bytes.length - offset);
       this.#makeRoom(count);
       bytes.copy(this.#rest, this.#restBytes, offset, offset + count);
       this.#restBytes += count;
@@ -57,19 +62,18 @@ export class LineSplitter {
   }
 
   #endLine(): void {
-    const line = withoutCr(this.#takeRest(this.#restBytes));
-    // The pieces so far were the whole line when only its CR is left.
-    if (line !== '' || !this.#isContinued) this.#onLine(line);
+    this.#onLine(withoutCr(this.#takeRest(this.#restBytes)));
     this.#isContinued = false;
   }
 
   #handOverPiece(): void {
-    this.#onLine(this.#takeRest(endOfWholeCharacters(this.#rest)));
+    const whole = endOfWholeCharacters(this.#rest.subarray(0, this.#restBytes));
+    this.#onLine(this.#takeRest(whole) + CUT);
     this.#isContinued = true;
   }
 
   #takeRest(countBytes: number): string {
-    const text = this.#rest.toString('utf8', 0, countBytes);
+    const text = (this.#isContinued ? CUT : '') + this.#rest.toString('utf8', 0, countBytes);
     this.#rest.copyWithin(0, countBytes, this.#restBytes);
     this.#restBytes -= countBytes;
     return text;
@@ -78,7 +82,7 @@ export class LineSplitter {
   #makeRoom(addedBytes: number): void {
     const neededBytes = this.#restBytes + addedBytes;
     if (neededBytes <= this.#rest.length) return;
-    const grown = Buffer.allocUnsafe(Math.min(MAX_PIECE_BYTES, 2 * neededBytes));
+    const grown = Buffer.allocUnsafe(Math.max(neededBytes, Math.min(MAX_PIECE_BYTES, 2 * neededBytes)));
     this.#rest.copy(grown, 0, 0, this.#restBytes);
     this.#rest = grown;
   }

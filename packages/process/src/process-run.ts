@@ -46,6 +46,8 @@ export class ProcessRun {
   readonly #tail = new OutputTail(STDERR_TAIL_BYTES);
   #leftLineBytes: number;
   #droppedBytes = 0;
+  /** Streams of which bytes were dropped. */
+  readonly #cut = new Set<OutputStream>();
   #process: StartedProcess | undefined;
   #isLimited = false;
   #isStopping = false;
@@ -96,6 +98,7 @@ export class ProcessRun {
     const kept = bytes.subarray(0, this.#leftLineBytes);
     this.#leftLineBytes -= kept.length;
     this.#droppedBytes += bytes.length - kept.length;
+    if (kept.length < bytes.length) this.#cut.add(stream);
     this.#splitters[stream].push(kept);
   }
 
@@ -114,8 +117,8 @@ export class ProcessRun {
 
   onDone(end: ProcessEnd): void {
     if (end.escaped !== undefined) this.onEscaped(end.escaped);
-    this.#splitters?.stdout.end();
-    this.#splitters?.stderr.end();
+    this.#splitters?.stdout.end(this.#cut.has('stdout'));
+    this.#splitters?.stderr.end(this.#cut.has('stderr'));
     this.#response.resolve({
       type: 'ended',
       result: {
