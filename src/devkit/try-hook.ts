@@ -15,6 +15,7 @@ import type { HookTap } from './hook-tap.ts';
 import type { LoneHook } from './lone-hook.ts';
 import { type NetChange, netChanges, type ReportedChange } from './object-changes.ts';
 import { bindingForEvent, eventRun, type PlannedRun, runOfBinding, runsAtStart } from './planned-runs.ts';
+import { startWatching } from './start-watching.ts';
 
 /** Which runs of a hook are wanted. */
 export interface TrialRequest {
@@ -77,7 +78,7 @@ export async function* tryHook(
 ): AsyncGenerator<TrialRun> {
   const { runtime, objects } = parts.hook;
   for (const object of objectsBefore(request)) await objects.put(object, signal);
-  await runtime.startMonitors(signal);
+  await startWatching(runtime, signal);
   for (const planned of await plannedRuns(parts, request, signal)) {
     const run = await runOnce(parts, planned, signal);
     yield run;

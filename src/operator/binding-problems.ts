@@ -3,6 +3,7 @@ import type { KubernetesBinding } from '@addon-operator/hook-config/hook-config'
 import type { JsonObject } from '@addon-operator/json';
 import type { BindingHealth } from '../events/kubernetes/monitor.ts';
 import { title } from '../hooks/hook.ts';
+import { endOf } from '../status/cut-text.ts';
 import type { GlobalHooks } from './global-hooks.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import type { ModuleRegistry } from './module-registry.ts';
@@ -15,6 +16,8 @@ export interface BindingProblemsParts {
 
 /** A watch is often opened anew: only one that fails for longer makes a snapshot out of date. */
 const STALE_AFTER_MS = 60_000;
+/** A filter may call `error` with a whole object. */
+const MAX_ERROR_LENGTH = 1_000;
 
 export interface BindingState {
   readonly runtime: HookRuntime;
@@ -93,7 +96,7 @@ export function unfilteredObjects(runtimes: readonly HookRuntime[], clock: Clock
     const others = filterFailures.length === 1 ? '' : ` and ${filterFailures.length - 1} more`;
     const next = timeOf(nextAttemptMs, clock);
     return [
-      `${placeOf(runtime, binding)} does not have the last state of ${first.namespace}/${first.name}${others} (attempts: ${attempts}, next at ${next}): ${error}`,
+      `${placeOf(runtime, binding)} does not have the last state of ${first.namespace}/${first.name}${others} (attempts: ${attempts}, next at ${next}): ${endOf(error, MAX_ERROR_LENGTH)}`,
     ];
   });
 }

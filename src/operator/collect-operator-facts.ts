@@ -8,7 +8,7 @@ import {
   type OperatorFacts,
   type RunningHookFacts,
 } from '../status/operator-status.ts';
-import { allRuntimes, staleBindings } from './binding-problems.ts';
+import { allRuntimes, staleBindings, unfilteredObjects } from './binding-problems.ts';
 import { configProblemOf, unloadedText } from './collect-obstacles.ts';
 import { driftOf } from './explain-drift.ts';
 import { heldSummaries, moduleStates, summarizeStates } from './explain-module.ts';
@@ -56,6 +56,7 @@ export function collectOperatorFacts(operator: OperatorFactsParts): OperatorFact
     },
     // Of an outage one sentence says all that those of the bindings would.
     staleWatches: staleBindings(runtimes, clock, outage === undefined ? 'all' : 'refused'),
+    unfilteredObjects: unfilteredObjects(runtimes, clock),
     unfinished: unfinishedRuns(operator, runtimes),
   };
 }

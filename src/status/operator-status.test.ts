@@ -22,6 +22,7 @@ const WELL: OperatorFacts = {
   drifted: [],
   pause: undefined,
   staleWatches: [],
+  unfilteredObjects: [],
 };
 
 function summary(module: string, fields: Partial<ModuleSummary> = {}): ModuleSummary {
@@ -186,6 +187,12 @@ test.each<[string, Partial<OperatorFacts>, string, string]>([
     { staleWatches: ['binding pods of hook a.sh has no snapshot: forbidden'] },
     'broken',
     'binding pods of hook a.sh has no snapshot: forbidden',
+  ],
+  [
+    'a filter fails on an object',
+    { unfilteredObjects: ['binding pods of hook a.sh does not have the last state of a/one: too bad'] },
+    'broken',
+    'binding pods of hook a.sh does not have the last state of a/one: too bad; correct the filter or the object',
   ],
   [
     'the API server gives no response',

@@ -29,6 +29,8 @@ export interface OperatorFacts {
   readonly pause: { readonly reason: string; readonly until: string | null } | undefined;
   /** Sentences about bindings that are not allowed, or have no current snapshot. */
   readonly staleWatches: readonly string[];
+  /** Sentences about objects that are not in a snapshot as they are, since a jqFilter fails on them. */
+  readonly unfilteredObjects: readonly string[];
   /** Runs of hooks that are in no queue although they are not done; default none. */
   readonly unfinished?: UnfinishedRuns;
 }
@@ -155,6 +157,7 @@ function* brokenThings(facts: OperatorFacts): Generator<Problem> {
     if (!isInQueue) yield broken(moduleText(module));
   }
   for (const text of staleWatches) yield broken(text);
+  for (const text of facts.unfilteredObjects) yield broken(`${text}; correct the filter or the object`);
   for (const text of facts.unfinished?.failed ?? []) yield broken(text);
 }
 

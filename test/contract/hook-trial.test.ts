@@ -48,6 +48,7 @@ echo '{"operation": "CreateOrUpdate", "object": {"apiVersion": "v1", "kind": "Co
 echo '{"name": "certificates", "set": 3, "labels": {"ns": "shop"}}' > "$METRICS_PATH"
 echo '[{"op": "add", "path": "/global/issuer", "value": "internal"}]' > "$VALUES_JSON_PATCH_PATH"`,
   ),
+  'global-hooks/strict.sh': shHook(SECRETS.replace('.metadata.name', '.metadata.name | tonumber'), 'true'),
   'global-hooks/throws.ts': THROWING_HOOK,
   'global-hooks/fails.sh': shHook('onStartup: 1', 'echo "no route" >&2; exit 3'),
   'global-hooks/hangs.sh': shHook(
@@ -212,6 +213,7 @@ Not run: nightly. Choose one with --binding.
     ['global-hooks/none.sh', 'none.sh is not a hook: there is no such file'],
     ['global-hooks/plain.txt', 'it is a data file or not executable'],
     ['global-hooks/broken.sh', 'onStartup'],
+    ['global-hooks/strict.sh --cluster shop.yaml', 'the operator would leave this object out'],
     ['global-hooks/certificates.sh --binding nightli', 'did you mean "nightly"?'],
     ['global-hooks/certificates.sh --event Added', '--event and --object are used together'],
     [

@@ -9,27 +9,36 @@ const jqFilter = 'if .data.bad then error("too bad") else .metadata.name end';
 
 /** Filters of kubernetes bindings that fail; corner case 18 of the hook contract. */
 describeLifecycle((backend) => {
-  test('a jqFilter that fails on an existing object blocks the start until the object is corrected', async () => {
+  test('an existing object on which a jqFilter fails is set aside and shown, and is Added when it is corrected', async () => {
     await using world = await World.create(backend(), {});
     await world.create('configmaps', watchedMap('one', 'item', { bad: 'yes' }));
+    await world.create('configmaps', watchedMap('two', 'item'));
     await world.write('global-hooks', {
       'a.sh': contextHook({ kubernetes: [configMapBinding(world.namespace, 'item', { jqFilter })] }),
       'b.sh': announcer('b', { beforeAll: 1 }),
     });
-    await world.start();
-    for (let attempt = 1; attempt <= 2; attempt += 1) {
-      await world.log.untilMessage('attempt failed, will retry', attempt);
-      expect(world.daemon.operator.router.main.entries[0]?.lastError).toMatch(
-        new RegExp(`jqFilter of binding "item" to ConfigMap ${world.namespace}/one: .*too bad`),
-      );
-      if (attempt === 1) await world.passDelay();
-    }
-    expect(world.log.printed).toEqual([]);
-    await world.merge('configmaps', 'one', { data: { bad: null } });
-    await world.passDelay();
-    await world.daemon.firstConverge;
-    expect(contextsOf(world.log, 'a.sh')).toMatchObject([[{ objects: [{ filterResult: 'one' }] }]]);
+    await world.converge();
+    expect(contextsOf(world.log, 'a.sh')).toMatchObject([[{ objects: [{ filterResult: 'two' }] }]]);
     expect(world.log.printed.at(-1)).toBe('b beforeAll');
+    const page = async (path: string): Promise<string> =>
+      (await fetch(`http://127.0.0.1:${world.daemon.httpPort}${path}`)).text();
+    const shown = `global hook 'a.sh', kubernetes binding 'item' does not have the last state of ${world.namespace}/one`;
+    expect(await page('/status')).toContain(shown);
+    expect(await page('/metrics')).toMatch(/kube_jq_filter_failed_objects\{[^}]*hook="a\.sh"[^}]*\} 1/);
+    expect(world.log.records.filter(({ msg }) => String(msg).startsWith('filter failed'))).toMatchObject([
+      {
+        level: 'error',
+        object: `${world.namespace}/one`,
+        hook: 'a.sh',
+        error: expect.stringContaining('too bad'),
+      },
+    ]);
+    await world.merge('configmaps', 'one', { data: { bad: null } });
+    await untilRuns(world.log, 'a.sh', 2);
+    expect(contextsOf(world.log, 'a.sh').at(-1)).toMatchObject([
+      { watchEvent: 'Added', filterResult: 'one' },
+    ]);
+    expect(await page('/status')).not.toContain(shown);
   });
 
   test('an object whose jqFilter fails keeps its last state until it is corrected, its deletion is an event, and others continue', async () => {

@@ -12,8 +12,11 @@ import {
 import { CONFIG_MAPS } from './fake-kube-api.ts';
 import { ReflectorLab } from './reflector-lab.ts';
 
-/** How the filters of a lab behave: `strict` ones fail on an object whose data has a key `bad`, `lenient` ones never. */
-export type FilterMode = 'strict' | 'lenient' | 'failing' | 'timing-out';
+/**
+ * How the filters of a lab behave: `strict` ones fail on an object whose data has a key `bad`, `lenient` ones never,
+ * `unavailable` ones have no process.
+ */
+export type FilterMode = 'strict' | 'lenient' | 'failing' | 'timing-out' | 'unavailable';
 
 const TIME_LIMIT_MS = 2_000;
 
@@ -41,8 +44,10 @@ export class MonitorLab extends ReflectorLab {
   async #fail(isBad: boolean, signal: AbortSignal): Promise<void> {
     if (this.filterMode === 'timing-out') {
       await this.clock.sleep(TIME_LIMIT_MS, signal);
-      throw new OperatorError('JQ_RUNTIME', 'jq took longer than 2000 ms for one object');
+      throw new OperatorError('JQ_TIMEOUT', 'jq took longer than 2000 ms for one object');
     }
+    if (this.filterMode === 'unavailable')
+      throw new OperatorError('JQ_UNAVAILABLE', 'The jq process cannot be started: EAGAIN');
     if (this.filterMode === 'failing' || (isBad && this.filterMode === 'strict'))
       throw new OperatorError('JQ_RUNTIME', 'Cannot index number');
   }

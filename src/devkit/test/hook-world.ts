@@ -29,6 +29,7 @@ import { visibleToGlobalHook, visibleToModule } from '../../values/visible-value
 import type { LoneHook } from '../lone-hook.ts';
 import { runOfBinding } from '../planned-runs.ts';
 import { replayedHook } from '../replayed-hook.ts';
+import { startWatching } from '../start-watching.ts';
 import type { CaseTools } from './case-tools.ts';
 import { deployReason } from './deploy-reason.ts';
 import type { RunRecords } from './run-records.ts';
@@ -216,7 +217,7 @@ export class HookWorld implements TestWorld {
     const { hook, stop } = this.#options;
     this.#start = 'done';
     const { runtime } = hook;
-    await runtime.startMonitors(stop);
+    await startWatching(runtime, stop);
     for (const binding of runtime.hook.config.kubernetes)
       this.#queues.get(binding.queue).append(this.#router.synchronizationRun(runtime, binding, ''));
     this.#schedules.set(runtime, true);

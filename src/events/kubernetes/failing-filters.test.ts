@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { CapturedLog } from '../../../test/support/captured-log.ts';
 import { settle } from '../../../test/support/fake-clock.ts';
 import { MonitorLab } from '../../../test/support/monitor-lab.ts';
 
@@ -19,6 +20,63 @@ test('FAULT-A23: an object keeps its last filtered state while its filter fails,
   await settle();
   expect(lab.events).toEqual(['Added a/two']);
   expect(monitor.snapshot()).toMatchObject([{ object: { data: { x: 1 } }, filterResult: 1 }, {}]);
+});
+
+test('FAULT-A23: an object of the first list on which the filter fails is set aside, and is Added once it can be filtered', async () => {
+  const log = new CapturedLog(lab.clock);
+  lab.api.put('a/bad', { data: { bad: 1 } });
+  lab.api.put('a/good', { data: { x: 1 } });
+  const monitor = await lab.started({ jqFilter: '.data.x' }, { log: log.logger });
+  expect(monitor.snapshot()).toMatchObject([{ object: { metadata: { name: 'good' } }, filterResult: 1 }]);
+  expect(monitor.health().filterFailures).toMatchObject([{ namespace: 'a', name: 'bad', attempts: 1 }]);
+  expect(log.records).toMatchObject([
+    {
+      level: 'error',
+      object: 'a/bad',
+      msg: 'filter failed, the object is left out until a retry succeeds',
+    },
+  ]);
+  monitor.unlock();
+  lab.api.put('a/bad', { data: { x: 2 } });
+  await settle();
+  expect(lab.events).toEqual(['Added a/bad']);
+  expect(monitor.snapshot()).toMatchObject([{ filterResult: 2 }, { filterResult: 1 }]);
+  expect(monitor.health().filterFailures).toEqual([]);
+});
+
+test('an object of the first list whose filter timed out is Added by a retry, without any further event', async () => {
+  lab.api.put('a/slow', { data: { x: 1 } });
+  lab.filterMode = 'timing-out';
+  const starting = lab.started({ jqFilter: '.data.x' });
+  await lab.clock.advance(4_000);
+  const monitor = await starting;
+  expect(monitor.snapshot()).toEqual([]);
+  monitor.unlock();
+  lab.filterMode = 'strict';
+  await lab.clock.advance(1_000);
+  expect(lab.events).toEqual(['Added a/slow']);
+});
+
+test('nothing is emitted for an object of the first list that is deleted, when no state of it could be filtered', async () => {
+  lab.api.put('a/bad', { data: { bad: 1 } });
+  const monitor = await lab.started({ jqFilter: '.data.x' });
+  monitor.unlock();
+  lab.api.delete('a/bad');
+  lab.filterMode = 'lenient';
+  await lab.clock.advance(300_000);
+  expect([lab.events, monitor.snapshot(), monitor.health().filterFailures]).toEqual([[], [], []]);
+});
+
+test('a filter that fails on every object of a long list is logged for ten of them, and once for the others', async () => {
+  const log = new CapturedLog(lab.clock);
+  for (let index = 0; index < 100; index += 1) lab.api.put(`a/${index}`, { data: { bad: 1 } });
+  const monitor = await lab.started({ jqFilter: '.data.x' }, { log: log.logger });
+  expect(log.records).toHaveLength(11);
+  expect(log.records.at(-1)).toMatchObject({
+    objects: 90,
+    msg: 'filter failed on more objects of the list',
+  });
+  expect(monitor.health().filterFailures).toHaveLength(100);
 });
 
 test('Deleted is emitted with the last known filter result, when the filter fails on the last state', async () => {

@@ -45,12 +45,14 @@ describe('start()', () => {
     expect(lab.clock.pendingDelaysMs).toEqual([]);
   });
 
-  test('fails when jqFilter fails on an existing object, and names both', async () => {
-    lab.api.put('a/one', { data: { bad: true } });
+  test('fails when no process of jq can be started: a list without the objects is not the state', async () => {
+    lab.api.put('a/one', { data: { x: 1 } });
+    lab.filterMode = 'unavailable';
     const monitor = lab.monitor({ jqFilter: '.data.x' });
     await expect(monitor.start(lab.stop.signal)).rejects.toMatchObject({
-      code: 'JQ_RUNTIME',
-      message: 'Cannot apply jqFilter of binding "configs" to ConfigMap a/one: Cannot index number',
+      code: 'JQ_UNAVAILABLE',
+      message:
+        'Cannot apply jqFilter of binding "configs" to ConfigMap a/one: The jq process cannot be started: EAGAIN',
     });
   });
 

@@ -20,11 +20,12 @@ export interface Monitor {
   /**
    * Lists everything, with all selectors; resolves when the snapshot is complete. Events are held back until
    * {@link unlock}. Aborting `signal` ends the start, not a monitor that has started. A monitor is started once; when
-   * that failed, it has stopped.
+   * that failed, it has stopped. An object on which the jqFilter fails is set aside: it is not in the snapshot, see
+   * {@link health}, and is tried again.
    *
    * @throws OperatorError KUBE_KIND_UNKNOWN when the API server does not serve the kind
    * @throws KubeApiError or OperatorError KUBE_UNREACHABLE when a list fails
-   * @throws OperatorError JQ_COMPILE for a broken jqFilter, JQ_RUNTIME when it fails on an existing object
+   * @throws OperatorError JQ_COMPILE for a broken jqFilter, JQ_UNAVAILABLE when no process of jq can be started
    */
   start(signal: AbortSignal): Promise<void>;
   /**

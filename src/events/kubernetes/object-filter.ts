@@ -1,4 +1,4 @@
-import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { KubernetesBindingSpec, SnapshotItem } from '@addon-operator/hook-config/kubernetes-binding';
 import { filterResult } from '@addon-operator/jq/engines/jq-engine';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
@@ -14,7 +14,8 @@ export type ObjectFilter = (object: KubeObject, signal: AbortSignal) => Promise<
 /**
  * The filter of a binding: keeps the object if the binding does, adds the result of its jq program if it has one.
  *
- * @throws (from the filter) OperatorError JQ_RUNTIME, naming binding and object, when the program fails
+ * @throws (from the filter) OperatorError, naming binding and object: JQ_RUNTIME or JQ_TIMEOUT when the program fails on the
+ * object, see {@link isObjectFailure}; JQ_UNAVAILABLE or ABORTED when it was not applied at all
  */
 export function createObjectFilter(
   spec: Pick<KubernetesBindingSpec, 'name' | 'keepFullObjects'>,
@@ -29,12 +30,17 @@ export function createObjectFilter(
       signal.throwIfAborted();
       const { namespace = '', name } = object.metadata;
       throw new OperatorError(
-        'JQ_RUNTIME',
+        error instanceof OperatorError ? error.code : 'JQ_RUNTIME',
         `Cannot apply jqFilter of binding "${spec.name}" to ${object.kind} ${namespace}/${name}: ${messageOf(error)}`,
         { cause: error },
       );
     }
   };
+}
+
+/** Whether a filter failed on the object, so that it can be expected to work on others. */
+export function isObjectFailure(error: unknown): boolean {
+  return hasCode(error, 'JQ_RUNTIME') || hasCode(error, 'JQ_TIMEOUT');
 }
 
 /** A process of jq that died or was too slow once must not cost an event, so the first failure does not count. */

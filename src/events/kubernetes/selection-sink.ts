@@ -4,7 +4,7 @@ import type { Logger } from '@addon-operator/base/log';
 import type { KubernetesEvent } from '@addon-operator/hook-config/kubernetes-binding';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { keyOf, type ReflectorEvent, type ReflectorSink } from '@addon-operator/kube-client/reflector-sink';
-import type { ObjectFilter } from './object-filter.ts';
+import { isObjectFailure, type ObjectFilter } from './object-filter.ts';
 import { isSameState, nameOf, type ObjectStore, type StoredObject, toStoredObject } from './object-store.ts';
 import type { OperationCounter } from './snapshot-operations.ts';
 import type { FilterFailure, UnfilteredObject, UnfilteredObjects } from './unfiltered-objects.ts';
@@ -12,6 +12,8 @@ import type { WatchHealth } from './watch-health.ts';
 
 /** Objects given to the filter in one turn of the event loop. */
 const OBJECTS_A_TURN = 100;
+/** Failures of one list that are logged each with its object. */
+const MAX_LOGGED = 10;
 
 interface SelectionSinkOptions {
   readonly store: ObjectStore;
@@ -26,10 +28,17 @@ interface SelectionSinkOptions {
   readonly onHandled?: (durationMs: number) => void;
 }
 
+interface KeyedObject {
+  readonly key: string;
+  readonly object: KubeObject;
+}
+
 /** An object of the initial state, with what the filter made of it or why it failed. */
-type Staged =
-  | { readonly key: string; readonly stored: StoredObject }
-  | { readonly key: string; readonly object: KubeObject; readonly error: unknown };
+type Staged = { readonly key: string; readonly stored: StoredObject } | FailedObject;
+
+interface FailedObject extends KeyedObject {
+  readonly error: unknown;
+}
 
 /**
  * Brings what one reflector reports into the store of a binding, and emits what changed for the hook. It is the first file of
@@ -62,13 +71,16 @@ export class SelectionSink implements ReflectorSink {
     this.#staged.push(...(await Promise.all(staging)));
   }
 
-  /** At the start of a binding one failing filter fails the whole start; later it concerns its object alone. */
+  /**
+   * A filter that fails on an object concerns that object alone. Without jq nothing is known of any object, and a list that
+   * lacks them all must not be taken for the state.
+   */
   async #stage(object: KubeObject): Promise<Staged> {
     const key = keyOf(object);
     try {
       return { key, stored: await this.#toStored(object) };
     } catch (error) {
-      if (!this.#options.isAnnounced || this.#signal.aborted) throw error;
+      if (this.#signal.aborted || !isObjectFailure(error)) throw error;
       return { key, object, error };
     }
   }
@@ -85,11 +97,21 @@ export class SelectionSink implements ReflectorSink {
     this.#health.heard();
     const stored = staged.flatMap((one) => ('stored' in one ? [one] : []));
     for (const { key, stored: value } of stored) store.set(key, value);
-    for (const one of staged) if ('error' in one) this.#markDirty(one, one.error);
+    this.#setAside(staged.flatMap((one) => ('error' in one ? [one] : [])));
     if (!isAnnounced) return;
     operations.note('added', stored.length);
     for (const one of store.sorted(stored.map((one) => one.stored)))
       emit({ watchEvent: 'Added', key: nameOf(one), item: one.item });
+  }
+
+  /** A filter that fails on all objects of a large cluster must not fill the log. */
+  #setAside(failed: readonly FailedObject[]): void {
+    for (const [index, one] of failed.entries()) {
+      const failure = this.#markDirty(one, one.error);
+      if (index < MAX_LOGGED) this.#logFailure(one, one.error, failure);
+    }
+    const more = failed.length - MAX_LOGGED;
+    if (more > 0) this.#options.log.error({ objects: more }, 'filter failed on more objects of the list');
   }
 
   async apply(event: ReflectorEvent): Promise<void> {
@@ -125,15 +147,12 @@ export class SelectionSink implements ReflectorSink {
     emit({ watchEvent: 'Deleted', key, item: isFull ? { ...before.item, object } : before.item });
   }
 
-  async #update(
-    { key, object }: { readonly key: string; readonly object: KubeObject },
-    previous: FilterFailure | undefined,
-  ): Promise<void> {
+  async #update({ key, object }: KeyedObject, previous: FilterFailure | undefined): Promise<void> {
     try {
       const after = await this.#toStored(object);
       if (!this.#signal.aborted) this.#adopt(key, after);
     } catch (error) {
-      if (!this.#signal.aborted) this.#markDirty({ key, object }, error, previous);
+      if (!this.#signal.aborted) this.#fail({ key, object }, error, previous);
     }
   }
 
@@ -146,17 +165,22 @@ export class SelectionSink implements ReflectorSink {
     else if (!isSameState(before, after)) emit({ watchEvent: 'Modified', key, item: after.item });
   }
 
-  #markDirty(
-    { key, object }: { readonly key: string; readonly object: KubeObject },
-    error: unknown,
-    previous?: FilterFailure,
-  ): void {
-    const { unfiltered, log } = this.#options;
+  #fail(object: KeyedObject, error: unknown, previous: FilterFailure | undefined): void {
+    this.#logFailure(object, error, this.#markDirty(object, error, previous));
+  }
+
+  #markDirty({ key, object }: KeyedObject, error: unknown, previous?: FilterFailure): FilterFailure {
     const retry = (entry: UnfilteredObject, isCurrent: () => boolean): Promise<void> =>
       this.#retry(entry, isCurrent);
-    const { failure } = unfiltered.add({ key, object }, error, previous, retry, this.#signal);
-    const { attempts } = failure;
-    const message = 'filter failed, the previous state of the object is kept until a retry succeeds';
+    return this.#options.unfiltered.add({ key, object }, error, previous, retry, this.#signal).failure;
+  }
+
+  #logFailure({ key }: KeyedObject, error: unknown, { attempts }: FilterFailure): void {
+    const { log, store } = this.#options;
+    const message =
+      store.get(key) === undefined
+        ? 'filter failed, the object is left out until a retry succeeds'
+        : 'filter failed, the previous state of the object is kept until a retry succeeds';
     if (attempts === 1) log.error({ object: key, error }, message);
     else log.debug({ object: key, error, attempts }, message);
   }
@@ -170,7 +194,7 @@ export class SelectionSink implements ReflectorSink {
       log.info({ object: key, attempts: failure.attempts }, 'filter succeeded again');
       this.#adopt(key, after);
     } catch (error) {
-      if (isCurrent()) this.#markDirty({ key, object }, error, failure);
+      if (isCurrent()) this.#fail({ key, object }, error, failure);
     }
   }
 

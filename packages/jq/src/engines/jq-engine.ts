@@ -4,7 +4,8 @@ export interface JqFilter {
    * All outputs of the program for one input, object keys sorted. Integers beyond 2^53 come back as raw JSON.
    *
    * @param signal ends the wait, with `signal.reason`
-   * @throws OperatorError JQ_RUNTIME when the program fails on this input, JQ_TIMEOUT when it takes too long
+   * @throws OperatorError JQ_RUNTIME when the program fails on this input, JQ_TIMEOUT when it takes too long, JQ_UNAVAILABLE
+   * when no process can be started for it
    */
   apply(input: unknown, signal: AbortSignal): Promise<readonly unknown[]>;
 }

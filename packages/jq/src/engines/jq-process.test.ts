@@ -115,15 +115,25 @@ test('query() gives one request more time than the others, and those behind it n
   expect(await responses[1]).toBe('OperatorError: jq took longer than 1000 ms for one object');
 });
 
-test('query() fails when no process can be started, and a later request gets its own response', async () => {
-  const options = { file: '/bin/cat', args: [] as string[], clock, timeLimitMs: 1_000 };
-  const child = new JqProcess(options);
-  onTestFinished(() => child.stop());
-  options.file = 'a\0b';
-  await expect(child.query('first', never)).rejects.toMatchObject({ code: 'JQ_RUNTIME' });
-  options.file = '/bin/cat';
-  expect(await Promise.all([child.query('second', never), child.query('third', never)])).toEqual([
-    'second',
-    'third',
-  ]);
-});
+test.each([
+  ['a\0b', 'null bytes'],
+  ['/nowhere/jq', 'exit code 127'],
+  ['/etc/passwd', 'exit code 126'],
+])(
+  'query() fails when %j cannot be started, and a later request gets its own response',
+  async (file, reason) => {
+    const options = { file: '/bin/cat', args: [] as string[], clock, timeLimitMs: 1_000 };
+    const child = new JqProcess(options);
+    onTestFinished(() => child.stop());
+    options.file = file;
+    await expect(child.query('first', never)).rejects.toMatchObject({
+      code: 'JQ_UNAVAILABLE',
+      message: expect.stringContaining(reason),
+    });
+    options.file = '/bin/cat';
+    expect(await Promise.all([child.query('second', never), child.query('third', never)])).toEqual([
+      'second',
+      'third',
+    ]);
+  },
+);

@@ -9,6 +9,8 @@ const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
 const BATCH_CHARACTERS = 64 * 1024;
 const STDERR_TAIL_BYTES = 4 * 1024;
 const LF = 0x0a;
+/** Exit codes of a shell whose program cannot be executed, or is not there. */
+const NOT_EXECUTED: ReadonlySet<number | null> = new Set([126, 127]);
 
 /**
  * A shell runs beside the process and kills it when fd 3 ends, that is, when the daemon does: a program in an endless
@@ -76,7 +78,8 @@ export class JqProcess {
    * The result for one line, both without line end. An abort ends the wait with `signal.reason`, not the work.
    *
    * @param timeLimitMs for this result, in milliseconds; the start of the process counts
-   * @throws OperatorError JQ_TIMEOUT, JQ_RUNTIME when the process dies or cannot be started, ABORTED after {@link stop}
+   * @throws OperatorError JQ_TIMEOUT, JQ_RUNTIME when the process dies, JQ_UNAVAILABLE when none can be started, ABORTED
+   * after {@link stop}
    */
   async query(
     line: string,
@@ -124,8 +127,7 @@ export class JqProcess {
     try {
       this.#child ??= this.#start();
     } catch (cause) {
-      const message = `The jq process cannot be started: ${messageOf(cause)}`;
-      const error = new OperatorError('JQ_RUNTIME', message, { cause });
+      const error = notStarted(messageOf(cause), cause);
       for (const waiting of this.#requests.splice(0)) waiting.response.reject(error);
       return;
     }
@@ -138,6 +140,7 @@ export class JqProcess {
     const closed = Promise.withResolvers<void>();
     this.#closed = closed.promise;
     let failure: string | undefined;
+    let isStarted = true;
     readResponses(child.stdout, {
       onResponse: (response) => this.#settleHead(child, response),
       onTooLong: () => {
@@ -147,12 +150,14 @@ export class JqProcess {
     });
     child.stderr.on('data', (chunk: Buffer) => errors.push(chunk));
     child.shell.on('error', (error) => {
+      isStarted = false;
       failure = error.message;
     });
     child.shell.on('close', (code, signal) => {
       closed.resolve();
       const end = signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
-      this.#onGone(child, failure ?? [end, errors.toString().trim()].filter(Boolean).join(': '));
+      const reason = failure ?? [end, errors.toString().trim()].filter(Boolean).join(': ');
+      this.#onGone(child, reason, isStarted && !NOT_EXECUTED.has(code));
     });
     return child;
   }
@@ -170,9 +175,11 @@ export class JqProcess {
     this.#endIfDone();
   }
 
-  #onGone(child: Child, reason: string): void {
+  #onGone(child: Child, reason: string, isStarted: boolean): void {
     if (child !== this.#child) return;
-    this.#failHead(new OperatorError('JQ_RUNTIME', `The jq process did not respond: ${reason}`));
+    const died = (): OperatorError =>
+      new OperatorError('JQ_RUNTIME', `The jq process did not respond: ${reason}`);
+    this.#failHead(isStarted ? died() : notStarted(reason));
   }
 
   /** Fails the request at the head and ends its process; the others are sent to a new one. */
@@ -210,6 +217,10 @@ export class JqProcess {
     this.#child?.stdin.end();
     this.#drained.resolve(this.#closed);
   }
+}
+
+function notStarted(reason: string, cause?: unknown): OperatorError {
+  return new OperatorError('JQ_UNAVAILABLE', `The jq process cannot be started: ${reason}`, { cause });
 }
 
 function spawnGuarded({ file, args, maxMemoryKiB }: JqProcessOptions): Child {
