@@ -8,6 +8,7 @@ import type { Redactor } from '@addon-operator/base/redactor';
 import type { JqEngine } from '@addon-operator/jq/engines/jq-engine';
 import { PlainFilters } from '@addon-operator/jq/engines/plain-filters';
 import { selectJqEngine } from '@addon-operator/jq/engines/select-jq-engine';
+import type { ApiHealth } from '@addon-operator/kube-client/api-health';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { createSharedReflectors } from '@addon-operator/kube-client/reflector-shared';
@@ -74,7 +75,12 @@ export interface HookToolsOptions {
 
 export interface HookConnectionsOptions
   extends Pick<HookToolsOptions, 'settings' | 'host' | 'stop' | 'running'> {
-  readonly cluster: { readonly main: KubeClient; readonly discovery: Discovery };
+  readonly cluster: {
+    readonly main: KubeClient;
+    readonly discovery: Discovery;
+    /** Default: what the reflectors learn themselves. */
+    readonly health?: ApiHealth;
+  };
   readonly metrics: OperatorMetrics;
   /** Learns the content of Secrets, and takes it out of logs. */
   readonly redactor: Redactor;
@@ -189,6 +195,7 @@ function createReflectors({ host, metrics, cluster, watchClock }: HookConnection
     clock: watchClock ?? host.clock,
     random: host.random,
     log: componentLog(host, 'kube'),
+    ...(cluster.health && { health: cluster.health }),
     rediscover: (resource, signal) => cluster.discovery.rediscover(resource, signal),
     metrics: {
       watchEnded: (_kind, reason) => metrics.watchEnded(reason),

@@ -77,6 +77,11 @@ describeCluster('a daemon whose API server goes away', (cluster) => {
     }, 60_000);
     expect(await world.get('configmaps', 'web')).toMatchObject({ data: { values: '{"a":2}' } });
     expect(itemsSeen(daemon.log)).toEqual(['Synchronization a,b', 'Deleted a', 'Added c']);
+    const about = daemon.log.records.filter(({ logger }) => logger === 'addon-operator.kube');
+    expect(about.filter(({ level }) => level !== 'debug')).toMatchObject([
+      { level: 'warn', watches: 3, msg: 'the API server does not respond, its watches go on when it does' },
+      { level: 'info', watches: 3, msg: 'the API server responds again' },
+    ]);
   });
 
   // FAULT-A2, P18

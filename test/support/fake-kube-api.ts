@@ -194,8 +194,10 @@ export class FakeKubeApi implements KubeClient {
   }
 
   /** Breaks all watches. */
-  breakWatches(): void {
-    for (const { stream } of this.#watches.splice(0)) stream.fail(unreachable());
+  breakWatches(matches: (request: KubeRequest) => boolean = () => true): void {
+    const broken = this.#watches.filter(({ request }) => matches(request));
+    this.#watches = this.#watches.filter(({ request }) => !matches(request));
+    for (const { stream } of broken) stream.fail(unreachable());
   }
 
   /** The next request that matches is refused. */

@@ -1,4 +1,5 @@
-import { silentLogger } from '@addon-operator/base/log';
+import type { Clock } from '@addon-operator/base/clock';
+import { type Logger, silentLogger } from '@addon-operator/base/log';
 import { createSharedReflectors } from '@addon-operator/kube-client/reflector-shared';
 import type { Selection, SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import { FakeClock, settle } from './fake-clock.ts';
@@ -22,14 +23,18 @@ export class ReflectorLab {
   /** Kind and reason of each watch that ended. */
   readonly ended: string[] = [];
   readonly stop = new AbortController();
-  readonly reflectors: SharedReflectors = createSharedReflectors({
-    kube: this.api,
-    clock: this.clock,
-    random: () => 0,
-    log: silentLogger,
-    rediscover: this.api.rediscover,
-    metrics: { watchEnded: (kind, reason) => this.ended.push(`${kind} ${reason}`) },
-  });
+  readonly reflectors: SharedReflectors;
+
+  constructor(logOf: (clock: Clock) => Logger = () => silentLogger) {
+    this.reflectors = createSharedReflectors({
+      kube: this.api,
+      clock: this.clock,
+      random: () => 0,
+      log: logOf(this.clock),
+      rediscover: this.api.rediscover,
+      metrics: { watchEnded: (kind, reason) => this.ended.push(`${kind} ${reason}`) },
+    });
+  }
 
   /** A new subscriber that has its first state. */
   async follow(selection = ALL_CONFIG_MAPS, signal = this.stop.signal): Promise<RecordingSink> {

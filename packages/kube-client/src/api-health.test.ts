@@ -71,3 +71,25 @@ test.each<{ what: string; outcomes: [seconds: number, RequestOutcome][]; atS: nu
   await clock.advance(startMs + atS * 1_000 - clock.steadyMs());
   expect(health.outage).toEqual(outage);
 });
+
+test('subscribe() reports each outage once with its begin and its end, and every request that succeeds', async () => {
+  const clock = new FakeClock();
+  const health = new ApiHealth(clock);
+  const reported: unknown[] = [];
+  const unsubscribe = health.subscribe({
+    succeeded: () => reported.push('succeeded'),
+    outageBegan: ({ error }) => reported.push(`began: ${error}`),
+    outageEnded: (durationMs) => reported.push(`ended after ${durationMs}`),
+  });
+  for (let attempt = 0; attempt < 5; attempt += 1) {
+    health.observe(DOWN);
+    await clock.advance(2_000);
+  }
+  health.observe(REFUSED);
+  health.observe({ status: 200 });
+  health.observe(DOWN);
+  health.observe({ status: 201 });
+  unsubscribe();
+  health.observe({ status: 200 });
+  expect(reported).toEqual(['began: connect ECONNREFUSED', 'ended after 10000', 'succeeded', 'succeeded']);
+});

@@ -1,5 +1,6 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { hasCode, messageOf } from '@addon-operator/base/errors';
+import { KubeApiError, type KubeClient } from './kube-client.ts';
 
 /** The API server gives no response. */
 export interface ApiOutage {
@@ -15,9 +16,18 @@ export interface RequestOutcome {
   readonly error?: unknown;
 }
 
+/** Receives what an {@link ApiHealth} learns. */
+export interface ApiHealthListener {
+  /** A request succeeded. */
+  readonly succeeded?: () => void;
+  readonly outageBegan?: (outage: ApiOutage) => void;
+  /** There was a response again, whatever its status. */
+  readonly outageEnded?: (durationMs: number) => void;
+}
+
 /** One connection may be reset, or one request time out, while the API server is well. */
 const MIN_FAILURES = 2;
-const MIN_OUTAGE_MS = 5_000;
+export const MIN_OUTAGE_MS = 5_000;
 /** A watch that fails is opened again within a minute, so without a failure for that long there is no outage. */
 const FORGOTTEN_AFTER_MS = 120_000;
 
@@ -28,6 +38,9 @@ export class ApiHealth {
   #firstMs = 0;
   #lastMs = 0;
   #error = '';
+  /** The begin of an outage was reported, and not yet its end. */
+  #isOut = false;
+  readonly #listeners = new Set<ApiHealthListener>();
 
   constructor(clock: SteadyClock) {
     this.#clock = clock;
@@ -35,13 +48,36 @@ export class ApiHealth {
 
   /** Takes note of a request that ended. One that its caller aborted says nothing. */
   observe({ status, error }: RequestOutcome): void {
-    if (status !== undefined) this.#failures = 0;
-    else if (hasCode(error, 'KUBE_UNREACHABLE')) {
-      this.#lastMs = this.#clock.steadyMs();
-      if (this.#failures === 0) this.#firstMs = this.#lastMs;
-      this.#failures += 1;
-      this.#error = messageOf(error);
+    if (status !== undefined) this.#hear(status);
+    else if (hasCode(error, 'KUBE_UNREACHABLE')) this.#miss(messageOf(error));
+  }
+
+  /** @returns what ends the subscription */
+  subscribe(listener: ApiHealthListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #hear(status: number): void {
+    this.#failures = 0;
+    const wasOut = this.#isOut;
+    this.#isOut = false;
+    const durationMs = this.#clock.steadyMs() - this.#firstMs;
+    for (const listener of [...this.#listeners]) {
+      if (wasOut) listener.outageEnded?.(durationMs);
+      if (status >= 200 && status < 300) listener.succeeded?.();
     }
+  }
+
+  #miss(error: string): void {
+    this.#lastMs = this.#clock.steadyMs();
+    if (this.#failures === 0) this.#firstMs = this.#lastMs;
+    this.#failures += 1;
+    this.#error = error;
+    const { outage } = this;
+    if (outage === undefined || this.#isOut) return;
+    this.#isOut = true;
+    for (const { outageBegan } of [...this.#listeners]) outageBegan?.(outage);
   }
 
   /** Defined when at least two requests in a row had no response, and the first of them ended 5 s ago or earlier. */
@@ -51,4 +87,22 @@ export class ApiHealth {
     if (this.#failures < MIN_FAILURES || durationMs < MIN_OUTAGE_MS) return undefined;
     return nowMs - this.#lastMs > FORGOTTEN_AFTER_MS ? undefined : { error: this.#error, durationMs };
   }
+}
+
+/** The client, with the outcome of each of its requests observed. */
+export function observedClient(kube: KubeClient, health: Pick<ApiHealth, 'observe'>): KubeClient {
+  const observe = async <T>(request: Promise<T>): Promise<T> => {
+    try {
+      const response = await request;
+      health.observe({ status: 200 });
+      return response;
+    } catch (error) {
+      health.observe({ status: error instanceof KubeApiError ? error.status : undefined, error });
+      throw error;
+    }
+  };
+  return {
+    request: (request, signal) => observe(kube.request(request, signal)),
+    stream: (request, signal) => observe(kube.stream(request, signal)),
+  };
 }

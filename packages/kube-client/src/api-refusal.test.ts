@@ -20,3 +20,22 @@ test.each([
 ])('refusal() says nothing of rules for %i %s', (status, message) => {
   expect(refused(status, message)).not.toContain('rbac');
 });
+
+test.each([
+  [503, '<html>maintenance</html>', '3600', ' (Retry-After: 3600 s, at most 30 s of it are kept)'],
+  [503, '', '30', ''],
+  [429, '{"kind":"Status","reason":"TooManyRequests"}', '60', ''],
+  [
+    429,
+    '{"kind":"Status","reason":"TooManyRequests"}',
+    '61',
+    ' (Retry-After: 61 s, at most 60 s of it are kept)',
+  ],
+  [503, '', '99999999999', ' (Retry-After: 99999999999 s, at most 30 s of it are kept)'],
+  [503, '', 'Wed, 21 Oct 2026 07:28:00 GMT', ''],
+])('refusal() with %i %j names a longer pause than is kept: %j', (status, body, retryAfter, expected) => {
+  const { message } = refusal('GET /x', { status, body, retryAfter });
+  expect(message.includes('Retry-After') ? message.slice(message.indexOf(' (Retry-After')) : '').toBe(
+    expected,
+  );
+});

@@ -1,5 +1,6 @@
 import { isObject, parseJson, stringOf } from '@addon-operator/json';
 import { type ApiCause, KubeApiError } from './kube-client.ts';
+import { retryAfterLimitSeconds } from './retry.ts';
 
 /** How the API server says that no role allows something. Quotas, policies and webhooks use other words. */
 const DENIED = /forbidden: User "/;
@@ -32,7 +33,8 @@ export function refusal(title: string, response: RefusedResponse): KubeApiError 
   const retryAfterSeconds = secondsOf(response.retryAfter);
   const kind = reason === '' ? String(response.status) : `${response.status} ${reason}`;
   const text = message === '' ? '' : `: ${message.slice(0, MAX_MESSAGE_LENGTH)}`;
-  const summary = `The API server refused ${title}: ${kind}${text}`;
+  const pause = pauseText({ status: response.status, reason, retryAfterSeconds });
+  const summary = `The API server refused ${title}: ${kind}${text}${pause}`;
   const advice = response.status === FORBIDDEN ? adviceFor(message) : undefined;
   return new KubeApiError(advice === undefined ? summary : `${summary} (${advice})`, {
     status: response.status,
@@ -40,6 +42,13 @@ export function refusal(title: string, response: RefusedResponse): KubeApiError 
     causes,
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   });
+}
+
+/** Who reads the error should know that a longer pause was requested. */
+function pauseText(refused: Pick<KubeApiError, 'status' | 'reason' | 'retryAfterSeconds'>): string {
+  const limit = retryAfterLimitSeconds(refused);
+  const { retryAfterSeconds: seconds = 0 } = refused;
+  return seconds > limit ? ` (Retry-After: ${seconds} s, at most ${limit} s of it are kept)` : '';
 }
 
 /** Who refuses without a word is no quota and no policy. */
@@ -77,5 +86,5 @@ function causesOf(details: unknown): readonly ApiCause[] {
 
 /** Kubernetes sends whole seconds, never a date. */
 function secondsOf(header: string | undefined): number | undefined {
-  return header !== undefined && /^\d{1,6}$/.test(header) ? Number(header) : undefined;
+  return header !== undefined && /^\d+$/.test(header) ? Number(header) : undefined;
 }

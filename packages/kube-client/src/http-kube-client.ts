@@ -15,6 +15,7 @@ import { withDeadline } from './deadline.ts';
 import { NotSentError, readBody, readLines, StaleConnectionError, sendRequest } from './http-exchange.ts';
 import type { HttpMethod, KubeApiError, KubeClient, KubeRequest } from './kube-client.ts';
 import { pathTemplate } from './request-path.ts';
+import { requestedDelayMs, retryAfterLimitSeconds } from './retry.ts';
 
 /** One request that came to an end, for metrics. */
 export interface RequestObservation {
@@ -130,7 +131,11 @@ export class HttpKubeClient implements KubeClient {
 
   #throttleDelayMs(error: KubeApiError): number | undefined {
     if (error.status !== 429) return undefined;
-    return Math.ceil((error.retryAfterSeconds ?? 1) * 1_000 * (1 + 0.2 * this.#options.random()));
+    return requestedDelayMs(
+      error.retryAfterSeconds ?? 1,
+      retryAfterLimitSeconds(error),
+      this.#options.random,
+    );
   }
 
   async #requestOnce(

@@ -1,3 +1,5 @@
+import { roundedMs } from '@addon-operator/base/clock';
+import { ApiHealth, observedClient } from './api-health.ts';
 import { Reflector, type ReflectorDeps } from './reflector.ts';
 import type { Selection, SharedReflectors } from './reflector-sink.ts';
 
@@ -6,9 +8,16 @@ interface Running {
   readonly stop: AbortController;
 }
 
+interface SharedReflectorsDeps extends Omit<ReflectorDeps, 'health'> {
+  /** Learns of the requests of `kube` and of others; default: learns of those of the reflectors alone. */
+  readonly health?: ApiHealth;
+}
+
 /** Reflectors by selection: one runs as long as it has a subscriber. */
-export function createSharedReflectors(deps: ReflectorDeps): SharedReflectors {
+export function createSharedReflectors(options: SharedReflectorsDeps): SharedReflectors {
   const running = new Map<string, Running>();
+  const deps = withHealth(options);
+  logOutages(deps, () => running.size);
 
   return {
     async subscribe(selection, sink, signal) {
@@ -31,6 +40,28 @@ export function createSharedReflectors(deps: ReflectorDeps): SharedReflectors {
       await joined;
     },
   };
+}
+
+function withHealth({ health, ...deps }: SharedReflectorsDeps): ReflectorDeps {
+  if (health !== undefined) return { ...deps, health };
+  const own = new ApiHealth(deps.clock);
+  return { ...deps, kube: observedClient(deps.kube, own), health: own };
+}
+
+/** One record for all watches. What each of them meets during an outage is logged at level debug. */
+function logOutages({ health, log }: ReflectorDeps, countWatches: () => number): void {
+  health.subscribe({
+    outageBegan: ({ error }) =>
+      log.warn(
+        { watches: countWatches(), error },
+        'the API server does not respond, its watches go on when it does',
+      ),
+    outageEnded: (durationMs) =>
+      log.info(
+        { watches: countWatches(), durationMs: roundedMs(durationMs) },
+        'the API server responds again',
+      ),
+  });
 }
 
 function selectionKey(selection: Selection): string {

@@ -25,7 +25,13 @@ export type WatchNotice =
     }
   | { readonly type: 'bookmark'; readonly resourceVersion: string }
   /** Always the last one. */
-  | { readonly type: 'end'; readonly reason: WatchEnd; readonly detail: string };
+  | {
+      readonly type: 'end';
+      readonly reason: WatchEnd;
+      readonly detail: string;
+      /** What broke the connection. */
+      readonly error?: unknown;
+    };
 
 /**
  * Why a watch ended: the server closed it in good order, after the requested time, or `early`; its resource version is
@@ -92,7 +98,7 @@ export async function* watch(
     } else if (hasStatus(error, 404)) {
       yield { type: 'end', reason: 'gone', detail: error.message };
     } else if (isOpen) {
-      yield broken(messageOf(error));
+      yield { ...broken(messageOf(error)), error };
     } else {
       throw error;
     }
@@ -192,6 +198,6 @@ function readError(status: Record<string, unknown>): WatchNotice {
   return { type: 'end', reason: isExpired ? 'expired' : 'broken', detail: String(message ?? reason ?? code) };
 }
 
-function broken(detail: string): WatchNotice {
+function broken(detail: string): Extract<WatchNotice, { type: 'end' }> {
   return { type: 'end', reason: 'broken', detail };
 }

@@ -1,14 +1,16 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { hasCode } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import { type ApiHealth, MIN_OUTAGE_MS } from './api-health.ts';
 import { hasStatus, KubeApiError, type KubeClient } from './kube-client.ts';
 import { type ApiResource, apiVersionOf, isOlderVersion } from './kube-object.ts';
 import { ReflectorIndex } from './reflector-index.ts';
 import { currentVersion, listAll } from './reflector-list.ts';
+import { pauseBeforeRetry } from './reflector-pause.ts';
 import type { ReflectorSink, Selection } from './reflector-sink.ts';
 import { ReflectorSubscribers } from './reflector-subscribers.ts';
 import { type WatchEnd, type WatchNotice, watch } from './reflector-watch.ts';
-import { reconnectDelayMs } from './retry.ts';
+import { reconnectPause } from './retry.ts';
 
 /** A connection that lived this long was a good one: the next is made at once. */
 const HEALTHY_AFTER_MS = 5_000;
@@ -26,6 +28,8 @@ export interface ReflectorDeps {
   /** A number in [0, 1). */
   readonly random: () => number;
   readonly log: Logger;
+  /** Learns of all requests to the API server. */
+  readonly health: ApiHealth;
   /**
    * Discovers anew under which version a kind is served, see `Discovery.rediscover`: undefined when it is not served any
    * more, rejected when that is not known.
@@ -34,12 +38,10 @@ export interface ReflectorDeps {
   readonly metrics?: ReflectorMetrics;
 }
 
-type RoundResult =
-  | { readonly status: 'healthy' }
-  | { readonly status: 'failed'; readonly retryAfterSeconds: number | undefined };
+type RoundResult = { readonly status: 'healthy' } | { readonly status: 'failed'; readonly error?: unknown };
 
 const HEALTHY: RoundResult = { status: 'healthy' };
-const FAILED: RoundResult = { status: 'failed', retryAfterSeconds: undefined };
+const FAILED: RoundResult = { status: 'failed' };
 
 /**
  * One list-then-watch loop over a selection, for any number of subscribers. There is one position in the stream of
@@ -62,6 +64,8 @@ export class Reflector {
   #isInterrupted = false;
   /** The newest version ever seen: no subscriber gets an older state, except when the server itself went back. */
   #newest: string | undefined;
+  /** First of the requests in a row without a response. */
+  #unreachableSinceMs: number | undefined;
   /** Version of the last whole list. */
   #listed = '';
   /** Lists in a row that failed because the server has no such kind. */
@@ -102,19 +106,18 @@ export class Reflector {
       if (result.status === 'healthy' || isLongAgo(startedMs, clock)) failures = 0;
       if (result.status === 'failed' && !signal.aborted) {
         failures += 1;
-        await this.#pause(failures, result.retryAfterSeconds, signal);
+        await this.#pause(failures, result.error, signal);
       }
     }
   }
 
   /** Waits before the next attempt, but does not let a newcomer wait. */
-  async #pause(failures: number, retryAfterSeconds: number | undefined, signal: AbortSignal): Promise<void> {
-    const { clock, random } = this.#deps;
+  async #pause(failures: number, cause: unknown, signal: AbortSignal): Promise<void> {
     const joined = new AbortController();
     this.#subscribers.whenJoined(() => joined.abort());
     try {
-      const delayMs = reconnectDelayMs(failures, retryAfterSeconds, random);
-      await clock.sleep(delayMs, AbortSignal.any([signal, joined.signal]));
+      const pause = reconnectPause(failures, cause, this.#deps.random);
+      await pauseBeforeRetry(this.#deps, pause, AbortSignal.any([signal, joined.signal]));
     } catch (error) {
       if (!signal.aborted && !joined.signal.aborted) throw error;
     }
@@ -140,11 +143,20 @@ export class Reflector {
 
   #failed(error: unknown, message: string, signal: AbortSignal): RoundResult {
     if (!signal.aborted) {
-      this.#deps.log.warn({ ...this.#describe(), error }, message);
+      this.#deps.log[this.#levelOf(error)]({ ...this.#describe(), error }, message);
       this.#subscribers.notify((sink) => sink.failed?.(error));
     }
-    const retryAfterSeconds = error instanceof KubeApiError ? error.retryAfterSeconds : undefined;
-    return { status: 'failed', retryAfterSeconds };
+    return { status: 'failed', error };
+  }
+
+  /** An outage is logged once for all watches; a connection that alone fails for as long as that is worth a warning. */
+  #levelOf(error: unknown): 'debug' | 'warn' {
+    const { clock, health } = this.#deps;
+    if (!hasCode(error, 'KUBE_UNREACHABLE')) return 'warn';
+    const nowMs = clock.steadyMs();
+    this.#unreachableSinceMs ??= nowMs;
+    const isShort = nowMs - this.#unreachableSinceMs < MIN_OUTAGE_MS;
+    return isShort || health.outage !== undefined ? 'debug' : 'warn';
   }
 
   /**
@@ -202,6 +214,7 @@ export class Reflector {
     this.#misses = 0;
     this.#isConverted = false;
     this.#isInterrupted = false;
+    this.#unreachableSinceMs = undefined;
     this.#position = resourceVersion;
     this.#newest = resourceVersion;
     this.#listed = resourceVersion;
@@ -269,7 +282,10 @@ export class Reflector {
     const request = {
       selection: this.#selection,
       resourceVersion: from,
-      onOpen: () => this.#subscribers.notify((sink) => sink.heard?.()),
+      onOpen: () => {
+        this.#unreachableSinceMs = undefined;
+        this.#subscribers.notify((sink) => sink.heard?.());
+      },
     };
     const notices = watch(this.#deps, request, AbortSignal.any([signal, close.signal]));
     const listen = (): ReturnType<typeof notices.next> => {
@@ -344,13 +360,16 @@ export class Reflector {
   }
 
   #end(notice: Extract<WatchNotice, { type: 'end' }>): void {
-    const { log, metrics } = this.#deps;
+    const { health, log, metrics } = this.#deps;
     metrics?.watchEnded(this.#selection.resource.kind, notice.reason);
     this.#isInterrupted ||= notice.reason === 'early' || notice.reason === 'broken';
     if (notice.reason === 'closed' || notice.reason === 'early') return;
     // A broken watch says nothing about the position: what came before it was whole.
     if (notice.reason !== 'broken') this.#position = undefined;
-    log.warn({ ...this.#describe(), reason: notice.reason, detail: notice.detail }, 'watch ended');
+    // Opening it again fails too, and is logged, unless the connection was only cut.
+    const isCut = hasCode(notice.error, 'KUBE_UNREACHABLE');
+    const level = isCut || (notice.reason === 'idle' && health.outage !== undefined) ? 'debug' : 'warn';
+    log[level]({ ...this.#describe(), reason: notice.reason, detail: notice.detail }, 'watch ended');
   }
 
   #describe(): Record<string, unknown> {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
-import { reconnectDelayMs, untilDone } from './retry.ts';
+import { refusal } from '../../../test/support/fake-kube-api.ts';
+import { reconnectDelayMs, reconnectPause, untilDone } from './retry.ts';
 
 const deps = { clock: new FakeClock(), random: () => 0 };
 
@@ -74,3 +75,30 @@ test('reconnectDelayMs() is never shorter than the server requested', () => {
   expect(reconnectDelayMs(1, 20, () => 1)).toBe(24_000);
   expect(reconnectDelayMs(7, 1, () => 0)).toBe(30_000);
 });
+
+test.each([
+  [503, '', 3_600, 30_000],
+  [503, 'ServiceUnavailable', 999_999, 30_000],
+  [429, '', 45, 30_000],
+  [429, 'TooManyRequests', 45, 45_000],
+  [429, 'TooManyRequests', Number.POSITIVE_INFINITY, 60_000],
+])(
+  'FAULT-A11: reconnectPause() after %i %j with Retry-After %d is %i ms, at most that with jitter',
+  (status, reason, seconds, expected) => {
+    expect(reconnectPause(1, refusal(status, reason, seconds), () => 0).delayMs).toBe(expected);
+    const limitMs = reason === 'TooManyRequests' ? 60_000 : 30_000;
+    expect(reconnectPause(1, refusal(status, reason, seconds), () => 1).delayMs).toBeLessThanOrEqual(limitMs);
+  },
+);
+
+test.each([
+  [1, undefined, 800],
+  [1, 1, 1_000],
+  [1, 25, 5_000],
+  [5, 25, 12_800],
+])(
+  'reconnectPause() after %i failures and Retry-After %d lasts %i ms at least, if other requests succeed',
+  (failures, seconds, expected) => {
+    expect(reconnectPause(failures, refusal(503, '', seconds), () => 0).minimumMs).toBe(expected);
+  },
+);
