@@ -1,12 +1,12 @@
 import { silentLogger } from '@addon-operator/base/log';
 import type { HookOutputTexts } from '@addon-operator/sdk/host';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { CapturedLog } from '../../test/support/captured-log.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { NO_BINDINGS } from '../../test/support/hook-configs.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { Hook, HookOwner } from './hook.ts';
-import { parseOutputs } from './parse-outputs.ts';
+import { outputSteps, parseOutputs } from './parse-outputs.ts';
 
 const NOTHING: HookOutputTexts = {
   configValuesPatch: '',
@@ -110,4 +110,44 @@ test('a metric operation that says two things is left out with a warning', () =>
   const metrics = '{"name":"a","set":1,"add":2}';
   expect(parseOutputs({ ...NOTHING, metrics }, hook(), captured.logger).metrics).toEqual([]);
   expect(captured.records).toMatchObject([{ level: 'warn', msg: 'metric operation is skipped' }]);
+});
+
+describe('outputs with very many values', () => {
+  const keys = (count: number, separator = ','): string =>
+    Array.from({ length: count }, (_, index) => `"k${index}": 1`).join(separator);
+  const MANY = 50_001;
+  const values = `[{"op":"add","path":"/web/a","value":{${keys(MANY)}}}]`;
+  const object = (data: string): string =>
+    `{"operation":"Create","object":{"kind":"ConfigMap","metadata":{"name":"a"},"data":${data}}}`;
+  const yaml = `operation: Create\nobject:\n  kind: ConfigMap\n  metadata: {name: a}\n  data:\n    ${keys(MANY, '\n    ')}`;
+
+  test.each<[keyof HookOutputTexts, string, string]>([
+    ['valuesPatch', values, 'it has more than 100000 keys and values'],
+    ['configValuesPatch', values, 'it has more than 100000 keys and values'],
+    [
+      'kubernetesPatch',
+      object(`{${keys(MANY)}}`),
+      'value 1 at offset 0 has more than 100000 keys and values',
+    ],
+    ['kubernetesPatch', yaml, 'a document has more than 100000 lines, commas, colons and opening brackets'],
+    [
+      'metrics',
+      '{"name":"m","set":1}'.repeat(75_001),
+      'got bad metrics: it has more than 300000 keys and values',
+    ],
+  ])('P16: %s is refused before it is parsed', (file, text, reason) => {
+    expect(() => parseOutputs({ ...NOTHING, [file]: text }, hook(), silentLogger)).toThrow(reason);
+  });
+
+  test.each<[keyof HookOutputTexts, string]>([
+    ['kubernetesPatch', '{"operation":"Delete","kind":"Pod","name":"a"}\n'],
+    ['kubernetesPatch', '---\noperation: Delete\nkind: Pod\nname: a\n'],
+    ['metrics', '{"name":"m","set":1}\n'],
+  ])('P16: %s may have more in many operations, and is read in steps', (file, operation) => {
+    const outputs = { ...NOTHING, [file]: operation.repeat(20_000) };
+    const steps = outputSteps(outputs, hook(), silentLogger);
+    let count = 0;
+    for (; steps.next().done !== true; ) count += 1;
+    expect(count).toBeGreaterThan(40_000);
+  });
 });

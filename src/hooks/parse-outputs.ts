@@ -1,11 +1,12 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import { parsePatchOperations } from '@addon-operator/kube-client/object-patch/parse-operations';
+import { finish, type Steps } from '@addon-operator/base/steps';
+import { patchOperationSteps } from '@addon-operator/kube-client/object-patch/parse-operations';
 import type { PatchOperation as ObjectOperation } from '@addon-operator/kube-client/object-patch/patch-operation';
-import { type MetricOperation, parseMetricOperations } from '@addon-operator/metrics/metric-operation';
+import { type MetricOperation, metricOperationSteps } from '@addon-operator/metrics/metric-operation';
 import type { HookOutputTexts } from '@addon-operator/sdk/host';
 import { type FlagPatch, splitGlobalPatch } from '../values/enabled-patches.ts';
-import { parseValuesPatch } from '../values/values-patch.ts';
+import { valuesPatchSteps } from '../values/values-patch.ts';
 import type { HookPatches } from '../values/values-store.ts';
 import { type Hook, title, valuesOwnerOf } from './hook.ts';
 import {
@@ -34,30 +35,49 @@ export interface ParsedOutputs {
  * @throws OperatorError HOOK_OUTPUT_INVALID naming the file and what is wrong in it; nothing of the run may be applied
  */
 export function parseOutputs(outputs: HookOutputTexts, hook: Hook, log: Logger): ParsedOutputs {
+  return finish(outputSteps(outputs, hook, log));
+}
+
+/** The steps of {@link parseOutputs}: outputs may have many MB. */
+export function* outputSteps(outputs: HookOutputTexts, hook: Hook, log: Logger): Steps<ParsedOutputs> {
   const owner = valuesOwnerOf(hook);
-  const config = parse(hook, 'json patch for config values', () =>
-    parseValuesPatch(outputs.configValuesPatch, 'config values', owner),
+  const config = yield* parse(
+    hook,
+    'json patch for config values',
+    valuesPatchSteps(outputs.configValuesPatch, 'config values', owner),
   );
-  const values = parse(hook, 'json patch for values', () =>
-    parseValuesPatch(outputs.valuesPatch, 'values', owner),
+  yield;
+  const values = yield* parse(
+    hook,
+    'json patch for values',
+    valuesPatchSteps(outputs.valuesPatch, 'values', owner),
   );
-  const metrics = parse(hook, 'metrics', () => parseMetricOperations(outputs.metrics));
+  yield;
+  const metrics = yield* parse(hook, 'metrics', metricOperationSteps(outputs.metrics));
   for (const warning of metrics.warnings) log.warn({ reason: warning }, 'metric operation is skipped');
-  const objectOperations = parse(hook, 'kubernetes patch', () =>
-    parsePatchOperations(outputs.kubernetesPatch),
+  const objectOperations = yield* parse(
+    hook,
+    'kubernetes patch',
+    patchOperationSteps(outputs.kubernetesPatch),
   );
-  const admission = parse(hook, 'validating response', () =>
-    parseAdmissionResponse(outputs.admissionResponse),
+  yield;
+  const admission = yield* parse(
+    hook,
+    'validating response',
+    atOnce(() => parseAdmissionResponse(outputs.admissionResponse)),
   );
-  const conversion = parse(hook, 'conversion response', () =>
-    parseConversionResponse(outputs.conversionResponse),
+  const conversion = yield* parse(
+    hook,
+    'conversion response',
+    atOnce(() => parseConversionResponse(outputs.conversionResponse)),
   );
   const effects = { metrics: metrics.operations, objectOperations, admission, conversion };
   if (hook.owner.type === 'module') return { patches: { config, values }, flags: [], ...effects };
-  const split = parse(hook, 'json patch for values', () => ({
-    config: splitGlobalPatch(config),
-    values: splitGlobalPatch(values),
-  }));
+  const split = yield* parse(
+    hook,
+    'json patch for values',
+    atOnce(() => ({ config: splitGlobalPatch(config), values: splitGlobalPatch(values) })),
+  );
   for (const { op, path } of [...split.config.ignored, ...split.values.ignored])
     log.warn({ op, path }, 'Unknown patch operation');
   return {
@@ -67,9 +87,13 @@ export function parseOutputs(outputs: HookOutputTexts, hook: Hook, log: Logger):
   };
 }
 
-function parse<T>(hook: Hook, what: string, read: () => T): T {
+function* atOnce<T>(read: () => T): Steps<T> {
+  return read();
+}
+
+function* parse<T>(hook: Hook, what: string, steps: Steps<T>): Steps<T> {
   try {
-    return read();
+    return yield* steps;
   } catch (cause) {
     throw new OperatorError(
       'HOOK_OUTPUT_INVALID',

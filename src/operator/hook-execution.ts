@@ -2,6 +2,7 @@ import { CanonicalTexts } from '@addon-operator/base/canonical-texts';
 import { type Clock, roundedMs } from '@addon-operator/base/clock';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import { finishInSlices } from '@addon-operator/base/steps';
 import { type Span, traced, traceparentOf } from '@addon-operator/base/trace';
 import type { BindingType } from '@addon-operator/hook-config/hook-config';
 import type { JsonObject } from '@addon-operator/json';
@@ -19,7 +20,7 @@ import {
 import { type NumberedContext, writeContexts } from '../hooks/context-document.ts';
 import { type Hook, title, valuesOwnerOf } from '../hooks/hook.ts';
 import { roomForContexts } from '../hooks/http/http-hooks.ts';
-import { type ParsedOutputs, parseOutputs } from '../hooks/parse-outputs.ts';
+import { outputSteps, type ParsedOutputs } from '../hooks/parse-outputs.ts';
 import { queueOf } from '../hooks/queue-keys.ts';
 import { isFinal, isNotYet } from '../hooks/retry-errors.ts';
 import type { HookRunResult, HookRuns } from '../hooks/run-hook.ts';
@@ -179,7 +180,8 @@ export class HookExecution {
       if (usage !== undefined) metrics.hookUsage(labels, usage);
       // Its module was deleted in the meantime: nothing of it may come back. The same goes for the waits below.
       if (run.hook.isStopped) return NO_EFFECTS;
-      const parsed = parseOutputs(outputs, hook, log);
+      const parsed = await finishInSlices(outputSteps(outputs, hook, log), clock);
+      if (run.hook.isStopped) return NO_EFFECTS;
       const effects = await inNameOf(hook, signal, async () => {
         if (isOfDeploy(run)) refuseValues(parsed, run.binding);
         this.#options.values.checkPatches(valuesOwnerOf(hook), parsed.patches);

@@ -25,9 +25,10 @@ export function exactJsonProblem(value: unknown, pointer = '', depth = 0): strin
     return behind(pointer, (isRawNumber && whyNotExact(Number(JSON.stringify(value)))) || 'it is not JSON');
   }
   if (depth >= MAX_DEPTH) return behind(pointer, `it is nested deeper than ${MAX_DEPTH} levels`);
-  for (const [key, part] of Object.entries(value)) {
-    const problem = exactJsonProblem(part, `${pointer}/${escapeSegment(key)}`, depth + 1);
-    if (problem !== undefined) return problem;
+  for (const key of Object.keys(value)) {
+    // Of most parts there is nothing to say, and their pointers are not needed.
+    const problem = exactJsonProblem(Reflect.get(value, key), '', depth + 1);
+    if (problem !== undefined) return `${pointer}/${escapeSegment(key)}${problem}`;
   }
   return undefined;
 }

@@ -1,5 +1,6 @@
 import { OperatorError } from '@addon-operator/base/errors';
-import { splitJsonStream } from '@addon-operator/base/json-stream';
+import { hasMoreItems, jsonStream } from '@addon-operator/base/json-stream';
+import { finish, type Steps } from '@addon-operator/base/steps';
 import { isObject, type Json, parseJson } from '@addon-operator/json';
 import { parsePointer } from '@addon-operator/json/pointer';
 import { exactJsonProblem, isExactJson } from './json-values.ts';
@@ -13,6 +14,9 @@ export type PatchOperation =
 
 /** Which of the two patch files of a hook. */
 type PatchFile = 'values' | 'config values';
+
+/** Keys and values of a patch: all of it is checked, applied and compared at once, which takes as long as to read it. */
+const MAX_ITEMS = 100_000;
 
 /** Ending of the keys that switch modules on and off, in values files and in patches of global hooks. */
 export const FLAG_SUFFIX = 'Enabled';
@@ -30,11 +34,23 @@ export function parseValuesPatch(
   file: PatchFile,
   owner: ValuesOwner,
 ): readonly PatchOperation[] {
+  return finish(valuesPatchSteps(text, file, owner));
+}
+
+/** The steps of {@link parseValuesPatch}. */
+export function* valuesPatchSteps(
+  text: string,
+  file: PatchFile,
+  owner: ValuesOwner,
+): Steps<readonly PatchOperation[]> {
   const operations: PatchOperation[] = [];
-  for (const { text: piece, offset } of splitJsonStream(text)) {
+  if (hasMoreItems(text, MAX_ITEMS))
+    throw badData(file, `it has more than ${MAX_ITEMS} keys and values: keep large data in objects or files`);
+  for (const { text: piece, offset } of jsonStream(text)) {
     const value = parsePiece(piece, offset, file);
     const items = Array.isArray(value) ? value : [value].filter(isObject);
     for (const item of items) operations.push(parseOperation(item, file, owner));
+    yield;
   }
   return operations;
 }

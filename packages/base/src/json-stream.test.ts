@@ -1,6 +1,6 @@
 import { array, assert, jsonValue, property } from 'fast-check';
 import { expect, test } from 'vitest';
-import { splitJsonStream } from './json-stream.ts';
+import { hasMoreItems, splitJsonStream } from './json-stream.ts';
 
 test.each<[string, readonly string[]]>([
   ['', []],
@@ -34,4 +34,23 @@ test('documents that were written one after another are split again', () => {
       );
     }),
   );
+});
+
+test.each([
+  ['a list', (count: number) => `[${Array(count).fill('1').join(',')}]`],
+  [
+    'a map',
+    (count: number) =>
+      `{${Array(count / 2)
+        .fill('"k":1')
+        .join(',')}}`,
+  ],
+  ['a stream', (count: number) => '{}'.repeat(count)],
+])('hasMoreItems() counts keys and values of %s', (_, textOf) => {
+  expect(hasMoreItems(textOf(100), 100)).toBe(false);
+  expect(hasMoreItems(textOf(102), 100)).toBe(true);
+});
+
+test('hasMoreItems() passes over strings', () => {
+  expect(hasMoreItems(JSON.stringify(',:[{"\\'.repeat(100)), 100)).toBe(false);
 });

@@ -1,5 +1,6 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
-import { splitJsonStream } from '@addon-operator/base/json-stream';
+import { hasMoreItems, jsonStream } from '@addon-operator/base/json-stream';
+import { finish, type Steps } from '@addon-operator/base/steps';
 import { isObject } from '@addon-operator/json';
 
 interface Sample {
@@ -26,6 +27,8 @@ export interface ParsedMetricOperations {
 /** Buckets of a histogram whose operation gives none: those of the Prometheus libraries. */
 const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const MAX_BUCKETS = 200;
+/** Keys and values of all operations, which are applied at once: enough for 10,000 series with ten labels each. */
+const MAX_ITEMS = 300_000;
 const METRIC_NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
 const LABEL_NAME = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/;
 
@@ -35,9 +38,21 @@ const LABEL_NAME = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/;
  * @throws OperatorError HOOK_OUTPUT_INVALID, `got bad metrics: …`, when any of it is wrong: then nothing may be applied
  */
 export function parseMetricOperations(text: string): ParsedMetricOperations {
+  return finish(metricOperationSteps(text));
+}
+
+/** The steps of {@link parseMetricOperations}. */
+export function* metricOperationSteps(text: string): Steps<ParsedMetricOperations> {
   const operations: MetricOperation[] = [];
   const warnings: string[] = [];
-  for (const [index, raw] of parseObjects(text).entries()) {
+  const objects: Record<string, unknown>[] = [];
+  if (hasMoreItems(text, MAX_ITEMS))
+    throw badMetrics(`it has more than ${MAX_ITEMS} keys and values`, undefined);
+  for (const part of jsonStream(text)) {
+    objects.push(parseObject(part.text));
+    yield;
+  }
+  for (const [index, raw] of objects.entries()) {
     try {
       const operation = parseOperation(raw);
       if (operation === undefined) warnings.push(skipReason(raw, index));
@@ -45,17 +60,16 @@ export function parseMetricOperations(text: string): ParsedMetricOperations {
     } catch (error) {
       throw badMetrics(`operation ${index + 1}: ${messageOf(error)}`, error);
     }
+    yield;
   }
   return { operations, warnings };
 }
 
-function parseObjects(text: string): Record<string, unknown>[] {
+function parseObject(text: string): Record<string, unknown> {
   try {
-    return splitJsonStream(text).map((part) => {
-      const value: unknown = JSON.parse(part.text);
-      if (!isObject(value)) throw new SyntaxError('an operation must be a JSON object');
-      return value;
-    });
+    const value: unknown = JSON.parse(text);
+    if (!isObject(value)) throw new SyntaxError('an operation must be a JSON object');
+    return value;
   } catch (error) {
     throw badMetrics(messageOf(error), error);
   }

@@ -117,8 +117,12 @@ export function describeYamlSize(problem: 'characters' | 'marks', text: string):
 }
 
 function hasTooManyMarks(text: string): boolean {
-  if (text.length <= MAX_YAML_MARKS) return false;
+  return text.length > MAX_YAML_MARKS && yamlMarks(text) > MAX_YAML_MARKS;
+}
+
+/** How many lines, commas, colons and opening brackets a text has: each costs time to read. */
+export function yamlMarks(text: string): number {
   let marks = 0;
   for (let index = 0; index < text.length; index += 1) if (MARKS.has(text.charCodeAt(index))) marks += 1;
-  return marks > MAX_YAML_MARKS;
+  return marks;
 }

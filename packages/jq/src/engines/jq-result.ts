@@ -1,4 +1,5 @@
 import { OperatorError } from '@addon-operator/base/errors';
+import { hasMoreItems } from '@addon-operator/base/json-stream';
 import { isObject, parseJson } from '@addon-operator/json';
 
 /** Longest part of a program that a message shows. */
@@ -8,10 +9,6 @@ const MAX_SHOWN_LENGTH = 200;
  * as soon as one of them is beyond 2^53, and writes it with sorted keys to compare it: 300,000 take two thirds of a second.
  */
 export const MAX_ITEMS = 300_000;
-const QUOTE = '"'.charCodeAt(0);
-const BACKSLASH = '\\'.charCodeAt(0);
-/** Outside strings each of them belongs to one key or value. */
-const MARKS: ReadonlySet<number> = new Set(Array.from(',:[{', (mark) => mark.charCodeAt(0)));
 
 /**
  * The outputs in a result line: an array, or an object whose `error` is what jq's `error` was given.
@@ -19,7 +16,7 @@ const MARKS: ReadonlySet<number> = new Set(Array.from(',:[{', (mark) => mark.cha
  * @throws OperatorError JQ_RUNTIME with jq's message, or when the result holds too many values
  */
 export function parseResponse(program: string, line: string): readonly unknown[] {
-  if (hasTooManyItems(line)) throw tooManyItems(program);
+  if (hasMoreItems(line, MAX_ITEMS)) throw tooManyItems(program);
   const response = parseJson(line);
   if (Array.isArray(response)) return response;
   const error = isObject(response) ? response['error'] : undefined;
@@ -38,19 +35,6 @@ export function runtimeError(program: string, reason: string, cause?: unknown): 
   return new OperatorError('JQ_RUNTIME', `Cannot apply the jq filter ${showProgram(program)}: ${reason}`, {
     cause,
   });
-}
-
-function hasTooManyItems(json: string): boolean {
-  if (json.length <= MAX_ITEMS) return false;
-  let items = 0;
-  let isInString = false;
-  for (let index = 0; index < json.length; index += 1) {
-    const code = json.charCodeAt(index);
-    if (code === QUOTE) isInString = !isInString;
-    else if (isInString) index += code === BACKSLASH ? 1 : 0;
-    else if (MARKS.has(code)) items += 1;
-  }
-  return items > MAX_ITEMS;
 }
 
 export function compileError(program: string, reason: string, cause?: unknown): OperatorError {

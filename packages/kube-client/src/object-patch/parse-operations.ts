@@ -1,7 +1,8 @@
 import { OperatorError } from '@addon-operator/base/errors';
+import { finish, type Steps } from '@addon-operator/base/steps';
 import { fieldsOf, isObject, stringOf } from '@addon-operator/json';
 import { DocumentReader, isPathSegment } from './document-reader.ts';
-import { readPatchDocuments } from './patch-documents.ts';
+import { patchDocumentSteps } from './patch-documents.ts';
 import type { NewObject, ObjectTarget, PatchOperation } from './patch-operation.ts';
 
 const OPERATIONS = [
@@ -39,16 +40,24 @@ const FIELDS = [
  *   wrong with it; no value of it is shown, since it may be a secret
  */
 export function parsePatchOperations(text: string): readonly PatchOperation[] {
-  const { format, documents } = readPatchDocuments(text);
-  return documents.map((document, index) => {
+  return finish(patchOperationSteps(text));
+}
+
+/** The steps of {@link parsePatchOperations}. */
+export function* patchOperationSteps(text: string): Steps<readonly PatchOperation[]> {
+  const { format, documents } = yield* patchDocumentSteps(text);
+  const operations: PatchOperation[] = [];
+  for (const [index, document] of documents.entries()) {
     const number = index + 1;
     if (!isObject(document)) throw invalid(number, [whyNoMapping(document)]);
     const fields = format === 'json' ? foldFieldNames(document, number) : document;
     const reader = new DocumentReader(fields);
     const operation = readOperation(reader);
     if (operation === undefined || reader.problems.length > 0) throw invalid(number, reader.problems);
-    return operation;
-  });
+    operations.push(operation);
+    yield;
+  }
+  return operations;
 }
 
 function whyNoMapping(document: unknown): string {

@@ -1,6 +1,8 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
-import { splitJsonStream } from '@addon-operator/base/json-stream';
+import { hasMoreItems, jsonStream } from '@addon-operator/base/json-stream';
+import { finish, type Steps } from '@addon-operator/base/steps';
 import { isObject, parseJson } from '@addon-operator/json';
+import { yamlMarks } from '@addon-operator/yaml';
 import { readFlowAtAnyColumn } from '@addon-operator/yaml/yaml-flow-columns';
 import { CORE_SCHEMA, defineScalarTag, loadAll, mergeTag, NOT_RESOLVED, YAMLException } from 'js-yaml';
 
@@ -11,44 +13,58 @@ interface PatchDocuments {
   readonly documents: readonly unknown[];
 }
 
+/** Keys and values, or lines and marks of YAML, of one document, which is read at once. */
+const MAX_ITEMS = 100_000;
+
 /** The text is no JSON; it may be YAML. */
 class NotJsonError extends Error {}
 
 /**
- * The documents of a patch file: JSON values one after another, or else YAML documents. A blank text has none.
+ * The documents of a patch file: JSON values one after another, or else YAML documents; a step for each. A blank text has
+ * none.
  *
  * @throws OperatorError HOOK_OUTPUT_INVALID saying where the text is broken, quoting nothing of it
  */
-export function readPatchDocuments(text: string): PatchDocuments {
+export function* patchDocumentSteps(text: string): Steps<PatchDocuments> {
   if (text.startsWith('\u{FEFF}')) throw invalid('it starts with a byte order mark: write it as plain UTF-8');
   if (text.includes('\0')) throw invalid('it has NUL characters: write it as UTF-8');
   if (text.trim() === '') return { format: 'json', documents: [] };
   try {
-    return { format: 'json', documents: readJson(text) };
+    return { format: 'json', documents: yield* jsonSteps(text) };
   } catch (error) {
     if (!(error instanceof NotJsonError)) throw error;
-    return { format: 'yaml', documents: readYaml(text, error.message) };
+    return { format: 'yaml', documents: yield* yamlSteps(text, error.message) };
   }
 }
 
-function readJson(text: string): readonly unknown[] {
-  return splitJsonStream(text).map((part, index) => {
-    const place = `value ${index + 1} at offset ${part.offset}`;
-    let value: unknown;
-    try {
-      value = parseJson(part.text);
-    } catch {
-      throw new NotJsonError(place);
-    }
-    const duplicate = findDuplicateKey(part.text);
-    if (duplicate === undefined) return value;
-    throw invalid(`${place} has the key "${duplicate.key}" twice in one object`);
-  });
+function* jsonSteps(text: string): Steps<readonly unknown[]> {
+  const documents: unknown[] = [];
+  for (const part of jsonStream(text)) {
+    const place = `value ${documents.length + 1} at offset ${part.offset}`;
+    documents.push(readJson(part.text, place));
+    yield;
+  }
+  return documents;
 }
 
-function readYaml(text: string, jsonFault: string): readonly unknown[] {
+function readJson(text: string, place: string): unknown {
+  // A text in YAML has a value without quotes and brackets at its start.
+  if (/^[{[]/.test(text) && hasMoreItems(text, MAX_ITEMS))
+    throw invalid(`${place} has more than ${MAX_ITEMS} keys and values`);
+  let value: unknown;
   try {
-    return readYamlDocuments(text);
+    value = parseJson(text);
+  } catch {
+    throw new NotJsonError(place);
+  }
+  const duplicate = findDuplicateKey(text);
+  if (duplicate === undefined) return value;
+  throw invalid(`${place} has the key "${duplicate.key}" twice in one object`);
+}
+
+function* yamlSteps(text: string, jsonFault: string): Steps<readonly unknown[]> {
+  try {
+    return yield* yamlDocumentSteps(text);
   } catch (error) {
     if (!(error instanceof YamlTextError)) throw error;
     throw invalid(
@@ -65,7 +81,7 @@ function readYaml(text: string, jsonFault: string): readonly unknown[] {
 export function readEmbedded(text: string): unknown {
   const json = readWholeJson(text);
   if (json !== undefined) return json;
-  const documents = readYamlDocuments(text);
+  const documents = finish(yamlDocumentSteps(text));
   if (documents.length > 1) throw new YamlTextError(`it has ${documents.length} documents instead of one`);
   return documents[0] ?? null;
 }
@@ -137,20 +153,47 @@ function exactInteger(source: string): unknown {
   return parseJson(String(sign * BigInt(digits)));
 }
 
+/** Where a document begins: also in the middle of a scalar the mark can mean nothing else. */
+const DOCUMENT_START = /(?<![^\n])(?=---(?:[ \t\r\n]|$))/;
+/** Directives belong to the document behind the next mark. */
+const DIRECTIVE = /^%/m;
+
 /**
  * The documents of a YAML text as plain JSON data; an empty document is null. Dates and the words of YAML 1.1 for
  * booleans stay strings, merge keys work.
  *
  * @throws YamlTextError for bad syntax, duplicate keys, odd tags, numbers that JSON does not have, too deep nesting
  */
-function readYamlDocuments(text: string): readonly unknown[] {
-  let documents: readonly unknown[];
+function* yamlDocumentSteps(text: string): Steps<readonly unknown[]> {
+  const documents: unknown[] = [];
+  const checkSize = createSizeCheck();
+  let linesBefore = 0;
+  const pieces = DIRECTIVE.test(text) ? [text] : text.split(DOCUMENT_START);
+  for (const piece of pieces) {
+    const read = readYaml(piece, linesBefore);
+    for (const document of read) checkSize(document);
+    documents.push(...read);
+    linesBefore += piece.split('\n').length - 1;
+    yield;
+  }
+  return documents;
+}
+
+function readYaml(text: string, linesBefore: number): readonly unknown[] {
+  if (text.length > MAX_ITEMS && yamlMarks(text) > MAX_ITEMS)
+    throw new YamlTextError(
+      `a document has more than ${MAX_ITEMS} lines, commas, colons and opening brackets`,
+    );
   try {
     const options = { schema: SCHEMA, maxDepth: MAX_DEPTH, maxAliases: MAX_ALIASES };
-    documents = readFlowAtAnyColumn(text, (parsed) => loadAll(parsed, options));
+    return readFlowAtAnyColumn(text, (parsed) => loadAll(parsed, options));
   } catch (error) {
-    throw new YamlTextError(problemOf(error));
+    throw new YamlTextError(problemOf(error, linesBefore));
   }
+}
+
+/** Counts all documents of a text together. */
+function createSizeCheck(): (document: unknown) => void {
   let nodes = 0;
   const check = (value: unknown, depth: number): void => {
     nodes += 1;
@@ -163,12 +206,11 @@ function readYamlDocuments(text: string): readonly unknown[] {
       for (const child of Object.values(value)) check(child, depth + 1);
     }
   };
-  for (const document of documents) check(document, 0);
-  return documents;
+  return (document) => check(document, 0);
 }
 
-function problemOf(error: unknown): string {
+function problemOf(error: unknown, linesBefore: number): string {
   if (!(error instanceof YAMLException)) return messageOf(error);
-  const line = error.mark === undefined ? '' : ` in line ${error.mark.line + 1}`;
+  const line = error.mark === undefined ? '' : ` in line ${linesBefore + error.mark.line + 1}`;
   return `${error.reason}${line}`;
 }
