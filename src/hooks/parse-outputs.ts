@@ -88,6 +88,7 @@ export function* outputSteps(outputs: HookOutputTexts, hook: Hook, log: Logger):
 }
 
 function* atOnce<T>(read: () => T): Steps<T> {
+  yield;
   return read();
 }
 

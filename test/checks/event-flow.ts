@@ -16,6 +16,8 @@ const BEHIND = /(?:implements [^{]*|\): )\b(?:KubeClient|ReflectorSink|ProcessRu
 
 /** Files that lie between files of the list, or behind its interfaces, and that the event does not pass. */
 export const BESIDE: Readonly<Record<string, string>> = {
+  '../packages/kube-client/src/observed-client.ts':
+    'learns of requests where the client of the list does not',
   '../packages/kube-sandbox/src/memory-client.ts': 'a client of tests of hooks',
   'hooks/http/http-hooks.ts': 'runs hooks that are servers; the list follows a hook that is an executable',
   'operator/deploy-hooks.ts': 'runs hooks of a deploy, which no event causes',

@@ -28,6 +28,7 @@ describeLifecycle((backend) => {
     expect(world.log.records.filter(({ msg }) => String(msg).startsWith('filter failed'))).toMatchObject([
       {
         level: 'error',
+        msg: 'filter failed, the object is left out until a retry succeeds',
         object: `${world.namespace}/one`,
         hook: 'a.sh',
         error: expect.stringContaining('too bad'),

@@ -1,6 +1,5 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { hasCode, messageOf } from '@addon-operator/base/errors';
-import { KubeApiError, type KubeClient } from './kube-client.ts';
 
 /** The API server gives no response. */
 export interface ApiOutage {
@@ -63,7 +62,7 @@ export class ApiHealth {
     const wasOut = this.#isOut;
     this.#isOut = false;
     const durationMs = this.#clock.steadyMs() - this.#firstMs;
-    for (const listener of [...this.#listeners]) {
+    for (const listener of this.#listeners) {
       if (wasOut) listener.outageEnded?.(durationMs);
       if (status >= 200 && status < 300) listener.succeeded?.();
     }
@@ -77,7 +76,7 @@ export class ApiHealth {
     const { outage } = this;
     if (outage === undefined || this.#isOut) return;
     this.#isOut = true;
-    for (const { outageBegan } of [...this.#listeners]) outageBegan?.(outage);
+    for (const { outageBegan } of this.#listeners) outageBegan?.(outage);
   }
 
   /** Defined when at least two requests in a row had no response, and the first of them ended 5 s ago or earlier. */
@@ -87,22 +86,4 @@ export class ApiHealth {
     if (this.#failures < MIN_FAILURES || durationMs < MIN_OUTAGE_MS) return undefined;
     return nowMs - this.#lastMs > FORGOTTEN_AFTER_MS ? undefined : { error: this.#error, durationMs };
   }
-}
-
-/** The client, with the outcome of each of its requests observed. */
-export function observedClient(kube: KubeClient, health: Pick<ApiHealth, 'observe'>): KubeClient {
-  const observe = async <T>(request: Promise<T>): Promise<T> => {
-    try {
-      const response = await request;
-      health.observe({ status: 200 });
-      return response;
-    } catch (error) {
-      health.observe({ status: error instanceof KubeApiError ? error.status : undefined, error });
-      throw error;
-    }
-  };
-  return {
-    request: (request, signal) => observe(kube.request(request, signal)),
-    stream: (request, signal) => observe(kube.stream(request, signal)),
-  };
 }

@@ -25,7 +25,9 @@ const isWatchOf =
 
 /** Records that operators see by default. */
 function shown(): readonly unknown[] {
-  return log.records.filter(({ level }) => level !== 'debug').map(({ level, msg }) => `${level}: ${msg}`);
+  return log.records
+    .filter(({ level }) => level !== 'debug')
+    .map(({ level, msg }) => `${String(level)}: ${String(msg)}`);
 }
 
 test('an outage is one warning with the number of watches, and one record with its duration at its end', async () => {

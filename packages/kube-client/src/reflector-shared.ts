@@ -1,5 +1,6 @@
 import { roundedMs } from '@addon-operator/base/clock';
-import { ApiHealth, observedClient } from './api-health.ts';
+import { ApiHealth } from './api-health.ts';
+import { observedClient } from './observed-client.ts';
 import { Reflector, type ReflectorDeps } from './reflector.ts';
 import type { Selection, SharedReflectors } from './reflector-sink.ts';
 
