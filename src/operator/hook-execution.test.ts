@@ -67,6 +67,26 @@ test.each([
   expect(lab.main.entries[0]?.lastError).toContain("module hook 'a.sh'");
 });
 
+test('P16: others run while large outputs are read, and before anything is applied', async () => {
+  await using lab = await started();
+  const order: string[] = [];
+  lab.obstacles.set('patch Delete', () => {
+    order.push('patched');
+  });
+  await runWith(lab, (hook) => {
+    writesAll(hook);
+    // Each look at the clock is half a slice later.
+    const startMs = lab.clock.steadyMs();
+    let looks = 0;
+    lab.clock.steadyMs = () => {
+      looks += 1;
+      return startMs + looks * 10;
+    };
+    setImmediate(() => order.push('others'));
+  });
+  expect(order).toEqual(['others', 'patched']);
+});
+
 test('nothing a failed hook wrote is applied', async () => {
   await using lab = await started();
   await runWith(lab, (hook) => {
