@@ -1,10 +1,10 @@
-import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { silentLogger } from '@addon-operator/base/log';
 import { parseJson } from '@addon-operator/json';
+import { findExecutable } from '@addon-operator/process/executable-file';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ownProgram } from '../../../../test/support/built-code.ts';
 import { FakeClock } from '../../../../test/support/fake-clock.ts';
@@ -19,14 +19,7 @@ const clock = new FakeClock();
 const pinnedJq = await jqForTests();
 const pathVariable = process.env['PATH'] ?? '';
 
-function hasJq(): boolean {
-  try {
-    execFileSync('jq', ['--version']);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const systemJq = findExecutable('jq', pathVariable);
 
 const pod = {
   kind: 'Pod',
@@ -108,11 +101,11 @@ const PROGRAMS: readonly [program: string, outputs: readonly unknown[]][] = [
 ];
 
 describe.each([
-  ['of PATH', 'auto'],
+  ['of PATH', systemJq],
   ['built in', 'builtin'],
   ['1.8.2', pinnedJq],
 ])('jq %s', (_, jqPath) => {
-  const isMissing = jqPath === undefined || (jqPath === 'auto' && !hasJq());
+  const isMissing = jqPath === undefined;
   let engine: JqEngine;
 
   beforeAll(async () => {
@@ -314,12 +307,12 @@ test('the built-in engine keeps integers beyond 2^53', async () => {
   await engine.stop();
 });
 
-describe.skipIf(!hasJq())('the jq binary', () => {
+describe.skipIf(systemJq === undefined)('the jq binary', () => {
   let engine: JqEngine;
 
   beforeAll(async () => {
     engine = await selectJqEngine(
-      { jqPath: 'auto', pathVariable, builtinProgram, log: silentLogger, clock },
+      { jqPath: systemJq ?? '', pathVariable, builtinProgram, log: silentLogger, clock },
       never,
     );
   });
@@ -345,7 +338,7 @@ describe.skipIf(!hasJq())('the jq binary', () => {
   test('keeps exact integers where jq does', async () => {
     const filter = await engine.compile('.n', never);
     const [output] = await filter.apply(parseJson('{"n": 9007199254740993}'), never);
-    const isExact = parseJqVersion(engine.name.replace(' ', '-')).isExact;
+    const isExact = parseJqVersion(engine.name.replace(' ', '-')).order >= 1_007;
     expect(JSON.stringify(output)).toBe(isExact ? '9007199254740993' : '9007199254740992');
   });
 });
@@ -372,10 +365,31 @@ test('selectJqEngine() takes the built-in engine when there is no fit jq in PATH
 });
 
 test.each([
-  ['jq-1.6\n', { text: '1.6', isExact: false }],
-  ['jq-1.7.1-apple\n', { text: '1.7.1-apple', isExact: true }],
-  ['jq-1.10', { text: '1.10', isExact: true }],
-  ['jq-2.0rc1', { text: '2.0rc1', isExact: true }],
+  ['1.6', 'built-in', 'jq 1.6'],
+  ['1.7', 'jq 1.7', 'jq 1.7'],
+  ['1.7.1-apple', 'jq 1.7.1-apple', 'jq 1.7.1-apple'],
+  ['1.10', 'jq 1.10', 'jq 1.10'],
+])(
+  'selectJqEngine() with jq %s in PATH takes %s for auto, and %s when it is named',
+  async (version, auto, named) => {
+    const directory = mkdtempSync(path.join(tmpdir(), 'select-jq-'));
+    const file = path.join(directory, 'jq');
+    writeFileSync(file, `#!/bin/sh\necho jq-${version}\n`, { mode: 0o755 });
+    const selection = { pathVariable: directory, builtinProgram, log: silentLogger, clock };
+    try {
+      expect((await selectJqEngine({ ...selection, jqPath: 'auto' }, never)).name).toBe(auto);
+      expect((await selectJqEngine({ ...selection, jqPath: file }, never)).name).toBe(named);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  },
+);
+
+test.each([
+  ['jq-1.6\n', { text: '1.6', order: 1_006 }],
+  ['jq-1.7.1-apple\n', { text: '1.7.1-apple', order: 1_007 }],
+  ['jq-1.10', { text: '1.10', order: 1_010 }],
+  ['jq-2.0rc1', { text: '2.0rc1', order: 2_000 }],
 ])('parseJqVersion() reads %j', (output, version) => {
   expect(parseJqVersion(output)).toEqual(version);
 });

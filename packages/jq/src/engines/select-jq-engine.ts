@@ -13,9 +13,16 @@ import type { JqEngine } from './jq-engine.ts';
 const DEFAULT_TIME_LIMIT_MS = 2_200;
 const PROBE_TIME_LIMIT_MS = 10_000;
 const MAX_VERSION_BYTES = 1_024;
+/** The oldest version of a binary that is named, as major × 1,000 + minor. */
+const OLDEST_NAMED = 1_006;
+/**
+ * The oldest version that `auto` takes. An older one rounds integers beyond 2^53, so that changes of them make no event,
+ * and lacks `pick`, `abs` and `if` without `else`, so that the same hook would fail on one machine only.
+ */
+const OLDEST_LIKE_BUILTIN = 1_007;
 
 interface JqSelection {
-  /** `auto` takes the jq of PATH if it is fit, else the built-in engine; `builtin`; or the path of a jq binary. */
+  /** `auto` takes the jq of PATH if it is 1.7 or newer, else the built-in engine; `builtin`; or the path of a jq binary. */
   readonly jqPath: string;
   /** File of the program `jq-builtin-main`, by which the built-in engine runs. */
   readonly builtinProgram: string;
@@ -41,8 +48,13 @@ export async function selectJqEngine(selection: JqSelection, signal: AbortSignal
   }
   try {
     const version = await versionOf(file, selection, signal);
-    if (!version.isExact)
-      log.info({ file, version: version.text }, 'jq older than 1.7 rounds integers beyond 2^53');
+    const isBehind = version.order < OLDEST_LIKE_BUILTIN;
+    if (isBehind && jqPath === 'auto') {
+      const fields = { file, version: version.text };
+      log.info(fields, 'jq of PATH is older than 1.7: filters use the built-in engine');
+      return builtin();
+    }
+    if (isBehind) log.info({ file, version: version.text }, 'jq older than 1.7 rounds integers beyond 2^53');
     return new JqBinary({ file, name: `jq ${version.text}`, clock, timeLimitMs });
   } catch (error) {
     signal.throwIfAborted();
@@ -58,8 +70,8 @@ export async function selectJqEngine(selection: JqSelection, signal: AbortSignal
 interface JqVersion {
   /** For example `1.7.1`. */
   readonly text: string;
-  /** Whether numbers that a program leaves alone keep every digit. */
-  readonly isExact: boolean;
+  /** Comparable: 1,007 for 1.7. */
+  readonly order: number;
 }
 
 /** Reads the output of `jq --version`, for example `jq-1.7.1-apple`. Throws for anything but jq 1.6 or newer. */
@@ -70,8 +82,8 @@ export function parseJqVersion(output: string): JqVersion {
   const [, major = '', minor = '', rest = ''] = match;
   const order = Number(major) * 1_000 + Number(minor);
   const text = `${major}.${minor}${rest}`;
-  if (order < 1_006) throw new Error(`it is jq ${text}, older than 1.6`);
-  return { text, isExact: order >= 1_007 };
+  if (order < OLDEST_NAMED) throw new Error(`it is jq ${text}, older than 1.6`);
+  return { text, order };
 }
 
 async function versionOf(
