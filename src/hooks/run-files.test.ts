@@ -117,6 +117,12 @@ test('readOutputs() returns what the hook wrote, empty where it wrote nothing', 
   });
 });
 
+test('readOutputs() skips a byte order mark at the start of every output', () => {
+  const files = create();
+  for (const variable of OUTPUT_VARIABLES) writeFileSync(pathIn(files, variable), `\u{FEFF}${variable}`);
+  expect(Object.values(files.readOutputs(never)).toSorted()).toEqual([...OUTPUT_VARIABLES].toSorted());
+});
+
 test.each(OUTPUT_VARIABLES)(
   'readOutputs() refuses a link, a pipe, a directory and nothing as $%s',
   (variable) => {

@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { withoutByteOrderMark } from '@addon-operator/base/byte-order-mark';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { CHANNEL_PREFIX } from '@addon-operator/process/byte-channel';
 import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
@@ -255,7 +256,7 @@ function readOutput(path: string, variable: string, onInvalidText: (variable: st
     if (stats.size === 0) return '';
     const bytes = readFileSync(descriptor);
     if (!isUtf8(bytes)) onInvalidText(variable);
-    return bytes.toString('utf8');
+    return withoutByteOrderMark(bytes.toString('utf8'));
   } catch (error) {
     throw new OperatorError(
       'HOOK_OUTPUT_INVALID',

@@ -105,6 +105,7 @@ test.each([
     'echo true > "$MODULE_ENABLED_RESULT"; echo ignored > "$MODULE_ENABLED_REASON"',
     { isEnabled: true, reason: '' },
   ],
+  ['printf "\\357\\273\\277true\\r\\n" > "$MODULE_ENABLED_RESULT"', { isEnabled: true, reason: '' }],
   ['echo false > "$MODULE_ENABLED_RESULT"; rm "$MODULE_ENABLED_REASON"', { isEnabled: false, reason: '' }],
 ])('startScriptPass() reads what %s wrote', async (body, verdict) => {
   expect(await ask(body)).toStrictEqual(verdict);

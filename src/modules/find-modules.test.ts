@@ -229,6 +229,22 @@ test('findModules() refuses a file that is no UTF-8 text', async () => {
   await expect(find()).rejects.toThrow('cannot read');
 });
 
+test('findModules() skips a byte order mark at the start of each file', async () => {
+  const mark = '\u{FEFF}';
+  await make({
+    'modules/values.yaml': `${mark}web: {a: 1}\nwebEnabled: true`,
+    'modules/web/values.yaml': `${mark}web: {b: 2}`,
+    'modules/web/Chart.yaml': `${mark}name: web\nversion: 1.2.3`,
+    'modules/web/module.yaml': `${mark}deletionPolicy: orphan`,
+    'modules/web/openapi/values.yaml': `${mark}type: object\nproperties: {a: {type: string}}`,
+  });
+  const { modules, staticValues } = await find();
+  expect(modules).toMatchObject([{ version: '1.2.3', manifest: { deletionPolicy: 'orphan' } }]);
+  expect([...staticValues.modules.values()]).toStrictEqual([{ a: 1, b: 2 }]);
+  const values = staticValues.schemas?.get('web' as ModuleName)?.values;
+  expect(values?.problems('web', { a: 1 })).toHaveLength(1);
+});
+
 test('findModules() warns about further documents in a file', async () => {
   await make({ 'modules/values.yaml': 'webEnabled: true\n---\nwebEnabled: false', 'modules/web/': '' });
   expect([...(await find()).commonFlags]).toStrictEqual([['web', true]]);

@@ -27,6 +27,12 @@ test('parseConfigMapData() reads sections, flags and maintenance', () => {
   expect([...content.maintenance]).toStrictEqual(['db']);
 });
 
+test('parseConfigMapData() skips a byte order mark at the start of a section', () => {
+  const content = parseConfigMapData({ global: '\u{FEFF}a: 1', web: '\u{FEFF}b: 2' });
+  expect(content.global).toStrictEqual({ a: 1 });
+  expect([...content.sections]).toStrictEqual([['web', { b: 2 }]]);
+});
+
 test('parseConfigMapData() reads nothing as nothing', () => {
   const content = parseConfigMapData({});
   expect(content.global).toBeUndefined();
@@ -62,6 +68,11 @@ test.each([
   ['web', 'false', 'expected a map, got a boolean'],
   ['web', '[1]', 'expected a map, got a list'],
   ['web', 'a: 1\na: 2', "ConfigMap key 'web':2: at a: the key is given twice"],
+  [
+    'web',
+    'a:\n\tb: 1',
+    "ConfigMap key 'web':2: tab characters must not be used in indentation: write spaces",
+  ],
   ['global', 'a: [', "ConfigMap: bad yaml at key 'global'"],
   ['global', '[]', 'expected a map, got a list'],
 ])('parseConfigMapData() refuses %s: %j', (key, text, message) => {

@@ -1,3 +1,4 @@
+import { withoutByteOrderMark } from '@addon-operator/base/byte-order-mark';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { fieldsOf, isObject } from '@addon-operator/json';
 import { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
@@ -23,7 +24,7 @@ type ConfigDocument = Readonly<Record<string, unknown>>;
  * @throws OperatorError HOOK_CONFIG_INVALID when the text is no YAML, or no mapping, or too large
  */
 export function parseConfigDocument(text: string): ConfigDocument {
-  const first = firstDocument(text);
+  const first = firstDocument(withoutByteOrderMark(text));
   const size = yamlSizeProblem(first);
   if (size !== undefined) throw unreadable(describeYamlSize(size, first));
   const document = load(first);

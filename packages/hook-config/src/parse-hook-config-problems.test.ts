@@ -8,6 +8,11 @@ test.each([
   ['a number as version', '{"configVersion":1}', "string value is expected for key 'configVersion'"],
   ['a list', '[1]', 'config unmarshal: a mapping is expected at the top level'],
   ['a text', 'hello', 'config unmarshal: a mapping is expected at the top level'],
+  [
+    'a tab as indentation',
+    'configVersion: v1\nschedule:\n- name: n\n\tcrontab: x',
+    'config unmarshal: tab characters must not be used in indentation: write spaces (4:1)',
+  ],
   ['rubbish', '{', 'config unmarshal: '],
   ['a line before the JSON', 'starting up\n{"configVersion":"v1","onStartup":1}', 'config unmarshal: '],
   [

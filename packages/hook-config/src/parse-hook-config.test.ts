@@ -103,6 +103,13 @@ test('parse() reads brackets and braces at any column', async () => {
   expect((await parse(text)).kubernetes).toMatchObject([{ watch: { kind: 'Pod' } }]);
 });
 
+test.each(['{"configVersion":"v1","onStartup":1}', '---\nconfigVersion: v1\nonStartup: 1\n---\n{{'])(
+  'parse() skips a byte order mark before %j',
+  async (text) => {
+    expect((await parse(`\u{FEFF}${text}`)).lifecycle).toEqual({ onStartup: 1 });
+  },
+);
+
 test('parse() reads YAML as well as JSON', async () => {
   const config = await parse('configVersion: v1\nafterHelm: 3\nschedule:\n- {name: n, crontab: "@daily"}\n');
   expect(config.lifecycle).toEqual({ afterHelm: 3 });

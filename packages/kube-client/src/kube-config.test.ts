@@ -131,6 +131,15 @@ test.each([
   expect(String(error)).toContain(problem);
 });
 
+test('loadKubeConfig() skips a byte order mark, and names a tab as indentation', async () => {
+  const load = (text: string): Promise<ClusterAccess> =>
+    loadKubeConfig({ kubeConfigPath: '/kc', env: {}, readFile: files({ '/kc': text }) });
+  expect(await load(`\u{FEFF}${kubeconfig('')}`)).toMatchObject({ server: 'https://a:6443' });
+  await expect(load('clusters:\n\t- name: c\n')).rejects.toThrow(
+    '/kc: it is not YAML: tab characters must not be used in indentation: write spaces in line 2',
+  );
+});
+
 test('loadKubeConfig() shows nothing of the text of a broken kubeconfig', async () => {
   const loading = load('token: "canary\n- [');
   await expect(loading).rejects.toThrow(/in line \d+/);

@@ -1,6 +1,7 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { OperatorError } from '@addon-operator/base/errors';
 import { isObject } from '@addon-operator/json';
+import { readFlowAtAnyColumn } from '@addon-operator/yaml/yaml-flow-columns';
 import { CORE_SCHEMA, load, mergeTag, YAMLException } from 'js-yaml';
 import type { ClusterAccess, Identity, Material, PluginUser } from './cluster-access.ts';
 
@@ -24,6 +25,7 @@ interface Entry {
   readonly fields: FieldReader;
 }
 
+const SCHEMA = CORE_SCHEMA.withTags(mergeTag);
 const BASE64 = /^[A-Za-z0-9+/\s]+={0,2}\s*$/;
 
 /**
@@ -80,7 +82,7 @@ export function resolveKubeconfig(files: readonly KubeconfigFile[], choice: Kube
 function readDocument(file: KubeconfigFile): FieldReader {
   let document: unknown;
   try {
-    document = load(file.text, { schema: CORE_SCHEMA.withTags(mergeTag), maxAliases: 100 });
+    document = readFlowAtAnyColumn(file.text, (text) => load(text, { schema: SCHEMA, maxAliases: 100 }));
   } catch (error) {
     // The message of the parser quotes the text around the fault, which may be a token.
     const fault = error instanceof YAMLException ? `${error.reason}${lineOf(error)}` : 'unreadable';

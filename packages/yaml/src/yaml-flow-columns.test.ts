@@ -42,6 +42,27 @@ test.each([
   expect(() => read(text)).toThrow(message);
 });
 
+test.each([
+  ['a:\n\tb: 1', 2],
+  ['a:\n  b: 1\n\tc: 2', 3],
+  ['a:\n  - x\n\t- y', 3],
+  ['a:\n  b:\n  \tc: 1', 3],
+  ['\ta: 1', 1],
+  ['a:\n \t- x', 2],
+  ['- a: 1\n\tb: 2', 2],
+  ['a: [\n]\nb:\n\tc: 1', 4],
+])('a tab as indentation is named: %j', (text, line) => {
+  const message = `tab characters must not be used in indentation: write spaces (${line}:`;
+  expect(() => read(text)).toThrow(message);
+});
+
+test.each(['a: [\n\t1 2: 3 }', 'a: {\n\tb: 1\n\t]', 'a: b\n c: d'])(
+  'a tab is not named where it is not the mistake: %j',
+  (text) => {
+    expect(() => read(text)).toThrow(/^(?!.*tab char)/);
+  },
+);
+
 test('a text of very many such lines is refused before it takes long', () => {
   const text = `a: "${'x\n'.repeat(20_000)}"\n`;
   expect(() => read(text)).toThrow('deficient indentation');

@@ -4,6 +4,13 @@ import { YAMLException } from 'js-yaml';
 const MAX_REPARSED = 20_000_000;
 const DEFICIENT = 'deficient indentation';
 const DOCUMENT_MARK = /^(?:---|\.\.\.)(?:\s|$)/;
+/** What `js-yaml` says about a line that a tab indents: in most places the first of these, which names it. */
+const TAB_REASONS = new Set([
+  'tab characters must not be used in indentation',
+  'end of the stream or a document separator is expected',
+  'bad indentation of a mapping entry',
+  'bad indentation of a sequence entry',
+]);
 
 /**
  * Reads a YAML text as the parsers of Go do, and with them helm and kubectl: between brackets and between quotes lines
@@ -13,6 +20,8 @@ const DOCUMENT_MARK = /^(?:---|\.\.\.)(?:\s|$)/;
  *     ports: [
  *       80
  *     ]
+ *
+ * A tab as indentation is refused by both, and named as such in every place.
  *
  * @param read parses what it is given with `js-yaml`: `text`, or the same with such lines indented and such tabs as spaces
  * @throws what `read` throws
@@ -29,7 +38,7 @@ export function readFlowAtAnyColumn<Result>(text: string, read: (text: string) =
       reparsed += current.length;
       if (mended === undefined || reparsed > MAX_REPARSED)
         // For a bracket or quote that is never closed, the first line leads to the place.
-        throw first !== undefined && isUnclosed(error) ? first : error;
+        throw first !== undefined && isUnclosed(error) ? first : namingTab(current, error);
       first ??= error;
       current = mended;
     }
@@ -54,6 +63,15 @@ function withoutTabs(text: string, position: number): string | undefined {
   const between = text.slice(start, position);
   if (!between.includes('\t')) return undefined;
   return text.slice(0, start) + between.replaceAll('\t', ' ') + text.slice(position);
+}
+
+/** The error itself, or one that says that the line is indented with a tab. */
+function namingTab(text: string, error: unknown): unknown {
+  if (!(error instanceof YAMLException) || error.mark === undefined || !TAB_REASONS.has(error.reason))
+    return error;
+  const start = text.lastIndexOf('\n', error.mark.position - 1) + 1;
+  if (!/^[ ?-]*\t/.test(text.slice(start))) return error;
+  return new YAMLException('tab characters must not be used in indentation: write spaces', error.mark);
 }
 
 function isUnclosed(error: unknown): boolean {

@@ -18,6 +18,9 @@ test.each<[string, Json]>([
   ['a: !!str 1\nb: !!int "2"\nc: ! yes', { a: '1', b: 2, c: 'yes' }],
   ['a: &x {k: [1]}\nb: *x', { a: { k: [1] }, b: { k: [1] } }],
   ['{"json": [1.5, null]}', { json: [1.5, null] }],
+  ['\u{FEFF}a: 1', { a: 1 }],
+  ['\u{FEFF}---\na: \u{FEFF}1', { a: '\u{FEFF}1' }],
+  ['\u{FEFF}', null],
 ])('parseYaml() reads %j', (text, value) => {
   expect(parse(text)).toStrictEqual(value);
 });
@@ -74,8 +77,8 @@ test.each<[string, string]>([
   ['a: !!js/function "x"', 'at a: the tag !!js/function is not supported here'],
   ['a: !!int x', 'at a: the tag !!int is not supported here'],
   ['a: !custom {b: 1}', 'at a: the tag !custom is not supported here'],
-  ['\u{FEFF}a: 1', 'values.yaml:1: starts with a byte order mark'],
-  ['a:\n\tb: 1', 'values.yaml:2: tab characters must not be used in indentation'],
+  ['\u{FEFF}a: 1\nb: [', 'values.yaml:2: '],
+  ['a:\n\tb: 1', 'values.yaml:2: tab characters must not be used in indentation: write spaces'],
   ['a: [1', 'values.yaml:1: '],
   ['a: *x', 'there is no complete anchor "x" above'],
   ['a: &x [*x]', 'there is no complete anchor "x" above'],

@@ -1,3 +1,4 @@
+import { withoutByteOrderMark } from '@addon-operator/base/byte-order-mark';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Json } from '@addon-operator/json';
 import { dump, type Event, parseEvents, YAMLException } from 'js-yaml';
@@ -27,18 +28,17 @@ const ADVICE = {
 } as const;
 
 /**
- * Reads the first document of a YAML text as plain JSON data. Keys are kept as they are written, dates stay strings,
+ * Reads the first document of a YAML text as plain JSON data. A byte order mark at its start is skipped, as by Go. Keys are kept as they are written, dates stay strings,
  * merge keys (`<<`) work. Refused, with line and path: duplicate keys, keys that are no scalars, tags beyond the JSON
- * types, a byte order mark, tabs as indentation, numbers that JSON cannot carry exactly, nesting beyond 100 levels,
+ * types, tabs as indentation, numbers that JSON cannot carry exactly, nesting beyond 100 levels,
  * more than 1000 aliases, and texts beyond 10 million characters or 600,000 lines, commas, colons and opening brackets, or that aliases blow up beyond that.
  *
  * @throws OperatorError VALUES_INVALID naming source and line
  */
-export function parseYaml(text: string, options: YamlOptions): YamlText {
+export function parseYaml(content: string, options: YamlOptions): YamlText {
+  const text = withoutByteOrderMark(content);
   let parsed = text;
   try {
-    if (text.startsWith('\u{FEFF}'))
-      throw new YamlProblem('starts with a byte order mark: save it without one', 0);
     const size = yamlSizeProblem(text);
     if (size !== undefined) throw new YamlProblem(`${describeYamlSize(size, text)}; ${ADVICE[size]}`, 0);
     const read = readEvents(text);

@@ -165,7 +165,6 @@ test.each([
   ['just words', 'Operation 1', 'it is not a mapping'],
   [`${JSON.stringify(create)}\n---\n`, 'Operation 2', 'it is empty'],
   ['---\n---\n', 'Operation 1', 'it is empty'],
-  [`\u{FEFF}${JSON.stringify(create)}`, 'byte order mark', 'UTF-8'],
   ['{\0"\0', 'NUL', 'UTF-8'],
   ['{"operation":"Delete","kind":"a","kind":"b","name":"c"}', 'value 1 at offset 0', 'the key "kind" twice'],
   ['operation: Delete\nkind: a\nkind: b\nname: c', 'nor YAML', 'in line 3'],

@@ -26,7 +26,6 @@ class NotJsonError extends Error {}
  * @throws OperatorError HOOK_OUTPUT_INVALID saying where the text is broken, quoting nothing of it
  */
 export function* patchDocumentSteps(text: string): Steps<PatchDocuments> {
-  if (text.startsWith('\u{FEFF}')) throw invalid('it starts with a byte order mark: write it as plain UTF-8');
   if (text.includes('\0')) throw invalid('it has NUL characters: write it as UTF-8');
   if (text.trim() === '') return { format: 'json', documents: [] };
   try {
