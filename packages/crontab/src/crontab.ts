@@ -59,6 +59,11 @@ function splitZone(
   crontab: string,
   localTimeZone: string,
 ): { readonly zone: TimeZone; readonly expression: string } {
+  const [, otherName] = /^CRON_TZ=(\S*)/.exec(crontab) ?? [];
+  if (otherName !== undefined) {
+    const problem = `write "TZ=${otherName}" in place of "CRON_TZ=${otherName}"`;
+    throw new OperatorError('SCHEDULE_INVALID', problem);
+  }
   const [, name, rest] = /^TZ=(\S*)(.*)$/s.exec(crontab) ?? [];
   if (name === undefined || rest === undefined) {
     return { zone: new TimeZone(localTimeZone), expression: crontab };
