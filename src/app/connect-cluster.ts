@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { roundedMs, type SteadyClock } from '@addon-operator/base/clock';
 import { TokenBucket } from '@addon-operator/base/token-bucket';
 import { ApiHealth } from '@addon-operator/kube-client/api-health';
-import type { ClusterAccess } from '@addon-operator/kube-client/cluster-access';
+import type { LocatedAccess } from '@addon-operator/kube-client/cluster-access';
 import { ConnectionPool } from '@addon-operator/kube-client/connection-pool';
 import { CredentialStore } from '@addon-operator/kube-client/credentials';
 import { Discovery } from '@addon-operator/kube-client/discovery';
@@ -17,7 +17,7 @@ import type { DaemonHost } from './host.ts';
 
 /** The ways to the API server: one client a purpose, each with its own limit on the rate of requests. */
 export interface Cluster {
-  readonly access: ClusterAccess;
+  readonly access: LocatedAccess;
   readonly main: KubeClient;
   /** For what hooks write into KUBERNETES_PATCH_PATH. */
   readonly patcher: KubeClient;

@@ -1,12 +1,12 @@
-import { existsSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import { componentLog } from '@addon-operator/base/log';
 import { findHelm, type HelmBinary } from '@addon-operator/helm/find-helm';
 import { helmKubeconfig } from '@addon-operator/helm/helm-kubeconfig';
-import type { ClusterAccess } from '@addon-operator/kube-client/cluster-access';
+import type { LocatedAccess } from '@addon-operator/kube-client/cluster-access';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import type { ProcessRunner } from '@addon-operator/process/process-runner';
@@ -25,8 +25,6 @@ interface HelmHost {
 export interface HelmSettings {
   /** Path of helm; empty: the one in `PATH`. */
   readonly helmBinPath: string;
-  /** URL of the API server, in place of that of the kubeconfig; empty: none. */
-  readonly kubeServer: string;
   /** Empty: the current one of the kubeconfig. */
   readonly kubeContext: string;
   /** Of all releases. */
@@ -78,7 +76,7 @@ interface HelmStart {
   readonly settings: HelmSettings;
   readonly host: HelmHost;
   readonly cluster: {
-    readonly access: ClusterAccess;
+    readonly access: LocatedAccess;
     readonly helm: KubeClient;
     readonly monitor: KubeClient;
     readonly discovery: HelmDriverOptions['discovery'];
@@ -106,13 +104,13 @@ export async function startHelm(
 ): Promise<HelmDriver> {
   const { clock, random, env } = host;
   const workDir = directoryIn(tmpDir);
-  const { source } = cluster.access;
   const kubeconfig = helmKubeconfig({
-    access: cluster.access,
-    givenPath: settings.kubeServer === '' && existsSync(source) ? resolve(source) : undefined,
+    source: cluster.access.kubeconfig,
     context: settings.kubeContext,
-    directory: workDir,
+    // Named as the directories of hook runs are: a start sweeps what a daemon that was killed has left.
+    directory: join(tmpDir, `run-${process.pid}-helm-${randomUUID()}`),
   });
+  running.defer(kubeconfig.remove);
   const driver = await createHelmDriver({
     runner,
     kube: cluster.helm,

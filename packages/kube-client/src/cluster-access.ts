@@ -17,6 +17,11 @@ export type Identity =
   | { readonly type: 'basic'; readonly username: string; readonly password: string }
   | { readonly type: 'plugin'; readonly user: PluginUser };
 
+/** What other programs read the same access from: the file itself, or the content of one to write. */
+export type KubeconfigSource =
+  | { readonly type: 'file'; readonly path: string }
+  | { readonly type: 'document'; readonly document: object };
+
 /** Everything needed to talk to one API server. */
 export interface ClusterAccess {
   /** URL without a trailing slash, possibly with a path prefix. */
@@ -33,4 +38,9 @@ export interface ClusterAccess {
     readonly client?: { readonly cert: Material; readonly key: Material };
   };
   readonly identity: Identity;
+}
+
+/** An access, and how other programs get the same one. */
+export interface LocatedAccess extends ClusterAccess {
+  readonly kubeconfig: KubeconfigSource;
 }

@@ -56,6 +56,7 @@ test('loadKubeConfig() reads server, namespace, CA and certificate data', async 
       client: { cert: { type: 'text', text: 'CERT' }, key: { type: 'text', text: 'KEY' } },
     },
     identity: { type: 'anonymous' },
+    kubeconfig: { type: 'file', path: '/etc/kc/config' },
   });
 });
 
@@ -201,6 +202,79 @@ test('loadKubeConfig() takes token, CA and namespace of the service account', as
     source: 'in-cluster',
     tls: { isVerified: true, ca: { type: 'file', path: `${ACCOUNT}/ca.crt` } },
     identity: { type: 'token', token: { type: 'file', path: `${ACCOUNT}/token` } },
+    kubeconfig: {
+      type: 'document',
+      document: {
+        apiVersion: 'v1',
+        kind: 'Config',
+        'current-context': 'main',
+        contexts: [{ name: 'main', context: { cluster: 'main', user: 'main', namespace: 'operators' } }],
+        clusters: [
+          {
+            name: 'main',
+            cluster: { server: 'https://[fd00::1]:443', 'certificate-authority': `${ACCOUNT}/ca.crt` },
+          },
+        ],
+        users: [{ name: 'main', user: { tokenFile: `${ACCOUNT}/token` } }],
+      },
+    },
+  });
+});
+
+test('loadKubeConfig() gives what is used of several files as one, with the paths of each', async () => {
+  const readFile = files({
+    '/a/one': `
+current-context: x
+contexts: [{name: x, context: {cluster: c, user: u, namespace: n}}]
+clusters: [{name: c, cluster: {server: 'https://one', certificate-authority: ca, proxy-url: 'http://p'}}]`,
+    '/b/two': `
+current-context: y
+contexts: [{name: y, context: {cluster: c, user: v}}]
+clusters: [{name: c, cluster: {server: 'https://two'}}, {name: d, cluster: {server: 'https://d'}}]
+users:
+- {name: u, user: {client-certificate: ../cert, client-key: /k, as: joe, exec: {command: ./bin/login, args: [./x]}}}
+- {name: v, user: {tokenFile: t, exec: {command: login}}}`,
+  });
+  const load = async (kubeContext?: string): Promise<unknown> =>
+    (await loadKubeConfig({ env: { KUBECONFIG: '/a/one:/b/two' }, readFile, kubeContext })).kubeconfig;
+  const cluster = { server: 'https://one', 'certificate-authority': '/a/ca', 'proxy-url': 'http://p' };
+  const base = { apiVersion: 'v1', kind: 'Config', clusters: [{ name: 'c', cluster }] };
+  const exec = { command: '/b/bin/login', args: ['./x'] };
+  const certificate = { 'client-certificate': '/cert', 'client-key': '/k' };
+  expect(await load()).toEqual({
+    type: 'document',
+    document: {
+      ...base,
+      'current-context': 'x',
+      contexts: [{ name: 'x', context: { cluster: 'c', user: 'u', namespace: 'n' } }],
+      users: [{ name: 'u', user: { ...certificate, as: 'joe', exec } }],
+    },
+  });
+  expect(await load('y')).toEqual({
+    type: 'document',
+    document: {
+      ...base,
+      'current-context': 'y',
+      contexts: [{ name: 'y', context: { cluster: 'c', user: 'v' } }],
+      users: [{ name: 'v', user: { tokenFile: '/b/t', exec: { command: 'login' } } }],
+    },
+  });
+});
+
+test('loadKubeConfig() gives a file with another server as a document with that server', async () => {
+  const text = kubeconfig('exec: {command: login}', 'server: https://a, tls-server-name: s');
+  const { kubeconfig: source } = await loadKubeConfig({
+    kubeConfigPath: '/kc',
+    kubeServer: 'b:6443',
+    env: {},
+    readFile: files({ '/kc': text }),
+  });
+  expect(source).toMatchObject({
+    document: {
+      'current-context': 'main',
+      clusters: [{ name: 'c', cluster: { server: 'http://b:6443', 'tls-server-name': 's' } }],
+      users: [{ name: 'u', user: { exec: { command: 'login' } } }],
+    },
   });
 });
 

@@ -1,7 +1,12 @@
 import { join } from 'node:path';
 import { OperatorError } from '@addon-operator/base/errors';
-import type { ClusterAccess } from './cluster-access.ts';
-import { checkServerUrl, type KubeconfigFile, resolveKubeconfig } from './kubeconfig-file.ts';
+import type { LocatedAccess } from './cluster-access.ts';
+import {
+  checkServerUrl,
+  type KubeconfigFile,
+  kubeconfigDocument,
+  resolveKubeconfig,
+} from './kubeconfig-file.ts';
 
 export interface KubeConfigOptions {
   /** `--kube-config`; must exist when given. */
@@ -30,13 +35,13 @@ const UNSAFE_VARIABLE = 'ADDON_OPERATOR_KUBE_ALLOW_UNSAFE';
  *
  * @throws OperatorError KUBE_CONFIG_INVALID naming the file and the field
  */
-export async function loadKubeConfig(options: KubeConfigOptions): Promise<ClusterAccess> {
+export async function loadKubeConfig(options: KubeConfigOptions): Promise<LocatedAccess> {
   const { env, readFile } = options;
   const choice = {
     context: presence(options.kubeContext),
     server: presence(options.kubeServer),
   };
-  const useFiles = (files: readonly KubeconfigFile[]): ClusterAccess =>
+  const useFiles = (files: readonly KubeconfigFile[]): LocatedAccess =>
     refuseUnsafe(resolveKubeconfig(files, choice), env);
 
   const explicitPath = presence(options.kubeConfigPath);
@@ -70,17 +75,25 @@ export async function loadKubeConfig(options: KubeConfigOptions): Promise<Cluste
   );
 }
 
-function bareServer(server: string): ClusterAccess {
+const MAIN = 'main';
+
+function bareServer(choice: string): LocatedAccess {
+  const server = checkServerUrl(choice, '--kube-server');
   return {
-    server: checkServerUrl(server, '--kube-server'),
+    server,
     currentNamespace: 'default',
     source: '--kube-server',
     tls: { isVerified: true },
     identity: { type: 'anonymous' },
+    kubeconfig: kubeconfigDocument({
+      context: { name: MAIN, fields: { cluster: MAIN } },
+      cluster: { name: MAIN, fields: { server } },
+      user: undefined,
+    }),
   };
 }
 
-async function inClusterAccess(options: KubeConfigOptions): Promise<ClusterAccess> {
+async function inClusterAccess(options: KubeConfigOptions): Promise<LocatedAccess> {
   const { env, readFile } = options;
   const host = env['KUBERNETES_SERVICE_HOST'] ?? '';
   const port = presence(env['KUBERNETES_SERVICE_PORT']) ?? '443';
@@ -88,16 +101,24 @@ async function inClusterAccess(options: KubeConfigOptions): Promise<ClusterAcces
   await requiredFile(TOKEN_PATH, 'service account token (is automountServiceAccountToken off?)', readFile);
   await requiredFile(caPath, 'service account CA', readFile);
   const [namespace] = await existingFiles([`${SERVICE_ACCOUNT_DIR}/namespace`], readFile);
+  const server = `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const currentNamespace = presence(namespace?.text.trim()) ?? 'default';
   return {
-    server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
-    currentNamespace: presence(namespace?.text.trim()) ?? 'default',
+    server,
+    currentNamespace,
     source: 'in-cluster',
     tls: { isVerified: true, ca: { type: 'file', path: caPath } },
     identity: { type: 'token', token: { type: 'file', path: TOKEN_PATH } },
+    // Files stay files, so that other programs see them rotate too.
+    kubeconfig: kubeconfigDocument({
+      context: { name: MAIN, fields: { cluster: MAIN, user: MAIN, namespace: currentNamespace } },
+      cluster: { name: MAIN, fields: { server, 'certificate-authority': caPath } },
+      user: { name: MAIN, fields: { tokenFile: TOKEN_PATH } },
+    }),
   };
 }
 
-function refuseUnsafe(access: ClusterAccess, env: KubeConfigOptions['env']): ClusterAccess {
+function refuseUnsafe(access: LocatedAccess, env: KubeConfigOptions['env']): LocatedAccess {
   const isInCluster = presence(env['KUBERNETES_SERVICE_HOST']) !== undefined;
   if (!isInCluster || env[UNSAFE_VARIABLE] === 'true') return access;
   const advice = `which is refused in a pod: use its service account, or set ${UNSAFE_VARIABLE}=true`;

@@ -1,9 +1,9 @@
-import { dirname, isAbsolute, join } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { OperatorError } from '@addon-operator/base/errors';
 import { isObject } from '@addon-operator/json';
 import { readFlowAtAnyColumn } from '@addon-operator/yaml/yaml-flow-columns';
 import { CORE_SCHEMA, load, mergeTag, YAMLException } from 'js-yaml';
-import type { ClusterAccess, Identity, Material, PluginUser } from './cluster-access.ts';
+import type { Identity, KubeconfigSource, LocatedAccess, Material, PluginUser } from './cluster-access.ts';
 
 /** The text of one kubeconfig file. */
 export interface KubeconfigFile {
@@ -34,7 +34,7 @@ const BASE64 = /^[A-Za-z0-9+/\s]+={0,2}\s*$/;
  *
  * @throws OperatorError KUBE_CONFIG_INVALID naming the file and the field
  */
-export function resolveKubeconfig(files: readonly KubeconfigFile[], choice: KubeconfigChoice): ClusterAccess {
+export function resolveKubeconfig(files: readonly KubeconfigFile[], choice: KubeconfigChoice): LocatedAccess {
   const documents = files.map((file) => ({ file, fields: readDocument(file) }));
   const source = files.map((file) => file.path).join(', ');
   const find = (list: string, item: string, name: string): Entry | undefined =>
@@ -65,8 +65,9 @@ export function resolveKubeconfig(files: readonly KubeconfigFile[], choice: Kube
   const ca = material(cluster, 'certificate-authority');
   const serverName = cluster.fields.text('tls-server-name');
   const client = user === undefined ? undefined : clientCertificate(user);
+  const server = serverUrl(cluster, choice.server);
   return {
-    server: serverUrl(cluster, choice.server),
+    server,
     currentNamespace: context.fields.text('namespace') ?? 'default',
     source,
     tls: {
@@ -76,6 +77,73 @@ export function resolveKubeconfig(files: readonly KubeconfigFile[], choice: Kube
       ...(client === undefined ? {} : { client }),
     },
     identity: user === undefined ? { type: 'anonymous' } : identityOf(user),
+    kubeconfig: sourceOf(files, { context, cluster, user }, choice.server === undefined ? undefined : server),
+  };
+}
+
+interface ChosenEntries {
+  readonly context: Entry;
+  readonly cluster: Entry;
+  readonly user: Entry | undefined;
+}
+
+/**
+ * The file, or where several are merged or the server is another one, what is used of them: the chosen entries as they
+ * are, with absolute paths. Entries of other clusters, which may have secrets, are left out.
+ */
+function sourceOf(
+  files: readonly KubeconfigFile[],
+  { context, cluster, user }: ChosenEntries,
+  server: string | undefined,
+): KubeconfigSource {
+  const [only, ...further] = files;
+  if (only !== undefined && further.length === 0 && server === undefined)
+    return { type: 'file', path: resolve(only.path) };
+  return kubeconfigDocument({
+    context: { name: context.name, fields: context.fields.all },
+    cluster: {
+      name: cluster.name,
+      fields: { ...withAbsolutePaths(cluster), ...(server === undefined ? {} : { server }) },
+    },
+    user: user === undefined ? undefined : { name: user.name, fields: withAbsolutePaths(user) },
+  });
+}
+
+interface NamedFields {
+  readonly name: string;
+  readonly fields: object;
+}
+
+/** The content of a kubeconfig with one context. */
+export function kubeconfigDocument(parts: {
+  readonly context: NamedFields;
+  readonly cluster: NamedFields;
+  readonly user: NamedFields | undefined;
+}): KubeconfigSource {
+  const { context, cluster, user } = parts;
+  const document = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': context.name,
+    contexts: [{ name: context.name, context: context.fields }],
+    clusters: [{ name: cluster.name, cluster: cluster.fields }],
+    users: user === undefined ? [] : [{ name: user.name, user: user.fields }],
+  };
+  return { type: 'document', document };
+}
+
+const PATH_FIELDS = ['certificate-authority', 'client-certificate', 'client-key', 'tokenFile'];
+
+function withAbsolutePaths(entry: Entry): object {
+  const paths = PATH_FIELDS.flatMap((field) => {
+    const path = entry.fields.text(field);
+    return path === undefined ? [] : [[field, absolutePath(entry, path)] as const];
+  });
+  const exec = entry.fields.mapping('exec');
+  return {
+    ...entry.fields.all,
+    ...Object.fromEntries(paths),
+    ...(exec === undefined ? {} : { exec: located(entry, exec) }),
   };
 }
 
@@ -150,7 +218,7 @@ function material(entry: Entry, field: string): Material | undefined {
 }
 
 function absolutePath(entry: Entry, path: string): string {
-  return isAbsolute(path) ? path : join(dirname(entry.file.path), path);
+  return resolve(dirname(entry.file.path), path);
 }
 
 function clientCertificate(user: Entry): { readonly cert: Material; readonly key: Material } | undefined {
@@ -176,17 +244,16 @@ function identityOf(user: Entry): Identity {
   if (username !== undefined) return { type: 'basic', username, password: fields.text('password') ?? '' };
   const exec = fields.mapping('exec');
   const authProvider = fields.mapping('auth-provider');
-  if (exec !== undefined) return { type: 'plugin', user: execUser(user, exec) };
+  if (exec !== undefined) return { type: 'plugin', user: { name: user.name, exec: located(user, exec) } };
   if (authProvider !== undefined) return { type: 'plugin', user: { name: user.name, authProvider } };
   return { type: 'anonymous' };
 }
 
-function execUser(user: Entry, exec: Readonly<Record<string, unknown>>): PluginUser {
+function located(user: Entry, exec: Readonly<Record<string, unknown>>): NonNullable<PluginUser['exec']> {
   const command = exec['command'];
   if (typeof command !== 'string' || command === '') throw user.fields.error('exec.command', 'is missing');
   // A bare name is looked up in PATH; anything with a slash is a path.
-  const located = command.includes('/') ? absolutePath(user, command) : command;
-  return { name: user.name, exec: { ...exec, command: located } };
+  return command.includes('/') ? { ...exec, command: absolutePath(user, command) } : exec;
 }
 
 function invalid(place: string, problem: string): OperatorError {
@@ -207,6 +274,11 @@ class FieldReader {
     this.#value = value;
     this.#path = path;
     this.#fail = fail;
+  }
+
+  /** All fields as they are. */
+  get all(): Readonly<Record<string, unknown>> {
+    return this.#value;
   }
 
   /** The path of one field, for messages. */
