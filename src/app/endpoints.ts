@@ -15,6 +15,7 @@ import { identityOf } from '../server/api/operator-identity.ts';
 import { startDebug } from '../server/start-debug.ts';
 import type { ConfigMapEventLog } from '../settings/log-parameters.ts';
 import { logLevelParameter } from '../settings/log-parameters.ts';
+import { runningSettings } from '../settings/running-settings.ts';
 import { startParameters } from '../settings/runtime-parameters.ts';
 import type { Settings } from '../settings.ts';
 import type { DaemonView } from '../status/daemon-view.ts';
@@ -80,6 +81,7 @@ export async function startDebugEndpoint(parts: DebugParts): Promise<Api> {
     redactor,
     parameters,
     identity,
+    settings: runningSettings(settings, host.cwd),
     log: logs.tail,
     ...debugCommands(operator, pauses, clock),
   };

@@ -14,12 +14,14 @@ import {
 import { parseJson } from '@addon-operator/json';
 import { inspect } from '../app/inspect.ts';
 import { clusterFacts } from '../devkit/doctor-facts.ts';
+import type { Inspection } from '../plan/inspection.ts';
 import { requestDebug } from '../server/debug-client.ts';
-import { readSettings } from '../settings/read-settings.ts';
 import type { Settings } from '../settings.ts';
+import { adoptPatches } from './adopt-patches.ts';
 import type { CliHost } from './cli-host.ts';
 import { findDebugSocket } from './find-socket.ts';
 import { harmless } from './harmless.ts';
+import { type OperatorSettings, operatorSettings, withCluster } from './operator-settings.ts';
 import { printData } from './print-data.ts';
 import { quietHost } from './quiet-host.ts';
 import { readVersion } from './version.ts';
@@ -79,37 +81,53 @@ async function factsOf(
   flags: DoctorOptions['flags'],
   host: CliHost,
 ): Promise<
-  Pick<DoctorFacts, 'machine' | 'failure'> & { readonly cluster?: ClusterFacts; readonly settings?: Settings }
+  Pick<DoctorFacts, 'machine' | 'failure' | 'isWithoutCluster'> & {
+    readonly cluster?: ClusterFacts;
+    readonly settings?: Settings;
+  }
 > {
   const signal = host.stopSignal();
   const failed = (error: unknown): Pick<DoctorFacts, 'failure'> => {
     signal.throwIfAborted();
     return { failure: { code: codeOf(error) ?? '', message: messageOf(error) } };
   };
-  let settings: Settings;
+  let operator: OperatorSettings;
   try {
-    settings = readSettings({ env: host.env, flags });
+    operator = await operatorSettings(flags, host);
   } catch (error) {
     return {
       machine: { tmpDir: { path: '', isNoexec: false, freeBytes: Number.POSITIVE_INFINITY } },
       ...failed(error),
     };
   }
+  const { settings, socketPath } = operator;
   const machine = machineFacts(resolve(host.cwd, settings.tmpDir), settings.watchesFiles);
   try {
-    // What the operator would log is what findings say.
-    const quiet = quietHost({ ...host, stderr: { write: () => true } });
-    const { configMapName: configMap } = settings;
-    const look = inspect(
-      settings,
-      quiet,
-      (found) => clusterFacts({ ...found, configMap }, host.clock, signal),
-      signal,
-    );
-    return { machine, settings, cluster: await look };
+    return await withCluster(settings, host, async ({ isMadeUp, ...found }) => {
+      const cluster = await factsOfCluster({ ...found, socketPath }, signal);
+      return { machine, settings, cluster, ...(isMadeUp && { isWithoutCluster: true }) };
+    });
   } catch (error) {
     return { machine, settings, ...failed(error) };
   }
+}
+
+/** With the values that hooks have set in the operator that runs, so that charts render as they do there. */
+async function factsOfCluster(
+  { settings, host, socketPath }: OperatorSettings & { readonly host: CliHost },
+  signal: AbortSignal,
+): Promise<ClusterFacts> {
+  // What the operator would log is what findings say.
+  const quiet = quietHost({ ...host, stderr: { write: () => true } });
+  const { configMapName: configMap } = settings;
+  const { clock } = host;
+  const look = async (found: Inspection): Promise<ClusterFacts> => {
+    const names = found.operator.registry.modules.map(({ name }) => name);
+    const lacking = await adoptPatches(found, names, { socketPath, clock }, signal);
+    const facts = await clusterFacts({ ...found, configMap }, clock, signal);
+    return { ...facts, accessProblems: [...lacking, ...facts.accessProblems] };
+  };
+  return await inspect(settings, quiet, look, signal);
 }
 
 /** By path; empty when no operator responds. */

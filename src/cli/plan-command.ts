@@ -1,9 +1,9 @@
 import { inspect } from '../app/inspect.ts';
 import { collectPlan } from '../plan/collect-plan.ts';
 import { outcomeOf } from '../plan/plan.ts';
-import { readSettings } from '../settings/read-settings.ts';
 import { type CliHost, fail } from './cli-host.ts';
 import { harmlessData } from './harmless.ts';
+import { type ClusterOfCommand, operatorSettings, withCluster } from './operator-settings.ts';
 import { paintFor, wantsColor } from './paint.ts';
 import { planText } from './plan-text.ts';
 import { printData } from './print-data.ts';
@@ -23,7 +23,20 @@ const EXIT_CODES = { nothing: 0, changes: 2, unknown: 1 } as const;
 
 /** Prints what a daemon would do, and returns the exit code. */
 export async function planCommand(options: PlanOptions, host: CliHost): Promise<number> {
-  const settings = readSettings({ env: host.env, flags: options.flags });
+  const { settings } = await operatorSettings(options.flags, host);
+  return await withCluster(settings, host, async ({ isMadeUp, ...cluster }) => {
+    if (isMadeUp)
+      host.stderr.write(
+        'Note: no cluster is configured (--kube-config): this is the plan for an empty one\n',
+      );
+    return await planOn(cluster, options);
+  });
+}
+
+async function planOn(
+  { settings, host }: Omit<ClusterOfCommand, 'isMadeUp'>,
+  options: PlanOptions,
+): Promise<number> {
   const signal = host.stopSignal();
   return await inspect(
     settings,

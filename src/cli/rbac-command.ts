@@ -6,11 +6,10 @@ import { inspect } from '../app/inspect.ts';
 import { grantsFor } from '../modules/access/grants.ts';
 import { neededAccess } from '../plan/needed-access.ts';
 import { requestDebug } from '../server/debug-client.ts';
-import { readSettings } from '../settings/read-settings.ts';
 import { adoptPatches } from './adopt-patches.ts';
 import { type CliHost, fail } from './cli-host.ts';
-import { findDebugSocket } from './find-socket.ts';
 import { harmless } from './harmless.ts';
+import { operatorSettings } from './operator-settings.ts';
 import { printData } from './print-data.ts';
 import { quietHost } from './quiet-host.ts';
 import { type RbacFormat, ROLE_NAME, rbacText } from './rbac-text.ts';
@@ -28,8 +27,7 @@ export interface RbacOptions {
  * so that rules may be missing.
  */
 export async function rbacCommand(options: RbacOptions, host: CliHost): Promise<number> {
-  const settings = readSettings({ env: host.env, flags: options.flags });
-  const socketPath = await findDebugSocket(options.flags, host);
+  const { settings, socketPath } = await operatorSettings(options.flags, host);
   const signal = host.stopSignal();
   const found = await inspect(
     settings,

@@ -65,6 +65,8 @@ export interface DebugEndpoint {
   readonly recorder: Pick<Recorder, 'serve' | 'sendFailed' | 'keptFailures'>;
   readonly releases: ReleaseCommands;
   readonly identity: OperatorIdentity;
+  /** The settings, for commands that look at what the operator works on. */
+  readonly settings: Readonly<Record<string, unknown>>;
   /** The log that can be followed. */
   readonly log?: LogTail | undefined;
   /** Masks secrets in responses. */
@@ -147,10 +149,11 @@ export function debugHandler(
   };
 }
 
-function daemonRoutes({ view, parameters }: DebugEndpoint): Route[] {
+function daemonRoutes({ view, parameters, settings }: DebugEndpoint): Route[] {
   return [
     get('/', () => textResponse('debug endpoint is alive\n')),
     get('/status.{format}', (_request, { format }) => statusResponse(view.status(), format)),
+    get('/settings.{format}', (_request, { format }) => dataResponse(dataFormat(format), settings)),
     get('/queue/main.{format}', (_request, { format }) => {
       const main = view.queues().find(({ name }) => name === 'main') ?? {
         name: 'main',

@@ -2,6 +2,7 @@ import { hasCode } from '@addon-operator/base/errors';
 import { expect, test } from 'vitest';
 import type { Settings } from '../settings.ts';
 import { readSetting, readSettings } from './read-settings.ts';
+import { runningSettings } from './running-settings.ts';
 
 type Env = Readonly<Record<string, string>>;
 
@@ -201,6 +202,48 @@ test.each([
   };
   expect(problemsOf({ ...ha, ...env })).toContain(problem);
   expect(() => read(env)).not.toThrow();
+});
+
+test('values of a running operator count for what neither flag nor variable gives', () => {
+  const running = runningSettings(
+    read({
+      ADDON_OPERATOR_NAMESPACE: 'ops',
+      HOOK_TIMEOUT: '90s',
+      MODULES_DIR: 'a:/b',
+      ADDON_OPERATOR_JQ: 'builtin',
+    }),
+    '/work',
+  );
+  const sent: unknown = JSON.parse(JSON.stringify(running));
+  const settings = readSettings({
+    env: { ADDON_OPERATOR_JQ: '/jq' },
+    flags: { 'config-map': 'mine' },
+    running: sent as Readonly<Record<string, unknown>>,
+  });
+  expect(settings).toMatchObject({
+    namespace: 'ops',
+    modulesDirs: ['/work/a', '/b'],
+    globalHooksDir: '/work/global-hooks',
+    kubeConfig: '',
+    jq: '/jq',
+    configMapName: 'mine',
+  });
+  expect(settings).toEqual({ ...settings, ...(sent as object), jq: '/jq', configMapName: 'mine' });
+  expect(running).not.toHaveProperty('debugHttpToken');
+});
+
+test('a value of another type, from an operator of another version, does not count', () => {
+  const running = {
+    namespace: ['ops'],
+    kubeClientQps: '5',
+    modulesDirs: 'modules',
+    crdFilterPrefixes: ['x'],
+  };
+  const env = { ADDON_OPERATOR_NAMESPACE: 'ns' };
+  expect(readSettings({ env, flags: {}, running })).toEqual({
+    ...readSettings({ env, flags: {} }),
+    crdFilterPrefixes: ['x'],
+  });
 });
 
 test('the failure policy of webhooks is accepted, though hooks decide it', () => {

@@ -10,6 +10,8 @@ export interface SettingSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Values given on the command line, by flag name without dashes. */
   readonly flags: Readonly<Record<string, string>>;
+  /** Values by name of the setting, for what neither a flag nor a variable gives. */
+  readonly running?: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -22,7 +24,7 @@ export function readSettings(sources: SettingSources): Settings {
   const values: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries(SETTINGS)) {
     try {
-      values[name] = readOne(setting, sources);
+      values[name] = readOne(name, setting, sources);
     } catch (error) {
       problems.push(messageOf(error));
     }
@@ -43,14 +45,20 @@ export function readSettings(sources: SettingSources): Settings {
  * @throws OperatorError CONFIG_INVALID naming flag, variable, value and what is accepted
  */
 export function readSetting<Name extends SettingName>(name: Name, sources: SettingSources): Settings[Name] {
-  return readOne(SETTINGS[name], sources) as Settings[Name];
+  return readOne(name, SETTINGS[name], sources) as Settings[Name];
 }
 
-function readOne(setting: Setting<unknown>, { env, flags }: SettingSources): unknown {
+function readOne(name: string, setting: Setting<unknown>, { env, flags, running }: SettingSources): unknown {
   const fromFlag = setting.flag === undefined ? undefined : flags[setting.flag];
   const variable = setting.env.find((name) => (env[name] ?? '') !== '');
   const fromEnv = variable === undefined ? undefined : env[variable];
-  const value = setting.type.parse(fromFlag ?? fromEnv ?? setting.default);
+  const text = fromFlag ?? fromEnv;
+  if (text === undefined && running !== undefined && Object.hasOwn(running, name)) {
+    const initial = setting.type.parse(setting.default);
+    // An operator of another version may have a setting of this name with other values.
+    if (isOfSameType(running[name], initial)) return running[name];
+  }
+  const value = setting.type.parse(text ?? setting.default);
   if (value !== undefined) return value;
   const where = fromFlag === undefined ? `variable ${variable}` : `flag --${setting.flag}`;
   const other =
@@ -61,11 +69,15 @@ function readOne(setting: Setting<unknown>, { env, flags }: SettingSources): unk
         : `flag --${setting.flag}`;
   throw new OperatorError(
     'CONFIG_INVALID',
-    `${where}${other === '' ? '' : ` (${other})`}: value "${fromFlag ?? fromEnv}" is invalid; accepted: ${setting.type.accepted}`,
+    `${where}${other === '' ? '' : ` (${other})`}: value "${text}" is invalid; accepted: ${setting.type.accepted}`,
   );
 }
 
-function problemsBetween(settings: Settings, { env, flags }: SettingSources): string[] {
+function isOfSameType(one: unknown, other: unknown): boolean {
+  return typeof one === typeof other && Array.isArray(one) === Array.isArray(other);
+}
+
+function problemsBetween(settings: Settings, { env, flags, running = {} }: SettingSources): string[] {
   const problems: string[] = [];
   if (settings.namespace === '' && settings.isHaEnabled) {
     problems.push(
@@ -80,7 +92,8 @@ function problemsBetween(settings: Settings, { env, flags }: SettingSources): st
     if (settings.podName === '')
       problems.push('ADDON_OPERATOR_POD env not set or empty: ADDON_OPERATOR_HA needs it');
     const { env: names, flag } = SETTINGS.listenAddress;
-    if (flags[flag ?? ''] === undefined && names.every((name) => (env[name] ?? '') === ''))
+    const isGiven = flags[flag ?? ''] !== undefined || names.some((name) => (env[name] ?? '') !== '');
+    if (!isGiven && !Object.hasOwn(running, 'listenAddress'))
       problems.push(
         'ADDON_OPERATOR_LISTEN_ADDRESS env not set or empty: ADDON_OPERATOR_HA needs the IP of the pod',
       );

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.ts';
 import { type SandboxBackend, sandboxBackend } from '../support/backends.ts';
 import { World } from '../support/world.ts';
-import { configMapChart, shHook } from '../support/world-files.ts';
+import { configMapChart, shHook, writeTree } from '../support/world-files.ts';
 
 const WAIT = { timeout: 60_000, interval: 50 };
 const NOT_RUNNING = 'Note: no running operator responds, so queues, hooks and failures were not checked\n';
@@ -31,15 +31,20 @@ interface Said {
 }
 
 async function doctor(world: World, ...more: readonly string[]): Promise<Said> {
-  let [text, error] = ['', ''];
   const flags = Object.entries(world.flags).map(([flag, value]) => `--${flag}=${value}`);
-  const exitCode = await runCli(['doctor', ...flags, ...more], {
-    env: {
-      ...world.hostEnv,
-      ...world.settingsEnv,
-      PATH: `${dirname(process.execPath)}:${process.env['PATH']}`,
-    },
-    cwd: world.directory,
+  const env = { ...world.hostEnv, ...world.settingsEnv };
+  return await command(['doctor', ...flags, ...more], world.directory, env);
+}
+
+async function command(
+  args: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string | undefined>> = { HOME: cwd },
+): Promise<Said> {
+  let [text, error] = ['', ''];
+  const exitCode = await runCli(args, {
+    env: { ...env, PATH: `${dirname(process.execPath)}:${process.env['PATH']}` },
+    cwd,
     clock: systemClock,
     stdout: { write: (part: string) => (text += part) },
     stderr: { write: (part: string) => (error += part) },
@@ -107,6 +112,61 @@ test('says why the operator cannot start', async () => {
   expect((await doctor(world, '--hook-timeout=soon')).text).toContain(
     '(start)\n  addon-operator help flags\n',
   );
+});
+
+test('works beside a running operator with its settings, cluster and values', async () => {
+  await using world = await World.create(backend, {
+    flags: { 'secret-references': '*' },
+    modules: {
+      'values.yaml':
+        'webEnabled: true\nweb: {password: {valueFrom: {secretKeyRef: {name: db, key: password}}}}\n',
+      '001-web/Chart.yaml': 'name: web\nversion: 0.1.0\n',
+      '001-web/templates/a.yaml': `apiVersion: v1
+kind: ConfigMap
+metadata: {name: web}
+data: {a: {{ required "no port" .Values.web.port | quote }}, b: {{ trimSuffix "x" .Values.web.password | len | quote }}}
+`,
+      '001-web/hooks/port.sh': shHook(
+        'beforeHelm: 1',
+        `echo '{"op": "add", "path": "/web/port", "value": "80"}' >"$VALUES_JSON_PATCH_PATH"`,
+      ),
+    },
+  });
+  const { namespace, directory: cwd } = world;
+  const body = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'db', namespace },
+    stringData: { password: 'p4ssw0rd' },
+  };
+  await backend.request({ method: 'POST', path: `/api/v1/namespaces/${namespace}/secrets`, body });
+  await world.converge();
+  const socket = `--debug-unix-socket=${world.flags['debug-unix-socket']}`;
+  expect(await command(['doctor', socket], cwd)).toEqual({ exitCode: 0, text: '', error: '' });
+  const plan = await command(['plan', socket, 'web'], directory);
+  expect(plan).toMatchObject({ exitCode: 0, error: '' });
+  expect((await command(['rbac', socket], cwd)).text).toContain('configmaps');
+});
+
+test('checks and plans modules without a cluster', async () => {
+  const cwd = await mkdtemp(join(directory, 'modules-'));
+  const modules = join(cwd, 'modules');
+  const env = { HOME: cwd, MODULES_DIR: modules };
+  await writeTree(modules, WEB);
+  const well = await command(['doctor'], cwd, env);
+  expect(well).toMatchObject({ exitCode: 0, text: '' });
+  expect(well.error).toBe(
+    `Note: no cluster is configured, so modules and hooks were checked on an empty one\n${NOT_RUNNING}`,
+  );
+  const plan = await command(['plan'], cwd, env);
+  expect(plan).toMatchObject({ exitCode: 2, text: expect.stringContaining('+ web: install') });
+  expect(plan.error).toBe(
+    'Note: no cluster is configured (--kube-config): this is the plan for an empty one\n',
+  );
+  await writeTree(modules, {
+    '001-web/templates/a.yaml': '{{ required "no port" .Values.web.port }}',
+  });
+  expect(await command(['doctor'], cwd, env)).toMatchObject({ text: expect.stringContaining('no port') });
 });
 
 test('queries a running operator, and writes an archive without secrets', async () => {

@@ -23,6 +23,7 @@ export const NO_COMMANDS: Pick<
   | 'recorder'
   | 'releases'
   | 'identity'
+  | 'settings'
 > = {
   pauses: NO_PAUSES,
   releaseFinalizer: async () => 'not-held',
@@ -48,6 +49,7 @@ export const NO_COMMANDS: Pick<
       eventLoopDelay: { meanMs: 0, p99Ms: 0 },
     }),
   },
+  settings: {},
   releases: {
     unlock: async () => ({ type: 'absent' }),
     confirmFiles: () => false,

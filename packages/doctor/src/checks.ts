@@ -162,9 +162,12 @@ export function findingsOf(facts: DoctorFacts): readonly Finding[] {
 }
 
 /** What could not be checked, as sentences. */
-export function leftOut({ cluster, daemon }: DoctorFacts): readonly string[] {
+export function leftOut({ cluster, isWithoutCluster, daemon }: DoctorFacts): readonly string[] {
   return [
     ...(cluster === undefined ? ['the cluster was not checked, because the operator cannot start'] : []),
+    ...(isWithoutCluster === true
+      ? ['no cluster is configured, so modules and hooks were checked on an empty one']
+      : []),
     ...(daemon === undefined
       ? ['no running operator responds, so queues, hooks and failures were not checked']
       : []),

@@ -136,6 +136,7 @@ test('each check has a planted fault', () => {
 
 test('says what was left out', () => {
   expect(leftOut({ machine: MACHINE })).toHaveLength(2);
+  expect(leftOut({ ...WELL, isWithoutCluster: true })).toEqual([expect.stringContaining('no cluster')]);
 });
 
 test('reads this machine as the kernel describes it', async () => {

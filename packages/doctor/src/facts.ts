@@ -53,6 +53,8 @@ export interface DoctorFacts {
   readonly machine: MachineFacts;
   /** Why the operator cannot start with these settings, directories and this cluster; absent when it can. */
   readonly failure?: { readonly code: string; readonly message: string };
+  /** Whether no cluster is configured, and an empty one was looked at. */
+  readonly isWithoutCluster?: boolean;
   /** Absent when the cluster could not be looked at. */
   readonly cluster?: ClusterFacts;
   /** Absent when no operator responds. */

@@ -8,6 +8,13 @@ import {
   resolveKubeconfig,
 } from './kubeconfig-file.ts';
 
+/** Nothing names a cluster. */
+export class NoClusterError extends OperatorError {
+  constructor(message: string) {
+    super('KUBE_CONFIG_INVALID', message);
+  }
+}
+
 export interface KubeConfigOptions {
   /** `--kube-config`; must exist when given. */
   readonly kubeConfigPath?: string | undefined;
@@ -33,7 +40,7 @@ const UNSAFE_VARIABLE = 'ADDON_OPERATOR_KUBE_ALLOW_UNSAFE';
  * Inside a cluster (KUBERNETES_SERVICE_HOST is set) a kubeconfig that runs programs or skips TLS verification is
  * refused unless ADDON_OPERATOR_KUBE_ALLOW_UNSAFE is `true`.
  *
- * @throws OperatorError KUBE_CONFIG_INVALID naming the file and the field
+ * @throws OperatorError KUBE_CONFIG_INVALID naming the file and the field; a {@link NoClusterError} if there is none
  */
 export async function loadKubeConfig(options: KubeConfigOptions): Promise<LocatedAccess> {
   const { env, readFile } = options;
@@ -70,8 +77,8 @@ export async function loadKubeConfig(options: KubeConfigOptions): Promise<Locate
     if (files.length > 0) return useFiles(files);
   }
   if (choice.server !== undefined && choice.context === undefined) return bareServer(choice.server);
-  throw invalid(
-    'no cluster found: set --kube-config (or KUBE_CONFIG, KUBECONFIG), or run in a pod with a service account',
+  throw new NoClusterError(
+    'Cannot use the Kubernetes configuration: no cluster found: set --kube-config (or KUBE_CONFIG, KUBECONFIG), or run in a pod with a service account',
   );
 }
 
