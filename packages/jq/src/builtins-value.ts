@@ -104,7 +104,7 @@ export const VALUE_BUILTINS: BuiltinTable = {
 function lengthOf(input: Value): Value {
   if (input === null) return 0;
   if (typeof input === 'string') return Array.from(input).length;
-  if (isNumber(input)) return toDouble(input) < 0 ? negate(input) : input;
+  if (isNumber(input)) return toDouble(input) < 0 || Object.is(input, -0) ? negate(input) : input;
   if (isArray(input)) return input.length;
   if (isObject(input)) return Object.keys(input).length;
   throw failure(input, 'has no length');
@@ -117,6 +117,7 @@ function keysOf(input: Value): Value {
 }
 
 function has(input: Value, key: Value): boolean {
+  if (input === null) return false;
   if (isObject(input) && typeof key === 'string') return Object.hasOwn(input, key);
   if (isArray(input) && isNumber(key)) {
     const index = Math.trunc(toDouble(key));

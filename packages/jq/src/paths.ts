@@ -16,14 +16,9 @@ export function asPath(value: Value): Path {
   return value;
 }
 
-/** The value at a path; null as soon as a step comes upon null. */
+/** The value at a path. Below null everything is null, but a step that no value has is an error there too. */
 export function getPath(value: Value, path: Path): Value {
-  let current = value;
-  for (const key of path) {
-    if (current === null) return null;
-    current = valueAt(current, key);
-  }
-  return current;
+  return path.reduce(valueAt, value);
 }
 
 /** A copy with another value at the path; objects and arrays on the way are made where there is null. */
@@ -60,7 +55,7 @@ function withItem(target: readonly Value[], index: number, item: Value): Value {
 }
 
 function withSlice(target: readonly Value[], slice: ValueObject, items: Value): Value {
-  if (!isArray(items)) throw new JqError('A slice of an array can only be assigned another array');
   const { start, end } = boundsOf(target.length, slice);
+  if (!isArray(items)) throw new JqError('A slice of an array can only be assigned another array');
   return target.toSpliced(start, end - start, ...items);
 }
