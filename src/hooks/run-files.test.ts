@@ -120,7 +120,7 @@ test('readOutputs() returns what the hook wrote, empty where it wrote nothing', 
 test('readOutputs() skips a byte order mark at the start of every output', () => {
   const files = create();
   for (const variable of OUTPUT_VARIABLES) writeFileSync(pathIn(files, variable), `\u{FEFF}${variable}`);
-  expect(Object.values(files.readOutputs(never)).toSorted()).toEqual([...OUTPUT_VARIABLES].toSorted());
+  expect(new Set(Object.values(files.readOutputs(never)))).toEqual(new Set(OUTPUT_VARIABLES));
 });
 
 test.each(OUTPUT_VARIABLES)(
