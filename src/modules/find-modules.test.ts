@@ -245,6 +245,22 @@ test('findModules() skips a byte order mark at the start of each file', async ()
   expect(values?.problems('web', { a: 1 })).toHaveLength(1);
 });
 
+test.each([
+  ['a chart and 53 characters', 53, { 'Chart.yaml': 'name: x\nversion: 1.0.0\n' }, undefined],
+  ['templates and 54 characters', 54, { 'templates/': '' }, 'invalid'],
+  ['a chart and 54 characters', 54, { 'Chart.yaml': 'name: x\nversion: 1.0.0\n' }, 'invalid'],
+  ['hooks only and 54 characters', 54, { 'hooks/': '' }, undefined],
+])('findModules() refuses names that are too long for a release: %s', async (_what, length, files, type) => {
+  const name = 'a'.repeat(length);
+  const paths = Object.entries(files).map(([path, text]) => [`modules/${name}/${path}`, text]);
+  await make({ ...Object.fromEntries(paths), 'modules/web/templates/': '' });
+  const { modules } = await find();
+  expect(modules.map(({ refusal }) => refusal?.type)).toEqual([type, undefined]);
+  if (type === undefined) return;
+  const reason = `the name ${name} has 54 characters, but a helm release may have 53`;
+  expect(modules[0]?.refusal).toEqual({ type, reason, remedy: 'rename the directory of the module' });
+});
+
 test('findModules() warns about further documents in a file', async () => {
   await make({ 'modules/values.yaml': 'webEnabled: true\n---\nwebEnabled: false', 'modules/web/': '' });
   expect([...(await find()).commonFlags]).toStrictEqual([['web', true]]);

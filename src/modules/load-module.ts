@@ -16,7 +16,7 @@ import type { ChartKind, Module, Refusal } from './module.ts';
 import { type ModuleManifest, NO_MANIFEST, parseManifest } from './module-manifest.ts';
 
 /**
- * Reads what the directory of one module says. A module.yaml that cannot be used refuses the module.
+ * Reads what the directory of one module says. A module.yaml or a name that cannot be used refuses the module.
  *
  * @param common the values.yaml beside the module's directory
  * @param isStrict whether the module must have a values.yaml
@@ -31,7 +31,8 @@ export async function loadModule(
 ): Promise<Module> {
   const key = keyOfName(name);
   const own = await readValuesFile(join(path, 'values.yaml'), isStrict, log);
-  const { manifest, refusal } = await readManifest(path);
+  const chart = await chartKind(path);
+  const { manifest, refusal = refusalOfName(name, chart) } = await readManifest(path);
   return {
     name,
     key,
@@ -40,13 +41,25 @@ export async function loadModule(
     ...(refusal && { refusal }),
     ...(link !== undefined && { link }),
     ...(entries && { entries }),
-    chart: await chartKind(path),
+    chart,
     enabledScript: await enabledScript(path, name, log),
     ownFlag: flagOfFile(own, `${key}Enabled`),
     loadedValues: { text: own.text },
     staticValues: mergeValues(sectionOfFile(common, key), sectionOfFile(own, key)),
     manifest,
     version: manifest.version ?? (await readChartVersion(path)),
+  };
+}
+
+/** What helm takes as the name of a release, which is that of the module. */
+const MAX_RELEASE_NAME = 53;
+
+function refusalOfName(name: string, chart: ChartKind): Refusal | undefined {
+  if (chart === 'none' || name.length <= MAX_RELEASE_NAME) return undefined;
+  return {
+    type: 'invalid',
+    reason: `the name ${name} has ${name.length} characters, but a helm release may have ${MAX_RELEASE_NAME}`,
+    remedy: 'rename the directory of the module',
   };
 }
 

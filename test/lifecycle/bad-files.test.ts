@@ -41,6 +41,27 @@ describeApiIndependent((backend) => {
     },
   );
 
+  test('a name that is too long for a release holds its module alone, and is logged once', async () => {
+    const name = 'very-long-name-of-a-module-that-no-release-of-helm-can-have';
+    await using world = await World.create(backend(), {
+      modules: {
+        'values.yaml': 'veryLongNameOfAModuleThatNoReleaseOfHelmCanHaveEnabled: true\nwebEnabled: true\n',
+        ...under(`001-${name}`, configMapChart('long', 'web')),
+        ...under('002-web', configMapChart('web', 'web')),
+      },
+    });
+    await world.converge();
+    expect(await world.get('configmaps', 'web')).toBeDefined();
+    const refused = world.log.records.filter(({ level }) => level === 'error');
+    expect(refused).toMatchObject([
+      {
+        module: name,
+        reason: `the name ${name} has ${name.length} characters, but a helm release may have 53`,
+      },
+    ]);
+    expect(world.log.records.some(({ msg }) => String(msg).includes('will retry'))).toBe(false);
+  });
+
   test('entries of the modules directory that are not directories are ignored with a warning', async () => {
     await using world = await World.create(backend(), {
       modules: {
