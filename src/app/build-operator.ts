@@ -79,16 +79,16 @@ export interface BuildOptions {
   readonly stop: AbortSignal;
   /** The ports of webhooks that another replica can take over; undefined where there is one replica only. */
   readonly heldPorts: Lead['heldPorts'];
-  /** Shows that the start waits for a file that can be loaded; see {@link FileWaits}. */
-  readonly onWait?: Parameters<typeof createFileWaits>[0]['onWait'];
   /** What is started later is entered here. */
   readonly running: AsyncDisposableStack;
   /** Default: it runs all modules. */
   readonly variant?: OperatorVariant;
 }
 
-/** What an operator does not do. */
+/** How an operator is different. */
 export interface OperatorVariant {
+  /** Shows that the start waits for a file that can be loaded; see {@link FileWaits}. */
+  readonly onWait?: Parameters<typeof createFileWaits>[0]['onWait'];
   /** Nothing is run, and nothing is written to the cluster. */
   readonly isInspection?: true;
   /** The only module that it runs. */
@@ -122,7 +122,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const log = componentLog(host, 'operator');
   const traces = new TaskTraces({ ...base.tracing, clock, newEventId: eventIds(host.random) });
   const authorization = await createAuthorization({ ...all, isInspection });
-  const loads = createFileWaits({ ...options, isInspection });
+  const loads = createFileWaits({ ...options, onWait: variant.onWait, isInspection });
   const crds = createCrds({ ...options, ...base.cluster, kube: base.cluster.helm });
   const memory = await ModuleMemory.load({
     store: lone ? undefined : fileSetStore(all.kube, memoryRef(settings)),

@@ -181,13 +181,15 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     configMap,
     objects,
     heldPorts: lead.heldPorts,
-    onWait: async (error) => {
-      const status = (): OperatorStatus => unloadedStatus(error);
-      probes.show({ ...STARTING_VIEW, status });
-      const socket = await startStatusSocket({ settings, status, redactor, peerUid, log: host.log });
-      return () => socket.stop();
+    variant: {
+      lone: lone?.module,
+      onWait: async (error) => {
+        const status = (): OperatorStatus => unloadedStatus(error);
+        probes.show({ ...STARTING_VIEW, status });
+        const socket = await startStatusSocket({ settings, status, redactor, peerUid, log: host.log });
+        return () => socket.stop();
+      },
     },
-    variant: { lone: lone?.module },
   });
   const { operator, loads } = parts;
   warnAboutUnknownModules(operator);

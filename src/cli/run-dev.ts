@@ -162,7 +162,10 @@ async function check(
   const module = operator.registry.find(name);
   if (module === undefined) return;
   if (module.refusal !== undefined)
-    throw new OperatorError('MODULE_UNAUTHORIZED', `module ${name} is not authorized: ${module.refusal}`);
+    throw new OperatorError(
+      module.refusal.type === 'unauthorized' ? 'MODULE_UNAUTHORIZED' : 'MODULE_INVALID',
+      `module ${name} is not run: ${module.refusal.reason}`,
+    );
   const pause = operator.pauses.of(name);
   if (pause !== undefined)
     throw new OperatorError(

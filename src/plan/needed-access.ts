@@ -49,7 +49,7 @@ export async function neededAccess(
   ];
   const modules = wanted.filter(({ refusal }) => refusal === undefined);
   const problems = wanted.flatMap(({ name, refusal }) =>
-    refusal === undefined ? [] : [`module ${name} is not authorized: ${refusal}`],
+    refusal === undefined ? [] : [`module ${name} is not run: ${refusal.reason}`],
   );
   const collect = async (what: string, part: () => Promise<readonly Access[]>): Promise<void> => {
     try {
