@@ -68,8 +68,7 @@ export async function discoverModules(
   const responses = new Map<ModuleName, readonly SourceResponse[]>();
   const modules = new Map(input.modules.map((module) => [module.name, module]));
   for (const module of input.modules) {
-    const facts = { modules, enabled, deployed: input.deployed };
-    const unmet = unmetRequirement(withoutRefused(module, modules, input.deployed), facts);
+    const unmet = unmetRequirement(module, { modules, enabled, deployed: input.deployed });
     const verdictOf = (): Promise<ScriptVerdict> => verdictOfScript(module, [...enabled], runScript, signal);
     // A module that cannot run anyway needs no opinion of its script.
     const wanted = await decide(module, input, unmet === undefined ? verdictOf : undefined);
@@ -160,19 +159,6 @@ function refuse(
     case 'invalid':
       return isDeployed || decision.isEnabled ? { isEnabled: true, source: 'files', reason } : decision;
   }
-}
-
-/** What counts of what a module requires: it is not deleted because another one is not authorized. */
-function withoutRefused(
-  { name, manifest }: Module,
-  modules: ReadonlyMap<ModuleName, Module>,
-  deployed: ReadonlySet<ModuleName> = new Set(),
-): Pick<Module, 'manifest'> {
-  if (!deployed.has(name)) return { manifest };
-  const isAuthorized = (required: ModuleName): boolean => modules.get(required)?.refusal === undefined;
-  return {
-    manifest: { ...manifest, requires: manifest.requires.filter((other) => isAuthorized(other.name)) },
-  };
 }
 
 async function verdictOfScript(

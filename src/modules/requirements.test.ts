@@ -16,7 +16,7 @@ interface Case {
 function unmet({ range, isOptional = false, version, isEnabled = true, isMissing = false }: Case) {
   const manifest = { ...NO_MANIFEST, requires: [{ name: DB, version: range, isOptional }] };
   return unmetRequirement(
-    { manifest },
+    { name: 'web' as ModuleName, manifest },
     {
       modules: new Map(isMissing ? [] : [[DB, { version }]]),
       enabled: new Set(isEnabled && !isMissing ? [DB] : []),

@@ -5,23 +5,27 @@ import type { Requirement } from './module-manifest.ts';
 
 /** What is known about the other modules when a module is decided about. */
 interface RequirementFacts {
-  readonly modules: ReadonlyMap<ModuleName, Pick<Module, 'version' | 'refusal'>>;
-  readonly enabled: ReadonlySet<ModuleName>;
+  readonly modules: Pick<ReadonlyMap<ModuleName, Pick<Module, 'version' | 'refusal'>>, 'get'>;
+  readonly enabled: Pick<ReadonlySet<ModuleName>, 'has'>;
   /** Modules that run or have a release. Default: none. */
   readonly deployed?: ReadonlySet<ModuleName> | undefined;
+}
+
+/** Why a requirement is not met. */
+export interface UnmetRequirement {
+  readonly type: 'absent' | 'disabled' | 'unauthorized' | 'version-unknown' | 'version';
+  /** Completes a sentence whose subject is the module. */
+  readonly text: string;
 }
 
 /**
  * Why a module cannot be enabled although it shall be; undefined when all it requires is there. A module that is
  * required optionally counts only when it is enabled.
  */
-export function unmetRequirement(
-  { manifest }: Pick<Module, 'manifest'>,
-  facts: RequirementFacts,
-): string | undefined {
-  for (const requirement of manifest.requires) {
-    const problem = problemWith(requirement, facts);
-    if (problem !== undefined) return problem;
+export function unmetRequirement(module: Requiring, facts: RequirementFacts): string | undefined {
+  for (const { name } of module.manifest.requires) {
+    const unmet = unmetOf(module, name, facts);
+    if (unmet !== undefined) return unmet.text;
   }
   return undefined;
 }
@@ -31,19 +35,42 @@ const REFUSED: Readonly<Record<Refusal['type'], string>> = {
   gone: 'is held because its files are gone',
   invalid: 'has a file that cannot be used',
 };
+type Requiring = Pick<Module, 'name' | 'manifest'>;
+
+/**
+ * Why one of the modules that a module requires does not let it be enabled; undefined if it does. A module that is deployed
+ * is not deleted because another one is not authorized.
+ */
+export function unmetOf(
+  { name, manifest }: Requiring,
+  required: ModuleName,
+  facts: RequirementFacts,
+): UnmetRequirement | undefined {
+  const requirement = manifest.requires.find((other) => other.name === required);
+  if (requirement === undefined) return undefined;
+  if (facts.deployed?.has(name) === true && facts.modules.get(required)?.refusal !== undefined)
+    return undefined;
+  return problemWith(requirement, facts);
+}
 
 function problemWith(
   { name, version: range, isOptional }: Requirement,
   { modules, enabled, deployed }: RequirementFacts,
-): string | undefined {
+): UnmetRequirement | undefined {
   const other = modules.get(name);
-  if (other === undefined) return isOptional ? undefined : `requires module ${name}, which does not exist`;
-  if (!enabled.has(name)) return isOptional ? undefined : `requires module ${name}, which is disabled`;
+  const unlessOptional = (type: UnmetRequirement['type'], what: string): UnmetRequirement | undefined =>
+    isOptional ? undefined : { type, text: `requires module ${name}, which ${what}` };
+  if (other === undefined) return unlessOptional('absent', 'does not exist');
+  if (!enabled.has(name)) return unlessOptional('disabled', 'is disabled');
   if (other.refusal !== undefined && deployed?.has(name) !== true)
-    return isOptional ? undefined : `requires module ${name}, which ${REFUSED[other.refusal.type]}`;
+    return unlessOptional('unauthorized', REFUSED[other.refusal.type]);
   if (range === undefined) return undefined;
+  const wanted = `requires module ${name} in version ${range}`;
   if (other.version === undefined)
-    return `requires module ${name} in version ${range}, but its version is unknown: set it in module.yaml or Chart.yaml`;
+    return {
+      type: 'version-unknown',
+      text: `${wanted}, but its version is unknown: set it in module.yaml or Chart.yaml`,
+    };
   if (satisfies(other.version, range, { includePrerelease: true })) return undefined;
-  return `requires module ${name} in version ${range}, but it has version ${other.version}`;
+  return { type: 'version', text: `${wanted}, but it has version ${other.version}` };
 }

@@ -1,6 +1,7 @@
 import { isoTime } from '@addon-operator/base/bounded-time';
 import type { QueueEntry, TaskQueue } from '@addon-operator/task-queue';
 import type { Module } from '../modules/module.ts';
+import { unmetOf } from '../modules/requirements.ts';
 import { errorOfTask } from '../status/error-of-task.ts';
 import { causesOf, firstCauseOf, NO_OBSTACLES } from '../status/module-causes.ts';
 import type {
@@ -184,14 +185,22 @@ function heldBy(status: ModuleStatus, { refusal }: Module): Pick<ModuleExplanati
 
 function requirementsOf(
   operator: Explained,
-  { manifest }: Module,
+  module: Module,
   queued: PlacesByModule,
 ): ModuleExplanation['requires'] {
-  return manifest.requires.map(({ name, version, isOptional }) => ({
+  const { registry } = operator;
+  const facts = {
+    modules: { get: (name: ModuleName) => registry.find(name) },
+    enabled: { has: (name: ModuleName) => registry.isEnabled(name) },
+    deployed: registry.deployed,
+  };
+  return module.manifest.requires.map(({ name, version, isOptional }) => ({
     name,
     range: version ?? null,
     isOptional,
     status: isKnown(operator, name) ? statusOf(operator, name, queued.get(name) ?? []) : null,
+    // Before the first discovery no module is enabled yet.
+    unmet: registry.discovery === undefined ? null : (unmetOf(module, name, facts) ?? null),
   }));
 }
 

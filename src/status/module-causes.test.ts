@@ -62,7 +62,8 @@ const NEIGHBOUR_HOOK = {
   task: 'GlobalHookRun',
   pid: null,
 };
-const DB = { name: 'db', range: null, isOptional: false, status: 'failing' } as const;
+const DB = { name: 'db', range: null, isOptional: false, status: 'failing', unmet: null } as const;
+const ABSENT = { type: 'absent', text: 'requires module db, which does not exist' } as const;
 const DRIFTED = {
   resource: 'ns/Deployment/web',
   fields: ['/a'],
@@ -120,7 +121,7 @@ const ROWS: readonly Row[] = [
       status: 'disabled',
       source: 'requirement',
       reason: 'requires module db, which does not exist',
-      requires: [{ name: 'db', range: '>=2', isOptional: false, status: null }],
+      requires: [{ ...DB, status: null, unmet: ABSENT }],
     },
     {},
     'Failed',

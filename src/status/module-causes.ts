@@ -189,22 +189,33 @@ function deletionPutOff({ module, nextReconcileAt }: Explained): Cause {
 }
 
 /** Flags enable the module, and what it requires does not let it run. */
-function requirementMissing({ reason, requires }: Explained): Cause {
-  const missing = missingRequirement(requires, reason);
+function requirementMissing({ module, reason, requires }: Explained): Cause {
+  const missing = requires.find(({ unmet }) => unmet !== null);
   return cause('requirements', 'RequirementMissing', reason, {
     isStalled: true,
     ...(missing !== undefined && {
       ref: `module/${missing.name}`,
-      remedy: `enable or add module ${missing.name}${missing.range === null ? '' : ` in version ${missing.range}`}; \`addon-operator explain module ${missing.name}\` says why it is not`,
+      remedy: requirementRemedy(module, missing),
     }),
   });
 }
 
-/** The one that a decision is about. */
-function missingRequirement(requires: readonly RequiredModule[], reason: string): RequiredModule | undefined {
-  return requires.find(
-    ({ name }) => reason.includes(`module ${name},`) || reason.includes(`module ${name} `),
-  );
+function requirementRemedy(module: string, { name, range, unmet }: RequiredModule): string {
+  const version = range === null ? '' : ` in version ${range}`;
+  const explain = `\`addon-operator explain module ${name}\``;
+  switch (unmet?.type) {
+    case 'absent':
+      return `add module ${name}${version}`;
+    case 'unauthorized':
+      return `authorize module ${name}; ${explain} says why it is not`;
+    case 'version-unknown':
+      return `set the version of module ${name} in its module.yaml or Chart.yaml`;
+    case 'version':
+      return `install module ${name}${version}, or change the range in the module.yaml of module ${module}`;
+    case 'disabled':
+    case undefined:
+      return `enable module ${name}${version}; ${explain} says why it is disabled`;
+  }
 }
 
 function failed(explained: Explained, isActive: boolean): Cause {

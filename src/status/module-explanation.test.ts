@@ -18,8 +18,8 @@ const WEB: ModuleExplanation = {
   deletionPolicy: 'delete',
   drift: null,
   requires: [
-    { name: 'db', range: '>=2', isOptional: false, status: 'ready' },
-    { name: 'cache', range: null, isOptional: true, status: null },
+    { name: 'db', range: '>=2', isOptional: false, status: 'ready', unmet: null },
+    { name: 'cache', range: null, isOptional: true, status: null, unmet: null },
   ],
   phase: 'helm',
   waitsFor: ['the end of its pause'],

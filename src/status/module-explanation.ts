@@ -1,5 +1,6 @@
 import type { ErrorCode } from '@addon-operator/base/errors';
 import { oneLine, readableLine } from '@addon-operator/base/escape-controls';
+import type { UnmetRequirement } from '../modules/requirements.ts';
 import { type Cause, firstFalse, type WhyNode, whyRows } from './cause.ts';
 
 /** The state of a module in one word. */
@@ -37,6 +38,8 @@ export interface RequiredModule {
   readonly isOptional: boolean;
   /** Null for a module that does not exist. */
   readonly status: ModuleStatus | null;
+  /** Why it does not let the module be enabled; null where it does. */
+  readonly unmet: UnmetRequirement | null;
 }
 
 /** Everything there is to say about one module. Times are RFC 3339 in UTC; null where there is nothing. */
@@ -237,7 +240,8 @@ export function textTable(texts: readonly (readonly string[])[]): string {
   return `${rows.map(line).join('\n')}\n`;
 }
 
-function requiredText({ name, range, isOptional, status }: RequiredModule): string {
+/** A required module with its status. */
+export function requiredText({ name, range, isOptional, status }: RequiredModule): string {
   const version = range === null ? '' : ` ${range}`;
   return `${name}${version}${isOptional ? ', optional' : ''}: ${status ?? 'does not exist'}`;
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { UnmetRequirement } from '../modules/requirements.ts';
 import type { Cause } from './cause.ts';
 import { type BlockingTask, causesOf, NO_OBSTACLES, type Obstacles } from './module-causes.ts';
 
@@ -28,6 +29,12 @@ const TASK: BlockingTask = {
   nextAttemptAt: NEXT,
   hook: null,
 };
+
+function needs(type: UnmetRequirement['type']): Partial<Explained> {
+  const text = 'requires module db';
+  const db = { name: 'db', range: '>=2', isOptional: false, status: null, unmet: { type, text } };
+  return { status: 'disabled', source: 'requirement', reason: text, requires: [db] };
+}
 
 function firstCause(explained: Partial<Explained>, obstacles: Partial<Obstacles>): Cause | undefined {
   return causesOf({ ...READY, ...explained }, { ...NO_OBSTACLES, ...obstacles })[0];
@@ -76,16 +83,30 @@ test.each<[string, Partial<Explained>, Partial<Obstacles>, string | null]>([
     { configProblem: 'bad', editConfigMap: 'kubectl -n op edit configmap values' },
     'correct the ConfigMap with `kubectl -n op edit configmap values`',
   ],
+  ['a requirement that does not exist', needs('absent'), {}, 'add module db in version >=2'],
   [
-    'a requirement that is missing',
-    {
-      status: 'disabled',
-      source: 'requirement',
-      reason: 'requires module db, which does not exist',
-      requires: [{ name: 'db', range: '>=2', isOptional: false, status: null }],
-    },
+    'a requirement that is disabled',
+    needs('disabled'),
     {},
-    'enable or add module db in version >=2; `addon-operator explain module db` says why it is not',
+    'enable module db in version >=2; `addon-operator explain module db` says why it is disabled',
+  ],
+  [
+    'a requirement that is not authorized',
+    needs('unauthorized'),
+    {},
+    'authorize module db; `addon-operator explain module db` says why it is not',
+  ],
+  [
+    'a requirement of an unknown version',
+    needs('version-unknown'),
+    {},
+    'set the version of module db in its module.yaml or Chart.yaml',
+  ],
+  [
+    'a requirement in another version',
+    needs('version'),
+    {},
+    'install module db in version >=2, or change the range in the module.yaml of module web',
   ],
 ])('what mends %s is named with its file, command or module', (_name, explanation, obstacles, remedy) => {
   expect(firstCause(explanation, obstacles)?.remedy).toBe(remedy);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { firstFalse, WHY_IDS, type WhyNode } from './cause.ts';
 import { causesOf, NO_OBSTACLES, type Obstacles } from './module-causes.ts';
-import { explanationText, type ModuleExplanation } from './module-explanation.ts';
+import { explanationText, type ModuleExplanation, type RequiredModule } from './module-explanation.ts';
 import { type FlagResponse, whyTree } from './why-tree.ts';
 
 const READY: ModuleExplanation = {
@@ -55,7 +55,19 @@ const BLOCKED = {
   nextAttemptAt: NEXT,
   hook: null,
 };
-const DB = { name: 'db', range: '>=2', isOptional: false, status: null };
+const DB = {
+  name: 'db',
+  range: '>=2',
+  isOptional: false,
+  status: null,
+  unmet: { type: 'absent', text: 'requires module db, which does not exist' },
+} as const;
+
+const OTHER_VERSION = {
+  type: 'version',
+  text: 'requires module db in version >=2, but it has version 1.0.0',
+} as const;
+const NEEDY = { ...OFF, source: 'requirement', reason: OTHER_VERSION.text };
 
 function treeOf(
   explanation: Partial<ModuleExplanation>,
@@ -216,6 +228,30 @@ test.each(ROWS)(
     expect(found ?? {}).toMatchObject(first);
     expect(tree.ok).toBe(marks.includes('no') ? false : marks.includes('-') ? null : true);
     expect(found === undefined).toBe(!marks.includes('no'));
+  },
+);
+
+test.each<[string, Partial<RequiredModule>, Partial<ModuleExplanation>, string]>([
+  ['that is ready', { status: 'ready', unmet: null }, {}, 'yes yes db >=2: ready'],
+  ['that fails and is retried', { status: 'failing', unmet: null }, {}, 'yes - db >=2: failing'],
+  [
+    'that is optional and missing',
+    { isOptional: true, unmet: null },
+    {},
+    'yes yes db >=2, optional: does not exist',
+  ],
+  ['in another version', { status: 'ready', unmet: OTHER_VERSION }, NEEDY, `no no ${OTHER_VERSION.text}`],
+  ['that is missing, of a module that a flag disables', {}, OFF, `no no ${DB.unmet.text}`],
+  ['that is missing, of a module that its policy protects', {}, {}, `- no ${DB.unmet.text}`],
+])(
+  'a required module %s is shown as what it is, and never below its opposite',
+  (_name, required, explanation, expected) => {
+    const tree = treeOf({ requires: [{ ...DB, ...required }], ...explanation });
+    const requirements = tree.children.find(({ id }) => id === 'requirements');
+    const [child] = requirements?.children ?? [];
+    expect(`${MARKS[`${requirements?.ok ?? null}`]} ${MARKS[`${child?.ok ?? null}`]} ${child?.text}`).toBe(
+      expected,
+    );
   },
 );
 

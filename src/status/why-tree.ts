@@ -1,7 +1,12 @@
 import type { Cause, WhyId, WhyNode } from './cause.ts';
 import { WHY_IDS } from './cause.ts';
 import { resumeCommand } from './module-causes.ts';
-import type { ModuleExplanation, ModuleStatus, RequiredModule } from './module-explanation.ts';
+import {
+  type ModuleExplanation,
+  type ModuleStatus,
+  type RequiredModule,
+  requiredText,
+} from './module-explanation.ts';
 
 /** What one source said about the flag of a module. */
 export interface FlagResponse {
@@ -155,22 +160,24 @@ function pauseLeaf(explanation: Omit<ModuleExplanation, 'why'>): Leaf {
   };
 }
 
-function requirementsLeaf({ requires }: Omit<ModuleExplanation, 'why'>): Leaf {
+function requirementsLeaf({ requires, isEnabled }: Omit<ModuleExplanation, 'why'>): Leaf {
+  const children = requires.map(requirementNode);
+  const unmet = requires.find((required) => required.unmet !== null)?.unmet ?? null;
+  // Its deletion policy may keep it enabled all the same.
+  if (unmet !== null) return { ok: isEnabled ? null : false, text: unmet.text, children };
   return {
     ok: true,
     text: requires.length === 0 ? 'it requires no other module' : 'the modules that it requires are enabled',
-    children: requires.map(requirementNode),
+    children,
   };
 }
 
-function requirementNode({ name, range, isOptional, status }: RequiredModule): WhyNode {
-  const version = range === null ? '' : ` ${range}`;
-  const isThere = status !== null && status !== 'disabled' && status !== 'failing' && status !== 'isolated';
-  return node(name, {
-    ok: isOptional || isThere,
-    text: `${name}${version}${isOptional ? ', optional' : ''}: ${status ?? 'does not exist'}`,
-    ref: `module/${name}`,
-  });
+/** Met is what lets the module be enabled: of one that fails it is open whether the module has to wait for it. */
+function requirementNode(required: RequiredModule): WhyNode {
+  const { name, status, unmet } = required;
+  const isFailing = status === 'failing' || status === 'isolated';
+  const ok = unmet === null ? (isFailing ? null : true) : false;
+  return node(name, { ok, text: unmet?.text ?? requiredText(required), ref: `module/${name}` });
 }
 
 function queueLeaf({ status, waitsFor }: Omit<ModuleExplanation, 'why'>): Leaf {

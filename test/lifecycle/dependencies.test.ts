@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { expect, test } from 'vitest';
+import { explainWhy } from '../../src/operator/explain-why.ts';
 import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
@@ -104,6 +105,12 @@ describeApiIndependent((backend) => {
       world.daemon.operator.registry.discovery?.decisions.get(name as never)?.reason;
     expect(reason('a')).toBe('requires module nothing, which does not exist');
     expect(reason('b')).toBe('requires module lib in version >=0.2, but it has version 0.1.0');
+    const explained = explainWhy(world.daemon.operator, 'b', []);
+    expect(explained?.why?.children.find(({ id }) => id === 'requirements')).toMatchObject({
+      ok: false,
+      remedy: 'install module lib in version >=0.2, or change the range in the module.yaml of module b',
+      children: [{ id: 'lib', ok: false, text: reason('b') }],
+    });
   });
 
   test('the start fails with the path of a requirement cycle', async () => {
