@@ -7,7 +7,7 @@ import type { Explained } from './explained.ts';
 /** What others changed of the objects of a release; null without drift detection for it. */
 export function driftOf({ releases }: Pick<Explained, 'releases'>, name: ModuleName): ModuleDrift | null {
   const report = releases.drift(name);
-  if (report === undefined) return null;
+  if (report === undefined || report.mode === 'off') return null;
   const objects = report.objects.map(({ resource, fields, changedBy, sinceMs, remedy }) => {
     const correction = correctionOf(remedy);
     return {

@@ -141,8 +141,8 @@ function reconciling(facts: ModuleFacts): Condition {
 }
 
 function drifted({ explanation: { drift } }: ModuleFacts): Condition {
-  if (drift === null || drift.mode === 'off')
-    return { type: 'Drifted', status: 'Unknown', reason: 'NotWatched', message: 'Drift is not watched' };
+  if (drift === null)
+    return { type: 'Drifted', status: 'Unknown', reason: 'NotWatched', message: NOT_WATCHED };
   const { objects: changed, uncompared = [] } = drift;
   if (changed.length === 0 && uncompared.length > 0) {
     const unknown = uncompared.map(({ resource, error }) => `${resource}: ${error}`);
@@ -165,6 +165,9 @@ function stalled({ explanation: { causes } }: ModuleFacts): Condition {
     ? { type: 'Stalled', status: 'True', reason: cause.reason, message: cause.text }
     : { type: 'Stalled', status: 'False', reason: 'NotStalled', message: 'The module is not stalled' };
 }
+
+const NOT_WATCHED =
+  'The objects are not watched: what others change stays, and what they delete is noticed within about five minutes';
 
 /** `config-map` → `ConfigMap`. */
 function camelCase(words: string): string {

@@ -49,6 +49,7 @@ last run     failure, 2026-05-31T17:59:00.000Z, took 120 ms
 next run     2026-05-31T18:10:00.000Z
 release      revision 4, not created by this operator
 paused       with all modules since 2026-05-31T17:00:00.000Z, until it is resumed: disks
+drift        not watched
 `);
 });
 

@@ -84,7 +84,7 @@ export interface ModuleExplanation {
 
 /** What others changed of what helm applied. */
 export interface ModuleDrift {
-  /** `off`, `warn` or `heal`. */
+  /** `warn` or `heal`. */
   readonly mode: string;
   readonly objects: readonly {
     /** `<namespace>/<Kind>/<name>`. */
@@ -171,7 +171,7 @@ export function explanationText(explanation: ModuleExplanation): string {
     ...(explanation.nextReconcileAt === null ? [] : [['next run', explanation.nextReconcileAt] as const]),
     ['release', releaseText(explanation.release)],
     ...(explanation.pause === null ? [] : [['paused', pauseText(explanation.pause)] as const]),
-    ...driftRows(explanation.drift),
+    ...driftRows(explanation),
     ...(explanation.warnings ?? []).map((text): readonly [string, string] => ['warning', text]),
   ];
   return `${textTable(rows)}${treeText(explanation.why)}`;
@@ -288,8 +288,8 @@ function releaseText(release: ModuleExplanation['release']): string {
   return `revision ${release.revision}${release.isOwned ? '' : ', not created by this operator'}`;
 }
 
-function driftRows(drift: ModuleDrift | null): readonly (readonly [string, string])[] {
-  if (drift === null || drift.mode === 'off') return [];
+function driftRows({ drift, release }: ModuleExplanation): readonly (readonly [string, string])[] {
+  if (drift === null) return release === null ? [] : [['drift', 'not watched']];
   const { mode, objects, uncompared = [] } = drift;
   if (objects.length === 0 && uncompared.length === 0) return [['drift', `none (${mode})`]];
   return [

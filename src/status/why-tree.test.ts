@@ -270,6 +270,14 @@ test('each source of the flag is named with its file and what it said', () => {
   ]);
 });
 
+test('a module is not said to be as its last run left it while its objects are not watched', () => {
+  const readyText = (explanation: Partial<ModuleExplanation>) =>
+    treeOf(explanation).children.find(({ id }) => id === 'ready')?.text;
+  expect(readyText({})).toBe('its last run succeeded; its objects are not watched');
+  expect(readyText({ drift: { mode: 'warn', objects: [] } })).toBe('its last run succeeded');
+  expect(readyText({ release: null })).toBe('its last run succeeded');
+});
+
 test('a condition with several causes names all of them', () => {
   const stale = (name: string) => ({ text: `binding '${name}' has no snapshot`, isForbidden: true });
   const tree = treeOf({}, { staleBindings: [stale('pods'), stale('nodes')] });

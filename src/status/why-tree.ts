@@ -103,8 +103,10 @@ function leafOf(id: WhyId, explanation: Omit<ModuleExplanation, 'why'>, details:
     }
     case 'ready': {
       const count = drift?.objects.length ?? 0;
+      const isUnwatched = drift === null && release !== null;
       const changed = count === 0 ? '' : `; others changed ${count} of its objects`;
-      return reached(explanation, 'ready', `its last run succeeded${changed}`);
+      const watched = isUnwatched ? '; its objects are not watched' : '';
+      return reached(explanation, 'ready', `its last run succeeded${changed}${watched}`);
     }
   }
 }

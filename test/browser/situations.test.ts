@@ -127,6 +127,32 @@ describeBrowser('the page in each situation', (lab) => {
     await expect(removal).resolves.toBeUndefined();
   });
 
+  test('objects that nothing watches are said to be unwatched, also after others changed them', async () => {
+    await using made = await moduleWorld(
+      lab().backend,
+      {
+        flags: UI_FLAGS,
+        modules: { 'values.yaml': 'webEnabled: true\n', ...under('001-web', configMapChart('web', 'web')) },
+      },
+      ['web'],
+    );
+    const { world } = made;
+    await world.converge();
+    await world.merge('configmaps', 'web', { data: { values: 'of another client' } });
+    await using page = await lab().open(pageUrl(await uiAddress(world)));
+    await goTo(page, 'modules/web/changes');
+    const main = page.page.locator('main');
+    await main.getByText('The objects are not watched').waitFor();
+    await goTo(page, 'modules/web/why');
+    await main.getByText('its objects are not watched').waitFor();
+    const { stdout } = await runInWorld(world, 'explain', 'module', 'web');
+    expect(stdout).toMatch(/^drift +not watched$/mu);
+    await vi.waitFor(async () => {
+      const drifted = expect.objectContaining({ type: 'Drifted', status: 'Unknown', reason: 'NotWatched' });
+      expect((await readModule(world, 'web'))?.status?.conditions).toContainEqual(drifted);
+    }, WAIT);
+  });
+
   test('a module that is not authorized, and one whose directory is gone', async () => {
     await using made = await moduleWorld(
       lab().backend,

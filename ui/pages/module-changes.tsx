@@ -91,8 +91,9 @@ function Drift({ drift }: { drift: DriftResponse['drift'] }): VNode {
   if (drift === null)
     return (
       <Empty>
-        Drift is not looked for in this release. <code>{'drift: {mode: warn}'}</code> in module.yaml, or{' '}
-        <code>--drift-mode</code> for all modules, changes that.
+        The objects are not watched: what others change stays, and what they delete is noticed within about
+        five minutes. <code>{'drift: {mode: warn}'}</code> in module.yaml, or <code>--drift-mode</code> for
+        all modules, changes that.
       </Empty>
     );
   if (drift.objects.length === 0 && (drift.uncompared ?? []).length === 0)

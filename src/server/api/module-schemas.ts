@@ -147,7 +147,7 @@ const DRIFT = object({
     {
       type: 'object',
       properties: {
-        mode: oneOf(['off', 'warn', 'heal'], 'What becomes of drift.'),
+        mode: oneOf(['warn', 'heal'], 'What becomes of drift.'),
         objects: list(
           {
             ...object({
