@@ -35,8 +35,8 @@ function outlookOf(remedy: DriftedObject['remedy']): string {
     case 'held':
       return 'it is corrected when the module is resumed';
     case 'refused':
-      return `the API server refused the correction, next attempt at ${isoTime(remedy.untilMs)}`;
+      return 'the API server refused the correction, which is tried again';
     case 'delayed':
-      return `others change it repeatedly, it is corrected at ${isoTime(remedy.untilMs)}`;
+      return 'others change it repeatedly, so that it is corrected later';
   }
 }

@@ -20,7 +20,10 @@ export interface Cause {
   readonly node: WhyId;
   /** One word in CamelCase. */
   readonly reason: string;
-  /** One sentence with what is waited for, and until when if that is known. Never relative times: it is stored. */
+  /**
+   * One sentence with what is waited for. It is stored in the objects of all modules that wait for the same, so it has
+   * neither relative times nor the time of the next attempt.
+   */
   readonly text: string;
   /** When it is tried next, or ends; null if that is not known. */
   readonly until: string | null;

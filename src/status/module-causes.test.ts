@@ -151,7 +151,7 @@ const ROWS: readonly Row[] = [
     { blocksOwn: { ...TASK, task: 'ModuleRun db', error: 'no database' } },
     'Failed',
     'False QueueBlocked',
-    `ModuleRun db at the head of queue main fails: no database; next attempt at ${NEXT}`,
+    `ModuleRun db at the head of queue main fails: no database`,
   ],
   [
     'a hook of others at the head of its queue that runs for long',
@@ -167,7 +167,7 @@ const ROWS: readonly Row[] = [
     { blocksAll: TASK },
     'Failed',
     'False QueueBlocked',
-    `GlobalHookRun a.sh at the head of queue main fails: no network; next attempt at ${NEXT}`,
+    `GlobalHookRun a.sh at the head of queue main fails: no network`,
   ],
   [
     'a global hook that hangs',
@@ -183,7 +183,7 @@ const ROWS: readonly Row[] = [
     { blocksAll: { ...TASK, task: 'ConvergeModules', error: "the enabled script of module 'db' failed" } },
     'Failed',
     'False QueueBlocked',
-    `ConvergeModules at the head of queue main fails: the enabled script of module 'db' failed; next attempt at ${NEXT}`,
+    `ConvergeModules at the head of queue main fails: the enabled script of module 'db' failed`,
   ],
   [
     'a refused ConfigMap',
@@ -223,7 +223,7 @@ const ROWS: readonly Row[] = [
     {},
     'Failed',
     'False RunFailed',
-    `HOOK_FAILED: no disk; next attempt at ${NEXT}`,
+    `HOOK_FAILED: no disk`,
   ],
   [
     'a failure for good',
@@ -247,7 +247,7 @@ const ROWS: readonly Row[] = [
     {},
     'InProgress',
     'False RunFailed',
-    `RELEASE_BLOCKED: not now; next attempt at ${NEXT}`,
+    `RELEASE_BLOCKED: not now`,
   ],
   [
     'a requirement that fails',
@@ -336,7 +336,7 @@ const ROWS: readonly Row[] = [
     {},
     'Failed',
     'False RunFailed',
-    `HOOK_FAILED: no disk; next attempt at ${NEXT}`,
+    `HOOK_FAILED: no disk`,
   ],
   [
     'drift that nothing corrects',
@@ -354,7 +354,7 @@ const ROWS: readonly Row[] = [
         objects: [
           {
             ...DRIFTED,
-            outlook: `the API server refused the correction, next attempt at ${NEXT}`,
+            outlook: `the API server refused the correction, which is tried again`,
             correction: { at: NEXT, isRefused: true },
           },
         ],
@@ -363,7 +363,7 @@ const ROWS: readonly Row[] = [
     {},
     'Failed',
     'False DriftNotCorrected',
-    `ns/Deployment/web was changed by others; the API server refused the correction, next attempt at ${NEXT}`,
+    `ns/Deployment/web was changed by others; the API server refused the correction, which is tried again`,
   ],
 ];
 

@@ -251,7 +251,7 @@ function failed(explained: Explained, isActive: boolean): Cause {
         remedy: `mend it, then \`addon-operator module reconcile ${module}\``,
       },
     );
-  return cause(node, 'RunFailed', withNext(message, failure.nextAttemptAt), {
+  return cause(node, 'RunFailed', message, {
     // An extension or a hook makes it wait, which is no error.
     isStalled: failure.code !== 'RELEASE_BLOCKED' && failure.code !== 'HOOK_TEMPORARY',
     until: failure.nextAttemptAt,
@@ -297,6 +297,22 @@ function nodeOfBinding(binding: string): WhyId {
   return binding === 'afterHelm' ? 'ready' : 'synchronized';
 }
 
+const FAILS = ' fails: ';
+
+/**
+ * Whether two sentences about a failing task say the same, apart from numbers in the error, such as a time or a pid: all
+ * modules behind the task have the sentence, and each attempt would write all their objects.
+ */
+export function isSameBlock(one: string, other: string): boolean {
+  const [task, ...error] = one.split(FAILS);
+  const [otherTask, ...otherError] = other.split(FAILS);
+  return task === otherTask && withoutNumbers(error.join()) === withoutNumbers(otherError.join());
+}
+
+function withoutNumbers(text: string): string {
+  return text.replaceAll(/[0-9]+/gu, '');
+}
+
 /** Hundreds of modules may be behind the same task, with the same sentence. */
 const BLOCKED = new WeakMap<BlockingTask, Cause>();
 
@@ -314,7 +330,7 @@ function blockedBy(node: WhyId, { queue, task, error, file, nextAttemptAt, hook 
   return cause(
     node,
     'QueueBlocked',
-    withNext(`${task} at the head of queue ${queue} fails: ${errorOfTask(task, error)}`, nextAttemptAt),
+    `${task} at the head of queue ${queue}${FAILS}${errorOfTask(task, error)}`,
     {
       isStalled: true,
       until: nextAttemptAt,
@@ -354,17 +370,6 @@ function* driftCauses(drift: ModuleDrift | null, module: string): Generator<Caus
 /** The command that ends the pause of a module. */
 export function resumeCommand({ module, pause }: Pick<ModuleExplanation, 'module' | 'pause'>): string {
   return pause?.isOfAll === true ? '`addon-operator resume`' : `\`addon-operator module resume ${module}\``;
-}
-
-function withNext(text: string, nextAttemptAt: string | null): string {
-  return nextAttemptAt === null ? text : `${text}${NEXT_ATTEMPT}${nextAttemptAt}`;
-}
-
-const NEXT_ATTEMPT = '; next attempt at ';
-
-/** A text without the time of the next attempt, which is all that changes with each attempt that fails the same way. */
-export function withoutNextAttempt(text: string): string {
-  return text.replaceAll(/[;,] next attempt at [-0-9T:.]+Z/gu, '');
 }
 
 function cause(

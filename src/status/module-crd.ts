@@ -22,7 +22,7 @@ export const MODULE_CRD_NAME = `${MODULES.plural}.${MODULE_GROUP}`;
 export const CRD_REVISION_ANNOTATION = `${MODULE_GROUP}/crd-revision`;
 
 /** To be raised with every change of {@link MODULE_CRD}. */
-export const CRD_REVISION = 3;
+export const CRD_REVISION = 4;
 
 const TEXT = { type: 'string' };
 const TIME = { type: 'string', format: 'date-time' };
@@ -75,7 +75,7 @@ const STATUS = {
     },
     lastError: TEXT,
     failedAttempts: { ...COUNT, description: 'Number of consecutive failed attempts.' },
-    nextRetry: TIME,
+    nextRetry: { ...TIME, description: 'Time of the next attempt, only while this module fails.' },
     lastReconcileTime: { ...TIME, description: 'Start time of the last reconcile that had something to do.' },
     lastRun: {
       type: 'object',

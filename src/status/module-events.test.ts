@@ -37,7 +37,7 @@ const ready = (
   ...STATUS,
   conditions: [...STATUS.conditions, { ...condition('Ready', status, message), reason }],
 });
-const BLOCKED = 'ModuleRun db at the head of queue main fails: no disk; next attempt at';
+const BLOCKED = 'ModuleRun db at the head of queue main fails: no disk';
 const FAILED_RUN = {
   hook: 'a',
   binding: 'schedule',
@@ -52,13 +52,13 @@ test.each<[string, unknown, ModuleStatusFields, readonly string[]]>([
   [
     'held up by a task of others',
     ready('True', 'Succeeded', ''),
-    ready('False', 'QueueBlocked', `${BLOCKED} 2026-01-01T00:00:05.000Z`),
+    ready('False', 'QueueBlocked', BLOCKED),
     ['Warning HeldUp: QueueBlocked: ModuleRun db at the head of queue main fails: no disk'],
   ],
   [
-    'held up by the same, with another attempt',
-    ready('False', 'QueueBlocked', `${BLOCKED} 2026-01-01T00:00:05.000Z`),
-    ready('False', 'QueueBlocked', `${BLOCKED} 2026-01-01T00:00:15.000Z`),
+    'held up by the same',
+    ready('False', 'QueueBlocked', BLOCKED),
+    ready('False', 'QueueBlocked', BLOCKED),
     [],
   ],
   [

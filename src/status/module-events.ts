@@ -1,5 +1,4 @@
 import { fieldsOf, isObject } from '@addon-operator/json';
-import { withoutNextAttempt } from './module-causes.ts';
 import { bounded, type ConditionType } from './module-conditions.ts';
 import type { ModuleStatusFields } from './module-status.ts';
 
@@ -90,10 +89,8 @@ function obstacle(old: Fields, { conditions }: ModuleStatusFields): ModuleEvent[
   if (now.status === 'True' && was?.['status'] !== 'True' && OBSTACLES.has(was?.['reason']))
     return [{ type: 'Normal', reason: 'Recovered', message: 'Nothing is in the way of the module any more' }];
   if (!OBSTACLES.has(now.reason) || now.status === 'True') return [];
-  // The next attempt at the same task is nothing new.
-  const message = withoutNextAttempt(now.message);
-  if (was?.['reason'] === now.reason && withoutNextAttempt(String(was['message'])) === message) return [];
-  return [{ type: 'Warning', reason: 'HeldUp', message: `${now.reason}: ${message}` }];
+  if (was?.['reason'] === now.reason && was['message'] === now.message) return [];
+  return [{ type: 'Warning', reason: 'HeldUp', message: `${now.reason}: ${now.message}` }];
 }
 
 function pause(old: Fields, { conditions }: ModuleStatusFields): ModuleEvent[] {

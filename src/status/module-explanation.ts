@@ -273,10 +273,14 @@ function heldUpRows({ causes, why }: ModuleExplanation): readonly (readonly [str
   const first = why === undefined ? undefined : firstFalse(why);
   const obstacles =
     first === undefined ? causes : [first, ...causes.filter(({ text }) => text !== first.text)];
-  return obstacles.flatMap(({ text, remedy }) => [
-    ['held up by', text] as const,
+  return obstacles.flatMap(({ text, remedy, until }) => [
+    ['held up by', text.includes(`${until}`) ? text : `${text}${nextText(until)}`] as const,
     ...(remedy === null ? [] : [['to mend it', remedy] as const]),
   ]);
+}
+
+function nextText(at: string | null | undefined): string {
+  return typeof at === 'string' ? `; next attempt at ${at}` : '';
 }
 
 function lastRunText(run: ModuleExplanation['lastRun']): string {
@@ -293,9 +297,12 @@ function driftRows({ drift, release }: ModuleExplanation): readonly (readonly [s
   const { mode, objects, uncompared = [] } = drift;
   if (objects.length === 0 && uncompared.length === 0) return [['drift', `none (${mode})`]];
   return [
-    ...objects.map(({ resource, fields, changedBy, since, outlook }) => {
+    ...objects.map(({ resource, fields, changedBy, since, outlook, correction }) => {
       const by = changedBy.length === 0 ? '' : ` by ${changedBy.join(', ')}`;
-      return ['drift', `${resource} since ${since}: ${fields.join(', ')}${by}; ${outlook}`] as const;
+      return [
+        'drift',
+        `${resource} since ${since}: ${fields.join(', ')}${by}; ${outlook}${nextText(correction?.at)}`,
+      ] as const;
     }),
     ...uncompared.map(
       ({ resource, error }) => ['drift', `${resource} cannot be compared: ${error}`] as const,

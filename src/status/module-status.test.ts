@@ -4,6 +4,7 @@ import { conditionsOf } from './module-conditions.ts';
 import type { ModuleExplanation } from './module-explanation.ts';
 import type { ModuleFacts } from './module-facts.ts';
 import { moduleStatus, statusUntilDecided } from './module-status.ts';
+import { statusChange } from './status-change.ts';
 
 type Explanation = Omit<ModuleExplanation, 'release'>;
 
@@ -33,6 +34,7 @@ const FAILURE = {
   nextAttemptAt: '2026-01-01T00:00:05.000Z',
   isGivenUp: false,
 };
+const TASK = { queue: 'main', file: '', nextAttemptAt: '2026-01-01T00:00:05.000Z', hook: null };
 const PAUSE = { reason: 'disks', since: '', until: null, isOfAll: false };
 const DRIFT = { resource: 'ns/Deployment/web', fields: ['/a'], changedBy: [], since: '', outlook: '' };
 
@@ -210,8 +212,22 @@ test('conditions name the code of a failure before its message', () => {
   const messages = conditionsOf(facts({ status: 'failing', failure }))
     .filter(({ type }) => type === 'Ready' || type === 'Stalled')
     .map(({ message }) => message);
-  const message = 'HOOK_FAILED: no disk; next attempt at 2026-01-01T00:00:05.000Z';
+  const message = 'HOOK_FAILED: no disk';
   expect(messages).toEqual([message, message]);
+});
+
+test.each([
+  ['not for another number in the error', 'ModuleRun db', 'no disk (pid 12, 10:00:01)', 'none'],
+  ['for another error', 'ModuleRun db', 'no network (pid 1, 10:00:00)', 'substance'],
+  ['for another task', 'ModuleRun db2', 'no disk (pid 1, 10:00:00)', 'substance'],
+])('the status of a module behind a task that fails is written again %s', (_name, task, error, change) => {
+  const behind = (head: string, text: string): ModuleFacts => {
+    const blocksAll = { ...TASK, task: head, error: text };
+    return facts({}, { explanation: { ...READY, causes: causesOf(READY, { ...NO_OBSTACLES, blocksAll }) } });
+  };
+  const before = moduleStatus(behind('ModuleRun db', 'no disk (pid 1, 10:00:00)'), CONTEXT);
+  expect(before.conditions[1]?.message).toContain('no disk');
+  expect(statusChange(moduleStatus(behind(task, error), { ...CONTEXT, before }), before)).toBe(change);
 });
 
 test('the message of Ready is one line, which keeps the beginning and the end of a long error', () => {

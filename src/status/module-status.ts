@@ -1,6 +1,7 @@
 import { isoTime } from '@addon-operator/base/bounded-time';
 import { isObject } from '@addon-operator/json';
 import { kubeTime } from './kube-time.ts';
+import { isSameBlock } from './module-causes.ts';
 import { bounded, type Condition, conditionsOf } from './module-conditions.ts';
 import { MAX_HOOK_RUNS, type ModuleFacts, type ReleaseFacts } from './module-facts.ts';
 
@@ -172,8 +173,15 @@ function dated(
       (other) => isObject(other) && other['type'] === condition.type && other['status'] === condition.status,
     );
     const since = isObject(same) ? textOf(same['lastTransitionTime']) : undefined;
-    return { ...condition, lastTransitionTime: since ?? now, observedGeneration: generation };
+    const message = messageOf(condition, isObject(same) ? same : {});
+    return { ...condition, message, lastTransitionTime: since ?? now, observedGeneration: generation };
   });
+}
+
+function messageOf({ reason, message }: Condition, before: Fields): string {
+  const old = textOf(before['message']);
+  if (reason !== 'QueueBlocked' || before['reason'] !== reason || old === undefined) return message;
+  return isSameBlock(old, message) ? old : message;
 }
 
 function textOf(value: unknown): string | undefined {

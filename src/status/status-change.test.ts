@@ -38,30 +38,6 @@ test.each<[string, ModuleStatusFields, unknown, string]>([
   ['a later run', { ...STATUS, lastReconcileTime: 'now' }, STATUS, 'chatter'],
   ['a later run of a hook', { ...STATUS, hookRuns: [{ ...RUN, startedAt: 'now' }] }, STATUS, 'chatter'],
   [
-    'another next attempt of what it waits for',
-    {
-      ...STATUS,
-      conditions: [{ ...CONDITION, message: 'a fails; next attempt at 2026-01-01T00:00:05.000Z' }],
-    },
-    {
-      ...STATUS,
-      conditions: [{ ...CONDITION, message: 'a fails; next attempt at 2026-01-01T00:00:00.000Z' }],
-    },
-    'chatter',
-  ],
-  [
-    'another error of what it waits for',
-    {
-      ...STATUS,
-      conditions: [{ ...CONDITION, message: 'a fails; next attempt at 2026-01-01T00:00:05.000Z' }],
-    },
-    {
-      ...STATUS,
-      conditions: [{ ...CONDITION, message: 'b fails; next attempt at 2026-01-01T00:00:00.000Z' }],
-    },
-    'substance',
-  ],
-  [
     'a hook that fails now',
     { ...STATUS, hookRuns: [{ ...RUN, result: 'failure', error: 'x' }] },
     STATUS,

@@ -1,5 +1,4 @@
 import { canonicalJson, fieldsOf, isObject } from '@addon-operator/json';
-import { withoutNextAttempt } from './module-causes.ts';
 import type { ModuleStatusFields } from './module-status.ts';
 
 /** Every field that the operator writes; all other fields of a status belong to other clients. */
@@ -19,7 +18,7 @@ export const STATUS_FIELDS = [
   'conditions',
 ] as const satisfies readonly (keyof ModuleStatusFields)[];
 
-/** Fields that change with every run although nothing became different; conditions do so with the time of the next attempt. */
+/** Fields that change with every run although nothing became different. */
 const CHATTER: ReadonlySet<string> = new Set(['hookRuns', 'lastRun', 'lastReconcileTime']);
 
 /**
@@ -35,37 +34,17 @@ export function statusChange(wanted: ModuleStatusFields, current: unknown): 'non
   );
   if (changed.length === 0) return 'none';
   const isChatter =
-    changed.every(
-      (field) => CHATTER.has(field) || (field === 'conditions' && areOnlyTimesNew(wanted, before)),
-    ) && !hasNewFailure(wanted, before['hookRuns']);
+    changed.every((field) => CHATTER.has(field)) && !hasNewFailure(wanted, before['hookRuns']);
   return isChatter ? 'chatter' : 'substance';
 }
 
-function areConditionsChanged(
-  wanted: ModuleStatusFields['conditions'],
-  before: unknown,
-  shown: (condition: object) => object = (condition) => condition,
-): boolean {
+function areConditionsChanged(wanted: ModuleStatusFields['conditions'], before: unknown): boolean {
   const known: readonly unknown[] = Array.isArray(before) ? before : [];
   return wanted.some((condition) => {
     const same = known.filter(isObject).find(({ type }) => type === condition.type);
-    return same === undefined || comparable(shown(same)) !== comparable(shown(condition));
+    return same === undefined || comparable(same) !== comparable(condition);
   });
 }
-
-/**
- * Only the next attempt of a task in the way has another time. All modules may wait for that task, and each attempt would
- * rewrite all their objects.
- */
-function areOnlyTimesNew({ conditions }: ModuleStatusFields, before: JsonFields): boolean {
-  return !areConditionsChanged(conditions, before['conditions'], (condition) =>
-    'message' in condition && typeof condition.message === 'string'
-      ? { ...condition, message: withoutNextAttempt(condition.message) }
-      : condition,
-  );
-}
-
-type JsonFields = Readonly<Record<string, unknown>>;
 
 /** A hook began or ceased to fail. */
 function hasNewFailure({ hookRuns = [] }: ModuleStatusFields, before: unknown): boolean {

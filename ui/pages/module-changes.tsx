@@ -100,7 +100,7 @@ function Drift({ drift }: { drift: DriftResponse['drift'] }): VNode {
     return <Empty>Nothing: all objects are as the last run left them.</Empty>;
   return (
     <ul class="plain">
-      {drift.objects.map(({ resource, fields, changedBy, since, outlook }) => (
+      {drift.objects.map(({ resource, fields, changedBy, since, outlook, correction }) => (
         <li key={resource} class="item">
           <p>
             <code>{resource}</code> <span class="dim">by {changedBy.join(', ') || 'unknown'}</span>{' '}
@@ -113,7 +113,9 @@ function Drift({ drift }: { drift: DriftResponse['drift'] }): VNode {
               </code>
             ))}
           </p>
-          <p class="dim">{capital(outlook)}</p>
+          <p class="dim">
+            {capital(outlook)} {correction !== undefined && <Time at={correction.at} kind="until" />}
+          </p>
         </li>
       ))}
       {drift.uncompared?.map(({ resource, error }) => (

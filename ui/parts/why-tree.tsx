@@ -27,10 +27,7 @@ const NAMES: Readonly<Record<string, string>> = {
 export function Blocker({ node, module }: { node: WhyNode; module: string }): VNode {
   const path = node.ref === null || node.ref === `module/${module}` ? undefined : pathToRef(node.ref);
   const [, code, text = node.text] = /^([A-Z]+(?:_[A-Z]+)+): (.*)$/s.exec(node.text) ?? [];
-  // The time is shown as one that counts.
-  const [sentence, reason] = splitReason(
-    node.until === null ? text : text.replace(/; next attempt at \S+Z$/, ''),
-  );
+  const [sentence, reason] = splitReason(text);
   return (
     <section class="headline bad" aria-labelledby="blocker">
       <span class="disc">
