@@ -88,7 +88,8 @@ function unreadableFacts(operator: Explained, { name, order, path }: Module, cau
       version: null,
       deletionPolicy: 'delete',
       requires: [],
-      phase: 'not started',
+      phase: 'Failed',
+      step: 'not started',
       waitsFor: [],
       causes: [
         {

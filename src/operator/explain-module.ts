@@ -3,7 +3,7 @@ import type { QueueEntry, TaskQueue } from '@addon-operator/task-queue';
 import type { Module } from '../modules/module.ts';
 import { unmetOf } from '../modules/requirements.ts';
 import { errorOfTask } from '../status/error-of-task.ts';
-import { causesOf, firstCauseOf, NO_OBSTACLES } from '../status/module-causes.ts';
+import { causesOf, firstCauseOf, NO_OBSTACLES, type Obstacles } from '../status/module-causes.ts';
 import type {
   ModuleExplanation,
   ModuleFailure,
@@ -11,6 +11,7 @@ import type {
   ModuleStatus,
   ModuleSummary,
 } from '../status/module-explanation.ts';
+import { modulePhase } from '../status/module-phase.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { staleBindings, unfilteredObjects } from './binding-problems.ts';
 import { type CommonObstacles, commonObstacles, obstaclesOf } from './collect-obstacles.ts';
@@ -84,7 +85,7 @@ export function summarizeStates(
       nextReconcileAt: timeOrNull(operator.router.requeues.dueMs(name)),
       drift: driftOf(operator, name),
       requires: requirementsOf(operator, module, queued),
-      phase: phaseOf(operator, name),
+      step: stepOf(operator, name),
       ...heldBy(status, module),
     };
     const cause = firstCauseOf(facts, obstaclesOf(operator, name, places, obstacles));
@@ -129,7 +130,15 @@ export function explainModule(
 ): ModuleExplanation {
   const facts = factsOf(operator, module, releases, queued);
   const obstacles = obstaclesOf(operator, module.name, queued.get(module.name) ?? [], common);
-  return { ...facts, causes: causesOf(facts, obstacles) };
+  return withCauses(facts, obstacles);
+}
+
+function withCauses(
+  facts: Omit<ModuleExplanation, 'causes' | 'phase'>,
+  obstacles: Obstacles,
+): ModuleExplanation {
+  const causes = causesOf(facts, obstacles);
+  return { ...facts, causes, phase: modulePhase({ ...facts, causes }, obstacles) };
 }
 
 function factsOf(
@@ -137,7 +146,7 @@ function factsOf(
   module: Module,
   releases: readonly ReleaseInCluster[],
   queued: PlacesByModule,
-): Omit<ModuleExplanation, 'causes'> {
+): Omit<ModuleExplanation, 'causes' | 'phase'> {
   const { name, order, path, source, manifest } = module;
   const places = queued.get(name) ?? [];
   const tracked = operator.registry.tracked.get(name);
@@ -157,7 +166,7 @@ function factsOf(
     version: module.version ?? null,
     deletionPolicy: manifest.deletionPolicy,
     requires: requirementsOf(operator, module, queued),
-    phase: phaseOf(operator, name),
+    step: stepOf(operator, name),
     waitsFor: waitsFor(operator, name, places, commonWaits(operator)),
     failure: failureOf(operator, name, places),
     lastRun:
@@ -204,7 +213,7 @@ function requirementsOf(
   }));
 }
 
-function phaseOf({ registry }: Explained, name: ModuleName): string {
+function stepOf({ registry }: Explained, name: ModuleName): string {
   return registry.tracked.get(name)?.phase ?? 'not started';
 }
 
@@ -245,7 +254,7 @@ export function heldExplanations(
       version: null,
       deletionPolicy: 'unknown',
       requires: [],
-      phase: 'not started',
+      step: 'not started',
       waitsFor: [`a decision: ${CONFIRM_COMMAND}, or its directory`],
       failure: null,
       lastRun: null,
@@ -254,7 +263,7 @@ export function heldExplanations(
       pause: null,
       drift: null,
     };
-    return { ...facts, causes: causesOf(facts, NO_OBSTACLES) };
+    return withCauses(facts, NO_OBSTACLES);
   });
 }
 

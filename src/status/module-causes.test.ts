@@ -4,6 +4,7 @@ import { type BlockingTask, causesOf, type LongHook, NO_OBSTACLES, type Obstacle
 import { conditionsOf } from './module-conditions.ts';
 import type { ModuleExplanation } from './module-explanation.ts';
 import type { ModuleFacts } from './module-facts.ts';
+import { modulePhase } from './module-phase.ts';
 import { moduleStatus } from './module-status.ts';
 
 type Explanation = Omit<ModuleExplanation, 'release'>;
@@ -19,7 +20,8 @@ const READY: Explanation = {
   version: '1.2.3',
   deletionPolicy: 'delete',
   requires: [],
-  phase: 'ready',
+  phase: 'Succeeded',
+  step: 'ready',
   waitsFor: [],
   causes: [],
   failure: null,
@@ -75,8 +77,9 @@ const DRIFTED = {
 function factsOf(explanation: Partial<Explanation>, obstacles: Partial<Obstacles>): ModuleFacts {
   const facts = { ...READY, ...explanation };
   const all = { ...NO_OBSTACLES, ...obstacles };
+  const causes = causesOf(facts, all);
   return {
-    explanation: { ...facts, causes: causesOf(facts, all) },
+    explanation: { ...facts, causes, phase: modulePhase({ ...facts, causes }, all) },
     release: undefined,
     isDeployed: all.isDeployed,
     progress: all.progress,
@@ -95,7 +98,7 @@ type Row = readonly [
   string,
 ];
 
-const NEW = { status: 'starting', phase: 'startup' } as const;
+const NEW = { status: 'starting', step: 'startup' } as const;
 
 const ROWS: readonly Row[] = [
   ['nothing in the way', {}, {}, 'Current', 'True Succeeded', 'The last run succeeded'],
@@ -378,6 +381,7 @@ test.each(ROWS)(
     expect(kstatusOf(object)).toBe(kstatus);
     // A module that is disabled is not ready, and nothing is done about it.
     expect(kstatusProblems(object)).toEqual([]);
+    expect(status.phase === 'Succeeded').toBe(said?.status === 'True');
   },
 );
 

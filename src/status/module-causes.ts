@@ -81,7 +81,7 @@ type Explained = Pick<
   | 'reason'
   | 'path'
   | 'requires'
-  | 'phase'
+  | 'step'
   | 'failure'
   | 'pause'
   | 'drift'
@@ -282,11 +282,11 @@ function retryRemedy(file: string): string {
     : `mend ${file} or what its error names; ${RETRIED}`;
 }
 
-function nodeOfFailure({ phase }: Explained, failure: ModuleFailure): WhyId {
+function nodeOfFailure({ step }: Explained, failure: ModuleFailure): WhyId {
   const code: string = failure.code ?? '';
   const { error } = failure;
   if (code.startsWith('HELM') || code.startsWith('RELEASE')) return 'helm';
-  if (phase === 'startup' || phase.includes('synchronization')) return 'synchronized';
+  if (step === 'startup' || step.includes('synchronization')) return 'synchronized';
   if (/\bafterHelm\b/u.test(error)) return 'ready';
   if (code.startsWith('HOOK') || /\bhook\b/u.test(error)) return 'before-helm';
   return 'helm';

@@ -60,7 +60,7 @@ const STATUS = {
       ...TEXT,
       enum: ['Init', 'Progressing', 'Succeeded', 'Failed', 'Deleting'],
       description:
-        'Init: it waits for its first run; Progressing: it is running; Succeeded; Failed: the last run failed or was aborted; Deleting. Absent while the module is disabled.',
+        'Init: it waits to run; Progressing: it is running; Succeeded: it is ready; Failed: the last run failed or was aborted, or something of its own is in the way; Deleting. Absent while the module is disabled.',
     },
     enablement: {
       type: 'object',

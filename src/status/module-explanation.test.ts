@@ -21,7 +21,8 @@ const WEB: ModuleExplanation = {
     { name: 'db', range: '>=2', isOptional: false, status: 'ready', unmet: null },
     { name: 'cache', range: null, isOptional: true, status: null, unmet: null },
   ],
-  phase: 'helm',
+  phase: 'Failed',
+  step: 'helm',
   waitsFor: ['the end of its pause'],
   causes: [],
   failure: { error: 'no\ndisk', attempts: 3, nextAttemptAt: '2026-05-31T18:00:00.000Z', isGivenUp: false },
@@ -41,7 +42,8 @@ version      1.2.3
 requires     db >=2: ready
 requires     cache, optional: does not exist
 on deletion  delete
-phase        helm
+phase        Failed
+run step     helm
 waits for    the end of its pause
 last error   no disk
 attempts     3 failed, next at 2026-05-31T18:00:00.000Z
@@ -84,7 +86,7 @@ test('explanationText() leaves out what there is not', () => {
     pause: null,
   });
   expect(text).toContain(
-    'version      unknown\non deletion  delete\nphase        helm\nlast run     none\nrelease      none\n',
+    'version      unknown\non deletion  delete\nphase        Failed\nrun step     helm\nlast run     none\nrelease      none\n',
   );
 });
 

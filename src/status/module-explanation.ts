@@ -2,6 +2,7 @@ import type { ErrorCode } from '@addon-operator/base/errors';
 import { oneLine, readableLine } from '@addon-operator/base/escape-controls';
 import type { UnmetRequirement } from '../modules/requirements.ts';
 import { type Cause, firstFalse, type WhyNode, whyRows } from './cause.ts';
+import type { ModulePhase } from './module-phase.ts';
 
 /** The state of a module in one word. */
 export type ModuleStatus =
@@ -56,8 +57,10 @@ export interface ModuleExplanation {
   readonly version: string | null;
   readonly deletionPolicy: string;
   readonly requires: readonly RequiredModule[];
-  /** The phase of the module's run, such as `helm`. */
-  readonly phase: string;
+  /** As its object shows it; null while it is disabled. */
+  readonly phase: ModulePhase | null;
+  /** How far its last run came, such as `helm`; `ready` at its end. */
+  readonly step: string;
   /** Why it is held, and what a person does about it; absent where it is not. */
   readonly held?: HeldModule;
   /** Sentences; the nearest first. */
@@ -150,7 +153,7 @@ function enabledWord(status: ModuleStatus, isEnabled: boolean): string {
 
 /** The explanation for people. */
 export function explanationText(explanation: ModuleExplanation): string {
-  const { module, status, isEnabled, reason, source, position, phase } = explanation;
+  const { module, status, isEnabled, reason, source, position, phase, step } = explanation;
   const rows: (readonly [string, string])[] = [
     ['module', module],
     ['status', status],
@@ -164,7 +167,8 @@ export function explanationText(explanation: ModuleExplanation): string {
       requiredText(required),
     ]),
     ['on deletion', explanation.deletionPolicy],
-    ['phase', phase],
+    ...(phase === null ? [] : [['phase', phase] as const]),
+    ...(step === 'not started' || step === 'ready' ? [] : [['run step', step] as const]),
     ...waitRows(explanation),
     ...failureRows(explanation.failure),
     ['last run', lastRunText(explanation.lastRun)],

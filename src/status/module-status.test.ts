@@ -3,6 +3,7 @@ import { causesOf, NO_OBSTACLES } from './module-causes.ts';
 import { conditionsOf } from './module-conditions.ts';
 import type { ModuleExplanation } from './module-explanation.ts';
 import type { ModuleFacts } from './module-facts.ts';
+import { modulePhase } from './module-phase.ts';
 import { moduleStatus, statusUntilDecided } from './module-status.ts';
 import { statusChange } from './status-change.ts';
 
@@ -19,7 +20,8 @@ const READY: Explanation = {
   version: '1.2.3',
   deletionPolicy: 'delete',
   requires: [],
-  phase: 'ready',
+  phase: 'Succeeded',
+  step: 'ready',
   waitsFor: [],
   causes: [],
   failure: null,
@@ -41,8 +43,10 @@ const DRIFT = { resource: 'ns/Deployment/web', fields: ['/a'], changedBy: [], si
 function facts(explanation: Partial<Explanation> = {}, other: Partial<ModuleFacts> = {}): ModuleFacts {
   const { isDeployed = true, progress = 'none' } = other;
   const all = { ...READY, ...explanation };
+  const causes = causesOf(all, { ...NO_OBSTACLES, isDeployed, progress });
+  const phase = modulePhase({ ...all, causes }, { isDeployed, progress });
   return {
-    explanation: { ...all, causes: causesOf(all, { ...NO_OBSTACLES, isDeployed, progress }) },
+    explanation: { ...all, causes, phase },
     release: { revision: 3, digest: 'abc' },
     isDeployed,
     progress,
@@ -63,8 +67,8 @@ test.each<[string, Partial<Explanation>, boolean, string | undefined, Record<str
     'Init',
     { Enabled: 'Unknown NotDecided', Ready: 'Unknown NotDecided', Reconciling: 'True Running' },
   ],
-  ['waiting', { status: 'starting', phase: 'not started' }, false, 'Init', { Ready: 'False Progressing' }],
-  ['running', { status: 'starting', phase: 'helm' }, false, 'Progressing', { Reconciling: 'True Running' }],
+  ['waiting', { status: 'starting', step: 'not started' }, false, 'Init', { Ready: 'False Progressing' }],
+  ['running', { status: 'starting', step: 'helm' }, false, 'Progressing', { Reconciling: 'True Running' }],
   [
     'failing',
     { status: 'failing', failure: FAILURE },
@@ -169,7 +173,7 @@ test('moduleStatus() keeps the release it does not know yet, and the times of co
   const later = { ...CONTEXT, nowMs: 60_000, before };
   const status = moduleStatus(
     facts(
-      { status: 'starting', phase: 'helm', lastRun: null },
+      { status: 'starting', step: 'helm', lastRun: null },
       { release: undefined, reconciledAtMs: undefined },
     ),
     later,

@@ -4,14 +4,13 @@ import { kubeTime } from './kube-time.ts';
 import { isSameBlock } from './module-causes.ts';
 import { bounded, type Condition, conditionsOf } from './module-conditions.ts';
 import { MAX_HOOK_RUNS, type ModuleFacts, type ReleaseFacts } from './module-facts.ts';
+import type { ModulePhase } from './module-phase.ts';
 
 /** What the operator knows before it has decided about any module; the other conditions stay as they were. */
 const KNOWN_AT_ONCE: ReadonlySet<string> = new Set(['Ready', 'Reconciling', 'Stalled']);
 
 /** Fields that it does not know then. */
 const UNKNOWN_AT_FIRST = ['phase', 'enablement', 'lastRun', 'hookRuns'] as const;
-
-type ModulePhase = 'Init' | 'Progressing' | 'Succeeded' | 'Failed' | 'Deleting';
 
 /** A condition of an object; times are RFC 3339 in UTC. */
 export interface DatedCondition extends Condition {
@@ -61,16 +60,15 @@ export interface StatusContext {
  */
 export function moduleStatus(facts: ModuleFacts, context: StatusContext): ModuleStatusFields {
   const { explanation, hookRuns, reconciledAtMs } = facts;
-  const { isEnabled, source, reason, version, failure, lastRun } = explanation;
+  const { phase, isEnabled, source, reason, version, failure, lastRun } = explanation;
   const before = isObject(context.before) ? context.before : {};
-  const phase = phaseOf(facts);
   const release = releaseOf(facts, before['release']);
   const lastReconcileTime =
     reconciledAtMs === undefined ? textOf(before['lastReconcileTime']) : isoTime(reconciledAtMs);
   return {
     observedGeneration: context.generation,
     operator: context.operator,
-    ...(phase !== undefined && { phase }),
+    ...(phase !== null && { phase }),
     enablement: { enabled: isEnabled, ...(source !== null && { source }), reason: bounded(reason) },
     ...(version !== null && { version }),
     ...(release !== undefined && { release }),
@@ -93,10 +91,9 @@ export function statusUntilDecided(
 ): ModuleStatusFields | undefined {
   if (facts.explanation.causes.length === 0) return undefined;
   const { before } = context;
-  const kept = UNKNOWN_AT_FIRST.filter((field) => before[field] !== undefined).map((field) => [
-    field,
-    before[field],
-  ]);
+  // `Ready` is not true any more.
+  const isKept = (field: string): boolean => before[field] !== undefined && before[field] !== 'Succeeded';
+  const kept = UNKNOWN_AT_FIRST.filter(isKept).map((field) => [field, before[field]]);
   const now = moduleStatus(facts, context);
   const old = (Array.isArray(before['conditions']) ? before['conditions'] : []).filter(isObject);
   const conditions = now.conditions.map(
@@ -109,33 +106,6 @@ export function statusUntilDecided(
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-
-/** Of a module that has been run to its end before. */
-const PHASES = { pending: 'Init', running: 'Progressing', none: 'Succeeded' } as const;
-
-function phaseOf({ explanation, isDeployed, progress }: ModuleFacts): ModulePhase | undefined {
-  switch (explanation.status) {
-    case 'disabled':
-      return undefined;
-    case 'undecided':
-      return 'Init';
-    case 'deleting':
-      return 'Deleting';
-    case 'failing':
-      // After a final failure only a change or a request has it run again.
-      return explanation.failure?.isGivenUp === true && progress !== 'none' ? PHASES[progress] : 'Failed';
-    case 'held':
-    case 'unauthorized':
-    case 'isolated':
-      return 'Failed';
-    case 'paused':
-      return isDeployed ? 'Succeeded' : 'Init';
-    case 'starting':
-      return explanation.phase === 'not started' ? 'Init' : 'Progressing';
-    case 'ready':
-      return PHASES[progress];
-  }
-}
 
 function releaseOf(
   { explanation: { module, status }, release }: ModuleFacts,

@@ -13,7 +13,7 @@ const READY: Explained = {
   reason: 'webEnabled in the ConfigMap is true',
   path: '/modules/001-web',
   requires: [],
-  phase: 'ready',
+  step: 'ready',
   failure: null,
   pause: null,
   drift: null,

@@ -15,7 +15,8 @@ const READY: ModuleExplanation = {
   version: '1.2.3',
   deletionPolicy: 'delete',
   requires: [],
-  phase: 'ready',
+  phase: 'Succeeded',
+  step: 'ready',
   waitsFor: [],
   causes: [],
   failure: null,
@@ -37,7 +38,7 @@ const ANSWERS: readonly FlagResponse[] = [
   { ...NOTHING, extender: 'KubeConfig' },
   { ...NOTHING, extender: 'ScriptEnabled', file: '/modules/001-web/enabled' },
 ];
-const OFF = { status: 'disabled', isEnabled: false, phase: 'not started', release: null } as const;
+const OFF = { status: 'disabled', isEnabled: false, step: 'not started', release: null } as const;
 const NEXT = '2026-01-01T00:00:05.000Z';
 const FAILURE = {
   error: 'no disk',
@@ -93,7 +94,7 @@ const ROWS: readonly Row[] = [
   ['without a decision', treeOf({ ...OFF, status: 'undecided' }), 'yes yes yes - yes yes - - - - -', {}],
   [
     'denied',
-    treeOf({ status: 'unauthorized', reason: 'not authorized: no signature', phase: 'not started' }),
+    treeOf({ status: 'unauthorized', reason: 'not authorized: no signature', step: 'not started' }),
     'no yes yes yes yes yes - - - - -',
     { id: 'authorized', text: 'not authorized: no signature' },
   ],
@@ -173,7 +174,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     'behind a task of others that fails',
-    treeOf({ status: 'starting', phase: 'startup' }, { blocksOwn: { ...BLOCKED, task: 'ModuleRun db' } }),
+    treeOf({ status: 'starting', step: 'startup' }, { blocksOwn: { ...BLOCKED, task: 'ModuleRun db' } }),
     'yes yes yes yes yes yes no - - - -',
     { id: 'queue', ref: 'queue/main' },
   ],
@@ -181,7 +182,7 @@ const ROWS: readonly Row[] = [
     'behind a task of others',
     treeOf({
       status: 'starting',
-      phase: 'startup',
+      step: 'startup',
       waitsFor: ['ModuleRun:main:db in front of it in queue main'],
     }),
     'yes yes yes yes yes yes - - - - -',
@@ -195,13 +196,13 @@ const ROWS: readonly Row[] = [
   ],
   [
     'with a beforeHelm hook that fails',
-    treeOf({ status: 'failing', phase: 'helm', failure: FAILURE }),
+    treeOf({ status: 'failing', step: 'helm', failure: FAILURE }),
     'yes yes yes yes yes yes yes yes no - -',
     { id: 'before-helm', until: NEXT },
   ],
   [
     'with a chart that fails',
-    treeOf({ status: 'failing', phase: 'helm', failure: { ...FAILURE, code: 'HELM_FAILED' } }),
+    treeOf({ status: 'failing', step: 'helm', failure: { ...FAILURE, code: 'HELM_FAILED' } }),
     'yes yes yes yes yes yes yes yes - no -',
     { id: 'helm' },
   ],
@@ -209,7 +210,7 @@ const ROWS: readonly Row[] = [
     'with an afterHelm hook that fails',
     treeOf({
       status: 'failing',
-      phase: 'helm',
+      step: 'helm',
       failure: { ...FAILURE, error: 'hooks by binding afterHelm' },
     }),
     'yes yes yes yes yes yes yes yes - - no',

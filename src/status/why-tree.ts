@@ -31,8 +31,8 @@ type Leaf = Pick<WhyNode, 'ok' | 'text'> & Partial<WhyNode>;
 
 const NOT_REACHED: Leaf = { ok: null, text: 'not reached' };
 
-/** Phases of a run, in their order. */
-const PHASES = ['startup', 'synchronization', 'wait-for-synchronization', 'helm', 'ready'];
+/** Steps of a run, in their order. */
+const STEPS = ['startup', 'synchronization', 'wait-for-synchronization', 'helm', 'ready'];
 
 const UNDECIDED: ReadonlySet<ModuleStatus> = new Set(['undecided', 'held']);
 /** States in which a module is not run. */
@@ -190,12 +190,12 @@ function queueLeaf({ status, waitsFor }: Omit<ModuleExplanation, 'why'>): Leaf {
 }
 
 function reached(
-  { status, phase }: Omit<ModuleExplanation, 'why'>,
+  { status, step }: Omit<ModuleExplanation, 'why'>,
   after: 'helm' | 'ready',
   text: string,
 ): Leaf {
   if (NOT_RUN.has(status)) return NOT_REACHED;
-  const isReached = PHASES.indexOf(phase) >= PHASES.indexOf(after);
+  const isReached = STEPS.indexOf(step) >= STEPS.indexOf(after);
   return isReached ? { ok: true, text } : NOT_REACHED;
 }
 

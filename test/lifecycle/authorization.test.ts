@@ -237,7 +237,11 @@ describeApiIndependent((backend) => {
       expect(reasonsOf(world)).toEqual([
         ['web', 'the content differs from what was signed: Chart.yaml was changed'],
       ]);
-      expect(await explain(world, 'web')).toMatchObject({ status: 'unauthorized', phase: 'not started' });
+      expect(await explain(world, 'web')).toMatchObject({
+        status: 'unauthorized',
+        phase: 'Failed',
+        step: 'not started',
+      });
       await world.log.untilMessage(ENDED, 2);
       const before = world.log.printed.length;
       world.clock.jump(60_000);

@@ -144,7 +144,7 @@ function Facts({ explanation }: { explanation: ModuleExplanation }): VNode {
         {position.place} of {position.of}
       </dd>
       <dt>Phase</dt>
-      <dd>{phase}</dd>
+      <dd>{phase ?? 'none'}</dd>
       <dt>Version</dt>
       <dd>{version ?? 'none'}</dd>
       <dt>Release</dt>

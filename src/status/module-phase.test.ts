@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest';
+import { causesOf, NO_OBSTACLES, type Obstacles } from './module-causes.ts';
+import { conditionsOf } from './module-conditions.ts';
+import type { ModuleExplanation, ModuleStatus } from './module-explanation.ts';
+import { modulePhase } from './module-phase.ts';
+
+const STATUSES: readonly ModuleStatus[] = [
+  'undecided',
+  'disabled',
+  'unauthorized',
+  'held',
+  'deleting',
+  'paused',
+  'starting',
+  'failing',
+  'isolated',
+  'ready',
+];
+const STEPS = ['not started', 'startup', 'synchronization', 'wait-for-synchronization', 'helm', 'ready'];
+const FAILURE = { error: 'no disk', attempts: 1, nextAttemptAt: null };
+const PAUSE = { reason: 'disks', since: '', until: null, isOfAll: false };
+const TASK = {
+  queue: 'main',
+  task: 'ModuleRun db',
+  error: 'no disk',
+  file: '',
+  nextAttemptAt: null,
+  hook: null,
+};
+const HOOK = { hook: 'web/a.sh', binding: 'schedule', queue: 'q', task: 'ModuleHookRun', pid: 1, since: '' };
+const DRIFTED = { resource: '/Pod/a', fields: [], changedBy: [], since: '', outlook: '' };
+
+const OBSTACLES: readonly Partial<Obstacles>[] = [
+  {},
+  { configProblem: 'replicas' },
+  { unloadedFiles: ['hooks'] },
+  { blocksAll: TASK },
+  { blocksOwn: TASK },
+  { hooks: [{ ...HOOK, isStuck: false }] },
+  { hooks: [{ ...HOOK, isStuck: true }] },
+  { staleBindings: [{ text: 'pods', isForbidden: true }] },
+  { isRunDeferred: true },
+  { progress: 'pending' },
+  { progress: 'running' },
+];
+
+const EXPLAINED: readonly Partial<ModuleExplanation>[] = [
+  {},
+  { drift: { mode: 'warn', objects: [DRIFTED] } },
+  { drift: { mode: 'heal', objects: [{ ...DRIFTED, correction: { at: '', isRefused: true } }] } },
+  { failure: { ...FAILURE, isGivenUp: true } },
+  { failure: { ...FAILURE, isGivenUp: false } },
+  { pause: PAUSE },
+  { pause: { ...PAUSE, handedOverTo: 'me' } },
+];
+
+const READY: Omit<ModuleExplanation, 'causes' | 'phase'> = {
+  module: 'web',
+  status: 'ready',
+  isEnabled: true,
+  source: 'config-map',
+  reason: '',
+  position: { place: 1, of: 1, order: 1 },
+  path: '/modules/001-web',
+  version: null,
+  deletionPolicy: 'delete',
+  requires: [],
+  step: 'ready',
+  waitsFor: [],
+  failure: null,
+  lastRun: null,
+  nextReconcileAt: null,
+  release: null,
+  pause: null,
+  drift: null,
+};
+
+test('a module is in the phase Succeeded if and only if it is ready, whatever is in its way', () => {
+  const seen = new Set<unknown>();
+  for (const status of STATUSES)
+    for (const step of STEPS)
+      for (const explained of EXPLAINED)
+        for (const isDeployed of [true, false])
+          for (const partial of OBSTACLES) {
+            const facts = { ...READY, ...explained, status, step };
+            const obstacles = { ...NO_OBSTACLES, isDeployed, ...partial };
+            const causes = causesOf(facts, obstacles);
+            const phase = modulePhase({ ...facts, causes }, obstacles);
+            const { progress } = obstacles;
+            const release = undefined;
+            const explanation = { ...facts, causes, phase };
+            const all = {
+              explanation,
+              release,
+              isDeployed,
+              progress,
+              reconciledAtMs: undefined,
+              hookRuns: [],
+            };
+            const ready = conditionsOf(all).find(({ type }) => type === 'Ready');
+            const context = JSON.stringify([status, step, explained, partial, isDeployed, ready]);
+            expect(phase === 'Succeeded', context).toBe(ready?.status === 'True');
+            seen.add(phase);
+          }
+  expect([...seen].toSorted()).toEqual(['Deleting', 'Failed', 'Init', 'Progressing', 'Succeeded', null]);
+});
+
+test.each<[string, Partial<ModuleExplanation>, Partial<Obstacles>, string]>([
+  ['behind a task of others that fails', {}, { blocksAll: TASK }, 'Init'],
+  [
+    'before its first run, behind others',
+    { status: 'starting', step: 'not started' },
+    { blocksOwn: TASK },
+    'Init',
+  ],
+  ['with a refused ConfigMap', {}, { configProblem: 'replicas' }, 'Init'],
+  ['whose hook runs for long', {}, { hooks: [{ ...HOOK, isStuck: false }] }, 'Progressing'],
+  ['whose hook hangs', {}, { hooks: [{ ...HOOK, isStuck: true }] }, 'Failed'],
+  ['without a permission', {}, { staleBindings: [{ text: 'pods', isForbidden: true }] }, 'Failed'],
+])('a module %s is in its phase', (_name, explained, partial, expected) => {
+  const facts = { ...READY, ...explained };
+  const obstacles = { ...NO_OBSTACLES, ...partial };
+  expect(modulePhase({ ...facts, causes: causesOf(facts, obstacles) }, obstacles)).toBe(expected);
+});
