@@ -6,12 +6,12 @@ import type { ModuleName } from '../values/module-key.ts';
 import { staleWatches, statesOf } from './binding-problems.ts';
 import type { UnloadedFiles } from './converge-state.ts';
 import type { Explained } from './explained.ts';
-import { isIsolated } from './isolation.ts';
 import type { Place } from './module-places.ts';
 import { isPutOff } from './put-off.ts';
 import { hookTitle, LONG_MS, type RunInProgress, taskOfRun } from './running-hooks.ts';
 import { titleOf } from './task-queue-view.ts';
-import { MAIN_QUEUE, moduleOf, type Task } from './tasks.ts';
+import { moduleOf, type Task } from './tasks.ts';
+import { failedHook } from './unfinished-runs.ts';
 
 type AgedHook = RunInProgress & { readonly runningMs: number };
 
@@ -62,16 +62,11 @@ export function obstaclesOf(
     blocksAll,
     blocksOwn: behind === undefined ? null : blocking(behind.queue, behind.head),
     hooks: longHooks
-      .filter(({ labels, runningMs }) => {
-        if (labels.module !== name) return false;
-        const isAwaited =
-          labels.queue === MAIN_QUEUE ||
-          isIsolated({ name: labels.queue }) ||
-          tracked?.ongoing !== undefined ||
-          tracked?.phase === 'wait-for-synchronization';
-        return isAwaited || runningMs >= LONG_MS;
-      })
+      .filter(({ labels }) => labels.module === name)
       .map((run) => longHook(run, taskOfRun(queues, run))),
+    failedHooks: (tracked?.hooks ?? []).flatMap((runtime) =>
+      runtime.finalFailures.map((failure) => failedHook(runtime, failure)),
+    ),
     staleBindings: staleWatches(statesOf(tracked?.hooks ?? []), clock),
     isPutOff: isPutOff(operator, name, places),
     isRunDeferred: converge.deferredRuns.has(name),

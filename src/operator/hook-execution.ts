@@ -189,7 +189,7 @@ export class HookExecution {
       });
       this.#idempotencyKeys.succeeded(task, work);
       this.#budgets.succeeded(run, queue);
-      if (run.hook.finalFailures.length > 0) run.hook.forgetFinalFailures(bindingsOf(run));
+      if (run.hook.hasFailures) run.hook.forgetFailures(bindingsOf(run));
       metrics.hookSucceeded(labels, startedAtMs + clock.steadyMs() - startedMs);
       follower.wrote(factsOf(parsed, usage, covered()));
       const contextsOf = covered() > 1 ? { contexts: covered() } : {};
@@ -197,8 +197,7 @@ export class HookExecution {
       return effects;
     } catch (thrown) {
       onRefused?.(thrown);
-      const isCounted = !signal.aborted && !isBesideQueue(run);
-      const cause = isCounted ? this.#noteFailure(run, queue, labels, thrown) : thrown;
+      const cause = signal.aborted ? thrown : this.#noteFailure(run, queue, labels, thrown);
       ending = { error: cause, isAborted: signal.aborted };
       throw cause;
     } finally {
@@ -213,6 +212,14 @@ export class HookExecution {
   /** The error of a failed run: the same, or one that says that it is not retried any more. */
   #noteFailure(run: HookRun, queue: string, labels: HookRunLabels, thrown: unknown): unknown {
     const { metrics, clock } = this.#options;
+    const atMs = clock.wallMs();
+    if (isBesideQueue(run)) {
+      // What a deploy hook is a part of shows the failure itself.
+      if (!isOfDeploy(run))
+        for (const binding of bindingsOf(run))
+          run.hook.noteFailedRequest({ binding, error: messageOf(thrown), atMs });
+      return thrown;
+    }
     const error = this.#budgets.failed(run, queue, thrown);
     if (isNotYet(error)) metrics.hookUnfinished(labels, 'temporary');
     else if (isFinal(error) && !isDroppedOnPurpose(run, error)) {
@@ -220,7 +227,7 @@ export class HookExecution {
       // What the run is a part of shows the failure itself.
       if (run.repeatedBy === undefined)
         for (const binding of bindingsOf(run))
-          run.hook.noteFinalFailure({ binding, error: messageOf(error), atMs: clock.wallMs() });
+          run.hook.noteFinalFailure({ binding, error: messageOf(error), atMs });
     }
     return error;
   }

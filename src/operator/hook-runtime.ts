@@ -30,7 +30,12 @@ export interface FinalFailure {
   readonly error: string;
   /** On the wall clock. */
   readonly atMs: number;
+  /** Requests to a webhook failed in a row, the last one for this reason; absent for a run that failed for good. */
+  readonly isOfRequests?: true;
 }
+
+/** So many requests to a webhook that fail in a row are no accident. */
+export const FAILED_REQUESTS = 3;
 
 /** A hook in operation: its monitors and its rate limit. */
 export class HookRuntime {
@@ -52,6 +57,8 @@ export class HookRuntime {
   }
 
   readonly #finalFailures = new Map<string, FinalFailure>();
+  /** How many requests failed in a row, by binding. */
+  readonly #failedRequests = new Map<string, number>();
 
   /** The failures that are not retried, of each binding the last one. */
   get finalFailures(): readonly FinalFailure[] {
@@ -62,9 +69,23 @@ export class HookRuntime {
     this.#finalFailures.set(failure.binding, failure);
   }
 
+  /** A run for a request failed, which is not retried: the failure counts when it is not the first ones in a row. */
+  noteFailedRequest(failure: FinalFailure): void {
+    const count = (this.#failedRequests.get(failure.binding) ?? 0) + 1;
+    this.#failedRequests.set(failure.binding, count);
+    if (count >= FAILED_REQUESTS) this.noteFinalFailure({ ...failure, isOfRequests: true });
+  }
+
+  get hasFailures(): boolean {
+    return this.#finalFailures.size > 0 || this.#failedRequests.size > 0;
+  }
+
   /** A run for these bindings succeeded. */
-  forgetFinalFailures(bindings: Iterable<string>): void {
-    for (const binding of bindings) this.#finalFailures.delete(binding);
+  forgetFailures(bindings: Iterable<string>): void {
+    for (const binding of bindings) {
+      this.#finalFailures.delete(binding);
+      this.#failedRequests.delete(binding);
+    }
   }
 
   /** When the last run for events that went well was over; undefined before. */

@@ -2,10 +2,11 @@ import { isoTime } from '@addon-operator/base/bounded-time';
 import { oneLine } from '@addon-operator/base/escape-controls';
 import type { BindingType } from '@addon-operator/hook-config/hook-config';
 import { fullName, title } from '../hooks/hook.ts';
+import type { FailedHook } from '../status/module-causes.ts';
 import type { UnfinishedRuns } from '../status/unfinished-text.ts';
 import { allRuntimes, type BindingProblemsParts } from './binding-problems.ts';
 import type { HeldRun } from './held-runs.ts';
-import type { FinalFailure, HookRuntime } from './hook-runtime.ts';
+import { FAILED_REQUESTS, type FinalFailure, type HookRuntime } from './hook-runtime.ts';
 import type { TaskRouter } from './task-router.ts';
 
 interface UnfinishedRunsParts extends BindingProblemsParts {
@@ -41,12 +42,28 @@ export function heldText({ hook: { hook }, queue, contexts, dueAtMs, reason }: H
     : oneLine(`hook ${fullName(hook)} runs again ${when}: ${reason}`);
 }
 
-function failedText({ hook }: HookRuntime, { binding, error, atMs }: FinalFailure): string {
-  const module = hook.owner.type === 'module' ? `module ${hook.owner.module}, ` : '';
-  const next =
-    NEXT_RUNS[binding as BindingType] ??
-    `then \`addon-operator hook trigger ${fullName(hook)} ${binding}\`, or wait for its next event`;
-  return oneLine(
-    `${module}${title(hook)}, binding '${binding}' failed permanently at ${isoTime(atMs)} and is not retried: ${error}; correct the cause, ${next}`,
-  );
+function failedText(runtime: HookRuntime, failure: FinalFailure): string {
+  const { owner } = runtime.hook;
+  const module = owner.type === 'module' ? `module ${owner.module}, ` : '';
+  const { text, remedy } = failedHook(runtime, failure);
+  return oneLine(`${module}${text}; ${remedy}`);
+}
+
+/** A run that failed and is not retried, with what to do. */
+export function failedHook(
+  { hook }: HookRuntime,
+  { binding, error, atMs, isOfRequests = false }: FinalFailure,
+): FailedHook {
+  const what = isOfRequests
+    ? `failed for ${FAILED_REQUESTS} requests in a row or more`
+    : `failed permanently at ${isoTime(atMs)} and is not retried`;
+  const next = isOfRequests
+    ? 'it runs again for the next request'
+    : (NEXT_RUNS[binding as BindingType] ??
+      `then \`addon-operator hook trigger ${fullName(hook)} ${binding}\`, or wait for its next event`);
+  return {
+    hook: fullName(hook),
+    text: `${title(hook)}, binding '${binding}' ${what}: ${error}`,
+    remedy: `correct the cause, ${next}`,
+  };
 }

@@ -34,6 +34,14 @@ export interface LongHook {
   readonly isStuck: boolean;
 }
 
+/** A hook of which a run failed that is not retried. */
+export interface FailedHook {
+  /** `web/hooks/a.sh`. */
+  readonly hook: string;
+  readonly text: string;
+  readonly remedy: string;
+}
+
 /** What is known about things in the way of a module, beside its own state. */
 export interface Obstacles {
   /** Why the ConfigMap is not in force. */
@@ -46,8 +54,9 @@ export interface Obstacles {
   readonly blocksAll: BlockingTask | null;
   /** In front of a task of the module. */
   readonly blocksOwn: BlockingTask | null;
-  /** Hooks of the module that something waits for, the longest running first. */
+  /** Hooks of the module that have been running for long, the longest running first. */
   readonly hooks: readonly LongHook[];
+  readonly failedHooks: readonly FailedHook[];
   /** Sentences about kubernetes bindings of its hooks without a current snapshot. */
   readonly staleBindings: readonly { readonly text: string; readonly isForbidden: boolean }[];
   /** There is work to do, and neither a task for it nor a pause, because a flow hook ended the reconcile. */
@@ -66,6 +75,7 @@ export const NO_OBSTACLES: Obstacles = {
   blocksAll: null,
   blocksOwn: null,
   hooks: [],
+  failedHooks: [],
   staleBindings: [],
   isPutOff: false,
   isRunDeferred: false,
@@ -149,7 +159,17 @@ function* decisionCauses(
 
 function* runCauses(explained: Explained, obstacles: Obstacles): Generator<Cause> {
   const { status, pause } = explained;
-  const { blocksAll, blocksOwn, hooks, staleBindings, isPutOff, isRunDeferred, isDeployed, progress } =
+  const {
+    blocksAll,
+    blocksOwn,
+    hooks,
+    failedHooks,
+    staleBindings,
+    isPutOff,
+    isRunDeferred,
+    isDeployed,
+    progress,
+  } =
     obstacles;
   if (status === 'disabled' && explained.source === 'requirement') yield requirementMissing(explained);
   if (status === 'disabled' || status === 'held' || status === 'unauthorized') return;
@@ -168,6 +188,8 @@ function* runCauses(explained: Explained, obstacles: Obstacles): Generator<Cause
   if (status === 'failing' || status === 'isolated' || (status === 'deleting' && explained.failure !== null))
     yield failed(explained, progress !== 'none');
   else if (status === 'deleting' && isPutOff) yield deletionPutOff(explained);
+  for (const { hook, text, remedy } of failedHooks)
+    yield cause('synchronized', 'HookFailed', text, { isStalled: true, ref: `hook/${hook}`, remedy });
   for (const hook of hooks) yield running(nodeOfBinding(hook.binding), hook);
   if (blocksOwn !== null && blocksOwn.queue !== blocksAll?.queue) yield blocked('queue', blocksOwn);
   for (const { text, isForbidden } of staleBindings)

@@ -75,6 +75,7 @@ const OBSTACLES: ReadonlySet<unknown> = new Set([
   'DriftNotCorrected',
   'FilesNotLoaded',
   'Forbidden',
+  'HookFailed',
   'HookHangs',
   'QueueBlocked',
   'RequirementFailed',
