@@ -141,7 +141,7 @@ function Navigation(): VNode {
 }
 
 const THEME_WORDS = { system: 'Auto', light: 'Light', dark: 'Dark' } as const;
-const LEVEL_TONES = { well: 'ok', waiting: 'wait', broken: 'bad' } as const;
+const LEVEL_TONES = { well: 'ok', notice: 'ok', waiting: 'wait', broken: 'bad' } as const;
 const levelTone = computed(() => {
   const level = live.value.headline?.level;
   return level === undefined ? 'off' : LEVEL_TONES[level];

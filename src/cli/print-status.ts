@@ -5,15 +5,19 @@ import { type CliHost, printCode } from './cli-host.ts';
 import { harmless } from './harmless.ts';
 import type { OutputFormat } from './output-format.ts';
 
-const EXIT_CODES = { well: 0, waiting: 2, broken: 1 } as const;
+const EXIT_CODES = { well: 0, notice: 0, waiting: 2, broken: 1 } as const;
 
 /**
  * Prints the status of the running operator and returns the exit code: 0 if all is well, 2 while something goes on that
- * needs no help, 1 if a person is needed.
+ * needs no help, 1 if a person is needed. With `isStrict` a notice is 1 too.
  *
  * @throws OperatorError DEBUG_SOCKET when there is no response in time
  */
-export async function printStatus(socketPath: string, format: OutputFormat, host: CliHost): Promise<number> {
+export async function printStatus(
+  socketPath: string,
+  { format, isStrict }: { readonly format: OutputFormat; readonly isStrict: boolean },
+  host: CliHost,
+): Promise<number> {
   const { status, body, code } = await requestDebug({ socketPath, path: '/status.json' }, host.clock);
   if (status !== 200) {
     host.stderr.write(harmless(body));
@@ -23,7 +27,7 @@ export async function printStatus(socketPath: string, format: OutputFormat, host
   const data = parseJson(body) as OperatorStatus & Json; // what the operator makes of this type
   const text = await shown(data, body, format);
   host.stdout.write(host.stdout.isTTY === true ? harmless(text) : text);
-  return EXIT_CODES[data.level];
+  return isStrict && data.level === 'notice' ? 1 : EXIT_CODES[data.level];
 }
 
 async function shown(status: OperatorStatus & Json, body: string, format: OutputFormat): Promise<string> {

@@ -14,9 +14,10 @@ export function addStatusCommand(program: Command, host: CliHost, runner: Comman
     .summary('Say whether all is well, or what is in the way')
     .description('Say in one sentence whether all is well, then what else is in the way, and counts')
     .addOption(outputOption(FORMAT))
+    .option('--strict', 'exit with 1 for notices too')
     .addHelpText(
       'after',
-      '\nExit code: 0 all is well, 2 something goes on that needs no help, 1 a person is needed, or no operator responds.',
+      '\nExit code: 0 all is well, or there are only notices; 2 something goes on that needs no help; 1 a person is needed, or no operator responds.',
     );
   addSettingOption(status, SETTINGS.debugUnixSocket);
   addWatchOptions(status).action(() =>
@@ -28,7 +29,8 @@ export function addStatusCommand(program: Command, host: CliHost, runner: Comman
         return await watchResponse(socketPath, '/status.text', String(options['watchInterval']), host);
       }
       const { printStatus } = await import('./print-status.ts');
-      return await printStatus(socketPath, chosenFormat(options, FORMAT), host);
+      const chosen = { format: chosenFormat(options, FORMAT), isStrict: options['strict'] === true };
+      return await printStatus(socketPath, chosen, host);
     }),
   );
 }

@@ -127,7 +127,7 @@ test.each<[string, Partial<OperatorFacts>, string, string]>([
         summary('off', { status: 'disabled', source: 'default' }),
       ],
     },
-    'broken',
+    'notice',
     'module app is disabled: requires module db',
   ],
   [
@@ -294,6 +294,16 @@ test('what is broken comes before what waits, and all of it is counted', () => {
       '',
     ].join('\n'),
   );
+});
+
+test('a notice is said after what waits, and does not hide it', () => {
+  const needy = summary('app', { status: 'disabled', source: 'requirement', reason: 'requires module db' });
+  const { level, problems } = operatorStatus(factsOf({ modules: [needy], runningHooks: [hook(20_000)] }));
+  expect([level, problems.length, problems[1]]).toEqual([
+    'waiting',
+    2,
+    'module app is disabled: requires module db',
+  ]);
 });
 
 test('of a long error the end is said', () => {

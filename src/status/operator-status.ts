@@ -76,8 +76,11 @@ export interface RunningHookFacts {
   readonly runningMs: number;
 }
 
-/** `well`: nothing to do or about to be done. `waiting`: it goes on without help. `broken`: needs a person. */
-export type StatusLevel = 'well' | 'waiting' | 'broken';
+/**
+ * `well`: nothing to do or about to be done. `notice`: all runs, and is perhaps not all that was meant to run. `waiting`: it goes
+ * on without help. `broken`: needs a person.
+ */
+export type StatusLevel = 'well' | 'notice' | 'waiting' | 'broken';
 
 export interface OperatorStatus {
   readonly level: StatusLevel;
@@ -124,7 +127,7 @@ const WAITING_STATES: ReadonlySet<ModuleStatus> = new Set(['undecided', 'startin
 export function operatorStatus(facts: OperatorFacts): OperatorStatus {
   const { counts, queues } = facts;
   const tasks = queues.reduce((sum, queue) => sum + queue.tasks, 0);
-  const problems = [...brokenThings(facts), ...waitingThings(facts)];
+  const problems = [...brokenThings(facts), ...waitingThings(facts), ...notices(facts)];
   const [first] = problems;
   return {
     level: problems.some(({ level }) => level === 'broken') ? 'broken' : (first?.level ?? 'well'),
@@ -152,7 +155,7 @@ function* brokenThings(facts: OperatorFacts): Generator<Problem> {
     yield broken(
       `${hookText(hook)}; if it hangs, end it with \`addon-operator hook abort ${hook.hook}\`, and set --hook-timeout`,
     );
-  for (const module of modules.filter(isBroken)) {
+  for (const module of modules.filter(({ status }) => BROKEN_STATES.has(status))) {
     const isInQueue = queues.some((queue) => queue.failures > 0 && queue.module === module.module);
     if (!isInQueue) yield broken(moduleText(module));
   }
@@ -193,18 +196,25 @@ function* waitingThings(facts: OperatorFacts): Generator<Problem> {
   for (const drift of drifted) yield waiting(driftText(drift));
 }
 
+/** Modules that flags enable, and that what they require does not let run: that may be meant so, and stay. */
+function* notices({ modules }: OperatorFacts): Generator<Problem> {
+  for (const module of modules.filter(lacksRequirement))
+    yield { level: 'notice', text: oneLine(moduleText(module)) };
+}
+
 /** What decides whether there may be something to say about a module. */
 type NotedBy = Pick<ModuleSummary, 'status' | 'source'> & { readonly paused: unknown };
 
 /** Whether there may be something to say about a module in the status: not about one that is ready, or disabled on purpose. */
 export function isNoted(module: NotedBy): boolean {
-  return isBroken(module) || WAITING_STATES.has(module.status) || module.paused !== null;
+  const { status, paused } = module;
+  return (
+    BROKEN_STATES.has(status) || WAITING_STATES.has(status) || lacksRequirement(module) || paused !== null
+  );
 }
 
-function isBroken({ status, source }: Pick<NotedBy, 'status' | 'source'>): boolean {
-  // Flags enable it, and what it requires does not let it run.
-  const lacksRequirement = status === 'disabled' && source === 'requirement';
-  return BROKEN_STATES.has(status) || lacksRequirement;
+function lacksRequirement({ status, source }: Pick<NotedBy, 'status' | 'source'>): boolean {
+  return status === 'disabled' && source === 'requirement';
 }
 
 /** Modules that wait for nothing but a queue whose first task is a problem of its own, by queue. */

@@ -13,6 +13,7 @@ import { Card, Empty, Link } from '../parts/text.tsx';
 
 const LEVELS: Readonly<Record<HeadlineResponse['level'], { tone: Tone; sign: SignName; word: string }>> = {
   well: { tone: 'ok', sign: 'check', word: 'All is well' },
+  notice: { tone: 'ok', sign: 'check', word: 'Notice' },
   waiting: { tone: 'wait', sign: 'clock', word: 'Waiting' },
   broken: { tone: 'bad', sign: 'alert', word: 'Needs attention' },
 };

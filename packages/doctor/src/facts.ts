@@ -44,7 +44,7 @@ export interface MachineFacts {
 
 /** What a running operator says of itself. */
 export interface DaemonFacts {
-  readonly level: 'well' | 'waiting' | 'broken';
+  readonly level: 'well' | 'notice' | 'waiting' | 'broken';
   readonly problems: readonly string[];
 }
 

@@ -120,7 +120,7 @@ const NOW = object({
   at: time('When the response was made.'),
   headline: object(
     {
-      level: oneOf(['well', 'waiting', 'broken'], 'Whether it needs a person.'),
+      level: oneOf(['well', 'notice', 'waiting', 'broken'], 'Whether it needs a person.'),
       text: text('The most important problem, or that there is none.'),
       problems: list(text('A sentence.'), 'The first 20 problems, the most important first.'),
       more: count('How many problems are not listed.'),
