@@ -23,13 +23,15 @@ export interface LoopParts {
   readonly pauses: Pauses;
   readonly handOvers: HandOvers;
   readonly metrics: OperatorMetrics;
+  /** Modules may be in another state although no task began or ended. */
+  readonly onStateChange: () => void;
   readonly stop: AbortSignal;
   readonly running: AsyncDisposableStack;
 }
 
 /** Starts everything that goes on by itself until the daemon stops. */
 export function startLoops(host: DaemonHost, parts: LoopParts): void {
-  const { operator, configMap, schedules, pauses, handOvers, metrics, stop, running } = parts;
+  const { operator, configMap, schedules, pauses, handOvers, metrics, onStateChange, stop, running } = parts;
   const showLife = (): void => {
     metrics.liveTick();
     operator.execution.running.warnOfLong();
@@ -38,9 +40,15 @@ export function startLoops(host: DaemonHost, parts: LoopParts): void {
     if (configMap.state.type !== 'valid' || operator.converge.isConfigRefused) metrics.configValuesError();
   };
   const loops = [
-    configMap.watch((change) => onConfigChange(operator, change), stop),
+    configMap.watch((change) => {
+      onConfigChange(operator, change);
+      onStateChange();
+    }, stop),
     schedules.run(stop),
-    pauses.watch(() => onPausesChange(operator), stop),
+    pauses.watch(() => {
+      onPausesChange(operator);
+      onStateChange();
+    }, stop),
     pauses.follow(stop),
     runLooks(new DirectoryLooks(operator), host, stop),
     handOvers.run(handOverActions(operator, pauses), stop),

@@ -212,7 +212,8 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   });
   await page.show({ api });
   startUp(operator, parts.handle, { stop, abort });
-  startLoops(host, { ...parts, configMap, metrics, stop, running });
+  const onStateChange = (): void => objects?.changed();
+  startLoops(host, { ...parts, configMap, metrics, onStateChange, stop, running });
   runModuleObjects(objects, moduleSource(operator, redactor), settings, host, running);
   if (settings.watchesFiles) running.defer(watchFiles(watchedPaths(settings), host, operator, stop));
   if (loads.hasWaited)

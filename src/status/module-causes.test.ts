@@ -119,6 +119,14 @@ const ROWS: readonly Row[] = [
     'The module is disabled: off',
   ],
   [
+    'a refused ConfigMap and a disabled module',
+    { status: 'disabled', reason: 'off' },
+    { configProblem: 'replicas', blocksAll: TASK },
+    'InProgress',
+    'False Disabled',
+    'The module is disabled: off',
+  ],
+  [
     'a requirement that is missing',
     {
       status: 'disabled',

@@ -1,4 +1,5 @@
 import { oneLine } from '@addon-operator/base/escape-controls';
+import type { Cause } from './cause.ts';
 import { failureMessage } from './module-causes.ts';
 import type { ModuleFacts } from './module-facts.ts';
 
@@ -45,6 +46,11 @@ export function bounded(text: string): string {
   return text.length <= MAX_MESSAGE_LENGTH ? text : `${text.slice(0, MAX_MESSAGE_LENGTH - 1)}…`;
 }
 
+/** What is in the way of all modules is no concern of one that nothing enables. */
+function causeOf({ explanation: { status, causes } }: ModuleFacts): Cause | undefined {
+  return status === 'disabled' ? causes.find(({ node }) => node === 'requirements') : causes[0];
+}
+
 function enabled({ explanation: { status, isEnabled, source, reason } }: ModuleFacts): Condition {
   if (status === 'undecided')
     return { type: 'Enabled', status: 'Unknown', reason: 'NotDecided', message: reason };
@@ -57,14 +63,14 @@ function enabled({ explanation: { status, isEnabled, source, reason } }: ModuleF
 }
 
 function ready(facts: ModuleFacts): Condition {
-  const { status, causes, failure, pause, waitsFor, reason } = facts.explanation;
+  const { status, failure, pause, waitsFor, reason } = facts.explanation;
   const says = (value: Condition['status'], because: string, message: string): Condition => ({
     type: 'Ready',
     status: value,
     reason: because,
     message,
   });
-  const [cause] = causes;
+  const cause = causeOf(facts);
   if (cause !== undefined) {
     // It was ready, and goes on without help: it is not known yet whether it will be.
     const isOpen = status === 'ready' && !cause.isStalled;
@@ -124,14 +130,14 @@ function endOf(until: string | null | undefined): string {
 }
 
 function reconciling(facts: ModuleFacts): Condition {
-  const { status, causes } = facts.explanation;
+  const { status } = facts.explanation;
   const says = (isSo: boolean, reason: string, message: string): Condition => ({
     type: 'Reconciling',
     status: isSo ? 'True' : 'False',
     reason,
     message,
   });
-  const [cause] = causes;
+  const cause = causeOf(facts);
   if (cause?.isStalled === true) return says(false, cause.reason, 'It waits until the obstacle is removed');
   if (cause !== undefined) return says(true, cause.reason, cause.text);
   if (status === 'deleting') return says(true, 'Deleting', 'The module is being deleted');
@@ -159,8 +165,8 @@ function drifted({ explanation: { drift } }: ModuleFacts): Condition {
   return { type: 'Drifted', status: 'True', reason: 'ChangedByOthers', message: objects.join('; ') };
 }
 
-function stalled({ explanation: { causes } }: ModuleFacts): Condition {
-  const [cause] = causes;
+function stalled(facts: ModuleFacts): Condition {
+  const cause = causeOf(facts);
   return cause?.isStalled === true
     ? { type: 'Stalled', status: 'True', reason: cause.reason, message: cause.text }
     : { type: 'Stalled', status: 'False', reason: 'NotStalled', message: 'The module is not stalled' };

@@ -154,10 +154,11 @@ function enabledWord(status: ModuleStatus, isEnabled: boolean): string {
 /** The explanation for people. */
 export function explanationText(explanation: ModuleExplanation): string {
   const { module, status, isEnabled, reason, source, position, phase, step } = explanation;
+  const heldUp = heldUpRows(explanation);
   const rows: (readonly [string, string])[] = [
     ['module', module],
-    ['status', status],
-    ...heldUpRows(explanation),
+    ['status', status === 'ready' && heldUp.length > 0 ? 'held up' : status],
+    ...heldUp,
     ['enabled', `${enabledWord(status, isEnabled)}: ${reason}${source === null ? '' : ` (${source})`}`],
     ['run order', `${position.place} of ${position.of} (number ${position.order})`],
     ['directory', explanation.path],

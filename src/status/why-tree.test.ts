@@ -271,6 +271,15 @@ test('each source of the flag is named with its file and what it said', () => {
   ]);
 });
 
+test('explain does not say that a module is ready above what is in its way', () => {
+  const explained = (obstacles: Partial<Obstacles>) => {
+    const causes = causesOf(READY, { ...NO_OBSTACLES, ...obstacles });
+    return explanationText({ ...READY, causes, why: treeOf({}, obstacles) });
+  };
+  expect(explained({ configProblem: 'replicas' })).toMatch(/^status +held up\nheld up by +the ConfigMap/mu);
+  expect(explained({})).toMatch(/^status +ready\nenabled/mu);
+});
+
 test('a module is not said to be as its last run left it while its objects are not watched', () => {
   const readyText = (explanation: Partial<ModuleExplanation>) =>
     treeOf(explanation).children.find(({ id }) => id === 'ready')?.text;

@@ -83,6 +83,35 @@ describeLifecycle((backend) => {
     expect((await readModule(world, name))?.metadata.resourceVersion).toBe(object.metadata.resourceVersion);
   });
 
+  test('a refused ConfigMap and its correction are in the object at once, and no Event warns about a disabled module', async () => {
+    const [name, off] = [uniqueName(), uniqueName()];
+    const modules = { ...chartModule(name), [`002-${off}/values.yaml`]: `${off}Enabled: false\n` };
+    await using made = await moduleWorld(backend(), { modules, config: {} }, [name, off]);
+    const { world } = made;
+    await world.converge();
+    await untilStatus(world, name, { phase: 'Succeeded' });
+    const untilReady = async (ready: string): Promise<void> => {
+      // Without a notice the operator looks at modules every ten seconds.
+      const soon = { timeout: 5_000, interval: 100 };
+      await vi.waitFor(async () => {
+        const object = await readModule(world, name);
+        expect(object === undefined ? '' : conditions(object)['Ready']).toBe(ready);
+      }, soon);
+    };
+    for (const replicas of ['many', 'few']) {
+      await world.putConfig({ [name]: `nope: [${replicas}` });
+      await untilReady('False ConfigMapRefused');
+      await world.putConfig({});
+      await untilReady('True Succeeded');
+    }
+    await untilEvent(world, name, { type: 'Warning', reason: 'HeldUp' });
+    expect(conditions(await untilStatus(world, off, {}))).toMatchObject({
+      Ready: 'False Disabled',
+      Stalled: 'False NotStalled',
+    });
+    expect((await eventsOf(world, off)).filter(({ reason }) => reason === 'HeldUp')).toEqual([]);
+  });
+
   test('a daemon that stops directly after its converge has written the statuses of its modules', async () => {
     const name = uniqueName();
     await using made = await moduleWorld(backend(), { modules: chartModule(name) }, [name]);
