@@ -52,15 +52,17 @@ function failedText(runtime: HookRuntime, failure: FinalFailure): string {
 /** A run that failed and is not retried, with what to do. */
 export function failedHook(
   { hook }: HookRuntime,
-  { binding, error, atMs, isOfRequests = false }: FinalFailure,
+  { binding, error, atMs, isOfRequests }: FinalFailure,
 ): FailedHook {
-  const what = isOfRequests
-    ? `failed for ${FAILED_REQUESTS} requests in a row or more`
-    : `failed permanently at ${isoTime(atMs)} and is not retried`;
-  const next = isOfRequests
-    ? 'it runs again for the next request'
-    : (NEXT_RUNS[binding as BindingType] ??
-      `then \`addon-operator hook trigger ${fullName(hook)} ${binding}\`, or wait for its next event`);
+  const what =
+    isOfRequests === true
+      ? `failed for ${FAILED_REQUESTS} requests in a row or more`
+      : `failed permanently at ${isoTime(atMs)} and is not retried`;
+  const next =
+    isOfRequests === true
+      ? 'it runs again for the next request'
+      : (NEXT_RUNS[binding as BindingType] ??
+        `then \`addon-operator hook trigger ${fullName(hook)} ${binding}\`, or wait for its next event`);
   return {
     hook: fullName(hook),
     text: `${title(hook)}, binding '${binding}' ${what}: ${error}`,
