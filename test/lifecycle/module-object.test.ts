@@ -40,7 +40,7 @@ function chartModule(name: string) {
     'values.yaml': `${name}Enabled: true\n`,
     ...under(`001-${name}`, {
       ...configMapChart(name, name),
-      'hooks/hook.sh': shHook('beforeHelm: 1', 'echo runs'),
+      'hooks/hook.sh': shHook('beforeHelm: 1', '[ ! -e "$WORLD/broken" ] || exit 1; echo runs'),
     }),
   };
 }
@@ -81,6 +81,32 @@ describeLifecycle((backend) => {
     await world.clock.passSleep(10_000);
     await world.clock.passSleep(10_000);
     expect((await readModule(world, name))?.metadata.resourceVersion).toBe(object.metadata.resourceVersion);
+  });
+
+  test.each([
+    ['warn', 'an object'],
+    ['warn', 'a release'],
+    ['heal', 'a release'],
+  ])('with drift mode %s %s that others delete makes the module not ready at once', async (mode, what) => {
+    const name = uniqueName();
+    const modules = { ...chartModule(name), [`001-${name}/module.yaml`]: `drift: {mode: ${mode}}\n` };
+    await using made = await moduleWorld(backend(), { modules }, [name]);
+    const { world } = made;
+    await world.converge();
+    await untilStatus(world, name, { phase: 'Succeeded' });
+    // A hook that fails keeps what was deleted from coming back before the test has seen that it is gone.
+    await world.write('modules', { '../broken': '' });
+    const record = world.path('secrets', `sh.helm.release.v1.${name}.v1`);
+    const gone = [...(what === 'a release' ? [record] : []), world.path('configmaps', name)];
+    for (const path of gone) await world.expect({ method: 'DELETE', path });
+    await vi.waitFor(async () => {
+      const object = await readModule(world, name);
+      expect(object === undefined ? '' : conditions(object)['Ready']).toBe('False RunFailed');
+    }, WAIT);
+    await rm(join(world.directory, 'broken'));
+    world.daemon.operator.router.main.cutDelay();
+    await untilStatus(world, name, { phase: 'Succeeded' });
+    expect(await world.get('configmaps', name)).toBeDefined();
   });
 
   test('a refused ConfigMap and its correction are in the object at once, and no Event warns about a disabled module', async () => {

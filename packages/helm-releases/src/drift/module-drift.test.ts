@@ -31,7 +31,7 @@ class Lab {
   live: Record<string, unknown> | undefined = { x: '1' };
   version = 1;
   release: AppliedRelease | undefined = { revision: 1, objects: [MAP], problems: [] };
-  newest = 1;
+  newest: number | 'not-deployed' | 'gone' = 1;
   isPaused = false;
   isHeld = false;
   absent = 0;
@@ -282,14 +282,27 @@ test('an API server that is unreachable gets the next request after 30 s', async
   expect(lab.events).toEqual(['drifted', 'healed']);
 });
 
-test('a missing object is reported at once with mode heal, three times; with mode warn it is left to the monitor', async () => {
-  await lab.start('heal');
-  for (let time = 0; time < 5; time += 1) await lab.change(undefined);
-  expect(lab.absent).toBe(3);
-  await lab.stop();
+test.each(['warn', 'heal'] as const)(
+  'with mode %s a missing object is reported at once, three times',
+  async (mode) => {
+    await lab.start(mode);
+    for (let time = 0; time < 5; time += 1) await lab.change(undefined);
+    expect(lab.absent).toBe(3);
+  },
+);
+
+test('a release that others uninstall is reported once it is gone, and one that they upgrade is not', async () => {
   await lab.start('warn');
+  lab.newest = 'not-deployed';
   await lab.change(undefined);
-  expect(lab.absent).toBe(3);
+  expect(lab.absent).toBe(0);
+  lab.newest = 'gone';
+  await lab.clock.advance(60_000);
+  expect(lab.absent).toBe(1);
+  lab.newest = 2;
+  await lab.change(undefined);
+  await lab.clock.advance(60_000);
+  expect(lab.absent).toBe(1);
 });
 
 test('documents that cannot be read are named', async () => {

@@ -39,8 +39,8 @@ interface DriftDeps {
   readonly lookup: LookupOptions;
   /** What the newest revision of a release consists of; undefined while it is not deployed. */
   readonly load: (module: string, signal: AbortSignal) => Promise<AppliedRelease | undefined>;
-  /** The newest revision, provided it is deployed. */
-  readonly revision: (module: string, signal: AbortSignal) => Promise<number | undefined>;
+  /** The newest revision, provided it is deployed; else whether there is a release. */
+  readonly revision: (module: string, signal: AbortSignal) => Promise<number | 'not-deployed' | 'gone'>;
   /** Whether the module is paused or unmanaged, so that nothing is healed. */
   readonly isHeld: (module: string) => boolean;
   readonly onEvent: (event: DriftEvent) => void;
@@ -56,7 +56,7 @@ export interface DriftOptions {
   readonly mode: 'warn' | 'heal';
   /** While hooks or helm run for the module, its objects are not compared. */
   readonly isPaused: () => boolean;
-  /** An object of the release is missing. */
+  /** An object of the release is missing, or the release itself. */
   readonly onAbsent: () => void;
 }
 
@@ -207,14 +207,18 @@ export class ModuleDrift {
   }
 
   async #examineDue(signal: AbortSignal): Promise<void> {
-    const { clock, revision } = this.#deps;
+    const { clock, random, revision } = this.#deps;
     const isDue = ({ dueMs }: WatchedObject): boolean => dueMs !== undefined && dueMs <= clock.steadyMs();
     const due = [...this.#watched.values()].filter(isDue);
     const { module } = this.#options;
-    const isOurs = (await revision(module, signal)) === this.#revision;
-    if (!isOurs) {
-      // Another client upgraded the release: the next run of the module decides what is right, and watches anew.
-      for (const watched of due) watched.compareAt(undefined);
+    const newest = await revision(module, signal);
+    if (newest !== this.#revision) {
+      // Another client upgraded the release: the next run of the module decides what is right, and watches anew. One that
+      // uninstalls it deletes the objects first.
+      const isChanging = newest === 'not-deployed';
+      const nextMs = isChanging ? clock.steadyMs() + jittered(RETRY_MS, random) : undefined;
+      for (const watched of due) watched.compareAt(nextMs);
+      if (newest === 'gone') this.#options.onAbsent();
       return;
     }
     const attributes = { 'addon_operator.module': module, 'addon_operator.objects': due.length };
@@ -229,7 +233,7 @@ export class ModuleDrift {
 
   async #examine(watched: WatchedObject, span: Span, signal: AbortSignal): Promise<void> {
     const { lookup, clock, random, log } = this.#deps;
-    const { module, policy, mode } = this.#options;
+    const { module, policy } = this.#options;
     const noteSame = watched.beginComparison(clock.steadyMs());
     let comparison: ObjectComparison;
     try {
@@ -257,7 +261,7 @@ export class ModuleDrift {
         return;
       case 'absent':
         watched.noteDrift(undefined);
-        if (mode === 'heal') this.#restore(watched);
+        this.#restore(watched);
         return;
       case 'drifted':
         await this.#onDrift(watched, comparison, span, signal);

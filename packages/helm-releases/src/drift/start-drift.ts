@@ -49,7 +49,8 @@ export function driftStarter(parts: DriftParts): (options: DriftOptions) => Modu
     load: (module: string, signal: AbortSignal) => load(parts, module, signal),
     revision: async (module: string, signal: AbortSignal) => {
       const latest = await store.latest(module, signal);
-      return latest?.status === 'deployed' ? latest.revision : undefined;
+      if (latest === undefined) return 'gone';
+      return latest.status === 'deployed' ? latest.revision : 'not-deployed';
     },
     isHeld,
     onEvent,
