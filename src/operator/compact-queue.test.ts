@@ -11,7 +11,13 @@ const HOOKS = {
       { kind: 'Secret', name: 'other', queue: 'own', group: 'g', allowFailure: false },
     ],
   },
-  'web/c.sh': { kubernetes: [{ kind: 'Pod', name: 'soft', queue: 'own', allowFailure: true }] },
+  'web/c.sh': {
+    kubernetes: [
+      { kind: 'Pod', name: 'soft', queue: 'own', allowFailure: true },
+      { kind: 'Pod', name: 'hard', queue: 'own' },
+    ],
+  },
+  'web/d.sh': { kubernetes: [{ kind: 'Pod', name: 'latest', queue: 'own', coalesce: 'object' }] },
 };
 
 /** A queue whose head fails. */
@@ -46,16 +52,62 @@ test('runs of one hook become one when they fill a queue that is held up', async
   ]);
 });
 
-test('runs whose failure is allowed stay apart from those whose is not', async () => {
+test('runs of one hook whose failure is allowed stay apart from those whose is not', async () => {
   await using lab = await heldUp();
-  emit(lab, 'web/c.sh/soft', 100);
-  emit(lab, 'web/b.sh/plain', 100);
+  for (let index = 0; index < 100; index += 1) {
+    lab.emit('web/c.sh/soft');
+    lab.emit('web/c.sh/hard');
+  }
   expect(lab.tasks('own')).toEqual([
     'ModuleHookRun:web:kubernetes:a.sh:pods:Kubernetes',
     'ModuleHookRun:web:kubernetes:c.sh:soft in 100 contexts:Kubernetes',
-    ...Array.from({ length: 99 }, () => 'ModuleHookRun:web:kubernetes:b.sh:plain:Kubernetes'),
-    'ModuleHookRun:web:kubernetes:b.sh:plain:Kubernetes',
+    'ModuleHookRun:web:kubernetes:c.sh:hard in 100 contexts:Kubernetes',
   ]);
+});
+
+test('a failure that is allowed loses no event of the same hook whose failure is not', async () => {
+  await using lab = await heldUp();
+  for (let index = 0; index < 100; index += 1) {
+    lab.emit('web/c.sh/soft');
+    lab.emit('web/c.sh/hard');
+  }
+  const given: string[] = [];
+  lab.behaviours.delete('web/a.sh');
+  lab.behaviours.set('web/c.sh', ({ contexts }) => {
+    given.push(`${contexts[0]?.binding} ${contexts.length}`);
+    if (given.length <= 2) throw new Error('hook is broken');
+  });
+  await lab.pass(30_000, 4);
+  expect(given).toEqual(['soft 100', 'hard 100', 'hard 100']);
+  expect(lab.tasks('own')).toEqual([]);
+});
+
+test('the deletion of an object that a failed run was given stays, when another task runs before the next attempt', async () => {
+  await using lab = await operatorLab(['web'], HOOKS);
+  await lab.converge();
+  const queue = lab.operator.queues.get('own');
+  lab.behaviours.set('web/d.sh', failing);
+  lab.emit('web/d.sh/latest', 'Added');
+  await lab.settle();
+  const urgent = Promise.withResolvers<void>();
+  lab.behaviours.set('web/a.sh', () => urgent.promise);
+  lab.emit('web/a.sh/pods');
+  queue.prepend(...queue.remove((_task, index) => index === 1));
+  await lab.pass(30_000, 1);
+  lab.emit('web/d.sh/latest', 'Deleted');
+  const other = { watchEvent: 'Added', key: '/other', item: {} } as const;
+  for (let index = 0; index < 98; index += 1) lab.monitors.get('web/d.sh/latest')?.emit(other);
+  expect(lab.tasks('own')).toEqual([
+    'ModuleHookRun:web:kubernetes:a.sh:pods:Kubernetes',
+    'ModuleHookRun:web:kubernetes:d.sh:latest in 100 contexts:Kubernetes',
+  ]);
+  const given: unknown[] = [];
+  lab.behaviours.set('web/d.sh', ({ contexts }) => {
+    given.push(contexts[0]?.['watchEvent'], contexts.length);
+  });
+  urgent.resolve();
+  await lab.pass(30_000, 1);
+  expect(given).toEqual(['Deleted', 99]);
 });
 
 test('crowdsIn() counts the tasks of hooks that have many', async () => {

@@ -5,6 +5,10 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
+/** Code that reads the clock more often, while neither time passes nor the event loop turns, waits for nothing. */
+const MAX_READS_IN_A_TURN = 100_000;
+const ASLEEP_WITHIN_MS = 20_000;
+
 /** A clock that is stopped until a test advances it. */
 export class FakeClock implements Clock {
   /** Of the steady clock. It differs from the wall clock wherever a test sets a start. */
@@ -12,6 +16,7 @@ export class FakeClock implements Clock {
   #wallOffsetMs: number;
   #sleepers: Sleeper[] = [];
   #watchers: (() => void)[] = [];
+  #reads = 0;
 
   /** @param startMs what the wall clock shows first @param steadyStartMs what the steady clock shows first */
   constructor(startMs = 0, steadyStartMs = 0) {
@@ -24,7 +29,18 @@ export class FakeClock implements Clock {
   }
 
   steadyMs(): number {
+    this.#countRead();
     return this.#nowMs;
+  }
+
+  /** A loop without a pause keeps timers from running, so that no time limit would end its test. */
+  #countRead(): void {
+    if (this.#reads === 0)
+      setImmediate(() => {
+        this.#reads = 0;
+      });
+    this.#reads += 1;
+    if (this.#reads > MAX_READS_IN_A_TURN) throw new Error('a loop reads the clock without a pause');
   }
 
   /** Sets the wall clock forward, or back by a negative number; no time passes. */
@@ -62,10 +78,18 @@ export class FakeClock implements Clock {
 
   /** Waits until at least `count` callers are asleep. */
   async untilAsleep(count = 1): Promise<void> {
-    while (this.#sleepers.length < count) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#watchers.push(resolve);
-      await promise;
+    const limit = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      limit.reject(new Error(`${this.#sleepers.length} of ${count} callers are asleep`));
+    }, ASLEEP_WITHIN_MS);
+    try {
+      while (this.#sleepers.length < count) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        this.#watchers.push(resolve);
+        await Promise.race([promise, limit.promise]);
+      }
+    } finally {
+      clearTimeout(timer);
     }
   }
 

@@ -134,6 +134,21 @@ test('a clock that is set back a little repeats no tick', async () => {
   expect(fired).toEqual(['00:01:00 * * * * * a', '00:02:00 * * * * * a']);
 });
 
+test('FAULT-I5: a clock that is set back by less than a minute repeats no tick, when another crontab is due in between', async () => {
+  const { clock, fired, schedules } = setUp();
+  schedules.add('* * * * *', 'a');
+  schedules.add('30 * * * * *', 'b');
+  await clock.advance(110_000);
+  clock.setWall(-55_000);
+  await clock.advance(80_000);
+  expect(fired).toEqual([
+    '00:00:30 30 * * * * * b',
+    '00:01:00 * * * * * a',
+    '00:01:30 30 * * * * * b',
+    '00:02:00 * * * * * a',
+  ]);
+});
+
 test('FAULT-I6: a long sleep of the process fires a crontab once', async () => {
   const { clock, fired, missed, schedules } = setUp();
   schedules.add('*/10 * * * * *', 'a');

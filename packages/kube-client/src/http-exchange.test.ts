@@ -1,9 +1,10 @@
+import { getEventListeners } from 'node:events';
 import { Agent } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { FakeClock } from '../../../test/support/fake-clock.ts';
+import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import { responseJson, startLoopbackServer } from '../../../test/support/loopback-server.ts';
-import { NotSentError, readLines, sendRequest } from './http-exchange.ts';
+import { NotSentError, readBody, readLines, sendRequest } from './http-exchange.ts';
 
 const LIMIT = { clock: new FakeClock(), connectTimeoutMs: 10_000 };
 const never = new AbortController().signal;
@@ -77,6 +78,24 @@ test('sendRequest() rejects, when the server refuses the connection of a request
   const url = new URL(`http://127.0.0.1:${port}`);
   const request = { url, method: 'PUT', headers: {}, body: '{}', agent: new Agent(), beforeSend };
   await expect(sendRequest(request, LIMIT, never)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+});
+
+test('sendRequest() leaves no listener behind on the signal of a daemon, whatever becomes of its requests', async () => {
+  const server = await startLoopbackServer(({ path }, response) => {
+    if (path === '/cut') response.destroy();
+    else responseJson(response, 200, {});
+  });
+  const { signal } = new AbortController();
+  const agent = new Agent({ keepAlive: true });
+  const send = (url: string) =>
+    sendRequest({ url: new URL(url), method: 'GET', headers: {}, body: undefined, agent }, LIMIT, signal);
+  for (let index = 0; index < 3; index += 1) await readBody(await send(server.url), signal);
+  await expect(send(`${server.url}/cut`)).rejects.toThrow();
+  await server.stop();
+  await expect(send(server.url)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  await settle();
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+  agent.destroy();
 });
 
 async function* chunked(bytes: Buffer, size: number): AsyncGenerator<Buffer> {

@@ -144,6 +144,25 @@ test('FAULT-A6: a list that expires between two pages starts again, and nothing 
   expectTruth(sink);
 });
 
+test('FAULT-A6: an object that is deleted before a list starts again is reported as deleted', async () => {
+  const { api, clock } = lab;
+  for (let index = 0; index < 600; index += 1) api.put(`a/${index}`);
+  const sink = await lab.follow();
+  await settle();
+  api.breakWatches();
+  api.compact();
+  api.refuseNext('list', refusal(410, 'Expired'), ({ query }) => {
+    const isSecondPage = query?.['continue'] !== undefined;
+    if (isSecondPage) api.delete('a/0');
+    return isSecondPage;
+  });
+  api.put('a/599', { data: {} });
+  api.compact();
+  await clock.advance(3_000);
+  expect(sink.log).toEqual(['Deleted a/0', 'Modified a/599@701']);
+  expectTruth(sink);
+});
+
 test('FAULT-A7: a list cut in the middle changes nothing and is made again', async () => {
   const { api, clock } = lab;
   for (let index = 0; index < 600; index += 1) api.put(`a/${index}`);

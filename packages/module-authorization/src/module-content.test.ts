@@ -103,6 +103,25 @@ test('readContent() refuses a link that leads out only by way of another link', 
   );
 });
 
+test('readContent() copies nothing to where a link led that was replaced by a directory while it was read', async () => {
+  const copyTo = mkdtempSync(join(root, 'copy-'));
+  symlinkSync('hooks', join(module, 'link'));
+  /** A file system may list a name again that is removed and created while its directory is listed. */
+  async function* list(directory: string) {
+    if (directory === join(module, 'hooks')) {
+      rmSync(join(module, 'link'));
+      mkdirSync(join(module, 'link'));
+      writeFileSync(join(module, 'link', 'b.sh'), '#!/bin/sh\n');
+    }
+    const names = readdirSync(directory);
+    const isRoot = directory === module;
+    for (const name of isRoot ? ['link', 'hooks', 'link'] : names) yield { name };
+  }
+  const read = readContent(module, { copyTo, list: async (directory) => list(directory) }, never);
+  expect(await rejection(read)).toBe('link was replaced while it was read');
+  expect(readdirSync(copyTo)).toEqual([]);
+});
+
 test('readContent() refuses special files without waiting for them', async () => {
   execFileSync('mkfifo', [join(module, 'hooks', 'pipe')]);
   expect(await reasonOf()).toBe('hooks/pipe is not a file, link or directory: remove it');

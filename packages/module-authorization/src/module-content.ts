@@ -37,6 +37,8 @@ export interface ReadContentOptions {
   /** A directory that exists, for a copy of what is read: each byte is read once, so the copy is what is described. */
   readonly copyTo?: string;
   readonly limits?: ContentLimits;
+  /** The names in a directory, from which others may take and to which they may add meanwhile; default: `opendir`. */
+  readonly list?: (directory: string) => Promise<AsyncIterable<{ readonly name: string }>>;
 }
 
 /**
@@ -54,6 +56,7 @@ export async function readContent(
     directory,
     copyTo: options.copyTo,
     limits: options.limits ?? CONTENT_LIMITS,
+    list: options.list ?? opendir,
     paths: new Set(),
     entries: [],
     bytes: 0,
@@ -84,6 +87,7 @@ interface Walk {
   readonly directory: string;
   readonly copyTo: string | undefined;
   readonly limits: ContentLimits;
+  readonly list: NonNullable<ReadContentOptions['list']>;
   /** All that was found so far. */
   readonly paths: Set<string>;
   readonly entries: ContentEntry[];
@@ -107,9 +111,9 @@ async function readDirectory(walk: Walk, below: string): Promise<void> {
 
 /** Paths of what is in a directory. Of one that is too large no more than the limit is read. */
 async function listDirectory(walk: Walk, below: string): Promise<readonly string[]> {
-  const { directory, limits, paths, signal } = walk;
+  const { directory, limits, list, paths, signal } = walk;
   const found: string[] = [];
-  for await (const { name } of await opendir(join(directory, below))) {
+  for await (const { name } of await list(join(directory, below))) {
     signal.throwIfAborted();
     if (below === '' && NO_CONTENT.includes(name)) continue;
     const path = below === '' ? name : `${below}/${name}`;

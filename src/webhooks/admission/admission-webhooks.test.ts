@@ -118,22 +118,26 @@ test('a hook that is gone is no longer registered, and its path unknown', async 
   );
 });
 
-test('every failure to respond denies with the name of the hook', async () => {
-  const { webhooks, send } = startLab();
-  await webhooks.add(
-    [
-      hook('no', [binding('no.b.c')], async () => ({ ...ALLOWED, isAllowed: false, message: 'm' })),
-      hook('silent', [binding('silent.b.c')], async () => undefined),
-      hook('broken', [binding('broken.b.c')], () => Promise.reject(new Error('exit status 1'))),
-    ],
-    never,
-  );
-  expect(await send('/hooks/no-b-c')).toEqual(denied(403, 'm'));
-  expect(await send('/hooks/silent-b-c')).toEqual(
-    denied(500, 'handle AdmissionReview: hook task prop error: silent wrote no answer'),
-  );
-  expect(await send('/hooks/broken-b-c')).toEqual(denied(403, 'Hook failed: broken'));
-});
+test.each(['Fail', 'Ignore'] as const)(
+  'every failure to respond denies with the name of the hook, with the failure policy %s',
+  async (failurePolicy) => {
+    const { webhooks, send } = startLab();
+    const item = (name: string) => binding(name, { failurePolicy });
+    await webhooks.add(
+      [
+        hook('no', [item('no.b.c')], async () => ({ ...ALLOWED, isAllowed: false, message: 'm' })),
+        hook('silent', [item('silent.b.c')], async () => undefined),
+        hook('broken', [item('broken.b.c')], () => Promise.reject(new Error('exit status 1'))),
+      ],
+      never,
+    );
+    expect(await send('/hooks/no-b-c')).toEqual(denied(403, 'm'));
+    expect(await send('/hooks/silent-b-c')).toEqual(
+      denied(500, 'handle AdmissionReview: hook task prop error: silent wrote no answer'),
+    );
+    expect(await send('/hooks/broken-b-c')).toEqual(denied(403, 'Hook failed: broken'));
+  },
+);
 
 test('a hook that takes too long is stopped, and its failure policy decides', async () => {
   const { clock, webhooks, send } = startLab();
