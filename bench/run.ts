@@ -4,13 +4,16 @@ import { note } from './figures.ts';
 
 const {
   positionals: chosen,
-  values: { sizes, write: isWritten },
+  values: { sizes, write: isWritten, only, shard },
 } = parseArgs({
   allowPositionals: true,
   options: {
     /** For `scale`. */
     sizes: { type: 'string', multiple: true, default: [] },
     write: { type: 'boolean', default: false },
+    /** For `mutants`. */
+    only: { type: 'string' },
+    shard: { type: 'string' },
   },
 });
 
@@ -35,6 +38,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   masking: async () => (await import('./masking.ts')).benchMasking(),
   observe: async () => (await import('./observe.ts')).benchObserve(),
   scale: async () => (await import('./scale.ts')).benchScale({ sizes, isWritten }),
+  mutants: async () => (await import('./mutants.ts')).benchMutants({ only, shard }),
 };
 
 await buildProgram();
