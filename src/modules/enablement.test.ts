@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest';
 import { moduleNamed } from '../../test/support/module-fixture.ts';
 import { keyOfName, type ModuleKey } from '../values/module-key.ts';
-import { type Decision, type Extender, type ModuleFlags, opinionOf, parseExtenders } from './enablement.ts';
+import {
+  type Decision,
+  EXTENDERS,
+  type Extender,
+  flagDecision,
+  type ModuleFlags,
+  opinionOf,
+  parseExtenders,
+} from './enablement.ts';
 import type { Module } from './module.ts';
 
 const key = keyOfName('my-web');
@@ -63,6 +71,17 @@ test('opinionOf() runs a script only for a module that is enabled so far', () =>
   const module = moduleWith({ enabledScript: '/modules/my-web/enabled' });
   expect(opinionOf('ScriptEnabled', module, flagsWith({}), enabled)).toStrictEqual({ type: 'run-script' });
   expect(opinionOf('ScriptEnabled', module, flagsWith({}), disabled)).toStrictEqual({ type: 'none' });
+});
+
+test.each([
+  [{}, false, 'default'],
+  [{ common: true }, true, 'common-values'],
+  [{ common: true, configMap: false }, false, 'config-map'],
+  [{ common: false, dynamic: true }, true, 'global-hook'],
+  [{ dynamic: true, configMap: false }, false, 'config-map'],
+])('flagDecision() takes the last word of %j, whatever a script says', (flags, isEnabled, source) => {
+  const module = moduleWith({ enabledScript: '/modules/my-web/enabled' });
+  expect(flagDecision(module, flagsWith(flags), EXTENDERS)).toMatchObject({ isEnabled, source });
 });
 
 test('parseExtenders() takes names in the order given, and the usual list for nothing', () => {

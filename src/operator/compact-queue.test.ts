@@ -110,6 +110,20 @@ test('the deletion of an object that a failed run was given stays, when another 
   expect(given).toEqual(['Deleted', 99]);
 });
 
+test('a Synchronization stays apart from the events behind it', async () => {
+  await using lab = await heldUp();
+  const runtime = lab.runtimeOf('web/b.sh');
+  const plain = runtime.hook.config.kubernetes.find(({ name }) => name === 'plain');
+  if (plain === undefined) throw new Error('no such binding');
+  lab.operator.queues.get('own').append(lab.operator.router.synchronizationRun(runtime, plain, ''));
+  emit(lab, 'web/b.sh/plain', 199);
+  expect(lab.tasks('own')).toEqual([
+    'ModuleHookRun:web:kubernetes:a.sh:pods:Kubernetes',
+    'ModuleHookRun:web:kubernetes:b.sh:plain:Synchronization',
+    'ModuleHookRun:web:kubernetes:b.sh:plain in 199 contexts:Kubernetes',
+  ]);
+});
+
 test('crowdsIn() counts the tasks of hooks that have many', async () => {
   await using lab = await heldUp();
   emit(lab, 'web/b.sh/plain', 30);

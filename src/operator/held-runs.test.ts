@@ -4,6 +4,7 @@ import { type HookProcess, type OperatorLab, operatorLab } from '../../test/supp
 
 import { requestOperation } from './request-operation.ts';
 import { taskQueueViews } from './task-queue-view.ts';
+import { hookTask } from './tasks.ts';
 import { triggerHook } from './trigger-hook.ts';
 import { unfinishedRuns } from './unfinished-runs.ts';
 
@@ -195,4 +196,52 @@ test('a run with `onExhausted: drop` is dropped with a warning and no failure th
       code: 'HOOK_RETRIES_EXHAUSTED',
     }),
   );
+});
+
+test('an allowed failure of a hook with limited retries is no failure that needs a person', async () => {
+  const binding = { ...pods, allowFailure: true };
+  await using lab = await running({
+    'web/a.sh': { kubernetes: [binding], settings: { retry: { max: 0 } } },
+  });
+  ending(lab, 'web/a.sh', 1);
+  await emit(lab, 'a.sh');
+  expect(unfinishedRuns(lab.operator).failed).toEqual([]);
+  expect(lab.log.records.filter(({ code }) => code === 'HOOK_RETRIES_EXHAUSTED')).toEqual([]);
+});
+
+test('retries that are used up do not count against the run for the next event', async () => {
+  await using lab = await running({
+    'web/a.sh': { kubernetes: [pods], settings: { retry: { max: 1 } } },
+  });
+  ending(lab, 'web/a.sh', 1);
+  await emit(lab, 'a.sh');
+  await lab.pass(30_000, 1);
+  expect(lab.takeCalls()).toHaveLength(2);
+  await emit(lab, 'a.sh');
+  await lab.pass(30_000, 1);
+  expect(lab.takeCalls()).toHaveLength(2);
+});
+
+test('a run that is put off while others of the hook wait takes their place, in front of them', async () => {
+  await using lab = await running();
+  const { held } = lab.operator.router;
+  const runtime = lab.runtimeOf('web/a.sh');
+  const [binding] = runtime.hook.config.kubernetes;
+  if (binding === undefined) throw new Error('the hook has no binding');
+  const run = (key: string) =>
+    hookTask({
+      hook: runtime,
+      binding: 'kubernetes',
+      reasons: [{ type: 'event', binding, event: { watchEvent: 'Added', key, item: {} } }],
+      allowFailure: false,
+      trigger: 'test',
+      activation: '',
+    });
+  held.hold([run('/newer')], 'own', { retryAfterMs: 10_000 });
+  held.hold([run('/older')], 'own', { retryAfterMs: 20_000 });
+  expect(held.all).toMatchObject([{ contexts: 2, dueAtMs: 20_000 }]);
+  await lab.pass(10_000, 1);
+  expect(lab.takeCalls()).toEqual([]);
+  await lab.pass(10_000, 1);
+  expect(lab.takeCalls()).toEqual(['web/a.sh Event:pods+Event:pods']);
 });

@@ -46,6 +46,25 @@ test('a module is not run twice when it waits for a retry already, but the retry
   expect(lab.operator.queues.get('isolated_db').length).toBe(0);
 });
 
+test('a change of an isolated module is not left to a recheck that waits', async () => {
+  const hooks = { 'db/a.sh': { kubernetes: [{ kind: 'Pod', name: 'pods' }] } };
+  await using lab = await operatorLab(['db'], hooks, ISOLATE);
+  await lab.converge();
+  lab.behaviours.set('db/a.sh', failing);
+  lab.emit('db/a.sh/pods');
+  await lab.settle();
+  lab.operator.router.recheck(name('db'), 'test');
+  await lab.settle();
+  lab.operator.router.queueModuleRun(name('db'), 'test');
+  // The change lets the module be tried at once, which fails again.
+  await lab.settle();
+  expect(lab.operator.queues.get('isolated_db').entries).toMatchObject([
+    { task: { type: 'ModuleHookRun' } },
+    { task: { type: 'ModuleRun', isRecheck: true } },
+    { task: { type: 'ModuleRun', trigger: 'test' } },
+  ]);
+});
+
 test('a module that requires two failing ones waits for both', async () => {
   const modules = ['a', 'b', requiring('web', 3, 'a', 'b')];
   const hooks = { 'a/h.sh': { beforeHelm: 1 }, 'b/h.sh': { beforeHelm: 1 } };

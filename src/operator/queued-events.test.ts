@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { failing, operatorLab } from '../../test/support/operator-lab.ts';
+import { queuedEvents } from './queued-events.ts';
 
 const LIMIT_BYTES = 64 * 1024;
 const EVENTS = 3_000;
@@ -106,4 +107,22 @@ test('tasks of a hook without configVersion become one in a long queue, and it s
   lab.takeCalls();
   await lab.pass(30_000, 3);
   expect(lab.calls.filter((call) => call === 'web/a.sh onKubernetesEvent')).toHaveLength(150);
+});
+
+test('a task whose events are all dropped leaves its queue', async () => {
+  await using lab = await operatorLab(['web'], { 'web/a.sh': V1 });
+  await lab.converge();
+  lab.behaviours.set('web/a.sh', failing);
+  lab.emit('web/a.sh/pods');
+  await lab.settle();
+  lab.emit('web/a.sh/pods');
+  lab.emit('web/a.sh/pods');
+  const queues = lab.operator.queues;
+  const holder = queuedEvents(queues);
+  const [, ...behind] = holder.rows().flat();
+  const [dropped] = behind;
+  if (dropped === undefined) throw new Error('no event waits');
+  const before = lab.tasks('own').length;
+  holder.drop(new Set([dropped.event]));
+  expect(lab.tasks('own')).toHaveLength(before - 1);
 });

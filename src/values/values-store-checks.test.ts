@@ -125,3 +125,12 @@ test('a rule compares a section with the one in force, with texts of Secrets in 
   expect(() => store.setConfig(contentOf(`n: 4\n${PASSWORD}`))).toThrow('pw is too easy');
   expect(() => storeWith({}, rules).setConfig(contentOf(PASSWORD))).not.toThrow();
 });
+
+test('applyPatch() keeps nothing of a patch whose values do not match their schema', () => {
+  const store = storeWith({});
+  store.applyPatch(web, [{ op: 'add', path: '/web/own', value: 'text' }]);
+  expect(() => store.applyPatch(web, [{ op: 'add', path: '/web/own', value: 7 }])).toThrow(
+    'web.own in body must be of type string',
+  );
+  expect(store.moduleValues(web)).toMatchObject({ own: 'text' });
+});

@@ -245,11 +245,6 @@ export const CONVERGE: readonly MutatedFile[] = [
         replace: 'appendToOwnQueue(this.#deps, task);',
         breaks: 'Events overtake a run of the hook that waits.',
       },
-      {
-        find: 'else if (!this.held.join(task)) this.held.debounce',
-        replace: 'else this.held.debounce',
-        breaks: 'Debounced events overtake a run of the hook that waits.',
-      },
       { find: 'this.#deps.backlog.relieve();', replace: '', breaks: 'Events pile up without limit.' },
       { find: 'if (!this.isRunPending(module))', replace: '', breaks: 'Rechecks of a module pile up.' },
       {

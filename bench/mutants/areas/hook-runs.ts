@@ -53,11 +53,6 @@ export const HOOK_RUNS: readonly MutatedFile[] = [
         breaks: 'Combined events are lost when the run fails.',
       },
       {
-        find: "if (runtime.isStopped) return { type: 'skipped' };\n  await",
-        replace: 'await',
-        breaks: 'A hook of a disabled module is run.',
-      },
-      {
         find: 'const next = { ...task, reasons, attempted: reasons.length };',
         replace: 'const next = { ...task, reasons };',
         breaks: 'It is forgotten what a failed run was given.',
@@ -181,11 +176,6 @@ export const HOOK_RUNS: readonly MutatedFile[] = [
         find: 'held.dueMs > clock.steadyMs()',
         replace: 'held.dueMs < 0',
         breaks: 'Later events do not move the time of debounced ones.',
-      },
-      {
-        find: 'const reasons = coalesces(first.hook.hook) ? coalesceEvents(all) : all;',
-        replace: 'const reasons = all;',
-        breaks: 'Debounced events are not coalesced.',
       },
       {
         find: 'if (left.length === 0) this.#remove(held);',

@@ -137,11 +137,6 @@ export const QUEUES: readonly MutatedFile[] = [
     mutants: [
       { find: 'if (!isHeld) return;', replace: '', breaks: 'A place that is given back twice counts twice.' },
       {
-        find: 'if (this.#taken >= this.#limit || this.#waiting.size > 0) {',
-        replace: 'if (this.#taken >= this.#limit) {',
-        breaks: 'A queue overtakes those that wait for a place.',
-      },
-      {
         find: 'this.#limit = limit;\n    this.#giveFree();',
         replace: 'this.#limit = limit;',
         breaks: 'A larger limit takes effect late.',
@@ -174,11 +169,6 @@ export const QUEUES: readonly MutatedFile[] = [
         find: '      this.#queues.delete(name);\n',
         replace: '',
         breaks: 'Queues of keys are kept for ever.',
-      },
-      {
-        find: 'if (lanes.count === 0) this.#lanes.delete(queue);',
-        replace: '',
-        breaks: 'The places of keys are kept for ever.',
       },
       {
         find: 'lanes.places.limit = parallel;',

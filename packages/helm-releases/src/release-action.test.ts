@@ -42,3 +42,7 @@ test('nextReleaseAction() applies an unchanged chart when that is forced, but wa
   expect(nextReleaseAction(observed('deployed'), forced)).toMatchObject({ type: 'upgrade', repair: false });
   expect(nextReleaseAction(observed('pending-install', 'at-work'), forced).type).toBe('locked');
 });
+
+test('nextReleaseAction() compares an unchanged chart that extensions may render in another way', () => {
+  expect(nextReleaseAction(observed('deployed'), { ...desired, isOpen: true }).type).toBe('compare');
+});

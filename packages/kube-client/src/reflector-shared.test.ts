@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { settle } from '../../../test/support/fake-clock.ts';
 import { CONFIG_MAPS, refusal } from '../../../test/support/fake-kube-api.ts';
@@ -221,4 +222,17 @@ test('FAULT-A23: a sink that throws on an event still gets the next, and so do t
   await settle();
   expect(applied).toEqual(['a/one', 'a/two']);
   expectTruth(sink);
+});
+
+test('subscribe() leaves no listener behind on a signal whose first list failed', async () => {
+  lab.api.refuseNext('list', refusal(403, 'Forbidden'));
+  await expect(lab.follow()).rejects.toMatchObject({ status: 403 });
+  expect(getEventListeners(lab.stop.signal, 'abort')).toEqual([]);
+});
+
+test('subscribe() lists whole objects beside those of which only metadata is wanted', async () => {
+  await lab.follow({ ...ALL_CONFIG_MAPS, isMetadataOnly: true });
+  await lab.follow();
+  const accepted = lab.api.requests.filter(({ query }) => query?.['watch'] === undefined);
+  expect(accepted.map(({ accept }) => accept === undefined)).toEqual([false, true]);
 });

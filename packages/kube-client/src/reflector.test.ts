@@ -84,6 +84,27 @@ test('a watch that the server always closes at once is opened again after growin
   expect(pauses).toEqual([800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000, 30_000]);
 });
 
+test('a watch that made progress ends the growth of pauses, however short it was', async () => {
+  const { api, clock } = lab;
+  await lab.follow();
+  await settle();
+  const pauses: (number | undefined)[] = [];
+  const closed = async (): Promise<void> => {
+    api.closeWatches();
+    await settle();
+    pauses.push(clock.pendingDelaysMs.find((ms) => ms <= 30_000));
+  };
+  for (let round = 0; round < 3; round += 1) {
+    await closed();
+    await clock.advance(pauses.at(-1) ?? 0);
+  }
+  api.put('a/one');
+  await settle();
+  await closed();
+  await closed();
+  expect(pauses).toEqual([800, 1_600, 3_200, undefined, 800]);
+});
+
 test('FAULT-A5: an expired watch leads to a list, and the differences are reported', async () => {
   const { api, clock, ended } = lab;
   for (const key of ['a/gone', 'a/same', 'a/changed', 'a/again']) api.put(key);
@@ -144,6 +165,13 @@ test('FAULT-A6: a list that expires between two pages starts again, and nothing 
   expectTruth(sink);
 });
 
+test('FAULT-A6: a list that always expires fails after three attempts', async () => {
+  const { api } = lab;
+  for (let attempt = 0; attempt < 5; attempt += 1) api.refuseNext('list', refusal(410, 'Expired'));
+  await expect(lab.follow()).rejects.toMatchObject({ status: 410 });
+  expect(api.count('list')).toBe(3);
+});
+
 test('FAULT-A6: an object that is deleted before a list starts again is reported as deleted', async () => {
   const { api, clock } = lab;
   for (let index = 0; index < 600; index += 1) api.put(`a/${index}`);
@@ -184,6 +212,7 @@ test.each([
   '7',
   '{"type":"MODIFIED"}',
   '{"type":"X","object":{}}',
+  '{"type":"ADDED","object":{"kind":"ConfigMap","metadata":{"namespace":"a","name":"x"}}}',
 ])(
   'FAULT-A8: the line %j is not delivered, and the watch goes on from the last good version',
   async (line) => {

@@ -238,3 +238,16 @@ test('ten thousand keys that wait end at a stop', async () => {
   await lab.queues.ended();
   expect(lab.queues.all.filter(({ status }) => status.type === 'stopped')).toHaveLength(10_000);
 });
+
+test('the delay of an earlier failure keeps no place from other keys', async () => {
+  await using lab = new Lab();
+  const ran: string[] = [];
+  lab.start(async ({ key }) => void ran.push(key));
+  const failure = { type: 'retry', error: new Error('it failed elsewhere') } as const;
+  lab.queues.lane('pods', 'a', 1).appendFailed({ key: 'a', number: 0 }, failure);
+  lab.add('b');
+  await settle();
+  expect(ran).toEqual(['b']);
+  await lab.pass(5_000, 1);
+  expect(ran).toEqual(['b', 'a']);
+});

@@ -71,3 +71,37 @@ test('tasks that wait for nothing let timers and connections have a turn', async
   await ended;
   expect(done).toBe(10);
 });
+
+test('a queue reports an unexpected error, pauses, and goes on with the task', async () => {
+  const clock = new FakeClock();
+  const errors: unknown[] = [];
+  const boom = new Error('boom');
+  let isBroken = true;
+  const queue = new TaskQueue<string>({
+    name: 'main',
+    clock,
+    random: () => 0,
+    measure: (action, act) => {
+      if (isBroken && action === 'RemoveFirst') throw boom;
+      return act();
+    },
+    onError: (error) => errors.push(error),
+  });
+  const stop = new AbortController();
+  const ran: string[] = [];
+  const ended = queue.run(
+    async ({ task }) => {
+      ran.push(task);
+      return { type: 'success' };
+    },
+    { stop: stop.signal, abort: stop.signal },
+  );
+  queue.append('a', 'b');
+  await settle();
+  expect([ran, errors, clock.pendingDelaysMs]).toEqual([['a'], [boom], [5_000]]);
+  isBroken = false;
+  await clock.advance(5_000);
+  expect(ran).toEqual(['a', 'a', 'b']);
+  stop.abort();
+  await ended;
+});

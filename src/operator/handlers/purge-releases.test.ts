@@ -77,3 +77,12 @@ test('a memory that cannot be read removes nothing, and is tried again', async (
   await lab.pass(10_000, 1);
   expect([...lab.releases]).toEqual([]);
 });
+
+test('a release is not purged whose module came back before its turn', async () => {
+  await using lab = await operatorLab(['web']);
+  await lab.converge();
+  lab.takeCalls();
+  lab.operator.router.main.append({ type: 'ModulePurge', release: 'web', trigger: 'test' });
+  await lab.settle();
+  expect(lab.calls).toEqual([]);
+});

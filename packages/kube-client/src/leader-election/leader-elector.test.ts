@@ -135,6 +135,16 @@ test('release() lets another take over within two seconds', async () => {
   expect(two.isLeader).toBe(true);
 });
 
+test('release() gives a Lease back that another client has written to', async () => {
+  const { server, replica } = lab();
+  const one = replica('one');
+  await one.run();
+  one.stop.abort(new Error('stopping'));
+  server.edit({ preferredHolder: 'nobody' });
+  await one.elector.release(new AbortController().signal);
+  expect(server.spec).toMatchObject({ holderIdentity: '' });
+});
+
 test('release() keeps a Lease that another replica has taken', async () => {
   const { server, replica } = lab();
   const one = replica('one');

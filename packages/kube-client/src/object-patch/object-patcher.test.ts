@@ -78,6 +78,14 @@ test.each(['Delete', 'DeleteInBackground', 'DeleteNonCascading'])(
   },
 );
 
+test('a deletion that the server refuses has failed', async () => {
+  const { apply } = await patchLab((_request, response) => {
+    responseStatus(response, 403, 'Forbidden', 'no');
+    return true;
+  });
+  expect(await apply(file({ operation: 'DeleteInBackground', ...target }))).toContain('403 Forbidden');
+});
+
 test('MergePatch and JSONPatch send their patch to the object or its subresource', async () => {
   const { apply, seed, server } = await patchLab();
   seed('a');

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../../test/support/fake-clock.ts';
-import { retryLost } from './patch-context.ts';
+import { refusal } from '../../../../test/support/fake-kube-api.ts';
+import { isConflict, retryLost } from './patch-context.ts';
 
 const never = new AbortController().signal;
 
@@ -45,4 +46,10 @@ test('retryLost() ends at once on what the attempt throws, and on abort', async 
   await clock.untilAsleep();
   controller.abort(new Error('stop'));
   await expect(waiting).rejects.toThrow('stop');
+});
+
+test('isConflict() is for a lost race alone, not for an object that exists', () => {
+  expect(isConflict(refusal(409, 'Conflict'))).toBe(true);
+  expect(isConflict(refusal(409, 'AlreadyExists'))).toBe(false);
+  expect(isConflict(refusal(403, 'Forbidden'))).toBe(false);
 });
