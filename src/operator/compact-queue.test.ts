@@ -124,6 +124,26 @@ test('a Synchronization stays apart from the events behind it', async () => {
   ]);
 });
 
+test('events that come during a run of the hook are combined, and those of the run stay with it', async () => {
+  await using lab = await operatorLab(['web'], HOOKS);
+  await lab.converge();
+  const given: number[] = [];
+  const run = Promise.withResolvers<void>();
+  lab.behaviours.set('web/a.sh', async ({ contexts }) => {
+    given.push(contexts.length);
+    if (given.length > 1) return;
+    await run.promise;
+    throw new Error('hook is broken');
+  });
+  lab.emit('web/a.sh/pods');
+  await lab.settle();
+  emit(lab, 'web/a.sh/pods', 100);
+  expect(lab.tasks('own')).toHaveLength(2);
+  run.resolve();
+  await lab.pass(30_000, 2);
+  expect(given.at(-1)).toBe(101);
+});
+
 test('crowdsIn() counts the tasks of hooks that have many', async () => {
   await using lab = await heldUp();
   emit(lab, 'web/b.sh/plain', 30);

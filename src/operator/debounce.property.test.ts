@@ -142,3 +142,26 @@ test('in any history, with failures and retries, the final state that a hook see
     { numRuns: 40 },
   );
 }, 60_000);
+
+test('events that are held back come behind a run of the hook that was put off meanwhile', async () => {
+  const settings = { exitCodes: { temporary: [75], permanent: [78] } };
+  const kubernetes = [
+    { kind: 'Pod', name: 'debounced', queue: 'own', debounce },
+    { kind: 'Pod', name: 'plain', queue: 'own' },
+  ];
+  await using lab = await operatorLab(['web'], { 'web/a.sh': { kubernetes, settings } });
+  await lab.converge();
+  lab.takeCalls();
+  lab.behaviours.set('web/a.sh', ({ write }) => {
+    write('RETRY_PATH', { after: '30s' });
+    throw new HookExit(75, 'not yet');
+  });
+  lab.emit('web/a.sh/debounced');
+  lab.emit('web/a.sh/plain');
+  await lab.settle();
+  lab.behaviours.clear();
+  await lab.pass(5_000, 1);
+  expect(lab.takeCalls()).toEqual(['web/a.sh Event:plain']);
+  await lab.pass(30_000, 1);
+  expect(lab.takeCalls()).toEqual(['web/a.sh Event:plain+Event:debounced']);
+});

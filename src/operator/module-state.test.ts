@@ -361,3 +361,9 @@ test('a module that was ready before does not repeat its start-up, when its depl
   const failed = transition({ ...READY, ...NOTHING }, { type: 'deploy-failed' });
   expect(mustRepeatStartup(failed)).toBe(false);
 });
+
+test('a module whose hooks changed values after a complete run is deployed, and unfinished', () => {
+  const repeated = transition({ ...DEPLOYING, ...NOTHING }, { type: 'run-succeeded', isRepeated: true });
+  expect([isDeployed(repeated), isUnfinished(repeated)]).toEqual([true, true]);
+  expect(isDeployed({ ...DEPLOYING, ...NOTHING })).toBe(false);
+});

@@ -140,6 +140,17 @@ test('firstRead() does not wait, when the grace is 0', async () => {
   expect([start.result, start.isRemembered]).toEqual(['absent', false]);
 });
 
+test('record() writes a state that is remembered already no second time', async () => {
+  const start = new Start(false);
+  start.isThere = true;
+  await start.begin();
+  start.presence.record(true, NEVER);
+  await settle();
+  start.presence.record(true, NEVER);
+  await settle();
+  expect(start.writes).toEqual([true]);
+});
+
 test('record() remembers the last state, however writes fail and states change', async () => {
   await assert(
     asyncProperty(

@@ -30,7 +30,6 @@ export const HOOK_RUNS: readonly MutatedFile[] = [
         replace: ') {',
         breaks: 'Events are coalesced for bindings that do not request it.',
       },
-      { find: 'objects.delete(key);', replace: '', breaks: 'An event is coalesced with one that is gone.' },
     ],
   },
   {

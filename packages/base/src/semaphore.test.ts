@@ -44,3 +44,38 @@ test('run() rejects and leaves the queue, when its signal aborts before there is
   expect(await third).toBe('third');
   expect(await semaphore.run(async () => 'free')).toBe('free');
 });
+
+test('a place that is passed on is not free for a later caller', async () => {
+  const semaphore = new Semaphore(1);
+  const ends = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
+  let running = 0;
+  const act = (index: number) =>
+    semaphore.run(async () => {
+      running += 1;
+      expect(running).toBe(1);
+      await ends[index]?.promise;
+      running -= 1;
+    });
+  const [first, second] = [act(0), act(1)];
+  ends[0]?.resolve();
+  await first;
+  const third = act(2);
+  ends[2]?.resolve();
+  ends[1]?.resolve();
+  await Promise.all([second, third]);
+});
+
+test('an abort after a place was given takes no other caller out of the queue', async () => {
+  const semaphore = new Semaphore(1);
+  const [end, endSecond] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const abort = new AbortController();
+  const first = semaphore.run(() => end.promise);
+  const second = semaphore.run(() => endSecond.promise, abort.signal);
+  const third = semaphore.run(async () => 'third');
+  end.resolve();
+  await first;
+  abort.abort();
+  endSecond.resolve();
+  await second;
+  expect(await Promise.race([third, semaphore.run(async () => 'later')])).toBe('third');
+});

@@ -115,6 +115,15 @@ test('FAULT-I5: a clock that jumps ahead makes every crontab fire once, and coun
   expect(fired.slice(3)).toEqual(['01:03:00 * * * * * a']);
 });
 
+test('FAULT-I5: a clock that jumps over the next tick of a crontab is noticed within a minute', async () => {
+  const { clock, fired, schedules } = setUp();
+  schedules.add('0 12 * * *', 'a');
+  await settle();
+  clock.setWall(12 * HOUR_MS);
+  await clock.advance(60_000);
+  expect(fired).toEqual(['12:01:00 0 12 * * * a']);
+});
+
 test('FAULT-I5: a clock that is set back an hour causes no silence', async () => {
   const { clock, fired, schedules } = setUp();
   await clock.advance(2 * HOUR_MS);

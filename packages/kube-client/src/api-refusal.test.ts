@@ -39,3 +39,7 @@ test.each([
     expected,
   );
 });
+
+test('refusal() shows a part of a long response', () => {
+  expect(refused(502, 'x'.repeat(100_000)).length).toBeLessThan(2_000);
+});

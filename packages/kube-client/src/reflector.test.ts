@@ -244,6 +244,22 @@ test('FAULT-A9: a watch that is silent for 70 s is replaced by a list', async ()
   expect(ended).toEqual(['ConfigMap idle']);
 });
 
+test('FAULT-A9: a watch that falls silent after an event is replaced by a list', async () => {
+  const { api, clock, ended } = lab;
+  const sink = await lab.follow();
+  await settle();
+  api.put('a/one');
+  await settle();
+  api.isMute = true;
+  api.put('a/two');
+  await clock.advance(69_000);
+  expect(ended).toEqual([]);
+  api.isMute = false;
+  await clock.advance(6_000);
+  expectTruth(sink);
+  expect(ended).toEqual(['ConfigMap idle']);
+});
+
 test.each([-3_600_000, 3_600_000])(
   'FAULT-A3: a silent watch is replaced after 70 s, when the wall clock is set by %d ms',
   async (byMs) => {

@@ -13,7 +13,10 @@ class CountingBacklog {
   change = (bytes: number): void => {
     this.heldBytes += bytes;
   };
-  relieve = (): void => undefined;
+  relieved = 0;
+  relieve = (): void => {
+    this.relieved += 1;
+  };
   hold = (holder: EventHolder): void => void this.holders.push(holder);
   release = (holder: EventHolder): void => {
     this.holders = this.holders.filter((other) => other !== holder);
@@ -88,4 +91,11 @@ test('a gate that is closed holds nothing any more, and nothing that comes later
   gate.shut([event(3)]);
   gate.open();
   expect([held(), emitted, backlog.holders]).toEqual([[], [], []]);
+});
+
+test('a gate lets the backlog relieve it of each event that it holds', () => {
+  const { gate, backlog } = gateWith(false);
+  gate.pass(event(1));
+  gate.pass(event(2));
+  expect(backlog.relieved).toBe(2);
 });

@@ -137,3 +137,14 @@ test('JQPatch and CreateOrUpdate read again before they repeat a PUT', async () 
     'PUT',
   ]);
 });
+
+test('JQPatch fails when the response to its write is lost twice', async () => {
+  const { apply, calls, seed } = await patchLab(({ method }, response) => {
+    if (method !== 'PUT') return false;
+    responseStatus(response, 504, 'Timeout');
+    return true;
+  });
+  seed('a');
+  expect(await apply(file({ operation: 'JQPatch', ...target, jqFilter: 'x' }))).toContain('504');
+  expect(calls().map((call) => call.split(' ')[0])).toEqual(['GET', 'PUT', 'GET', 'PUT']);
+});
