@@ -143,25 +143,29 @@ test('in any history, with failures and retries, the final state that a hook see
   );
 }, 60_000);
 
-test('events that are held back come behind a run of the hook that was put off meanwhile', async () => {
-  const settings = { exitCodes: { temporary: [75], permanent: [78] } };
-  const kubernetes = [
-    { kind: 'Pod', name: 'debounced', queue: 'own', debounce },
-    { kind: 'Pod', name: 'plain', queue: 'own' },
-  ];
-  await using lab = await operatorLab(['web'], { 'web/a.sh': { kubernetes, settings } });
-  await lab.converge();
-  lab.takeCalls();
-  lab.behaviours.set('web/a.sh', ({ write }) => {
-    write('RETRY_PATH', { after: '30s' });
-    throw new HookExit(75, 'not yet');
-  });
-  lab.emit('web/a.sh/debounced');
-  lab.emit('web/a.sh/plain');
-  await lab.settle();
-  lab.behaviours.clear();
-  await lab.pass(5_000, 1);
-  expect(lab.takeCalls()).toEqual(['web/a.sh Event:plain']);
-  await lab.pass(30_000, 1);
-  expect(lab.takeCalls()).toEqual(['web/a.sh Event:plain+Event:debounced']);
-});
+test.each(['their time has come', 'a request releases both'])(
+  'events that are held back come behind a run of the hook that was put off meanwhile, when %s',
+  async (when) => {
+    const settings = { exitCodes: { temporary: [75], permanent: [78] } };
+    const kubernetes = [
+      { kind: 'Pod', name: 'debounced', queue: 'own', debounce },
+      { kind: 'Pod', name: 'plain', queue: 'own' },
+    ];
+    await using lab = await operatorLab(['web'], { [HOOK]: { kubernetes, settings } });
+    await lab.converge();
+    lab.takeCalls();
+    lab.behaviours.set(HOOK, ({ write }) => {
+      write('RETRY_PATH', { after: '30s' });
+      throw new HookExit(75, 'not yet');
+    });
+    lab.emit(`${HOOK}/debounced`);
+    lab.emit(`${HOOK}/plain`);
+    await lab.settle();
+    lab.behaviours.clear();
+    expect(lab.takeCalls()).toEqual([`${HOOK} Event:plain`]);
+    if (when === 'a request releases both') lab.operator.router.held.releaseNow(lab.runtimeOf(HOOK), 'own');
+    await lab.pass(5_000, 1);
+    await lab.pass(30_000, 1);
+    expect(lab.takeCalls()).toEqual([`${HOOK} Event:plain+Event:debounced`]);
+  },
+);

@@ -245,3 +245,15 @@ test('a run that is put off while others of the hook wait takes their place, in 
   await lab.pass(10_000, 1);
   expect(lab.takeCalls()).toEqual(['web/a.sh Event:pods+Event:pods']);
 });
+
+test('nothing waits any more when all events of a run that waits are taken', async () => {
+  await using lab = await running();
+  ending(lab, 'web/a.sh', 75, { after: '1h' });
+  await emit(lab, 'a.sh');
+  const runtime = lab.runtimeOf('web/a.sh');
+  const [binding] = runtime.hook.config.kubernetes;
+  if (binding === undefined) throw new Error('the hook has no binding');
+  const { held } = lab.operator.router;
+  expect(held.takeEvents(runtime, binding, 'older')).toHaveLength(1);
+  expect([held.all, lab.clock.pendingDelaysMs.includes(3_600_000)]).toEqual([[], false]);
+});

@@ -140,9 +140,8 @@ export class HeldRuns {
 
   /** Lets the runs of a hook for the queue go now, also those for its keys. */
   releaseNow(hook: HookRuntime, queue: string): void {
-    // What is not done yet is older than what is held back.
     const held = [...this.#held].filter((each) => each.hook === hook && isOf(each, queue));
-    for (const each of held.toSorted((a, b) => rank(a) - rank(b))) this.#release(each);
+    for (const each of held) this.#release(each);
   }
 
   /**
@@ -245,10 +244,6 @@ function keyOf({ queue, debounced }: Pick<Held, 'queue' | 'debounced'>): string 
 
 function isOf({ queue, tasks }: Held, name: string): boolean {
   return queue === name || tasks.some(({ reasons: [reason] }) => queueOf(reason)?.queue === name);
-}
-
-function rank({ debounced }: Held): number {
-  return debounced === undefined ? 0 : 1;
 }
 
 /** Runs for events of one binding as one; none if newer events have made all of them superfluous. */

@@ -156,19 +156,9 @@ export const HOOK_RUNS: readonly MutatedFile[] = [
         breaks: 'Events that join others are not counted.',
       },
       {
-        find: 'if (held.hook.isStopped) return;',
-        replace: '',
-        breaks: 'Events are released for hooks that are stopped.',
-      },
-      {
         find: 'if (!this.join(task)) this.#deps.release(task);',
         replace: 'this.#deps.release(task);',
         breaks: 'Held events overtake a run that is not done yet.',
-      },
-      {
-        find: 'for (const each of held.toSorted((a, b) => rank(a) - rank(b)))',
-        replace: 'for (const each of held.toSorted((a, b) => rank(b) - rank(a)))',
-        breaks: 'Held events overtake a run that is not done yet when both are released.',
       },
       { find: 'held.end.abort();\n', replace: '', breaks: 'What is taken out is released as well.' },
       {

@@ -59,6 +59,7 @@ test('a gate that is shut again begins anew, with the missed events where no sna
   first.gate.open();
   first.gate.shut([event(1)]);
   first.gate.pass(event(2));
+  expect(first.held()).toEqual([]);
   first.gate.drop();
   first.gate.pass(event(3));
   first.gate.open();
@@ -67,9 +68,11 @@ test('a gate that is shut again begins anew, with the missed events where no sna
   const other = gateWith(false);
   other.gate.open();
   other.gate.shut([event(1)]);
-  other.gate.pass(event(2));
+  other.gate.pass(event(3));
+  other.gate.shut([event(2)]);
+  expect(other.held()).toEqual([2, 1, 3]);
   other.gate.open();
-  expect(other.emitted).toEqual([1, 2]);
+  expect(other.emitted).toEqual([2, 1, 3]);
 });
 
 test('a gate drops those of its held events that the backlog drops', () => {
