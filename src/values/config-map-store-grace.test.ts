@@ -86,7 +86,10 @@ test('save() makes no ConfigMap in the place of one whose deletion the watch has
   lab.server.delete();
   const saving = store.save(WEB, [add('/web/hook', 1)], accept, NEVER);
   await until(() => store.state.type === 'missing');
-  expect(lab.server.object).toBeUndefined();
+  const reads = lab.server.count('GET');
+  lab.server.releaseWatches(0);
+  await until(() => lab.server.count('GET') > reads);
+  expect([lab.server.object, summary(changes)]).toEqual([undefined, ['missing']]);
   await lab.clock.advance(GRACE_MS);
   expect(await saving).toEqual({ hook: 1 });
   expect(lab.server.object?.data).toEqual({ web: 'hook: 1\n' });

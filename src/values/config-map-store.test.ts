@@ -112,6 +112,15 @@ test('watch() falls back to nothing when the ConfigMap is deleted, and notices t
   expect(summary(changes)).toStrictEqual(['global web webEnabled', 'webEnabled']);
 });
 
+test('watch() notices a ConfigMap that was deleted after it was loaded', async () => {
+  lab.server.edit({ webEnabled: 'true' });
+  const store = lab.newStore();
+  await store.load(new AbortController().signal);
+  lab.server.delete();
+  store.watch(() => undefined, lab.stop.signal).catch(() => undefined);
+  await until(() => store.content.flags.size === 0);
+});
+
 test('watch() believes a deletion only when the ConfigMap cannot be read by its name either', async () => {
   lab.server.edit({ webEnabled: 'true' });
   const { store, changes } = await lab.watched();

@@ -134,3 +134,16 @@ test('applyPatch() keeps nothing of a patch whose values do not match their sche
   );
   expect(store.moduleValues(web)).toMatchObject({ own: 'text' });
 });
+
+test('defaults of the schema of config values are values, also without a schema of all values', () => {
+  const schemas = parseSectionSchemas({ path: 'openapi', text: config }, undefined, {
+    check: new SchemaCheck(),
+    parseRules: parseCelRules,
+  });
+  const store = new ValuesStore({
+    global: {},
+    modules: new Map([[web, { size: 's' }]]),
+    schemas: new Map<ValuesOwner, typeof schemas>([[web, schemas]]),
+  });
+  expect(store.moduleValues(web)).toStrictEqual({ size: 's', n: 1 });
+});

@@ -94,6 +94,18 @@ test('setConfig() takes over nothing when a stored patch does not fit any more',
   expect(store.moduleValues(web)).toMatchObject({ db: { host: 'h' } });
 });
 
+test('setConfigSection() and setPatches() take over nothing when patches do not fit', () => {
+  const store = storeWith({ web: 'db: {}' });
+  store.applyPatch(web, [add('/web/db/host', 'h')]);
+  expect(() => store.setConfigSection(web, {})).toThrow('cannot apply the stored patches');
+  expect(store.moduleConfigValues(web)).toStrictEqual({ db: {} });
+  const patches = store.patches(web);
+  expect(() => store.setPatches(web, [{ op: 'add', path: '/web/none/host', value: 'h' }])).toThrow(
+    'cannot apply the stored patches',
+  );
+  expect(store.patches(web)).toBe(patches);
+});
+
 test('checkPatches() tries both patches on top of each other and changes nothing', () => {
   const store = storeWith();
   const patches = { config: [add('/web/db', {})], values: [add('/web/db/host', 'h')] };

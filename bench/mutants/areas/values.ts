@@ -269,11 +269,6 @@ export const VALUES: readonly MutatedFile[] = [
     ],
     mutants: [
       {
-        find: '      await this.#grace.untilOver(signal);\n',
-        replace: '',
-        breaks: 'A save spins while the ConfigMap is gone.',
-      },
-      {
         find: 'const isCreated = !this.#isPresent || this.#grace.graceMs === 0;',
         replace: 'const isCreated = true;',
         breaks: 'A save creates a ConfigMap that was deleted a moment ago.',
@@ -297,11 +292,6 @@ export const VALUES: readonly MutatedFile[] = [
         find: 'if (!isPresent) await this.#seen(undefined, signal);',
         replace: '',
         breaks: 'A ConfigMap that was deleted while the operator was down stays in force.',
-      },
-      {
-        find: '          this.#ahead = this.#ahead.slice(position + 1);\n',
-        replace: '',
-        breaks: 'The watch waits for writes that it has passed.',
       },
       {
         find: 'if (now === undefined && this.#isPresent && this.#grace.graceMs > 0) return this.#suspect(signal);',

@@ -142,7 +142,7 @@ test('release() gives a Lease back that another client has written to', async ()
   one.stop.abort(new Error('stopping'));
   server.edit({ preferredHolder: 'nobody' });
   await one.elector.release(new AbortController().signal);
-  expect(server.spec).toMatchObject({ holderIdentity: '' });
+  expect(server.spec).toMatchObject({ holderIdentity: '', preferredHolder: 'nobody' });
 });
 
 test('release() keeps a Lease that another replica has taken', async () => {
@@ -306,6 +306,38 @@ test('of several candidates for a free Lease one wins', async () => {
   await clock.advance(20 * SECOND);
   const leaders = all.filter(({ isLeader }) => isLeader);
   expect(leaders.map(({ elector }) => elector.holder)).toEqual([server.spec?.['holderIdentity']]);
+});
+
+test('hold() pauses between attempts, when the server responds to every write with a conflict', async () => {
+  const { clock, replica } = lab();
+  const one = replica('one');
+  await one.run();
+  one.client.methods.splice(0);
+  one.client.outcome = 'conflict';
+  await clock.advance(10 * SECOND);
+  expect([one.failures, one.client.methods.filter((method) => method === 'PUT').length]).toEqual([1, 6]);
+});
+
+test('a renewal whose response is read after the end of the term does not count', async () => {
+  /** The process is stopped: time passes, and no timer ends. */
+  class StoppedClock extends FakeClock {
+    stoppedMs = 0;
+
+    override steadyMs(): number {
+      return super.steadyMs() + this.stoppedMs;
+    }
+  }
+  const clock = new StoppedClock();
+  const one = new Replica(new LeaseServer(), clock, 'one');
+  await one.run();
+  const request = one.client.request.bind(one.client);
+  one.client.request = async (...sent) => {
+    const response = await request(...sent);
+    if (sent[0].method === 'PUT') clock.stoppedMs = 31 * SECOND;
+    return response;
+  };
+  await clock.advance(10 * SECOND);
+  expect([one.loss, one.terms.length]).toEqual([{ type: 'not-renewed' }, 1]);
 });
 
 test('acquire() goes on trying while the server is away, and ends when its signal aborts', async () => {

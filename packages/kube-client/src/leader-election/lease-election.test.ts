@@ -61,6 +61,7 @@ test('observeLease() remembers the holder of a deleted Lease for its duration fr
   const deleted = observeLease(seen, undefined, 200);
   expect(candidateAction(deleted, 'me', DURATION_MS, 200)).toEqual({ type: 'wait', untilMs: 35_200 });
   expect(observeLease(deleted, undefined, 300)).toBe(deleted);
+  expect(observeLease(deleted, held('a'), 300)).toMatchObject({ sinceMs: 300, isDeleted: false });
   expect(candidateAction(deleted, 'me', DURATION_MS, 35_200)).toEqual({ type: 'claim' });
 });
 
