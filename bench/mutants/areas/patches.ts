@@ -102,11 +102,6 @@ export const PATCHES: readonly MutatedFile[] = [
         replace: 'const text',
         breaks: 'The stop counts as a failed operation.',
       },
-      {
-        find: '      signal.throwIfAborted();\n      try',
-        replace: '      try',
-        breaks: 'Operations go on after the stop.',
-      },
     ],
   },
   {

@@ -148,3 +148,12 @@ test('JQPatch fails when the response to its write is lost twice', async () => {
   expect(await apply(file({ operation: 'JQPatch', ...target, jqFilter: 'x' }))).toContain('504');
   expect(calls().map((call) => call.split(' ')[0])).toEqual(['GET', 'PUT', 'GET', 'PUT']);
 });
+
+test.each([
+  ['a list with further items', { list: [1, 2, 3] }, { list: [1, 2] }, 'differs from the requested one'],
+  ['a field of null that the server leaves out', {}, { list: null }, 'applied'],
+])('Create after a time-out compares an object with %s', async (_what, existing, wanted, outcome) => {
+  const { apply, seed } = await patchLab(timeOutFirst('POST'));
+  seed('a', existing);
+  expect(await apply(file({ operation: 'Create', object: configMap('a', wanted) }))).toContain(outcome);
+});

@@ -199,13 +199,15 @@ test('apply() warns when a namespace is missing for a namespaced kind', async ()
   );
 });
 
-test('apply() stops at once on abort, with its reason', async () => {
+test.each([1, 2])('apply() of %i operations stops at once on abort, with its reason', async (count) => {
   const controller = new AbortController();
   const { apply, calls } = await patchLab(() => {
     controller.abort(new Error('stop'));
     return true;
   });
   const operation = { operation: 'DeleteInBackground', ...target };
-  expect(await apply(file(operation, operation), controller.signal)).toBe('Error: stop');
+  expect(await apply(file(...Array.from({ length: count }, () => operation)), controller.signal)).toBe(
+    'Error: stop',
+  );
   expect(calls()).toHaveLength(1);
 });
