@@ -163,11 +163,6 @@ export const LEASES: readonly MutatedFile[] = [
     file: 'src/leader/webhook-endpoint.ts',
     mutants: [
       {
-        find: 'if (!this.#isLabelled || this.#abandoned.signal.aborted) return;',
-        replace: 'if (!this.#isLabelled) return;',
-        breaks: 'A former leader delays its exit.',
-      },
-      {
         find: '      await clock.sleep(DRAIN_MS, this.#abandoned.signal);\n',
         replace: '',
         breaks: 'A replica stops while clients connect to it.',

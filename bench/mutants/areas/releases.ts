@@ -187,11 +187,6 @@ export const RELEASES: readonly MutatedFile[] = [
         breaks: 'A lock that is renewed is taken for an old one.',
       },
       {
-        find: 'if (token === self.token) return false;',
-        replace: '',
-        breaks: 'A helm of ours that ended locks its release.',
-      },
-      {
         find: 'host !== self.host || Number(pid) === self.pid',
         replace: 'Number(pid) === self.pid',
         breaks: 'A process of another host locks a release.',

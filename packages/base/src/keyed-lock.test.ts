@@ -40,3 +40,23 @@ test('KeyedLock does not act for a caller whose signal aborts during the wait', 
   await running;
   await expect(waiting).rejects.toThrow('stopped');
 });
+
+test('KeyedLock lets a caller wait that comes while a later one than the first waits', async () => {
+  const lock = new KeyedLock();
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const journal: string[] = [];
+  const running = [
+    lock.run('a', signal, async () => await first.promise),
+    lock.run('a', signal, async () => {
+      await second.promise;
+      journal.push('second');
+    }),
+  ];
+  first.resolve();
+  await running[0];
+  const third = lock.run('a', signal, async () => void journal.push('third'));
+  await new Promise((resolve) => setImmediate(resolve));
+  second.resolve();
+  await Promise.all([...running, third]);
+  expect(journal).toEqual(['second', 'third']);
+});

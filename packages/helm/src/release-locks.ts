@@ -72,7 +72,7 @@ export function createHolder(hostHash: string, pid: number, nonce: string, start
 /**
  * Whether another operator process may still be running, by the token it left. One on another host counts as dead:
  * only one may act at a time (by its Lease, or by the Recreate strategy). On this host its process is looked at. Our
- * own token means a helm that has ended: for each release there is one at a time. In a container that was started again
+ * own number means a helm that has ended: for each release there is one at a time. In a container that was started again
  * the number of the process before may well be that of a thread of ours: hence the start.
  */
 export function isHolderAlive(
@@ -80,7 +80,6 @@ export function isHolderAlive(
   self: Holder,
   isProcessAlive: (pid: number, start: string | undefined) => boolean,
 ): boolean {
-  if (token === self.token) return false;
   const [host, pid, mark] = token.split('.');
   if (host !== self.host || Number(pid) === self.pid) return false;
   return isProcessAlive(Number(pid), mark?.split('-')[1]);

@@ -59,3 +59,37 @@ test('FAULT-A9: what an older backup undid is reported, although its versions ov
   expect(sink.log).toEqual(['Deleted a/three']);
   expectTruth(sink);
 });
+
+test('FAULT-A9: a store that went back is noticed, when a watch that ended in good order cannot be opened again', async () => {
+  const { api, clock, ended } = lab;
+  for (const key of ['a/one', 'a/two', 'a/three']) api.put(key);
+  const sink = await lab.follow();
+  await settle();
+  for (let passed = 0; passed < 300; passed += 30) {
+    await clock.advance(30_000);
+    api.bookmark();
+  }
+  api.isDown = true;
+  api.closeWatches();
+  await clock.advance(1_000);
+  expect(ended.slice(0, 2)).toEqual(['ConfigMap closed', 'ConfigMap failed']);
+  api.restoreOlderCopy(2, ['a/three']);
+  for (const key of ['x', 'y', 'z']) api.put(key, {}, 'namespaces');
+  api.isDown = false;
+  await clock.advance(10_000);
+  expect(sink.log).toEqual(['Deleted a/three']);
+  expectTruth(sink);
+});
+
+test('FAULT-A9: an open watch is replaced when the list for a newcomer shows that the store went back', async () => {
+  const { api, clock } = lab;
+  for (const key of ['a/one', 'a/two', 'a/three']) api.put(key);
+  const first = await lab.follow();
+  await settle();
+  api.restoreOlderCopy(2, ['a/three']);
+  const second = await lab.follow();
+  await clock.advance(1_000);
+  expect([api.count('watch'), api.openWatches]).toEqual([2, 1]);
+  expectTruth(first);
+  expectTruth(second);
+});

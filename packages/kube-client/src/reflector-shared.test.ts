@@ -2,9 +2,9 @@ import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { settle } from '../../../test/support/fake-clock.ts';
 import { CONFIG_MAPS, refusal } from '../../../test/support/fake-kube-api.ts';
-import type { RecordingSink } from '../../../test/support/recording-sink.ts';
+import { RecordingSink } from '../../../test/support/recording-sink.ts';
 import { ALL_CONFIG_MAPS, ReflectorLab } from '../../../test/support/reflector-lab.ts';
-import type { ReflectorSink } from './reflector-sink.ts';
+import type { ReflectorEvent, ReflectorSink } from './reflector-sink.ts';
 
 let lab = new ReflectorLab();
 
@@ -235,4 +235,68 @@ test('subscribe() lists whole objects beside those of which only metadata is wan
   await lab.follow();
   const accepted = lab.api.requests.filter(({ query }) => query?.['watch'] === undefined);
   expect(accepted.map(({ accept }) => accept === undefined)).toEqual([false, true]);
+});
+
+/** A subscriber that does something during its first event. */
+class ActingSink extends RecordingSink {
+  #act: (() => void) | undefined;
+
+  constructor(act: () => void) {
+    super();
+    this.#act = act;
+  }
+
+  override async apply(event: ReflectorEvent): Promise<void> {
+    this.#act?.();
+    this.#act = undefined;
+    await super.apply(event);
+  }
+}
+
+test('a subscriber that joins while another one handles an event gets its state without a further event', async () => {
+  const { api, reflectors, stop } = lab;
+  const joined = Promise.withResolvers<RecordingSink>();
+  const first = new ActingSink(() => joined.resolve(lab.follow()));
+  await reflectors.subscribe(ALL_CONFIG_MAPS, first, stop.signal);
+  await settle();
+  api.put('a/one');
+  await settle();
+  expectTruth(await joined.promise);
+  expectTruth(first);
+});
+
+test('a subscriber that leaves while another one handles an event gets none of the events behind it', async () => {
+  const { api, clock, reflectors, stop } = lab;
+  const leave = new AbortController();
+  const first = new ActingSink(() => leave.abort(new Error('enough')));
+  await reflectors.subscribe(ALL_CONFIG_MAPS, first, stop.signal);
+  const second = await lab.follow(ALL_CONFIG_MAPS, leave.signal);
+  await settle();
+  api.breakWatches();
+  api.put('a/one');
+  api.put('a/two');
+  api.compact();
+  await clock.advance(3_000);
+  expect([first.log.length, second.log.includes('Added a/two@102')]).toEqual([2, false]);
+});
+
+test('subscribe() keeps apart what only its label selector tells apart', async () => {
+  const { api } = lab;
+  api.put('a/web', { labels: { app: 'web' } });
+  api.put('a/db', { labels: { app: 'db' } });
+  const [web, db] = [
+    await lab.follow({ resource: CONFIG_MAPS, labelSelector: 'app=web' }),
+    await lab.follow({ resource: CONFIG_MAPS, labelSelector: 'app=db' }),
+  ];
+  expect([[...web.state.keys()], [...db.state.keys()]]).toEqual([['a/web'], ['a/db']]);
+});
+
+test('subscribers that have a state learn of each list, newcomers do not', async () => {
+  const { reflectors, stop } = lab;
+  const relisted: string[] = [];
+  const sinkOf = (name: string) =>
+    Object.assign(new RecordingSink(), { relisted: () => relisted.push(name) });
+  await reflectors.subscribe(ALL_CONFIG_MAPS, sinkOf('first'), stop.signal);
+  await reflectors.subscribe(ALL_CONFIG_MAPS, sinkOf('second'), stop.signal);
+  expect(relisted).toEqual(['first']);
 });

@@ -165,6 +165,17 @@ test('FAULT-A6: a list that expires between two pages starts again, and nothing 
   expectTruth(sink);
 });
 
+test('FAULT-A6: a first state contains nothing of a list that has expired', async () => {
+  const { api } = lab;
+  for (let index = 0; index < 600; index += 1) api.put(`a/${index}`);
+  api.refuseNext('list', refusal(410, 'Expired'), ({ query }) => {
+    const isSecondPage = query?.['continue'] !== undefined;
+    if (isSecondPage) api.delete('a/0');
+    return isSecondPage;
+  });
+  expectTruth(await lab.follow());
+});
+
 test('FAULT-A6: a list that always expires fails after three attempts', async () => {
   const { api } = lab;
   for (let attempt = 0; attempt < 5; attempt += 1) api.refuseNext('list', refusal(410, 'Expired'));
@@ -302,6 +313,9 @@ test('FAULT-A10: an event that is older than what is known is not reported', asy
   await settle();
   expect(sink.log.slice(reported)).toEqual([]);
   expectTruth(sink);
+  api.breakWatches();
+  await lab.clock.advance(1_000);
+  expect(api.requests.at(-1)?.query?.['resourceVersion']).toBe(known.metadata.resourceVersion);
 });
 
 test('FAULT-A10: another object under a known name is reported as Deleted and Added', async () => {

@@ -156,3 +156,14 @@ test('readContent() ends when the signal aborts', async () => {
   abort.abort(new Error('stop'));
   await expect(readContent(module, {}, abort.signal)).rejects.toThrow('stop');
 });
+
+test('readContent() takes a file that is called as the manifest for content, below the module', async () => {
+  writeFileSync(join(module, 'hooks', 'module.manifest'), '');
+  const content = await readContent(module, {}, never);
+  expect(content.map(({ path }) => path)).toContain('hooks/module.manifest');
+});
+
+test('readContent() refuses files that exceed the limit only together', async () => {
+  expect(await reasonOf({ entries: 10, bytes: 19 })).toContain('more than 19 bytes');
+  expect(await readContent(module, { limits: { entries: 10, bytes: 20 } }, never)).toHaveLength(2);
+});

@@ -3,7 +3,7 @@ import { Semaphore } from '@addon-operator/base/semaphore';
 import type { AdmissionBinding } from '@addon-operator/hook-config/admission-binding';
 import { CertificateSlot } from '@addon-operator/http-server/webhook-certificates';
 import { expect, test } from 'vitest';
-import { FakeClock } from '../../../test/support/fake-clock.ts';
+import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import type { AdmissionResponse } from '../../hooks/webhook-responses.ts';
 import { type AdmissionHook, AdmissionWebhooks } from './admission-webhooks.ts';
 import type { DesiredWebhooks } from './webhook-configurations.ts';
@@ -125,13 +125,18 @@ test.each(['Fail', 'Ignore'] as const)(
     const item = (name: string) => binding(name, { failurePolicy });
     await webhooks.add(
       [
-        hook('no', [item('no.b.c')], async () => ({ ...ALLOWED, isAllowed: false, message: 'm' })),
+        hook('no', [item('no.b.c')], async () => ({
+          ...ALLOWED,
+          isAllowed: false,
+          message: 'm',
+          warnings: ['w'],
+        })),
         hook('silent', [item('silent.b.c')], async () => undefined),
         hook('broken', [item('broken.b.c')], () => Promise.reject(new Error('exit status 1'))),
       ],
       never,
     );
-    expect(await send('/hooks/no-b-c')).toEqual(denied(403, 'm'));
+    expect(await send('/hooks/no-b-c')).toEqual({ ...denied(403, 'm'), warnings: ['w'] });
     expect(await send('/hooks/silent-b-c')).toEqual(
       denied(500, 'handle AdmissionReview: hook task prop error: silent wrote no answer'),
     );
@@ -215,6 +220,7 @@ test('a new authority is registered, however often that fails', async () => {
   await clock.advance(30_000);
   expect(authorities.at(-1)).toMatchObject({ caBundle: Buffer.from('two').toString('base64') });
   certificates.replace({ cert: 'c3', key: 'k3', ca: 'two', expiresMs: 0 });
+  await settle();
   expect(authorities).toHaveLength(2);
 });
 

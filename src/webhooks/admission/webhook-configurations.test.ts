@@ -110,3 +110,13 @@ test('without webhooks no permission to list them is needed', async () => {
   await configurations.sync(NONE, never);
   expect(kube.calls).toHaveLength(2);
 });
+
+test('hooks whose registration may not be read are not registered', async () => {
+  const { kube, configurations, clock, webhooksAt } = startLab();
+  kube.request = () => Promise.reject(refused(403));
+  const syncing = configurations.sync({ ...NONE, kubernetesValidating: [entry('a')] }, never);
+  syncing.catch(() => undefined);
+  for (let attempt = 0; attempt < 5; attempt += 1) await clock.advance(15_000);
+  await expect(syncing).rejects.toMatchObject({ status: 403 });
+  expect(webhooksAt(VALIDATING)).toBeUndefined();
+});

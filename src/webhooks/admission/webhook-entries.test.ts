@@ -63,4 +63,7 @@ test('only a webhook for everything with failurePolicy Fail stops everything', (
   expect(stopsEverything({ ...BINDING, rules })).toBe(true);
   expect(stopsEverything({ ...BINDING, rules, failurePolicy: 'Ignore' })).toBe(false);
   expect(stopsEverything({ ...BINDING, rules: [RULE] })).toBe(false);
+  expect(stopsEverything({ ...BINDING, rules: [{ ...RULE, apiGroups: ['*'], resources: ['*/*'] }] })).toBe(
+    true,
+  );
 });

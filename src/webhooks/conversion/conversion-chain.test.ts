@@ -11,6 +11,7 @@ test.each([
   ['v1', 'acme.io/v1beta1', false],
   ['acme.io/v1', 'acme.io/v1beta1', false],
   ['v2', 'acme.io/v1', false],
+  ['1', 'acme.io/v1', false],
 ])('%s and %s are the same version: %j', (a, b, expected) => {
   expect(isSameVersion(a, b)).toBe(expected);
 });
