@@ -117,3 +117,19 @@ test('reduceEvent() keeps what the context of the hook will hold', () => {
   });
   expect(reduceEvent({ ...EVENT, item: {} }, 'v0', {}).item).toEqual({});
 });
+
+test('the backlog searches a holder that is released no more', () => {
+  const lab = backlogLab();
+  let searches = 0;
+  const holder = {
+    rows: () => {
+      searches += 1;
+      return [];
+    },
+    drop: () => undefined,
+  };
+  lab.backlog.hold(holder);
+  lab.backlog.release(holder);
+  for (let state = 0; state < 200; state += 1) lab.add('/a', state);
+  expect([lab.limits.length > 0, searches]).toEqual([true, 0]);
+});

@@ -7,6 +7,8 @@ interface Sleeper {
 
 /** Code that reads the clock more often, while neither time passes nor the event loop turns, waits for nothing. */
 const MAX_READS_IN_A_TURN = 100_000;
+/** Callers that wake up more often at one time sleep for no time at all, again and again. */
+const MAX_WAKES_AT_A_TIME = 10_000;
 const ASLEEP_WITHIN_MS = 20_000;
 
 /** A clock that is stopped until a test advances it. */
@@ -96,11 +98,14 @@ export class FakeClock implements Clock {
   /** Moves time forward, waking sleepers in the order of their wake times, and lets their continuations run. */
   async advance(ms: number): Promise<void> {
     const targetMs = this.#nowMs + ms;
+    let wakes = 0;
     for (;;) {
       const next = this.#sleepers
         .filter((sleeper) => sleeper.wakeAtMs <= targetMs)
         .toSorted((a, b) => a.wakeAtMs - b.wakeAtMs)[0];
       if (next === undefined) break;
+      wakes = next.wakeAtMs > this.#nowMs ? 0 : wakes + 1;
+      if (wakes > MAX_WAKES_AT_A_TIME) throw new Error('a loop sleeps for no time');
       this.#nowMs = Math.max(this.#nowMs, next.wakeAtMs);
       this.#sleepers = this.#sleepers.filter((sleeper) => sleeper !== next);
       next.wake();

@@ -14,6 +14,9 @@ export const CONFIG_MAPS: ApiResource = {
   verbs: ['list', 'watch'],
 };
 
+/** More than any test sends: whoever does asks in a loop. */
+const MAX_REQUESTS = 20_000;
+
 interface Change {
   readonly resourceVersion: number;
   readonly plural: string;
@@ -243,6 +246,7 @@ export class FakeKubeApi implements KubeClient {
 
   async #receive(request: KubeRequest, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
+    if (this.requests.length === MAX_REQUESTS) throw new Error(`more than ${MAX_REQUESTS} requests`);
     this.requests.push(request);
     for (let turn = 0; turn < this.latencyTurns; turn += 1) {
       await new Promise<void>((resolve) => {

@@ -318,6 +318,20 @@ test('FAULT-A10: an event that is older than what is known is not reported', asy
   expect(api.requests.at(-1)?.query?.['resourceVersion']).toBe(known.metadata.resourceVersion);
 });
 
+test('FAULT-A10: a deletion is reported once, also under the version of the last change, and never of an unknown object', async () => {
+  const { api } = lab;
+  const sink = await lab.follow();
+  await settle();
+  const object = api.put('a/one');
+  await settle();
+  const unknown = { ...object, metadata: { ...object.metadata, name: 'other', resourceVersion: '150' } };
+  for (const deleted of [object, object, unknown])
+    api.sendLine(JSON.stringify({ type: 'DELETED', object: deleted }));
+  await settle();
+  expect(sink.log).toEqual(['Added a/one@101', 'Deleted a/one@101']);
+  expect(sink.problems).toEqual([]);
+});
+
 test('FAULT-A10: another object under a known name is reported as Deleted and Added', async () => {
   const { api } = lab;
   const sink = await lab.follow();

@@ -29,6 +29,18 @@ describe('start()', () => {
     expect((await lab.started()).snapshot()).toEqual([]);
   });
 
+  test('takes nothing from a list that expires half-way', async () => {
+    for (let index = 0; index < 600; index += 1) lab.api.put(`a/${index}`);
+    lab.api.refuseNext('list', refusal(410, 'Expired'), ({ query }) => {
+      const isSecondPage = query?.['continue'] !== undefined;
+      if (isSecondPage) lab.api.delete('a/0');
+      return isSecondPage;
+    });
+    const monitor = await lab.started();
+    expect(monitor.snapshot()).toHaveLength(599);
+    expect(monitor.snapshot().map(titleOf)).not.toContain('a/0');
+  });
+
   test('fails when the kind is unknown', async () => {
     const error = new OperatorError('KUBE_KIND_UNKNOWN', 'no such kind');
     const monitor = lab.monitor({}, { find: () => Promise.reject(error) });

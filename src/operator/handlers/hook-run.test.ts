@@ -79,6 +79,23 @@ test('a failing run keeps what was combined and takes in what came later', async
   expect(lab.tasks('own')).toEqual([]);
 });
 
+test('a hook that coalesces events gets the deletion of an object that a failed run was given', async () => {
+  await using lab = await operatorLab(['web'], {
+    'web/a.sh': { kubernetes: [{ kind: 'Pod', name: 'pods', queue: 'own', coalesce: 'object' }] },
+  });
+  await lab.converge();
+  lab.behaviours.set('web/a.sh', failing);
+  lab.emit('web/a.sh/pods', 'Added');
+  await lab.settle();
+  lab.emit('web/a.sh/pods', 'Deleted');
+  const given: unknown[] = [];
+  lab.behaviours.set('web/a.sh', ({ contexts }) => {
+    given.push(...contexts.map(({ watchEvent }) => watchEvent));
+  });
+  await lab.pass(5_000, 1);
+  expect(given).toEqual(['Deleted']);
+});
+
 test('a failure that is allowed drops its own events, and none that must not fail', async () => {
   await using lab = await operatorLab(['web'], {
     ...GATE,
