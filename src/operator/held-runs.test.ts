@@ -159,6 +159,7 @@ test('a global beforeAll hook that failed permanently lets the converge go on, a
 test.each([
   ['max', { max: 2 }, 3],
   ['within', { within: '20s' }, 5],
+  ['within, at its end', { within: '5s' }, 2],
 ])('the retries of a hook with retry.%s are used up', async (_limit, retry, runs) => {
   await using lab = await running({ 'web/a.sh': { kubernetes: [pods], settings: { retry } } });
   ending(lab, 'web/a.sh', 1);
