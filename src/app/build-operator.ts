@@ -33,7 +33,7 @@ import {
   onlyReleaseOf,
   sourcesOf,
 } from '../operator/lone-module.ts';
-import { ModuleFiles } from '../operator/module-files.ts';
+import { ModuleFiles, type ModuleFilesOptions } from '../operator/module-files.ts';
 import { createFlags, discoveries } from '../operator/module-flags.ts';
 import { fileSetStore, ModuleMemory } from '../operator/module-memory.ts';
 import { ModuleOperations } from '../operator/module-operations.ts';
@@ -124,21 +124,9 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const authorization = await createAuthorization({ ...all, isInspection });
   const loads = createFileWaits({ ...options, onWait: variant.onWait, isInspection });
   const crds = createCrds({ ...options, ...base.cluster, kube: base.cluster.helm });
-  const memory = await ModuleMemory.load({
-    store: lone ? undefined : fileSetStore(all.kube, memoryRef(settings)),
-    log,
-    stop,
-  });
-  options.running.defer(() => memory.idle());
-  const releasesInCluster = (signal: AbortSignal) => ownedReleases(all.kube, settings, signal);
-  const fileOptions = {
-    ...all,
-    lone,
-    gate: authorization?.gate,
-    crds,
-    memory,
-    ownedReleases: releasesInCluster,
-  };
+  const memory = await memoryFor(options);
+  const gate = authorization?.gate;
+  const fileOptions = { ...all, lone, gate, crds, memory, ownedReleases: ownedReleasesOf(options) };
   const files = await loads.untilLoaded(() => ModuleFiles.read(fileOptions));
   const handOvers = createHandOvers(all);
   const pauses = await pausesFor(options, files, handOvers);
@@ -208,6 +196,29 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   if (annotated !== undefined) watchAnnotations(annotated, operator);
   secrets.onChange((changed) => onSecretsChange(operator, changed));
   return { operator, handle: createHandler(options, operator), schedules, pauses, handOvers, helm, loads };
+}
+
+/** What is known of modules from earlier; of a lone module the operator in the cluster keeps it. */
+async function memoryFor({
+  settings,
+  host,
+  base,
+  running,
+  stop,
+  variant,
+}: BuildOptions): Promise<ModuleMemory> {
+  const store = fileSetStore(base.cluster.main, memoryRef(settings));
+  const memory = await ModuleMemory.load({
+    store: variant?.lone === undefined ? store : undefined,
+    log: componentLog(host, 'operator'),
+    stop,
+  });
+  running.defer(() => memory.idle());
+  return memory;
+}
+
+function ownedReleasesOf({ settings, base }: BuildOptions): ModuleFilesOptions['ownedReleases'] {
+  return (signal) => ownedReleases(base.cluster.main, settings, signal);
 }
 
 function bindingsOf(

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { OperatorError } from '@addon-operator/base/errors';
+import type { Redactor } from '@addon-operator/base/redactor';
 import { LogTail } from '@addon-operator/logging/log-tail';
 import { observeLog } from '@addon-operator/logging/observe-log';
 import { withRedactedLog } from '@addon-operator/logging/redacted-log';
@@ -32,7 +33,7 @@ import { Page } from '../ui/page.ts';
 import { createConfigMap, loadPatiently } from '../values/operator-config-map.ts';
 import { startAdmissionServer } from '../webhooks/admission-server.ts';
 import { webhookPorts } from '../webhooks/webhook-server.ts';
-import { buildOperator } from './build-operator.ts';
+import { buildOperator, type OperatorVariant } from './build-operator.ts';
 import { type Cluster, connectCluster } from './connect-cluster.ts';
 import { startDebugEndpoint, viewOf } from './endpoints.ts';
 import type { DaemonHost } from './host.ts';
@@ -183,12 +184,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     heldPorts: lead.heldPorts,
     variant: {
       lone: lone?.module,
-      onWait: async (error) => {
-        const status = (): OperatorStatus => unloadedStatus(error);
-        probes.show({ ...STARTING_VIEW, status });
-        const socket = await startStatusSocket({ settings, status, redactor, peerUid, log: host.log });
-        return () => socket.stop();
-      },
+      onWait: showsWait(common, probes),
     },
   });
   const { operator, loads } = parts;
@@ -261,6 +257,19 @@ function showsStandby(
     const standby = (): Standby => ({ replica, namespace, leader: leaderPod(leader()) });
     probes.show({ ...STARTING_VIEW, readiness, status: () => standbyStatus(standby()) });
     await page.show({ standby });
+  };
+}
+
+/** Shows while the start waits for a file that can be loaded what is wrong with it. */
+function showsWait(
+  { settings, host, redactor }: Pick<LoneLeadOptions, 'settings' | 'host'> & { readonly redactor: Redactor },
+  probes: Probes,
+): OperatorVariant['onWait'] {
+  return async (error) => {
+    const status = (): OperatorStatus => unloadedStatus(error);
+    probes.show({ ...STARTING_VIEW, status });
+    const socket = await startStatusSocket({ settings, status, redactor, peerUid, log: host.log });
+    return () => socket.stop();
   };
 }
 

@@ -55,7 +55,11 @@ export class FileWaits {
       for (let failure = first, isNew = true; ; ) {
         if (isNew) log.error(errorFields(failure), WAITING);
         const endWait = await onWait?.(failure);
-        await next.wait().finally(() => endWait?.());
+        try {
+          await next.wait();
+        } finally {
+          await endWait?.();
+        }
         try {
           const loaded = await load();
           log.info({}, 'the files are loaded now, the start goes on');

@@ -169,8 +169,7 @@ function* runCauses(explained: Explained, obstacles: Obstacles): Generator<Cause
     isRunDeferred,
     isDeployed,
     progress,
-  } =
-    obstacles;
+  } = obstacles;
   if (status === 'disabled' && explained.source === 'requirement') yield requirementMissing(explained);
   if (status === 'disabled' || status === 'held' || status === 'unauthorized') return;
   // The other operator says what it waits for.
