@@ -1,3 +1,6 @@
+import { writeDeepJson } from './deep-writer.ts';
+import { hasNumber, readJson } from './exact-reader.ts';
+
 /** Any JSON value. Integers beyond 2^53 are carried as raw JSON texts (see {@link parseJson}). */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export interface JsonObject {
@@ -6,14 +9,16 @@ export interface JsonObject {
 
 /** So many digits may be an integer that a double cannot hold. */
 const LONG_DIGITS = 16;
+const LONG_NUMBER = /[0-9]{16}/;
 
 /**
  * Parses JSON and keeps every number as it was written: one that a double would change becomes a raw JSON text
- * (`JSON.rawJSON`), which `JSON.stringify` writes back unchanged. Throws SyntaxError as `JSON.parse` does.
+ * (`JSON.rawJSON`), which {@link stringifyJson} writes back unchanged. Throws SyntaxError as `JSON.parse` does; no text is
+ * nested too deep for it.
  */
 export function parseJson(text: string): unknown {
-  if (!hasLongDigits(text)) return JSON.parse(text);
-  return JSON.parse(text, keepExactNumber);
+  const value: unknown = JSON.parse(text);
+  return hasLongDigits(text) && hasNumber(text, LONG_NUMBER) ? readJson(text, exactNumber) : value;
 }
 
 /**
@@ -37,22 +42,48 @@ function isDigit(text: string, place: number): boolean {
   return code >= 0x30 && code <= 0x39;
 }
 
-function keepExactNumber(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
-  if (typeof value !== 'number' || context?.source === undefined) return value;
-  if (String(value) === context.source || !Number.isInteger(value) || Number.isSafeInteger(value))
-    return value;
-  return exactJson.rawJSON(context.source);
+function exactNumber(source: string): unknown {
+  const value = Number(source);
+  return String(value) === source || !Number.isInteger(value) || Number.isSafeInteger(value)
+    ? value
+    : exactJson.rawJSON(source);
 }
 
 /**
  * Parses JSON and keeps every number exactly as it was written, `1.0` and `1e3` included: such a number becomes a raw
- * JSON text, so the result is for passing on, not for reckoning. Throws SyntaxError as `JSON.parse` does.
+ * JSON text, so the result is for passing on, not for reckoning. Throws SyntaxError as `JSON.parse` does; no text is
+ * nested too deep for it.
  */
 export function parseJsonVerbatim(text: string): unknown {
-  return JSON.parse(text, (_key, value: unknown, context?: { readonly source?: string }) => {
-    if (typeof value !== 'number' || context?.source === undefined) return value;
-    return String(value) === context.source ? value : exactJson.rawJSON(context.source);
-  });
+  JSON.parse(text);
+  return readJson(text, verbatimNumber);
+}
+
+function verbatimNumber(source: string): unknown {
+  const value = Number(source);
+  return String(value) === source ? value : exactJson.rawJSON(source);
+}
+
+/**
+ * The text of `JSON.stringify`, at any depth: that function ends with a RangeError from about 4,000 levels on, and an object
+ * of an API server has up to 10,000.
+ */
+export function stringifyJson(value: unknown): string {
+  return stringified(value) ?? 'null';
+}
+
+function stringified(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (!isStackOverflow(error)) throw error;
+    return writeDeepJson(value);
+  }
+}
+
+/** V8 reports a string that is too long with a RangeError, too. */
+function isStackOverflow(error: unknown): boolean {
+  return error instanceof RangeError && error.message.includes('call stack');
 }
 
 /**
@@ -108,17 +139,34 @@ export function valueAtPath(value: unknown, ...path: readonly (string | number)[
   return current;
 }
 
-/** Compact JSON with object keys sorted in code-unit order: equal values have equal texts. */
+/** Compact JSON with object keys sorted in code-unit order, at any depth: equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
-  return JSON.stringify(sortKeys(value)) ?? 'null';
+  return stringifyJson(sortKeys(value));
 }
 
 function sortKeys(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(sortKeys);
-  if (!isObject(value)) return value;
+  const left: (readonly [source: object, sorted: object])[] = [];
+  const shell = (source: unknown): unknown => {
+    if (typeof source !== 'object' || source === null || isRawJson(source)) return source;
+    const sorted = emptyLike(source);
+    left.push([source, sorted]);
+    return sorted;
+  };
+  const root = shell(value);
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const [source, sorted] = next;
+    if (Array.isArray(source)) for (const item of source) (sorted as unknown[]).push(shell(item));
+    else {
+      const from = source as Readonly<Record<string, unknown>>;
+      const to = sorted as Record<string, unknown>;
+      for (const key of Object.keys(from).sort()) to[key] = shell(from[key]);
+    }
+  }
+  return root;
+}
+
+function emptyLike(source: object): object {
+  if (Array.isArray(source)) return [];
   // An object without a prototype would be slow to fill and to write; `__proto__` alone needs one.
-  const sorted: Record<string, unknown> = Object.hasOwn(value, '__proto__') ? Object.create(null) : {};
-  for (const key of Object.keys(value).sort()) sorted[key] = sortKeys(value[key]);
-  return sorted;
+  return Object.hasOwn(source, '__proto__') ? Object.create(null) : {};
 }
