@@ -1,3 +1,4 @@
+import { stringifyJson } from '@addon-operator/json';
 /** One request to the API, apart from how it came. */
 export interface ApiRequest {
   readonly method: string;
@@ -46,7 +47,7 @@ export function jsonResponse(
     type: 'body',
     status,
     contentType: options.contentType ?? 'application/json',
-    text: `${JSON.stringify(body)}\n`,
+    text: `${stringifyJson(body)}\n`,
     headers: options.headers ?? {},
     warnings: options.warnings ?? [],
   };

@@ -1,4 +1,4 @@
-import { canonicalJson, fieldsOf, isObject, stringOf, valueAtPath } from '@addon-operator/json';
+import { fieldsOf, isRawJson, stringOf, valueAtPath } from '@addon-operator/json';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -55,16 +55,25 @@ export function withoutFields(fields: Fields, ...names: readonly string[]): Reco
   return rest;
 }
 
-/** Whether two JSON values are equal, with their keys in any order. */
+/** Whether two JSON values of any depth are equal, with their keys in any order. */
 export function equalJson(left: unknown, right: unknown): boolean {
-  if (left === right) return true;
-  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
-  if (Array.isArray(left)) {
-    if (!Array.isArray(right) || left.length !== right.length) return false;
-    return left.every((item, index) => equalJson(item, right[index]));
+  const pairs: (readonly [unknown, unknown])[] = [[left, right]];
+  for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
+    const [one, other] = pair;
+    if (one === other) continue;
+    if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
+    if (isRawJson(one) || isRawJson(other)) {
+      if (JSON.stringify(one) !== JSON.stringify(other)) return false;
+      continue;
+    }
+    const keys = Object.keys(one);
+    if (Array.isArray(one) !== Array.isArray(other) || keys.length !== Object.keys(other).length)
+      return false;
+    const [ofOne, ofOther] = [one as Fields, other as Fields];
+    for (const key of keys) {
+      if (!Object.hasOwn(ofOther, key)) return false;
+      pairs.push([ofOne[key], ofOther[key]]);
+    }
   }
-  if (!isObject(left) || !isObject(right)) return canonicalJson(left) === canonicalJson(right);
-  const keys = Object.keys(left);
-  if (keys.length !== Object.keys(right).length) return false;
-  return keys.every((key) => Object.hasOwn(right, key) && equalJson(left[key], right[key]));
+  return true;
 }

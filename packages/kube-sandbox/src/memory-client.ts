@@ -1,5 +1,5 @@
 import { OperatorError } from '@addon-operator/base/errors';
-import { parseJson } from '@addon-operator/json';
+import { parseJson, stringifyJson } from '@addon-operator/json';
 import { refusal } from '@addon-operator/kube-client/api-refusal';
 import type { KubeClient, KubeRequest } from '@addon-operator/kube-client/kube-client';
 import type { ApiRequest, ApiResponse, StreamResponse } from './api-request.ts';
@@ -67,7 +67,7 @@ export class MemoryClient implements KubeClient {
       contentType: contentType ?? JSON_TYPE,
       ifNoneMatch: '',
       userAgent: this.#userAgent,
-      body: Buffer.from(body === undefined ? '' : JSON.stringify(body)),
+      body: Buffer.from(body === undefined ? '' : stringifyJson(body)),
     });
     if (response.type === 'body' && response.status >= FIRST_REFUSAL)
       throw refusal(`${method} ${path}`, {

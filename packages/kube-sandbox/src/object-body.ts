@@ -1,5 +1,6 @@
-import { fieldsOf, isObject, parseJson, stringOf } from '@addon-operator/json';
+import { fieldsOf, isObject, stringOf } from '@addon-operator/json';
 import { load } from 'js-yaml';
+import { parseBodyJson } from './body-json.ts';
 import { builtInType, objectMetaType } from './built-in-types.ts';
 import { duplicateKeys } from './duplicate-keys.ts';
 import { apiVersionOf, type ServedKind } from './kinds.ts';
@@ -50,7 +51,7 @@ function decodeJson(bytes: Uint8Array, kindName: string): DecodedBody {
   const text = Buffer.from(bytes).toString('utf8');
   let value: unknown;
   try {
-    value = parseJson(text);
+    value = parseBodyJson(text);
   } catch (error) {
     throw unrecognized(kindName, messageOf(error));
   }
@@ -72,7 +73,7 @@ export function decodeYaml(bytes: Uint8Array): Readonly<Record<string, unknown>>
   const text = Buffer.from(bytes).toString('utf8');
   let value: unknown;
   try {
-    value = /^\s*\{/.test(text) ? parseJson(text) : load(text);
+    value = /^\s*\{/.test(text) ? parseBodyJson(text) : load(text);
   } catch (error) {
     throw badRequest(`error decoding YAML: ${messageOf(error)}`);
   }

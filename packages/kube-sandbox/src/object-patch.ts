@@ -1,4 +1,5 @@
-import { isObject, parseJson } from '@addon-operator/json';
+import { isObject } from '@addon-operator/json';
+import { parseBodyJson } from './body-json.ts';
 import type { ServedKind } from './kinds.ts';
 import { mediaTypeOf } from './object-body.ts';
 import { applyJsonPatch } from './patch-json.ts';
@@ -48,15 +49,18 @@ export function patchFields(
   body: Uint8Array,
   kind: ServedKind,
 ): Readonly<Record<string, unknown>> {
-  const patch = parsePatch(body);
+  const patch = parsePatch(body, type === 'strategic' ? MAX_STRATEGIC_LEVELS : undefined);
   const patched = type === 'json' ? applyJsonPatch(current, patch) : mergeFields(current, type, patch, kind);
   if (!isObject(patched)) throw badRequest('the patched document is not an object');
   return patched;
 }
 
-function parsePatch(body: Uint8Array): unknown {
+/** Only built-in kinds take such patches, and none of them has fields nested that deep. */
+const MAX_STRATEGIC_LEVELS = 1_000;
+
+function parsePatch(body: Uint8Array, maxLevels?: number): unknown {
   try {
-    return parseJson(Buffer.from(body).toString('utf8'));
+    return parseBodyJson(Buffer.from(body).toString('utf8'), maxLevels);
   } catch (error) {
     throw badRequest(`error decoding patch: ${messageOf(error)}`);
   }

@@ -1,4 +1,4 @@
-import { isObject, parseJson } from '@addon-operator/json';
+import { isObject, parseJson, stringifyJson } from '@addon-operator/json';
 import { type Fields, scalarText, valueAt } from './json-access.ts';
 import { apiVersionOf, type ServedKind } from './kinds.ts';
 import { decodeOfKind } from './object-body.ts';
@@ -29,7 +29,7 @@ export function requirePatchable(
           goText(parseJson(Buffer.from(patch).toString('utf8'))),
           restoreProblem(mistake, problem),
         )
-      : invalidValue('patch', JSON.stringify(patched), problem);
+      : invalidValue('patch', stringifyJson(patched), problem);
   throw new StatusError(422, 'Invalid', ` "" is invalid: patch: ${cause.message}`, { causes: [cause] });
 }
 
@@ -50,12 +50,16 @@ function goKind(value: unknown): string {
   return typeof value === 'boolean' ? 'bool' : isObject(value) ? 'map' : typeof value;
 }
 
+/** Deeper parts of a value are not shown in messages. */
+const SHOWN_LEVELS = 100;
+
 /** A value as Go prints it: `map[a:1 b:[x y]]`. */
-function goText(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`;
+function goText(value: unknown, level = 0): string {
+  if (level >= SHOWN_LEVELS) return '...';
+  if (Array.isArray(value)) return `[${value.map((item) => goText(item, level + 1)).join(' ')}]`;
   if (!isObject(value)) return value === null ? '<nil>' : scalarText(value);
   const fields = Object.keys(value).toSorted();
-  return `map[${fields.map((field) => `${field}:${goText(value[field])}`).join(' ')}]`;
+  return `map[${fields.map((field) => `${field}:${goText(value[field], level + 1)}`).join(' ')}]`;
 }
 
 /**

@@ -41,6 +41,23 @@ async function create(sandbox: Sandbox, name: string): Promise<unknown> {
   ).json();
 }
 
+const WIDGETS = {
+  metadata: { name: 'widgets.example.com' },
+  spec: {
+    group: 'example.com',
+    scope: 'Cluster',
+    names: { plural: 'widgets', kind: 'Widget' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+};
+
 test('a new cluster has its namespaces, and what is in each', async () => {
   const sandbox = await start();
   const namespaces = listAt(await get(sandbox, '/api/v1/namespaces'), 'items').map((item) =>
@@ -78,25 +95,29 @@ test('the state of a directory comes back, revisions go on, older ones have expi
 });
 
 test('CRDs of an earlier run are served again', async () => {
-  const definition = {
-    metadata: { name: 'widgets.example.com' },
-    spec: {
-      group: 'example.com',
-      scope: 'Cluster',
-      names: { plural: 'widgets', kind: 'Widget' },
-      versions: [
-        { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } },
-      ],
-    },
-  };
   const first = await start({ directory });
   const headers = { 'content-type': 'application/json' };
   const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-  await fetch(`${first.url}${path}`, { method: 'POST', headers, body: JSON.stringify(definition) });
+  await fetch(`${first.url}${path}`, { method: 'POST', headers, body: JSON.stringify(WIDGETS) });
   await first.stop();
   expect(await get(await start({ directory }), '/apis/example.com/v1/widgets')).toMatchObject({
     kind: 'WidgetList',
   });
+});
+
+test('an object of 9,990 levels comes back with the state of a directory', async () => {
+  const first = await start({ directory });
+  const definitions = `${first.url}/apis/apiextensions.k8s.io/v1/customresourcedefinitions`;
+  const send = (url: string, body: string) =>
+    fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  await send(definitions, JSON.stringify(WIDGETS));
+  const spec = `${'{"a":'.repeat(9_990)}12345678901234567890${'}'.repeat(9_990)}`;
+  const widget = `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"deep"},"spec":${spec}}`;
+  expect((await send(`${first.url}/apis/example.com/v1/widgets`, widget)).status).toBe(201);
+  await first.stop();
+  const second = await start({ directory });
+  const restored = await fetch(`${second.url}/apis/example.com/v1/widgets/deep`);
+  expect((await restored.text()).includes(`"spec":${spec}`)).toBe(true);
 });
 
 test('without a directory nothing is kept', async () => {

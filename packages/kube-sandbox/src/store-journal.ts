@@ -9,7 +9,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { isObject, parseJson } from '@addon-operator/json';
+import { isObject, parseJson, stringifyJson } from '@addon-operator/json';
 import { stringAt, valueAt } from './json-access.ts';
 import type { ResourceObject } from './resource-object.ts';
 import { messageOf, SandboxError } from './sandbox-error.ts';
@@ -83,7 +83,7 @@ class FileJournal implements Journal {
 
   append(change: StoreChange): void {
     const line = lineOf(change);
-    const text = `${JSON.stringify(encodeLine(line))}\n`;
+    const text = `${stringifyJson(encodeLine(line))}\n`;
     const sizeBytes = Buffer.byteLength(text);
     this.#write(text);
     this.#take(line, sizeBytes);
@@ -135,11 +135,11 @@ class FileJournal implements Journal {
     let fileBytes = 0;
     for (const { entry } of this.#objects.values()) {
       const line: Line = { type: 'put', revision: revisionOf(entry.object), entry };
-      fileBytes += writeAll(file, `${JSON.stringify(encodeLine(line))}\n`);
+      fileBytes += writeAll(file, `${stringifyJson(encodeLine(line))}\n`);
     }
     fileBytes += writeAll(
       file,
-      `${JSON.stringify(encodeLine({ type: 'revision', revision: this.#revision }))}\n`,
+      `${stringifyJson(encodeLine({ type: 'revision', revision: this.#revision }))}\n`,
     );
     fsyncSync(file);
     renameSync(temporary, this.#path);

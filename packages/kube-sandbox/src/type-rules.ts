@@ -5,26 +5,31 @@ export type Structures = Readonly<Record<string, Structure>>;
 
 const PLAIN: FieldRule = {};
 const OBJECT_META: FieldRule = { type: 'ObjectMeta' };
+const ATOMIC: FieldRule = { atomic: true };
+/** A path of a managed field is one text: with each level, all texts below it grow. */
+const MAX_LEVELS = 100;
 
-/** How the fields of one type are merged. */
+/** How the fields of one type are merged. What is nested deeper than 100 levels is merged and owned as a whole. */
 export class TypeRules {
   readonly #structures: Structures;
   readonly #type: string | undefined;
-  readonly #isRoot: boolean;
+  /** How many levels the type is below the object. */
+  readonly #level: number;
 
-  private constructor(structures: Structures, type: string | undefined, isRoot: boolean) {
+  private constructor(structures: Structures, type: string | undefined, level: number) {
     this.#structures = structures;
     this.#type = type;
-    this.#isRoot = isRoot;
+    this.#level = level;
   }
 
   /** Rules of a whole object: its metadata included. */
   static ofRoot(structures: Structures, rootType: string): TypeRules {
-    return new TypeRules(structures, rootType, true);
+    return new TypeRules(structures, rootType, 0);
   }
 
   rule(field: string): FieldRule {
-    if (this.#isRoot && field === 'metadata') return OBJECT_META;
+    if (this.#level >= MAX_LEVELS) return ATOMIC;
+    if (this.#level === 0 && field === 'metadata') return OBJECT_META;
     const structure = this.#type === undefined ? undefined : this.#structures[this.#type];
     if (structure === undefined) return PLAIN;
     return structure[field] ?? structure[ANY_FIELD] ?? PLAIN;
@@ -32,6 +37,6 @@ export class TypeRules {
 
   /** Rules of the value of `field`, or of the elements of the list there. */
   below(field: string): TypeRules {
-    return new TypeRules(this.#structures, this.rule(field).type, false);
+    return new TypeRules(this.#structures, this.rule(field).type, this.#level + 1);
   }
 }

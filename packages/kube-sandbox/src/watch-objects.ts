@@ -1,3 +1,4 @@
+import { stringifyJson } from '@addon-operator/json';
 import type { Send } from './api-request.ts';
 import { type ListResult, listObjects } from './list-objects.ts';
 import type { ObjectFilter } from './query-selectors.ts';
@@ -39,7 +40,7 @@ export async function watchObjects(
   const cutOff = new AbortController();
   let isFirst = true;
   const sendLine = (type: string, object: unknown): void => {
-    if (!send(`${JSON.stringify({ type, object })}\n`)) cutOff.abort();
+    if (!send(`${stringifyJson({ type, object })}\n`)) cutOff.abort();
   };
   const sendEvent = ({ type, object }: WatchEvent): void => {
     sendLine(type, viewEvent(object, options.view, isFirst));
