@@ -1,3 +1,5 @@
+import { isRawJson } from './json.ts';
+
 interface Open {
   readonly container: Readonly<Record<string, unknown>>;
   readonly keys: readonly string[];
@@ -10,7 +12,7 @@ export function pathBeyond(value: unknown, levels: number): readonly string[] | 
   const open: Open[] = [];
   const path = (): readonly string[] => open.map(({ keys, seen }) => keys[seen - 1] ?? '');
   const enter = (part: unknown): boolean => {
-    if (typeof part !== 'object' || part === null) return true;
+    if (typeof part !== 'object' || part === null || isRawJson(part)) return true;
     if (open.length >= levels) return false;
     open.push({ container: part as Open['container'], keys: Object.keys(part), seen: 0 });
     return true;

@@ -12,6 +12,7 @@ import {
   tuple,
 } from 'fast-check';
 import { expect, test } from 'vitest';
+import { pathBeyond } from './depth.ts';
 import { canonicalJson, parseJson, parseJsonVerbatim, stringifyJson } from './json.ts';
 
 /** An object of an API server has at most so many levels. */
@@ -109,4 +110,17 @@ test('stringifyJson() writes below any depth what JSON.stringify() writes', () =
     expect(stringifyJson(deep)).toBe(nested(SERVER_LEVELS, 'lists', JSON.stringify(value)));
   }
   expect(stringifyJson(undefined)).toBe('null');
+});
+
+test('pathBeyond() names the first part that is nested too deep', () => {
+  const big = '12345678901234567890';
+  const value = parseJson(`{"a":[${big},{"b":{}}],"c":[[[${big}]]],"d":${nested(50_000, 'lists', '')}}`);
+  expect(pathBeyond(value, 0)).toEqual([]);
+  expect(pathBeyond(value, 1)).toEqual(['a']);
+  expect(pathBeyond(value, 2)).toEqual(['a', '1']);
+  expect(pathBeyond(value, 3)).toEqual(['a', '1', 'b']);
+  expect(pathBeyond(value, 4)).toEqual(['d', '0', '0', '0']);
+  expect(pathBeyond(value, 50_000)).toHaveLength(50_000);
+  expect(pathBeyond(value, 50_001)).toBeUndefined();
+  expect(pathBeyond(parseJson(big), 0)).toBeUndefined();
 });

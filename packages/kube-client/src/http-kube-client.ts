@@ -5,7 +5,7 @@ import type { SteadyClock } from '@addon-operator/base/clock';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { Semaphore } from '@addon-operator/base/semaphore';
 import type { TokenBucket } from '@addon-operator/base/token-bucket';
-import { parseJson } from '@addon-operator/json';
+import { parseJson, stringifyJson } from '@addon-operator/json';
 import type { RequestOutcome } from './api-health.ts';
 import { refusal } from './api-refusal.ts';
 import type { ClusterAccess } from './cluster-access.ts';
@@ -173,7 +173,7 @@ export class HttpKubeClient implements KubeClient {
     signal: AbortSignal,
   ): Promise<IncomingMessage> {
     const { clock, connectTimeoutMs = CONNECT_TIMEOUT_MS } = this.#options;
-    const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+    const body = request.body === undefined ? undefined : stringifyJson(request.body);
     const headers = this.#headersOf(request, purpose, body, credentials.authorization);
     for (let stale = 0; ; stale += 1) {
       const agent = this.#pool.agentFor(purpose, credentials);

@@ -1,5 +1,5 @@
 import { OperatorError } from '@addon-operator/base/errors';
-import { isObject } from '@addon-operator/json';
+import { isObject, stringifyJson } from '@addon-operator/json';
 import { hasStatus, type KubeRequest, requestIfPresent } from '../kube-client.ts';
 import { type ApiResource, apiVersionOf, resourcePath } from '../kube-object.ts';
 import {
@@ -154,15 +154,16 @@ function resourceVersionOf(object: unknown): unknown {
 
 /** Whether `actual` has all of `wanted`; it may have more, for instance defaults. */
 function contains(actual: unknown, wanted: unknown): boolean {
-  if (Array.isArray(wanted)) {
-    return (
-      Array.isArray(actual) &&
-      actual.length === wanted.length &&
-      wanted.every((item, index) => contains(actual[index], item))
-    );
+  const left: (readonly [actual: unknown, wanted: unknown])[] = [[actual, wanted]];
+  for (let pair = left.pop(); pair !== undefined; pair = left.pop()) {
+    const [is, should] = pair;
+    if (Array.isArray(should)) {
+      if (!Array.isArray(is) || is.length !== should.length) return false;
+      for (const [index, item] of should.entries()) left.push([is[index], item]);
+    } else if (isObject(should)) {
+      if (!isObject(is)) return false;
+      for (const [key, value] of Object.entries(should)) left.push([is[key], value]);
+    } else if (stringifyJson(is) !== stringifyJson(should)) return false;
   }
-  if (isObject(wanted)) {
-    return isObject(actual) && Object.entries(wanted).every(([key, value]) => contains(actual[key], value));
-  }
-  return JSON.stringify(actual) === JSON.stringify(wanted) || (wanted === null && actual === undefined);
+  return true;
 }

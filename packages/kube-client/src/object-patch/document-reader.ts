@@ -1,5 +1,15 @@
+import { cutMiddle } from '@addon-operator/base/cut-middle';
 import { isObject } from '@addon-operator/json';
+import { pathBeyond } from '@addon-operator/json/depth';
+import { formatPointer } from '@addon-operator/json/pointer';
 import { readEmbedded, YamlTextError } from './patch-documents.ts';
+
+/**
+ * API servers store a little less than 10,000 levels. With managed fields an object may become deeper than its writer made
+ * it, and one beyond that makes every list of its kind fail in the server.
+ */
+const MAX_LEVELS = 9_000;
+const MAX_PATH_CHARACTERS = 200;
 
 /** Reads fields of one document and gathers everything that is wrong with them. Null counts as absent. */
 export class DocumentReader {
@@ -54,7 +64,7 @@ export class DocumentReader {
   /** A mapping, or a string with YAML or JSON of one; only the string may hold an empty one. */
   mapping(field: string): Readonly<Record<string, unknown>> {
     const value = this.#structure(field);
-    if (isObject(value)) return value;
+    if (isObject(value)) return this.#ofUsualDepth(field, value);
     if (value !== undefined)
       this.problems.push(`${field} must be a mapping, or a string with YAML or JSON of one`);
     return {};
@@ -63,10 +73,19 @@ export class DocumentReader {
   /** A list, or a string with YAML or JSON of one; only the string may hold an empty one. */
   list(field: string): readonly unknown[] {
     const value = this.#structure(field);
-    if (Array.isArray(value)) return value;
+    if (Array.isArray(value)) return this.#ofUsualDepth(field, value);
     if (value !== undefined)
       this.problems.push(`${field} must be a list, or a string with YAML or JSON of one`);
     return [];
+  }
+
+  #ofUsualDepth<T>(field: string, value: T): T {
+    const path = pathBeyond(value, MAX_LEVELS);
+    if (path !== undefined) {
+      const place = cutMiddle(formatPointer(path), MAX_PATH_CHARACTERS);
+      this.problems.push(`${field} is nested deeper than ${MAX_LEVELS} levels at ${place}`);
+    }
+    return value;
   }
 
   /** The value behind a field; undefined, with a problem, where there is none. */

@@ -306,3 +306,25 @@ test('parsePatchOperations() lets no key reach a prototype', () => {
   expect(Object.keys(parsePatchOperations(text)[0] ?? {})).toContain('object');
   expect('polluted' in {}).toBe(false);
 });
+
+test.each(['object', 'mergePatch', 'jsonPatch'])(
+  'parsePatchOperations() refuses %s beyond 9,000 levels with its path',
+  (field) => {
+    const operation = { object: 'Create', mergePatch: 'MergePatch', jsonPatch: 'JSONPatch' }[field];
+    const textOf = (levels: number): string => {
+      const inner = `${'{"a":'.repeat(levels)}12345678901234567890${'}'.repeat(levels)}`;
+      const value =
+        field === 'jsonPatch'
+          ? `[{"op":"add","path":"/spec","value":${inner}}]`
+          : `{"kind":"Gadget","metadata":{"name":"a"},"spec":${inner}}`;
+      return `{"operation":"${operation}","kind":"gadget","name":"a","${field}":${value}}`;
+    };
+    const around = field === 'jsonPatch' ? 2 : 1;
+    expect(failureOf(textOf(9_000 - around))).toBe('');
+    const start = field === 'jsonPatch' ? '/0/value/a' : '/spec/a';
+    for (const levels of [9_001 - around, 20_000])
+      expect(failureOf(textOf(levels))).toMatch(
+        new RegExp(`Operation 1.*${field} is nested deeper than 9000 levels at ${start}[/a]{80,}…[/a]{80,}$`),
+      );
+  },
+);
