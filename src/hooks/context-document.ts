@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { stringifyJson } from '@addon-operator/json';
 
 /** One element of the binding context file. */
 export type BindingContext = Readonly<Record<string, unknown>>;
@@ -178,7 +179,7 @@ class SnapshotTexts {
 function* listParts(items: readonly unknown[]): Generator<Buffer, void> {
   let text = '[';
   for (const [index, item] of items.entries()) {
-    text += `${index === 0 ? '' : ','}${JSON.stringify(item) ?? 'null'}`;
+    text += `${index === 0 ? '' : ','}${stringifyJson(item)}`;
     if (text.length < PIECE_BYTES) continue;
     yield Buffer.from(text);
     text = '';
@@ -204,7 +205,7 @@ function* contextParts(context: BindingContext, snapshots: SnapshotTexts): Gener
         text = '';
       }
       text += '}';
-    } else text += JSON.stringify(value);
+    } else text += stringifyJson(value);
   }
   yield Buffer.from(`${text}}`);
 }

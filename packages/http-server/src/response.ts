@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { errorText } from '@addon-operator/base/error-text';
 import { codeOf, type ErrorCode } from '@addon-operator/base/errors';
 import type { Redactor } from '@addon-operator/base/redactor';
-import { isObject } from '@addon-operator/json';
+import { isObject, stringifyJson } from '@addon-operator/json';
 import { dump } from 'js-yaml';
 
 /** A complete HTTP response. */
@@ -53,7 +53,7 @@ export const METHOD_NOT_ALLOWED = errorResponse(405, 'REQUEST_INVALID', '405 met
 /** Data as compact JSON with a line end, or as YAML; keys stay in their order. */
 export function dataResponse(format: 'json' | 'yaml', data: unknown): RouteResponse {
   if (format === 'yaml') return { status: 200, contentType: 'application/yaml', body: yamlOf(data) };
-  return { status: 200, contentType: 'application/json', body: `${JSON.stringify(data)}\n` };
+  return { status: 200, contentType: 'application/json', body: `${stringifyJson(data)}\n` };
 }
 
 /** The YAML writer knows no exact numbers, so they pass it as words that nothing else contains. */

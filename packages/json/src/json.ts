@@ -141,25 +141,33 @@ export function valueAtPath(value: unknown, ...path: readonly (string | number)[
 
 /** Compact JSON with object keys sorted in code-unit order, at any depth: equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
-  return stringifyJson(sortKeys(value));
+  return stringifyJson(withSortedKeys(value));
 }
 
-function sortKeys(value: unknown): unknown {
+/**
+ * A copy in which the keys of all objects are sorted, at any depth.
+ *
+ * @param onParts called with how many values and keys are copied next; throws to end it
+ */
+export function withSortedKeys(value: unknown, onParts?: (count: number) => void): unknown {
   const left: (readonly [source: object, sorted: object])[] = [];
-  const shell = (source: unknown): unknown => {
+  const copyOf = (source: unknown): unknown => {
     if (typeof source !== 'object' || source === null || isRawJson(source)) return source;
     const sorted = emptyLike(source);
     left.push([source, sorted]);
     return sorted;
   };
-  const root = shell(value);
+  onParts?.(1);
+  const root = copyOf(value);
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     const [source, sorted] = next;
-    if (Array.isArray(source)) for (const item of source) (sorted as unknown[]).push(shell(item));
+    const keys = Array.isArray(source) ? source : Object.keys(source).sort();
+    onParts?.(Array.isArray(source) ? keys.length : 2 * keys.length);
+    if (Array.isArray(source)) for (const item of source) (sorted as unknown[]).push(copyOf(item));
     else {
       const from = source as Readonly<Record<string, unknown>>;
       const to = sorted as Record<string, unknown>;
-      for (const key of Object.keys(from).sort()) to[key] = shell(from[key]);
+      for (const key of keys as string[]) to[key] = copyOf(from[key]);
     }
   }
   return root;

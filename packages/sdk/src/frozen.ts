@@ -1,6 +1,11 @@
-/** The same value, frozen with everything in it. */
+/** The same value, frozen with everything in it, at any depth. */
 export function frozen<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  for (const inner of Object.values(value)) frozen(inner);
-  return Object.freeze(value);
+  const left: unknown[] = [value];
+  while (left.length > 0) {
+    const next = left.pop();
+    if (typeof next !== 'object' || next === null || Object.isFrozen(next)) continue;
+    for (const inner of Object.values(next)) left.push(inner);
+    Object.freeze(next);
+  }
+  return value;
 }

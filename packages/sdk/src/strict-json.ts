@@ -1,4 +1,4 @@
-import { isRawJson } from '@addon-operator/json';
+import { isRawJson, stringifyJson } from '@addon-operator/json';
 
 const MAX_CHARACTERS = 10 * 1024 * 1024;
 
@@ -11,30 +11,55 @@ const MAX_CHARACTERS = 10 * 1024 * 1024;
  */
 export function strictJson(what: string, value: unknown): string | undefined {
   if (value === undefined) return undefined;
-  check(value, [], new Set(), what);
-  const text = JSON.stringify(value);
+  check(value, what);
+  const text = stringifyJson(value);
   if (text.length > MAX_CHARACTERS)
     throw new RangeError(`${what} has ${text.length} characters, more than the limit of ${MAX_CHARACTERS}`);
   return text;
 }
 
-type Path = readonly (string | number)[];
+type Key = string | number;
 
-function check(value: unknown, path: Path, around: Set<object>, what: string): void {
-  const found = foundInstead(value, around);
-  if (found !== undefined) throw new TypeError(`${what} is not JSON: ${placeOf(path)}${found}`);
-  if (typeof value !== 'object' || value === null || isRawJson(value) || 'toJSON' in value) return;
-  around.add(value);
-  if (Array.isArray(value))
-    for (const [index, inner] of value.entries()) check(inner, [...path, index], around, what);
-  else {
-    for (const [key, inner] of Object.entries(value))
-      if (inner !== undefined) check(inner, [...path, key], around, what);
-  }
-  around.delete(value);
+/** An object that is being checked. */
+interface Open {
+  readonly container: object;
+  readonly keys: readonly Key[];
+  /** How many of the keys were looked at. */
+  seen: number;
 }
 
-function placeOf(path: Path): string {
+function check(value: unknown, what: string): void {
+  const open: Open[] = [];
+  const around = new Set<object>();
+  const enter = (part: unknown): void => {
+    const found = foundInstead(part, around);
+    if (found !== undefined) {
+      const path = open.map(({ keys, seen }) => keys[seen - 1] ?? '');
+      throw new TypeError(`${what} is not JSON: ${placeOf(path)}${found}`);
+    }
+    if (typeof part !== 'object' || part === null || isRawJson(part) || 'toJSON' in part) return;
+    around.add(part);
+    open.push({ container: part, keys: keysOf(part), seen: 0 });
+  };
+  enter(value);
+  for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+    const key = top.keys[top.seen];
+    top.seen += 1;
+    if (key !== undefined) enter(Reflect.get(top.container, key));
+    else {
+      around.delete(top.container);
+      open.pop();
+    }
+  }
+}
+
+/** Properties that are undefined are left out, but not items. */
+function keysOf(container: object): readonly Key[] {
+  if (Array.isArray(container)) return [...container.keys()];
+  return Object.keys(container).filter((key) => Reflect.get(container, key) !== undefined);
+}
+
+function placeOf(path: readonly Key[]): string {
   if (path.length === 0) return 'it is ';
   return `${path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('')} is `;
 }

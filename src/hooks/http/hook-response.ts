@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { escapeControls } from '@addon-operator/base/escape-controls';
-import { isObject, parseJsonVerbatim, parseSecretJson } from '@addon-operator/json';
+import { isObject, parseJsonVerbatim, parseSecretJson, stringifyJson } from '@addon-operator/json';
 import { didYouMean } from '@addon-operator/json/similar-word';
 import type { HookOutputTexts } from '@addon-operator/sdk/host';
 
@@ -85,13 +85,13 @@ function listText(field: string, list: unknown): string {
   if (!Array.isArray(list)) throw new Error(`${field} in its response is not a list`);
   const wrong = list.findIndex((item) => !isObject(item));
   if (wrong !== -1) throw new Error(`${field}[${wrong}] in its response is not an object`);
-  return list.map((item) => JSON.stringify(item)).join('\n');
+  return list.map(stringifyJson).join('\n');
 }
 
 function objectText(field: string, value: unknown): string {
   if (value === undefined || value === null) return '';
   if (!isObject(value)) throw new Error(`${field} in its response is not an object`);
-  return JSON.stringify(value);
+  return stringifyJson(value);
 }
 
 /** The reason in the body of a response that cannot be used, after a colon: its `message`, or its beginning. */

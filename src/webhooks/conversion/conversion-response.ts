@@ -1,7 +1,7 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import type { WebhookRequest, WebhookResponse } from '@addon-operator/http-server/tls-server';
-import { isObject, parseJson } from '@addon-operator/json';
+import { isObject, parseJson, stringifyJson } from '@addon-operator/json';
 import { limitMsOf, withinLimit } from '../within-limit.ts';
 import {
   type ConversionRequest,
@@ -39,7 +39,7 @@ export async function conversionResponse(
     log.warn({ crd: crdName, uid: request.uid, reason: result.message }, 'objects are not converted');
   const { apiVersion, kind } = review;
   const response = { uid: request.uid, ...responseOf(result) };
-  return { status: 200, type: 'json', body: JSON.stringify({ apiVersion, kind, response }) };
+  return { status: 200, type: 'json', body: stringifyJson({ apiVersion, kind, response }) };
 }
 
 function parseReview(body: string): Readonly<Record<string, unknown>> | undefined {

@@ -1,4 +1,4 @@
-import { isObject } from '@addon-operator/json';
+import { withSortedKeys } from '@addon-operator/json';
 import { compilePlain, JqError } from '../plain.ts';
 import type { JqEngine, JqFilter } from './jq-engine.ts';
 import { MAX_ITEMS, runtimeError, tooManyItems } from './jq-result.ts';
@@ -41,16 +41,9 @@ export class PlainFilters implements JqEngine {
 /** What is kept of an object shares nothing with it, so that the rest of the object can be freed. */
 function sortedCopy(program: string, outputs: readonly unknown[]): readonly unknown[] {
   let items = 0;
-  const copy = (value: unknown): unknown => {
-    items += 1;
+  const count = (parts: number): void => {
+    items += parts;
     if (items > MAX_ITEMS) throw tooManyItems(program);
-    if (Array.isArray(value)) return value.map(copy);
-    if (!isObject(value)) return value;
-    const sorted: Record<string, unknown> = Object.hasOwn(value, '__proto__') ? Object.create(null) : {};
-    const keys = Object.keys(value).sort();
-    items += keys.length;
-    for (const key of keys) sorted[key] = copy(value[key]);
-    return sorted;
   };
-  return outputs.map(copy);
+  return outputs.map((output) => withSortedKeys(output, count));
 }
