@@ -4,7 +4,7 @@ import { startWebhookServer } from '@addon-operator/http-server/tls-server';
 import type { Settings } from '../settings.ts';
 import { loadFromFiles } from './certificate-files.ts';
 import { openCertificateSource } from './certificate-source.ts';
-import type { WebhookHost } from './webhook-server.ts';
+import { MAX_BODY_BYTES, type WebhookHost } from './webhook-server.ts';
 
 const ALL_ADDRESSES = '0.0.0.0';
 
@@ -42,6 +42,7 @@ export async function startAdmissionServer(
     port,
     certificates: source.certificates,
     handler: async () => ({ status: 404, type: 'text', body: '404 page not found\n' }),
+    maxBodyBytes: MAX_BODY_BYTES.validating,
     clock,
     log,
   });

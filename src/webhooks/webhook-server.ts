@@ -19,6 +19,17 @@ import { hostsOf, type WebhookTarget } from './webhook-target.ts';
 export const WEBHOOK_PURPOSES = ['validating', 'conversion'] as const;
 export type WebhookPurpose = (typeof WEBHOOK_PURPOSES)[number];
 
+const MIB = 1024 * 1024;
+/**
+ * An admission review has two objects, of at most 3 MiB each. A conversion review has a list: everything of a kind that is
+ * stored in another version, up to 10,000 objects. What a hook returns is limited to 10 MiB, so more than this is not
+ * converted anyway, and several requests must fit into memory.
+ */
+export const MAX_BODY_BYTES: Readonly<Record<WebhookPurpose, number>> = {
+  validating: 7 * MIB,
+  conversion: 32 * MIB,
+};
+
 /** What the process gives the servers. */
 export interface WebhookHost {
   readonly clock: Clock;
@@ -78,6 +89,7 @@ export class WebhookServers {
       certificates,
       clientCas,
       handler,
+      maxBodyBytes: MAX_BODY_BYTES[purpose],
       clock: host.clock,
       log: host.log,
     });

@@ -49,6 +49,8 @@ interface Sent {
   readonly agent?: Agent;
 }
 
+const MAX_BODY_BYTES = 4_096;
+
 async function startLab(
   handler: WebhookHandler,
   clientCas: readonly string[] = [],
@@ -65,6 +67,7 @@ async function startLab(
     certificates,
     clientCas,
     handler,
+    maxBodyBytes: MAX_BODY_BYTES,
     clock,
     log: silentLogger,
   });
@@ -235,7 +238,21 @@ test('health requests get a response, everything else is refused', async () => {
   expect(await send({ headers: gzip })).toMatchObject({ status: 415 });
 });
 
-test('a body beyond 7 MiB is refused before it is read', async () => {
+test('a body of the limit is read, a longer one refused with the limit', async () => {
+  const { send } = await startLab(async ({ body }) => ({
+    status: 200,
+    type: 'json',
+    body: String(body.length),
+  }));
+  const ofBytes = (count: number) => send({ body: Buffer.alloc(count, 'x') });
+  expect(await ofBytes(MAX_BODY_BYTES)).toEqual({ status: 200, text: String(MAX_BODY_BYTES) });
+  expect(await ofBytes(MAX_BODY_BYTES + 1)).toEqual({
+    status: 413,
+    text: `request body is larger than ${MAX_BODY_BYTES} bytes\n`,
+  });
+});
+
+test('a body beyond the limit is refused before it is read', async () => {
   const { send } = await startLab(echo);
   const headers = { 'content-type': 'application/json', 'content-length': String(100 * 1024 * 1024) };
   expect(await send({ headers, body: Buffer.alloc(1024) })).toMatchObject({ status: 413 });
@@ -332,6 +349,7 @@ test('a port in use is an error that says so', async () => {
     address: '127.0.0.1',
     port: server.port,
     certificates: new CertificateSlot(serving()),
+    maxBodyBytes: MAX_BODY_BYTES,
     handler: echo,
     clock: systemClock,
     log: silentLogger,

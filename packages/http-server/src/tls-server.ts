@@ -55,12 +55,12 @@ export interface WebhookServerOptions {
   /** PEM certificates; if there are any, a client must present a certificate that one of these authorities signed. */
   readonly clientCas?: readonly string[];
   readonly handler: WebhookHandler;
+  /** A request with a longer body is refused with 413. */
+  readonly maxBodyBytes: number;
   readonly clock: SteadyClock;
   readonly log: Logger;
 }
 
-/** Two objects of 3 MiB, the most an API server accepts, and the rest of the review. */
-const MAX_BODY_BYTES = 7 * 1024 * 1024;
 const MAX_CONNECTIONS = 2_048;
 /** Longer than API servers keep an idle connection, so that it is never closed under a request. */
 const IDLE_MS = 120_000;
@@ -74,8 +74,7 @@ const MEDIA_TYPES = { json: 'application/json', text: 'text/plain; charset=utf-8
 
 /**
  * Serves webhooks over HTTPS: `GET /healthz`, and the handler for every POST with `Content-Type: application/json`.
- * Time and memory are bounded: 10 s for the handshake and the headers, 30 s for a request, 7 MiB of body, 2048
- * connections.
+ * Time and memory are bounded: 10 s for the handshake and the headers, 30 s for a request, the body, 2048 connections.
  *
  * @throws OperatorError HTTP_LISTEN when the address is in use or not ours
  */
@@ -170,7 +169,7 @@ function sent({ status, type, body }: WebhookResponse, isLast: boolean): HttpRes
 
 async function responseTo(
   request: IncomingMessage,
-  { handler, log }: WebhookServerOptions,
+  { handler, maxBodyBytes, log }: WebhookServerOptions,
   signal: AbortSignal,
 ): Promise<WebhookResponse> {
   const { method = 'GET', url = '/', headers } = request;
@@ -181,8 +180,11 @@ async function responseTo(
     if (headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() !== 'application/json')
       return text(415, 'Content-Type must be application/json\n');
     if (headers['content-encoding'] !== undefined) return text(415, 'Content-Encoding is not supported\n');
-    const body = await bodyOf(request, MAX_BODY_BYTES);
-    if (body === undefined) return text(413, 'request body is too large\n');
+    const body = await bodyOf(request, maxBodyBytes);
+    if (body === undefined) {
+      log.warn({ path, limitBytes: maxBodyBytes }, 'a webhook request is refused: its body is too large');
+      return text(413, `request body is larger than ${maxBodyBytes} bytes\n`);
+    }
     const timeoutMs = timeoutOf(url);
     const { traceparent } = headers;
     return await handler(
