@@ -31,6 +31,7 @@ const OF_THE_CONTRACT: readonly (readonly [string, string, string])[] = [
   ['kube_jq_filter_duration_seconds', 'histogram', BINDING],
   ['kube_event_duration_seconds', 'histogram', BINDING],
   ['kubernetes_client_watch_errors_total', 'counter', 'error_type'],
+  ['kubernetes_objects_set_aside_total', 'counter', 'kind'],
   ['binding_monitor_missing_total', 'counter', 'binding'],
   ['kubernetes_client_request_result_total', 'counter', 'component,code,method,host'],
   ['kubernetes_client_rate_limiter_latency_seconds', 'histogram', 'verb,url'],

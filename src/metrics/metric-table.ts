@@ -286,6 +286,11 @@ export const METRICS = {
     ['error_type'],
     'Watches that ended early: version expired, closed early (eof), broken (unexpected-eof), refused (fail), silent (nil).',
   ),
+  objectsSetAside: counter(
+    'kubernetes_objects_set_aside_total',
+    ['kind'],
+    'Objects of lists and watches that could not be used, each time they were tried. Others are not affected.',
+  ),
   missingMonitors: counter(
     'binding_monitor_missing_total',
     ['binding'],

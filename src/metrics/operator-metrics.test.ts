@@ -294,6 +294,7 @@ test('counters of failures and of the cluster count under their labels', async (
   metrics.jqFilter(binding, 0.001);
   metrics.kubeEvent(binding, 0.001);
   metrics.watchEnded('expired');
+  metrics.objectSetAside('Pod');
   metrics.missingMonitor('pods');
   metrics.kubeRequestResult({ status: 200, verb: 'GET', host: 'api' });
   metrics.kubeRequestResult({ status: 200, verb: 'WATCH', host: 'api' });
@@ -319,6 +320,7 @@ test('counters of failures and of the cluster count under their labels', async (
     `ao_kube_jq_filter_duration_seconds_count${pod} 1`,
     `ao_kube_event_duration_seconds_count${pod} 1`,
     'ao_kubernetes_client_watch_errors_total{error_type="expired"} 1',
+    'ao_kubernetes_objects_set_aside_total{kind="Pod"} 1',
     'ao_binding_monitor_missing_total{binding="pods"} 1',
     'ao_kubernetes_client_request_result_total{component="main",code="200",method="GET",host="api"} 2',
     'ao_kubernetes_client_request_result_total{component="main",code="<error>",method="PUT",host="api"} 1',

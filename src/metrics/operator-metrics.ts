@@ -451,6 +451,11 @@ export class OperatorMetrics {
     if (type !== undefined) this.#metrics.watchErrors.inc({ error_type: type });
   }
 
+  /** An object could not be used, and was left out. */
+  objectSetAside(kind: string): void {
+    this.#metrics.objectsSetAside.inc({ kind });
+  }
+
   /** A snapshot was requested, but its monitor does not run. */
   missingMonitor(binding: string): void {
     this.#metrics.missingMonitors.inc({ binding });

@@ -199,6 +199,7 @@ function createReflectors({ host, metrics, cluster, watchClock }: HookConnection
     rediscover: (resource, signal) => cluster.discovery.rediscover(resource, signal),
     metrics: {
       watchEnded: (_kind, reason) => metrics.watchEnded(reason),
+      objectSetAside: (kind) => metrics.objectSetAside(kind),
     },
   });
 }

@@ -61,6 +61,9 @@ export class FakeKubeApi implements KubeClient {
   /** Most objects on a page, whatever is asked for. */
   maxPageSize = Number.POSITIVE_INFINITY;
 
+  /** Keys of objects that are sent without their names. */
+  readonly nameless = new Set<string>();
+
   get version(): number {
     return this.#version;
   }
@@ -235,7 +238,7 @@ export class FakeKubeApi implements KubeClient {
     }
     const watch = { request, stream };
     for (const change of this.#changes) {
-      if (change.resourceVersion > from && !this.isMute) send(watch, change);
+      if (change.resourceVersion > from && !this.isMute) this.#send(watch, change);
     }
     this.#watches.push(watch);
     signal.addEventListener('abort', () => {
@@ -275,8 +278,17 @@ export class FakeKubeApi implements KubeClient {
     return {
       kind: 'List',
       metadata: { resourceVersion: String(rest.version), ...(left.length > 0 && { continue: next }) },
-      items: rest.items.slice(0, limit).map(({ apiVersion: _apiVersion, kind: _kind, ...item }) => item),
+      items: rest.items
+        .slice(0, limit)
+        .map(({ apiVersion: _apiVersion, kind: _kind, ...item }) => this.#sent(item)),
     };
+  }
+
+  #sent<T extends Pick<KubeObject, 'metadata'>>(object: T): object {
+    const { name, namespace = '', ...metadata } = object.metadata;
+    return this.nameless.has(`${namespace}/${name}`)
+      ? { ...object, metadata: { ...metadata, namespace } }
+      : object;
   }
 
   #snapshot(request: KubeRequest): { readonly version: number; readonly items: readonly KubeObject[] } {
@@ -287,7 +299,21 @@ export class FakeKubeApi implements KubeClient {
   #record(change: Change): void {
     this.#changes.push(change);
     if (this.isMute) return;
-    for (const watch of this.#watches) send(watch, change);
+    for (const watch of this.#watches) this.#send(watch, change);
+  }
+
+  #send({ request, stream }: OpenWatch, change: Change): void {
+    if (change.plural !== pluralOf(request)) return;
+    const before = change.before !== undefined && isSelected(request, change.before);
+    const after = change.after !== undefined && isSelected(request, change.after);
+    const apiVersion = apiVersionOf({ group: '', version: versionOf(request) });
+    if (after) {
+      const object = { ...change.after, apiVersion };
+      stream.push(JSON.stringify({ type: before ? 'MODIFIED' : 'ADDED', object: this.#sent(object) }));
+    } else if (before) {
+      const metadata = { ...change.before?.metadata, resourceVersion: String(change.resourceVersion) };
+      stream.push(JSON.stringify({ type: 'DELETED', object: { ...change.before, apiVersion, metadata } }));
+    }
   }
 }
 
@@ -299,20 +325,6 @@ export function refusal(status: number, reason: string, retryAfterSeconds?: numb
 
 export function unreachable(): OperatorError {
   return new OperatorError('KUBE_UNREACHABLE', 'connection reset');
-}
-
-function send({ request, stream }: OpenWatch, change: Change): void {
-  if (change.plural !== pluralOf(request)) return;
-  const before = change.before !== undefined && isSelected(request, change.before);
-  const after = change.after !== undefined && isSelected(request, change.after);
-  const apiVersion = apiVersionOf({ group: '', version: versionOf(request) });
-  if (after) {
-    const object = { ...change.after, apiVersion };
-    stream.push(JSON.stringify({ type: before ? 'MODIFIED' : 'ADDED', object }));
-  } else if (before) {
-    const metadata = { ...change.before?.metadata, resourceVersion: String(change.resourceVersion) };
-    stream.push(JSON.stringify({ type: 'DELETED', object: { ...change.before, apiVersion, metadata } }));
-  }
 }
 
 /** `v1` of `/api/v1/…` and of `/apis/GROUP/v1/…`. */

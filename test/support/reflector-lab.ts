@@ -22,18 +22,32 @@ export class ReflectorLab {
   readonly clock = new SettlingClock();
   /** Kind and reason of each watch that ended. */
   readonly ended: string[] = [];
+  /** Kind of each object that could not be used, each time. */
+  readonly setAside: string[] = [];
+  /** Messages of warnings, with their problem. */
+  readonly warnings: string[] = [];
   readonly stop = new AbortController();
   readonly reflectors: SharedReflectors;
 
-  constructor(logOf: (clock: Clock) => Logger = () => silentLogger) {
+  constructor(logOf: (clock: Clock) => Logger = () => this.#log()) {
     this.reflectors = createSharedReflectors({
       kube: this.api,
       clock: this.clock,
       random: () => 0,
       log: logOf(this.clock),
       rediscover: this.api.rediscover,
-      metrics: { watchEnded: (kind, reason) => this.ended.push(`${kind} ${reason}`) },
+      metrics: {
+        watchEnded: (kind, reason) => this.ended.push(`${kind} ${reason}`),
+        objectSetAside: (kind) => this.setAside.push(kind),
+      },
     });
+  }
+
+  #log(): Logger {
+    return {
+      ...silentLogger,
+      warn: ({ problem }, message) => this.warnings.push(`${message}: ${String(problem)}`),
+    };
   }
 
   /** A new subscriber that has its first state. */

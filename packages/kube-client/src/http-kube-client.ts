@@ -152,8 +152,12 @@ export class HttpKubeClient implements KubeClient {
     if (body === '') return { type: 'answer', value: undefined };
     try {
       return { type: 'answer', value: parseJson(body) };
-    } catch {
-      throw this.#unreachable(request, 'the response is not JSON; is this an API server?');
+    } catch (error) {
+      const problem =
+        error instanceof SyntaxError
+          ? 'the response is not JSON; is this an API server?'
+          : `the response of ${body.length} characters cannot be read: ${messageOf(error)}`;
+      throw this.#unreachable(request, problem);
     }
   }
 

@@ -93,8 +93,14 @@ class ListComparison {
     }
   }
 
-  /** The list is whole: makes it what is known, and returns the changes, deletions first. */
-  finish(): readonly ReflectorEvent[] {
+  /**
+   * The list is whole: makes it what is known, and returns the changes, deletions first.
+   *
+   * @param hasUnnamed whether objects without a name were left out: any of those that are missing may be one of them
+   */
+  finish(hasUnnamed = false): readonly ReflectorEvent[] {
+    if (hasUnnamed)
+      for (const [key, known] of this.#before) if (!this.#after.has(key)) this.#after.set(key, known);
     const gone = [...this.#before.keys()]
       .filter((key) => !this.#after.has(key))
       .map((key) => ({ type: 'Deleted', key, object: undefined }) as const);

@@ -1,5 +1,5 @@
 import { OperatorError } from '@addon-operator/base/errors';
-import { isObject } from '@addon-operator/json';
+import { fieldsOf, isObject, stringOf } from '@addon-operator/json';
 import { hasStatus, type KubeClient, metadataAccept } from './kube-client.ts';
 import { isOlderVersion, type KubeObject, resourcePath, toKubeObject } from './kube-object.ts';
 import type { Selection } from './reflector-sink.ts';
@@ -12,6 +12,8 @@ interface ListRequest {
   /** The list must not be older than this resource version, unless the server itself has gone back. */
   readonly notOlderThan: string | undefined;
   readonly onPage: (objects: readonly KubeObject[]) => Promise<void>;
+  /** An item of the list is no object, and left out; `problem` names it. */
+  readonly onUnusable: (problem: string) => void;
   /** Everything given to `onPage` so far is void: the list starts again. */
   readonly onRestart: () => void;
 }
@@ -81,6 +83,7 @@ async function tryList(kube: KubeClient, request: ListRequest, signal: AbortSign
       fetching = fetchPage(kube, selection, { notOlderThan, next }, signal);
       fetching.catch(() => undefined);
     }
+    for (const problem of page.unusable) request.onUnusable(problem);
     await request.onPage(page.objects);
   } while (next !== undefined);
   return { status: 'complete', resourceVersion };
@@ -89,6 +92,8 @@ async function tryList(kube: KubeClient, request: ListRequest, signal: AbortSign
 interface ListPage {
   readonly resourceVersion: string;
   readonly objects: readonly KubeObject[];
+  /** What is wrong with each item that is left out. */
+  readonly unusable: readonly string[];
   readonly next: string | undefined;
 }
 
@@ -118,18 +123,27 @@ async function fetchPage(
   if (typeof resourceVersion !== 'string') throw notAList(selection, 'it has no resourceVersion');
   return {
     resourceVersion,
-    objects: toObjects(reply['items'] ?? [], selection),
+    ...toObjects(reply['items'] ?? [], selection),
     next: typeof next === 'string' && next !== '' ? next : undefined,
   };
 }
 
-function toObjects(items: unknown, selection: Selection): readonly KubeObject[] {
+function toObjects(items: unknown, selection: Selection): Pick<ListPage, 'objects' | 'unusable'> {
   if (!Array.isArray(items)) throw notAList(selection, 'its items are not an array');
-  return items.map((item: unknown) => {
+  const objects: KubeObject[] = [];
+  const unusable: string[] = [];
+  for (const [index, item] of items.entries()) {
     const object = toKubeObject(item, selection.resource);
-    if (object === undefined) throw notAList(selection, 'one of its items has no name');
-    return object;
-  });
+    if (object === undefined) unusable.push(`item ${index + 1} of a list (${nearestName(item)}) has no name`);
+    else objects.push(object);
+  }
+  return { objects, unusable };
+}
+
+/** What an object without a name can be found by. */
+export function nearestName(object: unknown): string {
+  const { namespace, uid } = fieldsOf(fieldsOf(object)['metadata']);
+  return `namespace ${stringOf(namespace) || 'unknown'}, uid ${stringOf(uid) || 'unknown'}`;
 }
 
 function notAList(selection: Selection, problem: string): OperatorError {

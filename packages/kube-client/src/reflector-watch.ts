@@ -3,8 +3,8 @@ import { messageOf } from '@addon-operator/base/errors';
 import { isObject, parseJson } from '@addon-operator/json';
 import { hasStatus, type KubeClient } from './kube-client.ts';
 import { type KubeObject, resourcePath, toKubeObject } from './kube-object.ts';
-import { selectionAccept, selectionQuery } from './reflector-list.ts';
-import type { Selection } from './reflector-sink.ts';
+import { nearestName, selectionAccept, selectionQuery } from './reflector-list.ts';
+import { keyOf, type Selection } from './reflector-sink.ts';
 
 const IDLE_LIMIT_MS = 70_000;
 /** While an event is being handled, how often to check whether listening has begun again. */
@@ -24,6 +24,8 @@ export type WatchNotice =
       readonly resourceVersion: string;
     }
   | { readonly type: 'bookmark'; readonly resourceVersion: string }
+  /** An event whose object cannot be used: it is left out, and those behind it are delivered. */
+  | { readonly type: 'unusable'; readonly problem: string; readonly resourceVersion: string | undefined }
   /** Always the last one. */
   | {
       readonly type: 'end';
@@ -57,7 +59,7 @@ export interface WatchDeps {
 /**
  * Watches a selection from a resource version on, for 5 to 10 minutes; the reflector calls it again and again, and lists when
  * the version is too old. A line that is not a whole event is never
- * delivered: the watch ends there.
+ * delivered: the watch ends there. An event that is whole, but whose object cannot be used, is left out.
  *
  * @throws KubeApiError when the server refuses, other than with 404 and 410
  * @throws OperatorError KUBE_UNREACHABLE when the connection cannot be made
@@ -168,8 +170,10 @@ function readLine(line: string, selection: Selection): WatchNotice {
   let event: unknown;
   try {
     event = parseJson(line);
-  } catch {
-    return broken('a line is not JSON');
+  } catch (error) {
+    if (error instanceof SyntaxError) return broken('a line is not JSON');
+    // The line is whole, and would be the same in the next watch.
+    return unusable(`an event of ${line.length} characters cannot be read: ${messageOf(error)}`);
   }
   if (!isObject(event) || !isObject(event['object'])) return broken('a line is not a watch event');
   const { type } = event;
@@ -177,13 +181,19 @@ function readLine(line: string, selection: Selection): WatchNotice {
   const resourceVersion = isObject(event['object']['metadata'])
     ? event['object']['metadata']['resourceVersion']
     : undefined;
-  if (typeof resourceVersion !== 'string') return broken('an event has no resourceVersion');
-  if (type === 'BOOKMARK') return { type: 'bookmark', resourceVersion };
+  const version = typeof resourceVersion === 'string' ? resourceVersion : undefined;
+  if (type === 'BOOKMARK')
+    return version === undefined
+      ? broken('a bookmark has no resourceVersion')
+      : { type: 'bookmark', resourceVersion: version };
   const change = CHANGES.get(type);
   const object = toKubeObject(event['object'], selection.resource);
-  if (change === undefined || object === undefined)
-    return broken('an event has an unknown type or no object');
-  return { type: 'change', change, object, resourceVersion };
+  if (change === undefined) return broken(`an event has the unknown type ${JSON.stringify(type)}`);
+  if (object === undefined)
+    return unusable(`the object of an event (${nearestName(event['object'])}) has no name`, version);
+  if (version === undefined)
+    return unusable(`the object of an event, ${keyOf(object)}, has no resourceVersion`);
+  return { type: 'change', change, object, resourceVersion: version };
 }
 
 const CHANGES: ReadonlyMap<unknown, 'Added' | 'Modified' | 'Deleted'> = new Map([
@@ -196,6 +206,10 @@ function readError(status: Record<string, unknown>): WatchNotice {
   const { code, reason, message } = status;
   const isExpired = code === 410 || reason === 'Expired' || reason === 'Gone';
   return { type: 'end', reason: isExpired ? 'expired' : 'broken', detail: String(message ?? reason ?? code) };
+}
+
+function unusable(problem: string, resourceVersion?: string): WatchNotice {
+  return { type: 'unusable', problem, resourceVersion };
 }
 
 function broken(detail: string): Extract<WatchNotice, { type: 'end' }> {

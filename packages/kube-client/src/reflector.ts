@@ -20,6 +20,8 @@ const MISSES_UNTIL_GONE = 2;
 interface ReflectorMetrics {
   /** One watch ended, or could not be opened. */
   watchEnded(kind: string, reason: WatchEnd | 'failed'): void;
+  /** An object of a list or of a watch cannot be used, and is set aside. */
+  objectSetAside?(kind: string): void;
 }
 
 export interface ReflectorDeps {
@@ -68,6 +70,8 @@ export class Reflector {
   #unreachableSinceMs: number | undefined;
   /** Version of the last whole list. */
   #listed = '';
+  /** Whether objects were set aside since the last list: they are tried again with another one when the watch ends. */
+  #hasUnusable = false;
   /** Lists in a row that failed because the server has no such kind. */
   #misses = 0;
 
@@ -185,6 +189,7 @@ export class Reflector {
   async #list(signal: AbortSignal, canFollow = true): Promise<string> {
     const newcomers = this.#subscribers.takeNewcomers();
     let comparison = this.#index.compare(this.#isConverted);
+    this.#hasUnusable = false;
     const request = {
       selection: this.#selection,
       notOlderThan: this.#newest,
@@ -192,7 +197,9 @@ export class Reflector {
         comparison.add(objects, this.#subscribers.hasLive);
         await newcomers.stage(objects);
       },
+      onUnusable: (problem: string) => this.#setAside(problem),
       onRestart: () => {
+        this.#hasUnusable = false;
         comparison = this.#index.compare(this.#isConverted);
         newcomers.discard();
       },
@@ -219,7 +226,7 @@ export class Reflector {
     this.#newest = resourceVersion;
     this.#listed = resourceVersion;
     const relisted = this.#subscribers.live;
-    const delivered = this.#subscribers.deliver(comparison.finish());
+    const delivered = this.#subscribers.deliver(comparison.finish(this.#hasUnusable));
     newcomers.admit();
     await delivered;
     for (const sink of relisted) sink.relisted?.();
@@ -348,6 +355,8 @@ export class Reflector {
   async #take(notice: Exclude<WatchNotice, { type: 'end' }>): Promise<void> {
     const { resourceVersion } = notice;
     this.#subscribers.notify((sink) => sink.heard?.());
+    if (notice.type === 'unusable') this.#setAside(notice.problem);
+    if (resourceVersion === undefined) return;
     // A list for newcomers may have overtaken the watch; what it covers must not be reported again.
     const isCovered = this.#listed === resourceVersion || isOlderVersion(resourceVersion, this.#listed);
     if (isCovered) return;
@@ -359,10 +368,19 @@ export class Reflector {
     this.#newest = resourceVersion;
   }
 
+  /** One object must not keep the others from being seen. */
+  #setAside(problem: string): void {
+    const { log, metrics } = this.#deps;
+    this.#hasUnusable = true;
+    metrics?.objectSetAside?.(this.#selection.resource.kind);
+    log.warn({ ...this.#describe(), problem }, 'an object cannot be used; it is left out and tried again');
+  }
+
   #end(notice: Extract<WatchNotice, { type: 'end' }>): void {
     const { health, log, metrics } = this.#deps;
     metrics?.watchEnded(this.#selection.resource.kind, notice.reason);
     this.#isInterrupted ||= notice.reason === 'early' || notice.reason === 'broken';
+    if (this.#hasUnusable) this.#position = undefined;
     if (notice.reason === 'closed' || notice.reason === 'early') return;
     // A broken watch says nothing about the position: what came before it was whole.
     if (notice.reason !== 'broken') this.#position = undefined;

@@ -34,7 +34,7 @@ export async function leaseChange(
   while (typeof position === 'string') {
     for await (const notice of watch(deps, { selection, resourceVersion: position }, signal)) {
       if (notice.type === 'bookmark') position = notice.resourceVersion;
-      else if (notice.type === 'change' || notice.reason !== 'closed') return;
+      else if (notice.type !== 'end' || notice.reason !== 'closed') return;
     }
   }
 }
