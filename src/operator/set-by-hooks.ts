@@ -1,7 +1,7 @@
 import { fieldsOf, parseJson } from '@addon-operator/json';
 import { parsePointer, valueAt } from '@addon-operator/json/pointer';
 import type { FlagPatch } from '../values/enabled-patches.ts';
-import { isExactJson } from '../values/json-values.ts';
+import { isValuesJson } from '../values/json-values.ts';
 import { asModuleKey, GLOBAL_SECTION, type ModuleName } from '../values/module-key.ts';
 import type { PatchList, StoredOperation } from '../values/section-patch.ts';
 import type { ValuesStore } from '../values/values-store.ts';
@@ -81,7 +81,7 @@ export function patchesAgain(
     .flatMap(({ op, path, hook }): PatchList => {
       if (op === 'remove') return [{ op, path, hook }];
       const value = settledValue(values, path);
-      return isExactJson(value) ? [{ op, path, value, hook }] : [];
+      return isValuesJson(value) ? [{ op, path, value, hook }] : [];
     });
 }
 

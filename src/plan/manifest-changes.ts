@@ -1,9 +1,8 @@
 import type { Redactor } from '@addon-operator/base/redactor';
 import { parseManifest } from '@addon-operator/helm/manifest-document';
 import { isHook, unfolded } from '@addon-operator/helm/manifest-object';
-import { canonicalJson, fieldsOf, isObject, parseJson } from '@addon-operator/json';
-import { parseYaml } from '@addon-operator/yaml';
-import { dump } from 'js-yaml';
+import { fieldsOf, isObject, type Json } from '@addon-operator/json';
+import { dumpYaml, parseYaml } from '@addon-operator/yaml';
 import { type DiffLine, lineDiff } from './line-diff.ts';
 
 export type RawObject = Readonly<Record<string, unknown>>;
@@ -73,7 +72,7 @@ export function objectChange(
  * @throws OperatorError HELM_FAILED, VALUES_INVALID when a document is no YAML
  */
 export function objectsByTitle(manifest: string, namespace: string): Map<string, RawObject> {
-  const options = { source: 'rendered manifest', booleans: 'yaml-1.1', longIntegers: 'rounded' } as const;
+  const options = { source: 'rendered manifest', booleans: 'yaml-1.1' } as const;
   const objects = parseManifest(manifest).flatMap(({ object, text }) => {
     if (object === undefined || isHook(object)) return [];
     const { value } = parseYaml(text, options);
@@ -91,7 +90,7 @@ export function titleOf({ apiVersion, kind, metadata }: RawObject, namespace: st
 
 /** Sorted keys: helm versions and charts differ in the order they write them, which changes nothing. */
 function yamlOf(object: RawObject): string {
-  return dump(parseJson(canonicalJson(object)), { lineWidth: -1, noRefs: true });
+  return dumpYaml(object as Json, 2);
 }
 
 const SECRET_FIELDS = ['data', 'stringData'];

@@ -1,33 +1,30 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson, isObject, type Json } from '@addon-operator/json';
+import { canonicalJson, isObject, isRawJson, type Json } from '@addon-operator/json';
 import { escapeSegment } from '@addon-operator/json/pointer';
-import { whyNotExact } from '@addon-operator/yaml/yaml-scalars';
+import { NOT_FINITE } from '@addon-operator/yaml/yaml-scalars';
 
 const MAX_DEPTH = 100;
 
-/** Whether parsed JSON is allowed in values: at most 100 levels deep, and no number that a double would change. */
-export function isExactJson(value: unknown): value is Json {
-  return exactJsonProblem(value) === undefined;
+/** Whether parsed JSON is allowed in values: at most 100 levels deep, and finite numbers only. */
+export function isValuesJson(value: unknown): value is Json {
+  return valuesJsonProblem(value) === undefined;
 }
 
 /**
  * Why parsed JSON is not allowed in values, after the JSON pointer of the first part that is not, as in
- * `/limits/max: integers beyond 2^53 would lose digits`; undefined if it can.
+ * `/limits/max: numbers must be finite`; undefined if it can.
  *
  * @param pointer of the value itself
  */
-export function exactJsonProblem(value: unknown, pointer = '', depth = 0): string | undefined {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined;
-  if (typeof value === 'number') return behind(pointer, whyNotExact(value));
-  if (!Array.isArray(value) && !isObject(value)) {
-    // Numbers that were kept as they were written are objects.
-    const isRawNumber = typeof value === 'object';
-    return behind(pointer, (isRawNumber && whyNotExact(Number(JSON.stringify(value)))) || 'it is not JSON');
-  }
+export function valuesJsonProblem(value: unknown, pointer = '', depth = 0): string | undefined {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean' || isRawJson(value))
+    return undefined;
+  if (typeof value === 'number') return behind(pointer, Number.isFinite(value) ? undefined : NOT_FINITE);
+  if (!Array.isArray(value) && !isObject(value)) return behind(pointer, 'it is not JSON');
   if (depth >= MAX_DEPTH) return behind(pointer, `it is nested deeper than ${MAX_DEPTH} levels`);
   for (const key of Object.keys(value)) {
     // Of most parts there is nothing to say, and their pointers are not needed.
-    const problem = exactJsonProblem(Reflect.get(value, key), '', depth + 1);
+    const problem = valuesJsonProblem(Reflect.get(value, key), '', depth + 1);
     if (problem !== undefined) return `${pointer}/${escapeSegment(key)}${problem}`;
   }
   return undefined;

@@ -3,7 +3,6 @@ import type { Json, JsonObject } from '@addon-operator/json';
 import { isJsonMap } from '@addon-operator/json/merge';
 import type { SchemaCheck } from '@addon-operator/value-schemas/schema-check';
 import type { RuleParser } from '@addon-operator/value-schemas/schema-rules';
-import { mapSubSchemas } from '@addon-operator/value-schemas/sub-schemas';
 import {
   closeObjects,
   expandReferences,
@@ -12,7 +11,6 @@ import {
 } from '@addon-operator/value-schemas/transform-schema';
 import { ValuesSchema } from '@addon-operator/value-schemas/values-schema';
 import { parseYaml } from '@addon-operator/yaml';
-import { exactJsonProblem } from './json-values.ts';
 
 /** The schemas of one section of values. Where there is none, nothing is checked and there are no defaults. */
 export interface SectionSchemas {
@@ -67,20 +65,10 @@ function load(type: SchemaType, file: SchemaText | undefined): JsonObject | unde
     const { value } = parseYaml(file.text, {
       source: file.path,
       booleans: 'yaml-1.1',
-      longIntegers: 'rounded',
     });
     if (value === null) return undefined;
-    const schema = expandReferences(asMap(value));
-    refuseRounded(schema);
-    return schema;
+    return expandReferences(asMap(value));
   });
-}
-
-/** Bounds are compared only, so they may be rounded; defaults become values. */
-function refuseRounded(schema: JsonObject): JsonObject {
-  const problem = exactJsonProblem(Object.hasOwn(schema, 'default') ? schema['default'] : null);
-  if (problem !== undefined) throw new OperatorError('VALUES_INVALID', `default${problem}`);
-  return mapSubSchemas(schema, refuseRounded);
 }
 
 function build(

@@ -47,10 +47,6 @@ test.each([
     "unacceptable patch operation for path 'myWebEnabled' (only 'myWeb' accepted)",
   ],
   ['{"op":"add","path":"/my-web/x","value":1}', "(only 'myWeb' accepted)"],
-  [
-    '{"op":"add","path":"/myWeb/a","value":9007199254740993}',
-    '/myWeb/a: integers beyond 2^53 would lose digits',
-  ],
   ['{"op":"add","path":"/myWeb/a","value":[1e400]}', '/myWeb/a/0: numbers must be finite'],
   [
     `{"op":"add","path":"/myWeb/a","value":${'['.repeat(101)}${']'.repeat(101)}}`,

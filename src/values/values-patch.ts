@@ -3,7 +3,7 @@ import { hasMoreItems, jsonStream } from '@addon-operator/base/json-stream';
 import { finish, type Steps } from '@addon-operator/base/steps';
 import { isObject, type Json, parseJson } from '@addon-operator/json';
 import { parsePointer } from '@addon-operator/json/pointer';
-import { exactJsonProblem, isExactJson } from './json-values.ts';
+import { isValuesJson, valuesJsonProblem } from './json-values.ts';
 import { GLOBAL_SECTION, sectionOf, type ValuesOwner } from './module-key.ts';
 
 /** One JSON patch operation (RFC 6902) on values. `path` is an RFC 6901 pointer that starts with the section's key. */
@@ -80,8 +80,8 @@ function parseOperation(item: unknown, file: PatchFile, owner: ValuesOwner): Pat
   if (op === 'remove') return { op, path };
   if (value === undefined) throw badData(file, `'${shown(op, path)}' has no value`);
   const depth = (parsePointer(path)?.length ?? 1) - 1;
-  const problem = exactJsonProblem(value, path, depth);
-  if (problem !== undefined || !isExactJson(value)) {
+  const problem = valuesJsonProblem(value, path, depth);
+  if (problem !== undefined || !isValuesJson(value)) {
     throw badData(file, `'${shown(op, path)}' has an invalid value: ${problem}`);
   }
   return { op, path, value };

@@ -85,19 +85,39 @@ spec: {rendered: ${EXACT}}
 });
 
 describeApiIndependent((backend) => {
-  test('integers beyond 2^53 in values are refused with their path', async () => {
+  test('integers beyond 2^53 in values are exact in hooks, whatever set them, and a warning says that helm rounds them', async () => {
+    const patch = (name: string, digits: number, file: string): string =>
+      `echo '{"op":"add","path":"/web/${name}","value":900719925474099${digits}}' > "$${file}"`;
     await using world = await World.create(backend(), {
-      globalHooks: {
-        'a.sh': shHook(
-          'onStartup: 1',
-          `echo '{"op":"add","path":"/global/limits","value":{"max":[1,9007199254740993]}}' > "$VALUES_JSON_PATCH_PATH"`,
-        ),
+      modules: {
+        'values.yaml': 'webEnabled: true\nweb: {id: 9007199254740993}\n',
+        ...under('001-web', {
+          'Chart.yaml': 'apiVersion: v2\nname: web\nversion: 0.1.0\n',
+          'templates/a.yaml':
+            'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: {id: "{{ .Values.web.id }}"}\n',
+          'openapi/config-values.yaml':
+            'type: object\nproperties: {id: {type: integer}, saved: {type: integer, minimum: 5}}\n',
+          'openapi/values.yaml':
+            'x-extend: {schema: config-values.yaml}\ntype: object\nproperties: {patched: {type: integer}, preset: {type: integer, default: 9007199254740999}}\n',
+          'hooks/a.sh': shHook(
+            'beforeHelm: 1',
+            `${patch('patched', 5, 'VALUES_JSON_PATCH_PATH')}\n${patch('saved', 7, 'CONFIG_VALUES_JSON_PATCH_PATH')}`,
+          ),
+          'hooks/b.sh': shHook('beforeHelm: 2', 'echo "values $(cat "$VALUES_PATH")"'),
+        }),
       },
     });
-    await world.start();
-    await world.untilDelayed();
-    expect(world.daemon.operator.router.main.entries[0]?.lastError).toMatch(
-      /global hook 'a\.sh'.*\/global\/limits\/max\/1: integers beyond 2\^53 would lose digits/,
+    await world.converge();
+    const printed = world.log.printed.at(-1);
+    for (const [name, digits] of [
+      ['id', 3],
+      ['patched', 5],
+      ['saved', 7],
+      ['preset', 9],
+    ])
+      expect(printed).toContain(`"${name}":900719925474099${digits}`);
+    await world.log.untilMessage(
+      'helm rounds integers beyond 2^53 in values: write them as strings where the chart uses them',
     );
   });
 });

@@ -90,6 +90,7 @@ export async function deployRelease(
   if (left !== undefined) return left;
   const chart = await readChartState(context, request, signal);
   context.notices.onChart(release, chart.traits);
+  context.notices.onValues(release, request.values);
   if (request.mayShareReads === true) {
     const kept = await keepUnchanged(context, request, chart, signal);
     if (kept !== undefined) return kept;

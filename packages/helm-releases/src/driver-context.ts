@@ -9,6 +9,8 @@ import type { Holder, LockAges } from '@addon-operator/helm/release-locks';
 import type { ReleaseStore } from '@addon-operator/helm/release-store';
 import type { RenderGateScript } from '@addon-operator/helm/render-gate';
 import type { SharedReads } from '@addon-operator/helm/shared-reads';
+import { isRawJson } from '@addon-operator/json';
+import { escapeSegment } from '@addon-operator/json/pointer';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { ProcessRunner } from '@addon-operator/process/process-runner';
@@ -71,6 +73,17 @@ export function processLimitMs(helmTimeoutMs: number): number {
   return 3 * helmTimeoutMs + 300_000;
 }
 
+const MAX_SHOWN_PATHS = 5;
+
+/** JSON pointers of the numbers that were kept as texts. */
+function rawNumberPaths(value: unknown, pointer = ''): readonly string[] {
+  if (isRawJson(value)) return [pointer];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, part]) =>
+    rawNumberPaths(part, `${pointer}/${escapeSegment(key)}`),
+  );
+}
+
 /** What is worth saying about a release once, not on every run. */
 export class ReleaseNotices {
   readonly #log: Logger;
@@ -97,6 +110,16 @@ export class ReleaseNotices {
     }
   }
 
+  /** helm reads all numbers of values as doubles. */
+  onValues(release: string, values: unknown): void {
+    const paths = rawNumberPaths(values).slice(0, MAX_SHOWN_PATHS);
+    if (paths.length === 0) return;
+    this.#warnOnce(
+      { release, values: paths },
+      'helm rounds integers beyond 2^53 in values: write them as strings where the chart uses them',
+    );
+  }
+
   onAdoption(release: string): void {
     this.#warnOnce(
       { release },
@@ -105,7 +128,11 @@ export class ReleaseNotices {
   }
 
   #warnOnce(
-    fields: { readonly release: string; readonly functions?: readonly string[] },
+    fields: {
+      readonly release: string;
+      readonly functions?: readonly string[];
+      readonly values?: readonly string[];
+    },
     message: string,
   ): void {
     const key = `${message} ${JSON.stringify(fields)}`;

@@ -26,7 +26,7 @@ export class SnapshotFile {
     const { value } =
       content === undefined
         ? { value: {} }
-        : parseYaml(content, { source: 'snapshots', booleans: 'yaml-1.2', longIntegers: 'exact' });
+        : parseYaml(content, { source: 'snapshots', booleans: 'yaml-1.2' });
     if (value !== null && !isObject(value)) throw new Error('the file of snapshots must be a mapping');
     this.#stored = value ?? {};
     this.#isUpdate = isUpdate;
@@ -39,7 +39,6 @@ export class SnapshotFile {
     const found = parseYaml(dumpYaml(picture as Json, 2), {
       source: 'snapshot',
       booleans: 'yaml-1.2',
-      longIntegers: 'exact',
     }).value;
     this.#taken.set(key, found);
     if (this.#isUpdate) return [];

@@ -414,7 +414,7 @@ export function readTestFile(source: string, content: string): ReadTestFile {
 
 function parse(source: string, content: string): ReturnType<typeof parseYaml> {
   try {
-    return parseYaml(content, { source, booleans: 'yaml-1.2', longIntegers: 'exact' });
+    return parseYaml(content, { source, booleans: 'yaml-1.2' });
   } catch (error) {
     throw new OperatorError('CONFIG_INVALID', messageOf(error), {
       cause: error,

@@ -109,6 +109,18 @@ export function isRawJson(value: unknown): boolean {
   return exactJson.isRawJSON?.(value) === true;
 }
 
+/** The value with the nearest double in place of each number that was kept as a text: for what only compares numbers. */
+export function withRoundedNumbers(value: JsonObject): JsonObject;
+export function withRoundedNumbers(value: Json): Json;
+export function withRoundedNumbers(value: Json): Json {
+  if (Array.isArray(value)) return value.map((item: Json) => withRoundedNumbers(item));
+  if (isRawJson(value)) return Number(JSON.stringify(value));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [key, withRoundedNumbers(part as Json)]),
+  );
+}
+
 /** Whether `value` is a plain JSON object (not null, not an array, not a raw number). */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value);

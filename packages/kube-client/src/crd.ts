@@ -1,5 +1,5 @@
 import { messageOf } from '@addon-operator/base/errors';
-import { fieldsOf, isObject, type Json, stringOf } from '@addon-operator/json';
+import { fieldsOf, isObject, type Json, stringOf, withRoundedNumbers } from '@addon-operator/json';
 import { parseYaml } from '@addon-operator/yaml';
 import { yamlDocuments } from '@addon-operator/yaml/yaml-documents';
 
@@ -32,10 +32,9 @@ export function parseCrdFile(text: string, path: string): CrdFile {
       const { value } = parseYaml(document.text, {
         source: path,
         booleans: 'yaml-1.1',
-        // The API server holds bounds of schemas as floating point numbers too.
-        longIntegers: 'rounded',
       });
-      if (value !== null) crds.push(crdOf(value));
+      // The API server holds bounds of schemas as floating point numbers too.
+      if (value !== null) crds.push(crdOf(withRoundedNumbers(value)));
     } catch (error) {
       const problem = messageOf(error);
       problems.push(problem.startsWith(path) ? problem : `${path}:${document.line}: ${problem}`);

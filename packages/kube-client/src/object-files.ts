@@ -80,7 +80,7 @@ export function objectsIn(value: unknown, place: string): readonly NewObject[] {
 
 function valueOf(text: string, source: string): unknown {
   try {
-    return parseYaml(text, { source, booleans: 'yaml-1.1', longIntegers: 'exact' }).value;
+    return parseYaml(text, { source, booleans: 'yaml-1.1' }).value;
   } catch (error) {
     throw new OperatorError('CONFIG_INVALID', messageOf(error), { cause: error });
   }

@@ -225,7 +225,7 @@ function definedKinds(modulesDir: string): ReadonlySet<string> {
 function crdNames(path: string): readonly string[] {
   try {
     return [...yamlDocuments(readFileSync(path, 'utf8'))].flatMap(({ text }) => {
-      const { value } = parseYaml(text, { source: path, booleans: 'yaml-1.1', longIntegers: 'rounded' });
+      const { value } = parseYaml(text, { source: path, booleans: 'yaml-1.1' });
       const spec = isObject(value) && isObject(value['spec']) ? value['spec'] : {};
       const names = isObject(spec['names']) ? spec['names'] : {};
       return Object.values(names)

@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import type { Json, JsonObject } from '@addon-operator/json';
+import { type Json, type JsonObject, withRoundedNumbers } from '@addon-operator/json';
 import { isJsonMap } from '@addon-operator/json/merge';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { re2Pattern, type SchemaCheck } from './schema-check.ts';
@@ -25,7 +25,8 @@ export class ValuesSchema {
    * @throws OperatorError VALUES_INVALID listing everything by which it is no schema
    */
   static parse(schema: JsonObject, check: SchemaCheck, parseRules?: RuleParser): ValuesSchema {
-    const draft = toJsonSchema(schema);
+    // Numbers are only compared, and the validator knows doubles only.
+    const draft = withRoundedNumbers(toJsonSchema(schema));
     check.assertSchema(draft);
     return new ValuesSchema(schema, draft, parseRules?.(schema));
   }
@@ -41,16 +42,18 @@ export class ValuesSchema {
    * @param context values that are not known yet are null: no problem is reported for them
    */
   problems(key: string, value: JsonObject, context: RuleContext = { unknown: [] }): readonly string[] {
-    const broken = this.#rules?.problems(value, context) ?? [];
+    const compared = withRoundedNumbers(value);
+    const previous = context.previous && withRoundedNumbers(context.previous);
+    const broken = this.#rules?.problems(compared, { ...context, previous }) ?? [];
     if (broken.length > 0) return broken;
     // Created on first use: most modules never need it.
     this.#validate ??= createAjv().compile(this.#draft);
-    if (this.#validate(value)) return [];
+    if (this.#validate(compared)) return [];
     const errors = (this.#validate.errors ?? []).filter(
       // What fails inside `if` is reported by itself.
       (error) => error.keyword !== 'if' && !isAboutUnknown(error, context.unknown),
     );
-    return [...new Set(errors.map((error) => valueProblem(error, key, value)))];
+    return [...new Set(errors.map((error) => valueProblem(error, key, compared)))];
   }
 }
 

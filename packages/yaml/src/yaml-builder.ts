@@ -9,7 +9,7 @@ import {
   type ScalarEvent,
   type SequenceEvent,
 } from 'js-yaml';
-import { type LongIntegers, plainScalar, type YamlBooleans, YamlProblem } from './yaml-scalars.ts';
+import { plainScalar, type YamlBooleans, YamlProblem } from './yaml-scalars.ts';
 
 const MAX_ALIASES = 1_000;
 const MAX_MERGED_KEYS = 10_000;
@@ -34,7 +34,6 @@ interface MapEntry {
 
 interface BuildOptions {
   readonly booleans: YamlBooleans;
-  readonly longIntegers?: LongIntegers;
   readonly maxDepth: number;
 }
 
@@ -106,8 +105,8 @@ class DocumentBuilder {
     const isPlain = event.style === SCALAR_STYLE.PLAIN;
     const size = NODE_SIZE + text.length;
     if (tag === '!!str' || tag === '!' || (tag === '' && !isPlain)) return { value: text, size, depth: 0 };
-    const { booleans, longIntegers } = this.#options;
-    const meaning = plainScalar(text, booleans, longIntegers);
+    const { booleans } = this.#options;
+    const meaning = plainScalar(text, booleans);
     if (meaning.type === 'refused') throw this.#problem(meaning.why, event);
     if (tag !== '' && !SCALAR_TAGS[tag]?.(meaning.value)) throw this.#badTag(tag, event);
     return { value: meaning.value, size, depth: 0 };

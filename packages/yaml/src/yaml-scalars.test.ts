@@ -63,22 +63,12 @@ test.each(['n', 'N', 'no', 'No', 'NO', 'off', 'Off', 'OFF'])(
   },
 );
 
-test.each([
-  '.inf',
-  '-.INF',
-  '+.Inf',
-  '.nan',
-  '.NaN',
-  '1e400',
-  '-1e400',
-  '9007199254740993',
-  '0xFFFFFFFFFFFFFFFF',
-  '1e16',
-  '9_007_199_254_740_993',
-  '1'.repeat(400),
-])('plainScalar() refuses %s', (text) => {
-  expect(plainScalar(text, 'yaml-1.1').type).toBe('refused');
-});
+test.each(['.inf', '-.INF', '+.Inf', '.nan', '.NaN', '1e400', '-1e400', '1'.repeat(400)])(
+  'plainScalar() refuses %s',
+  (text) => {
+    expect(plainScalar(text, 'yaml-1.1').type).toBe('refused');
+  },
+);
 
 test.each([
   ['9007199254740993', '9007199254740993'],
@@ -88,7 +78,8 @@ test.each([
   ['9_007_199_254_740_993', '9007199254740993'],
   ['42', '42'],
   ['1e300', '1e+300'],
-])('plainScalar() keeps each digit of %s, where it is only passed on', (text, json) => {
-  const meaning = plainScalar(text, 'yaml-1.1', 'exact');
+  ['1e16', '10000000000000000'],
+])('plainScalar() keeps each digit of %s', (text, json) => {
+  const meaning = plainScalar(text, 'yaml-1.1');
   expect(JSON.stringify(meaning)).toBe(`{"type":"value","value":${json}}`);
 });

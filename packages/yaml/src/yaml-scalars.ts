@@ -16,12 +16,6 @@ export class YamlProblem extends Error {
  */
 export type YamlBooleans = 'yaml-1.1' | 'yaml-1.2';
 
-/**
- * What becomes of integers that a double cannot hold. `refused`: values are changed and compared by many. `rounded`: bounds
- * in schemas are compared only. `exact`: objects are only passed on, so they are kept as raw JSON (see `parseJson`).
- */
-export type LongIntegers = 'refused' | 'rounded' | 'exact';
-
 /** What an unquoted text means, or why it is refused. */
 type ScalarMeaning =
   | { readonly type: 'value'; readonly value: Json }
@@ -41,39 +35,24 @@ const NUMBER_START = /^[-+.]?[0-9]|^[-+]\./;
 
 /**
  * The meaning of an unquoted text, the same that helm finds in it: 0777 is octal, 1_000 is a thousand, 12:30:45 and
- * dates are strings. Numbers that JSON cannot carry exactly are refused.
- *
- * @param longIntegers what becomes of integers beyond 2^53
+ * dates are strings. Integers that a double would change are kept as raw JSON (see `parseJson`), numbers that JSON does not
+ * have are refused.
  */
-export function plainScalar(
-  text: string,
-  booleans: YamlBooleans,
-  longIntegers: LongIntegers = 'refused',
-): ScalarMeaning {
+export function plainScalar(text: string, booleans: YamlBooleans): ScalarMeaning {
   if (NULLS.has(text)) return { type: 'value', value: null };
   const isOld = booleans === 'yaml-1.1';
   if (TRUE.has(text) || (isOld && OLD_TRUE.has(text))) return { type: 'value', value: true };
   if (FALSE.has(text) || (isOld && OLD_FALSE.has(text))) return { type: 'value', value: false };
-  if (NON_FINITE.test(text)) return { type: 'refused', why: 'numbers must be finite' };
+  if (NON_FINITE.test(text)) return { type: 'refused', why: NOT_FINITE };
   const digits = text.replaceAll('_', '');
   const value = NUMBER_START.test(text) ? numberOf(digits) : undefined;
   if (value === undefined) return { type: 'value', value: text };
-  if (longIntegers === 'exact' && !Number.isSafeInteger(value)) {
-    const exact = exactInteger(digits);
-    if (exact !== undefined) return { type: 'value', value: exact };
-  }
-  const why = longIntegers !== 'refused' && Number.isFinite(value) ? undefined : whyNotExact(value);
-  return why === undefined ? { type: 'value', value } : { type: 'refused', why };
+  const exact = Number.isSafeInteger(value) ? value : (exactInteger(digits) ?? value);
+  return Number.isFinite(value) ? { type: 'value', value: exact } : { type: 'refused', why: NOT_FINITE };
 }
 
-/** Why a number has no place in values; undefined if it has. */
-export function whyNotExact(value: number): string | undefined {
-  if (!Number.isFinite(value)) return 'numbers must be finite';
-  if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    return 'integers beyond 2^53 would lose digits: write it as a string';
-  }
-  return undefined;
-}
+/** Why a number such as `.inf` or `1e999` has no place in JSON. */
+export const NOT_FINITE = 'numbers must be finite';
 
 /** An integer of any length as JSON carries it; undefined for other numbers. */
 function exactInteger(text: string): Json | undefined {

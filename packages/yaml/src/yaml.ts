@@ -1,17 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import { withoutByteOrderMark } from '@addon-operator/base/byte-order-mark';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
-import type { Json } from '@addon-operator/json';
+import { isObject, isRawJson, type Json } from '@addon-operator/json';
 import { dump, type Event, parseEvents, YAMLException } from 'js-yaml';
 import { buildDocument } from './yaml-builder.ts';
 import { readFlowAtAnyColumn } from './yaml-flow-columns.ts';
-import { type LongIntegers, type YamlBooleans, YamlProblem } from './yaml-scalars.ts';
+import { type YamlBooleans, YamlProblem } from './yaml-scalars.ts';
 
 interface YamlOptions {
   /** What messages call the text: a file path, or the key of a ConfigMap. */
   readonly source: string;
   readonly booleans: YamlBooleans;
-  /** What becomes of integers beyond 2^53; default `refused`. */
-  readonly longIntegers?: LongIntegers;
 }
 
 interface YamlText {
@@ -29,8 +28,8 @@ const ADVICE = {
 
 /**
  * Reads the first document of a YAML text as plain JSON data. A byte order mark at its start is skipped, as by Go. Keys are kept as they are written, dates stay strings,
- * merge keys (`<<`) work. Refused, with line and path: duplicate keys, keys that are no scalars, tags beyond the JSON
- * types, tabs as indentation, numbers that JSON cannot carry exactly, nesting beyond 100 levels,
+ * merge keys (`<<`) work. Integers that a double would change are kept as raw JSON (see `parseJson`). Refused, with line and path: duplicate keys, keys that are no scalars, tags beyond the JSON
+ * types, tabs as indentation, numbers that JSON does not have, nesting beyond 100 levels,
  * more than 1000 aliases, and texts beyond 10 million characters or 600,000 lines, commas, colons and opening brackets, or that aliases blow up beyond that.
  *
  * @throws OperatorError VALUES_INVALID naming source and line
@@ -78,7 +77,7 @@ function startOfLine(text: string, line: number): number {
  * @throws what {@link parseYaml} throws
  */
 export function parseHelmYaml(text: string, source = 'rendered manifest'): unknown {
-  return parseYaml(text, { source, booleans: 'yaml-1.1', longIntegers: 'exact' }).value;
+  return parseYaml(text, { source, booleans: 'yaml-1.1' }).value;
 }
 
 /**
@@ -88,7 +87,20 @@ export function parseHelmYaml(text: string, source = 'rendered manifest'): unkno
  * @param indent spaces per level
  */
 export function dumpYaml(value: Json, indent: number): string {
-  return dump(value, { indent, sortKeys: true, noRefs: true, lineWidth: -1 });
+  // The writer knows no exact numbers, so they pass it as words that nothing else contains.
+  const mark = `exact-${randomUUID()}-`;
+  const text = dump(withMarkedNumbers(value, mark), { indent, sortKeys: true, noRefs: true, lineWidth: -1 });
+  return text.replaceAll(mark, '');
+}
+
+function withMarkedNumbers(value: unknown, mark: string): unknown {
+  if (isRawJson(value)) return `${mark}${JSON.stringify(value)}`;
+  if (Array.isArray(value)) return value.map((item) => withMarkedNumbers(item, mark));
+  if (!isObject(value)) return value;
+  const copy: Record<string, unknown> = Object.create(null);
+  for (const [key, item] of Object.entries(value))
+    if (item !== undefined) copy[key] = withMarkedNumbers(item, mark);
+  return copy;
 }
 
 /** No less than what aliases may make of a text, and far below what would take the daemon's memory. */

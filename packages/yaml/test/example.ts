@@ -9,7 +9,7 @@ ports: [
 443
 ]
 `;
-const options = { source: 'values.yaml', booleans: 'yaml-1.1', longIntegers: 'exact' } as const;
+const options = { source: 'values.yaml', booleans: 'yaml-1.1' } as const;
 const { value } = parseYaml(text, options);
 console.log(JSON.stringify(value));
 console.log(dumpYaml({ name: 'web', on: true }, 2).trimEnd());
