@@ -1,9 +1,11 @@
+import { messageOf } from '@addon-operator/base/errors';
 import { canonicalJson, type Json, type JsonObject } from '@addon-operator/json';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cpuTimeMs } from '../../test/support/cpu-time.ts';
 import { applyPatch, type PatchMode } from './apply-patch.ts';
-import type { PatchOperation } from './values-patch.ts';
+import type { ModuleName } from './module-key.ts';
+import { type PatchOperation, parseValuesPatch } from './values-patch.ts';
 
 const add = (path: string, value: Json): PatchOperation => ({ op: 'add', path, value });
 const remove = (path: string): PatchOperation => ({ op: 'remove', path });
@@ -253,4 +255,28 @@ test('applyPatch() takes an operation for each of many keys without copying the 
   // With a copy for each operation it is minutes.
   expect(cpuTimeMs() - startedMs).toBeLessThan(5_000);
   expect(Object.keys(web as JsonObject)).toHaveLength(20_000);
+});
+
+test('messages about very long paths have both ends of the path', () => {
+  const path = `/web${'/a'.repeat(100_000)}/last`;
+  const problems: string[] = [];
+  for (const text of [
+    `{"op":"add","path":"${path}","value":1}`,
+    `{"op":"test","path":"${path}","value":1}`,
+    `{"op":"remove","path":"${path}"}`,
+    `{"op":"add","path":"${path}"}`,
+    `{"op":"add","path":"${path}","value":1e999}`,
+    `{"op":"move","path":"${path}"}`,
+    `{"op":"add","path":"/other${path}","value":1}`,
+  ])
+    try {
+      applyPatch({}, parseValuesPatch(text, 'values', 'web' as ModuleName), 'strict');
+    } catch (error) {
+      problems.push(messageOf(error));
+    }
+  expect(problems).toHaveLength(7);
+  for (const problem of problems) {
+    expect(problem.length).toBeLessThan(1_200);
+    expect(problem).toMatch(/\/web(?:\/a)+.*….*(?:\/a)+\/last/);
+  }
 });

@@ -2,6 +2,7 @@ import { OperatorError } from '@addon-operator/base/errors';
 import { canonicalJson, type Json, type JsonObject } from '@addon-operator/json';
 import { isJsonMap } from '@addon-operator/json/merge';
 import { parsePointer } from '@addon-operator/json/pointer';
+import { shownPath } from './json-values.ts';
 import type { PatchOperation } from './values-patch.ts';
 
 /** `strict` for what a hook delivers; `tolerant` lets a `remove` of something that is not there pass. */
@@ -68,7 +69,7 @@ class Draft {
 function applyOperation(draft: Draft, operation: PatchOperation, mode: PatchMode): void {
   const segments = parsePointer(operation.path);
   if (segments === undefined) {
-    throw refused(operation, `"${operation.path}" is not a JSON pointer`);
+    throw refused(operation, `"${shownPath(operation.path)}" is not a JSON pointer`);
   }
   const parents = segments.slice(0, -1);
   const last = segments.at(-1) ?? '';
@@ -131,7 +132,7 @@ function refuseMissing(operation: PatchOperation, mode: PatchMode): void {
 }
 
 function missing(operation: PatchOperation): OperatorError {
-  return refused(operation, `doc is missing path: "${operation.path}": missing value`);
+  return refused(operation, `doc is missing path: "${shownPath(operation.path)}": missing value`);
 }
 
 function checkEqual(present: Json | undefined, operation: PatchOperation & { readonly op: 'test' }): void {
@@ -145,5 +146,8 @@ function refused(operation: PatchOperation, why: string): OperatorError {
 }
 
 function testFailed(operation: PatchOperation): OperatorError {
-  return new OperatorError('VALUES_PATCH_INVALID', `testing value ${operation.path} failed: test failed`);
+  return new OperatorError(
+    'VALUES_PATCH_INVALID',
+    `testing value ${shownPath(operation.path)} failed: test failed`,
+  );
 }

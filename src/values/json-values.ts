@@ -1,9 +1,16 @@
 import { createHash } from 'node:crypto';
+import { cutMiddle } from '@addon-operator/base/cut-middle';
 import { canonicalJson, isObject, isRawJson, type Json } from '@addon-operator/json';
 import { escapeSegment } from '@addon-operator/json/pointer';
 import { NOT_FINITE } from '@addon-operator/yaml/yaml-scalars';
 
 const MAX_DEPTH = 100;
+const MAX_PATH_CHARACTERS = 400;
+
+/** A path as messages show it: both ends of a long one. */
+export function shownPath(path: string): string {
+  return cutMiddle(path, MAX_PATH_CHARACTERS);
+}
 
 /** Whether parsed JSON is allowed in values: at most 100 levels deep, and finite numbers only. */
 export function isValuesJson(value: unknown): value is Json {
@@ -31,7 +38,7 @@ export function valuesJsonProblem(value: unknown, pointer = '', depth = 0): stri
 }
 
 function behind(pointer: string, reason: string | undefined): string | undefined {
-  return reason === undefined ? undefined : `${pointer}: ${reason}`;
+  return reason === undefined ? undefined : `${shownPath(pointer)}: ${reason}`;
 }
 
 /** MD5 (hex) over key-sorted compact JSON: equal values have equal checksums, however they were written. */

@@ -3,7 +3,7 @@ import { hasMoreItems, jsonStream } from '@addon-operator/base/json-stream';
 import { finish, type Steps } from '@addon-operator/base/steps';
 import { isObject, type Json, parseJson } from '@addon-operator/json';
 import { parsePointer } from '@addon-operator/json/pointer';
-import { isValuesJson, valuesJsonProblem } from './json-values.ts';
+import { isValuesJson, shownPath, valuesJsonProblem } from './json-values.ts';
 import { GLOBAL_SECTION, sectionOf, type ValuesOwner } from './module-key.ts';
 
 /** One JSON patch operation (RFC 6902) on values. `path` is an RFC 6901 pointer that starts with the section's key. */
@@ -73,7 +73,7 @@ function parseOperation(item: unknown, file: PatchFile, owner: ValuesOwner): Pat
   if (op !== 'add' && op !== 'remove' && op !== 'test') {
     throw new OperatorError(
       'VALUES_PATCH_INVALID',
-      `unsupported patch operation '${op}': '${shown(op, path)}' (use add, remove or test; add overwrites)`,
+      `unsupported patch operation '${shownPath(op)}': '${shown(op, path)}' (use add, remove or test; add overwrites)`,
     );
   }
   checkRoot(op, path, owner, file);
@@ -89,7 +89,7 @@ function parseOperation(item: unknown, file: PatchFile, owner: ValuesOwner): Pat
 
 function checkRoot(op: string, path: string, owner: ValuesOwner, file: PatchFile): void {
   const root = parsePointer(path)?.[0];
-  if (root === undefined) throw badData(file, `"${path}" is not a JSON pointer`);
+  if (root === undefined) throw badData(file, `"${shownPath(path)}" is not a JSON pointer`);
   if (owner === GLOBAL_SECTION) {
     if (root === GLOBAL_SECTION || root.endsWith(FLAG_SUFFIX)) return;
     throw unacceptable(root, "only 'global' and '*Enabled' are permitted", shown(op, path));
@@ -101,7 +101,7 @@ function checkRoot(op: string, path: string, owner: ValuesOwner, file: PatchFile
 function unacceptable(root: string, rule: string, operation: string): OperatorError {
   return new OperatorError(
     'VALUES_PATCH_INVALID',
-    `unacceptable patch operation for path '${root}' (${rule}): '${operation}'`,
+    `unacceptable patch operation for path '${shownPath(root)}' (${rule}): '${operation}'`,
   );
 }
 
@@ -114,5 +114,5 @@ function badData(file: PatchFile, why: string): OperatorError {
 
 /** An operation without its value. */
 function shown(op: string, path: string): string {
-  return JSON.stringify({ op, path });
+  return JSON.stringify({ op, path: shownPath(path) });
 }

@@ -14,3 +14,9 @@ test('errorFields() gives the message, the code and the facts of an error, and o
   expect(errorFields(error)).toEqual({ error: 'no luck', code: 'HOOK_FAILED', exitCode: 3 });
   expect(errorFields(new Error('any'))).toEqual({ error: 'any' });
 });
+
+test('an OperatorError keeps both ends of a message that is too long', () => {
+  const { message } = new OperatorError('INTERNAL', `Cannot do it: ${'x'.repeat(1_000_000)} at the end`);
+  expect(message).toHaveLength(16_384);
+  expect(message).toMatch(/^Cannot do it: x+…x+ at the end$/);
+});

@@ -1,3 +1,5 @@
+import { cutMiddle } from './cut-middle.ts';
+
 /** Every code an OperatorError can carry; `docs/errors.md` explains each of them. */
 export const ERROR_CODES = [
   'ABORTED',
@@ -70,9 +72,12 @@ interface OperatorErrorOptions {
   readonly retryAfterMs?: number | undefined;
 }
 
+/** Longer messages are cut: they become records of the log, Events, conditions and lines of tables. */
+const MAX_MESSAGE_CHARACTERS = 16_384;
+
 /**
  * The only error class of the project. `message` says what failed and where, in words a user can act on;
- * `cause` keeps what a library or the system reported.
+ * `cause` keeps what a library or the system reported. Of a message beyond 16,384 characters both ends are kept.
  */
 export class OperatorError extends Error {
   readonly code: ErrorCode;
@@ -83,7 +88,7 @@ export class OperatorError extends Error {
   readonly retryAfterMs: number | undefined;
 
   constructor(code: ErrorCode, message: string, options: OperatorErrorOptions = {}) {
-    super(message, options);
+    super(cutMiddle(message, MAX_MESSAGE_CHARACTERS), options);
     this.name = 'OperatorError';
     this.code = code;
     // An error that only adds words to another one knows what that one knows.

@@ -5,8 +5,13 @@ import { type HelmOutcome, helmEnvironment, helmError, runHelm } from './helm-pr
 
 const signal = new AbortController().signal;
 
-async function run(outcome: ProcessOutcome, stderr: string, values?: unknown): Promise<HelmOutcome> {
-  const result = { outcome, stdout: 'out', isStdoutTruncated: false, stderr, durationMs: 1 };
+async function run(
+  outcome: ProcessOutcome,
+  stderr: string,
+  values?: unknown,
+  ends: { readonly stderrStart?: string } = {},
+): Promise<HelmOutcome> {
+  const result = { outcome, stdout: 'out', isStdoutTruncated: false, stderr, ...ends, durationMs: 1 };
   return await runHelm(
     {
       runner: { run: async () => await Promise.resolve(result) },
@@ -55,10 +60,10 @@ test.each<[string, ProcessOutcome, string, object]>([
   expect(await run(outcome, stderr)).toEqual(expected);
 });
 
-test('runHelm() shows no part of a secret value at the end of an error that is cut', async () => {
-  const stderr = `Error: ${'x'.repeat(8_190)}hunter22`;
+test('runHelm() shows no part of a secret value where an error is cut', async () => {
+  const stderr = `Error: ${'x'.repeat(4_094)}hunter22${'y'.repeat(9_000)}`;
   const outcome = await run({ type: 'exited', exitCode: 1 }, stderr, { web: { password: 'hunter22' } });
-  expect(outcome).toMatchObject({ error: `${'x'.repeat(8_190)}**…` });
+  expect(outcome).toMatchObject({ error: `${'x'.repeat(4_094)}**…${'y'.repeat(4_095)}` });
 });
 
 test('runHelm() hides secret values in errors', async () => {
@@ -66,6 +71,16 @@ test('runHelm() hides secret values in errors', async () => {
     web: { password: 'hunter22' },
   });
   expect(outcome).toEqual({ type: 'failed', error: 'bad "***"', stdout: 'out', exitCode: 1 });
+});
+
+test('an error of helm that is longer than what is kept has its template and line, and its end', async () => {
+  const stderr = `…${'x'.repeat(60_000)} the reason`;
+  const stderrStart = `Error: execution error at (web/templates/a.yaml:3:4): ${'x'.repeat(8_000)}`;
+  const outcome = await run({ type: 'exited', exitCode: 1 }, stderr, undefined, { stderrStart });
+  expect(outcome).toMatchObject({ type: 'failed', exitCode: 1 });
+  const error = outcome.type === 'failed' ? outcome.error : '';
+  expect(error.length).toBeLessThanOrEqual(8_192);
+  expect(error).toMatch(/^execution error at \(web\/templates\/a\.yaml:3:4\): x+…x+ the reason$/);
 });
 
 test('helmError() is bounded', () => {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { roundedMs } from '@addon-operator/base/clock';
+import { cutMiddle } from '@addon-operator/base/cut-middle';
 import { formatGoDuration } from '@addon-operator/base/go-duration';
 import type { Logger } from '@addon-operator/base/log';
 import { type SpanContext, traceparentOf } from '@addon-operator/base/trace';
@@ -51,7 +52,7 @@ export async function runHelm(
   signal: AbortSignal,
 ): Promise<HelmOutcome> {
   const { runner, helm, env, workDir, log } = options;
-  const { outcome, stdout, stderr, isStdoutTruncated, durationMs } = await runner.run(
+  const { outcome, stdout, stderr, stderrStart, isStdoutTruncated, durationMs } = await runner.run(
     {
       file: helm.path,
       args: run.args,
@@ -67,7 +68,7 @@ export async function runHelm(
   if (outcome.type === 'exited' && outcome.exitCode === 0)
     return { type: 'succeeded', stdout, isStdoutTruncated };
   // Before it is cut: half a secret would not be found any more.
-  const said = (run.readError ?? helmError)(redact(stderr, run.values));
+  const said = (run.readError ?? helmError)(redact(bothEnds(stderrStart, stderr), run.values));
   switch (outcome.type) {
     case 'exited':
       return {
@@ -88,11 +89,19 @@ export async function runHelm(
   }
 }
 
-/** The error in what helm wrote to stderr, without the warnings before it, cut to a size fit for a log. */
+/** helm names the template and the line at the beginning of an error, and the reason often at its end. */
+function bothEnds(start: string | undefined, end: string): string {
+  return start === undefined ? end : `${start}…${end.replace(/^…/, '')}`;
+}
+
+/**
+ * The error in what helm wrote to stderr, without the warnings before it, cut to a size fit for a log: both ends of a longer
+ * one are left.
+ */
 export function helmError(stderr: string): string {
   const start = /^Error: /m.exec(stderr);
   const text = (start === null ? stderr : stderr.slice(start.index + start[0].length)).trim();
-  return text.length > MAX_ERROR_CHARACTERS ? `${text.slice(0, MAX_ERROR_CHARACTERS)}…` : text;
+  return cutMiddle(text, MAX_ERROR_CHARACTERS);
 }
 
 function withDetail(text: string, detail: string): string {

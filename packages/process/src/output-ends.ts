@@ -38,6 +38,10 @@ export class OutputTail {
     this.#capacityBytes = capacityBytes;
   }
 
+  get isTruncated(): boolean {
+    return this.#totalBytes > this.#capacityBytes;
+  }
+
   push(chunk: Buffer): void {
     this.#totalBytes += chunk.length;
     const added = chunk.subarray(Math.max(0, chunk.length - this.#capacityBytes));
@@ -52,7 +56,7 @@ export class OutputTail {
    */
   toString(): string {
     let start = Math.max(0, this.#sizeBytes - this.#capacityBytes);
-    if (this.#totalBytes <= this.#capacityBytes) return this.#bytes.toString('utf8', start, this.#sizeBytes);
+    if (!this.isTruncated) return this.#bytes.toString('utf8', start, this.#sizeBytes);
     const firstEnd = this.#bytes.subarray(start, this.#sizeBytes - 1).indexOf('\n');
     if (firstEnd !== -1) return this.#bytes.toString('utf8', start + firstEnd + 1, this.#sizeBytes);
     while (((this.#bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;

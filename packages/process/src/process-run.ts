@@ -19,6 +19,7 @@ import type {
   ProcessSpec,
 } from './process-runner.ts';
 
+const STDERR_START_BYTES = 8 * 1024;
 const STDERR_TAIL_BYTES = 64 * 1024;
 /** How long the pipes of a process that has exited may stay open, in milliseconds. */
 const PIPE_GRACE_MS = 1_000;
@@ -43,6 +44,7 @@ export class ProcessRun {
   #ended: AbortController | undefined;
   readonly #splitters: Readonly<Record<OutputStream, LineSplitter>> | undefined;
   readonly #head: OutputHead;
+  readonly #start = new OutputHead(STDERR_START_BYTES);
   readonly #tail = new OutputTail(STDERR_TAIL_BYTES);
   #leftLineBytes: number;
   #droppedBytes = 0;
@@ -93,7 +95,10 @@ export class ProcessRun {
   onOutput(stream: OutputStream, bytes: Buffer): void {
     this.#limitTime();
     if (stream === 'stdout') this.#head.push(bytes);
-    else this.#tail.push(bytes);
+    else {
+      this.#start.push(bytes);
+      this.#tail.push(bytes);
+    }
     if (this.#splitters === undefined) return;
     const kept = bytes.subarray(0, this.#leftLineBytes);
     this.#leftLineBytes -= kept.length;
@@ -127,6 +132,7 @@ export class ProcessRun {
         isStdoutTruncated: this.#head.isTruncated,
         ...(this.#droppedBytes > 0 && { droppedBytes: this.#droppedBytes }),
         stderr: this.#tail.toString(),
+        ...(this.#tail.isTruncated && { stderrStart: this.#start.toString() }),
         ...(end.usage !== undefined && { usage: end.usage }),
         durationMs: this.#clock.steadyMs() - this.#startedAtMs,
       },

@@ -60,6 +60,8 @@ export interface ProcessResult {
   readonly droppedBytes?: number;
   /** The last 64 KiB of stderr. */
   readonly stderr: string;
+  /** The first 8 KiB of a stderr that is longer than the last 64 KiB; else absent. */
+  readonly stderrStart?: string;
   /** Absent where the platform gives no figures (the fallback without native spawn). */
   readonly usage?: ResourceUsage;
   readonly durationMs: number;

@@ -1,7 +1,10 @@
+import { cutMiddle } from '@addon-operator/base/cut-middle';
 import { isObject, type Json } from '@addon-operator/json';
 import { unescapeSegment } from '@addon-operator/json/pointer';
 import { didYouMean } from '@addon-operator/json/similar-word';
 import type { ErrorObject } from 'ajv';
+
+const MAX_PATH_CHARACTERS = 400;
 
 /**
  * One way in which values break a schema, in words: the dotted path, without positions in lists, and what is expected.
@@ -11,7 +14,7 @@ import type { ErrorObject } from 'ajv';
  * @param value the root that was checked
  */
 export function valueProblem(error: ErrorObject, key: string, value: unknown): string {
-  const path = [key, ...pathOf(error.instancePath, value)].join('.');
+  const path = cutMiddle([key, ...pathOf(error.instancePath, value)].join('.'), MAX_PATH_CHARACTERS);
   const params: Record<string, unknown> = error.params;
   const limit = String(params['limit']);
   switch (error.keyword) {
