@@ -284,7 +284,7 @@ export class FakeKubeApi implements KubeClient {
     };
   }
 
-  #sent<T extends Pick<KubeObject, 'metadata'>>(object: T): object {
+  #sent(object: Pick<KubeObject, 'metadata'>): object {
     const { name, namespace = '', ...metadata } = object.metadata;
     return this.nameless.has(`${namespace}/${name}`)
       ? { ...object, metadata: { ...metadata, namespace } }

@@ -55,7 +55,5 @@ const { isRawJSON } = JSON as unknown as { readonly isRawJSON?: (value: unknown)
 
 /** Whether it is written part by part. */
 function isContainer(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null || isRawJSON?.(value) === true) return false;
-  const isBoxed = value instanceof Number || value instanceof String || value instanceof Boolean;
-  return !isBoxed;
+  return typeof value === 'object' && value !== null && isRawJSON?.(value) !== true;
 }

@@ -116,9 +116,7 @@ export function withRoundedNumbers(value: Json): Json {
   if (Array.isArray(value)) return value.map((item: Json) => withRoundedNumbers(item));
   if (isRawJson(value)) return Number(JSON.stringify(value));
   if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, part]) => [key, withRoundedNumbers(part as Json)]),
-  );
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withRoundedNumbers(part)]));
 }
 
 /** Whether `value` is a plain JSON object (not null, not an array, not a raw number). */

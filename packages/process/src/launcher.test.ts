@@ -156,9 +156,12 @@ test('run() starts processes with default signal handling', async () => {
   expect(result).toMatchObject({ outcome: { type: 'signalled', signal: 'SIGPIPE' }, stdout: '' });
 });
 
-test('run() keeps the last 64 KiB of stderr', async () => {
+test('run() keeps the last 64 KiB of stderr, and then its first 8 KiB', async () => {
   const script = 'i=0; while [ $i -lt 3000 ]; do echo "line $i of a lot of output" >&2; i=$((i+1)); done';
-  const { stderr } = await launcher.run(shell(script), never);
+  const { stderr, stderrStart } = await launcher.run(shell(script), never);
+  expect(stderrStart).toMatch(/^line 0 of a lot of output\n/);
+  expect(stderrStart).toHaveLength(8_192);
+  expect(await launcher.run(shell('echo problem >&2'), never)).not.toHaveProperty('stderrStart');
   expect(stderr.length).toBeGreaterThan(65_500);
   expect(stderr.length).toBeLessThanOrEqual(65_536);
   expect(stderr).toMatch(/^line \d+ of a lot of output\n/);
