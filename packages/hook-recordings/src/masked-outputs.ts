@@ -30,8 +30,7 @@ function readYaml(text: string): readonly unknown[] {
   try {
     return Array.from(
       yamlDocuments(text),
-      (document) =>
-        parseYaml(document.text, { source: '', booleans: 'yaml-1.2', longIntegers: 'exact' }).value,
+      (document) => parseYaml(document.text, { source: '', booleans: 'yaml-1.2' }).value,
     ).filter((document) => document !== null);
   } catch {
     return [];
