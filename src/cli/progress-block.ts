@@ -1,4 +1,5 @@
 import { escapeControls } from '@addon-operator/base/escape-controls';
+import { headlineOf } from '@addon-operator/base/headline';
 import { cut, type Paint, type Style } from './paint.ts';
 import type { ModuleProgress, Progress } from './progress-state.ts';
 
@@ -44,7 +45,9 @@ function describe(module: ModuleProgress): { readonly style: Style; readonly tex
       return { style: 'green', text: 'ready' };
     case 'failed': {
       // The row is short, and the hook says which binding it was.
-      const error = module.error.trim().replace(/^run hooks by binding \w+: (?=\S)/, '');
+      const error = headlineOf(module.error)
+        .trim()
+        .replace(/^run hooks by binding \w+: (?=\S)/, '');
       const reason = error.split('\n')[0] ?? '';
       return { style: 'red', text: `failed ${module.failures}x: ${reason}` };
     }

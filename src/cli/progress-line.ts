@@ -1,4 +1,5 @@
 import { escapeControls, readableLine } from '@addon-operator/base/escape-controls';
+import { headlineOf } from '@addon-operator/base/headline';
 import { errorOfTask } from '../status/error-of-task.ts';
 import type { ProgressEvent } from './progress-event.ts';
 import { failedTitle, hookKey, type Progress } from './progress-state.ts';
@@ -59,11 +60,12 @@ function rawLine(event: ProgressEvent, progress: Progress): ProgressLine | undef
       if (failures > 1 && progress.errors.get(what) === error)
         return { kind: 'failure', text: `${what} failed again with the same error (${retry})` };
       const printed = progress.printed.get(hookKey({ module, hook })) ?? [];
-      const unsaid = printed.filter((line) => !error.includes(line));
+      const headline = headlineOf(error);
+      const unsaid = printed.filter((line) => !headline.includes(line.trim()));
       const said = unsaid.length === 0 ? '' : `\nit printed: ${unsaid.join('\n')}`;
       return {
         kind: 'failure',
-        text: `${what} failed (${retry}): ${endOf(errorOfTask(what, error.trim()))}${said}`,
+        text: `${what} failed (${retry}): ${endOf(errorOfTask(what, headline.trim()))}${said}`,
       };
     }
     case 'notice':

@@ -4,22 +4,24 @@ import { Journal } from '../journal/journal.ts';
 import { nextTable, runsTable, runTable } from './run-tables.ts';
 import { tableText } from './tables.ts';
 
+const START = {
+  queue: 'main',
+  taskId: 'main/1',
+  type: 'ModuleHookRun',
+  module: 'web',
+  hook: 'a.sh',
+  binding: 'kubernetes',
+  trigger: 'Kubernetes',
+  eventId: 'e-1',
+  triggeredBy: undefined,
+  attempt: 1,
+  queuedMs: 0,
+};
+
 async function journal(): Promise<Journal> {
   const clock = new FakeClock();
   const made = new Journal({ clock });
-  const run = made.begin({
-    queue: 'main',
-    taskId: 'main/1',
-    type: 'ModuleHookRun',
-    module: 'web',
-    hook: 'a.sh',
-    binding: 'kubernetes',
-    trigger: 'Kubernetes',
-    eventId: 'e-1',
-    triggeredBy: undefined,
-    attempt: 1,
-    queuedMs: 0,
-  });
+  const run = made.begin(START);
   made.print(run, 'cannot find\u001b[31m the disk');
   await clock.advance(1_500);
   made.end(run, { result: 'failed', error: 'exit status 1', code: 'HOOK_FAILED' });
@@ -41,6 +43,18 @@ test('one run is a list of what is known of it, without control characters', asy
   expect(text).toMatch(/^error +exit status 1$/m);
   expect(text).toMatch(/^output +cannot find.*the disk$/m);
   expect(text).not.toContain('\u001b');
+});
+
+test('the lines of an error and of an output are rows with their indentation, and lists show the headline', async () => {
+  const made = await journal();
+  const run = made.begin({ ...START, hook: 'b.py' });
+  for (const line of ['key:', '  nested:', '\t\t- deep']) made.print(run, line);
+  made.end(run, { result: 'failed', error: 'OSError: no disk\n\nTraceback\n  main()\nOSError: no disk' });
+  const text = tableText(runTable(made.details(2)), 'table');
+  expect(text).toMatch(/^error +OSError: no disk\n +Traceback\n +main\(\)\n +OSError: no disk$/m);
+  expect(text.match(/^error +|^ +main/gm)?.map(({ length }) => length)).toEqual([11, 17]);
+  expect(text).toMatch(/^output {3}key:\noutput {5}nested:\noutput {7}- deep$/m);
+  expect(tableText(runsTable(made.list({ limit: 1 })), 'wide')).toMatch(/ OSError: no disk +0ms/);
 });
 
 test('what comes next is a table by time', () => {

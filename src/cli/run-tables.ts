@@ -1,3 +1,4 @@
+import { headlineOf, linesBelow } from '@addon-operator/base/headline';
 import { fieldsOf, stringOf } from '@addon-operator/json';
 import { listOf, type ToTable } from './tables.ts';
 
@@ -29,7 +30,7 @@ export const runsTable: ToTable = (data) => {
       stringOf(run['result']),
       titleOf(run),
       durationText(run['durationMs']),
-      stringOf(run['error']),
+      headlineOf(stringOf(run['error'])),
       durationText(run['waitMs']),
       stringOf(run['queue']),
       String(run['attempt']),
@@ -49,7 +50,8 @@ export const runTable: ToTable = (data) => {
     ['run', stringOf(run['id'])],
     ['what', titleOf(run)],
     ['result', stringOf(run['result'])],
-    ['error', stringOf(run['error'])],
+    ['error', headlineOf(stringOf(run['error']))],
+    ...linesOf(linesBelow(stringOf(run['error']))).map((line) => ['', line] as const),
     ['code', stringOf(run['code'])],
     ['trigger', stringOf(run['trigger'])],
     ['event', stringOf(run['eventId'])],
@@ -109,9 +111,9 @@ export function durationText(ms: unknown): string {
 }
 
 function outputLines(output: Fields): readonly string[] {
-  const text = `${stringOf(output['head'])}${stringOf(output['tail'])}`;
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .slice(-SHOWN_OUTPUT_LINES);
+  return linesOf(`${stringOf(output['head'])}${stringOf(output['tail'])}`).slice(-SHOWN_OUTPUT_LINES);
+}
+
+function linesOf(text: string): readonly string[] {
+  return text.split('\n').filter((line) => line.trim() !== '');
 }

@@ -1,3 +1,4 @@
+import { headlineOf } from '@addon-operator/base/headline';
 import { fieldsOf, isObject, stringOf, stringsOf } from '@addon-operator/json';
 import { textTable } from '../status/module-explanation.ts';
 
@@ -63,7 +64,7 @@ function moduleMessage(module: Readonly<Record<string, unknown>>): string {
   if (paused !== '') return `paused: ${paused}`;
   const [nearest = ''] = stringsOf(module['waitsFor']);
   return (
-    stringOf(module['lastError']) ||
+    headlineOf(stringOf(module['lastError'])) ||
     stringOf(module['heldUpBy']) ||
     nearest ||
     (module['status'] === 'ready' ? '' : stringOf(module['reason']))

@@ -1,5 +1,5 @@
 import type { OutputStream } from '@addon-operator/process/process-runner';
-import { assert, dictionary, jsonValue, property, string } from 'fast-check';
+import { assert, dictionary, jsonValue, nat, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
 import { CapturedLog } from '../../test/support/captured-log.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
@@ -13,11 +13,16 @@ function recordsOf(line: string, stream: OutputStream = 'stdout') {
   return captured.records;
 }
 
-test.each(['stdout', 'stderr'] as const)('text on %s is logged at level info, trimmed', (stream) => {
-  expect(recordsOf('  hello \r', stream)).toMatchObject([
-    { level: 'info', msg: 'hello', output: stream, hook: 'a.sh' },
-  ]);
-});
+test.each(['stdout', 'stderr'] as const)(
+  'text on %s is logged at level info, with its indentation',
+  (stream) => {
+    expect(recordsOf('key:\n  - hello \r\n\t- world', stream)).toMatchObject([
+      { level: 'info', msg: 'key:', output: stream, hook: 'a.sh' },
+      { msg: '  - hello' },
+      { msg: '\t- world' },
+    ]);
+  },
+);
 
 test('an empty line is dropped', () => {
   expect(recordsOf(' \t ')).toEqual([]);
@@ -74,7 +79,7 @@ test('a JSON object printed over several lines is one record', () => {
 });
 
 test('what was held back as the beginning of an object is logged as text at the end', () => {
-  expect(recordsOf('{\n"a": 1,')).toMatchObject([{ msg: '{' }, { msg: '"a": 1,' }]);
+  expect(recordsOf('  {\n    "a": 1,')).toMatchObject([{ msg: '  {' }, { msg: '    "a": 1,' }]);
 });
 
 /** What comes out of lines: objects as they are, text as strings. */
@@ -95,16 +100,20 @@ test('an object in one line is an object, everything else is text', () => {
 
 test('any object is found again however it is indented', () => {
   assert(
-    property(dictionary(string(), jsonValue({ maxDepth: 4 })), (object) => {
-      const lines = JSON.stringify(object, undefined, 2)
-        .split('\n')
-        .map((line) => line.trim());
-      expect(join(['before', ...lines, 'after'])).toEqual([
-        'before',
-        JSON.parse(JSON.stringify(object)),
-        'after',
-      ]);
-    }),
+    property(
+      dictionary(string(), jsonValue({ maxDepth: 4 })),
+      nat(4).map((count) => ' '.repeat(count)),
+      (object, indent) => {
+        const lines = JSON.stringify(object, undefined, 2)
+          .split('\n')
+          .map((line) => `${indent}${line}`);
+        expect(join(['before', ...lines, 'after'])).toEqual([
+          'before',
+          JSON.parse(JSON.stringify(object)),
+          'after',
+        ]);
+      },
+    ),
   );
 });
 

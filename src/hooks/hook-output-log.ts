@@ -13,14 +13,14 @@ export interface HookOutputLog {
 }
 
 /**
- * Logs what a hook prints, line by line: text at level info; a JSON object, which may span lines, keeps its own `level`
+ * Logs what a hook prints, line by line: text at level info, with its indentation; a JSON object, which may span lines, keeps its own `level`
  * and `msg`, and its other keys become fields named `hook_<key>`, so that a hook cannot forge fields of the daemon.
  */
 export function createHookOutputLog(log: Logger): HookOutputLog {
   const joiners = { stdout: joinerFor(log, 'stdout'), stderr: joinerFor(log, 'stderr') };
   return {
     line: (stream, line) => {
-      const text = line.trim();
+      const text = line.trimEnd();
       if (text !== '') joiners[stream].push(text);
     },
     end: () => {
@@ -82,9 +82,9 @@ export class JsonLineJoiner {
 
   push(line: string): void {
     if (this.#held.length === 0) {
-      const object = line.startsWith('{') ? parseObject(line) : undefined;
+      if (!line.trimStart().startsWith('{')) return this.#listener.onText(line);
+      const object = parseObject(line);
       if (object !== undefined) return this.#listener.onObject(object);
-      if (!line.startsWith('{')) return this.#listener.onText(line);
     }
     const state = this.#prefix.push(line);
     if (state === 'broken' || this.#heldCharacters + line.length > MAX_HELD_CHARACTERS) {

@@ -3,7 +3,8 @@ import { join, resolve } from 'node:path';
 import { hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { HookConfigParser } from '@addon-operator/hook-config/parse-hook-config';
-import type { ProcessResult, ProcessRunner } from '@addon-operator/process/process-runner';
+import { killedBy, killedReason, reasonWithOutput } from '@addon-operator/process/process-failure';
+import type { ProcessOutcome, ProcessResult, ProcessRunner } from '@addon-operator/process/process-runner';
 import { findHooks, type HookFile } from './find-hooks.ts';
 import type { Hook, HookOwner } from './hook.ts';
 import type { HttpHooks } from './http/http-hooks.ts';
@@ -125,18 +126,22 @@ export class HookLoader {
   }
 }
 
-function configProblem(result: ProcessResult): string | undefined {
-  const { outcome } = result;
-  const stderr = result.stderr.trim() === '' ? '' : `: ${result.stderr.trim()}`;
-  const said = `${stderr}${shownOutput(result.stdout)}`;
+function configProblem({ outcome, stdout, stderr, isStdoutTruncated }: ProcessResult): string | undefined {
+  if (outcome.type === 'exited' && outcome.exitCode === 0)
+    return isStdoutTruncated ? `--config printed more than ${MAX_CONFIG_BYTES} bytes` : undefined;
+  return `${reasonWithOutput(`--config ${endText(outcome)}`, stderr)}${shownOutput(stdout)}`;
+}
+
+function endText(outcome: ProcessOutcome): string {
   switch (outcome.type) {
-    case 'exited':
-      if (outcome.exitCode !== 0) return `--config ended with exit status ${outcome.exitCode}${said}`;
-      return result.isStdoutTruncated ? `--config printed more than ${MAX_CONFIG_BYTES} bytes` : undefined;
-    case 'signalled':
-      return `--config was killed by ${outcome.signal}${said}`;
     case 'timed-out':
-      return `--config gave no response within ${outcome.timeoutMs / 1_000} s and was stopped${said}`;
+      return `gave no response within ${outcome.timeoutMs / 1_000} s and was stopped`;
+    case 'signalled':
+      return `was ${killedBy(outcome.signal)}`;
+    case 'exited': {
+      const killed = killedReason(outcome);
+      return killed === undefined ? `ended with exit status ${outcome.exitCode}` : `failed: ${killed}`;
+    }
   }
 }
 

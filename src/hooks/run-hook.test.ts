@@ -150,14 +150,19 @@ test('a failed run says what the hook said on stderr, and nothing it wrote is re
   );
   expect(failure).toEqual({
     code: 'HOOK_FAILED',
-    message: "module hook 'hooks/hook.sh' failed: first line\n  second",
+    message: "module hook 'hooks/hook.sh' failed: second\n\nfirst line\n  second",
   });
   expect(readdirSync(tmp)).toEqual([]);
 });
 
 test.each([
   ['an exit code', 'echo only stdout; exit 7', 'cmd run: exit status 7'],
-  ['a signal', 'kill -KILL $$', 'cmd run: signal: '],
+  ['a signal', 'kill -KILL $$', 'killed by SIGKILL, perhaps out of memory'],
+  [
+    'a signal of a program it ran',
+    'sh -c "kill -KILL \\$\\$"',
+    'a program that it ran was killed by SIGKILL',
+  ],
 ])('a run that failed without output reports %s', async (_what, script, reason) => {
   const failure = await failureOf(run(script));
   expect(failure.code).toBe('HOOK_FAILED');

@@ -1,6 +1,7 @@
 import { type ErrorFacts, messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { warnOfEscaped } from '@addon-operator/process/escaped-processes';
+import { failureReason } from '@addon-operator/process/process-failure';
 import type { ProcessOutcome, ProcessRunner, ResourceUsage } from '@addon-operator/process/process-runner';
 import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
 import type { ContextDocument } from './context-document.ts';
@@ -167,12 +168,11 @@ function assertSucceeded(
   stderr: string,
   notYet: () => Partial<NotYet>,
 ): void {
-  const said = stderr.trim();
+  const reason = failureReason({ outcome, stderr });
   switch (outcome.type) {
     case 'exited': {
       const { exitCode } = outcome;
       if (exitCode === 0) return;
-      const reason = said === '' ? `cmd run: exit status ${exitCode}` : said;
       const { exitCodes } = hook.config.settings;
       if (exitCodes?.permanent.includes(exitCode) === true) throw permanentError(hook, reason, { exitCode });
       if (exitCodes?.temporary.includes(exitCode) === true)
@@ -180,14 +180,9 @@ function assertSucceeded(
       throw failure(hook, reason, { exitCode });
     }
     case 'signalled':
-      throw failure(hook, said === '' ? `cmd run: signal: ${outcome.signal}` : said, {
-        signal: outcome.signal,
-      });
+      throw failure(hook, reason, { signal: outcome.signal });
     case 'timed-out':
-      throw new OperatorError(
-        'HOOK_TIMEOUT',
-        `${title(hook)} was stopped: it ran longer than its limit of ${outcome.timeoutMs / 1_000} s${said === '' ? '' : `: ${said}`}`,
-      );
+      throw new OperatorError('HOOK_TIMEOUT', `${title(hook)} was stopped: ${reason}`);
   }
 }
 

@@ -1,5 +1,6 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import { failureReason } from '@addon-operator/process/process-failure';
 import type {
   EscapedProcesses,
   ProcessResult,
@@ -113,16 +114,9 @@ async function runScript(
   return verdict;
 }
 
-function checkOutcome({ outcome, stderr }: ProcessResult): void {
-  switch (outcome.type) {
-    case 'exited':
-      if (outcome.exitCode === 0) return;
-      throw failed(stderr.trim() || `cmd run: exit status ${outcome.exitCode}`);
-    case 'signalled':
-      throw failed(stderr.trim() || `cmd run: signal: ${outcome.signal}`);
-    case 'timed-out':
-      throw failed(`it did not end within ${outcome.timeoutMs / 1000} s`);
-  }
+function checkOutcome(result: ProcessResult): void {
+  const { outcome } = result;
+  if (outcome.type !== 'exited' || outcome.exitCode !== 0) throw failed(failureReason(result));
 }
 
 function readVerdict({ result, reason }: ScriptPaths): ScriptVerdict {

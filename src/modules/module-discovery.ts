@@ -1,4 +1,5 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { withRemark } from '@addon-operator/base/headline';
 import type { ModuleName } from '../values/module-key.ts';
 import {
   type Decision,
@@ -173,7 +174,10 @@ async function verdictOfScript(
     signal.throwIfAborted();
     throw new OperatorError(
       'DISCOVERY_FAILED',
-      `the enabled script of module '${module.name}' failed: ${messageOf(cause)}; no module is enabled, disabled or run until it succeeds: fix ${module.enabledScript ?? 'it'}, it is retried`,
+      withRemark(
+        `the enabled script of module '${module.name}' failed: ${messageOf(cause)}`,
+        `; no module is enabled, disabled or run until it succeeds: fix ${module.enabledScript ?? 'it'}, it is retried`,
+      ),
       { cause },
     );
   }

@@ -1,4 +1,5 @@
 import { isoTime } from '@addon-operator/base/bounded-time';
+import { headlineOf } from '@addon-operator/base/headline';
 import type { QueueEntry, TaskQueue } from '@addon-operator/task-queue';
 import type { Module } from '../modules/module.ts';
 import { unmetOf } from '../modules/requirements.ts';
@@ -402,7 +403,7 @@ function decidesAboutModules({ type }: Task): boolean {
 /** Programs print the reason for their failure last. */
 function failedText({ task, failures, lastError }: QueueEntry<Task>, maxError: number): string {
   if (failures === 0) return '';
-  const own = errorOfTask(titleOf(task), lastError);
+  const own = headlineOf(errorOfTask(titleOf(task), lastError));
   const error = own.length <= maxError ? own : `…${own.slice(1 - maxError)}`;
   return ` failed ${failures === 1 ? 'once' : `${failures} times`}: ${error}`;
 }

@@ -1,5 +1,6 @@
 import { isoTime } from '@addon-operator/base/bounded-time';
 import type { Clock } from '@addon-operator/base/clock';
+import { headlineOf } from '@addon-operator/base/headline';
 import { parseCrontab, type Schedule } from '@addon-operator/crontab';
 import type { ScheduleBinding } from '@addon-operator/hook-config/hook-config';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
@@ -62,7 +63,7 @@ function* retries({ queues }: NextItemsParts): Generator<Upcoming> {
       atMs: queue.status.retryAtMs,
       kind: 'retry',
       text: () =>
-        `queue ${queue.name} retries ${titleOf(task)} (failed attempts: ${failures}): ${errorOfTask(titleOf(task), lastError)}`,
+        `queue ${queue.name} retries ${titleOf(task)} (failed attempts: ${failures}): ${headlineOf(errorOfTask(titleOf(task), lastError))}`,
       module: moduleOf(task),
       hook: hookOf(task),
       crontab: '',

@@ -1,5 +1,6 @@
 import type { Clock, SteadyClock } from '@addon-operator/base/clock';
 import { formatGoDuration } from '@addon-operator/base/go-duration';
+import { headlineOf } from '@addon-operator/base/headline';
 import { KeyedLock } from '@addon-operator/base/keyed-lock';
 import type { HelmDriver } from '@addon-operator/helm-releases/helm-driver';
 import type { JsonObject } from '@addon-operator/json';
@@ -172,7 +173,7 @@ function queueView(queue: TaskQueue<Task>, clock: SteadyClock): QueueView {
     status: statusText(queue, clock.steadyMs()),
     tasks: queue.entriesFromRunning.map(({ task, failures, lastError }, position) => ({
       index: position + 1,
-      description: `${describeTask(task, queue.name)}${failures === 0 ? '' : `:failures ${failures}:${lastError}`}`,
+      description: `${describeTask(task, queue.name)}${failures === 0 ? '' : `:failures ${failures}:${headlineOf(lastError)}`}`,
     })),
   };
 }

@@ -1,4 +1,5 @@
 import { OperatorError } from '@addon-operator/base/errors';
+import { headlineOf } from '@addon-operator/base/headline';
 import type { Module } from '../modules/module.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { ModuleRegistry } from './module-registry.ts';
@@ -26,7 +27,7 @@ export function checkRequirements(
     if (failure === undefined) continue;
     throw new OperatorError(
       'REQUIREMENT_FAILED',
-      `Module "${name}" requires "${required.name}", which failed permanently: ${failure.error}`,
+      `Module "${name}" requires "${required.name}", which failed permanently: ${headlineOf(failure.error)}`,
       { isPermanent: true },
     );
   }

@@ -1,6 +1,7 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { factsOf, hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
 import { formatGoDuration } from '@addon-operator/base/go-duration';
+import { withRemark } from '@addon-operator/base/headline';
 import type { RetryLimits } from '@addon-operator/hook-config/hook-config';
 import { isFinal, isNotYet } from '../hooks/retry-errors.ts';
 import type { HookRuntime } from './hook-runtime.ts';
@@ -78,7 +79,7 @@ function usedUpText(
 function exhausted(error: unknown, why: string): OperatorError {
   return new OperatorError(
     'HOOK_RETRIES_EXHAUSTED',
-    `${messageOf(error)}; it is not retried any more: ${why}`,
+    withRemark(messageOf(error), `; it is not retried any more: ${why}`),
     {
       isPermanent: true,
       facts: factsOf(error),

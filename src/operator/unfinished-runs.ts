@@ -1,5 +1,6 @@
 import { isoTime } from '@addon-operator/base/bounded-time';
 import { oneLine } from '@addon-operator/base/escape-controls';
+import { headlineOf } from '@addon-operator/base/headline';
 import type { BindingType } from '@addon-operator/hook-config/hook-config';
 import { fullName, title } from '../hooks/hook.ts';
 import type { FailedHook } from '../status/module-causes.ts';
@@ -39,7 +40,7 @@ export function heldText({ hook: { hook }, queue, contexts, dueAtMs, reason }: H
   const when = `at ${isoTime(dueAtMs)} in queue ${queue} (contexts: ${contexts})`;
   return reason === undefined
     ? `hook ${fullName(hook)} runs ${when}, unless further events come`
-    : oneLine(`hook ${fullName(hook)} runs again ${when}: ${reason}`);
+    : oneLine(`hook ${fullName(hook)} runs again ${when}: ${headlineOf(reason)}`);
 }
 
 function failedText(runtime: HookRuntime, failure: FinalFailure): string {
@@ -65,7 +66,7 @@ export function failedHook(
         `then \`addon-operator hook trigger ${fullName(hook)} ${binding}\`, or wait for its next event`);
   return {
     hook: fullName(hook),
-    text: `${title(hook)}, binding '${binding}' ${what}: ${error}`,
+    text: `${title(hook)}, binding '${binding}' ${what}: ${headlineOf(error)}`,
     remedy: `correct the cause, ${next}`,
   };
 }

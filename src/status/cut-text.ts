@@ -1,9 +1,12 @@
+import { headlineOf } from '@addon-operator/base/headline';
+
 /** The beginning of a text, with `…` in place of what is cut. */
 export function startOf(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
 }
 
-/** The end of a text: programs print the reason for their failure last. */
-export function endOf(text: string, maxLength: number): string {
-  return text.length <= maxLength ? text : `…${text.slice(1 - maxLength)}`;
+/** What lists show of an error: the end of its headline, since programs print the reason for their failure last. */
+export function endOf(error: string, maxLength: number): string {
+  const headline = headlineOf(error);
+  return headline.length <= maxLength ? headline : `…${headline.slice(1 - maxLength)}`;
 }

@@ -424,3 +424,13 @@ test('what has to end first is the first cause', () => {
     'queue QueueBlocked',
   ]);
 });
+
+test('a cause has the headline of an error, and none of the lines below it', () => {
+  const error = "module hook 'hooks/a.py' failed: OSError: no disk\n\nTraceback\n  main()\nOSError: no disk";
+  const { explanation } = factsOf({ status: 'failing', failure: { ...FAILURE, error } }, {});
+  expect(explanation.causes[0]?.text).toBe(
+    `HOOK_FAILED: module hook 'hooks/a.py' failed: OSError: no disk; next attempt at ${NEXT}`,
+  );
+  const blocked = factsOf({}, { blocksAll: { ...TASK, error } });
+  expect(blocked.explanation.causes[0]?.text).not.toContain('main()');
+});

@@ -1,3 +1,4 @@
+import { headlineOf } from '@addon-operator/base/headline';
 import type { Cause, WhyId } from './cause.ts';
 import { errorOfTask } from './error-of-task.ts';
 import type { ModuleDrift, ModuleExplanation, ModuleFailure, RequiredModule } from './module-explanation.ts';
@@ -150,7 +151,7 @@ function* decisionCauses(
     yield cause(
       'config',
       'ConfigMapRefused',
-      `the ConfigMap is refused, older values stay in force: ${configProblem}`,
+      `the ConfigMap is refused, older values stay in force: ${headlineOf(configProblem)}`,
       { isStalled: true, ref: 'configmap', remedy: `correct the ConfigMap with \`${editConfigMap}\`` },
     );
   // A refused ConfigMap fails at the head of `main` as well.
@@ -254,7 +255,7 @@ function failed(explained: Explained, isActive: boolean): Cause {
       }),
     });
   }
-  const message = failureMessage(failure);
+  const message = headlineOf(failureMessage(failure));
   const node = status === 'deleting' ? 'enabled' : nodeOfFailure(explained, failure);
   if (failure.isGivenUp && isActive)
     return cause(node, 'RunFailed', `${message}; it is run again after a change or a request`, {
@@ -351,7 +352,7 @@ function blockedBy(node: WhyId, { queue, task, error, file, nextAttemptAt, hook 
   return cause(
     node,
     'QueueBlocked',
-    `${task} at the head of queue ${queue}${FAILS}${errorOfTask(task, error)}`,
+    `${task} at the head of queue ${queue}${FAILS}${headlineOf(errorOfTask(task, error))}`,
     {
       isStalled: true,
       until: nextAttemptAt,

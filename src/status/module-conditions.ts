@@ -1,4 +1,5 @@
 import { oneLine } from '@addon-operator/base/escape-controls';
+import { headlineOf } from '@addon-operator/base/headline';
 import type { Cause } from './cause.ts';
 import { failureMessage } from './module-causes.ts';
 import type { ModuleFacts } from './module-facts.ts';
@@ -36,7 +37,7 @@ export function conditionsOf(facts: ModuleFacts): readonly Condition[] {
  * reason for their failure last.
  */
 function headline(text: string): string {
-  const line = oneLine(text);
+  const line = oneLine(headlineOf(text));
   if (line.length <= MAX_HEADLINE_LENGTH) return line;
   return `${line.slice(0, HEADLINE_START)} … ${line.slice(-(MAX_HEADLINE_LENGTH - HEADLINE_START - 3))}`;
 }

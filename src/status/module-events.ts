@@ -1,3 +1,4 @@
+import { headlineOf } from '@addon-operator/base/headline';
 import { fieldsOf, isObject } from '@addon-operator/json';
 import { bounded, type ConditionType } from './module-conditions.ts';
 import type { ModuleStatusFields } from './module-status.ts';
@@ -125,7 +126,7 @@ function runs(old: Fields, { release, lastError, failedAttempts }: ModuleStatusF
   }
   const isNew = failedAttempts !== old['failedAttempts'] || lastError !== old['lastError'];
   if (lastError !== undefined && isNew)
-    events.push({ type: 'Warning', reason: 'Failed', message: lastError });
+    events.push({ type: 'Warning', reason: 'Failed', message: headlineOf(lastError) });
   return events;
 }
 

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '@addon-operator/base/errors';
 import { oneLine, readableLine } from '@addon-operator/base/escape-controls';
+import { headlineOf, linesBelow } from '@addon-operator/base/headline';
 import type { UnmetRequirement } from '../modules/requirements.ts';
 import { type Cause, firstFalse, type WhyNode, whyRows } from './cause.ts';
 import type { ModulePhase } from './module-phase.ts';
@@ -203,7 +204,7 @@ const COLUMNS: readonly Column[] = [
 /** Left out of the list where no module has anything to say. */
 const TROUBLE_COLUMNS: readonly Column[] = [
   { title: 'WAITS FOR', cell: waitsText },
-  { title: 'LAST ERROR', cell: ({ lastError }) => shortened(lastError ?? '') },
+  { title: 'LAST ERROR', cell: ({ lastError }) => shortened(headlineOf(lastError ?? '')) },
   { title: 'NEXT TRY', cell: ({ nextTryAt }) => nextTryAt ?? '' },
   { title: 'PAUSED', cell: ({ paused }) => (paused === null ? '' : shortened(endAndReason(paused))) },
 ];
@@ -230,9 +231,9 @@ function shortened(text: string): string {
   return line.length > CELL_LENGTH ? `${line.slice(0, CELL_LENGTH - 1)}…` : line;
 }
 
-/** Rows with aligned columns, for people: cells are one line each and hold no control characters. */
+/** Rows with aligned columns, for people: cells are one line each, keep their indentation and hold no control characters. */
 export function textTable(texts: readonly (readonly string[])[]): string {
-  const rows = texts.map((row) => row.map((cell) => readableLine(oneLine(cell))));
+  const rows = texts.map((row) => row.map((cell) => readableLine(`${indentOf(cell)}${oneLine(cell)}`)));
   const widths = rows.reduce<readonly number[]>(
     (known, row) => row.map((cell, index) => Math.max(cell.length, known[index] ?? 0)),
     [],
@@ -243,6 +244,10 @@ export function textTable(texts: readonly (readonly string[])[]): string {
       .join('  ')
       .trimEnd();
   return `${rows.map(line).join('\n')}\n`;
+}
+
+function indentOf(cell: string): string {
+  return /^[ \t]*/u.exec(cell)?.[0].replaceAll('\t', '  ') ?? '';
 }
 
 /** A required module with its status. */
@@ -257,8 +262,12 @@ const GIVEN_UP =
 function failureRows(failure: ModuleFailure | null): readonly (readonly [string, string])[] {
   if (failure === null) return [];
   const next = failure.nextAttemptAt === null ? '' : `, next at ${failure.nextAttemptAt}`;
+  const lines = linesBelow(failure.error)
+    .split('\n')
+    .filter((line) => line.trim() !== '');
   return [
-    ['last error', failure.error],
+    ['last error', headlineOf(failure.error)],
+    ...lines.map((line) => ['', line] as const),
     ['attempts', failure.isGivenUp ? GIVEN_UP : `${failure.attempts} failed${next}`],
     ...(failure.code === undefined ? [] : [['error code', failure.code] as const]),
   ];

@@ -320,3 +320,9 @@ test('a running hook is shown with its task and its process, or with its binding
   const webhook = { ...thread, binding: 'kubernetesValidating', queue: '', task: '' };
   expect(hookText(webhook)).toBe('hook hang.sh runs for 20 s (kubernetesValidating)');
 });
+
+test('a failed task shows the headline of its error', () => {
+  const lastError = 'OSError: no disk\n\nTraceback\n  File "a.py", line 3\nOSError: no disk\ngoodbye';
+  const { text } = operatorStatus(factsOf({ queues: [busy({ failures: 1, lastError })] }));
+  expect(text).toBe('queue main tries ModuleRun web again (failed attempts: 1): OSError: no disk');
+});

@@ -1,4 +1,5 @@
 import { oneLine } from '@addon-operator/base/escape-controls';
+import { headlineOf } from '@addon-operator/base/headline';
 import type { ApiOutage } from '@addon-operator/kube-client/api-health';
 import { errorOfTask } from './error-of-task.ts';
 import type { ModuleStatus, ModuleSummary } from './module-explanation.ts';
@@ -322,7 +323,7 @@ function counted(count: number, name: string): string {
 
 /** Programs print the reason for their failure last. */
 function endOf(text: string): string {
-  const line = oneLine(text);
+  const line = oneLine(headlineOf(text));
   return line.length <= MAX_ERROR_LENGTH ? line : `…${line.slice(1 - MAX_ERROR_LENGTH)}`;
 }
 

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { cliRun } from '../support/cli-run.ts';
 import { configMapBinding, contextHook, contextsOf, untilRuns, watchedMap } from '../support/context-hook.ts';
 import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
@@ -194,6 +195,22 @@ done
       await world.passDelay();
       await world.log.untilMessage('attempt failed, will retry', 2);
       expect(await lastError(world)).toBe("global hook 'a.sh' failed: cmd run: exit status 1");
+    });
+
+    test('that failed has its most telling line as headline, and its output keeps its indentation', async () => {
+      const lines = ['Traceback (most recent call last):', '  main()', 'OSError: no disk', 'goodbye'];
+      await using world = await World.create(backend(), {
+        globalHooks: { 'a.sh': shHook('onStartup: 1', `cat >&2 <<END\n${lines.join('\n')}\nEND\nexit 137`) },
+      });
+      await world.start();
+      const headline =
+        "global hook 'a.sh' failed: a program that it ran was killed by SIGKILL, perhaps out of memory (exit status 137): OSError: no disk";
+      expect(await lastError(world)).toBe(`${headline}\n\n${lines.join('\n')}`);
+      const { runs } = world.daemon.operator.journal.list({ hook: 'a.sh', limit: 1 });
+      const { stdout } = await cliRun(
+        `runs show ${runs[0]?.id ?? ''} -o table --debug-unix-socket ${join(world.directory, 'debug.socket')}`,
+      );
+      expect(stdout).toMatch(/^output {3,}Traceback .*\noutput {5,}main\(\)\n/m);
     });
 
     test('prints JSON objects as records of their level, with proxying off', async () => {

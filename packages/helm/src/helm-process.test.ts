@@ -48,7 +48,7 @@ test.each<[string, ProcessOutcome, string, object]>([
     'a kill',
     { type: 'signalled', signal: 'SIGKILL' },
     '',
-    { type: 'failed', error: 'helm was killed by SIGKILL', stdout: 'out' },
+    { type: 'failed', error: 'helm was killed by SIGKILL, perhaps out of memory', stdout: 'out' },
   ],
   [
     'a time-out',

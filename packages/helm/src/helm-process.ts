@@ -4,6 +4,7 @@ import { cutMiddle } from '@addon-operator/base/cut-middle';
 import { formatGoDuration } from '@addon-operator/base/go-duration';
 import type { Logger } from '@addon-operator/base/log';
 import { type SpanContext, traceparentOf } from '@addon-operator/base/trace';
+import { killedBy } from '@addon-operator/process/process-failure';
 import type { ProcessRunner } from '@addon-operator/process/process-runner';
 import type { HelmBinary } from './find-helm.ts';
 import { redact } from './redact.ts';
@@ -78,7 +79,7 @@ export async function runHelm(
         exitCode: outcome.exitCode,
       };
     case 'signalled':
-      return { type: 'failed', error: withDetail(`helm was killed by ${outcome.signal}`, said), stdout };
+      return { type: 'failed', error: withDetail(`helm was ${killedBy(outcome.signal)}`, said), stdout };
     case 'timed-out':
       return {
         type: 'failed',
