@@ -1,8 +1,8 @@
 import { escapeControls } from '@addon-operator/base/escape-controls';
+import { shellWord } from '@addon-operator/base/shell-word';
 import { dumpYaml } from '@addon-operator/yaml';
 import type { EditSuggestion } from './edit-suggestion.ts';
 import type { Paint } from './paint.ts';
-import { shellWord } from './shell-word.ts';
 
 /** What runs, as the end screen shows it; all paths are absolute. */
 export interface EndFacts {

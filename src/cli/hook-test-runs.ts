@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { messageOf } from '@addon-operator/base/errors';
+import { shellWord } from '@addon-operator/base/shell-word';
 import {
   type CaseResult,
   type FileResult,
@@ -18,7 +19,6 @@ import { hookPathOf } from './hook-test-files.ts';
 import { type TestLab, withTestLab } from './hook-test-lab.ts';
 import { finishSnapshots, readSnapshots } from './hook-test-snapshots.ts';
 import { type Paint, paintFor, wantsColor } from './paint.ts';
-import { shellWord } from './shell-word.ts';
 
 export interface TestRunOptions {
   readonly format: 'text' | ReportFormat;

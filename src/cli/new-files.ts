@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { shellWord } from '@addon-operator/base/shell-word';
 import { type Language, type NewFile, newHook, newModule, writeNewFiles } from '@addon-operator/scaffold';
 import { OWN_CODE } from '../lib/own-code.ts';
 import { parseModuleName } from '../modules/module-name.ts';
@@ -8,7 +9,6 @@ import { readSetting } from '../settings/read-settings.ts';
 import { keyOfName } from '../values/module-key.ts';
 import type { CliHost } from './cli-host.ts';
 import { harmless } from './harmless.ts';
-import { shellWord } from './shell-word.ts';
 
 export interface NewHookFlags {
   readonly lang?: Language;

@@ -53,8 +53,8 @@ test('the lines of an error and of an output are rows with their indentation, an
   const text = tableText(runTable(made.details(2)), 'table');
   expect(text).toMatch(/^error +OSError: no disk\n +Traceback\n +main\(\)\n +OSError: no disk$/m);
   expect(text.match(/^error +|^ +main/gm)?.map(({ length }) => length)).toEqual([11, 17]);
-  expect(text).toMatch(/^output {3}key:\noutput {5}nested:\noutput {7}- deep$/m);
-  expect(tableText(runsTable(made.list({ limit: 1 })), 'wide')).toMatch(/ OSError: no disk +0ms/);
+  expect(text).toMatch(/^output {5}key:\noutput {7}nested:\noutput {9}- deep$/m);
+  expect(tableText(runsTable(made.list({ limit: 1 })), 'wide')).toMatch(/ OSError: no disk +1\.5s/);
 });
 
 test('what comes next is a table by time', () => {

@@ -1,5 +1,5 @@
 import { headlineOf, linesBelow } from '@addon-operator/base/headline';
-import { fieldsOf, stringOf } from '@addon-operator/json';
+import { fieldsOf, stringOf, stringsOf } from '@addon-operator/json';
 import { listOf, type ToTable } from './tables.ts';
 
 const SHOWN_OUTPUT_LINES = 20;
@@ -63,11 +63,17 @@ export const runTable: ToTable = (data) => {
     ['ended', stringOf(run['endedAt'])],
     ['waited', durationText(run['waitMs'])],
     ['took', durationText(run['durationMs'])],
+    ['exit code', textOf(run['exitCode'])],
+    ['signal', stringOf(run['signal'])],
+    ['bindings', stringsOf(run['bindings']).join(', ')],
+    ['contexts', run['hook'] === '' ? '' : textOf(run['contexts'])],
     ['CPU time', durationText(run['cpuMs'])],
+    ['memory', bytesText(run['maxRssBytes'])],
     ...listOf(run['phases']).map(
       (phase) => ['phase', `${stringOf(phase['name'])} ${durationText(phase['ms'])}`] as const,
     ),
     ['patches', `${String(patches['values'])} of values, ${String(patches['objects'])} of objects`],
+    ['run it', stringOf(run['command'])],
     ...listOf(run['cause']).map((other) => ['led to it', relatedText(other)] as const),
     ...listOf(run['effects']).map((other) => ['led to', relatedText(other)] as const),
     ...outputLines(output).map((line) => ['output', line] as const),
@@ -108,6 +114,14 @@ function relatedText(run: Fields): string {
 export function durationText(ms: unknown): string {
   if (typeof ms !== 'number') return '';
   return ms < SECOND_MS ? `${Math.round(ms)}ms` : `${(ms / SECOND_MS).toFixed(1)}s`;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'number' ? String(value) : '';
+}
+
+function bytesText(bytes: unknown): string {
+  return typeof bytes === 'number' ? `${(bytes / (1024 * 1024)).toFixed(1)} MiB at most` : '';
 }
 
 function outputLines(output: Fields): readonly string[] {

@@ -1,3 +1,4 @@
+import { shellWord } from '@addon-operator/base/shell-word';
 import { parseLeaseSpec } from '@addon-operator/kube-client/leader-election/lease-election';
 import { LeaseStore } from '@addon-operator/kube-client/leader-election/lease-store';
 import { connectCluster } from '../app/connect-cluster.ts';
@@ -7,7 +8,6 @@ import { createMetrics } from '../operator/daemon-metrics.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import type { CliHost } from './cli-host.ts';
 import { quietHost } from './quiet-host.ts';
-import { shellWord } from './shell-word.ts';
 
 const LIMIT_MS = 5_000;
 

@@ -47,4 +47,4 @@ export class HookTap {
   }
 }
 
-const NOTHING: HookRunResult = { outputs: NO_OUTPUTS, usage: undefined };
+const NOTHING: HookRunResult = { outputs: NO_OUTPUTS };

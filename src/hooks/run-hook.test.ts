@@ -19,7 +19,7 @@ import { CapturedLog } from '../../test/support/captured-log.ts';
 import { NO_BINDINGS } from '../../test/support/hook-configs.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { Hook } from './hook.ts';
-import { HookRunner, type HookRunnerOptions } from './run-hook.ts';
+import { type HookExit, HookRunner, type HookRunnerOptions } from './run-hook.ts';
 
 const never = new AbortController().signal;
 const INPUTS = { bindingContext: '[{"binding":"onStartup"}]', values: '{"v":1}', configValues: '{"c":1}' };
@@ -267,4 +267,18 @@ test('only a hook with temporary exit codes is given the file for the time of it
   await run('echo "retry:$RETRY_PATH"', {}, captured.logger);
   await runWithCodes('echo "retry:${RETRY_PATH##*/}"; echo kept > "$RETRY_PATH"', captured.logger);
   expect(captured.printed).toEqual(['retry:', 'retry:retry.json']);
+});
+
+test.each([
+  ['true', { exitCode: 0 }],
+  ['exit 3', { exitCode: 3 }],
+  ['kill -SEGV $$', { signal: 'SIGSEGV' }],
+  ['exec sleep 60', {}],
+])('how a run ended and what it used is reported: %s', async (script, how) => {
+  const exits: HookExit[] = [];
+  const inputs = { ...INPUTS, onExit: (exit: HookExit) => void exits.push(exit) };
+  await runner()
+    .run(hook(script, 1_000), inputs, silentLogger, never)
+    .catch(() => undefined);
+  expect(exits).toEqual([{ ...how, usage: expect.objectContaining({ maxRssBytes: expect.any(Number) }) }]);
 });

@@ -2,7 +2,12 @@ import { type ErrorFacts, messageOf, OperatorError } from '@addon-operator/base/
 import type { Logger } from '@addon-operator/base/log';
 import { warnOfEscaped } from '@addon-operator/process/escaped-processes';
 import { failureReason } from '@addon-operator/process/process-failure';
-import type { ProcessOutcome, ProcessRunner, ResourceUsage } from '@addon-operator/process/process-runner';
+import type {
+  ProcessOutcome,
+  ProcessResult,
+  ProcessRunner,
+  ResourceUsage,
+} from '@addon-operator/process/process-runner';
 import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
 import type { ContextDocument } from './context-document.ts';
 import { type Hook, type HookTransport, title, valuesOwnerOf } from './hook.ts';
@@ -31,9 +36,18 @@ export interface HookRunnerOptions {
 
 export interface HookRunResult {
   readonly outputs: HookOutputTexts;
-  readonly usage: ResourceUsage | undefined;
   /** To be called if the outputs are refused, or cannot be applied. */
   readonly onRefused?: (error: unknown) => void;
+}
+
+/** How the process or thread of a run ended, whether it succeeded or failed. */
+export interface HookExit {
+  /** Of an executable that ended by itself. */
+  readonly exitCode?: number;
+  /** What ended it, such as `SIGKILL`. */
+  readonly signal?: string;
+  /** Absent where the platform gives no figures. */
+  readonly usage?: ResourceUsage;
 }
 
 /** What an executable reads. */
@@ -41,6 +55,8 @@ export interface HookFileInputs extends Omit<HookRunTexts, 'bindingContext'> {
   readonly bindingContext: ContextDocument;
   /** Called with the pid of a hook that is a process of its own, unless it ends at once. */
   readonly onStart?: (pid: number) => void;
+  /** Called when the process or thread of the run has ended; not for a server. */
+  readonly onExit?: (exit: HookExit) => void;
   /** A client waits for what the hook says, so that it runs while the operator stops too. Default: no. */
   readonly isAwaited?: boolean;
 }
@@ -124,6 +140,7 @@ export class HookRunner implements HookRuns, Disposable {
         },
         signal,
       );
+      inputs.onExit?.(exitOf(result));
       if (result.droppedBytes !== undefined)
         log.warn(
           { truncatedBytes: result.droppedBytes, limitBytes: maxOutputBytes },
@@ -132,7 +149,7 @@ export class HookRunner implements HookRuns, Disposable {
       assertSucceeded(hook, result.outcome, result.stderr, () => notYetOf(files, log));
       const outputs = outputsOf(hook, files, log);
       await clear(() => files.recycle());
-      return { outputs, usage: result.usage };
+      return { outputs };
     } catch (error) {
       await clear(() => files.remove());
       throw error;
@@ -140,6 +157,14 @@ export class HookRunner implements HookRuns, Disposable {
       output.end();
     }
   }
+}
+
+function exitOf({ outcome, usage }: ProcessResult): HookExit {
+  return {
+    ...(outcome.type === 'exited' && { exitCode: outcome.exitCode }),
+    ...(outcome.type === 'signalled' && { signal: outcome.signal }),
+    ...(usage !== undefined && { usage }),
+  };
 }
 
 function outputsOf(hook: Hook, files: RunFiles, log: Logger): HookOutputTexts {

@@ -140,6 +140,7 @@ export class Journal {
   }
 
   noteHook(run: JournalRun, facts: HookFacts): void {
+    this.#sizes.runs += facts.command.length - (run.hookFacts?.command.length ?? 0);
     run.hookFacts = facts;
   }
 
@@ -314,7 +315,8 @@ export class Journal {
       this.#runs.delete(run.id);
       this.#forgotten = Math.max(this.#forgotten, run.revision);
       this.#dropOutput(run);
-      this.#sizes.runs -= RUN_SIZE + (run.end?.error?.length ?? 0) + run.phases.length * PHASE_SIZE;
+      const texts = (run.end?.error?.length ?? 0) + (run.hookFacts?.command.length ?? 0);
+      this.#sizes.runs -= RUN_SIZE + texts + run.phases.length * PHASE_SIZE;
     }
   }
 
@@ -333,6 +335,7 @@ export class Journal {
       module: run.module,
       hook: run.hook,
       binding: run.binding,
+      bindings: hookFacts?.bindings ?? [],
       trigger: run.trigger,
       triggeredBy: run.triggeredBy ?? null,
       attempt: run.attempt,
@@ -344,11 +347,14 @@ export class Journal {
       result: end?.result ?? 'running',
       error: end?.error ?? '',
       code: end?.code ?? '',
+      exitCode: hookFacts?.exitCode ?? null,
+      signal: hookFacts?.signal ?? '',
       cpuMs: hookFacts?.cpuMs ?? null,
       maxRssBytes: hookFacts?.maxRssBytes ?? null,
       contexts: hookFacts?.contexts ?? 0,
       phases: phasesOf(run, startedMs + durationMs),
       patches: hookFacts?.patches ?? NO_PATCHES,
+      command: hookFacts?.command ?? '',
       outputLength: run.output?.total ?? 0,
     };
   }

@@ -16,7 +16,10 @@ export interface RunView {
   readonly type: string;
   readonly module: string;
   readonly hook: string;
+  /** Kind of the bindings. */
   readonly binding: string;
+  /** Names of the bindings that a hook runs for. */
+  readonly bindings: readonly string[];
   readonly trigger: string;
   readonly triggeredBy: { readonly hook: string; readonly binding: string } | null;
   /** From 1. */
@@ -31,6 +34,10 @@ export interface RunView {
   readonly result: RunResult | 'running';
   readonly error: string;
   readonly code: string;
+  /** Of an executable that ended by itself. */
+  readonly exitCode: number | null;
+  /** What killed it, such as `SIGKILL`. */
+  readonly signal: string;
   readonly cpuMs: number | null;
   readonly maxRssBytes: number | null;
   readonly contexts: number;
@@ -38,6 +45,8 @@ export interface RunView {
   readonly phases: readonly { readonly name: string; readonly ms: number }[];
   /** Operations of a hook, as numbers: the journal has no values. */
   readonly patches: { readonly values: number; readonly objects: number };
+  /** The command that runs the hook for the same. */
+  readonly command: string;
   /** Characters that the hook printed. */
   readonly outputLength: number;
 }

@@ -28,14 +28,20 @@ export interface RunStart {
   readonly queuedMs: number;
 }
 
-/** What a hook used and wrote. */
+/** What the run of a hook was given, used and wrote, and how its process ended. */
 export interface HookFacts {
+  /** Names of the bindings it is for. */
+  readonly bindings: readonly string[];
+  readonly exitCode: number | undefined;
+  readonly signal: string | undefined;
   readonly cpuMs: number | undefined;
   readonly maxRssBytes: number | undefined;
   /** Binding contexts that it was given. */
   readonly contexts: number;
   /** Operations on values and on objects. */
   readonly patches: { readonly values: number; readonly objects: number };
+  /** The command that runs the hook for the same; empty if there is none. */
+  readonly command: string;
 }
 
 export interface RunEnd {

@@ -6,6 +6,7 @@ import type { ModuleName } from '../values/module-key.ts';
 import { staleWatches, statesOf } from './binding-problems.ts';
 import type { UnloadedFiles } from './converge-state.ts';
 import type { Explained } from './explained.ts';
+import { sourceFile } from './hook-file.ts';
 import type { Place } from './module-places.ts';
 import { isPutOff } from './put-off.ts';
 import { hookTitle, LONG_MS, type RunInProgress, taskOfRun } from './running-hooks.ts';
@@ -160,19 +161,10 @@ function blockingTask(
     queue: queue.name,
     task: titleOf(head.task),
     error: head.lastError,
-    file: fileOf(head.task, registry),
+    file: 'hook' in head.task ? sourceFile(head.task.hook.hook, registry) : '',
     nextAttemptAt: status.type === 'delayed' ? isoTime(status.retryAtMs) : null,
     hook: hook === undefined ? null : longHook(hook, head.task),
   };
-}
-
-/** The file of the hook that a task runs, as its author knows it: an authorized module runs from a copy. */
-function fileOf(task: Task, registry: Explained['registry']): string {
-  if (!('hook' in task)) return '';
-  const { path } = task.hook.hook;
-  const module = task.type === 'ModuleHookRun' ? registry.find(task.module) : undefined;
-  if (module?.source === undefined || !path.startsWith(module.path)) return path;
-  return `${module.source}${path.slice(module.path.length)}`;
 }
 
 function longHook(run: AgedHook, task: Task | undefined): LongHook {

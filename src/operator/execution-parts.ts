@@ -111,7 +111,7 @@ interface ExecutionOptions
     HookExecutionOptions,
     'configMap' | 'dynamicFlags' | 'followSecrets' | 'hookMetrics' | 'metrics' | 'values'
   > {
-  readonly settings: Pick<Settings, 'hookContextMaxBytes'>;
+  readonly settings: Pick<Settings, 'hookContextMaxBytes' | 'keptHookFailures'>;
   readonly host: { readonly clock: Clock };
   readonly helm: Pick<HelmDriver, 'forgetReads'>;
   readonly hookRuns: HookRuns;
@@ -134,7 +134,7 @@ export function createExecution(
 ): HookExecution {
   const { settings, metrics, hookMetrics, configMap, values, dynamicFlags, followSecrets } = options;
   const { clock } = options.host;
-  const record = recordHookRun(journal, clock);
+  const record = recordHookRun({ journal, clock, registry, isKept: settings.keptHookFailures > 0 });
   return new HookExecution({
     clock,
     values,

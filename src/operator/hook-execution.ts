@@ -8,7 +8,6 @@ import type { BindingType } from '@addon-operator/hook-config/hook-config';
 import type { JsonObject } from '@addon-operator/json';
 import type { PatchOperation as ObjectOperation } from '@addon-operator/kube-client/object-patch/patch-operation';
 import type { HookLabels, HookMetrics } from '@addon-operator/metrics/hook-metrics';
-import type { ResourceUsage } from '@addon-operator/process/process-runner';
 import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
 import { laneName } from '@addon-operator/task-queue/lane-name';
 import {
@@ -23,7 +22,7 @@ import { roomForContexts } from '../hooks/http/http-hooks.ts';
 import { outputSteps, type ParsedOutputs } from '../hooks/parse-outputs.ts';
 import { queueOf } from '../hooks/queue-keys.ts';
 import { isFinal, isNotYet } from '../hooks/retry-errors.ts';
-import type { HookRunResult, HookRuns } from '../hooks/run-hook.ts';
+import type { HookExit, HookRunResult, HookRuns } from '../hooks/run-hook.ts';
 import type { AdmissionResponse, ConversionResponse } from '../hooks/webhook-responses.ts';
 import type { HookFacts } from '../journal/run.ts';
 import type { HookRunLabels, OperatorMetrics } from '../metrics/operator-metrics.ts';
@@ -64,8 +63,6 @@ export interface HookRunFollower {
   readonly log: Logger;
   /** The span of the run, which `end` ends. */
   readonly span: Span;
-  /** Called when the hook has ended well, and what it wrote is applied. */
-  readonly wrote: (facts: HookFacts) => void;
   /** Called after every run, failed or not. */
   readonly end: (end: HookRunEnd) => void;
 }
@@ -78,7 +75,14 @@ export interface HookRunEnd {
   readonly error: string | undefined;
   /** What ended it, if it did not succeed; the daemon's stop included. */
   readonly cause: { readonly error: unknown; readonly isAborted: boolean } | undefined;
+  readonly exit: HookExit;
+  /** Binding contexts that it was given. */
+  readonly contexts: number;
+  /** What it wrote and is applied. */
+  readonly patches: HookFacts['patches'];
 }
+
+const NO_PATCHES = { values: 0, objects: 0 };
 
 /** What one hook run changed for the rest of the daemon. */
 export interface HookEffects {
@@ -157,6 +161,9 @@ export class HookExecution {
     const { log, span } = follower;
     log.debug({}, 'hook started');
     let ending: HookRunEnd['cause'];
+    let exit: HookExit = {};
+    let given = 0;
+    let patches: HookRunEnd['patches'] = NO_PATCHES;
     let onRefused: HookRunResult['onRefused'];
     try {
       const contexts = this.#bindingContexts(run, log);
@@ -171,13 +178,18 @@ export class HookExecution {
       });
       const idempotencyKey = this.#idempotencyKeys.of(task, work);
       const onStart = (pid: number): void => shown.setPid(pid);
+      const onExit = (ended: HookExit): void => void (exit = ended);
       const isAwaited = run.reasons.some(({ type }) => type === 'admission' || type === 'conversion');
       const trace = traceOf(span);
-      const inputs = { bindingContext: document, ...values, idempotencyKey, onStart, isAwaited, ...trace };
+      const calls = { onStart, onExit };
+      const inputs = { bindingContext: document, ...values, idempotencyKey, ...calls, isAwaited, ...trace };
       const running = this.#options.hookRunner.run(hook, inputs, log, ends);
-      const { outputs, usage, ...result } = await running.finally(() => onContexts(covered()));
+      const { outputs, ...result } = await running.finally(() => {
+        given = covered();
+        onContexts(given);
+      });
       onRefused = result.onRefused;
-      if (usage !== undefined) metrics.hookUsage(labels, usage);
+      if (exit.usage !== undefined) metrics.hookUsage(labels, exit.usage);
       // Its module was deleted in the meantime: nothing of it may come back. The same goes for the waits below.
       if (run.hook.isStopped) return NO_EFFECTS;
       const parsed = await finishInSlices(outputSteps(outputs, hook, log), clock);
@@ -191,8 +203,8 @@ export class HookExecution {
       this.#budgets.succeeded(run, queue);
       if (run.hook.hasFailures) run.hook.forgetFailures(bindingsOf(run));
       metrics.hookSucceeded(labels, startedAtMs + clock.steadyMs() - startedMs);
-      follower.wrote(factsOf(parsed, usage, covered()));
-      const contextsOf = covered() > 1 ? { contexts: covered() } : {};
+      patches = countsOf(parsed);
+      const contextsOf = given > 1 ? { contexts: given } : {};
       log.info({ durationMs: roundedMs(clock.steadyMs() - startedMs), ...contextsOf }, 'hook finished');
       return effects;
     } catch (thrown) {
@@ -204,7 +216,7 @@ export class HookExecution {
       shown.end();
       const durationMs = clock.steadyMs() - startedMs;
       const error = ending === undefined || ending.isAborted ? undefined : messageOf(ending.error);
-      follower.end({ run, startedAtMs, durationMs, error, cause: ending });
+      follower.end({ run, startedAtMs, durationMs, error, cause: ending, exit, contexts: given, patches });
       metrics.hookRun(labels, durationMs / 1_000);
     }
   }
@@ -343,17 +355,8 @@ function bytesOf({ context }: Span, outputs: HookOutputTexts): Written['bytes'] 
   return { objects: Buffer.byteLength(kubernetesPatch), values };
 }
 
-function factsOf(
-  { patches, objectOperations }: ParsedOutputs,
-  usage: ResourceUsage | undefined,
-  contexts: number,
-): HookFacts {
-  return {
-    cpuMs: usage && usage.userCpuMs + usage.systemCpuMs,
-    maxRssBytes: usage?.maxRssBytes,
-    contexts,
-    patches: { values: patches.config.length + patches.values.length, objects: objectOperations.length },
-  };
+function countsOf({ patches, objectOperations }: ParsedOutputs): HookFacts['patches'] {
+  return { values: patches.config.length + patches.values.length, objects: objectOperations.length };
 }
 
 /** Hooks of the old format are given one context a run. */

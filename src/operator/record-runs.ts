@@ -1,14 +1,17 @@
 import type { Clock } from '@addon-operator/base/clock';
-import { codeOf, factsOf, messageOf } from '@addon-operator/base/errors';
+import { codeOf, messageOf } from '@addon-operator/base/errors';
 import { type Logger, loggerOf } from '@addon-operator/base/log';
+import { shellWord } from '@addon-operator/base/shell-word';
 import { NO_SPAN, type Span, traceFields } from '@addon-operator/base/trace';
 import type { QueueEntry, TaskOutcome } from '@addon-operator/task-queue';
-import { bindingNameOf } from '../hooks/binding-context.ts';
-import { moduleNameOf } from '../hooks/hook.ts';
+import { bindingNameOf, type RunReason } from '../hooks/binding-context.ts';
+import { fullName, moduleNameOf } from '../hooks/hook.ts';
 import { isFinal, isNotYet } from '../hooks/retry-errors.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { RunEnd, RunStart } from '../journal/run.ts';
 import type { HookRunFollower, ObserveHookRun } from './hook-execution.ts';
+import { sourceFile } from './hook-file.ts';
+import type { ModuleRegistry } from './module-registry.ts';
 import { taskIdOf } from './task-queue-view.ts';
 import { type HookRun, hookOf, moduleOf, type Task } from './tasks.ts';
 
@@ -41,11 +44,19 @@ function failure(error: unknown): RunEnd {
   return { result: code === 'RUN_ABORTED' ? 'aborted' : 'failed', error: messageOf(error), code };
 }
 
+interface RecordHookRunParts {
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly registry: Pick<ModuleRegistry, 'find'>;
+  /** The operator keeps what hooks were given whose runs fail. */
+  readonly isKept: boolean;
+}
+
 /**
  * Records runs of hooks in the journal: as part of the attempt if the hook is what its task runs, else as runs of their
  * own below it.
  */
-export function recordHookRun(journal: Journal, clock: Clock): ObserveHookRun {
+export function recordHookRun({ journal, clock, registry, isKept }: RecordHookRunParts): ObserveHookRun {
   return (run, queue, log) => {
     const attempt = isOwnTask(run) ? journal.attemptIn(queue) : undefined;
     const recorded = attempt ?? journal.beginHook(startOfHook(run, queue, clock));
@@ -58,18 +69,34 @@ export function recordHookRun(journal: Journal, clock: Clock): ObserveHookRun {
         journal.print(recorded, line);
         if (span.context !== undefined) outputBytes += Buffer.byteLength(line);
       }),
-      wrote: (facts) => {
-        journal.noteHook(recorded, facts);
-        span.set({
-          'addon_operator.contexts': facts.contexts,
-          'addon_operator.cpu_ms': facts.cpuMs,
-          'addon_operator.max_rss_bytes': facts.maxRssBytes,
+      end: (end) => {
+        const { cause, contexts, patches, exit } = end;
+        const { exitCode, signal, usage } = exit;
+        const cpuMs = usage && usage.userCpuMs + usage.systemCpuMs;
+        const maxRssBytes = usage?.maxRssBytes;
+        const bindings = bindingsOf(run);
+        const command = commandOf(
+          run,
+          bindings,
+          sourceFile(run.hook.hook, registry),
+          isKept && cause !== undefined,
+        );
+        journal.noteHook(recorded, {
+          bindings,
+          exitCode,
+          signal,
+          cpuMs,
+          maxRssBytes,
+          contexts,
+          patches,
+          command,
         });
-      },
-      end: ({ cause }) => {
         span.set({
           'error.type': codeOf(cause?.error),
-          'addon_operator.exit_code': exitCodeOf(run, cause?.error),
+          'addon_operator.contexts': contexts,
+          'addon_operator.cpu_ms': cpuMs,
+          'addon_operator.max_rss_bytes': maxRssBytes,
+          'addon_operator.exit_code': exitCode,
           'addon_operator.output_bytes': outputBytes,
         });
         span.end(cause === undefined ? {} : { error: messageOf(cause.error) });
@@ -101,12 +128,29 @@ function hookSpan(run: HookRun, attempt: Span): Span {
   });
 }
 
-/** Of an executable that has ended by itself. */
-function exitCodeOf({ hook }: HookRun, error: unknown): number | undefined {
-  if (hook.hook.transport !== 'executable') return undefined;
-  if (error === undefined) return 0;
-  const { exitCode } = factsOf(error);
-  return typeof exitCode === 'number' ? exitCode : undefined;
+function bindingsOf({ reasons }: HookRun): readonly string[] {
+  return [...new Set(reasons.map(bindingNameOf))];
+}
+
+/** What `hook run` cannot run. */
+const REQUESTED: ReadonlySet<RunReason['type']> = new Set(['admission', 'conversion', 'deploy']);
+
+/**
+ * The command that runs the hook for the same, on a machine with its file.
+ *
+ * @param isRecorded the operator has kept what the run was given
+ */
+function commandOf(
+  { hook: { hook }, reasons }: HookRun,
+  [binding = '']: readonly string[],
+  file: string,
+  isRecorded: boolean,
+): string {
+  const path = shellWord(file);
+  if (isRecorded)
+    return `addon-operator hook record --failed ${shellWord(fullName(hook))} && addon-operator hook replay --hook ${path}`;
+  if (reasons.some(({ type }) => REQUESTED.has(type))) return '';
+  return `addon-operator hook run ${path} --binding ${shellWord(binding)}`;
 }
 
 /** Whether the run is what a task is for: those for requests to webhooks have no queue. */

@@ -8,7 +8,7 @@ import { silentLogger } from '@addon-operator/base/log';
 import { execa } from 'execa';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Hook } from '../../src/hooks/hook.ts';
-import type { HookRunResult } from '../../src/hooks/run-hook.ts';
+import type { HookExit, HookRunResult } from '../../src/hooks/run-hook.ts';
 import { CapturedLog } from '../support/captured-log.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { startInProcessHooks } from '../support/in-process-hooks.ts';
@@ -69,8 +69,13 @@ async function fileWith(text: string, name = 'a.ts'): Promise<string> {
   return file;
 }
 
-function run(hook: Hook, signal = never, on = hooks): Promise<HookRunResult> {
-  return on.run(hook, EMPTY, captured.logger, signal);
+function run(
+  hook: Hook,
+  signal = never,
+  on = hooks,
+  onExit: (exit: HookExit) => void = () => undefined,
+): Promise<HookRunResult> {
+  return on.run(hook, { ...EMPTY, onExit }, captured.logger, signal);
 }
 
 async function failure(work: Promise<unknown>): Promise<string> {
@@ -130,7 +135,8 @@ test('run() hands over frozen data and returns what an executable would have wri
     input.metrics.add('m', 1, { l: 'v' });
     input.admission.allow({ patch: [{ op: 'remove', path: '/x' }] });
     input.conversion.failed('no');`);
-  const { outputs, usage } = await run(hook);
+  const exits: HookExit[] = [];
+  const { outputs } = await run(hook, never, hooks, (exit) => exits.push(exit));
   expect(outputs).toEqual({
     valuesPatch: '{"op":"add","path":"/global/a/c","value":{"deep":1}}\n{"op":"remove","path":"/global/a"}',
     configValuesPatch: '{"op":"test","path":"/global/x","value":1}',
@@ -140,7 +146,14 @@ test('run() hands over frozen data and returns what an executable would have wri
     admissionResponse: `{"allowed":true,"warnings":[],"patch":"${Buffer.from('[{"op":"remove","path":"/x"}]').toString('base64')}"}`,
     conversionResponse: '{"failedMessage":"no"}',
   });
-  expect(usage?.maxRssBytes).toBeGreaterThan(1_000_000);
+  expect(exits[0]?.usage?.maxRssBytes).toBeGreaterThan(1_000_000);
+});
+
+test('run() reports what a handler that throws has used', async () => {
+  const exits: HookExit[] = [];
+  const failed = run(await hookWith("throw new Error('no disk');"), never, hooks, (exit) => exits.push(exit));
+  expect(await failure(failed)).toContain('no disk');
+  expect(exits).toEqual([{ usage: expect.objectContaining({ maxRssBytes: expect.any(Number) }) }]);
 });
 
 test('run() keeps the module loaded, gives it the environment of hooks, and logs what it prints as an executable', async () => {

@@ -210,7 +210,11 @@ done
       const { stdout } = await cliRun(
         `runs show ${runs[0]?.id ?? ''} -o table --debug-unix-socket ${join(world.directory, 'debug.socket')}`,
       );
-      expect(stdout).toMatch(/^output {3,}Traceback .*\noutput {5,}main\(\)\n/m);
+      expect(stdout).toMatch(/^exit code +137\nbindings +onStartup\ncontexts +1\nCPU time +\d+ms\nmemory +/m);
+      expect(stdout).toContain(
+        `addon-operator hook run ${world.directory}/global-hooks/a.sh --binding onStartup`,
+      );
+      expect(stdout).toMatch(/^(output +)Traceback .*\n\1 {2}main\(\)\n/m);
     });
 
     test('prints JSON objects as records of their level, with proxying off', async () => {

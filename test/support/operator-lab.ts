@@ -259,6 +259,7 @@ export class OperatorLab {
       hasQueueActions: false,
       version: '0.0.0',
     });
+    const registry = new ModuleRegistry(modules, (module) => this.flaggedOff.has(module));
     const execution = new HookExecution({
       clock,
       metrics,
@@ -272,7 +273,7 @@ export class OperatorLab {
       maxContextBytes: this.#options.maxContextBytes ?? Number.MAX_SAFE_INTEGER,
       enabledModules: () => this.operator.registry.enabled,
       followSecrets: async () => undefined,
-      observe: recordHookRun(this.journal, clock),
+      observe: recordHookRun({ journal: this.journal, clock, registry, isKept: false }),
       hookRunner: new HookRunner({
         runner: {
           run: (spec, signal) => resultOrAbort(this.#runProcess(spec), signal),
@@ -298,7 +299,6 @@ export class OperatorLab {
         },
       },
     });
-    const registry = new ModuleRegistry(modules, (module) => this.flaggedOff.has(module));
     const centre = { registry, converge: new ConvergeState(), globalHooks: new GlobalHooks() };
     const shared = { clock, log: log.logger, metrics, queues, backlog, recorder: labRecorder(clock) };
     const releases = labReleases(this, (what, detail) => this.#call(what, detail));
@@ -403,7 +403,8 @@ export class OperatorLab {
     ) as HookProcess['contexts'];
     const hook = spec.file.slice(1);
     this.calls.push(`${hook} ${contexts.map(wordFor).join('+')}`);
-    const outcome = { isStdoutTruncated: false, stdout: '', durationMs: 0 };
+    const usage = { userCpuMs: 30, systemCpuMs: 10, maxRssBytes: 1_024 };
+    const outcome = { isStdoutTruncated: false, stdout: '', durationMs: 0, usage };
     try {
       await this.behaviours.get(hook)?.({
         contexts,

@@ -141,6 +141,18 @@ function Facts({ run }: { run: RunDetails }): VNode {
       <dd>{durationText(run.waitMs)}</dd>
       <dt>{run.result === 'running' ? 'Runs for' : 'Took'}</dt>
       <dd>{durationText(run.durationMs)}</dd>
+      {run.exitCode !== null && (
+        <>
+          <dt>Exit code</dt>
+          <dd>{run.exitCode}</dd>
+        </>
+      )}
+      {run.signal !== '' && (
+        <>
+          <dt>Killed by</dt>
+          <dd>{run.signal}</dd>
+        </>
+      )}
       {run.cpuMs !== null && (
         <>
           <dt>CPU</dt>
@@ -155,11 +167,25 @@ function Facts({ run }: { run: RunDetails }): VNode {
       )}
       {run.hook !== '' && (
         <>
+          {run.bindings.length > 0 && (
+            <>
+              <dt>Bindings</dt>
+              <dd>{run.bindings.join(', ')}</dd>
+            </>
+          )}
           <dt>Contexts</dt>
           <dd>{run.contexts}</dd>
           <dt>Wrote</dt>
           <dd>
             {counted(run.patches.values, 'value')}, {counted(run.patches.objects, 'object')}
+          </dd>
+        </>
+      )}
+      {run.command !== '' && (
+        <>
+          <dt>Run it</dt>
+          <dd>
+            <code>{run.command}</code>
           </dd>
         </>
       )}

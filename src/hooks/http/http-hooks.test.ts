@@ -92,9 +92,8 @@ test('run() posts contexts and values as they are, and returns the content of th
   const server = await serve((_request, response) =>
     responseJson(response, 200, { metrics: [{ name: 'm', set: 1 }] }),
   );
-  const { outputs, usage } = await run(`address: ${server.url}/a?b=c`);
+  const { outputs } = await run(`address: ${server.url}/a?b=c`);
   expect(outputs.metrics).toBe('{"name":"m","set":1}');
-  expect(usage).toBeUndefined();
   const [request] = server.requests;
   expect(request).toMatchObject({ method: 'POST', path: '/a', query: { b: 'c' } });
   expect(request?.headers).toMatchObject({

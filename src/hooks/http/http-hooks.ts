@@ -101,7 +101,7 @@ export class HttpHooks implements HookRuns {
     log.debug({ status: response.status, responseBytes: response.body.length }, 'HTTP hook responded');
     const refusal = refusalOf(response, 'the file');
     if (refusal !== undefined) throw this.#refused(hook, endpoint, response, refusal);
-    return { outputs: understood(hook, endpoint, response), usage: undefined };
+    return { outputs: understood(hook, endpoint, response) };
   }
 
   #refused(

@@ -74,7 +74,11 @@ export class InProcessHooks {
         signal,
       )
       .finally(output.end);
-    if ('leakedTimers' in response) this.#warnOf(response, log);
+    if ('leakedTimers' in response) {
+      const { userCpuMs, systemCpuMs, memoryBytes: maxRssBytes } = response;
+      inputs.onExit?.({ usage: { userCpuMs, systemCpuMs, maxRssBytes } });
+      this.#warnOf(response, log);
+    }
     return resultOf(hook, response, timeoutMs);
   }
 
@@ -88,10 +92,8 @@ export class InProcessHooks {
 
 function resultOf(hook: Hook, response: WorkerResponse, timeoutMs: number | undefined): HookRunResult {
   switch (response.type) {
-    case 'done': {
-      const { userCpuMs, systemCpuMs, memoryBytes: maxRssBytes } = response;
-      return { outputs: outputsOf(response.outputs), usage: { userCpuMs, systemCpuMs, maxRssBytes } };
-    }
+    case 'done':
+      return { outputs: outputsOf(response.outputs) };
     case 'timed-out':
       throw new OperatorError('HOOK_TIMEOUT', `${title(hook)} was stopped: ${whyNot(response, timeoutMs)}`);
     case 'failed':

@@ -27,6 +27,10 @@ export const RUN_PROPERTIES = {
   module: text('Name of the module; empty for a global task.'),
   hook: text('Name of the hook.'),
   binding: text('Kind of the binding of a hook run.'),
+  bindings: list(
+    text('Name of a binding.'),
+    'The bindings that a hook was run for; empty until its run has ended.',
+  ),
   trigger: text('What led to it.'),
   triggeredBy: TRIGGERED_BY,
   attempt: { type: 'integer', minimum: 1, description: 'Number of the attempt.' },
@@ -38,6 +42,11 @@ export const RUN_PROPERTIES = {
   result: oneOf(['success', 'failed', 'repeat', 'aborted', 'running'], 'How it ended.'),
   error: text('Why it failed.'),
   code: text('Code of that error (docs/errors.md).'),
+  exitCode: {
+    type: ['integer', 'null'],
+    description: 'Exit code of an executable hook that ended by itself.',
+  },
+  signal: text('What killed the hook, such as SIGKILL.'),
   cpuMs: { type: ['number', 'null'], description: 'CPU time of a hook, if it is known.' },
   maxRssBytes: { type: ['number', 'null'], description: 'Most memory of a hook, if it is known.' },
   contexts: count('Binding contexts that a hook was given.'),
@@ -49,6 +58,7 @@ export const RUN_PROPERTIES = {
     { values: count('Operations on values.'), objects: count('Operations on objects.') },
     'What a hook wrote.',
   ),
+  command: text('The command that runs the hook for the same; empty if there is none.'),
   outputLength: count('Characters that the hook printed.'),
 };
 
