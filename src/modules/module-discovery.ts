@@ -178,7 +178,7 @@ async function verdictOfScript(
         `the enabled script of module '${module.name}' failed: ${messageOf(cause)}`,
         `; no module is enabled, disabled or run until it succeeds: fix ${module.enabledScript ?? 'it'}, it is retried`,
       ),
-      { cause },
+      { cause, ...(module.enabledScript !== undefined && { facts: { file: module.enabledScript } }) },
     );
   }
 }

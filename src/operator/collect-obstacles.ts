@@ -6,7 +6,7 @@ import type { ModuleName } from '../values/module-key.ts';
 import { staleWatches, statesOf } from './binding-problems.ts';
 import type { UnloadedFiles } from './converge-state.ts';
 import type { Explained } from './explained.ts';
-import { sourceFile } from './hook-file.ts';
+import { failedPartOf, sourceFile } from './hook-file.ts';
 import type { Place } from './module-places.ts';
 import { isPutOff } from './put-off.ts';
 import { hookTitle, LONG_MS, type RunInProgress, taskOfRun } from './running-hooks.ts';
@@ -161,10 +161,19 @@ function blockingTask(
     queue: queue.name,
     task: titleOf(head.task),
     error: head.lastError,
-    file: 'hook' in head.task ? sourceFile(head.task.hook.hook, registry) : '',
+    file: failedFile(head, registry),
     nextAttemptAt: status.type === 'delayed' ? isoTime(status.retryAtMs) : null,
     hook: hook === undefined ? null : longHook(hook, head.task),
   };
+}
+
+/** The file that failed: of the hook that the task runs, or that ended the run of a module, or an enabled script. */
+function failedFile({ task, lastFacts }: QueueEntry<Task>, registry: Explained['registry']): string {
+  if ('hook' in task) return sourceFile(task.hook.hook, registry);
+  const part = 'module' in task ? failedPartOf(task, registry.tracked.get(task.module)) : undefined;
+  if (part?.type === 'hook') return sourceFile(part.hook, registry);
+  const file = lastFacts?.['file'];
+  return typeof file === 'string' ? file : '';
 }
 
 function longHook(run: AgedHook, task: Task | undefined): LongHook {

@@ -18,6 +18,7 @@ import { staleBindings, unfilteredObjects } from './binding-problems.ts';
 import { type CommonObstacles, commonObstacles, obstaclesOf } from './collect-obstacles.ts';
 import { driftOf } from './explain-drift.ts';
 import type { Explained } from './explained.ts';
+import { failedPartOf, sourceFile } from './hook-file.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import { isIsolated } from './isolation.ts';
 import { type Place, type PlacesByModule, placesByModule } from './module-places.ts';
@@ -26,6 +27,7 @@ import { isPutOff, putOffText } from './put-off.ts';
 import type { ReleaseInCluster } from './releases.ts';
 import { titleOf } from './task-queue-view.ts';
 import { moduleOf, type Task } from './tasks.ts';
+import type { ModulePart } from './tracked-module.ts';
 import { unfinishedRuns } from './unfinished-runs.ts';
 
 /** In a list of all modules, where many wait for the same task. */
@@ -417,18 +419,31 @@ function failureOf(operator: Explained, name: ModuleName, places: readonly Place
   const tracked = operator.registry.tracked.get(name);
   if (tracked?.stall !== undefined) {
     const { error, code } = tracked.stall;
-    return { error, ...(code !== undefined && { code }), attempts: 1, nextAttemptAt: null, isGivenUp: true };
+    return {
+      error,
+      ...placeOfPart(operator, tracked.failedPart),
+      ...(code !== undefined && { code }),
+      attempts: 1,
+      nextAttemptAt: null,
+      isGivenUp: true,
+    };
   }
   const failed = failedPlaceOf(places);
   if (failed === undefined) return null;
   const { queue, entry, index } = failed;
   return {
     error: entry.lastError,
+    ...placeOfPart(operator, failedPartOf(entry.task, tracked)),
     ...(entry.lastCode !== undefined && { code: entry.lastCode }),
     attempts: entry.failures,
     nextAttemptAt: index === 0 ? timeOrNull(nextAttemptMs(queue)) : null,
     isGivenUp: false,
   };
+}
+
+function placeOfPart({ registry }: Explained, part: ModulePart | undefined): Pick<ModuleFailure, 'place'> {
+  if (part?.type !== 'hook') return part === undefined ? {} : { place: part };
+  return { place: { type: 'hook', file: sourceFile(part.hook, registry), binding: part.binding } };
 }
 
 function pauseOf({ pauses }: Explained, name: ModuleName): ModulePause | null {

@@ -52,7 +52,7 @@ export function failedReconcile(
   const { module } = task;
   const message = messageOf(error);
   const tracked = operator.registry.tracked.get(module);
-  tracked?.history.noteError(message);
+  tracked?.noteFailure(message);
   if (task.type === 'ModuleDelete') {
     metrics.moduleDeleteError(module);
     log.error(
@@ -98,7 +98,7 @@ export function stallModule(
     type: event,
     stall: { error: message, ...(code !== undefined && { code }), isByRequirement },
   });
-  tracked.history.noteError(message);
+  if (event === 'run-aborted') tracked.noteFailure(message);
   operator.log.error(
     { module: tracked.module.name, phase: tracked.phase, ...errorFields(error) },
     'ModuleRun failed permanently. It is not retried until values, ConfigMap or files change, or a run is requested.',

@@ -204,7 +204,9 @@ async function perform(
 ): Promise<TaskOutcome<Task>> {
   if (step === 'abort') return abortModule(operator, tracked, task);
   if (task.type === 'ModuleRun') {
+    tracked.enterPart({ type: 'requirements' });
     checkRequirements(operator, tracked.module);
+    tracked.enterPart(undefined);
     const request = { tracked, task, queue, isForced: tracked.state.isForcePending };
     const wasReady = operator.registry.hasBeenReady(task.module);
     const outcome = await operator.runner.run(request, signal);

@@ -1,15 +1,22 @@
 import type { KubernetesBinding } from '@addon-operator/hook-config/hook-config';
+import type { Hook } from '../hooks/hook.ts';
 
 interface Expected {
   readonly isWaitedFor: boolean;
   readonly isLost: boolean;
 }
 
+/** A run that failed and is not retried. */
+interface SynchronizationFailure {
+  readonly hook: Hook;
+  readonly error: unknown;
+}
+
 /** The bindings with a pending Synchronization, and who waits for them. */
 export class Synchronization {
   readonly #pending = new Map<KubernetesBinding, Expected>();
   #waiters: (() => void)[] = [];
-  #failure: { readonly error: unknown } | undefined;
+  #failure: SynchronizationFailure | undefined;
 
   /** Whether nothing is pending that is waited for. */
   get isDone(): boolean {
@@ -47,14 +54,14 @@ export class Synchronization {
    * The run for a binding failed and is not retried. What waits for it fails with the error, and the run is to be queued
    * again by what comes later.
    */
-  fail(binding: KubernetesBinding, error: unknown): void {
+  fail(binding: KubernetesBinding, failure: SynchronizationFailure): void {
     if (!this.#pending.has(binding)) return;
-    this.#failure = { error };
+    this.#failure = failure;
     this.lose(binding);
   }
 
   /** The failure of a run since the last call; undefined without one. */
-  takeFailure(): { readonly error: unknown } | undefined {
+  takeFailure(): SynchronizationFailure | undefined {
     const failure = this.#failure;
     this.#failure = undefined;
     return failure;

@@ -1,4 +1,5 @@
 import type { FlowPass } from '../extensions/flow/flow-pass.ts';
+import type { Hook } from '../hooks/hook.ts';
 import type { Module } from '../modules/module.ts';
 import type { ReleaseFacts } from '../status/module-facts.ts';
 import type { ModuleOperation } from '../status/module-object.ts';
@@ -31,6 +32,11 @@ export interface OngoingReconcile {
   readonly operation: ModuleOperation | undefined;
   readonly flow: FlowPass;
 }
+
+/** The part of a module that a run or a deletion has come to. */
+export type ModulePart =
+  | { readonly type: 'hook'; readonly hook: Hook; readonly binding: string }
+  | { readonly type: 'requirements' };
 
 /** What is done with a module in a reconcile: one of these. */
 export type ReconcileStep = 'abort' | 'force-reconcile' | 'delete' | 'reconcile';
@@ -79,6 +85,8 @@ export class TrackedModule {
   #ongoing: OngoingReconcile | undefined;
   #synchronization = new Synchronization();
   #history = new RunHistory();
+  #part: ModulePart | undefined;
+  #failedPart: ModulePart | undefined;
   #release = new KnownRelease();
 
   constructor(module: Module) {
@@ -149,6 +157,23 @@ export class TrackedModule {
     return this.#ongoing;
   }
 
+  /** What failed in the last attempt that failed; undefined for something else than these parts. */
+  get failedPart(): ModulePart | undefined {
+    return this.#failedPart;
+  }
+
+  /** @param part undefined after one of these parts */
+  enterPart(part: ModulePart | undefined): void {
+    this.#part = part;
+  }
+
+  /** The attempt failed in the part that it has come to. */
+  noteFailure(message: string): void {
+    this.#history.noteError(message);
+    this.#failedPart = this.#part;
+    this.#part = undefined;
+  }
+
   /** Takes the module over as it was read again. */
   reload(module: Module): void {
     this.#module = module;
@@ -162,6 +187,7 @@ export class TrackedModule {
     // An abort decides by what there was to do.
     if (ongoing.step !== 'abort') this.apply({ type: 'attempt-started' });
     this.#ongoing = ongoing;
+    this.#part = undefined;
   }
 
   endReconcile(): void {

@@ -10,6 +10,7 @@ export const WHY_IDS = [
   'synchronized',
   'before-helm',
   'helm',
+  'hooks',
   'ready',
 ] as const;
 export type WhyId = (typeof WHY_IDS)[number];

@@ -414,7 +414,10 @@ test('each thing in the way that needs a person has a remedy', () => {
 
 test('what has to end first is the first cause', () => {
   const { explanation } = factsOf(
-    { status: 'failing', failure: FAILURE },
+    {
+      status: 'failing',
+      failure: { ...FAILURE, place: { type: 'hook', file: '/a.sh', binding: 'beforeHelm' } },
+    },
     { configProblem: 'no map', blocksOwn: TASK, hooks: [HOOK] },
   );
   expect(explanation.causes.map(({ node, reason }) => `${node} ${reason}`)).toEqual([

@@ -11,7 +11,7 @@ export interface BlockingTask {
   readonly task: string;
   /** Empty while it has not failed. */
   readonly error: string;
-  /** The executable or file that it runs; empty if it runs more than one, or none. */
+  /** The executable or file that failed; empty if that is not known. */
   readonly file: string;
   /** Null while an attempt runs. */
   readonly nextAttemptAt: string | null;
@@ -189,8 +189,8 @@ function* runCauses(explained: Explained, obstacles: Obstacles): Generator<Cause
     yield failed(explained, progress !== 'none');
   else if (status === 'deleting' && isPutOff) yield deletionPutOff(explained);
   for (const { hook, text, remedy } of failedHooks)
-    yield cause('synchronized', 'HookFailed', text, { isStalled: true, ref: `hook/${hook}`, remedy });
-  for (const hook of hooks) yield running(nodeOfBinding(hook.binding), hook);
+    yield cause('hooks', 'HookFailed', text, { isStalled: true, ref: `hook/${hook}`, remedy });
+  for (const hook of hooks) yield running(nodeOfHook(hook.binding, explained.step), hook);
   if (blocksOwn !== null && blocksOwn.queue !== blocksAll?.queue) yield blocked('queue', blocksOwn);
   for (const { text, isForbidden } of staleBindings)
     yield cause('synchronized', isForbidden ? 'Forbidden' : 'WatchFailed', text, {
@@ -278,7 +278,7 @@ function failed(explained: Explained, isActive: boolean): Cause {
     isStalled: failure.code !== 'RELEASE_BLOCKED' && failure.code !== 'HOOK_TEMPORARY',
     until: failure.nextAttemptAt,
     ref,
-    remedy: retryRemedy(hookFile(explained, failure.error)),
+    remedy: retryRemedy(failure.place?.type === 'hook' ? failure.place.file : ''),
   });
 }
 
@@ -287,36 +287,36 @@ export function failureMessage({ code, error }: ModuleFailure): string {
   return code === undefined ? error : `${code}: ${error}`;
 }
 
-/** The file of the hook that an error of a module names; empty if it names none. */
-function hookFile({ path }: Explained, error: string): string {
-  const hook = /\bmodule hook '([^']+)'/u.exec(error)?.[1];
-  return hook === undefined ? '' : `${path}/${hook}`;
-}
-
-/** The enabled script that an error of a discovery names. */
-function scriptFile(error: string): string {
-  return /: fix (\S+), it is retried$/u.exec(error)?.[1] ?? '';
-}
-
 function retryRemedy(file: string): string {
   return file === ''
     ? `mend what the error names; ${RETRIED}`
     : `mend ${file} or what its error names; ${RETRIED}`;
 }
 
-function nodeOfFailure({ step }: Explained, failure: ModuleFailure): WhyId {
-  const code: string = failure.code ?? '';
-  const { error } = failure;
-  if (code.startsWith('HELM') || code.startsWith('RELEASE')) return 'helm';
-  if (step === 'startup' || step.includes('synchronization')) return 'synchronized';
-  if (/\bafterHelm\b/u.test(error)) return 'ready';
-  if (code.startsWith('HOOK') || /\bhook\b/u.test(error)) return 'before-helm';
-  return 'helm';
+function nodeOfFailure({ step }: Explained, { place }: ModuleFailure): WhyId {
+  if (place?.type === 'requirements') return 'requirements';
+  if (place?.type === 'hook') return nodeOfHook(place.binding, step);
+  return isBeforeHelm(step) ? 'synchronized' : 'helm';
 }
 
-function nodeOfBinding(binding: string): WhyId {
-  if (binding === 'beforeHelm') return 'before-helm';
-  return binding === 'afterHelm' ? 'ready' : 'synchronized';
+function nodeOfHook(binding: string, step: string): WhyId {
+  switch (binding) {
+    case 'beforeHelm':
+      return 'before-helm';
+    case 'afterHelm':
+      return 'ready';
+    case 'onStartup':
+    case 'beforeDeleteHelm':
+    case 'afterDeleteHelm':
+      return 'synchronized';
+    default:
+      // Until then nothing but Synchronizations runs.
+      return isBeforeHelm(step) ? 'synchronized' : 'hooks';
+  }
+}
+
+function isBeforeHelm(step: string): boolean {
+  return step === 'startup' || step.includes('synchronization');
 }
 
 const FAILS = ' fails: ';
@@ -357,7 +357,7 @@ function blockedBy(node: WhyId, { queue, task, error, file, nextAttemptAt, hook 
       isStalled: true,
       until: nextAttemptAt,
       ref,
-      remedy: retryRemedy(file || scriptFile(error)),
+      remedy: retryRemedy(file),
     },
   );
 }

@@ -107,8 +107,16 @@ export interface ModuleDrift {
   readonly uncompared?: readonly { readonly resource: string; readonly error: string }[];
 }
 
+/** The part of a module that failed. */
+export type FailurePlace =
+  /** `binding` is its kind, such as `beforeHelm`. */
+  | { readonly type: 'hook'; readonly file: string; readonly binding: string }
+  | { readonly type: 'requirements' };
+
 export interface ModuleFailure {
   readonly error: string;
+  /** Absent for what is neither: the part follows from the phase. */
+  readonly place?: FailurePlace;
   /** One of the codes in docs/errors.md; absent for an error that has none. */
   readonly code?: ErrorCode;
   /** Failed attempts in a row. */

@@ -62,12 +62,19 @@ test.each<[string, Partial<Explained>, Partial<Obstacles>, string | null]>([
   [
     'an enabled script that fails',
     {},
-    { blocksAll: { ...TASK, file: '', error: 'no answer: fix /modules/db/enabled, it is retried' } },
+    { blocksAll: { ...TASK, file: '/modules/db/enabled', error: 'no answer' } },
     'mend /modules/db/enabled or what its error names; the operator tries again by itself',
   ],
   [
     'a hook of its own that fails',
-    { status: 'failing', failure: { ...FAILURE, error: "module hook 'hooks/a.sh' failed: no disk" } },
+    {
+      status: 'failing',
+      failure: {
+        ...FAILURE,
+        error: 'no disk',
+        place: { type: 'hook', file: '/modules/001-web/hooks/a.sh', binding: 'schedule' },
+      },
+    },
     {},
     'mend /modules/001-web/hooks/a.sh or what its error names; the operator tries again by itself',
   ],

@@ -47,6 +47,8 @@ const FAILURE = {
   nextAttemptAt: NEXT,
   isGivenUp: false,
 } as const;
+const HOOK_FILE = '/modules/001-web/hooks/a.sh';
+const hookPlace = (binding: string) => ({ type: 'hook', file: HOOK_FILE, binding }) as const;
 const PAUSE = { reason: 'disks', since: '', until: NEXT, isOfAll: false };
 const BLOCKED = {
   queue: 'main',
@@ -90,36 +92,36 @@ function response(extender: string, file: string | null): readonly FlagResponse[
 type Row = readonly [string, WhyNode, string, Partial<WhyNode>];
 
 const ROWS: readonly Row[] = [
-  ['ready', treeOf({}), 'yes yes yes yes yes yes yes yes yes yes yes', {}],
-  ['without a decision', treeOf({ ...OFF, status: 'undecided' }), 'yes yes yes - yes yes - - - - -', {}],
+  ['ready', treeOf({}), 'yes yes yes yes yes yes yes yes yes yes yes yes', {}],
+  ['without a decision', treeOf({ ...OFF, status: 'undecided' }), 'yes yes yes - yes yes - - - - - -', {}],
   [
     'denied',
     treeOf({ status: 'unauthorized', reason: 'not authorized: no signature', step: 'not started' }),
-    'no yes yes yes yes yes - - - - -',
+    'no yes yes yes yes yes - - - - - -',
     { id: 'authorized', text: 'not authorized: no signature' },
   ],
   [
     'without a directory',
     treeOf({ ...OFF, status: 'held', reason: 'its directory is gone', waitsFor: ['a decision'] }),
-    'yes no yes - yes yes - - - - -',
+    'yes no yes - yes yes - - - - - -',
     { id: 'found', remedy: 'a decision' },
   ],
   [
     'behind a refused ConfigMap',
     treeOf({}, { configProblem: 'replicas: must be integer' }),
-    'yes yes no yes yes yes yes yes yes yes yes',
+    'yes yes no yes yes yes yes yes yes yes yes yes',
     { id: 'config', ref: 'configmap', remedy: 'correct the ConfigMap with `kubectl edit configmap`' },
   ],
   [
     'behind an enabled script that fails',
     treeOf({ ...OFF, status: 'undecided' }, { blocksAll: BLOCKED }),
-    'yes yes yes no yes yes - - - - -',
+    'yes yes yes no yes yes - - - - - -',
     { id: 'enabled', ref: 'queue/main', until: NEXT },
   ],
   [
     'disabled as no source sets its flag',
     treeOf({ ...OFF, source: 'default', reason: 'no source sets the flag of the module' }, {}, []),
-    'yes yes yes no yes yes - - - - -',
+    'yes yes yes no yes yes - - - - - -',
     {
       id: 'enabled',
       remedy: 'set `webEnabled: true` in values.yaml or `webEnabled: "true"` in the ConfigMap',
@@ -128,7 +130,7 @@ const ROWS: readonly Row[] = [
   [
     'disabled by values.yaml',
     treeOf({ ...OFF, source: 'common-values' }, {}, response('Static', '/modules/values.yaml')),
-    'yes yes yes no yes yes - - - - -',
+    'yes yes yes no yes yes - - - - - -',
     {
       id: 'enabled',
       remedy: 'set `webEnabled: true` in /modules/values.yaml or `webEnabled: "true"` in the ConfigMap',
@@ -137,13 +139,13 @@ const ROWS: readonly Row[] = [
   [
     'disabled by the ConfigMap',
     treeOf({ ...OFF, source: 'config-map' }, {}, response('KubeConfig', null)),
-    'yes yes yes no yes yes - - - - -',
+    'yes yes yes no yes yes - - - - - -',
     { id: 'enabled', remedy: 'set `webEnabled: "true"` in the ConfigMap' },
   ],
   [
     'disabled by a global hook',
     treeOf({ ...OFF, source: 'global-hook' }, {}, response('DynamicallyEnabled', 'a.sh')),
-    'yes yes yes no yes yes - - - - -',
+    'yes yes yes no yes yes - - - - - -',
     {
       id: 'enabled',
       remedy: 'set `webEnabled: "true"` in the ConfigMap, which counts more than the global hook',
@@ -152,7 +154,7 @@ const ROWS: readonly Row[] = [
   [
     'disabled by its script',
     treeOf({ ...OFF, source: 'enabled-script' }, {}, response('ScriptEnabled', '/modules/001-web/enabled')),
-    'yes yes yes no yes yes - - - - -',
+    'yes yes yes no yes yes - - - - - -',
     { id: 'enabled', remedy: '/modules/001-web/enabled decides: change the script, or what it looks at' },
   ],
   [
@@ -163,19 +165,19 @@ const ROWS: readonly Row[] = [
       reason: 'requires module db, which does not exist',
       requires: [DB],
     }),
-    'yes yes yes yes yes no - - - - -',
+    'yes yes yes yes yes no - - - - - -',
     { id: 'requirements', ref: 'module/db', text: 'requires module db, which does not exist' },
   ],
   [
     'paused',
     treeOf({ status: 'paused', pause: PAUSE }),
-    'yes yes yes yes no yes yes yes yes yes yes',
+    'yes yes yes yes no yes yes yes yes yes yes yes',
     { id: 'not-paused', until: NEXT, remedy: '`addon-operator module resume web`' },
   ],
   [
     'behind a task of others that fails',
     treeOf({ status: 'starting', step: 'startup' }, { blocksOwn: { ...BLOCKED, task: 'ModuleRun db' } }),
-    'yes yes yes yes yes yes no - - - -',
+    'yes yes yes yes yes yes no - - - - -',
     { id: 'queue', ref: 'queue/main' },
   ],
   [
@@ -185,25 +187,25 @@ const ROWS: readonly Row[] = [
       step: 'startup',
       waitsFor: ['ModuleRun:main:db in front of it in queue main'],
     }),
-    'yes yes yes yes yes yes - - - - -',
+    'yes yes yes yes yes yes - - - - - -',
     {},
   ],
   [
     'without a permission',
     treeOf({}, { staleBindings: [{ text: "binding 'pods' has no snapshot", isForbidden: true }] }),
-    'yes yes yes yes yes yes yes no yes yes yes',
+    'yes yes yes yes yes yes yes no yes yes yes yes',
     { id: 'synchronized', text: "binding 'pods' has no snapshot" },
   ],
   [
     'with a beforeHelm hook that fails',
-    treeOf({ status: 'failing', step: 'helm', failure: FAILURE }),
-    'yes yes yes yes yes yes yes yes no - -',
+    treeOf({ status: 'failing', step: 'helm', failure: { ...FAILURE, place: hookPlace('beforeHelm') } }),
+    'yes yes yes yes yes yes yes yes no - - -',
     { id: 'before-helm', until: NEXT },
   ],
   [
     'with a chart that fails',
     treeOf({ status: 'failing', step: 'helm', failure: { ...FAILURE, code: 'HELM_FAILED' } }),
-    'yes yes yes yes yes yes yes yes - no -',
+    'yes yes yes yes yes yes yes yes - no - -',
     { id: 'helm' },
   ],
   [
@@ -211,10 +213,29 @@ const ROWS: readonly Row[] = [
     treeOf({
       status: 'failing',
       step: 'helm',
-      failure: { ...FAILURE, error: 'hooks by binding afterHelm' },
+      failure: { ...FAILURE, place: hookPlace('afterHelm') },
     }),
-    'yes yes yes yes yes yes yes yes - - no',
+    'yes yes yes yes yes yes yes yes - - - no',
     { id: 'ready' },
+  ],
+  [
+    'with a schedule hook that fails and prints names of bindings',
+    treeOf({
+      status: 'failing',
+      failure: { ...FAILURE, error: 'no beforeHelm hook, no afterHelm', place: hookPlace('schedule') },
+    }),
+    'yes yes yes yes yes yes yes yes yes yes no -',
+    { id: 'hooks', remedy: `mend ${HOOK_FILE} or what its error names; the operator tries again by itself` },
+  ],
+  [
+    'with a Synchronization that fails',
+    treeOf({
+      status: 'failing',
+      step: 'wait-for-synchronization',
+      failure: { ...FAILURE, place: hookPlace('kubernetes') },
+    }),
+    'yes yes yes yes yes yes yes no - - - -',
+    { id: 'synchronized' },
   ],
 ];
 
@@ -316,6 +337,7 @@ yes   requirements        it requires no other module
 -     synchronized        not reached
 -     before-helm         not reached
 -     helm                not reached
+-     hooks               not reached
 -     ready               not reached
 `);
   expect(explanationText({ ...READY, why: treeOf({}) })).not.toContain('CONDITION');

@@ -101,7 +101,11 @@ function leafOf(id: WhyId, explanation: Omit<ModuleExplanation, 'why'>, details:
       const revision = release === null ? '' : `, revision ${release.revision} of its release`;
       return reached(explanation, 'ready', `its chart is deployed${revision}`);
     }
+    case 'hooks':
+      return reached(explanation, 'ready', 'no run of its hooks for schedules and events fails');
     case 'ready': {
+      // The run of the module did, and yet the module is not ready.
+      if (status === 'failing') return NOT_REACHED;
       const count = drift?.objects.length ?? 0;
       const isUnwatched = drift === null && release !== null;
       const changed = count === 0 ? '' : `; others changed ${count} of its objects`;

@@ -20,6 +20,7 @@ const NAMES: Readonly<Record<string, string>> = {
   synchronized: 'Hooks synchronized',
   'before-helm': 'beforeHelm hooks',
   helm: 'Chart deployed',
+  hooks: 'Its hooks',
   ready: 'Ready',
 };
 

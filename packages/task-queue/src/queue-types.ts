@@ -1,5 +1,5 @@
 import type { Clock } from '@addon-operator/base/clock';
-import type { ErrorCode } from '@addon-operator/base/errors';
+import type { ErrorCode, ErrorFacts } from '@addon-operator/base/errors';
 import type { Places } from './places.ts';
 
 /** A task in a queue, with what happened to it so far. */
@@ -25,6 +25,8 @@ export interface QueueEntry<T> {
   readonly lastError: string;
   /** The code of that error; absent where it has none. */
   readonly lastCode?: ErrorCode | undefined;
+  /** What else is known of that error; absent before the first failure. */
+  readonly lastFacts?: ErrorFacts;
 }
 
 /** What a handler says about the task it was given. */

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { retryDelayMs } from '@addon-operator/base/backoff';
 import type { Clock } from '@addon-operator/base/clock';
-import { codeOf, type ErrorCode, messageOf } from '@addon-operator/base/errors';
+import { codeOf, type ErrorCode, type ErrorFacts, factsOf, messageOf } from '@addon-operator/base/errors';
 import { guarded, nothing, unchanged } from './guarded.ts';
 import type {
   Lane,
@@ -47,6 +47,7 @@ interface MutableEntry<T> {
   isFailing: boolean;
   lastError: string;
   lastCode?: ErrorCode | undefined;
+  lastFacts?: ErrorFacts;
   /** A failure from before the task came into this queue, which is still to be waited for. */
   earlierFailure?: TaskOutcome<T>;
 }
@@ -349,6 +350,7 @@ export class TaskQueue<T> {
         entry.retryDelayMs = delayMs;
         entry.lastError = messageOf(outcome.error);
         entry.lastCode = codeOf(outcome.error);
+        entry.lastFacts = factsOf(outcome.error);
         this.#onFailure(entry, { error: outcome.error, delayMs });
         await this.#delay(delayMs, signal);
         return;

@@ -88,6 +88,7 @@ export class ModuleLifecycle {
         repeatedBy: task,
         ...originOf(task),
       };
+      tracked.enterPart({ type: 'hook', hook: runtime.hook, binding });
       await runtime.waitForTurn(signal);
       try {
         const effects = await this.#parts.execution.run(
@@ -104,5 +105,6 @@ export class ModuleLifecycle {
         });
       }
     }
+    tracked.enterPart(undefined);
   }
 }

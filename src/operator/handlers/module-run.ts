@@ -121,7 +121,10 @@ export class ModuleRunner {
   #waitForSynchronization(tracked: TrackedModule, task: ModuleRun, queue: TaskQueue<Task>): Step {
     const { synchronization, module } = tracked;
     const failure = synchronization.takeFailure();
-    if (failure !== undefined) throw failure.error;
+    if (failure !== undefined) {
+      tracked.enterPart({ type: 'hook', hook: failure.hook, binding: 'kubernetes' });
+      throw failure.error;
+    }
     if (synchronization.isDone) {
       tracked.apply({ type: 'synchronized' });
       return NEXT;

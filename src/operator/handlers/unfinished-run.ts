@@ -57,7 +57,8 @@ export function giveUp(
   const { owner } = task.hook.hook;
   const synchronization = router.synchronizationOf(owner);
   for (const binding of synchronizedBindings(task.reasons))
-    if (owner.type === 'module' && isWaitedFor(binding)) synchronization?.fail(binding, error);
+    if (owner.type === 'module' && isWaitedFor(binding))
+      synchronization?.fail(binding, { hook: task.hook.hook, error });
   finishSynchronization({ router }, task, (binding) => owner.type === 'global' || !isWaitedFor(binding));
   log.error(
     errorFields(error),
