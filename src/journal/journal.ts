@@ -247,7 +247,7 @@ export class Journal {
   #noteModuleRun(run: JournalRun): void {
     const { type, module } = run;
     const last = type === 'ModuleRun' ? lastRunOf(run) : null;
-    if (last === null || last.result === 'repeat') return;
+    if (last === null || last.result === 'repeat' || last.result === 'skipped') return;
     const recent = `${this.#modules.get(module)?.recent ?? ''}${last.result.charAt(0)}`;
     this.#modules.set(module, { last, recent: recent.slice(-SHOWN_RESULTS) });
   }

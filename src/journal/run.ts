@@ -3,8 +3,9 @@ import type { OutputBuffer } from './output-buffer.ts';
 
 /**
  * How a run ended. `repeat`: it waits for something and is run again. `aborted`: a user ended it, or the operator stopped.
+ * `skipped`: nothing was done, such as for a module that is paused.
  */
-export type RunResult = 'success' | 'failed' | 'repeat' | 'aborted';
+export type RunResult = 'success' | 'failed' | 'repeat' | 'skipped' | 'aborted';
 
 /** What is known when a run begins. Strings are empty where there is nothing. */
 export interface RunStart {

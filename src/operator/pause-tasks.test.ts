@@ -20,6 +20,26 @@ test('a paused module is not run, and made up for when it is resumed', async () 
   expect(deployed(lab.takeCalls())).toEqual(['deploy db']);
 });
 
+test.each(['paused', 'handed over'])(
+  'runs of a module that is %s are skipped, and are no successes of it',
+  async (what) => {
+    await using lab = await operatorLab(['db', 'web'], { 'db/a.sh': { beforeHelm: 1 } });
+    lab.behaviours.set('db/a.sh', failing);
+    await lab.converge();
+    expect(lab.journal.byModule().get('db')?.recent).toBe('f');
+    if (what === 'paused') lab.pauses.set('db', PAUSE);
+    if (what === 'handed over') lab.handedOver.add('db');
+    lab.operator.router.main.cutDelay();
+    await lab.settle();
+    expect(lab.journal.list({ module: 'db', limit: 1 }).runs[0]).toMatchObject({
+      result: 'skipped',
+      error: '',
+    });
+    expect(lab.journal.byModule().get('db')?.recent).toBe('f');
+    expect(lab.calls).not.toContain('deploy db');
+  },
+);
+
 test.each([
   ['run', { 'db/a.sh': { beforeHelm: 1 } }, 'hook is broken'],
   ['CRDs', {}, 'refused'],

@@ -94,6 +94,8 @@ function inOrder(stages: readonly Stage[]): Next {
   return stages.reduceRight<Next>((next, stage) => (attempt) => stage(attempt, next), unhandled);
 }
 
+type SkippingParts = Pick<Operator, 'journal'>;
+
 const SUCCESS: Outcome = { type: 'success' };
 
 /**
@@ -186,17 +188,24 @@ export function logFailure({ log, journal }: Pick<Operator, 'journal' | 'log'>):
   };
 }
 
+/** Ends an attempt in which nothing is done: it counts neither as a success nor as a failure of its module. */
+function skipped({ journal }: SkippingParts, { queue }: Attempt): Outcome {
+  const run = journal.attemptIn(queue.name);
+  if (run !== undefined) journal.end(run, { result: 'skipped' });
+  return SUCCESS;
+}
+
 /** Skips tasks of modules that are not authorized, also their deletion. */
-export function authorize(operator: RefusedModulesParts): Stage {
+export function authorize(operator: RefusedModulesParts & SkippingParts): Stage {
   return async (attempt, next) =>
-    skipIfRefused(operator, attempt.entry.task) ? SUCCESS : await next(attempt);
+    skipIfRefused(operator, attempt.entry.task) ? skipped(operator, attempt) : await next(attempt);
 }
 
 /** Skips tasks of modules that are handed over; no module is handed over while an attempt for it is in progress. */
-export function handOver(operator: HandOverTasksParts): Stage {
+export function handOver(operator: HandOverTasksParts & SkippingParts): Stage {
   return async (attempt, next) => {
     const { task } = attempt.entry;
-    if (deferIfAway(operator, task)) return SUCCESS;
+    if (deferIfAway(operator, task)) return skipped(operator, attempt);
     const target = targetOf(task);
     if (target === undefined) return await next(attempt);
     return await operator.handOvers.during(target, () => next(attempt));
@@ -204,9 +213,9 @@ export function handOver(operator: HandOverTasksParts): Stage {
 }
 
 /** Skips runs of paused modules; they follow when the module is resumed. */
-export function pause(operator: PauseTasksParts): Stage {
+export function pause(operator: PauseTasksParts & SkippingParts): Stage {
   return async (attempt, next) =>
-    deferIfPaused(operator, attempt.entry.task) ? SUCCESS : await next(attempt);
+    deferIfPaused(operator, attempt.entry.task) ? skipped(operator, attempt) : await next(attempt);
 }
 
 /** Logs the beginning and the end of an attempt, and counts how long the task has waited for it. */

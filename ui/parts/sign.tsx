@@ -46,6 +46,7 @@ export const RUN_KINDS: Readonly<Record<RunView['result'], Kind>> = {
   success: { tone: 'ok', sign: 'check', word: 'succeeded' },
   failed: { tone: 'bad', sign: 'cross', word: 'failed' },
   repeat: { tone: 'wait', sign: 'again', word: 'runs again' },
+  skipped: { tone: 'off', sign: 'dash', word: 'skipped' },
   aborted: { tone: 'off', sign: 'stop', word: 'aborted' },
   running: { tone: 'busy', sign: 'play', word: 'running' },
 };

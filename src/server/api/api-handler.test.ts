@@ -144,7 +144,7 @@ test.each([
     '/runs?result=good',
     400,
     'REQUEST_INVALID',
-    '"result" must be one of success, failed, repeat, aborted, running',
+    '"result" must be one of success, failed, repeat, skipped, aborted, running',
   ],
   ['/next?hours=1e3', 400, 'REQUEST_INVALID', '"hours" must be a whole number from 1 to 8784'],
   ['/runs/7', 404, 'REQUEST_INVALID', 'there is no run 7: it may be too old'],

@@ -30,7 +30,14 @@ const MAX_RUNS = 500;
 const DEFAULT_HOURS = 24;
 const MAX_HOURS = 24 * 366;
 const HOUR_MS = 3_600_000;
-const RESULTS: readonly RunView['result'][] = ['success', 'failed', 'repeat', 'aborted', 'running'];
+const RESULTS: readonly RunView['result'][] = [
+  'success',
+  'failed',
+  'repeat',
+  'skipped',
+  'aborted',
+  'running',
+];
 
 const ROUTES: readonly ApiRoute[] = [
   { path: '/now', query: [], read: (parts) => nowData(parts) },

@@ -39,7 +39,10 @@ export const RUN_PROPERTIES = {
   endedAt: timeOrNull('When it ended; null while it runs.'),
   waitMs: number('How long it waited.'),
   durationMs: number('How long it ran, until now if it still does.'),
-  result: oneOf(['success', 'failed', 'repeat', 'aborted', 'running'], 'How it ended.'),
+  result: oneOf(
+    ['success', 'failed', 'repeat', 'skipped', 'aborted', 'running'],
+    'How it ended; skipped: nothing was done, as for a paused module.',
+  ),
   error: text('Why it failed.'),
   code: text('Code of that error (docs/errors.md).'),
   exitCode: {
