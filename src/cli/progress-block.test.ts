@@ -29,7 +29,7 @@ test('progressBlock() has a head line and one for each module, aligned', () => {
     '2 s  running modules',
     '  web       ready',
     '  database  running hooks/init.sh',
-    '  cache     helm upgrade',
+    '  cache     running helm',
     '  late      waiting',
     '  bad       failed 2x: boom',
     '  hook      failed 1x: a.sh failed: x',

@@ -40,7 +40,7 @@ function describe(module: ModuleProgress): { readonly style: Style; readonly tex
     case 'hook':
       return { style: 'cyan', text: `running ${module.hook}` };
     case 'helm':
-      return { style: 'cyan', text: 'helm upgrade' };
+      return { style: 'cyan', text: 'running helm' };
     case 'ready':
       return { style: 'green', text: 'ready' };
     case 'failed': {

@@ -26,7 +26,12 @@ test.each<[LogRecord['level'], string, LogFields, ProgressEvent | undefined]>([
     { type: 'hook-printed', run: RUN, line: 'disk (free: 3, path: /a)' },
   ],
   ['info', 'helm', { ...RUN, output: 'stdout' }, { type: 'hook-printed', run: RUN, line: 'helm' }],
-  ['info', 'Running helm upgrade for release', { release: 'web' }, { type: 'helm-running', module: 'web' }],
+  [
+    'info',
+    'Running helm upgrade for release',
+    { release: 'web', operation: 'install' },
+    { type: 'helm-running', module: 'web', operation: 'install' },
+  ],
   [
     'info',
     'Helm upgrade successful',

@@ -26,7 +26,7 @@ export type ProgressEvent =
       readonly run: HookRunRef;
       readonly durationMs: number;
     }
-  | { readonly type: 'helm-running'; readonly module: string }
+  | { readonly type: 'helm-running'; readonly module: string; readonly operation: string }
   | { readonly type: 'helm-done'; readonly module: string; readonly revision: number }
   | { readonly type: 'module-ready'; readonly module: string }
   | { readonly type: 'module-deleted'; readonly module: string }
@@ -68,7 +68,11 @@ const KNOWN: Readonly<Record<string, (fields: LogFields) => ProgressEvent>> = {
     run: runOf(fields),
     durationMs: Number(fields['durationMs']),
   }),
-  'Running helm upgrade for release': (fields) => ({ type: 'helm-running', module: text(fields, 'release') }),
+  'Running helm upgrade for release': (fields) => ({
+    type: 'helm-running',
+    module: text(fields, 'release'),
+    operation: text(fields, 'operation'),
+  }),
   'Helm upgrade successful': (fields) => ({
     type: 'helm-done',
     module: text(fields, 'release'),

@@ -41,7 +41,7 @@ function rawLine(event: ProgressEvent, progress: Progress): ProgressLine | undef
       return plain(`hook ${hookKey(run)} ran (${run.binding}, ${Math.round(durationMs)} ms)${said}`);
     }
     case 'helm-running':
-      return plain(`module ${event.module}: helm upgrade`);
+      return plain(`module ${event.module}: helm ${event.operation}`);
     case 'helm-done':
       return { kind: 'good', text: `module ${event.module} is deployed, revision ${event.revision}` };
     case 'module-ready':

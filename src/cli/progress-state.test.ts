@@ -25,7 +25,7 @@ const ENABLED: ProgressEvent = { type: 'modules-enabled', modules: ['db', 'web']
 test.each<[string, readonly ProgressEvent[], unknown]>([
   ['waits once it is found enabled', [], { type: 'waiting' }],
   ['runs a hook', [{ type: 'hook-started', run: HOOK }], { type: 'hook', hook: 'a.sh' }],
-  ['runs helm', [{ type: 'helm-running', module: 'web' }], { type: 'helm' }],
+  ['runs helm', [{ type: 'helm-running', module: 'web', operation: 'install' }], { type: 'helm' }],
   ['is ready', [{ type: 'module-ready', module: 'web' }], { type: 'ready' }],
   [
     'stays ready while an event runs a hook of it',

@@ -208,6 +208,12 @@ test.each<[string, Partial<OperatorFacts>, string, string]>([
   ],
   ['the first converge goes on', { firstConverge: 'running' }, 'waiting', 'the first converge goes on'],
   [
+    'the first converge runs a module',
+    { firstConverge: 'running', queues: [busy({ tasks: 45 })] },
+    'waiting',
+    'the first converge goes on: ModuleRun web, 45 tasks in queue main',
+  ],
+  [
     'all modules are paused',
     {
       pause: { reason: 'night', until: UNTIL },
@@ -325,4 +331,30 @@ test('a failed task shows the headline of its error', () => {
   const lastError = 'OSError: no disk\n\nTraceback\n  File "a.py", line 3\nOSError: no disk\ngoodbye';
   const { text } = operatorStatus(factsOf({ queues: [busy({ failures: 1, lastError })] }));
   expect(text).toBe('queue main tries ModuleRun web again (failed attempts: 1): OSError: no disk');
+});
+
+test('a start is stuck where its task fails or its hook hangs, and goes on where that only has to wait', () => {
+  const hook = { hook: 'a.sh', binding: 'onStartup', queue: 'main', task: 'GlobalHookRun', pid: 1 };
+  const said = (facts: Partial<OperatorFacts>): readonly string[] =>
+    operatorStatus(factsOf(facts)).problems.filter((text) => /^the (first converge|operator) /.test(text));
+  const failing = busy({ tasks: 45, failures: 1, lastError: 'no disk' });
+  const where = 'ModuleRun web, 45 tasks in queue main';
+  expect(said({ firstConverge: 'running', queues: [failing] })).toEqual([
+    `the first converge is stuck at ${where}`,
+  ]);
+  expect(said({ firstConverge: 'not-started', queues: [failing] })).toEqual([
+    `the operator is stuck at ${where}`,
+  ]);
+  const queues = [busy({ tasks: 45 })];
+  const hangs = { runningHooks: [{ ...hook, runningMs: 600_000 }] };
+  expect(said({ firstConverge: 'running', queues, ...hangs })).toEqual([
+    `the first converge is stuck at ${where}`,
+  ]);
+  const runs = { runningHooks: [{ ...hook, runningMs: 599_999 }] };
+  expect(said({ firstConverge: 'running', queues, ...runs })).toEqual([
+    `the first converge goes on: ${where}`,
+  ]);
+  expect(said({ firstConverge: 'running', queues: [{ ...failing, isNotYet: true }] })).toEqual([
+    `the first converge goes on: ${where}`,
+  ]);
 });

@@ -177,14 +177,7 @@ function* waitingThings(facts: OperatorFacts): Generator<Problem> {
   for (const hook of runningHooks) {
     if (hook.runningMs >= NOTED_HOOK_MS && hook.runningMs < LONG_HOOK_MS) yield waiting(hookText(hook));
   }
-  if (firstConverge !== 'done') {
-    const [main] = queues;
-    const doing =
-      main === undefined ? '' : `: ${main.head}, ${counted(main.tasks, 'task')} in queue ${main.name}`;
-    yield waiting(
-      firstConverge === 'running' ? `the first converge goes on${doing}` : `the operator starts${doing}`,
-    );
-  }
+  if (firstConverge !== 'done') yield waiting(startText(facts));
   const behind = modulesBehind(facts);
   for (const [queue, waitingModules] of behind) yield waiting(behindText(queue, waitingModules));
   const isBehind = new Set([...behind.values()].flat());
@@ -195,6 +188,18 @@ function* waitingThings(facts: OperatorFacts): Generator<Problem> {
       yield waiting(`module ${module.module} is ${pausedText(module)}`);
   }
   for (const drift of drifted) yield waiting(driftText(drift));
+}
+
+function startText({ firstConverge, queues: [main], runningHooks }: OperatorFacts): string {
+  if (main === undefined)
+    return firstConverge === 'running' ? 'the first converge goes on' : 'the operator starts';
+  const { name, head, tasks, failures, isNotYet } = main;
+  const hangs = runningHooks.some(({ queue, runningMs }) => queue === name && runningMs >= LONG_HOOK_MS);
+  const isStuck = hangs || (failures > 0 && isNotYet !== true);
+  const [what, goesOn] =
+    firstConverge === 'running' ? ['the first converge', 'goes on'] : ['the operator', 'starts'];
+  const doing = isStuck ? `${what} is stuck at` : `${what} ${goesOn}:`;
+  return `${doing} ${head}, ${counted(tasks, 'task')} in queue ${name}`;
 }
 
 /** Modules that flags enable, and that what they require does not let run: that may be meant so, and stay. */

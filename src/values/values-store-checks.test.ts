@@ -70,7 +70,7 @@ test('setConfig() checks the section of the ConfigMap without what the files giv
 test('checkForHelm() requires what helm requires, and checks the section of a module that hooks enabled', () => {
   const store = storeWith({});
   expect(() => store.checkForHelm(web)).toThrow(
-    /^run helm install: check helm values: 1 error occurred:\n\t\* .* in body is required\n+openapi\/values\.yaml requires this/,
+    /^check helm values: 1 error occurred:\n\t\* .* in body is required\n+openapi\/values\.yaml requires this/,
   );
   store.applyPatch(web, [{ op: 'add', path: '/web/own', value: 'x' }]);
   store.checkForHelm(web);

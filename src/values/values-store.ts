@@ -191,7 +191,7 @@ export class ValuesStore {
     if (problems.length > 0)
       throw new OperatorError(
         'VALUES_INVALID',
-        `run helm install: check helm values: ${problemList(problems)}\nopenapi/values.yaml requires this; hooks, the ConfigMap or values files must set required values before helm runs`,
+        `check helm values: ${problemList(problems)}\nopenapi/values.yaml requires this; hooks, the ConfigMap or values files must set required values before helm runs`,
       );
   }
 

@@ -193,7 +193,10 @@ class Upgrade {
     if (isUnchanged) return { type: 'cancel' };
     const { log, namespace } = this.#context;
     const { module } = this.#request;
-    log.info({ release: module.name, chart: module.path, namespace }, 'Running helm upgrade for release');
+    log.info(
+      { release: module.name, chart: module.path, namespace, operation: this.#operation },
+      'Running helm upgrade for release',
+    );
     this.#request.onApply?.();
     return { type: 'apply', manifest: manifest.text };
   }
@@ -303,8 +306,13 @@ class Upgrade {
     return { type: 'applied', revision, objects: manifest.objects };
   }
 
+  /** As helm calls it in its errors. */
+  get #operation(): 'install' | 'upgrade' {
+    return this.#request.isInstalled ? 'install' : 'upgrade';
+  }
+
   #withPrefix(error: string): string {
-    if (this.#inspection === undefined) return `run helm install: ${error}`;
+    if (this.#inspection === undefined) return `run helm ${this.#operation}: ${error}`;
     return this.#request.isInstalled ? error : `helm upgrade failed: ${error}`;
   }
 
