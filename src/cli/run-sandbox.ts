@@ -25,7 +25,12 @@ import { withHookTools } from './hook-tools.ts';
 import { ProgressDisplay } from './progress-display.ts';
 import { progressOf } from './progress-event.ts';
 import { rethrowSandboxError } from './sandbox-failure.ts';
-import { createSourceDirectories, prepareStateDirectory, writeKubeconfig } from './sandbox-files.ts';
+import {
+  createSourceDirectories,
+  prepareStateDirectory,
+  removeSocketDirectory,
+  writeKubeconfig,
+} from './sandbox-files.ts';
 import { type GivenSettings, isGiven, sandboxFlags } from './sandbox-flags.ts';
 import { createFirstObjects, type FirstObjects } from './sandbox-objects.ts';
 import { type SandboxFiles, sandboxFiles } from './sandbox-paths.ts';
@@ -62,6 +67,7 @@ export async function runSandbox(options: SandboxCommandOptions, host: CliHost):
   const display = new ProgressDisplay(host);
   const log = observedLog(settings, files, host, display);
   await using running = new AsyncDisposableStack();
+  running.defer(() => removeSocketDirectory(files));
   // The daemon needs the API to stop in order: it goes last, so it does not listen to the stop signal.
   const lifetime = new AbortController();
   const sandbox = { directory: files.apiDir, port, clock: host.clock, log };

@@ -1,4 +1,5 @@
-import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { lockDirectory } from '@addon-operator/kube-sandbox';
 import { rethrowSandboxError } from './sandbox-failure.ts';
@@ -30,6 +31,17 @@ export async function prepareStateDirectory(files: SandboxFiles, isReset: boolea
     mkdirSync(apiDir);
   } finally {
     await lock.release();
+  }
+}
+
+/** Removes the directory that only the debug socket was in, because its path would have been too long elsewhere. */
+export function removeSocketDirectory({ stateDir, debugSocket }: SandboxFiles): void {
+  const directory = dirname(debugSocket);
+  if (directory === stateDir) return;
+  try {
+    rmdirSync(directory);
+  } catch {
+    // Another sandbox has begun with this state, or the socket is another one.
   }
 }
 

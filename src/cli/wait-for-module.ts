@@ -60,6 +60,10 @@ interface ModuleState {
   readonly code: ErrorCode | undefined;
 }
 
+function errorCode(text: unknown): ErrorCode | undefined {
+  return ERROR_CODES.find((known) => known === text);
+}
+
 async function stateOf(
   name: string,
   socketPath: () => Promise<string>,
@@ -67,11 +71,15 @@ async function stateOf(
   signal: AbortSignal,
 ): Promise<ModuleState> {
   const path = `/api/v1/modules/${encodeURIComponent(name)}`;
-  const { status, body } = await requestDebug({ socketPath: await socketPath(), path }, host.clock, signal);
+  const {
+    status,
+    body,
+    code: refusal,
+  } = await requestDebug({ socketPath: await socketPath(), path }, host.clock, signal);
+  if (status !== 200) return { status: '', text: body, code: errorCode(refusal) };
   const data = fieldsOf(parseJson(body));
-  const failure = fieldsOf(data[status === 200 ? 'failure' : 'error']);
-  const code = ERROR_CODES.find((known) => known === failure['code']);
-  if (status !== 200) return { status: '', text: stringOf(failure['message']), code };
+  const failure = fieldsOf(data['failure']);
+  const code = errorCode(failure['code']);
   const [nearest] = stringsOf(data['waitsFor']);
   const error = stringOf(failure['error']);
   const why = error || (nearest === undefined ? stringOf(data['reason']) : `it waits for ${nearest}`);

@@ -1,10 +1,13 @@
 import { type IncomingHttpHeaders, request } from 'node:http';
 import type { SteadyClock } from '@addon-operator/base/clock';
-import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { OperatorError } from '@addon-operator/base/errors';
 import { ERROR_CODE_HEADER } from '@addon-operator/http-server/error-code-header';
+import { fieldsOf, parseJson } from '@addon-operator/json';
+import { socketErrorText } from './socket-error.ts';
 
 /** No command of the endpoint takes long: a daemon that is silent for this long is stopped or hangs. */
 const LIMIT_MS = 30_000;
+const FIRST_ERROR_STATUS = 400;
 
 export interface DebugRequest {
   readonly socketPath: string;
@@ -16,6 +19,7 @@ export interface DebugRequest {
 
 export interface DebugResponse {
   readonly status: number;
+  /** Of a refusal or failure its message. */
   readonly body: string;
   /** Of a refusal or failure; undefined for an older daemon. */
   readonly code: string | undefined;
@@ -46,13 +50,15 @@ export async function requestDebug(
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);
-      response.on('end', () =>
+      response.on('end', () => {
+        const { statusCode: status = 0, headers } = response;
+        const text = Buffer.concat(chunks).toString('utf8');
         resolve({
-          status: response.statusCode ?? 0,
-          body: Buffer.concat(chunks).toString('utf8'),
-          code: codeIn(response.headers),
-        }),
-      );
+          status,
+          body: status < FIRST_ERROR_STATUS ? text : messageIn(text),
+          code: codeIn(headers),
+        });
+      });
     },
   );
   outgoing.on('error', reject);
@@ -77,6 +83,16 @@ export async function requestDebug(
   }
 }
 
+/** The API writes its errors as JSON, all other routes as text. */
+function messageIn(body: string): string {
+  try {
+    const { message } = fieldsOf(fieldsOf(parseJson(body))['error']);
+    return typeof message === 'string' ? message : body;
+  } catch {
+    return body;
+  }
+}
+
 /** Other processes may listen on the socket, so only a word that looks like a code is one. */
 function codeIn(headers: IncomingHttpHeaders): string | undefined {
   const value = headers[ERROR_CODE_HEADER.toLowerCase()];
@@ -90,8 +106,8 @@ function silence(socketPath: string): string {
 function whyNot(socketPath: string, error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT')
-    return `debug socket '${socketPath}' is not exists: is the daemon running? A standby has no socket, and a daemon that waits for the API server does not have one yet. A sandbox is found from its working directory; set another path with --debug-unix-socket (ADDON_OPERATOR_DEBUG_SOCKET)`;
+    return `no operator runs here: there is no debug socket '${socketPath}'. In a cluster use kubectl exec; a sandbox is found from its working directory; --debug-unix-socket (ADDON_OPERATOR_DEBUG_SOCKET) names another socket`;
   if (code === 'ECONNREFUSED')
     return `no process responds on the debug socket '${socketPath}': is the daemon running?`;
-  return `cannot use the debug socket '${socketPath}': ${messageOf(error)}`;
+  return `cannot use the debug socket '${socketPath}': ${socketErrorText(error)}`;
 }

@@ -7,6 +7,7 @@ import { type RequestHandler, type RunningServer, serve } from '@addon-operator/
 import type { Api } from './api/api.ts';
 import { type PeerUid, withAudit, withToken } from './debug-access.ts';
 import { type DebugEndpoint, debugHandler } from './debug-routes.ts';
+import { socketErrorText } from './socket-error.ts';
 
 const PRIVATE_FILE = 0o600;
 const PRIVATE_DIRECTORY = 0o700;
@@ -48,7 +49,7 @@ export async function startSocketServer(
   } catch (error) {
     throw new OperatorError(
       'DEBUG_SOCKET',
-      `Cannot open the debug socket ${socketPath} (--debug-unix-socket): ${reasonOf(error)}`,
+      `Cannot open the debug socket ${socketPath} (--debug-unix-socket): ${socketErrorText(error)}`,
       { cause: error },
     );
   }
@@ -93,14 +94,6 @@ async function servePrivately(path: string, handler: RequestHandler, log: Logger
     process.umask(previous);
   }
   return await starting;
-}
-
-/** Of a path that is too long the system only says that an argument is invalid. */
-function reasonOf(error: unknown): string {
-  const isTooLong = error instanceof Error && 'code' in error && error.code === 'EINVAL';
-  return isTooLong
-    ? 'its path exceeds the maximum length for sockets (107 bytes, on macOS 103)'
-    : messageOf(error);
 }
 
 async function removeStaleSocket(path: string): Promise<void> {
