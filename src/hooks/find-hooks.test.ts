@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { silentLogger } from '@addon-operator/base/log';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CapturedLog } from '../../test/support/captured-log.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
@@ -60,6 +61,9 @@ test('findHooks() warns of a file without exec permission and says how to mend i
   await file('a.sh', 0o644);
   await file('b.sh', 0o100);
   expect(await namesIn('.')).toEqual(['b.sh']);
+  const unused: string[] = [];
+  await findHooks(root, GLOBAL, silentLogger, { onUnused: (path) => unused.push(path) });
+  expect(unused).toEqual([join(root, 'a.sh')]);
   expect(warnings()).toMatchObject([{ path: join(root, 'a.sh'), fix: `chmod +x ${join(root, 'a.sh')}` }]);
 });
 
@@ -102,7 +106,7 @@ test('findHooks() names module hooks from the first hooks directory in their pat
 
 test('findHooks() names global hooks from the directory above, when they are in its hooks directory', async () => {
   await file('hooks/sub/g.sh');
-  const hooks = await findHooks(join(root, 'hooks'), GLOBAL, captured.logger, root);
+  const hooks = await findHooks(join(root, 'hooks'), GLOBAL, captured.logger, { namedFrom: root });
   expect(hooks.map(({ name }) => name)).toEqual(['hooks/sub/g.sh']);
 });
 

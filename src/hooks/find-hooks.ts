@@ -16,6 +16,19 @@ const HTTP_EXTENSION = '.http.yaml';
 const SKIPPED_EXTENSIONS = ['.yaml', '.json', '.md', '.txt'];
 const EXEC_BITS = 0o111;
 
+export interface FindOptions {
+  /** Directory that names of global hooks are relative to; default: `root`, whose parent it is where that is its `hooks/`. */
+  readonly namedFrom?: string | undefined;
+  /** Gets the path of each file that could be a hook and is none. */
+  readonly onUnused?: ((path: string) => void) | undefined;
+}
+
+interface Findings {
+  readonly found: FoundFile[];
+  readonly onNoHook: (path: string) => void;
+  readonly log: Logger;
+}
+
 /**
  * Finds hooks below a directory, sorted by path as byte strings: executables, and, with any file mode, scripts that hold
  * an in-process hook and `.http.yaml` files. Directories named `lib` (for modules also `venv`), names that begin with a dot and data files are
@@ -24,19 +37,22 @@ const EXEC_BITS = 0o111;
  *
  * Directories are read synchronously: they are many and small, and that costs a tenth of the other way.
  *
- * @param namedFrom directory that names of global hooks are relative to; the parent of `root` where that is its `hooks/`
  */
 export async function findHooks(
   root: string,
   owner: HookOwner,
   log: Logger,
-  namedFrom: string = root,
+  { namedFrom = root, onUnused = () => undefined }: FindOptions = {},
 ): Promise<readonly HookFile[]> {
   const skipped = owner.type === 'module' ? ['lib', 'venv'] : ['lib'];
   const isSkippedDirectory = (name: string): boolean => name.startsWith('.') || skipped.includes(name);
   if (isSkippedDirectory(basename(root)) || !isDirectory(root)) return [];
   const found: FoundFile[] = [];
-  await walk(root, isSkippedDirectory, found, log);
+  const onNoHook = (path: string): void => {
+    warnOfNoHook(path, log);
+    onUnused(path);
+  };
+  await walk(root, isSkippedDirectory, { found, onNoHook, log });
   return found
     .toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)))
     .map((file) => ({ name: hookName(file.path, namedFrom, owner), ...file }));
@@ -53,14 +69,13 @@ function isDirectory(path: string): boolean {
 async function walk(
   directory: string,
   isSkippedDirectory: (name: string) => boolean,
-  found: FoundFile[],
-  log: Logger,
+  { found, onNoHook, log }: Findings,
 ): Promise<void> {
   for (const name of readdirSync(directory)) {
     const path = join(directory, name);
     const stats = lstatSync(path);
     if (stats.isDirectory()) {
-      if (!isSkippedDirectory(name)) await walk(path, isSkippedDirectory, found, log);
+      if (!isSkippedDirectory(name)) await walk(path, isSkippedDirectory, { found, onNoHook, log });
     } else if (!name.startsWith('.') && name.endsWith(HTTP_EXTENSION) && !isDirectory(path)) {
       found.push({ path, transport: 'http' });
     } else if (!name.startsWith('.') && !SKIPPED_EXTENSIONS.some((extension) => name.endsWith(extension))) {
@@ -69,7 +84,7 @@ async function walk(
       } else if (isScriptName(name) && isInProcessHook(await textOf(path))) {
         found.push({ path, transport: 'in-process' });
       } else if (!stats.isSymbolicLink() && (stats.mode & EXEC_BITS) === 0) {
-        warnOfNoHook(path, log);
+        onNoHook(path);
       } else {
         found.push({ path, transport: 'executable' });
       }

@@ -5,7 +5,7 @@ import type { Logger } from '@addon-operator/base/log';
 import type { HookConfigParser } from '@addon-operator/hook-config/parse-hook-config';
 import { killedBy, killedReason, reasonWithOutput } from '@addon-operator/process/process-failure';
 import type { ProcessOutcome, ProcessResult, ProcessRunner } from '@addon-operator/process/process-runner';
-import { findHooks, type HookFile } from './find-hooks.ts';
+import { type FindOptions, findHooks, type HookFile } from './find-hooks.ts';
 import type { Hook, HookOwner } from './hook.ts';
 import type { HttpHooks } from './http/http-hooks.ts';
 import type { InProcessHooks } from './in-process/in-process-hooks.ts';
@@ -29,8 +29,8 @@ const GRACE_MS = 1_000;
 
 export type OnInvalidHook = (error: Error) => void;
 
-export interface LoadOptions {
-  readonly namedFrom?: string;
+export interface LoadOptions extends FindOptions {
+  /** Gets the error of each hook whose configuration cannot be had, and the others are loaded; default: it is thrown. */
   readonly onInvalid?: OnInvalidHook | undefined;
 }
 
@@ -45,18 +45,15 @@ export class HookLoader {
   /**
    * Every hook below `root`, in path order; configurations are requested one after another.
    *
-   * @param namedFrom see {@link findHooks}
-   * @param onInvalid gets the error of each hook whose configuration cannot be had, and the others are loaded; without it
-   *   the first error is thrown
    * @throws OperatorError HOOK_CONFIG_INVALID naming the first hook whose `--config` failed, and why
    */
   async load(
     root: string,
     owner: HookOwner,
     signal: AbortSignal,
-    { namedFrom = root, onInvalid }: LoadOptions = {},
+    { onInvalid, ...options }: LoadOptions = {},
   ): Promise<readonly Hook[]> {
-    const files = await findHooks(root, owner, this.#options.log, namedFrom);
+    const files = await findHooks(root, owner, this.#options.log, options);
     const hooks: Hook[] = [];
     for (const file of files) {
       try {
@@ -184,10 +181,10 @@ export async function loadGlobalHooks(
   loader: Pick<HookLoader, 'load'>,
   directory: string,
   signal: AbortSignal,
-  onInvalid?: OnInvalidHook,
+  options: Omit<LoadOptions, 'namedFrom'> = {},
 ): Promise<readonly Hook[]> {
   const root = globalHooksRoot(directory);
-  return await loader.load(root, { type: 'global' }, signal, { namedFrom: resolve(directory), onInvalid });
+  return await loader.load(root, { type: 'global' }, signal, { ...options, namedFrom: resolve(directory) });
 }
 
 function isDirectory(path: string): boolean {

@@ -3,7 +3,7 @@ import type { FlowPassDeps } from '../extensions/flow/flow-pass.ts';
 import type { ModuleFinalizers } from '../extensions/reconcile-webhook/module-finalizers.ts';
 import type { WebhookSteps } from '../extensions/reconcile-webhook/webhook-steps.ts';
 import type { Hook } from '../hooks/hook.ts';
-import type { OnInvalidHook } from '../hooks/load-hooks.ts';
+import type { LoadOptions, OnInvalidHook } from '../hooks/load-hooks.ts';
 import type { Module } from '../modules/module.ts';
 import type { Discovery } from '../modules/module-discovery.ts';
 import type { ModuleName } from '../values/module-key.ts';
@@ -27,7 +27,10 @@ export interface ModuleSources {
     onInvalid?: OnInvalidHook,
   ) => Promise<readonly Hook[]>;
   /** Requests the configuration of all global hooks. */
-  readonly loadGlobalHooks: (signal: AbortSignal, onInvalid?: OnInvalidHook) => Promise<readonly Hook[]>;
+  readonly loadGlobalHooks: (
+    signal: AbortSignal,
+    options?: Omit<LoadOptions, 'namedFrom'>,
+  ) => Promise<readonly Hook[]>;
   /** Reads the modules directories again. @param only names of modules; default: all */
   readonly reloadModules: (only?: ReadonlySet<string>) => Promise<void>;
   /** The modules directories as they were read last. */

@@ -85,7 +85,7 @@ export async function neededAccess(
     (await inspection.base.cluster.discovery.find(apiVersion, kind, signal));
   const without = (what: string) => (error: Error) => void problems.push(`${what}: ${messageOf(error)}`);
   await collect('global hooks', async () =>
-    ofHooks(await operator.sources.loadGlobalHooks(signal, without('global hooks'))),
+    ofHooks(await operator.sources.loadGlobalHooks(signal, { onInvalid: without('global hooks') })),
   );
   for (const module of modules) {
     const what = `hooks of module ${module.name}`;

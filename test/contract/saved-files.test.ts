@@ -75,6 +75,11 @@ test('the sandbox waits for a broken file, and says what it does with each saved
   );
   await started.until(/hook web\/hooks\/sync\.sh ran \(kubernetesSynchronization, .*second/);
 
+  writeFileSync(join(directory, 'global-hooks/nox.sh'), shHook('onStartup: 1', 'echo never'), {
+    mode: 0o644,
+  });
+  await started.until('saved nox.sh: it is not used as a hook, and nothing runs again');
+
   writeFileSync(join(directory, 'modules/010-web/hooks/new.sh'), shHook('beforeHelm: 2', 'echo third'));
   await started.until(/not executable and is not used as a hook.*chmod \+x .*new\.sh/);
   chmodSync(join(directory, 'modules/010-web/hooks/new.sh'), 0o755);

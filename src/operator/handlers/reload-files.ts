@@ -96,6 +96,8 @@ interface Reloaded {
   readonly modules: Map<ModuleName, ModuleReload>;
 }
 
+const UNUSED = 'it is not used as a hook, and nothing runs again';
+
 async function reload(
   operator: ReloadFilesParts,
   saved: readonly SavedFile[],
@@ -107,7 +109,8 @@ async function reload(
   const areRead = await attempt(operator, 'modules', () => operator.sources.reloadModules());
   const started: HookRuntime[] = [];
   await attempt(operator, 'global hooks', async () => {
-    const loaded = await operator.sources.loadGlobalHooks(signal);
+    const onUnused = (path: string): void => void reloaded.hooks.set(path, UNUSED);
+    const loaded = await operator.sources.loadGlobalHooks(signal, { onUnused });
     started.push(...(await replaceGlobalHooks(operator, loaded, reloaded, signal)));
   });
   // Those that are stopped may be made anew meanwhile.
