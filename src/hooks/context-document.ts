@@ -10,7 +10,7 @@ export interface NumberedContext {
   readonly covered: number;
 }
 
-interface ContextLimits {
+export interface ContextLimits {
   /** What does not fit goes into the next run; the first context is always part of the document. */
   readonly maxBytes: number;
   readonly maxContexts: number;

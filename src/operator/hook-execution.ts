@@ -16,7 +16,7 @@ import {
   buildBindingContextsV0,
   type RunReason,
 } from '../hooks/binding-context.ts';
-import { type NumberedContext, writeContexts } from '../hooks/context-document.ts';
+import { type ContextLimits, type NumberedContext, writeContexts } from '../hooks/context-document.ts';
 import { type Hook, title, valuesOwnerOf } from '../hooks/hook.ts';
 import { roomForContexts } from '../hooks/http/http-hooks.ts';
 import { outputSteps, type ParsedOutputs } from '../hooks/parse-outputs.ts';
@@ -168,14 +168,7 @@ export class HookExecution {
     try {
       const contexts = this.#bindingContexts(run, log);
       const values = this.#values(run);
-      const maxBytes =
-        hook.transport === 'http'
-          ? Math.min(this.#options.maxContextBytes, roomForContexts(values))
-          : this.#options.maxContextBytes;
-      const { document, covered } = await writeContexts(contexts, {
-        maxBytes,
-        maxContexts: maxContexts(hook),
-      });
+      const { document, covered } = await writeContexts(contexts, this.#limitsOf(hook, values));
       const idempotencyKey = this.#idempotencyKeys.of(task, work);
       const onStart = (pid: number): void => shown.setPid(pid);
       const onExit = (ended: HookExit): void => void (exit = ended);
@@ -242,6 +235,13 @@ export class HookExecution {
           run.hook.noteFinalFailure({ binding, error: messageOf(error), atMs });
     }
     return error;
+  }
+
+  #limitsOf(hook: Hook, values: Pick<HookRunTexts, 'values' | 'configValues'>): ContextLimits {
+    const room = hook.transport === 'http' ? roomForContexts(values) : Number.POSITIVE_INFINITY;
+    // Hooks of the old format are given one context a run.
+    const maxContexts = hook.config.version === 'v0' ? 1 : Number.MAX_SAFE_INTEGER;
+    return { maxBytes: Math.min(this.#options.maxContextBytes, room), maxContexts };
   }
 
   #values(run: HookRun): Pick<HookRunTexts, 'values' | 'configValues'> {
@@ -357,11 +357,6 @@ function bytesOf({ context }: Span, outputs: HookOutputTexts): Written['bytes'] 
 
 function countsOf({ patches, objectOperations }: ParsedOutputs): HookFacts['patches'] {
   return { values: patches.config.length + patches.values.length, objects: objectOperations.length };
-}
-
-/** Hooks of the old format are given one context a run. */
-function maxContexts({ config }: Hook): number {
-  return config.version === 'v0' ? 1 : Number.MAX_SAFE_INTEGER;
 }
 
 /** The hook with the limit of this run where it has none of its own, as HTTP hooks always have. */

@@ -414,26 +414,13 @@ test('each thing in the way that needs a person has a remedy', () => {
 
 test('what has to end first is the first cause', () => {
   const { explanation } = factsOf(
-    {
-      status: 'failing',
-      failure: { ...FAILURE, place: { type: 'hook', file: '/a.sh', binding: 'beforeHelm' } },
-    },
+    { status: 'failing', failure: FAILURE },
     { configProblem: 'no map', blocksOwn: TASK, hooks: [HOOK] },
   );
   expect(explanation.causes.map(({ node, reason }) => `${node} ${reason}`)).toEqual([
     'config ConfigMapRefused',
-    'before-helm RunFailed',
+    'helm RunFailed',
     'before-helm HookRunning',
     'queue QueueBlocked',
   ]);
-});
-
-test('a cause has the headline of an error, and none of the lines below it', () => {
-  const error = "module hook 'hooks/a.py' failed: OSError: no disk\n\nTraceback\n  main()\nOSError: no disk";
-  const { explanation } = factsOf({ status: 'failing', failure: { ...FAILURE, error } }, {});
-  expect(explanation.causes[0]?.text).toBe(
-    `HOOK_FAILED: module hook 'hooks/a.py' failed: OSError: no disk; next attempt at ${NEXT}`,
-  );
-  const blocked = factsOf({}, { blocksAll: { ...TASK, error } });
-  expect(blocked.explanation.causes[0]?.text).not.toContain('main()');
 });

@@ -141,6 +141,22 @@ function Facts({ run }: { run: RunDetails }): VNode {
       <dd>{durationText(run.waitMs)}</dd>
       <dt>{run.result === 'running' ? 'Runs for' : 'Took'}</dt>
       <dd>{durationText(run.durationMs)}</dd>
+      {run.hook !== '' && <HookFacts run={run} />}
+      <dt>Event</dt>
+      <dd>
+        <Link to={pathTo(['runs'], { event: run.eventId })}>all its runs</Link>
+        <p class="dim">
+          <code>{run.eventId}</code> in the log
+        </p>
+      </dd>
+    </dl>
+  );
+}
+
+/** How the process of a hook ended, what it used, was given and wrote. */
+function HookFacts({ run }: { run: RunDetails }): VNode {
+  return (
+    <>
       {run.exitCode !== null && (
         <>
           <dt>Exit code</dt>
@@ -165,22 +181,18 @@ function Facts({ run }: { run: RunDetails }): VNode {
           <dd>{bytesText(run.maxRssBytes)} at most</dd>
         </>
       )}
-      {run.hook !== '' && (
+      {run.bindings.length > 0 && (
         <>
-          {run.bindings.length > 0 && (
-            <>
-              <dt>Bindings</dt>
-              <dd>{run.bindings.join(', ')}</dd>
-            </>
-          )}
-          <dt>Contexts</dt>
-          <dd>{run.contexts}</dd>
-          <dt>Wrote</dt>
-          <dd>
-            {counted(run.patches.values, 'value')}, {counted(run.patches.objects, 'object')}
-          </dd>
+          <dt>Bindings</dt>
+          <dd>{run.bindings.join(', ')}</dd>
         </>
       )}
+      <dt>Contexts</dt>
+      <dd>{run.contexts}</dd>
+      <dt>Wrote</dt>
+      <dd>
+        {counted(run.patches.values, 'value')}, {counted(run.patches.objects, 'object')}
+      </dd>
       {run.command !== '' && (
         <>
           <dt>Run it</dt>
@@ -189,14 +201,7 @@ function Facts({ run }: { run: RunDetails }): VNode {
           </dd>
         </>
       )}
-      <dt>Event</dt>
-      <dd>
-        <Link to={pathTo(['runs'], { event: run.eventId })}>all its runs</Link>
-        <p class="dim">
-          <code>{run.eventId}</code> in the log
-        </p>
-      </dd>
-    </dl>
+    </>
   );
 }
 
