@@ -3,6 +3,7 @@ import { Redactor } from '@addon-operator/base/redactor';
 import type { TaskOutcome } from '@addon-operator/task-queue';
 import { expect, test } from 'vitest';
 import { moduleFor, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
+import { RestartRequest } from './restart-hooks.ts';
 import { RunAborts } from './run-aborts.ts';
 import {
   type Attempt,
@@ -14,6 +15,7 @@ import {
   logAttempt,
   logFailure,
   pause,
+  record,
   redact,
   rerouteIsolated,
   type Stage,
@@ -287,8 +289,12 @@ test.each([
   const running = stage(attemptIn(lab, first), () => promise);
   const held = await through(stage, attemptIn(lab, second));
   expect(held).toMatchObject(isHeld ? { ran: false, result: { type: 'repeat' } } : { ran: true });
+  let isFree = !isHeld;
+  if (held.result.type === 'repeat') void held.result.when?.then(() => (isFree = true));
   resolve(success);
   expect(await running).toBe(success);
+  await lab.settle();
+  expect(isFree).toBe(true);
   expect(await through(stage, attemptIn(lab, second))).toEqual({ ran: true, result: success });
 });
 
@@ -322,6 +328,28 @@ test.each([
     return await Promise.resolve(success);
   });
   expect(await outcome.catch(messageOf)).toEqual(result);
+});
+
+test('abort: a run whose hook has changed is repeated, but not when the daemon ends it', async () => {
+  await using lab = await labOf(['web']);
+  const daemon = new AbortController();
+  const stage = abort({ aborts: new RunAborts() });
+  const attempt = attemptIn(lab, runOf('web'), daemon.signal);
+  const restart = () => Promise.reject(new RestartRequest('web/a.sh', undefined));
+  expect(await stage(attempt, restart)).toEqual({ type: 'repeat' });
+  daemon.abort(new Error('the daemon stops'));
+  await expect(stage(attempt, restart)).rejects.toThrow('has changed while it was running');
+});
+
+test('record: an attempt that the daemon ends is recorded as aborted', async () => {
+  await using lab = await labOf(['web']);
+  const runs: ReturnType<typeof lab.journal.attemptIn>[] = [];
+  const ended = record(lab.operator)(attemptIn(lab, runOf('web')), () => {
+    runs.push(lab.journal.attemptIn('main'));
+    return Promise.reject(new Error('the daemon stops'));
+  });
+  await expect(ended).rejects.toThrow('the daemon stops');
+  expect(runs).toMatchObject([{ end: { result: 'aborted' } }]);
 });
 
 test('dispatch calls the handler of the task', async () => {

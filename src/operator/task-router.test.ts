@@ -130,3 +130,49 @@ test('a crontab of a module that is disabled or gone is ignored', async () => {
   tick();
   expect(lab.tasks('own')).toHaveLength(1);
 });
+
+test('restartConverge() loses no Synchronization that a module waits for', async () => {
+  await using lab = await operatorLab(['web'], {
+    'web/a.sh': { kubernetes: [{ kind: 'Pod', name: 'pods' }] },
+  });
+  lab.behaviours.set('web/a.sh', failing);
+  await lab.converge();
+  expect(lab.tasks()[0]).toContain('Synchronization');
+  lab.behaviours.clear();
+  lab.operator.router.restartConverge('ReloadAllModules', 'restart');
+  await lab.pass(30_000, 2);
+  expect(lab.calls).toContain('deploy web');
+  expect(lab.tasks()).toEqual([]);
+});
+
+test('a crontab of a hook whose schedules are not enabled is ignored', async () => {
+  await using lab = await operatorLab(['web'], {
+    'web/a.sh': { schedule: [{ crontab: '* * * * *', queue: 'own' }] },
+  });
+  await lab.converge();
+  const runtime = lab.runtimeOf('web/a.sh');
+  expect(lab.operator.router.takesTicks(runtime)).toBe(true);
+  runtime.enableSchedules(false);
+  expect(lab.operator.router.takesTicks(runtime)).toBe(false);
+});
+
+test('recheck() queues one run of a module, however often it is called', async () => {
+  await using lab = await operatorLab(['web']);
+  await lab.converge();
+  lab.stop.abort();
+  await lab.operator.queues.ended();
+  for (let times = 0; times < 3; times += 1) lab.operator.router.recheck(name('web'), 'test');
+  expect(lab.tasks()).toEqual(['ModuleRun:web:test']);
+});
+
+test('a module is changed since its last abort only when one was requested', async () => {
+  await using lab = await operatorLab(['web']);
+  const { changes } = lab.operator.router;
+  const isChanged = () => changes.isChangedSinceAbort(name('web'));
+  changes.note(name('web'));
+  expect(isChanged()).toBe(false);
+  changes.noteAbort(name('web'));
+  expect(isChanged()).toBe(false);
+  changes.note(name('web'));
+  expect(isChanged()).toBe(true);
+});
