@@ -79,7 +79,7 @@ describeHelm('helm driver with charts of all kinds', (lab) => {
     await lab.world.put({ 'templates/map.yaml': undefined });
     expect(await lab.deploy()).toMatchObject({ action: 'installed', objects: [] });
     await lab.world.put({ 'Chart.yaml': 'name: web\n' });
-    await expect(lab.deploy()).rejects.toThrow(/run helm install: .*version|run helm install: .*apiVersion/);
+    await expect(lab.deploy()).rejects.toThrow(/run helm upgrade: .*version|run helm upgrade: .*apiVersion/);
   });
 
   test('render() shows the manifests with extra labels, and changes nothing', async () => {
