@@ -119,6 +119,7 @@ test('watch() notices a ConfigMap that was deleted after it was loaded', async (
   lab.server.delete();
   store.watch(() => undefined, lab.stop.signal).catch(() => undefined);
   await until(() => store.content.flags.size === 0);
+  expect(store.state).toEqual({ type: 'valid' });
 });
 
 test('watch() believes a deletion only when the ConfigMap cannot be read by its name either', async () => {

@@ -137,31 +137,6 @@ test('a repeated task waits for its promise, and a task put at the head does not
   expect(ran).toEqual(['waiter', 'urgent', 'waiter', 'waiter', 'next', 'tail']);
 });
 
-test('a repeated task runs again when its promise is rejected', async () => {
-  const { promise, reject } = Promise.withResolvers<void>();
-  let attempts = 0;
-  const { queue, ran } = harness(() => {
-    attempts += 1;
-    return attempts === 1 ? { type: 'repeat', when: promise } : success;
-  });
-  queue.append('waiter');
-  await settle();
-  reject(new Error('no'));
-  await settle();
-  expect(ran).toEqual(['waiter', 'waiter']);
-});
-
-test('rewrite() ends the delay of a failed task of which it makes nothing', async () => {
-  const { clock, queue, ran } = harness((task) =>
-    task === 'bad' ? { type: 'retry', error: new Error('x') } : success,
-  );
-  queue.append('bad', 'next');
-  await settle();
-  queue.rewrite((task) => (task === 'bad' ? undefined : task));
-  await settle();
-  expect([ran, clock.pendingDelaysMs]).toEqual([['bad', 'next'], []]);
-});
-
 test('follow-ups go behind the finished task or to the end', async () => {
   const { queue, ran } = harness((task) =>
     task === 'a' ? { type: 'success', after: ['a2'], tail: ['z'] } : success,
