@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger } from '@addon-operator/base/log';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { moduleFor } from '../../test/support/operator-lab.ts';
 import type { FileSet } from '../modules/file-set.ts';
 import { type FileSetStore, ModuleMemory } from './module-memory.ts';
@@ -40,11 +40,8 @@ const module = (name: string) => moduleFor(name, 1, { path: root, entries: ['val
 
 /** Files are read before they are kept. */
 async function settled(memory: ModuleMemory, isDone: () => boolean): Promise<void> {
-  for (let turns = 0; turns < 1_000 && !isDone(); turns += 1) {
-    await new Promise((resolve) => setImmediate(resolve));
-    await memory.idle();
-  }
-  expect(isDone()).toBe(true);
+  await vi.waitFor(() => expect(isDone()).toBe(true));
+  await memory.idle();
 }
 
 test('what a module had in its last successful run is known after a restart, and written once', async () => {

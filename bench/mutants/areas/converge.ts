@@ -248,8 +248,8 @@ export const CONVERGE: readonly MutatedFile[] = [
       { find: 'this.#deps.backlog.relieve();', replace: '', breaks: 'Events pile up without limit.' },
       { find: 'if (!this.isRunPending(module))', replace: '', breaks: 'Rechecks of a module pile up.' },
       {
-        find: 'return registry.isDeletionPending(module) && !this.#isDeletionQueued(module);',
-        replace: 'return registry.isDeletionPending(module);',
+        find: 'return this.#deps.registry.isDeletionPending(module) && !this.#isDeletionQueued(module);',
+        replace: 'return this.#deps.registry.isDeletionPending(module);',
         breaks: 'A deletion is queued twice.',
       },
       {
@@ -284,7 +284,7 @@ export const CONVERGE: readonly MutatedFile[] = [
         breaks: 'CRDs are written while the module is deleted.',
       },
       {
-        find: 'skipIfRefused(operator, attempt.entry.task) ? SUCCESS : await next(attempt);',
+        find: 'skipIfRefused(operator, attempt.entry.task) ? skipped(operator, attempt) : await next(attempt);',
         replace: 'await next(attempt);',
         breaks: 'Tasks of modules that are not authorized run.',
       },

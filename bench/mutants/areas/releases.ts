@@ -243,8 +243,8 @@ export const RELEASES: readonly MutatedFile[] = [
     tests: ['src/operator/handlers/purge-releases.test.ts'],
     mutants: [
       {
-        find: 'missing.length * 2 > all',
-        replace: 'missing.length > all',
+        find: 'gone * 2 > all',
+        replace: 'gone > all',
         breaks: 'Most modules vanish with a volume, and their releases are removed.',
       },
       {

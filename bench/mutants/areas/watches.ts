@@ -6,8 +6,8 @@ export const WATCHES: readonly MutatedFile[] = [
     file: 'packages/kube-client/src/reflector.ts',
     mutants: [
       {
-        find: '      onRestart: () => {\n        comparison = this.#index.compare(this.#isConverted);',
-        replace: '      onRestart: () => {',
+        find: '        this.#hasUnusable = false;\n        comparison = this.#index.compare(this.#isConverted);',
+        replace: '        this.#hasUnusable = false;',
         breaks: 'An object that is deleted between the attempts of one list stays known.',
       },
       {

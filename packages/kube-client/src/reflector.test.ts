@@ -165,7 +165,6 @@ test.each([
   '7',
   '{"type":"MODIFIED"}',
   '{"type":"X","object":{}}',
-  '{"type":"ADDED","object":{"kind":"ConfigMap","metadata":{"namespace":"a","name":"x"}}}',
 ])(
   'FAULT-A8: the line %j is not delivered, and the watch goes on from the last good version',
   async (line) => {
