@@ -3,7 +3,6 @@ import { oneLine, readableLine } from '@addon-operator/base/escape-controls';
 import { headlineOf, linesBelow } from '@addon-operator/base/headline';
 import type { UnmetRequirement } from '../modules/requirements.ts';
 import { type Cause, firstFalse, type WhyNode, whyRows } from './cause.ts';
-import type { ModulePhase } from './module-phase.ts';
 
 /** The state of a module in one word. */
 export type ModuleStatus =
@@ -31,6 +30,9 @@ export interface HeldModule {
   readonly text: string;
   readonly remedy: string;
 }
+
+/** The state of a module as its object shows it, and everything else: `Succeeded` if and only if `Ready` is true. */
+export type ModulePhase = 'Init' | 'Progressing' | 'Succeeded' | 'Failed' | 'Deleting';
 
 /** A module it requires. */
 export interface RequiredModule {

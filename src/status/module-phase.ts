@@ -1,9 +1,6 @@
 import type { Cause, WhyId } from './cause.ts';
-import type { ModuleExplanation } from './module-explanation.ts';
+import type { ModuleExplanation, ModulePhase } from './module-explanation.ts';
 import type { ModuleFacts } from './module-facts.ts';
-
-/** The state of a module as its object shows it, and everything else: `Succeeded` if and only if `Ready` is true. */
-export type ModulePhase = 'Init' | 'Progressing' | 'Succeeded' | 'Failed' | 'Deleting';
 
 type Explained = Pick<ModuleExplanation, 'status' | 'step' | 'causes' | 'failure' | 'pause'>;
 type Run = Pick<ModuleFacts, 'isDeployed' | 'progress'>;

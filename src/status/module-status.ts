@@ -3,8 +3,8 @@ import { isObject } from '@addon-operator/json';
 import { kubeTime } from './kube-time.ts';
 import { isSameBlock } from './module-causes.ts';
 import { bounded, type Condition, conditionsOf } from './module-conditions.ts';
+import type { ModulePhase } from './module-explanation.ts';
 import { MAX_HOOK_RUNS, type ModuleFacts, type ReleaseFacts } from './module-facts.ts';
-import type { ModulePhase } from './module-phase.ts';
 
 /** What the operator knows before it has decided about any module; the other conditions stay as they were. */
 const KNOWN_AT_ONCE: ReadonlySet<string> = new Set(['Ready', 'Reconciling', 'Stalled']);
