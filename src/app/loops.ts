@@ -10,6 +10,7 @@ import type { Operator } from '../operator/operator.ts';
 import { onPausesChange } from '../operator/pause-tasks.ts';
 import type { Pauses } from '../operator/pauses.ts';
 import type { Schedules } from '../operator/schedules.ts';
+import type { ModuleObjects } from '../status/module-objects.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
 import type { DaemonHost } from './host.ts';
 
@@ -23,15 +24,15 @@ export interface LoopParts {
   readonly pauses: Pauses;
   readonly handOvers: HandOvers;
   readonly metrics: OperatorMetrics;
-  /** Modules may be in another state although no task began or ended. */
-  readonly onStateChange: () => void;
+  /** They show the state of modules, which these loops change too. */
+  readonly objects: Pick<ModuleObjects, 'changed'> | undefined;
   readonly stop: AbortSignal;
   readonly running: AsyncDisposableStack;
 }
 
 /** Starts everything that goes on by itself until the daemon stops. */
 export function startLoops(host: DaemonHost, parts: LoopParts): void {
-  const { operator, configMap, schedules, pauses, handOvers, metrics, onStateChange, stop, running } = parts;
+  const { operator, configMap, schedules, pauses, handOvers, metrics, objects, stop, running } = parts;
   const showLife = (): void => {
     metrics.liveTick();
     operator.execution.running.warnOfLong();
@@ -42,12 +43,12 @@ export function startLoops(host: DaemonHost, parts: LoopParts): void {
   const loops = [
     configMap.watch((change) => {
       onConfigChange(operator, change);
-      onStateChange();
+      objects?.changed();
     }, stop),
     schedules.run(stop),
     pauses.watch(() => {
       onPausesChange(operator);
-      onStateChange();
+      objects?.changed();
     }, stop),
     pauses.follow(stop),
     runLooks(new DirectoryLooks(operator), host, stop),

@@ -208,8 +208,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   });
   await page.show({ api });
   startUp(operator, parts.handle, { stop, abort });
-  const onStateChange = (): void => objects?.changed();
-  startLoops(host, { ...parts, configMap, metrics, onStateChange, stop, running });
+  startLoops(host, { ...parts, configMap, metrics, objects, stop, running });
   runModuleObjects(objects, moduleSource(operator, redactor), settings, host, running);
   if (settings.watchesFiles) running.defer(watchFiles(watchedPaths(settings), host, operator, stop));
   if (loads.hasWaited)

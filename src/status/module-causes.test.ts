@@ -57,13 +57,7 @@ const HOOK: LongHook = {
   since: '2026-01-01T00:00:00.000Z',
   isStuck: false,
 };
-const NEIGHBOUR_HOOK = {
-  ...HOOK,
-  hook: 'hang.sh',
-  binding: 'schedule',
-  task: 'GlobalHookRun',
-  pid: null,
-};
+const NEIGHBOUR_HOOK = { ...HOOK, hook: 'hang.sh', binding: 'schedule', task: 'GlobalHookRun', pid: null };
 const DB = { name: 'db', range: null, isOptional: false, status: 'failing', unmet: null } as const;
 const ABSENT = { type: 'absent', text: 'requires module db, which does not exist' } as const;
 const DRIFTED = {
@@ -410,17 +404,4 @@ test('each thing in the way that needs a person has a remedy', () => {
   const without = causes.filter(({ isStalled, remedy }) => isStalled && remedy === null);
   // A watch that fails is opened again until it succeeds.
   expect(without.map(({ reason }) => reason)).toEqual(['WatchFailed']);
-});
-
-test('what has to end first is the first cause', () => {
-  const { explanation } = factsOf(
-    { status: 'failing', failure: FAILURE },
-    { configProblem: 'no map', blocksOwn: TASK, hooks: [HOOK] },
-  );
-  expect(explanation.causes.map(({ node, reason }) => `${node} ${reason}`)).toEqual([
-    'config ConfigMapRefused',
-    'helm RunFailed',
-    'before-helm HookRunning',
-    'queue QueueBlocked',
-  ]);
 });

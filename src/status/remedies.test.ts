@@ -30,6 +30,16 @@ const TASK: BlockingTask = {
   hook: null,
 };
 
+const HOOK = {
+  hook: 'web/hooks/hang.sh',
+  binding: 'beforeHelm',
+  queue: 'main',
+  task: 'ModuleRun',
+  pid: 4711,
+  since: '2026-01-01T00:00:00.000Z',
+  isStuck: false,
+};
+
 function needs(type: UnmetRequirement['type']): Partial<Explained> {
   const text = 'requires module db';
   const db = { name: 'db', range: '>=2', isOptional: false, status: null, unmet: { type, text } };
@@ -136,4 +146,15 @@ test('a cause has the headline of an error, and none of the lines below it', () 
   expect(own?.text).toBe(`HOOK_FAILED: hook a.py failed: OSError: no disk`);
   expect(firstCause({}, { blocksAll: { ...TASK, error } })?.text).not.toContain('main()');
   expect(firstCause({}, { configProblem: error })?.text).not.toContain('main()');
+});
+
+test('what has to end first is the first cause', () => {
+  const failing = { ...READY, status: 'failing', failure: { ...FAILURE, error: 'no disk' } } as const;
+  const obstacles = { ...NO_OBSTACLES, configProblem: 'no map', blocksOwn: TASK, hooks: [HOOK] };
+  expect(causesOf(failing, obstacles).map(({ node, reason }) => `${node} ${reason}`)).toEqual([
+    'config ConfigMapRefused',
+    'helm RunFailed',
+    'before-helm HookRunning',
+    'queue QueueBlocked',
+  ]);
 });

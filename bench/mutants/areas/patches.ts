@@ -16,12 +16,12 @@ export const PATCHES: readonly MutatedFile[] = [
         breaks: 'Changes of others are overwritten.',
       },
       {
-        find: 'actual.length === wanted.length &&',
+        find: ' || is.length !== should.length',
         replace: '',
         breaks: 'A list with further items counts as the wanted one.',
       },
       {
-        find: '|| (wanted === null && actual === undefined)',
+        find: 'if (!isObject(is)) return false;',
         replace: '',
         breaks: 'An object that was created counts as one of another client.',
       },

@@ -250,13 +250,13 @@ export const WATCHES: readonly MutatedFile[] = [
       },
       { find: "allowWatchBookmarks: 'true',", replace: '', breaks: 'Quiet watches expire.' },
       {
-        find: "if (typeof resourceVersion !== 'string') return broken('an event has no resourceVersion');",
-        replace: '',
+        find: '    return unusable(`the object of an event, ${keyOf(object)}, has no resourceVersion`);',
+        replace: "    return { type: 'change', change, object, resourceVersion: '' };",
         breaks: 'The position of a watch is lost.',
       },
       {
-        find: "if (type === 'BOOKMARK') return { type: 'bookmark', resourceVersion };",
-        replace: '',
+        find: "  if (type === 'BOOKMARK')\n",
+        replace: "  if (type === 'NONE')\n",
         breaks: 'Bookmarks are taken for objects.',
       },
       {
