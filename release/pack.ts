@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { execa } from 'execa';
 
@@ -99,14 +99,22 @@ function entryManifest({ name, version, exports }: Manifest): object {
   return { name, version, type: 'module', exports: Object.fromEntries(entries) };
 }
 
+async function entryFiles(name: string): Promise<readonly string[]> {
+  return Object.values((await manifestOf(name)).exports).map((file) => join(root, 'packages', name, file));
+}
+
+/** The compiler writes nothing for what it finds through node_modules/, so the files of parts are named. */
+async function filesOfPart(name: string): Promise<readonly string[]> {
+  if (TAKEN_ENTRIES[name] !== undefined) return await entryFiles(name);
+  const directory = join(root, 'packages', name, 'src');
+  const files = await readdir(directory);
+  return files
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .map((file) => join(directory, file));
+}
+
 async function compile(name: PackageName, into: string, work: string, signal: AbortSignal): Promise<void> {
-  // The compiler writes nothing for what it finds in node_modules/, so the parts are named too.
-  const names = [name, ...PACKAGES[name].parts];
-  const files = await Promise.all(
-    names.map(async (each) =>
-      Object.values((await manifestOf(each)).exports).map((file) => join(root, 'packages', each, file)),
-    ),
-  );
+  const files = await Promise.all([entryFiles(name), ...PACKAGES[name].parts.map(filesOfPart)]);
   const config = join(work, 'tsconfig.json');
   await writeJson(config, {
     extends: join(root, 'tsconfig.json'),

@@ -114,6 +114,7 @@ export interface BuiltOperator {
  *
  * @throws OperatorError for directories and values files that cannot be used
  */
+// oxlint-disable-next-line max-lines-per-function -- it is the map of who uses whom, which is clear only in one piece
 export async function buildOperator(options: BuildOptions): Promise<BuiltOperator> {
   const { settings, host, base, metrics, configMap, redactor, stop, variant = {} } = options;
   const { lone, isInspection = false } = variant;

@@ -25,6 +25,7 @@ import { type Place, type PlacesByModule, placesByModule } from './module-places
 import { CONFIRM_COMMAND, heldText } from './purge-guard.ts';
 import { isPutOff, putOffText } from './put-off.ts';
 import type { ReleaseInCluster } from './releases.ts';
+import { shownRun } from './run-history.ts';
 import { titleOf } from './task-queue-view.ts';
 import { moduleOf, type Task } from './tasks.ts';
 import type { ModulePart } from './tracked-module.ts';
@@ -172,14 +173,7 @@ function factsOf(
     step: stepOf(operator, name),
     waitsFor: waitsFor(operator, name, places, commonWaits(operator)),
     failure: failureOf(operator, name, places),
-    lastRun:
-      tracked?.history.lastRun === undefined
-        ? null
-        : {
-            startedAt: isoTime(tracked.history.lastRun.startedAtMs),
-            durationMs: tracked.history.lastRun.durationMs,
-            result: tracked.history.lastRun.result,
-          },
+    lastRun: shownRun(tracked?.history.lastRun),
     nextReconcileAt: timeOrNull(operator.router.requeues.dueMs(name)),
     release: release === undefined ? null : { revision: release.revision, isOwned: release.isOwned },
     pause: pauseOf(operator, name),

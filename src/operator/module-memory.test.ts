@@ -40,7 +40,7 @@ const module = (name: string) => moduleFor(name, 1, { path: root, entries: ['val
 
 /** Files are read before they are kept. */
 async function settled(memory: ModuleMemory, isDone: () => boolean): Promise<void> {
-  await vi.waitFor(() => expect(isDone()).toBe(true));
+  await vi.waitFor(() => expect(isDone()).toBe(true), { timeout: 30_000 });
   await memory.idle();
 }
 

@@ -1,4 +1,6 @@
+import { isoTime } from '@addon-operator/base/bounded-time';
 import { type Clock, wallTimeOf } from '@addon-operator/base/clock';
+import type { ModuleExplanation } from '../status/module-explanation.ts';
 import { type HookRunFacts, MAX_HOOK_RUNS } from '../status/module-facts.ts';
 
 export interface LastRun {
@@ -6,6 +8,13 @@ export interface LastRun {
   readonly startedAtMs: number;
   readonly durationMs: number;
   readonly result: 'success' | 'failure';
+}
+
+/** As explanations have it. */
+export function shownRun(run: LastRun | undefined): ModuleExplanation['lastRun'] {
+  if (run === undefined) return null;
+  const { startedAtMs, durationMs, result } = run;
+  return { startedAt: isoTime(startedAtMs), durationMs, result };
 }
 
 /** How the runs of a module and of its hooks ended, for status and flow hooks. It decides nothing. */

@@ -2,6 +2,7 @@ import type { Hook } from '../../src/hooks/hook.ts';
 import { type Decision, DISABLED_BY_DEFAULT } from '../../src/modules/enablement.ts';
 import type { Module } from '../../src/modules/module.ts';
 import type { Discovery } from '../../src/modules/module-discovery.ts';
+import type { OperatorPolicy } from '../../src/operator/operator-policy.ts';
 import type { ModulesDirectory } from '../../src/operator/purge-guard.ts';
 import type { ModuleSources } from '../../src/operator/services.ts';
 
@@ -56,5 +57,27 @@ export function labSources(
     loadGlobalHooks: async () => hooks.filter(({ owner }) => owner.type === 'global'),
     reloadModules: async () => lab.obstacles.get('reload modules')?.(),
     modulesDirectories: () => lab.directories,
+  };
+}
+
+/** Nothing is known of modules from earlier. */
+export const NO_MEMORY = {
+  names: [],
+  filesOf: () => undefined,
+  remember: () => undefined,
+  forget: () => undefined,
+};
+
+/** The policy of a lab; by default a failing module blocks those behind it, and modules run one after another. */
+export function labPolicy({
+  runsModulesInParallel = false,
+  failurePolicy = 'block',
+}: Partial<Pick<OperatorPolicy, 'runsModulesInParallel' | 'failurePolicy'>>) {
+  return {
+    runsModulesInParallel,
+    failurePolicy,
+    ignoredRelease: 'operator',
+    allowsEmptyModulesDir: false,
+    purgesForeignReleases: false,
   };
 }

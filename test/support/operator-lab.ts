@@ -42,7 +42,7 @@ import { FakeClock, settle } from './fake-clock.ts';
 import { FakeMonitor } from './fake-monitor.ts';
 import { v1 } from './hook-configs.ts';
 import { exitCodeOf } from './hook-exit.ts';
-import { labSources } from './lab-discovery.ts';
+import { labPolicy, labSources, NO_MEMORY } from './lab-discovery.ts';
 import { labDeployHooks, labReleases } from './lab-releases.ts';
 import { BOOT_ID, labRecorder, labTraces } from './lab-traces.ts';
 import { moduleNamed } from './module-fixture.ts';
@@ -315,18 +315,12 @@ export class OperatorLab {
       dynamicFlags: this.dynamicFlags,
       releases,
       deployHooks: labDeployHooks({ ...shared, ...centre, execution, releases }),
-      memory: { names: [], filesOf: () => undefined, remember: () => undefined, forget: () => undefined },
       crds: {
         has: (module) => this.withCrds.has(module),
         ensure: (module) => this.#call(`crds ${module}`),
       },
-      policy: {
-        runsModulesInParallel: this.#options.runsModulesInParallel ?? false,
-        failurePolicy: this.#options.failurePolicy ?? 'block',
-        ignoredRelease: 'operator',
-        allowsEmptyModulesDir: false,
-        purgesForeignReleases: false,
-      },
+      memory: NO_MEMORY,
+      policy: labPolicy(this.#options),
       extensions: {
         flow: () => this.#options.flow,
         httpHooks: undefined,

@@ -289,12 +289,12 @@ export const CONVERGE: readonly MutatedFile[] = [
         breaks: 'Tasks of modules that are not authorized run.',
       },
       {
-        find: 'deferIfPaused(operator, attempt.entry.task) ? SUCCESS : await next(attempt);',
+        find: 'deferIfPaused(operator, attempt.entry.task) ? skipped(operator, attempt) : await next(attempt);',
         replace: 'await next(attempt);',
         breaks: 'Paused modules run.',
       },
       {
-        find: 'if (deferIfAway(operator, task)) return SUCCESS;',
+        find: 'if (deferIfAway(operator, task)) return skipped(operator, attempt);',
         replace: '',
         breaks: 'Modules run that another operator runs.',
       },
