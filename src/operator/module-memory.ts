@@ -72,6 +72,8 @@ export class ModuleMemory {
   readonly #files: Map<string, FileSet>;
   /** Modules as they were read whose files are remembered already. */
   readonly #done = new WeakSet<Module>();
+  /** Files that are being read: what they add is written together. */
+  readonly #notes = new Set<Promise<void>>();
   #isDirty = false;
   #writing: Promise<void> | undefined;
 
@@ -98,7 +100,8 @@ export class ModuleMemory {
   remember(module: Module): void {
     if (this.#deps.store === undefined || this.#done.has(module)) return;
     this.#done.add(module);
-    void this.#note(module);
+    const note = this.#note(module).finally(() => this.#notes.delete(note));
+    this.#notes.add(note);
   }
 
   /** Called when a module is deleted, or a person confirms that files of it were removed on purpose. */
@@ -108,6 +111,7 @@ export class ModuleMemory {
 
   /** Resolves when everything is kept, or cannot be for now. */
   async idle(): Promise<void> {
+    await Promise.all(this.#notes);
     await this.#writing;
   }
 
@@ -137,6 +141,7 @@ export class ModuleMemory {
   async #write(): Promise<void> {
     const { store, log, stop } = this.#deps;
     while (this.#isDirty && !stop.aborted) {
+      await Promise.all(this.#notes);
       this.#isDirty = false;
       try {
         await store?.write(this.#files, stop);
