@@ -91,8 +91,8 @@ class MutantBench {
   /** The tests without those that fail in the copy anyway, which would notice everything. */
   async #soundOf(tests: readonly string[]): Promise<readonly string[]> {
     for (let unknown = this.#unknownOf(tests); unknown.length > 0; unknown = this.#unknownOf(tests)) {
-      const failed = await this.#runner.run(unknown);
-      if (failed === undefined || failed.some((test) => !unknown.includes(test)))
+      const failed = (await this.#runOnce(unknown)) ?? (await this.#runOnce(unknown));
+      if (failed === undefined)
         throw new Error(`tests fail or hang without any fault: ${unknown.join(', ')}`);
       if (failed.length === 0) for (const test of unknown) this.#sound.add(test);
       for (const test of failed) {
@@ -101,6 +101,14 @@ class MutantBench {
       }
     }
     return tests.filter((test) => this.#sound.has(test));
+  }
+
+  /** The tests that failed; undefined, and a new process for the next run, when something else did: the last fault may be the cause. */
+  async #runOnce(tests: readonly string[]): Promise<readonly string[] | undefined> {
+    const failed = await this.#runner.run(tests);
+    if (failed?.every((test) => tests.includes(test)) === true) return failed;
+    await this.#runner.stop();
+    return undefined;
   }
 
   #unknownOf(tests: readonly string[]): readonly string[] {

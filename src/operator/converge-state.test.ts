@@ -47,3 +47,10 @@ test('activation names the start until the first converge is over', async () => 
   await lab.converge();
   expect(lab.operator.converge.activation).toBe('');
 });
+
+test('a run that was left out during a pause follows once', () => {
+  const state = new ConvergeState();
+  state.deferRun('web' as never);
+  expect([state.resumeRun('web' as never), state.resumeRun('web' as never)]).toEqual([true, false]);
+  expect([...state.deferredRuns]).toEqual([]);
+});

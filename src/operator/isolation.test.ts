@@ -254,3 +254,22 @@ test('a run that is isolated for one Synchronization runs behind the others that
   expect(lab.calls.filter((call) => call.startsWith('deploy')).toSorted()).toEqual(['deploy a', 'deploy b']);
   expect(isolatedModules(lab.operator)).toEqual([]);
 });
+
+test('a Synchronization that follows its isolated module comes before the run that may wait for it', async () => {
+  const hooks = { 'db/a.sh': { beforeHelm: 1, kubernetes: [{ kind: 'Pod', name: 'pods' }] } };
+  await using lab = await operatorLab(['db'], hooks, ISOLATE);
+  lab.behaviours.set('db/a.sh', ({ contexts }) => {
+    if (contexts[0]?.binding === 'beforeHelm') throw new Error('hook is broken');
+  });
+  await lab.converge();
+  const runtime = lab.runtimeOf('db/a.sh');
+  const [binding] = runtime.hook.config.kubernetes;
+  if (binding === undefined) throw new Error('the hook has no binding');
+  const { router } = lab.operator;
+  router.main.append(router.synchronizationRun(runtime, binding, ''));
+  await lab.settle();
+  expect(lab.operator.queues.get('isolated_db').entries).toMatchObject([
+    { task: { type: 'ModuleHookRun' } },
+    { task: { type: 'ModuleRun' } },
+  ]);
+});

@@ -83,3 +83,16 @@ test('keepOnly() removes runs that no task will report as done', async () => {
   synchronization.keepOnly(new Set());
   await done;
 });
+
+test('missed events of a binding whose Synchronization is pending change nothing about it', async () => {
+  const { one, two } = await bindings();
+  const synchronization = new Synchronization();
+  synchronization.expect(one, true);
+  synchronization.miss(one);
+  synchronization.miss(two);
+  expect([synchronization.isLost(one), synchronization.isLost(two), synchronization.isDone]).toEqual([
+    false,
+    true,
+    false,
+  ]);
+});

@@ -5,7 +5,7 @@ import { array, assert, asyncProperty, boolean, constantFrom } from 'fast-check'
 import { beforeEach, expect, test } from 'vitest';
 import { ConfigMapLab, until } from '../../test/support/config-map-lab.ts';
 import { FakeClock, settle } from '../../test/support/fake-clock.ts';
-import { ConfigMapPresence, type PresenceMemory } from './config-map-presence.ts';
+import { ConfigMapPresence, type PresenceMemory, presenceMemory } from './config-map-presence.ts';
 
 const NEVER = new AbortController().signal;
 const GRACE_MS = 10_000;
@@ -151,6 +151,30 @@ test('record() writes a state that is remembered already no second time', async 
   expect(start.writes).toEqual([true]);
 });
 
+test('record() remembers a state that changes while an earlier one is written', async () => {
+  const written: boolean[] = [];
+  const first = Promise.withResolvers<void>();
+  const presence = new ConfigMapPresence({
+    memory: {
+      read: () => Promise.resolve(false),
+      write: async (isPresent) => {
+        written.push(isPresent);
+        if (written.length === 1) await first.promise;
+      },
+    },
+    clock: new FakeClock(),
+    log: silentLogger,
+    graceMs: GRACE_MS,
+    title: 'ns/name',
+    random: () => 0,
+  });
+  presence.record(true, NEVER);
+  presence.record(false, NEVER);
+  first.resolve();
+  await settle();
+  expect(written).toEqual([true, false]);
+});
+
 test('record() remembers the last state, however writes fail and states change', async () => {
   await assert(
     asyncProperty(
@@ -200,4 +224,16 @@ test('save() remembers the ConfigMap that it makes', async () => {
   const patch = [{ op: 'add', path: '/global/a', value: 1 }] as const;
   await store.save('global', patch, () => undefined, NEVER);
   expect(lab.remembered).toBe(true);
+});
+
+test('presenceMemory() keeps other facts, and writes nothing that is remembered already', async () => {
+  lab.server.edit({ directories: '[]' });
+  const memory = presenceMemory(lab.client, lab.server.ref);
+  for (const isPresent of [true, true, false, false]) await memory.write(isPresent, NEVER);
+  expect(lab.server.count('PUT')).toBe(2);
+  await memory.write(true, NEVER);
+  expect([await memory.read(NEVER), lab.server.object?.data]).toEqual([
+    true,
+    { directories: '[]', configMap: 'present' },
+  ]);
 });

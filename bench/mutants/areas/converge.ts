@@ -221,11 +221,6 @@ export const CONVERGE: readonly MutatedFile[] = [
       },
       { find: '    this.held.take(runtimes);\n', replace: '', breaks: 'Held runs of removed hooks are run.' },
       {
-        find: '    this.missRuns(dropped);\n',
-        replace: '',
-        breaks: 'Synchronizations that are dropped with a converge are lost.',
-      },
-      {
         find: "this.#deps.converge.first !== 'done' || runtime.isStopped",
         replace: 'runtime.isStopped',
         breaks: 'Crontabs run hooks before the first converge is over.',
@@ -352,11 +347,6 @@ export const CONVERGE: readonly MutatedFile[] = [
         find: 'filter(({ isOptional }) => !isOptional))',
         replace: 'filter(({ isOptional }) => isOptional))',
         breaks: 'A module does not wait for the failing one that it requires.',
-      },
-      {
-        find: '    if (!returnToMain(operator, queue, isFree)) return;',
-        replace: '    returnToMain(operator, queue, isFree);\n    return;',
-        breaks: 'Modules that are not blocked any more wait for their failing neighbour.',
       },
       {
         find: "return other.type !== 'ModuleRun' || other.isRecheck !== true;",

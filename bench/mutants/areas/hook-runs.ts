@@ -100,7 +100,7 @@ export const HOOK_RUNS: readonly MutatedFile[] = [
   },
   {
     file: 'src/operator/retry-budgets.ts',
-    tests: ['src/operator/handlers/hook-run.test.ts', 'src/operator/put-off-work.test.ts'],
+    tests: ['src/operator/held-runs.test.ts'],
     mutants: [
       {
         find: 'count > max)',

@@ -43,3 +43,9 @@ test.each([
 test('refusal() shows a part of a long response', () => {
   expect(refused(502, 'x'.repeat(100_000)).length).toBeLessThan(2_000);
 });
+
+test('refusal() keeps the causes that the API server names', () => {
+  const cause = { reason: 'FieldManagerConflict', field: '.spec', message: 'conflict with "x"' };
+  const body = JSON.stringify({ kind: 'Status', reason: 'Conflict', details: { causes: [cause, 7] } });
+  expect(refusal('PATCH /x', { status: 409, body, retryAfter: undefined }).causes).toEqual([cause]);
+});

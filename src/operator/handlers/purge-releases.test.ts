@@ -3,7 +3,7 @@ import { operatorLab } from '../../../test/support/operator-lab.ts';
 import { moduleFacts } from '../collect-module-facts.ts';
 import { explainModule, summarizeModules } from '../explain-module.ts';
 import { finishDeletion } from '../finish-deletion.ts';
-import { confirmPurge } from './purge-releases.ts';
+import { confirmPurge, handleModulePurge } from './purge-releases.ts';
 
 const signal = new AbortController().signal;
 const EMPTY = { path: '/modules', modules: [] };
@@ -85,4 +85,15 @@ test('a release is not purged whose module came back before its turn', async () 
   lab.operator.router.main.append({ type: 'ModulePurge', release: 'web', trigger: 'test' });
   await lab.settle();
   expect(lab.calls).toEqual([]);
+});
+
+test('a purge that the stop of the operator ends is no purge that failed', async () => {
+  await using lab = await operatorLab([]);
+  await lab.converge();
+  const stop = new AbortController();
+  lab.obstacles.set('uninstall old', () => {
+    stop.abort(new Error('the operator stops'));
+    throw new Error('helm was ended');
+  });
+  await expect(handleModulePurge(lab.operator, 'old', stop.signal)).rejects.toThrow('the operator stops');
 });
