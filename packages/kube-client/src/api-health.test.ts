@@ -93,3 +93,20 @@ test('subscribe() reports each outage once with its begin and its end, and every
   health.observe({ status: 200 });
   expect(reported).toEqual(['began: connect ECONNREFUSED', 'ended after 10000', 'succeeded', 'succeeded']);
 });
+
+test('subscribe() reports an outage that only the time since the last failure made one', async () => {
+  const clock = new FakeClock();
+  const health = new ApiHealth(clock);
+  const reported: string[] = [];
+  health.subscribe({
+    outageBegan: ({ durationMs }) => reported.push(`began ${durationMs} ago`),
+    outageEnded: (durationMs) => reported.push(`ended after ${durationMs}`),
+  });
+  health.observe(DOWN);
+  await clock.advance(1_000);
+  health.observe(DOWN);
+  await clock.advance(6_000);
+  expect(health.outage).toBeDefined();
+  health.observe(REFUSED);
+  expect(reported).toEqual(['began 7000 ago', 'ended after 7000']);
+});

@@ -58,6 +58,8 @@ export class ApiHealth {
   }
 
   #hear(status: number): void {
+    // It may have become one after the last failure, and was shown since.
+    this.#report(this.outage);
     this.#failures = 0;
     const wasOut = this.#isOut;
     this.#isOut = false;
@@ -73,7 +75,10 @@ export class ApiHealth {
     if (this.#failures === 0) this.#firstMs = this.#lastMs;
     this.#failures += 1;
     this.#error = error;
-    const { outage } = this;
+    this.#report(this.outage);
+  }
+
+  #report(outage: ApiOutage | undefined): void {
     if (outage === undefined || this.#isOut) return;
     this.#isOut = true;
     for (const { outageBegan } of this.#listeners) outageBegan?.(outage);
