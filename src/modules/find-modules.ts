@@ -86,6 +86,8 @@ export interface FoundModules {
   /** The file of each of them. */
   readonly commonFlagFiles: ReadonlyMap<ModuleKey, string>;
   readonly staticValues: StaticValues;
+  /** Whether any modules directory has a values.yaml. */
+  readonly hasCommonValues: boolean;
   /** What is in each modules directory, modules that another one has registered before included. */
   readonly directories: readonly { readonly path: string; readonly modules: readonly ModuleName[] }[];
 }
@@ -108,8 +110,10 @@ export async function findModules(options: FindModulesOptions): Promise<FoundMod
   const commonFlagFiles = new Map<ModuleKey, string>();
   const directories: { readonly path: string; readonly modules: readonly ModuleName[] }[] = [];
   let global: JsonObject = {};
+  let hasCommonValues = false;
   for (const dir of options.dirs.map((dir) => resolve(dir))) {
     const common = await readCommonValues(dir, options);
+    hasCommonValues ||= common.text !== undefined;
     global = mergeValues(global, sectionOfFile(common, GLOBAL_SECTION));
     for (const [key, flag] of flagsOf(common)) {
       commonFlags.set(key, flag);
@@ -150,6 +154,7 @@ export async function findModules(options: FindModulesOptions): Promise<FoundMod
     modules: sorted,
     commonFlags,
     commonFlagFiles,
+    hasCommonValues,
     directories,
     staticValues: { global, modules: sections, schemas },
   };

@@ -178,14 +178,15 @@ function withModules(before: FoundModules, read: FoundModules, names: ReadonlySe
  */
 function vanishedModules(
   before: readonly Module[],
-  { modules, directories }: FoundModules,
+  { modules, directories, hasCommonValues }: FoundModules,
   enabled: readonly ModuleName[],
   { watchesFiles, modulesDirs, allowsEmptyModulesDir }: ModuleFilesOptions['settings'],
 ): readonly Module[] {
   const there = new Set(modules.map(({ name }) => name));
   const wanted = new Set(enabled);
   const gone = before.filter(({ name }) => wanted.has(name) && !there.has(name));
-  const isEmpty = directories.every((directory) => directory.modules.length === 0);
+  // An unmounted volume takes everything with it.
+  const isEmpty = !hasCommonValues && directories.every((directory) => directory.modules.length === 0);
   const isAccident = areMostGone(gone.length, enabled.length) || (isEmpty && !allowsEmptyModulesDir);
   if (watchesFiles && !isAccident) return [];
   return gone.map((module) => ({

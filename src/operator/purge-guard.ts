@@ -56,15 +56,21 @@ function purgeOfFew({ missing, present }: PurgeFacts): PurgeDecision {
 function accidentOf(facts: PurgeFacts): string | undefined {
   const { directories, remembered, missingOwned, present } = facts;
   const emptied = emptiedDirectories(facts);
-  if (emptied.length > 0)
-    return `${emptied.join(', ')} contained modules before and ${emptied.length === 1 ? 'is' : 'are'} empty now`;
+  if (emptied.length > 0) return emptiedText(emptied);
   if (missingOwned === 0 || isAsRemembered(directories, remembered)) return undefined;
   const paths = directories.map(({ path }) => path).join(', ');
   if (directories.every(({ modules }) => modules.length === 0))
-    return `there are no modules in ${paths || 'any directory'}, and there are releases of this operator`;
+    // Without a record, releases owned by this operator prove that there were modules.
+    return remembered === undefined && directories.length > 0
+      ? emptiedText(directories.map(({ path }) => path))
+      : `there are no modules in ${paths || 'any directory'}, and there are releases of this operator`;
   if (remembered !== undefined && present === 0)
     return `the modules directories have changed (before: ${remembered.map(({ path }) => path).join(', ')}), and ${paths} contains none of the modules with releases`;
   return undefined;
+}
+
+function emptiedText(paths: readonly string[]): string {
+  return `${paths.join(', ')} contained modules before and ${paths.length === 1 ? 'is' : 'are'} empty now`;
 }
 
 /** Directories that are empty, and were not before. */
