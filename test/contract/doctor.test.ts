@@ -99,18 +99,29 @@ test('finds a key of no module and a release that helm left behind', async () =>
 
 test('says why the operator cannot start', async () => {
   await using world = await World.create(backend, {
-    modules: { ...WEB, '001-web/module.yaml': 'requirez: []\n' },
+    modules: { ...WEB, '001-web/values.yaml': 'web: [\n' },
   });
   const { exitCode, text, error } = await doctor(world);
   expect([exitCode, text]).toEqual([
     1,
-    expect.stringMatching(/requirez: unknown key.* \(start\)\n {2}addon-operator module lint\n$/),
+    expect.stringMatching(/001-web\/values\.yaml:2: .* \(start\)\n {2}addon-operator module lint\n$/),
   ]);
   expect(error).toContain('Note: the cluster was not checked, because the operator cannot start\n');
   const unreachable = await doctor(world, '--kube-config=/nowhere');
   expect(unreachable.text).toContain('kubectl config view --minify');
   expect((await doctor(world, '--hook-timeout=soon')).text).toContain(
     '(start)\n  addon-operator help flags\n',
+  );
+});
+
+test('names a module that is held, with the mistake in its file', async () => {
+  await using world = await World.create(backend, {
+    modules: { ...WEB, '001-web/module.yaml': 'requirez: []\n' },
+  });
+  const { exitCode, text } = await doctor(world);
+  expect(exitCode).toBe(1);
+  expect(text).toMatch(
+    /module web is not run: .*001-web\/module\.yaml: requirez: unknown key.*\n {2}addon-operator module lint\n$/,
   );
 });
 

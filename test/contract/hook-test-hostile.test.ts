@@ -43,7 +43,7 @@ const REASONS: Readonly<Record<Name, RegExp>> = {
   'changes-itself': /the file of the hook was changed while it ran/,
   'removes-itself': /the file of the hook was changed while it ran/,
   'needs-network': /no route: fetch failed/,
-  'kills-itself': /signal: SIGKILL/,
+  'kills-itself': /killed by SIGKILL, perhaps out of memory/,
 };
 
 function filesOf(name: Name): FileTree {

@@ -6,6 +6,7 @@ import { requestDebug } from '../../src/server/debug-client.ts';
 import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { rejection } from '../support/rejection.ts';
 import { type Backend, World, type WorldOptions } from '../support/world.ts';
+import { runInWorld } from '../support/world-command.ts';
 import { announcer, configMapChart, type FileTree, under, writeTree } from '../support/world-files.ts';
 
 const WAIT = { timeout: 60_000, interval: 100 };
@@ -264,7 +265,7 @@ describeApiIndependent((backend) => {
       expect((await world.helmCalls()).slice(before).filter((call) => call.includes('logging'))).toEqual([]);
     });
 
-    test('that is invalid fails the start, with the file and the allowed forms', async () => {
+    test('that is invalid holds its module, and status names the file and the allowed forms', async () => {
       for (const [text, message] of [
         [
           'often',
@@ -273,7 +274,11 @@ describeApiIndependent((backend) => {
         ['"99 * * * *"', /001-logging\/module\.yaml: reconcileEvery: Cannot use crontab "99 \* \* \* \*"/],
       ] as const) {
         await using world = await World.create(backend(), { modules: loggingModule(text) });
-        expect(await rejection(world.start())).toMatch(message);
+        await world.converge();
+        const { exitCode, stdout } = await runInWorld(world, 'status');
+        expect(exitCode).toBe(1);
+        expect(stdout).toMatch(message);
+        expect(await world.helmCalls()).toEqual([expect.stringMatching(/^upgrade .* web /)]);
       }
     });
   });

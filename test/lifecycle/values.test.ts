@@ -148,7 +148,6 @@ describeApiIndependent((backend) => {
       ['{"op":"test","path":"/web/a","value":2}', 'testing value /web/a failed: test failed'],
       [`${add('/web/b', 1)} garbage`, 'bad json patch for values'],
       ['{"op":"remove","path":"/web"}', '/web must stay a map'],
-      [add('/web/big', 9007199254740993n.toString()).replace(/"(\d{16})"/, '$1'), 'integers beyond 2^53'],
     ] as const;
     for (const [patch, reason] of cases) {
       await world.write('modules', { '../values': patch });
