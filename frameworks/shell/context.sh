@@ -25,20 +25,19 @@ function context::get() {
     return 1
   fi
   local filter
-  filter=$(context::_filter "${1:-}")
+  filter=$(context::_convert_user_path_to_jq_path "${1:-}")
   context::jq -r "$filter"
 }
 
 # Whether the key is there, whatever its value.
 function context::has() {
-  context::_split "${1:-}"
-  local key=${CONTEXT_PATH_KEYS[-1]} parent
-  unset 'CONTEXT_PATH_KEYS[-1]'
-  parent=$(context::_join)
+  local parent key
+  parent=$(context::_convert_user_path_to_jq_path "$(context::_dirname "${1:-}")")
+  key=$(context::_basename "${1:-}")
   if [[ $key =~ ^[0-9]+$ ]]; then
     context::jq -e "$parent | has($key)" >/dev/null
   else
-    context::jq -e --arg key "$(context::_unquoted "$key")" "$parent | has(\$key)" >/dev/null
+    context::jq -e --arg key "$key" "$parent | has(\$key)" >/dev/null
   fi
 }
 
@@ -56,14 +55,41 @@ function context::is_null() {
 
 function context::_is() {
   local filter
-  filter=$(context::_filter "$2")
+  filter=$(context::_convert_user_path_to_jq_path "$2")
   context::jq -e "$filter == $1" >/dev/null
 }
 
-# The path as a jq filter.
-function context::_filter() {
-  context::_split "$1"
-  context::_join
+# The path as a jq filter: numbers are list items, keys with a dash get quotes, others are jq's own words. This and the two
+# functions after it have no place in hooks, but libraries that build on this one call them.
+function context::_convert_user_path_to_jq_path() {
+  context::_split "${1:-}"
+  local filter='' key
+  for key in "${CONTEXT_PATH_KEYS[@]}"; do
+    if [[ $key =~ ^[0-9]+$ ]]; then
+      if [[ -z $filter ]]; then filter=.; fi
+      filter+="[$key]"
+    elif [[ $key == *-* && $key != *\"* ]]; then
+      filter+=".\"$key\""
+    else
+      filter+=".$key"
+    fi
+  done
+  echo "${filter:-.}"
+}
+
+# The path without its last key.
+function context::_dirname() {
+  context::_split "${1:-}"
+  unset 'CONTEXT_PATH_KEYS[-1]'
+  local IFS=.
+  echo "${CONTEXT_PATH_KEYS[*]}"
+}
+
+# The last key of the path, without quotes.
+function context::_basename() {
+  context::_split "${1:-}"
+  local key=${CONTEXT_PATH_KEYS[-1]#\"}
+  echo "${key%\"}"
 }
 
 # Puts the keys of a path into CONTEXT_PATH_KEYS, quoted keys with double quotes around them.
@@ -83,25 +109,4 @@ function context::_split() {
     fi
   done
   CONTEXT_PATH_KEYS+=("$key")
-}
-
-# CONTEXT_PATH_KEYS as a jq filter: numbers are list items, keys with a dash get quotes, others are jq's own words.
-function context::_join() {
-  local filter='' key
-  for key in "${CONTEXT_PATH_KEYS[@]}"; do
-    if [[ $key =~ ^[0-9]+$ ]]; then
-      if [[ -z $filter ]]; then filter=.; fi
-      filter+="[$key]"
-    elif [[ $key == *-* && $key != *\"* ]]; then
-      filter+=".\"$key\""
-    else
-      filter+=".$key"
-    fi
-  done
-  echo "${filter:-.}"
-}
-
-function context::_unquoted() {
-  local key=${1#\"}
-  echo "${key%\"}"
 }

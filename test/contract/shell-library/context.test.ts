@@ -119,6 +119,29 @@ describe.skipIf(lacksBashOrJq)('context:: functions of the shell library (need b
   });
 });
 
+describe.skipIf(lacksBashOrJq)('functions for other libraries (need bash)', () => {
+  test.each([
+    ['a.b', '.a.b', 'a', 'b'],
+    ['a', '.a', '', 'a'],
+    ['', '.', '', ''],
+    ['a."b.c".0', '.a."b.c"[0]', 'a."b.c"', '0'],
+    ["a.'b.c'", '.a."b.c"', 'a', 'b.c'],
+    ['0.a', '.[0].a', '0', 'a'],
+    [
+      'my-module.internal.address-pool',
+      '."my-module".internal."address-pool"',
+      'my-module.internal',
+      'address-pool',
+    ],
+  ])('%j is the jq path %s in %j with the key %j', async (path, filter, directory, key) => {
+    const names = ['_convert_user_path_to_jq_path', '_dirname', '_basename'];
+    const { stdout } = await runBashHook(
+      names.map((name) => `echo "[$(context::${name} ${shellWord(path)})]"`).join('\n'),
+    );
+    expect(stdout.split('\n')).toEqual([`[${filter}]`, `[${directory}]`, `[${key}]`]);
+  });
+});
+
 function shellWord(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

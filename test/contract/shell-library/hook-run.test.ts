@@ -113,4 +113,20 @@ end 0`,
     expect(run.stderr).toMatch(/status 3, called from:\n.*hook\.sh:8 in main\n {4}hook::run "\$@"/);
     expect(run.stderr).toMatch(/hook\.sh:5 in __main__\n {4}\(exit 3\)/);
   });
+
+  test('another hook::run finds the functions of a binding context, and runs one, by the names of the original', async () => {
+    const text = `
+hook::run() {
+  export BINDING_CONTEXT_CURRENT_INDEX=0 BINDING_CONTEXT_CURRENT_BINDING=nightly
+  hook::_run_first_available_handler "$(hook::_get_possible_handler_names) __main__"
+}
+__main__() { echo main; false; echo more; }
+hook::run`;
+    const run = await runBashHook(text, { contexts: [{ binding: 'nightly', type: 'Schedule' }] });
+    expect([run.exitCode, run.stdout]).toEqual([1, 'main']);
+    const own = await runBashHook(`__on_schedule::nightly() { echo nightly; }\n${text}`, {
+      contexts: [{ binding: 'nightly', type: 'Schedule' }],
+    });
+    expect([own.exitCode, own.stdout]).toEqual([0, 'nightly']);
+  });
 });

@@ -5,6 +5,24 @@ import { describe, expect, test } from 'vitest';
 import { projectRoot } from '../../checks/checkout.ts';
 import { lacksBashOrJq, runBashHook, write } from './bash-hook.ts';
 
+/** The functions of the original's library (shell-operator 1.20) by name; other libraries call also those with an underscore. */
+const FUNCTIONS_OF_ORIGINAL = [
+  'backtrace',
+  'context::_basename',
+  'context::_convert_user_path_to_jq_path',
+  'context::_dirname',
+  'context::get',
+  'context::global::jq',
+  'context::has',
+  'context::is_false',
+  'context::is_null',
+  'context::is_true',
+  'context::jq',
+  'hook::_get_possible_handler_names',
+  'hook::_run_first_available_handler',
+  'hook::run',
+];
+
 describe.skipIf(lacksBashOrJq)('shell_lib.sh (needs bash and jq)', () => {
   test.each([
     ['a failing command', 'false', 'false'],
@@ -33,6 +51,13 @@ describe.skipIf(lacksBashOrJq)('shell_lib.sh (needs bash and jq)', () => {
       ([, line, name]) => `${line} ${name}`,
     );
     expect(places.slice(0, 3)).toEqual(['9 main', '7 outer', '4 inner']);
+  });
+
+  test('has each function of the original', async () => {
+    const { stdout } = await runBashHook(`for name in ${FUNCTIONS_OF_ORIGINAL.join(' ')}; do
+      declare -F -- "$name" >/dev/null || echo "$name"
+    done`);
+    expect(stdout).toBe('');
   });
 
   test('sources every file of frameworks/shell beside it, also nested ones and through a link', async () => {
