@@ -44,12 +44,16 @@ export function applyObject(
   options: WriteOptions,
 ): { readonly object: ResourceObject; readonly isCreated: boolean } {
   const { kind, namespace, name, subresource } = request;
-  const configuration = ownedPart(request, toConfiguration(request));
+  const draft = toConfiguration(request);
+  const configuration = ownedPart(request, draft);
   const writer: FieldWriter = { manager: options.manager, subresource, time: timestamp(state.clock) };
   const stored = state.store.get(storageOf(kind), objectKey(namespace, name));
   if (stored === undefined) {
     if (subresource !== '') throw notFound(kind, name);
-    return { object: createApplied(state, request, configuration, writer, options), isCreated: true };
+    const { object } = prepareObject(state, { kind, namespace, draft });
+    const managers = replaceApplied([], configuration, kind, writer).managers;
+    const dated = managers.map((manager) => ({ ...manager, time: writer.time }));
+    return { object: commitNew(state, kind, withManagers(object, dated), options), isCreated: true };
   }
   const current = inVersion(stored, kind);
   const object = mergeInto(state, request, { current, configuration, writer }, options);
@@ -82,19 +86,6 @@ function ownedPart({ kind, subresource }: ApplyRequest, configuration: ResourceO
   }
   if (!kind.hasStatus) return configuration;
   return { ...withoutFields(configuration, 'status'), ...identity };
-}
-
-function createApplied(
-  state: ApiState,
-  { kind, namespace }: ApplyRequest,
-  configuration: ResourceObject,
-  writer: FieldWriter,
-  options: WriteOptions,
-): ResourceObject {
-  const created = prepareObject(state, { kind, namespace, draft: configuration });
-  const { managers } = replaceApplied([], configuration, kind, writer);
-  const dated = managers.map((manager) => ({ ...manager, time: writer.time }));
-  return commitNew(state, kind, withManagers(created.object, dated), options);
 }
 
 interface Merge {

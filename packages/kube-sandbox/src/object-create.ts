@@ -84,7 +84,7 @@ export function prepareObject(state: ApiState, { kind, namespace, draft }: Creat
   if (kind.isNamespaced) requireActiveNamespace(state, kind, namespace ?? '', draft.metadata.name);
   const { name, generateName: base = '' } = draft.metadata;
   const named = name === '' && base !== '' ? generateName(base, state.random) : name;
-  const withoutStatus = kind.hasStatus ? removeStatus(draft) : draft;
+  const withoutStatus = kind.hasStatus && !keepsStatus(kind) ? removeStatus(draft) : draft;
   const object = withMeta(
     { ...withoutStatus, metadata: { ...draft.metadata, name: named } },
     {
@@ -102,7 +102,8 @@ export function prepareObject(state: ApiState, { kind, namespace, draft }: Creat
   const completed = isJob(kind) ? withJobSelector(defaulted) : defaulted;
   const causes = objectProblems(kind, completed, false);
   if (causes.length > 0) throw invalidObject(kind, object.metadata.name, causes);
-  return { object: decideFields(state, kind, completed, undefined), defaulted };
+  const owned = kind.hasStatus ? removeStatus(defaulted) : defaulted;
+  return { object: decideFields(state, kind, completed, undefined), defaulted: owned };
 }
 
 export function invalidObject(kind: ServedKind, name: string, causes: readonly StatusCause[]): StatusError {
@@ -160,6 +161,11 @@ export function commitNew(
   const key = objectKey(object.metadata.namespace, object.metadata.name);
   if (state.store.get(storage, key) !== undefined) throw alreadyExists(kind, object.metadata.name);
   return options.isDryRun ? object : state.store.write(storage, key, object);
+}
+
+/** Whether a create keeps the status that it sends: a kubelet registers its node with capacity and addresses. */
+function keepsStatus(kind: ServedKind): boolean {
+  return !kind.isCustom && kind.kind === 'Node';
 }
 
 function removeStatus(object: ResourceObject): ResourceObject {

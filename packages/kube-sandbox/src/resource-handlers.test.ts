@@ -139,6 +139,20 @@ test('the status is changed through its subresource only, and nothing else throu
   });
 });
 
+test('the status of a node is kept when it is created, as that of a kubelet, and not when it is changed', () => {
+  const node = { metadata: { name: 'a' }, status: { allocatable: { cpu: '2' } } };
+  expect(lab.create('/api/v1/nodes', node).body).toMatchObject({ status: { allocatable: { cpu: '2' } } });
+  lab.patch('/api/v1/nodes/a', 'merge', {
+    metadata: { labels: { a: 'b' } },
+    status: { allocatable: { cpu: '9' } },
+  });
+  expect(lab.get('/api/v1/nodes/a').body).toMatchObject({
+    metadata: { labels: { a: 'b' } },
+    status: { allocatable: { cpu: '2' } },
+  });
+  expect(lab.create('/api/v1/nodes', { metadata: { name: 'b' } }).body).toMatchObject({ status: {} });
+});
+
 test('a scale is read, patched and replaced', () => {
   const spec = {
     selector: { matchLabels: { a: 'b' } },

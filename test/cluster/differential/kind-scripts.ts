@@ -1,4 +1,16 @@
-import { CONTAINER, get, loosely, post, type Script, SECRETS, SERVICE } from './script.ts';
+import {
+  APPLY,
+  CONTAINER,
+  get,
+  loosely,
+  patch,
+  post,
+  remove,
+  type Script,
+  type ScriptStep,
+  SECRETS,
+  SERVICE,
+} from './script.ts';
 
 const BATCH = [
   {
@@ -184,4 +196,43 @@ export const KIND_SCRIPTS: readonly Script[] = [
       get('/api/v1/namespaces/{ns}/secrets?fieldSelector=type%3DOpaque'),
     ],
   },
+  {
+    name: 'the status of nodes, which a create keeps',
+    steps: [
+      post('/api/v1/nodes?fieldManager=me', node('{ns}-a')),
+      // Controllers of a cluster annotate nodes at once, so that later requests differ.
+      patch('/api/v1/nodes/{ns}-b?fieldManager=me', APPLY, node('{ns}-b')),
+      ...['a', 'b'].map(
+        (name): ScriptStep => ({ ...remove(`/api/v1/nodes/{ns}-${name}`), compare: 'status' }),
+      ),
+      // Of other kinds a create drops the status, or sets the one that they begin with.
+      post('/api/v1/namespaces/{ns}/resourcequotas?fieldManager=me', {
+        apiVersion: 'v1',
+        kind: 'ResourceQuota',
+        metadata: { name: 'quota' },
+        spec: { hard: { pods: '4' } },
+        status: { hard: { pods: '9' } },
+      }),
+    ],
+  },
 ];
+
+/** A node as a kubelet registers it: with each field that Kubernetes would add otherwise. */
+function node(name: string): object {
+  const time = '2026-01-01T00:00:00Z';
+  const info = ['architecture', 'bootID', 'containerRuntimeVersion', 'kernelVersion', 'kubeProxyVersion'];
+  const more = ['kubeletVersion', 'machineID', 'operatingSystem', 'osImage', 'systemUUID'];
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name, labels: { 'kubernetes.io/hostname': name } },
+    spec: { taints: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }] },
+    status: {
+      allocatable: { cpu: '2', memory: '4Gi' },
+      addresses: [{ type: 'InternalIP', address: '10.0.0.1' }],
+      conditions: [{ type: 'Ready', status: 'True', lastHeartbeatTime: time, lastTransitionTime: time }],
+      daemonEndpoints: { kubeletEndpoint: { Port: 10250 } },
+      nodeInfo: Object.fromEntries([...info, ...more].map((key) => [key, 'x'])),
+    },
+  };
+}
