@@ -9,7 +9,7 @@ import {
   versionDiscovery,
 } from './discovery-handlers.ts';
 import { isNamespace, type ServedKind, storageOf, type Verb } from './kinds.ts';
-import { openApiDocument, openApiIndex } from './openapi.ts';
+import { emptySwagger, openApiDocument, openApiIndex } from './openapi.ts';
 import {
   handleCreate,
   handleDelete,
@@ -68,6 +68,7 @@ function versions(state: ApiState, request: ApiRequest, group: string, version: 
 function openApi(state: ApiState, request: ApiRequest, segments: readonly string[]): ApiResponse {
   const [, format, root, first, second] = segments;
   const { kinds } = state.kinds;
+  if (format === 'v2' && root === undefined) return emptySwagger(request.accept);
   if (format !== 'v3') throw unknownResource();
   if (root === undefined) return tagged(request, openApiIndex(kinds));
   const [group, version] = root === 'api' ? ['', first] : [first ?? '', second];

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { type BodyResponse, jsonResponse } from './api-request.ts';
 import { customSchema, documentSchemas } from './built-in-types.ts';
 import type { Fields } from './json-access.ts';
 import { apiVersionOf, type ServedKind } from './kinds.ts';
@@ -42,6 +43,24 @@ export function openApiDocument(kinds: readonly ServedKind[], group: string, ver
     info: { title: `sandbox ${apiVersionOf({ group, version })}`, version },
     paths,
     components: { schemas: { ...documentSchemas(served), ...schemas } },
+  };
+}
+
+/**
+ * `/openapi/v2` with no type in it. Clients read the types from version 3, and look here for those that it does not have:
+ * without this document kubectl stops at the look, with it at the kind that is not served. They ask for protobuf.
+ */
+export function emptySwagger(accept: string): BodyResponse {
+  if (!accept.includes('protobuf'))
+    return jsonResponse(200, { swagger: '2.0', info: { title: 'sandbox', version: '' }, paths: {} });
+  return {
+    type: 'body',
+    status: 200,
+    contentType: 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf',
+    // Field 1, `swagger`, and the empty field 8, `paths`.
+    text: '\u000a\u00032.0\u0042\u0000',
+    headers: {},
+    warnings: [],
   };
 }
 

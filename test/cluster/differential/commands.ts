@@ -119,6 +119,20 @@ export const KUBECTL_SEQUENCES: readonly CommandSequence[] = [
     ],
   },
   {
+    name: 'kubectl on kinds that are not served',
+    commands: [
+      kubectl('create', 'namespace', '{ns}'),
+      ...['unknown-group', 'unknown-kind', 'unknown-version'].flatMap((name) => [
+        kubectl('apply', '-f', `{dir}/${name}.yaml`),
+        kubectl('apply', '--server-side', '-f', `{dir}/${name}.yaml`),
+        kubectl('create', '-f', `{dir}/${name}.yaml`),
+        kubectl('delete', '-f', `{dir}/${name}.yaml`),
+      ]),
+      kubectl('get', 'gadgets.v1.unknown.example.com'),
+      kubectl('explain', 'gadgets.unknown.example.com'),
+    ],
+  },
+  {
     name: 'kubectl on Events of both groups',
     commands: [
       kubectl('create', 'namespace', '{ns}'),
@@ -225,6 +239,9 @@ type: Warning
 note: good morning
 regarding: {apiVersion: v1, kind: ConfigMap, name: a, namespace: '{ns}'}
 `,
+  'unknown-group.yaml': 'apiVersion: unknown.example.com/v1\nkind: Gadget\nmetadata: {name: a}\n',
+  'unknown-kind.yaml': 'apiVersion: apps/v1\nkind: Gadget\nmetadata: {name: a}\n',
+  'unknown-version.yaml': 'apiVersion: apps/v1beta1\nkind: Deployment\nmetadata: {name: a}\n',
   'typo.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: typo}\ndatta: {a: b}\n',
   'crd.yaml': `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
