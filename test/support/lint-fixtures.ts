@@ -110,6 +110,13 @@ export const LINT_FIXTURES: Readonly<Record<string, LintFixture>> = {
     good: { '030-web/enabled': '#!/bin/sh\nexit 0\n' },
     message: 'without #! and an absolute path',
   },
+  'jq-removed': {
+    bad: { '030-web/hooks/a.sh': `${BEFORE_HELM}jq -n --argfile a a.json '$a | leaf_paths'\n` },
+    good: {
+      '030-web/hooks/a.sh': `${BEFORE_HELM}# jq --argfile\njq -n --slurpfile leaf_paths a.json '$leaf_paths'\n`,
+    },
+    message: '--argfile, which jq 1.8 of the image does not have',
+  },
   'link-leads-out': {
     bad: { '030-web/values.yaml': '{}\n', '030-web/docs': { link: '/etc' } },
     good: { '030-web/values.yaml': '{}\n', '030-web/docs': { link: 'values.yaml' } },

@@ -31,6 +31,7 @@ const KNOWN_AT_TOP = [
 const MAX_BYTES = 256 * 1024 * 1024;
 const MAX_FILES = 20_000;
 const BYTE_ORDER_MARK = '\u{FEFF}';
+const REMOVED_FROM_JQ = /(?<![\w$.-])(?:--argfile|leaf_paths|recurse_down)\b/g;
 /** The operator takes none of these for a hook. */
 const DATA_ENDINGS = /\.(?:yaml|json|md|txt)$/;
 const SKIPPED_DIRECTORIES = new Set(['lib', 'venv']);
@@ -149,6 +150,25 @@ export const LAYOUT_RULES: readonly Rule[] = [
           message:
             'is an executable text without #! and an absolute path in its first line: write #!/usr/bin/env bash, or the like',
         })),
+  },
+  {
+    code: 'jq-removed',
+    group: 'layout',
+    level: 'warning',
+    summary: 'A script uses what jq 1.8 has.',
+    explanation:
+      'The image has jq 1.8. It has no option `--argfile` (use `--slurpfile`, which gives an array), and no functions `leaf_paths` (use `paths(scalars)`) and `recurse_down` (use `recurse`).',
+    check: ({ files }) =>
+      scripts(files)
+        .filter(({ text = '' }) => /\bjq\b/.test(text))
+        .flatMap(({ path, text = '' }) =>
+          text.split('\n').flatMap((line, index) =>
+            [...line.replace(/^\s*#.*/, '').matchAll(REMOVED_FROM_JQ)].map(([name]) => ({
+              path,
+              message: `line ${index + 1} uses ${name}, which jq 1.8 of the image does not have`,
+            })),
+          ),
+        ),
   },
   {
     code: 'link-leads-out',
