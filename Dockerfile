@@ -5,7 +5,8 @@
 #   COPY global-hooks /global-hooks
 #
 # It runs as user 65532. To install more, switch to root and back: USER root, RUN apt-get update && apt-get install -y ...,
-# USER 65532:65532. How to build it and with which arguments: release/README.md.
+# USER 65532:65532. Dockerfiles for what images usually add: examples/dockerfiles. How to build this one and with which
+# arguments: release/README.md.
 
 # The digests are those of images for all platforms. The Node is that of the tests.
 ARG NODE_IMAGE=node:24.21.0-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22b584578ca4bb28af31120cffe
@@ -14,7 +15,7 @@ ARG DEBIAN_IMAGE=debian:trixie-slim@sha256:a29215f6a35e51e22adffa17f89e9d2ef0621
 FROM ${DEBIAN_IMAGE} AS runtime
 # Packages as they were at this time: 20261101T000000Z. Empty: as they are today.
 ARG DEBIAN_SNAPSHOT=
-# More packages, for hooks that need them: "python3 curl".
+# More packages, for hooks that need them: "python3 gettext-base".
 ARG EXTRA_PACKAGES=
 # The jq of the tests is in a newer release of Debian. Mirrors drop a version when there is a newer one, snapshots never.
 ARG JQ_VERSION=1.8.2-1
@@ -36,7 +37,7 @@ RUN set -eu; . /etc/os-release; \
   }; \
   export DEBIAN_FRONTEND=noninteractive; \
   install_jq "http://deb.debian.org/debian" || install_jq "${archive}/debian/${JQ_SNAPSHOT}"; \
-  install ca-certificates libstdc++6 tini tzdata ${EXTRA_PACKAGES}; \
+  install ca-certificates curl libstdc++6 tini tzdata ${EXTRA_PACKAGES}; \
   rm -rf /etc/apt/sources.list.d/jq.list /etc/apt/preferences.d/jq /var/lib/apt/lists/* /var/cache/apt/* \
     /var/cache/ldconfig/aux-cache /var/log/apt /var/log/*.log; \
   echo 'addon-operator:x:65532:' >>/etc/group; \
@@ -45,6 +46,8 @@ RUN set -eu; . /etc/os-release; \
   chown 65532:65532 /home/addon-operator /tmp/addon-operator /var/run/addon-operator; \
   ln -s /usr/bin/tini /sbin/tini; \
   ln -s /app/bin/addon-operator /addon-operator; \
+  ln -s /app/bin/addon-operator /shell-operator; \
+  ln -s /frameworks /framework; \
   ln -s /app/bin/addon-operator /usr/local/bin/addon-operator
 
 FROM ${NODE_IMAGE} AS build
@@ -116,7 +119,7 @@ COPY --from=build /app/bin/addon-operator /app/bin/addon-operator
 COPY --from=build /app/dist /app/dist
 ENV ADDON_OPERATOR_NODE=/usr/local/bin/node \
   MODULES_DIR=/modules \
-  GLOBAL_HOOKS_DIR=/global-hooks \
+  IMAGE_HOOKS_DIRS=/global-hooks:/hooks \
   FRAMEWORK_DIR=/ \
   LOG_TYPE=json \
   NODE_ENV=production
@@ -133,6 +136,7 @@ RUN cd /app/dist; export TMPDIR=/dev/shm; \
   && find .compile-cache -mindepth 1 -maxdepth 1 ! -name "${own}" -exec rm -r {} +
 WORKDIR /
 ENTRYPOINT ["/sbin/tini", "--", "/addon-operator"]
+CMD ["start"]
 ARG VERSION=0.1.0
 LABEL org.opencontainers.image.title="addon-operator" \
   org.opencontainers.image.description="Kubernetes addon operator: modules of Helm charts and hooks" \

@@ -21,7 +21,9 @@ export interface ImageOptions {
   readonly engine?: EngineName;
   /** Default 4. */
   readonly helmMajor?: 3 | 4;
-  /** Debian packages that hooks need besides: `python3`, `curl`. */
+  /** Image that this one is built on, with the apt of Debian trixie or newer; default `debian:trixie-slim`. */
+  readonly from?: string;
+  /** Debian packages that hooks need besides: `python3`, `gettext-base`. */
   readonly extraPackages?: readonly string[];
   /** Takes packages as they were at this time, such as `20261101T000000Z`; default: as they are today. */
   readonly debianSnapshot?: string;
@@ -142,6 +144,7 @@ async function buildArguments(
   };
   const values: Record<string, string> = {
     ...(bases === 'local' ? LOCAL_BASES : {}),
+    ...(options.from === undefined ? {} : { DEBIAN_IMAGE: options.from }),
     HELM_MAJOR: String(options.helmMajor ?? 4),
     EXTRA_PACKAGES: options.extraPackages?.join(' ') ?? '',
     VERSION: version,

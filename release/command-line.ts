@@ -12,6 +12,25 @@ export function oneOf<T extends string>(
   return found;
 }
 
+/**
+ * Debian packages of `--with`: `python3,apt:gettext-base`.
+ *
+ * @throws Error for another source of packages
+ */
+export function debianPackages(value: string | undefined): readonly string[] {
+  return (value ?? '')
+    .split(',')
+    .filter((item) => item !== '')
+    .map((item) => {
+      const [, source = 'apt', name = ''] = /^(?:([a-z]+):)?(.*)$/.exec(item) ?? [];
+      if (source !== 'apt' || !/^[a-z0-9][a-z0-9+.=:~-]*$/.test(name))
+        throw new Error(
+          `--with ${item}: expected Debian packages, such as python3 or apt:python3; examples/dockerfiles shows how to add others`,
+        );
+      return name;
+    });
+}
+
 /** Lines of an engine that say which step it is at. */
 export function isStep(line: string): boolean {
   return /^(?:\[\d+\/\d+\] )?STEP \d|^#\d+ \[/.test(line);

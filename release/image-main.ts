@@ -1,11 +1,11 @@
 // `npm run image`: builds the image of the operator with the engine of this machine.
 import { parseArgs } from 'node:util';
 import { buildImage, saveImage } from './build-image.ts';
-import { isStep, oneOf, runScript } from './command-line.ts';
+import { debianPackages, isStep, oneOf, runScript } from './command-line.ts';
 import { ENGINE_NAMES } from './engine.ts';
 
-const USAGE = `npm run image -- [--tag NAME] [--engine docker|podman|buildah] [--helm 3|4] [--with python3,curl]
-  [--bases registry|local] [--debian-snapshot TIME] [--output FILE.tar] [--verbose]`;
+const USAGE = `npm run image -- [--tag NAME] [--engine docker|podman|buildah] [--helm 3|4] [--with apt:python3,…]
+  [--from IMAGE] [--bases registry|local] [--debian-snapshot TIME] [--output FILE.tar] [--verbose]`;
 
 await runScript('image', async (signal) => {
   const { values } = parseArgs({
@@ -14,6 +14,7 @@ await runScript('image', async (signal) => {
       engine: { type: 'string' },
       helm: { type: 'string' },
       with: { type: 'string' },
+      from: { type: 'string' },
       bases: { type: 'string' },
       'debian-snapshot': { type: 'string' },
       output: { type: 'string' },
@@ -37,7 +38,8 @@ await runScript('image', async (signal) => {
       ...(bases === undefined ? {} : { bases }),
       ...(debianSnapshot === undefined ? {} : { debianSnapshot }),
       helmMajor: helm === '3' ? 3 : 4,
-      extraPackages: values.with?.split(',') ?? [],
+      extraPackages: debianPackages(values.with),
+      ...(values.from === undefined ? {} : { from: values.from }),
       onProgress,
       onLine: (line) => {
         if (values.verbose || isStep(line)) onProgress(line);

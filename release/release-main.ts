@@ -1,11 +1,11 @@
 // `npm run release -- --registry HOST/PATH`: publishes the image and the chart as OCI artifacts.
 import { parseArgs } from 'node:util';
-import { isStep, oneOf, runScript } from './command-line.ts';
+import { debianPackages, isStep, oneOf, runScript } from './command-line.ts';
 import { ENGINE_NAMES } from './engine.ts';
 import { publish } from './publish.ts';
 
 const USAGE = `npm run release -- --registry HOST/PATH [--plain-http] [--engine docker|podman|buildah] [--helm 3|4]
-  [--with python3,curl] [--bases registry|local] [--debian-snapshot TIME] [--allow-changes] [--verbose]`;
+  [--with apt:python3,…] [--bases registry|local] [--debian-snapshot TIME] [--allow-changes] [--verbose]`;
 
 await runScript('release', async (signal) => {
   const { values } = parseArgs({
@@ -40,7 +40,7 @@ await runScript('release', async (signal) => {
       ...(bases === undefined ? {} : { bases }),
       ...(debianSnapshot === undefined ? {} : { debianSnapshot }),
       helmMajor: oneOf('helm', values.helm, ['3', '4']) === '3' ? 3 : 4,
-      extraPackages: values.with?.split(',') ?? [],
+      extraPackages: debianPackages(values.with),
       onProgress,
       onLine: (line) => {
         if (values.verbose || isStep(line)) onProgress(line);

@@ -67,12 +67,12 @@ test('the image runs as a user that is not root, under tini, with the paths of t
   expect(text('USER')).toMatch(/^[1-9]\d*:[1-9]\d*$/);
   expect(text('WORKDIR')).toBe('/');
   expect(JSON.parse(text('ENTRYPOINT'))).toEqual(['/sbin/tini', '--', '/addon-operator']);
-  expect(text('CMD')).toBe('');
+  expect(JSON.parse(text('CMD'))).toEqual(['start']);
   expect(text('EXPOSE')).toBe('9650');
   expect(text('ENV').split(' ')).toEqual([
     'ADDON_OPERATOR_NODE=/usr/local/bin/node',
     'MODULES_DIR=/modules',
-    'GLOBAL_HOOKS_DIR=/global-hooks',
+    'IMAGE_HOOKS_DIRS=/global-hooks:/hooks',
     'FRAMEWORK_DIR=/',
     'LOG_TYPE=json',
     'NODE_ENV=production',

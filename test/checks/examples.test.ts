@@ -5,7 +5,7 @@ import { projectRoot } from './checkout.ts';
 import { copiesOf, stagesOf, textsOf } from './dockerfile.ts';
 
 /** Neither modules nor hooks. */
-const OTHERS = ['catalogue', 'k9s'];
+const OTHERS = ['catalogue', 'dockerfiles', 'k9s'];
 const EXAMPLES = directoriesIn('examples').filter((name) => !OTHERS.includes(name));
 const CATALOGUE = directoriesIn('examples/catalogue');
 

@@ -147,6 +147,37 @@ test('bin/addon-operator says which Node it needs when PATH has an older one', a
   expect(run.stderr).toContain(`Node 24 or newer is needed, ${join(tools, 'node')} is v20.1.0: run 'npm ci'`);
 });
 
+test.each<[string, Record<string, string>, string | undefined]>([
+  ['that is not in the image', {}, undefined],
+  ['with hooks in the second directory alone', { IMAGE_HOOKS_DIRS: '{dir}/empty:{dir}/full' }, '{dir}/full'],
+  ['with hooks in both', { IMAGE_HOOKS_DIRS: '{dir}/full:{dir}/other' }, '{dir}/full'],
+  ['without hooks', { IMAGE_HOOKS_DIRS: '{dir}/empty:{dir}/none' }, '{dir}/empty'],
+  [
+    'with a variable of the user',
+    { IMAGE_HOOKS_DIRS: '{dir}/empty:{dir}/full', GLOBAL_HOOKS_DIR: '{dir}/empty' },
+    '{dir}/empty',
+  ],
+  [
+    'with the variable of shell-operator',
+    { IMAGE_HOOKS_DIRS: '{dir}/empty:{dir}/full', SHELL_OPERATOR_HOOKS_DIR: '/mine' },
+    undefined,
+  ],
+  [
+    'with its own variable',
+    { IMAGE_HOOKS_DIRS: '{dir}/empty:{dir}/full', ADDON_OPERATOR_GLOBAL_HOOKS_DIR: '/mine' },
+    undefined,
+  ],
+])('bin/addon-operator %s looks for global hooks where it should', async (_case, variables, expected) => {
+  const checkout = smallCheckout("console.log(JSON.stringify([process.env['GLOBAL_HOOKS_DIR'] ?? null]));");
+  for (const path of ['empty', 'full', 'other']) mkdirSync(join(checkout, path));
+  for (const path of ['full/hook.sh', 'other/hook.sh']) writeFileSync(join(checkout, path), '');
+  const filled = (text: string): string => text.replaceAll('{dir}', checkout);
+  const env = Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, filled(value)]));
+  const response = await launch(join(checkout, 'bin/addon-operator'), { env });
+  rmSync(checkout, { recursive: true });
+  expect(response).toEqual([expected === undefined ? null : filled(expected)]);
+});
+
 test('a command that is printed for the next step begins as this one did', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'next-step-'));
   const program = join(relative(directory, projectRoot), 'bin/addon-operator');

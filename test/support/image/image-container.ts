@@ -3,12 +3,14 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BuiltImage } from '../../../release/build-image.ts';
-import { runEngine } from '../../../release/engine.ts';
+import { run, runEngine } from '../../../release/engine.ts';
 import { ProcessGuard } from '../control-plane/process-guard.ts';
 
 interface ImageConfig {
   readonly User: string;
   readonly Entrypoint: readonly string[];
+  readonly Cmd: readonly string[] | null;
+  readonly Env: readonly string[];
   readonly Labels: Readonly<Record<string, string>>;
 }
 
@@ -30,13 +32,15 @@ export class ImageContainer implements AsyncDisposable {
     this.root = root;
   }
 
-  static async create(image: ImageName): Promise<ImageContainer> {
+  /** @param isRemoved whether the image is removed with the container; default false */
+  static async create(image: ImageName, isRemoved = false): Promise<ImageContainer> {
     const signal = new AbortController().signal;
     const name = `addon-operator-test-${randomUUID()}`;
     const directory = await mkdtemp(join(tmpdir(), 'image-container-'));
     const settings = Object.entries(image.engine.env).map(([key, value]) => `${key}='${value}'`);
     // Also when the tests are killed.
-    const remove = `env ${settings.join(' ')} buildah rm ${name} >/dev/null 2>&1`;
+    const buildah = `env ${settings.join(' ')} buildah`;
+    const remove = `{ ${buildah} rm ${name}; ${isRemoved ? `${buildah} rmi ${image.name};` : ''} } >/dev/null 2>&1`;
     const guard = ProcessGuard.start(directory, remove);
     try {
       const from = ['from', '--pull-never', '--name', name, image.name];
@@ -58,6 +62,23 @@ export class ImageContainer implements AsyncDisposable {
   async run(...command: readonly string[]): Promise<string> {
     const signal = new AbortController().signal;
     return await runEngine(this.#image.engine, ['run', this.#name, '--', ...command], undefined, signal);
+  }
+
+  /** The same with a root file system that is read-only but for /tmp, as in a pod with `readOnlyRootFilesystem`. */
+  async runReadOnly(...command: readonly string[]): Promise<string> {
+    const { root } = this;
+    const { Env } = await this.config();
+    const steps = [
+      'root=$1; shift',
+      'mount --bind "$root" "$root"',
+      'mount -o remount,bind,ro "$root"',
+      'mount -t tmpfs tmpfs "$root/tmp"',
+      'mount -t proc proc "$root/proc"',
+      'mount --rbind /dev "$root/dev"',
+      'exec chroot --userspec=65532:65532 "$root" env --ignore-environment "$@"',
+    ];
+    const args = ['--mount', 'sh', '-euc', steps.join('\n'), 'sh', root, ...Env, ...command];
+    return await run('unshare', args, {}, new AbortController().signal);
   }
 
   async config(): Promise<ImageConfig> {
