@@ -177,7 +177,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     metrics,
     crds,
     sources: {
-      ...discoveries(moduleHooks, flags, extenders),
+      ...discoveries(moduleHooks, flags, extenders, base.cluster.discovery),
       loadModuleHooks: moduleHooks.load,
       loadGlobalHooks: (...load) => loadGlobalHooks(loader, settings.globalHooksDir, ...load),
       reloadModules: (only) => files.reload({ moduleHooks, values, followSecrets, registry }, only),

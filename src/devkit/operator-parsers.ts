@@ -27,9 +27,10 @@ export function operatorParsers(
     checkSchemas: (path) => readSchemas(path, new SchemaCheck()),
     checkLinks: (name, path) => (allowsLinksOutside ? undefined : refuseOutsideLinks(name, path)),
     load: async (path, directoryName, modulesDir) => {
-      const { name, order = 0 } = parseDirectoryName(directoryName);
+      const { name, order } = parseDirectoryName(directoryName);
       const common = await commonValues(modulesDir);
-      const module = await loadModule({ name, order, path }, common, false, silentLogger);
+      const found = { name, order: order ?? 0, isNumbered: order !== undefined, path };
+      const module = await loadModule(found, common, false, silentLogger);
       if (module.refusal !== undefined) throw new OperatorError('MODULE_INVALID', module.refusal.reason);
       const schemas = await readSchemas(path, new SchemaCheck()).catch(() => ({}));
       const store = new ValuesStore({

@@ -15,6 +15,12 @@ import { parseSectionSchemas, type SchemaText, type SectionSchemas } from '../va
 import type { ChartKind, Module, Refusal } from './module.ts';
 import { type ModuleManifest, NO_MANIFEST, parseManifest } from './module-manifest.ts';
 
+/** A module of which only its place is known. */
+export interface FoundModule extends Pick<Module, 'name' | 'order' | 'path' | 'link' | 'entries'> {
+  /** Whether the name of its directory begins with a number, which is its order then. */
+  readonly isNumbered: boolean;
+}
+
 /**
  * Reads what the directory of one module says. A module.yaml or a name that cannot be used refuses the module.
  *
@@ -24,7 +30,7 @@ import { type ModuleManifest, NO_MANIFEST, parseManifest } from './module-manife
  *   directory cannot be looked at
  */
 export async function loadModule(
-  { name, order, path, link, entries }: Pick<Module, 'name' | 'order' | 'path' | 'link' | 'entries'>,
+  { name, order, isNumbered, path, link, entries }: FoundModule,
   common: ValuesFile,
   isStrict: boolean,
   log: Logger,
@@ -32,11 +38,13 @@ export async function loadModule(
   const key = keyOfName(name);
   const own = await readValuesFile(join(path, 'values.yaml'), isStrict, log);
   const chart = await chartKind(path);
-  const { manifest, refusal = refusalOfName(name, chart) } = await readManifest(path);
+  const { manifest, refusal = refusalOfName(name, chart) } = await readManifest(path, name);
+  if (manifest.remarks.length > 0)
+    log.warn({ module: name, path: join(path, MANIFEST_FILE), ignored: manifest.remarks }, IGNORED_MESSAGE);
   return {
     name,
     key,
-    order,
+    order: isNumbered ? order : (manifest.weight ?? order),
     path,
     ...(refusal && { refusal }),
     ...(link !== undefined && { link }),
@@ -50,6 +58,9 @@ export async function loadModule(
     version: manifest.version ?? (await readChartVersion(path)),
   };
 }
+
+const MANIFEST_FILE = 'module.yaml';
+const IGNORED_MESSAGE = 'module.yaml has keys or values that are ignored';
 
 /** What helm takes as the name of a release, which is that of the module. */
 const MAX_RELEASE_NAME = 53;
@@ -124,11 +135,12 @@ async function look(path: string): Promise<Stats | undefined> {
 /** Reads the `module.yaml` of a module's directory; without one the module requires nothing. */
 async function readManifest(
   modulePath: string,
+  name: string,
 ): Promise<{ readonly manifest: ModuleManifest; readonly refusal?: Refusal }> {
-  const path = join(modulePath, 'module.yaml');
+  const path = join(modulePath, MANIFEST_FILE);
   try {
     const content = await readYaml(path);
-    return { manifest: content === undefined ? NO_MANIFEST : parseManifest(content, path) };
+    return { manifest: content === undefined ? NO_MANIFEST : parseManifest(content, name, path) };
   } catch (cause) {
     const isNamed = cause instanceof OperatorError && cause.code === 'MODULE_INVALID';
     const error = isNamed

@@ -38,6 +38,8 @@ export interface DiscoveryInput {
   readonly extenders: readonly Extender[];
   /** Modules that run or have a release; with the deletion policy `protect` they stay enabled. Default: none. */
   readonly deployed?: ReadonlySet<ModuleName>;
+  /** The version of the cluster; undefined if no module requires one. */
+  readonly kubernetes?: string | undefined;
   /** Called with each module that is enabled, before the scripts of the modules after it run. */
   readonly onEnabled?: (module: Module) => void;
 }
@@ -50,6 +52,8 @@ export interface Discovery {
   readonly decisions: ReadonlyMap<ModuleName, Decision>;
   /** What each source said about the flag of a module, in the order in which they count; absent where it is not kept. */
   readonly responses?: ReadonlyMap<ModuleName, readonly SourceResponse[]>;
+  /** The version of the cluster that modules were compared with; absent where none requires one. */
+  readonly kubernetes?: string | undefined;
 }
 
 /**
@@ -69,7 +73,7 @@ export async function discoverModules(
   const responses = new Map<ModuleName, readonly SourceResponse[]>();
   const modules = new Map(input.modules.map((module) => [module.name, module]));
   for (const module of input.modules) {
-    const unmet = unmetRequirement(module, { modules, enabled, deployed: input.deployed });
+    const unmet = unmetRequirement(module, { ...input, modules, enabled });
     const verdictOf = (): Promise<ScriptVerdict> => verdictOfScript(module, [...enabled], runScript, signal);
     // A module that cannot run anyway needs no opinion of its script.
     const wanted = await decide(module, input, unmet === undefined ? verdictOf : undefined);
@@ -81,7 +85,7 @@ export async function discoverModules(
     enabled.add(module.name);
     if (module.refusal === undefined) input.onEnabled?.(module);
   }
-  return { enabled: [...enabled], decisions, responses };
+  return { enabled: [...enabled], decisions, responses, kubernetes: input.kubernetes };
 }
 
 /** @param verdictOf undefined if the script is not to be run */

@@ -12,7 +12,7 @@ test('parseManifest() reads requirements, version, deletion policy and what is d
       { name: 'dns', optional: true },
     ],
   };
-  expect(parseManifest(content, 'module.yaml')).toEqual({
+  expect(parseManifest(content, 'web', 'module.yaml')).toEqual({
     version: '1.2.3',
     deletionPolicy: 'orphan',
     drift: { mode: 'warn', ignore: [] },
@@ -22,28 +22,29 @@ test('parseManifest() reads requirements, version, deletion policy and what is d
       { name: 'cert-manager', version: '>=1.2 <3', isOptional: false },
       { name: 'dns', version: undefined, isOptional: true },
     ],
+    about: {},
+    remarks: [],
   });
 });
 
 test.each(['10m', '1h30m', '0 3 * * *', '0 0 3 * * *', '@daily', 'TZ=Europe/Rome 0 3 * * *'])(
   'parseManifest() reads reconcileEvery %s',
   (reconcileEvery) => {
-    expect(parseManifest({ reconcileEvery }, 'm').reconcileEvery).toBe(reconcileEvery);
+    expect(parseManifest({ reconcileEvery }, 'web', 'm').reconcileEvery).toBe(reconcileEvery);
   },
 );
 
 test('parseManifest() reads whether a module waits until its objects are ready', () => {
-  expect(parseManifest({ waitUntilReady: true }, 'm').waitsUntilReady).toBe(true);
-  expect(parseManifest({ waitUntilReady: false }, 'm').waitsUntilReady).toBe(false);
+  expect(parseManifest({ waitUntilReady: true }, 'web', 'm').waitsUntilReady).toBe(true);
+  expect(parseManifest({ waitUntilReady: false }, 'web', 'm').waitsUntilReady).toBe(false);
 });
 
 test('parseManifest() takes an empty file for no manifest', () => {
-  expect(parseManifest(null, 'module.yaml')).toEqual(NO_MANIFEST);
-  expect(parseManifest({}, 'module.yaml')).toEqual(NO_MANIFEST);
+  expect(parseManifest(null, 'web', 'module.yaml')).toEqual(NO_MANIFEST);
+  expect(parseManifest({}, 'web', 'module.yaml')).toEqual(NO_MANIFEST);
 });
 
 test.each([
-  [{ require: [] }, 'm: require: unknown key, expected one of requires, version, deletionPolicy'],
   [[], 'm: expected a map, got a list'],
   [{ drift: { mode: 'mend' } }, 'm: drift.mode: expected one of off, warn, heal, got "mend"'],
   [{ waitUntilReady: 'yes' }, 'm: waitUntilReady: expected true or false, got a string'],
@@ -69,9 +70,30 @@ test.each([
   ],
   [{ requires: [{ name: 'a' }, { name: 'a' }] }, 'm: requires: "a" is listed more than once'],
 ])('parseManifest() refuses %j with its path', (content, message) => {
-  expect(() => parseManifest(content, 'm')).toThrow(message);
+  expect(() => parseManifest(content, 'web', 'm')).toThrow(message);
 });
 
 test('parseManifest() reports all problems at once', () => {
-  expect(() => parseManifest({ a: 1, b: 2 }, 'm')).toThrow(/m: a: .*\nm: b: /);
+  expect(() => parseManifest({ version: 1, drift: 2 }, 'web', 'm')).toThrow(/m: version: .*\nm: drift: /);
+});
+
+test('parseManifest() ignores unknown keys with a remark that names the key that was probably meant', () => {
+  const { remarks, requires } = parseManifest({ require: [], colour: 'red', version: '1.2.3' }, 'web', 'm');
+  expect(remarks).toEqual([
+    'require: unknown key, it is ignored (did you mean "requires"?)',
+    'colour: unknown key, it is ignored',
+  ]);
+  expect(requires).toEqual([]);
+});
+
+test('parseManifest() takes requirements of both keys, and those of requires count more', () => {
+  const { requires } = parseManifest(
+    { requires: [{ name: 'db', version: '>=2' }], requirements: { modules: { db: '>=1', dns: '' } } },
+    'web',
+    'm',
+  );
+  expect(requires).toEqual([
+    { name: 'db', version: '>=2', isOptional: false },
+    { name: 'dns', version: undefined, isOptional: false },
+  ]);
 });

@@ -7,11 +7,13 @@ import {
   NO_DRIFT_POLICY,
   readDriftPolicy,
 } from '@addon-operator/helm-releases/drift/drift-policy';
-import type { Json } from '@addon-operator/json';
+import type { Json, JsonObject } from '@addon-operator/json';
 import { isJsonMap } from '@addon-operator/json/merge';
+import { didYouMean } from '@addon-operator/json/similar-word';
 import validVersion from 'semver/functions/valid.js';
 import validRange from 'semver/ranges/valid.js';
 import type { ModuleName } from '../values/module-key.ts';
+import { FOREIGN_KEYS, type ForeignManifest, readForeign } from './foreign-manifest.ts';
 import { parseModuleName } from './module-name.ts';
 import { type ReconcileWebhook, readReconcileWebhook } from './reconcile-webhook.ts';
 
@@ -33,7 +35,7 @@ const DELETION_POLICIES = ['delete', 'orphan', 'protect'] as const;
 export type DeletionPolicy = (typeof DELETION_POLICIES)[number];
 
 /** The content of `module.yaml`. */
-export interface ModuleManifest {
+export interface ModuleManifest extends ForeignManifest {
   readonly requires: readonly Requirement[];
   readonly version: string | undefined;
   readonly deletionPolicy: DeletionPolicy;
@@ -46,6 +48,8 @@ export interface ModuleManifest {
   readonly reconcileEvery: string | undefined;
   /** Whether it is ready only when all its objects are, by their status. */
   readonly waitsUntilReady: boolean;
+  /** Sentences about keys, and values of keys of others, that have no effect. */
+  readonly remarks: readonly string[];
 }
 
 /** A module without `module.yaml`. */
@@ -58,6 +62,10 @@ export const NO_MANIFEST: ModuleManifest = {
   hook: undefined,
   reconcileEvery: undefined,
   waitsUntilReady: false,
+  weight: undefined,
+  kubernetes: undefined,
+  about: {},
+  remarks: [],
 };
 
 const KEYS = [
@@ -73,27 +81,31 @@ const KEYS = [
 const REQUIREMENT_KEYS = ['name', 'version', 'optional'];
 
 /**
- * Reads the content of a `module.yaml`. All problems are reported at once, each with its path.
+ * Reads the content of a `module.yaml`. All problems are reported at once, each with its path. Other programs have keys of their
+ * own in this file: an unknown key is a remark.
  *
+ * @param module its name, for comparison
  * @param path of the file, for messages
- * @throws OperatorError MODULE_INVALID for an unknown key or a value that cannot be used
+ * @throws OperatorError MODULE_INVALID for a value of an own key that cannot be used
  */
-export function parseManifest(content: Json, path: string): ModuleManifest {
+export function parseManifest(content: Json, module: string, path: string): ModuleManifest {
   const problems: string[] = [];
-  const manifest = content === null ? NO_MANIFEST : readManifest(content, problems);
+  const manifest = content === null ? NO_MANIFEST : readManifest(content, module, problems);
   if (problems.length === 0) return manifest;
   throw new OperatorError('MODULE_INVALID', problems.map((problem) => `${path}: ${problem}`).join('\n'));
 }
 
-function readManifest(content: Json, problems: string[]): ModuleManifest {
+function readManifest(content: Json, module: string, problems: string[]): ModuleManifest {
   if (!isJsonMap(content)) {
     problems.push(`expected a map, got ${typeName(content)}`);
     return NO_MANIFEST;
   }
-  refuseUnknown(content, KEYS, '', problems);
+  const remarks = unknownKeys(content);
+  const foreign = readForeign(content, module, remarks);
   const { requires = null, version = null, deletionPolicy = null, drift = null, conflicts = null } = content;
   return {
-    requires: readRequirements(requires, problems),
+    ...foreign,
+    requires: allRequirements(readRequirements(requires, problems), foreign.requires),
     version: readVersion(version, problems),
     deletionPolicy: readPolicy(deletionPolicy, problems),
     drift: readDriftPolicy(drift, problems),
@@ -101,7 +113,23 @@ function readManifest(content: Json, problems: string[]): ModuleManifest {
     hook: readReconcileWebhook(content['hook'], problems),
     reconcileEvery: readReconcileEvery(content['reconcileEvery'], problems),
     waitsUntilReady: readFlag('waitUntilReady', content['waitUntilReady'], problems),
+    remarks,
   };
+}
+
+function unknownKeys(content: JsonObject): string[] {
+  const isUnknown = (key: string): boolean => !KEYS.includes(key) && !FOREIGN_KEYS.includes(key);
+  return Object.keys(content)
+    .filter(isUnknown)
+    .map((key) => `${key}: unknown key, it is ignored${didYouMean(key, [...KEYS, ...FOREIGN_KEYS])}`);
+}
+
+/** What `requires` says of a module counts more. */
+function allRequirements(
+  own: readonly Requirement[],
+  foreign: readonly Requirement[],
+): readonly Requirement[] {
+  return [...own, ...foreign.filter(({ name }) => !own.some((other) => other.name === name))];
 }
 
 function readVersion(value: Json, problems: string[]): string | undefined {

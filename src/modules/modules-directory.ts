@@ -10,6 +10,8 @@ import { parseDirectoryName } from './module-name.ts';
 
 /** Where a module is, and what the name of its directory says. */
 export interface ModulePlace extends Pick<Module, 'name' | 'order' | 'path'> {
+  /** Whether the order is the number in the name of its directory. */
+  readonly isNumbered: boolean;
   /** Its path in the modules directory, which may be that of a link. */
   readonly entry: string;
   readonly content: DirectoryContent;
@@ -60,8 +62,9 @@ async function placeOf(path: string, entry: Dirent, defaultOrder: number): Promi
   const parsed = nameOf(entry.name, content, path);
   if (parsed === undefined) return { entry: path, content };
   const { name, order = defaultOrder } = parsed;
+  const isNumbered = parsed.order !== undefined;
   const isLink = entry.isSymbolicLink() && content.type !== 'unreadable';
-  return { name, order, path: isLink ? await realpath(path) : path, entry: path, content };
+  return { name, order, isNumbered, path: isLink ? await realpath(path) : path, entry: path, content };
 }
 
 /** Undefined for what is no directory and can be no module. */

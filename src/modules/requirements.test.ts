@@ -44,3 +44,23 @@ test('unmetRequirement() passes over an optional module that is not enabled', ()
   expect(unmet({ isOptional: true, isMissing: true })).toBeUndefined();
   expect(unmet({ isOptional: true, isEnabled: false, range: '>=2', version: '1.0.0' })).toBeUndefined();
 });
+
+test.each<[string, string | undefined, boolean, string | undefined]>([
+  ['>=1.27 <1.40', 'v1.34.2', false, undefined],
+  ['>=1.28.3', 'v1.28.3-eks-1a2b3c', false, undefined],
+  ['>=1.28', 'v1.27.16+k3s1', false, 'requires Kubernetes >=1.28, but the cluster has v1.27.16+k3s1'],
+  ['>=1.28', 'v1.27.16', true, undefined],
+  ['>=1.28', undefined, false, undefined],
+])(
+  'unmetRequirement() compares Kubernetes %s with %s (deployed: %s)',
+  (range, version, isDeployed, problem) => {
+    const name = 'web' as ModuleName;
+    const facts = {
+      modules: new Map(),
+      enabled: new Set<ModuleName>(),
+      deployed: new Set(isDeployed ? [name] : []),
+      kubernetes: version,
+    };
+    expect(unmetRequirement({ name, manifest: { ...NO_MANIFEST, kubernetes: range } }, facts)).toBe(problem);
+  },
+);

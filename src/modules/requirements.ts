@@ -1,3 +1,4 @@
+import coerce from 'semver/functions/coerce.js';
 import satisfies from 'semver/functions/satisfies.js';
 import type { ModuleName } from '../values/module-key.ts';
 import type { Module, Refusal } from './module.ts';
@@ -9,6 +10,8 @@ interface RequirementFacts {
   readonly enabled: Pick<ReadonlySet<ModuleName>, 'has'>;
   /** Modules that run or have a release. Default: none. */
   readonly deployed?: ReadonlySet<ModuleName> | undefined;
+  /** The version of the cluster, such as `v1.34.2`; undefined if it is not known. */
+  readonly kubernetes?: string | undefined;
 }
 
 /** Why a requirement is not met. */
@@ -19,7 +22,7 @@ export interface UnmetRequirement {
 }
 
 /**
- * Why a module cannot be enabled although it shall be; undefined when all it requires is there. A module that is
+ * Why a module cannot be enabled although it shall be; undefined when all it requires is there, and Kubernetes has the version. A module that is
  * required optionally counts only when it is enabled.
  */
 export function unmetRequirement(module: Requiring, facts: RequirementFacts): string | undefined {
@@ -27,7 +30,19 @@ export function unmetRequirement(module: Requiring, facts: RequirementFacts): st
     const unmet = unmetOf(module, name, facts);
     if (unmet !== undefined) return unmet.text;
   }
-  return undefined;
+  return unmetKubernetes(module, facts);
+}
+
+/** A module that is deployed is not deleted because the cluster was upgraded. */
+function unmetKubernetes(
+  { name, manifest: { kubernetes: range } }: Requiring,
+  { kubernetes, deployed }: RequirementFacts,
+): string | undefined {
+  if (range === undefined || kubernetes === undefined || deployed?.has(name) === true) return undefined;
+  // Distributions put their own name behind the version.
+  const version = coerce(kubernetes);
+  if (version === null || satisfies(version, range)) return undefined;
+  return `requires Kubernetes ${range}, but the cluster has ${kubernetes}`;
 }
 
 const REFUSED: Readonly<Record<Refusal['type'], string>> = {

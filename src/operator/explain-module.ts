@@ -170,6 +170,7 @@ function factsOf(
     version: module.version ?? null,
     deletionPolicy: manifest.deletionPolicy,
     requires: requirementsOf(operator, module, queued),
+    ...saidByAuthor(operator, module),
     step: stepOf(operator, name),
     waitsFor: waitsFor(operator, name, places, commonWaits(operator)),
     failure: failureOf(operator, name, places),
@@ -208,6 +209,16 @@ function requirementsOf(
     // Before the first discovery no module is enabled yet.
     unmet: registry.discovery === undefined ? null : (unmetOf(module, name, facts) ?? null),
   }));
+}
+
+function saidByAuthor(
+  { registry: { discovery } }: Explained,
+  { manifest: { about, kubernetes: range } }: Module,
+): Pick<ModuleExplanation, 'about' | 'kubernetes'> {
+  return {
+    ...(Object.keys(about).length > 0 && { about }),
+    ...(range !== undefined && { kubernetes: { range, version: discovery?.kubernetes ?? null } }),
+  };
 }
 
 function stepOf({ registry }: Explained, name: ModuleName): string {

@@ -1,3 +1,4 @@
+import type { Discovery } from '@addon-operator/kube-client/discovery';
 import type { Extender, ModuleFlags } from '../modules/enablement.ts';
 import { flagDecision, parseExtenders } from '../modules/enablement.ts';
 import type { FoundModules } from '../modules/find-modules.ts';
@@ -45,15 +46,22 @@ function enabledBy(
   return modules.filter((module) => flagDecision(module, flags, extenders).isEnabled).map(({ name }) => name);
 }
 
-/** Discovery with the flags as they are when it begins. */
+/**
+ * Discovery with the flags as they are when it begins. The version of the cluster is
+ * requested only for modules that require one.
+ */
 export function discoveries(
   { discover, rediscover }: ModuleHooks,
   flags: () => ModuleFlags,
   extenders: readonly Extender[],
+  cluster: Pick<Discovery, 'serverVersion'>,
 ): Pick<ModuleSources, 'discover' | 'rediscover'> {
   const withFlags =
     (pass: ModuleHooks['discover']): ModuleSources['discover'] =>
-    (modules, deployed, signal) =>
-      pass({ modules, deployed, flags: flags(), extenders }, signal);
+    async (modules, deployed, signal) => {
+      const isRequired = modules.some(({ manifest }) => manifest.kubernetes !== undefined);
+      const kubernetes = isRequired ? (await cluster.serverVersion(signal)).gitVersion : undefined;
+      return await pass({ modules, deployed, kubernetes, flags: flags(), extenders }, signal);
+    };
   return { discover: withFlags(discover), rediscover: withFlags(rediscover) };
 }

@@ -22,7 +22,7 @@ export const MODULE_CRD_NAME = `${MODULES.plural}.${MODULE_GROUP}`;
 export const CRD_REVISION_ANNOTATION = `${MODULE_GROUP}/crd-revision`;
 
 /** To be raised with every change of {@link MODULE_CRD}. */
-export const CRD_REVISION = 4;
+export const CRD_REVISION = 5;
 
 const TEXT = { type: 'string' };
 const TIME = { type: 'string', format: 'date-time' };
@@ -68,6 +68,8 @@ const STATUS = {
       properties: { enabled: { type: 'boolean' }, source: TEXT, reason: TEXT },
     },
     version: TEXT,
+    description: { ...TEXT, description: 'What module.yaml says about the module.' },
+    stage: { ...TEXT, description: 'Stage of the module, such as Preview, by its module.yaml.' },
     release: {
       type: 'object',
       description: 'The Helm release; its digest is computed from the chart and the values.',
@@ -135,6 +137,7 @@ export const MODULE_CRD = {
           column('Revision', '.status.release.revision', 'integer'),
           column('Last Run', '.status.lastReconcileTime', 'date'),
           column('Message', '.status.conditions[?(@.type=="Ready")].message'),
+          wideColumn('Stage', '.status.stage'),
           wideColumn('Drifted', condition('Drifted')),
           wideColumn('Next Retry', '.status.nextRetry'),
           wideColumn('Operator', '.status.operator'),

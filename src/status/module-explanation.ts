@@ -1,6 +1,7 @@
 import type { ErrorCode } from '@addon-operator/base/errors';
 import { oneLine, readableLine } from '@addon-operator/base/escape-controls';
 import { headlineOf, linesBelow } from '@addon-operator/base/headline';
+import type { ModuleAbout } from '../modules/foreign-manifest.ts';
 import type { UnmetRequirement } from '../modules/requirements.ts';
 import { type Cause, firstFalse, type WhyNode, whyRows } from './cause.ts';
 
@@ -60,6 +61,10 @@ export interface ModuleExplanation {
   readonly version: string | null;
   readonly deletionPolicy: string;
   readonly requires: readonly RequiredModule[];
+  /** The range of versions of Kubernetes that it requires, and the version of the cluster; absent where it requires none. */
+  readonly kubernetes?: { readonly range: string; readonly version: string | null };
+  /** What its author says about it; absent where that is nothing. */
+  readonly about?: ModuleAbout;
   /** As its object shows it; null while it is disabled. */
   readonly phase: ModulePhase | null;
   /** How far its last run came, such as `helm`; `ready` at its end. */
@@ -174,6 +179,8 @@ export function explanationText(explanation: ModuleExplanation): string {
     ['run order', `${position.place} of ${position.of} (number ${position.order})`],
     ['directory', explanation.path],
     ['version', explanation.version ?? 'unknown'],
+    ...aboutRows(explanation.about ?? {}),
+    ...kubernetesRows(explanation),
     ...explanation.requires.map((required): readonly [string, string] => [
       'requires',
       requiredText(required),
@@ -191,6 +198,24 @@ export function explanationText(explanation: ModuleExplanation): string {
     ...(explanation.warnings ?? []).map((text): readonly [string, string] => ['warning', text]),
   ];
   return `${textTable(rows)}${treeText(explanation.why)}`;
+}
+
+function aboutRows({ description, stage, tags, namespace, isCritical, disableMessage }: ModuleAbout) {
+  const rows: readonly (readonly [string, string | undefined])[] = [
+    ['description', description],
+    ['stage', stage],
+    ['tags', tags?.join(', ')],
+    ['namespace', namespace],
+    ['critical', isCritical === true ? 'yes' : undefined],
+    ['if disabled', disableMessage],
+  ];
+  return rows.flatMap(([title, text]) => (text === undefined ? [] : [[title, text] as const]));
+}
+
+function kubernetesRows({ kubernetes }: ModuleExplanation): readonly (readonly [string, string])[] {
+  if (kubernetes === undefined) return [];
+  const { range, version } = kubernetes;
+  return [['requires', `Kubernetes ${range}${version === null ? '' : ` (the cluster has ${version})`}`]];
 }
 
 /** Nothing while everything is true. */

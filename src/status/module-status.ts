@@ -25,6 +25,8 @@ export interface ModuleStatusFields {
   readonly phase?: ModulePhase;
   readonly enablement: { readonly enabled: boolean; readonly source?: string; readonly reason: string };
   readonly version?: string;
+  readonly description?: string;
+  readonly stage?: string;
   readonly release?: { readonly name: string; readonly revision: number; readonly digest?: string };
   readonly lastError?: string;
   readonly failedAttempts?: number;
@@ -60,7 +62,7 @@ export interface StatusContext {
  */
 export function moduleStatus(facts: ModuleFacts, context: StatusContext): ModuleStatusFields {
   const { explanation, hookRuns, reconciledAtMs } = facts;
-  const { phase, isEnabled, source, reason, version, failure, lastRun } = explanation;
+  const { phase, isEnabled, source, reason, version, failure, lastRun, about } = explanation;
   const before = isObject(context.before) ? context.before : {};
   const release = releaseOf(facts, before['release']);
   const lastReconcileTime =
@@ -71,6 +73,8 @@ export function moduleStatus(facts: ModuleFacts, context: StatusContext): Module
     ...(phase !== null && { phase }),
     enablement: { enabled: isEnabled, ...(source !== null && { source }), reason: bounded(reason) },
     ...(version !== null && { version }),
+    ...(about?.description !== undefined && { description: bounded(about.description) }),
+    ...(about?.stage !== undefined && { stage: bounded(about.stage) }),
     ...(release !== undefined && { release }),
     ...(failure !== null && { lastError: bounded(failure.error), failedAttempts: failure.attempts }),
     ...(failure?.nextAttemptAt && { nextRetry: failure.nextAttemptAt }),

@@ -116,12 +116,12 @@ test('says why the operator cannot start', async () => {
 
 test('names a module that is held, with the mistake in its file', async () => {
   await using world = await World.create(backend, {
-    modules: { ...WEB, '001-web/module.yaml': 'requirez: []\n' },
+    modules: { ...WEB, '001-web/module.yaml': 'requires: db\n' },
   });
   const { exitCode, text } = await doctor(world);
   expect(exitCode).toBe(1);
   expect(text).toMatch(
-    /module web is not run: .*001-web\/module\.yaml: requirez: unknown key.*\n {2}addon-operator module lint\n$/,
+    /module web is not run: .*001-web\/module\.yaml: requires: expected a list.*\n {2}addon-operator module lint\n$/,
   );
 });
 

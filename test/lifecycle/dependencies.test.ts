@@ -8,6 +8,19 @@ import { announcer, configMapChart, under } from '../support/world-files.ts';
 
 const SAYS = (module: string) => announcer(module, { beforeHelm: 1, afterDeleteHelm: 1 });
 
+const WEB_OF_DECKHOUSE = `name: shop
+weight: 920
+stage: Preview
+descriptions: {en: Serves pages.}
+tags: [demo]
+accessibility: {editions: {_default: {available: true}}}
+requirements:
+  deckhouse: ">= 1.69"
+  kubernetes: ">= 1.20"
+  modules: {db: ">= 1.0, != 1.4.0", prometheus: ">= 1 !optional"}
+colour: red
+`;
+
 describeLifecycle((backend) => {
   test('an orphaned module keeps its release, and a protected one stays enabled', async () => {
     await using world = await World.create(backend(), {
@@ -131,7 +144,7 @@ describeApiIndependent((backend) => {
     await using world = await World.create(backend(), {
       modules: {
         'values.yaml': 'webEnabled: true\ndbEnabled: true\n',
-        '001-web/module.yaml': 'require: []\ndeletionPolicy: keep\n',
+        '001-web/module.yaml': 'requires: db\ndeletionPolicy: keep\n',
         '001-web/hooks/hook.sh': SAYS('web'),
         '002-db/hooks/hook.sh': SAYS('db'),
       },
@@ -140,9 +153,60 @@ describeApiIndependent((backend) => {
     const { exitCode, stdout } = await runInWorld(world, 'status');
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(
-      /module web is held: .*001-web\/module\.yaml: require: unknown key.*deletionPolicy: .*correct the file/s,
+      /module web is held: .*001-web\/module\.yaml: requires: expected a list.*deletionPolicy: .*correct the file/s,
     );
     expect(stdout).toContain('modules: 1 held, 1 ready');
+  });
+
+  test('a module.yaml written for Deckhouse orders modules and names what they require, with one warning', async () => {
+    await using world = await World.create(backend(), {
+      modules: {
+        'values.yaml': 'webEnabled: true\ndbEnabled: true\noldEnabled: true\ncacheEnabled: true\n',
+        'web/module.yaml': WEB_OF_DECKHOUSE,
+        'web/hooks/hook.sh': SAYS('web'),
+        'cache/module.yaml': 'name: cache\nweight: 910\n',
+        'cache/hooks/hook.sh': SAYS('cache'),
+        '005-db/module.yaml': 'name: db\nweight: 1\nversion: "1.5.0"\n',
+        '005-db/hooks/hook.sh': SAYS('db'),
+        'old/module.yaml': 'requirements: {kubernetes: "< 1.20"}\n',
+        'old/hooks/hook.sh': SAYS('old'),
+      },
+    });
+    await world.converge();
+    expect(world.log.printed).toEqual(['db beforeHelm', 'cache beforeHelm', 'web beforeHelm']);
+    const ignored = world.log.records.filter(({ msg }) => String(msg).includes('are ignored'));
+    expect(ignored).toMatchObject([
+      {
+        level: 'warn',
+        module: 'web',
+        ignored: ['colour: unknown key, it is ignored', expect.stringMatching(/^name: "shop" is ignored/)],
+      },
+    ]);
+    const { stdout } = await runInWorld(world, 'explain', 'module', 'web');
+    expect(stdout).toMatch(/description +Serves pages\.\nstage +Preview\ntags +demo\n/);
+    expect(stdout).toMatch(/requires +Kubernetes >=1\.20 \(the cluster has v1\.\d+\.\d+/);
+    expect(stdout).toMatch(/requires +db >=1\.0 <1\.4\.0 \|\| >=1\.0 >1\.4\.0: ready\n/);
+    expect(stdout).toMatch(/requires +prometheus >=1, optional: does not exist\n/);
+    expect((await runInWorld(world, 'explain', 'module', 'old')).stdout).toMatch(
+      /held up by +requires Kubernetes <1\.20, but the cluster has v1\./,
+    );
+  });
+
+  test('a module is kept when the cluster is upgraded beyond the version that it requires', async () => {
+    const module = 'requirements: {kubernetes: ">= 1.20"}\n';
+    await using world = await World.create(backend(), {
+      modules: {
+        'values.yaml': 'webEnabled: true\n',
+        ...under('001-web', configMapChart('web', 'web')),
+        '001-web/module.yaml': module,
+      },
+    });
+    await world.converge();
+    await world.stop();
+    await world.write('modules', { '001-web/module.yaml': module.replace('>= 1.20', '< 1.20') });
+    await world.converge();
+    expect(world.daemon.operator.registry.enabled).toEqual(['web']);
+    expect(await world.get('configmaps', 'web')).toBeDefined();
   });
 
   test('invalid files do not change the running modules until they are corrected', async () => {

@@ -133,9 +133,14 @@ export const LINT_FIXTURES: Readonly<Record<string, LintFixture>> = {
     message: 'does not name hooks/',
   },
   'manifest-invalid': {
-    bad: module('030-web', 'requirez: []\nversion: "1"\n'),
+    bad: module('030-web', 'requires: db\nversion: "1"\n'),
     good: module('030-web', 'version: "1.2.3"\n'),
-    message: 'requirez: unknown key',
+    message: 'requires: expected a list',
+  },
+  'manifest-ignored': {
+    bad: module('030-web', 'requirez: []\nweight: heavy\n'),
+    good: module('030-web', 'weight: 910\nstage: Preview\nrequirements: {deckhouse: ">= 1.69"}\n'),
+    message: 'did you mean "requires"?',
   },
   'reconcile-every': {
     bad: module('030-web', 'reconcileEvery: "0 3 31 2 *"\n'),

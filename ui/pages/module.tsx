@@ -136,9 +136,23 @@ function Facts({ explanation }: { explanation: ModuleExplanation }): VNode {
     failure,
     deletionPolicy,
     phase,
+    about = {},
+    kubernetes,
   } = explanation;
   return (
     <dl class="facts">
+      {about.description !== undefined && (
+        <>
+          <dt>Description</dt>
+          <dd>{about.description}</dd>
+        </>
+      )}
+      {about.stage !== undefined && (
+        <>
+          <dt>Stage</dt>
+          <dd>{about.stage}</dd>
+        </>
+      )}
       <dt>Run order</dt>
       <dd>
         {position.place} of {position.of}
@@ -191,8 +205,20 @@ function Facts({ explanation }: { explanation: ModuleExplanation }): VNode {
               </div>
             ))}
       </dd>
+      {kubernetes !== undefined && (
+        <>
+          <dt>Kubernetes</dt>
+          <dd>
+            {kubernetes.range}
+            {kubernetes.version !== null && ` (the cluster has ${kubernetes.version})`}
+          </dd>
+        </>
+      )}
       <dt>On deletion</dt>
-      <dd>{deletionPolicy}</dd>
+      <dd>
+        {deletionPolicy}
+        {about.disableMessage !== undefined && `: ${about.disableMessage}`}
+      </dd>
       <dt>Directory</dt>
       <dd>
         <code>{path}</code>

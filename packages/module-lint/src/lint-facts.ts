@@ -97,6 +97,8 @@ export interface ParsedModule {
   readonly key?: string;
   readonly version?: string | undefined;
   readonly reconcileEvery?: string | undefined;
+  /** Sentences about keys and values of module.yaml that have no effect; absent without any. */
+  readonly ignored?: readonly string[];
   readonly requires: readonly RequirementFacts[];
   /** All modules of the modules directory, this one included, as far as they can be read. */
   readonly siblings: readonly SiblingFacts[];

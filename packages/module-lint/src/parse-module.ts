@@ -40,6 +40,8 @@ export interface LoadedModule {
   readonly chart: ParsedModule['chart'];
   readonly requires: readonly RequirementFacts[];
   readonly reconcileEvery: string | undefined;
+  /** Sentences about keys and values of module.yaml that have no effect. */
+  readonly remarks: readonly string[];
   /** Its section of files, without defaults. */
   readonly staticValues: JsonObject;
   /** Its section with defaults. */
@@ -111,7 +113,7 @@ export async function parseModule(
   const module = isReadable ? await loaded(parsers, { path, directoryName, modulesDir }, report) : undefined;
   if (module === undefined) return { ...nothing, chart: 'none' };
   checkValues(module, problems.length === 0, report);
-  const { name, key, version, chart, requires, reconcileEvery, values } = module;
+  const { name, key, version, chart, requires, reconcileEvery, remarks, values } = module;
   return {
     ...nothing,
     name,
@@ -120,6 +122,7 @@ export async function parseModule(
     chart,
     requires,
     reconcileEvery,
+    ignored: remarks,
     values,
     hookFiles: module.hookFiles.map((file) => relative(path, file.path)),
     hooks: await hooksOf(module, path, modulesDir, parsers, report),

@@ -13,10 +13,19 @@ export const MANIFEST_RULES: readonly Rule[] = [
     code: 'manifest-invalid',
     group: 'module.yaml',
     level: 'error',
-    summary: 'module.yaml has only keys and values that the operator knows.',
+    summary: 'module.yaml has only values that the operator can use.',
     explanation:
-      'The operator does not start with an unknown key, a version that is not semantic, or a requirement that cannot be read. The message names each of them.',
+      'The operator does not run a module with a version that is not semantic, or a requirement that cannot be read. The message names each of them.',
     check: fromParser('manifest-invalid'),
+  },
+  {
+    code: 'manifest-ignored',
+    group: 'module.yaml',
+    level: 'warning',
+    summary: 'module.yaml has no keys and values that are ignored.',
+    explanation:
+      'An unknown key may be misspelt, and then has no effect. Keys that other programs read are a reason to exclude the finding; those of Deckhouse are known.',
+    check: ({ parsed: { ignored = [] } }) => ignored.map((message) => ({ path: FILE, message })),
   },
   {
     code: 'reconcile-every',
