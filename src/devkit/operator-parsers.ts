@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 import { OperatorError } from '@addon-operator/base/errors';
 import { silentLogger } from '@addon-operator/base/log';
+import { chartKind, readChart } from '@addon-operator/helm/chart-source';
 import { mergeValues } from '@addon-operator/json/merge';
 import type { OperatorParsers } from '@addon-operator/module-lint';
 import { SchemaCheck } from '@addon-operator/value-schemas/schema-check';
 import { findHooks } from '../hooks/find-hooks.ts';
 import { loadModule, readSchemas, readValuesFile, sectionOfFile } from '../modules/load-module.ts';
+import type { Module } from '../modules/module.ts';
 import { parseDirectoryName } from '../modules/module-name.ts';
 import { refuseOutsideLinks } from '../modules/outside-links.ts';
 import type { Inspection } from '../plan/inspection.ts';
@@ -43,6 +45,7 @@ export function operatorParsers(
         ...module,
         values: store.knownValues(name),
         schemas,
+        chartFiles: chartFilesOf(module, visibleToHelm(store, name)),
         hookFiles: await findHooks(join(path, 'hooks'), { type: 'module', module: name }, silentLogger),
         loadHooks: (onInvalid) => sources.loadModuleHooks(module, signal, onInvalid),
         render: (more) => {
@@ -53,4 +56,14 @@ export function operatorParsers(
     },
     findKind: (apiVersion, kind) => cluster.discovery.find(apiVersion, kind, signal),
   };
+}
+
+/** What cannot be read is reported when the chart is rendered. */
+function chartFilesOf(module: Pick<Module, 'path'>, values: unknown): readonly string[] {
+  const kind = chartKind(module.path);
+  try {
+    return kind === undefined ? [] : readChart(module, kind, values).files.map(({ path }) => path);
+  } catch {
+    return [];
+  }
 }

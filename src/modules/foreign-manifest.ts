@@ -2,8 +2,8 @@ import type { Json, JsonObject } from '@addon-operator/json';
 import { isJsonMap } from '@addon-operator/json/merge';
 import validRange from 'semver/ranges/valid.js';
 import type { ModuleName } from '../values/module-key.ts';
-import type { Requirement } from './module-manifest.ts';
 import { parseModuleName } from './module-name.ts';
+import type { Requirement } from './requirement.ts';
 
 /** What the author says about a module. It is shown, and changes nothing. */
 export interface ModuleAbout {

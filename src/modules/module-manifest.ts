@@ -16,15 +16,7 @@ import type { ModuleName } from '../values/module-key.ts';
 import { FOREIGN_KEYS, type ForeignManifest, readForeign } from './foreign-manifest.ts';
 import { parseModuleName } from './module-name.ts';
 import { type ReconcileWebhook, readReconcileWebhook } from './reconcile-webhook.ts';
-
-/** Another module that has to run before this one. */
-export interface Requirement {
-  readonly name: ModuleName;
-  /** Range of versions, as npm writes them; undefined: any. */
-  readonly version: string | undefined;
-  /** Only when the other module is enabled it has to run before, and to have the version. */
-  readonly isOptional: boolean;
-}
+import type { Requirement } from './requirement.ts';
 
 const DELETION_POLICIES = ['delete', 'orphan', 'protect'] as const;
 

@@ -2,7 +2,7 @@ import coerce from 'semver/functions/coerce.js';
 import satisfies from 'semver/functions/satisfies.js';
 import type { ModuleName } from '../values/module-key.ts';
 import type { Module, Refusal } from './module.ts';
-import type { Requirement } from './module-manifest.ts';
+import type { Requirement } from './requirement.ts';
 
 /** What is known about the other modules when a module is decided about. */
 interface RequirementFacts {

@@ -71,7 +71,7 @@ const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
     'hooks',
   ],
   '@addon-operator/module-authorization': ['cli', 'operator', 'extensions', 'modules'],
-  '@addon-operator/helm': ['app', 'plan', 'operator', 'extensions'],
+  '@addon-operator/helm': ['app', 'devkit', 'plan', 'operator', 'extensions'],
   '@addon-operator/helm-releases': ['app', 'plan', 'operator', 'extensions', 'modules'],
   '@addon-operator/value-schemas': ['devkit', 'modules', 'values'],
   '@addon-operator/module-lint': ['cli', 'devkit'],

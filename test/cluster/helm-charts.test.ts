@@ -37,8 +37,13 @@ describeHelm('helm driver with charts of all kinds', (lab) => {
 
   test('deploy() keeps the old revision when the new record would be too large', async () => {
     await lab.deploy();
-    await lab.world.put({ 'files/big': randomBytes(1_200_000).toString('base64') });
-    await expect(lab.deploy({ greeting: 'good day' })).rejects.toThrow('1048576');
+    await lab.world.put({
+      'files/big': randomBytes(1_200_000).toString('base64'),
+      'templates/reads.yaml': '{{ $_ := .Files.Get "files/big" }}',
+    });
+    await expect(lab.deploy({ greeting: 'good day' })).rejects.toThrow(
+      /1048576.*The largest files are files\/big \(1563 KiB\)/s,
+    );
     expect(await lab.world.statuses()).toEqual(['1 deployed']);
     expect(await lab.greeting()).toEqual({ greeting: 'hello' });
   });

@@ -85,20 +85,18 @@ describe('fixtures of all rules', () => {
   });
 });
 
-test('--fix mends modes, line ends and .helmignore, and then all is well', async () => {
+test('--fix mends modes and line ends, and then all is well', async () => {
   const directory = join(root, 'fixed');
   await writeTree(directory, {
     'modules/030-web/Chart.yaml': 'apiVersion: v2\nname: web\nversion: 0.1.0\n',
     'modules/030-web/hooks/a.sh': shHook('beforeHelm: 1', 'true').replaceAll('\n', '\r\n'),
-    'modules/030-web/.helmignore': '*.swp',
   });
   await chmod(join(directory, 'modules/030-web/hooks/a.sh'), 0o644);
   const { text } = await lint(directory, '--fix');
-  expect(text).toBe('1 module: 0 errors, 0 warnings\n3 fixed: check again\n');
+  expect(text).toBe('1 module: 0 errors, 0 warnings\n2 fixed: check again\n');
   const hook = join(directory, 'modules/030-web/hooks/a.sh');
   expect((await stat(hook)).mode & 0o777).toBe(0o755);
   expect(await readFile(hook, 'utf8')).not.toContain('\r');
-  expect(await readFile(join(directory, 'modules/030-web/.helmignore'), 'utf8')).toBe('*.swp\n/hooks/\n');
   expect(await lint(directory)).toEqual({ exitCode: 0, text: '1 module: 0 errors, 0 warnings\n', error: '' });
 });
 

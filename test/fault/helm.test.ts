@@ -141,9 +141,11 @@ describeCluster('helm that the API server does not serve well', (cluster) => {
       const noise = Array.from({ length: 120_000 }, () => Math.random().toString(36)).join('\n');
       await world.put({
         'files/big': noise,
-        'templates/service.yaml': SERVICE.replace('port: 80', 'port: 81'),
+        'templates/service.yaml': `{{ $_ := .Files.Get "files/big" }}${SERVICE.replace('port: 80', 'port: 81')}`,
       });
-      await expect(deploy()).rejects.toThrow(/larger than an object of the cluster may be.*\.helmignore/s);
+      await expect(deploy()).rejects.toThrow(
+        /larger than an object of the cluster may be.*files\/big.*\.helmignore/s,
+      );
       expect(await world.statuses()).toEqual(['1 deployed']);
       await world.put({ '.helmignore': 'files/\n' });
       expect(await deploy()).toMatchObject({ action: 'upgraded', revision: 2 });

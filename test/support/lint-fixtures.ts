@@ -127,11 +127,6 @@ export const LINT_FIXTURES: Readonly<Record<string, LintFixture>> = {
     good: chart(configMap('web'), { '030-web/.helmignore': '*.swp\n/docs/\n' }),
     message: 'leaves out templates/a.yaml',
   },
-  'helmignore-lacks-hooks': {
-    bad: chart(configMap('web'), { '030-web/hooks/a.sh': BEFORE_HELM }),
-    good: chart(configMap('web'), { '030-web/hooks/a.sh': BEFORE_HELM, '030-web/.helmignore': 'hooks/\n' }),
-    message: 'does not name hooks/',
-  },
   'manifest-invalid': {
     bad: module('030-web', 'requires: db\nversion: "1"\n'),
     good: module('030-web', 'version: "1.2.3"\n'),
@@ -315,8 +310,12 @@ spec: {group: example.com, names: {kind: Gadget, plural: gadgets}, scope: Cluste
     bad: chart(configMap('web'), {
       '030-web/files/noise.txt': NOISE,
       '030-web/files/more.txt': NOISE.split(' ').reverse().join('+'),
+      '030-web/templates/reads.yaml': '{{ $_ := .Files.Glob "files/*" }}',
     }),
-    good: chart(configMap('web'), { '030-web/files/noise.txt': 'a '.repeat(100_000) }),
+    good: chart(configMap('web'), {
+      '030-web/files/noise.txt': NOISE,
+      '030-web/files/more.txt': NOISE.split(' ').reverse().join('+'),
+    }),
     message: 'of the 1024 KiB',
   },
   'image-not-pinned': {

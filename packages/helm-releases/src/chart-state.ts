@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { OperatorError } from '@addon-operator/base/errors';
 import { type ChartTraits, chartTraits } from '@addon-operator/helm/chart-functions';
 import {
+  type ChartContents,
   type ChartFile,
-  type ChartKind,
   chartKind,
-  readChartFiles,
-  unpackChart,
+  chartText,
+  readChart,
 } from '@addon-operator/helm/chart-source';
 import { canonicalJson, isObject } from '@addon-operator/json';
 import type { ChartModule, DriverContext } from './driver-context.ts';
@@ -15,7 +15,7 @@ import type { ReleaseSteps } from './release-steps.ts';
 
 /** What is to be deployed, as far as it is known without helm. */
 export interface ChartState {
-  readonly kind: ChartKind;
+  readonly contents: ChartContents;
   readonly traits: ChartTraits;
   readonly inputDigest: string;
   readonly isOpen: boolean;
@@ -43,7 +43,7 @@ export async function readChartState(
       `Module "${module.name}" is no chart: it has neither Chart.yaml nor templates/`,
     );
   }
-  const files = readChartFiles(module, kind);
+  const { files, contents } = readChart(module, kind, values);
   const traits = traitsOf(files, values);
   const digest = inputDigest({
     release: module.name,
@@ -55,7 +55,7 @@ export async function readChartState(
     capabilities: traits.usesCapabilities ? await capabilities(context, signal) : [],
     stepsDigest: steps?.digest ?? '',
   });
-  return { kind, traits, inputDigest: digest, isOpen: steps?.isOpen === true, isForced };
+  return { contents, traits, inputDigest: digest, isOpen: steps?.isOpen === true, isForced };
 }
 
 /** What a release should be now by its chart. */
@@ -113,27 +113,17 @@ export function inputDigest(inputs: RenderInputs): string {
 
 /** What the chart of these files uses besides its files and values. Values count where `tpl` makes templates of them. */
 export function traitsOf(files: readonly ChartFile[], values: unknown): ChartTraits {
-  const texts = files.map(textOf);
+  const texts = files.map(chartText);
   const usesTpl = texts.some((text) => /\btpl\b/.test(text));
   return chartTraits(usesTpl ? [...texts, canonicalJson(values)] : texts);
 }
 
 /** The values that the chart of these files can read: without `global` where it cannot read that. */
 export function readableValues(files: readonly ChartFile[], values: unknown): unknown {
-  if (!isObject(values) || mayUseGlobals(files.map((file) => ({ path: file.path, text: textOf(file) }))))
+  if (!isObject(values) || mayUseGlobals(files.map((file) => ({ path: file.path, text: chartText(file) }))))
     return values;
   const { global: _global, ...others } = values;
   return others;
-}
-
-function textOf({ path, content }: ChartFile): string {
-  if (!path.endsWith('.tgz')) return content.toString('latin1');
-  try {
-    return unpackChart(content).toString('latin1');
-  } catch {
-    // helm reports what is wrong with the archive; until then nothing is known of the chart.
-    return '{{ lookup }}';
-  }
 }
 
 /** Where global values may be read: templates, and what decides about subcharts or checks values. */

@@ -255,13 +255,13 @@ async function upgrade(
 ): Promise<Attempt> {
   if (latest !== undefined && !isOwned(latest.labels)) context.notices.onAdoption(module.name);
   const ownObjects = latest?.status === 'deployed' ? await storedObjects(context, latest, signal) : [];
-  const { kind: chartKind, inputDigest: digest } = chart;
+  const { contents, inputDigest: digest } = chart;
   const lastRevision = latest?.revision ?? 0;
   const outcome = await upgradeRelease(
     context,
     {
       module,
-      chartKind,
+      chart: contents,
       values,
       inputDigest: digest,
       lastRevision,

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SpanContext } from '@addon-operator/base/trace';
-import { type ChartKind, isUsedInPlace, stageChart } from '@addon-operator/helm/chart-source';
+import { type ChartContents, isUsedInPlace, stageChart } from '@addon-operator/helm/chart-source';
 import { upgradeArguments } from '@addon-operator/helm/helm-arguments';
 import { type HelmOutcome, runHelm } from '@addon-operator/helm/helm-process';
 import type { Preparation } from '@addon-operator/helm/prepared-helm';
@@ -13,7 +13,7 @@ import { type ChartModule, type DriverContext, processLimitMs } from './driver-c
 /** What decides the arguments of one `helm upgrade --install`, its values aside. */
 export interface GatedRun {
   readonly module: ChartModule;
-  readonly chartKind: ChartKind;
+  readonly chart: ChartContents;
   readonly inputDigest: string;
   /** Latest revision before this run; 0 without a release. */
   readonly lastRevision: number;
@@ -45,7 +45,7 @@ export async function runGated(
 ): Promise<HelmOutcome> {
   const gate = await openGate(context, directory, [], signal);
   return await gate.pass(async () => {
-    const chartDir = await stageChart(run.module, run.chartKind, join(directory, 'chart'));
+    const chartDir = await stageChart(run.module, run.chart, join(directory, 'chart'));
     await writeFile(join(directory, VALUES), canonicalJson(values), { mode: 0o600 });
     return await startHelm(context, run, { gate, chartDir, values: () => values, span }, signal);
   }, decide);
@@ -63,7 +63,7 @@ export async function runAhead(
 ): Promise<HelmOutcome> {
   const gate = await openGate(context, directory, [VALUES], signal);
   return await gate.pass(async () => {
-    const chartDir = await stageChart(run.module, run.chartKind, join(directory, 'chart'));
+    const chartDir = await stageChart(run.module, run.chart, join(directory, 'chart'));
     onStart(join(directory, VALUES));
     return await startHelm(context, run, { gate, chartDir, values, span }, signal);
   }, decide);
@@ -76,7 +76,7 @@ export async function runAhead(
 export function keyOf(context: DriverContext, run: GatedRun): string {
   return JSON.stringify([
     run.module.path,
-    isUsedInPlace(run.module, run.chartKind),
+    isUsedInPlace(run.module, run.chart),
     argumentsOf(context, run, { chartDir: '', directory: '', postRenderer: [] }),
   ]);
 }

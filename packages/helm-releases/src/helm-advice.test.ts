@@ -17,6 +17,16 @@ test.each([
   expect(text).toContain(advice);
 });
 
+test('withAdvice() names the largest files of a chart whose record is too large', () => {
+  const largest = [
+    { path: 'dash/a.json', bytes: 2 * 1024 * 1024 },
+    { path: 'charts/lib.tgz', bytes: 1000 },
+  ];
+  expect(withAdvice('Too long: may not be more than 1048576 bytes', () => largest)).toContain(
+    'The largest files are dash/a.json (2048 KiB), charts/lib.tgz (1 KiB).',
+  );
+});
+
 test('withAdvice() says nothing of roles where a quota or a policy refused', () => {
   const error =
     'pods "a" is forbidden: exceeded quota: small, requested: pods=1, used: pods=1, limited: pods=1';

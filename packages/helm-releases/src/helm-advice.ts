@@ -3,13 +3,6 @@ import { permissionAdvice } from '@addon-operator/kube-client/api-refusal';
 /** What can be done about errors that people meet and that the API server or helm does not explain. */
 const ADVICE: readonly { readonly sign: RegExp; readonly advice: string }[] = [
   {
-    sign: /1048576 bytes|etcdserver: request is too large|Request entity too large/,
-    advice:
-      "helm's record of the release would be larger than an object of the cluster may be (1 MiB), so helm refused it and changed nothing. " +
-      "It holds the chart's files, values and manifests: exclude files that no template reads with .helmignore " +
-      '(hooks, docs, images, big samples), move large data out of the values, or split the module.',
-  },
-  {
     sign: /because it is being terminated/,
     advice:
       'The namespace is being deleted. The module continues when the namespace is gone and created again; if the deletion does not finish, its status names the finalizer that blocks it.',
@@ -32,9 +25,32 @@ const ADVICE: readonly { readonly sign: RegExp; readonly advice: string }[] = [
   },
 ];
 
-/** The error, with advice where more is known than it says. */
-export function withAdvice(error: string): string {
+/** The size of a file of a chart. */
+interface FileSize {
+  readonly path: string;
+  readonly bytes: number;
+}
+
+const TOO_LARGE = /1048576 bytes|etcdserver: request is too large|Request entity too large/;
+
+function tooLargeAdvice(largest: readonly FileSize[]): string {
+  const sizes = largest.map(({ path, bytes }) => `${path} (${Math.ceil(bytes / 1024)} KiB)`).join(', ');
+  return (
+    "helm's record of the release would be larger than an object of the cluster may be (1 MiB), so helm refused it and changed nothing. " +
+    'It holds the chart, the files that its templates may read with .Files, values and manifests, compressed. ' +
+    (sizes === '' ? '' : `The largest files are ${sizes}. `) +
+    'Exclude files that no template reads with .helmignore, move large data out of the values, or split the module.'
+  );
+}
+
+/**
+ * The error, with advice where more is known than it says.
+ *
+ * @param largestFiles of the chart, called if its record is too large; default: none are known
+ */
+export function withAdvice(error: string, largestFiles: () => readonly FileSize[] = () => []): string {
   const found = ADVICE.filter(({ sign }) => sign.test(error)).map(({ advice }) => advice);
+  if (TOO_LARGE.test(error)) found.push(tooLargeAdvice(largestFiles()));
   const permission = permissionAdvice(error);
   return [error, ...found, ...(permission === undefined ? [] : [permission])].join('\n');
 }

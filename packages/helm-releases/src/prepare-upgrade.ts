@@ -21,11 +21,11 @@ export async function prepareUpgrade(
   if (!context.prepared.hasRoom || chartKind(module.path) !== 'chart') return;
   const latest = context.store.known(module.name);
   if (latest !== undefined && latest.status !== 'deployed') return;
-  const { inputDigest } = await readChartState(context, { module, values }, signal);
+  const { inputDigest, contents } = await readChartState(context, { module, values }, signal);
   if (latest !== undefined && ownFacts(latest.labels, latest.revision).inputDigest === inputDigest) return;
   const run: GatedRun = {
     module,
-    chartKind: 'chart',
+    chart: contents,
     inputDigest,
     lastRevision: latest?.revision ?? 0,
     isInstalled: latest === undefined,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { OperatorError } from '@addon-operator/base/errors';
-import { chartKind, stageChart } from '@addon-operator/helm/chart-source';
+import { chartKind, readChart, stageChart } from '@addon-operator/helm/chart-source';
 import { addLabels } from '@addon-operator/helm/extra-labels';
 import { withRunDirectory } from '@addon-operator/helm/run-directory';
 import { transformManifest } from '@addon-operator/helm/transform-manifest';
@@ -36,8 +36,9 @@ export async function renderModule(
     );
   }
   const { workDir, extraLabels } = context;
+  const { contents } = readChart(module, kind, values);
   return await withRunDirectory(workDir, async (directory) => {
-    const chartDir = await stageChart(module, kind, join(directory, 'chart'));
+    const chartDir = await stageChart(module, contents, join(directory, 'chart'));
     const chart = { release: module.name, chartDir, values, directory };
     const outcome = await runTemplate(context, chart, { hasHooks, isDebug }, signal);
     if (outcome.type === 'failed') {

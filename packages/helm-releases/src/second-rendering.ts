@@ -5,7 +5,12 @@ import { gzipSync } from 'node:zlib';
 import { OperatorError } from '@addon-operator/base/errors';
 import { TAR_END, tarEntries, withContent } from '@addon-operator/base/tar';
 import type { Span } from '@addon-operator/base/trace';
-import { type ChartKind, readChartFiles, stageChart, unpackChart } from '@addon-operator/helm/chart-source';
+import {
+  type ChartContents,
+  readChartFiles,
+  stageChart,
+  unpackChart,
+} from '@addon-operator/helm/chart-source';
 import { withRunDirectory } from '@addon-operator/helm/run-directory';
 import { isObject } from '@addon-operator/json';
 import type { ChartModule, DriverContext } from './driver-context.ts';
@@ -13,7 +18,7 @@ import { runTemplate } from './helm-template.ts';
 
 interface SecondRendering {
   readonly module: ChartModule;
-  readonly chartKind: ChartKind;
+  readonly chart: ChartContents;
   readonly values: unknown;
   /** Parent of the span of helm; default: nothing is traced. */
   readonly span?: Span | undefined;
@@ -27,11 +32,11 @@ interface SecondRendering {
  */
 export async function renderAgain(
   context: DriverContext,
-  { module, chartKind, values, span }: SecondRendering,
+  { module, chart: contents, values, span }: SecondRendering,
   signal: AbortSignal,
 ): Promise<string> {
   return await withRunDirectory(context.workDir, async (directory) => {
-    const chartDir = await stageOther(module, chartKind, join(directory, 'chart'));
+    const chartDir = await stageOther(module, contents, join(directory, 'chart'));
     const chart = { release: module.name, chartDir, values: asOtherValues(values), directory, span };
     const outcome = await runTemplate(context, chart, { readsCluster: true }, signal);
     if (outcome.type === 'succeeded' && !outcome.isStdoutTruncated) return outcome.stdout;
@@ -41,15 +46,15 @@ export async function renderAgain(
 }
 
 /** The chart of {@link asOtherRendering}; the module's own directory where that is the same. */
-async function stageOther(module: ChartModule, kind: ChartKind, targetDir: string): Promise<string> {
-  const files = readChartFiles(module, kind);
+async function stageOther(module: ChartModule, contents: ChartContents, targetDir: string): Promise<string> {
+  const files = readChartFiles(module, contents);
   const changed = files.flatMap(({ path, content }) => {
     const other = path.endsWith('.tgz') ? archiveAsOtherRendering(content) : fileAsOther(content);
     return other.equals(content) ? [] : [{ path, content: other }];
   });
-  if (changed.length === 0) return await stageChart(module, kind, targetDir);
-  if (kind === 'templates') await stageChart(module, kind, targetDir);
-  for (const { path, content } of kind === 'templates' ? changed : [...files, ...changed]) {
+  if (changed.length === 0) return await stageChart(module, contents, targetDir);
+  if (contents.kind === 'templates') await stageChart(module, contents, targetDir);
+  for (const { path, content } of contents.kind === 'templates' ? changed : [...files, ...changed]) {
     await mkdir(dirname(join(targetDir, path)), { recursive: true });
     await writeFile(join(targetDir, path), content, { mode: 0o600 });
   }

@@ -1,6 +1,6 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { NO_SPAN, type Span, type SpanContext } from '@addon-operator/base/trace';
-import type { ChartKind } from '@addon-operator/helm/chart-source';
+import { type ChartContents, largestFiles } from '@addon-operator/helm/chart-source';
 import { addLabels, type LabelledManifest } from '@addon-operator/helm/extra-labels';
 import type { HelmOutcome } from '@addon-operator/helm/helm-process';
 import { agreesWithBoth } from '@addon-operator/helm/manifest-agreement';
@@ -26,7 +26,7 @@ import { renderAgain } from './second-rendering.ts';
 
 interface UpgradeRequest {
   readonly module: ChartModule;
-  readonly chartKind: ChartKind;
+  readonly chart: ChartContents;
   readonly values: unknown;
   readonly inputDigest: string;
   /** Latest revision before this run; 0 without a release. */
@@ -119,7 +119,8 @@ class Upgrade {
     const inspection = this.#inspection;
     if (inspection?.unchanged !== undefined) return { type: 'unchanged', objects: inspection.unchanged };
     if (outcome.type === 'failed') {
-      const error = this.#withPrefix(withAdvice(outcome.error));
+      const { module, chart } = this.#request;
+      const error = this.#withPrefix(withAdvice(outcome.error, () => largestFiles(module, chart)));
       return { type: 'failed', error, isTimedOut: outcome.isTimedOut === true };
     }
     if (inspection === undefined) {

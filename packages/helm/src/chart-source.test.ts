@@ -1,8 +1,11 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { chartKind, readChartFiles, stageChart } from './chart-source.ts';
+import { type ChartContents, chartKind, readChart, readChartFiles, stageChart } from './chart-source.ts';
+
+const ALL = { type: 'all-but', directories: [] } as const;
+const CHART: ChartContents = { kind: 'chart', selection: ALL };
 
 let root = '';
 beforeEach(async () => {
@@ -18,7 +21,7 @@ async function put(...paths: readonly string[]): Promise<void> {
 }
 
 function paths(kind: 'chart' | 'templates'): string[] {
-  return readChartFiles({ path: root }, kind).map(({ path }) => path);
+  return readChartFiles({ path: root }, { kind, selection: ALL }).map(({ path }) => path);
 }
 
 test('chartKind() distinguishes charts, bare templates and modules without a chart', async () => {
@@ -71,7 +74,7 @@ test('readChartFiles() says which directory cannot be read', async () => {
 
 test('stageChart() gives helm the directory of a chart itself', async () => {
   await put('Chart.yaml');
-  expect(await stageChart({ name: 'web', path: root }, 'chart', join(root, 'unused'))).toBe(root);
+  expect(await stageChart({ name: 'web', path: root }, CHART, join(root, 'unused'))).toBe(root);
 });
 
 test.each(['chart', 'templates'] as const)(
@@ -79,11 +82,14 @@ test.each(['chart', 'templates'] as const)(
   async (kind) => {
     await put('module/Chart.yaml', 'module/templates/a.yaml', 'module/values.yaml');
     const path = join(root, 'module');
+    const contents = { kind, selection: ALL };
     await writeFile(join(path, 'values.yaml'), '[broken');
     const staged = async (loadedValues: { readonly text: string | undefined }) => {
       const target = join(root, `staged-${loadedValues.text ?? 'none'}`);
-      const directory = await stageChart({ name: 'web', path, loadedValues }, kind, target);
-      const read = readChartFiles({ path, loadedValues }, kind).find((file) => file.path === 'values.yaml');
+      const directory = await stageChart({ name: 'web', path, loadedValues }, contents, target);
+      const read = readChartFiles({ path, loadedValues }, contents).find(
+        (file) => file.path === 'values.yaml',
+      );
       const given = await readFile(join(directory, 'values.yaml'), 'utf8').catch(() => undefined);
       expect(read?.content.toString()).toBe(given);
       return [directory, given];
@@ -106,7 +112,13 @@ test('stageChart() makes a chart of bare templates elsewhere', async () => {
     'module/.helmignore',
   );
   const target = join(root, 'staged');
-  expect(await stageChart({ name: 'web', path: join(root, 'module') }, 'templates', target)).toBe(target);
+  expect(
+    await stageChart(
+      { name: 'web', path: join(root, 'module') },
+      { kind: 'templates', selection: ALL },
+      target,
+    ),
+  ).toBe(target);
   expect((await readdir(target, { recursive: true })).toSorted()).toEqual([
     'Chart.yaml',
     'templates',
@@ -119,4 +131,64 @@ test('stageChart() makes a chart of bare templates elsewhere', async () => {
     version: '0.2.0',
   });
   expect(await readdir(join(root, 'module'))).not.toContain('Chart.yaml');
+});
+
+const MIB = 1024 * 1024;
+
+test('readChart() reads only what helm uses where templates read no files, and stageChart() copies that', async () => {
+  await put(
+    'module/Chart.yaml',
+    'module/.helmignore',
+    'module/values.yaml',
+    'module/templates/a.yaml',
+    'module/charts/lib/templates/_a.tpl',
+    'module/hooks/x.sh',
+    'module/docs/README.md',
+    'module/openapi/values.yaml',
+    'module/module.yaml',
+  );
+  const path = join(root, 'module');
+  await truncate(join(path, 'hooks/x.sh'), 3 * 1024 * MIB);
+  await symlink('nowhere', join(path, 'docs/dangling'));
+  const { contents, files } = readChart({ path }, 'chart', {});
+  const kept = [
+    '.helmignore',
+    'Chart.yaml',
+    'charts/lib/templates/_a.tpl',
+    'templates/a.yaml',
+    'values.yaml',
+  ];
+  expect(files.map((file) => file.path)).toEqual(kept);
+  const staged = await stageChart({ name: 'web', path }, contents, join(root, 'staged'));
+  const copied = await readdir(staged, { recursive: true, withFileTypes: true });
+  expect(
+    copied
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(staged, join(entry.parentPath, entry.name)))
+      .toSorted(),
+  ).toEqual(kept);
+});
+
+test('readChart() also reads the files that templates read', async () => {
+  await put('Chart.yaml', 'config/a.conf', 'config/b.conf', 'hooks/x.sh', 'hooks/y.sh');
+  await mkdir(join(root, 'templates'));
+  await writeFile(
+    join(root, 'templates/a.yaml'),
+    '{{ .Files.Get "config/a.conf" }}{{ .Files.Get "hooks/x.sh" }}',
+  );
+  const { files } = readChart({ path: root }, 'chart', {});
+  expect(files.map(({ path }) => path)).toEqual([
+    'Chart.yaml',
+    'config/a.conf',
+    'hooks/x.sh',
+    'templates/a.yaml',
+  ]);
+});
+
+test('stageChart() copies nothing of a chart of which templates may read every file', async () => {
+  await put('Chart.yaml', 'config/a.conf', 'README.md');
+  await mkdir(join(root, 'templates'));
+  await writeFile(join(root, 'templates/a.yaml'), '{{ .Files.Get .Values.file }}');
+  const { contents } = readChart({ path: root }, 'chart', {});
+  expect(await stageChart({ name: 'web', path: root }, contents, join(root, 'unused'))).toBe(root);
 });

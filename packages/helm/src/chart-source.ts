@@ -3,6 +3,7 @@ import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { OperatorError } from '@addon-operator/base/errors';
+import { type ChartSelection, holdsChartFiles, isChartFile, selectChartFiles } from './chart-files.ts';
 
 /** A file of a chart, by its path below the chart directory, `/` between the parts. */
 export interface ChartFile {
@@ -15,6 +16,12 @@ export interface ChartFile {
  * and gets a Chart.yaml in a copy.
  */
 export type ChartKind = 'chart' | 'templates';
+
+/** What of a module's directory is its chart. */
+export interface ChartContents {
+  readonly kind: ChartKind;
+  readonly selection: ChartSelection;
+}
 
 /** The directory of a chart. */
 export interface ChartDirectory {
@@ -38,17 +45,50 @@ export function chartKind(modulePath: string): ChartKind | undefined {
   return existsSync(join(modulePath, 'templates')) ? 'templates' : undefined;
 }
 
+/** Where templates are; packed charts are among them. */
+const TEMPLATES: ChartSelection = { type: 'paths', paths: [] };
+const IS_TEMPLATE = /^(?:templates|charts)\//;
+
 /**
- * Reads every file that can have a part in the chart, sorted by path; symbolic links are followed. Synchronous: a
- * converge in which nothing has changed consists of little else, and the files are many and small.
+ * Finds out what of a module's directory is its chart, by what its templates read, and reads that. What nothing reads may be
+ * large: it is neither read nor given to helm.
+ *
+ * @throws OperatorError MODULE_INVALID as {@link readChartFiles}
+ */
+export function readChart(
+  module: ChartDirectory,
+  kind: ChartKind,
+  values: unknown,
+): { readonly contents: ChartContents; readonly files: readonly ChartFile[] } {
+  const always = readChartFiles(module, { kind, selection: TEMPLATES });
+  const templates = always.filter(({ path }) => IS_TEMPLATE.test(path)).map(chartText);
+  const contents = { kind, selection: selectChartFiles(templates, values) };
+  const hasMore = contents.selection.type === 'all-but' || contents.selection.paths.length > 0;
+  return { contents, files: hasMore ? readChartFiles(module, contents) : always };
+}
+
+/** A file as text; of a packed chart (`.tgz`) all that is in it. */
+export function chartText({ path, content }: ChartFile): string {
+  if (!path.endsWith('.tgz')) return content.toString('latin1');
+  try {
+    return unpackChart(content).toString('latin1');
+  } catch {
+    // helm reports what is wrong with the archive; until then nothing is known of the chart.
+    return '{{ lookup }}';
+  }
+}
+
+/**
+ * Reads every file of the chart, sorted by path; symbolic links are followed. Synchronous: a converge in which nothing
+ * has changed consists of little else, and the files are many and small.
  *
  * @throws OperatorError MODULE_INVALID when something cannot be read, or directories link to one another in a circle
  */
-export function readChartFiles(module: ChartDirectory, kind: ChartKind): ChartFile[] {
+export function readChartFiles(module: ChartDirectory, contents: ChartContents): ChartFile[] {
   const { path: modulePath, loadedValues } = module;
   try {
     const files: ChartFile[] = [];
-    for (const path of walk(modulePath, '', kind, [])) {
+    for (const path of walk(modulePath, '', contents, [])) {
       if (path === VALUES_FILE && loadedValues !== undefined) continue;
       files.push({ path, content: readFileSync(join(modulePath, path)) });
     }
@@ -62,17 +102,19 @@ export function readChartFiles(module: ChartDirectory, kind: ChartKind): ChartFi
 }
 
 /**
- * The directory to give to helm: the module's own; or a copy in `targetDir`, for a bare `templates/` with a Chart.yaml, and
- * where `values.yaml` is not the one that the operator has read with that one. The module directory is never written to.
+ * The directory to give to helm: the module's own; or a copy of its chart in `targetDir`, where the module has other files
+ * too, for a bare `templates/` with a Chart.yaml, and where `values.yaml` is not the one that the operator has read with
+ * that one. The module directory is never written to.
  */
 export async function stageChart(
   module: ChartDirectory & { readonly name: string },
-  kind: ChartKind,
+  contents: ChartContents,
   targetDir: string,
 ): Promise<string> {
   const { loadedValues } = module;
-  if (isUsedInPlace(module, kind)) return module.path;
-  for (const path of walk(module.path, '', kind, [])) {
+  const { kind } = contents;
+  if (isUsedInPlace(module, contents)) return module.path;
+  for (const path of walk(module.path, '', contents, [])) {
     if (path === '.helmignore' && kind === 'templates') continue;
     if (path === VALUES_FILE && loadedValues !== undefined) continue;
     await mkdir(dirname(join(targetDir, path)), { recursive: true });
@@ -89,8 +131,11 @@ export async function stageChart(
 }
 
 /** Whether {@link stageChart} makes no copy. */
-export function isUsedInPlace(module: ChartDirectory, kind: ChartKind): boolean {
-  return kind === 'chart' && hasLoadedValues(module);
+export function isUsedInPlace(module: ChartDirectory, { kind, selection }: ChartContents): boolean {
+  if (kind !== 'chart' || !hasLoadedValues(module)) return false;
+  return readdirSync(module.path, { withFileTypes: true }).every((entry) =>
+    isChartFile(entry.isFile() ? entry.name : `${entry.name}/any`, selection),
+  );
 }
 
 function hasLoadedValues({ path, loadedValues }: ChartDirectory): boolean {
@@ -100,19 +145,44 @@ function hasLoadedValues({ path, loadedValues }: ChartDirectory): boolean {
   return found === loadedValues.text;
 }
 
+const SHOWN_FILES = 5;
+
+/** The largest files of a chart, the largest first; empty where they cannot be read. */
+export function largestFiles(
+  { path: root }: ChartDirectory,
+  contents: ChartContents,
+): readonly { readonly path: string; readonly bytes: number }[] {
+  try {
+    return [...walk(root, '', contents, [])]
+      .map((path) => ({ path, bytes: statSync(join(root, path)).size }))
+      .toSorted((a, b) => b.bytes - a.bytes)
+      .slice(0, SHOWN_FILES);
+  } catch {
+    return [];
+  }
+}
+
 /** @param parents the directories above, as paths below the root */
-function* walk(root: string, below: string, kind: ChartKind, parents: readonly string[]): Generator<string> {
+function* walk(
+  root: string,
+  below: string,
+  contents: ChartContents,
+  parents: readonly string[],
+): Generator<string> {
+  const { kind, selection } = contents;
   for (const found of readdirSync(join(root, below), { withFileTypes: true })) {
     const { name } = found;
     const path = below === '' ? name : `${below}/${name}`;
+    // Also a link that leads nowhere is of no concern then.
+    if (!holdsChartFiles(path, selection)) continue;
     const isLink = !found.isFile() && !found.isDirectory();
     // Some file systems do not report the types of entries.
     const entry = isLink ? statSync(join(root, path)) : found;
-    if (entry.isFile()) yield path;
+    if (entry.isFile() && isChartFile(path, selection)) yield path;
     else if (entry.isDirectory() && !isLeftOut(name, kind)) {
       const above = [...parents, below];
       if (isLink) refuseCircle(root, path, above);
-      yield* walk(root, path, kind, above);
+      yield* walk(root, path, contents, above);
     }
   }
 }

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { execa } from 'execa';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { rejection } from '../../../test/support/rejection.ts';
 import { readContent } from './module-content.ts';
@@ -166,4 +167,17 @@ test('readContent() takes a file that is called as the manifest for content, bel
 test('readContent() refuses files that exceed the limit only together', async () => {
   expect(await reasonOf({ entries: 10, bytes: 19 })).toContain('more than 19 bytes');
   expect(await readContent(module, { limits: { entries: 10, bytes: 20 } }, never)).toHaveLength(2);
+});
+
+test('readContent() reads a large file, such as a hook binary, in pieces', async () => {
+  const binary = join(module, 'hooks', 'batch');
+  writeFileSync(binary, '');
+  truncateSync(binary, 200 * 1024 * 1024);
+  const script = `import { readContent } from ${JSON.stringify(join(import.meta.dirname, 'module-content.ts'))};
+    const found = await readContent(${JSON.stringify(module)}, {}, new AbortController().signal);
+    console.log(JSON.stringify([found.length, process.resourceUsage().maxRSS]));`;
+  const { stdout } = await execa(process.execPath, ['--no-warnings', '--input-type=module', '-e', script]);
+  const [files, maxKib] = JSON.parse(stdout) as readonly [number, number];
+  expect(files).toBe(3);
+  expect(maxKib).toBeLessThan(180 * 1024);
 });

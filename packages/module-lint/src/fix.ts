@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { chmod, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Finding } from './lint.ts';
@@ -33,10 +33,5 @@ async function fixFinding(directory: string, { path, fix }: Finding): Promise<vo
           .replace(/^\u{FEFF}/u, '')
           .replaceAll('\r\n', '\n'),
       );
-    case 'append-lines': {
-      const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
-      const separator = text === '' || text.endsWith('\n') ? '' : '\n';
-      return writeFileSync(file, `${text}${separator}${fix.lines.map((line) => `${line}\n`).join('')}`);
-    }
   }
 }

@@ -104,6 +104,8 @@ export interface ParsedModule {
   readonly siblings: readonly SiblingFacts[];
   /** Whether helm packs the module as it is, only its templates, or nothing. */
   readonly chart: 'chart-yaml' | 'templates-only' | 'none';
+  /** Files that helm gets: its own, and those that templates may read. */
+  readonly chartFiles: readonly string[];
   /** Its section of values, with defaults; absent when values cannot be read. */
   readonly values?: JsonObject;
   /** Files that are hooks, relative to the module, broken ones included. */

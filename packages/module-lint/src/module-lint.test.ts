@@ -26,6 +26,7 @@ function facts(files: readonly FileFacts[], more: Partial<ModuleFacts['parsed']>
       requires: [],
       siblings: [],
       chart: 'none',
+      chartFiles: [],
       hookFiles: [],
       hooks: [],
       renderings: [],

@@ -47,6 +47,8 @@ export interface LoadedModule {
   /** Its section with defaults. */
   readonly values: JsonObject;
   readonly schemas: { readonly config?: Schema; readonly values?: Schema };
+  /** Files that helm gets, relative to the module. */
+  readonly chartFiles: readonly string[];
   /** The files that are hooks; paths are absolute. */
   readonly hookFiles: readonly { readonly name: string; readonly path: string }[];
   /** @param onInvalid gets the error of each hook that cannot be loaded */
@@ -108,7 +110,15 @@ export async function parseModule(
   await attempt('schema-invalid', 'openapi', () => parsers.checkSchemas(path));
   await attempt('link-leads-out', '', () => parsers.checkLinks(directoryName, path));
   const siblings = await siblingsIn(modulesDir, parsers);
-  const nothing = { problems, siblings, requires: [], hookFiles: [], hooks: [], renderings: [] };
+  const nothing = {
+    problems,
+    siblings,
+    requires: [],
+    chartFiles: [],
+    hookFiles: [],
+    hooks: [],
+    renderings: [],
+  };
   const isReadable = !problems.some(({ rule }) => rule === 'module-name' || rule === 'values-invalid');
   const module = isReadable ? await loaded(parsers, { path, directoryName, modulesDir }, report) : undefined;
   if (module === undefined) return { ...nothing, chart: 'none' };
@@ -123,6 +133,7 @@ export async function parseModule(
     requires,
     reconcileEvery,
     ignored: remarks,
+    chartFiles: module.chartFiles,
     values,
     hookFiles: module.hookFiles.map((file) => relative(path, file.path)),
     hooks: await hooksOf(module, path, modulesDir, parsers, report),

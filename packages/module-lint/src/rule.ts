@@ -3,10 +3,7 @@ import type { ModuleFacts } from './lint-facts.ts';
 export type Level = 'error' | 'warning';
 
 /** How `--fix` mends a finding. */
-export type Fix =
-  | { readonly type: 'make-executable' }
-  | { readonly type: 'unix-text' }
-  | { readonly type: 'append-lines'; readonly lines: readonly string[] };
+export type Fix = { readonly type: 'make-executable' } | { readonly type: 'unix-text' };
 
 /** One place where a rule is broken. */
 export interface Found {

@@ -17,6 +17,7 @@ const report = lintModule(
       siblings: [],
       chart: 'none',
       values: {},
+      chartFiles: [],
       hookFiles: [],
       hooks: [],
       renderings: [],

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { isBuiltInNamespaced, oldApi } from '../api-versions.ts';
 import { parseHelmIgnore } from '../helm-ignore.ts';
-import type { ModuleFacts } from '../lint-facts.ts';
+import type { FileFacts, ModuleFacts } from '../lint-facts.ts';
 import { allObjects, containersOf, podSpecOf, type RenderedObject, renderedObjects } from '../rendered.ts';
 import { type Found, fromParser, type Rule } from '../rule.ts';
 
@@ -9,8 +9,6 @@ const MIB = 1024 * 1024;
 const NEAR_LIMIT = 0.7;
 /** base64 has four characters for three bytes. */
 const BASE64_FACTOR = 4 / 3;
-/** Not packed when the operator makes a chart of bare templates. */
-const NOT_IN_CHART = /^(?:crds|docs|hooks|images|lib)\//;
 
 /** A rule about each rendered object. */
 export function ofObjects(check: (object: RenderedObject) => Iterable<string>): Rule['check'] {
@@ -180,10 +178,9 @@ function releaseBytes({ files, parsed }: ModuleFacts): number {
   const [rendering] = parsed.renderings;
   if (rendering === undefined) return 0;
   const isIgnored = parseHelmIgnore(files.find(({ path }) => path === '.helmignore')?.text ?? '');
-  const packed = files.filter(
-    ({ path, type }) =>
-      type === 'file' && (parsed.chart === 'chart-yaml' ? !isIgnored(path, false) : !NOT_IN_CHART.test(path)),
-  );
+  const isPacked = ({ path }: FileFacts): boolean =>
+    parsed.chartFiles.includes(path) && (parsed.chart !== 'chart-yaml' || !isIgnored(path, false));
+  const packed = files.filter(isPacked);
   const opaque = packed
     .filter(({ text }) => text === undefined)
     .reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);

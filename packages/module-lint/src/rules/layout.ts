@@ -201,28 +201,6 @@ export const LAYOUT_RULES: readonly Rule[] = [
       'Helm does not render a template that `.helmignore` matches, and says nothing. A pattern behind `!` makes helm ignore everything that it does not match. Remove the pattern.',
     check: hiddenTemplates,
   },
-  {
-    code: 'helmignore-lacks-hooks',
-    group: 'layout',
-    level: 'warning',
-    summary: '.helmignore of a chart names hooks/ and tests/.',
-    explanation:
-      'Helm keeps all files of a chart in the Secret of each release, which can have 1 MiB. Hooks and tests are of no use there. `--fix` adds the lines.',
-    check: function* ({ files, parsed }) {
-      if (parsed.chart !== 'chart-yaml') return;
-      const ignored = parseHelmIgnore(textAt(files, '.helmignore'));
-      const lacking = ['hooks', 'tests'].filter(
-        (name) =>
-          files.some(({ path, type }) => path === name && type === 'directory') && !ignored(name, true),
-      );
-      if (lacking.length > 0)
-        yield {
-          path: '.helmignore',
-          message: `does not name ${lacking.map((name) => `${name}/`).join(' and ')}, so helm keeps them in each release`,
-          fix: { type: 'append-lines', lines: lacking.map((name) => `/${name}/`) },
-        };
-    },
-  },
 ];
 
 function* unknownFiles({ files }: ModuleFacts): Iterable<Found> {
