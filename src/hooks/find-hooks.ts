@@ -3,11 +3,14 @@ import { readFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import type { Logger } from '@addon-operator/base/log';
 import type { HookOwner, HookTransport } from './hook.ts';
+import { findVenv, isVenv, type PythonVenv, VENV } from './python.ts';
 
 export interface HookFile {
   readonly name: string;
   readonly path: string;
   readonly transport: HookTransport;
+  /** The virtual environment that it runs with. */
+  readonly python?: PythonVenv;
 }
 
 type FoundFile = Omit<HookFile, 'name'>;
@@ -31,7 +34,7 @@ interface Findings {
 
 /**
  * Finds hooks below a directory, sorted by path as byte strings: executables, and, with any file mode, scripts that hold
- * an in-process hook and `.http.yaml` files. Directories named `lib` (for modules also `venv`), names that begin with a dot and data files are
+ * an in-process hook and `.http.yaml` files. Directories named `lib` (for modules also `venv`), virtual environments, names that begin with a dot and data files are
  * skipped; a file that is neither is skipped with a warning that says how to correct it. A root that does not exist has no
  * hooks.
  *
@@ -44,9 +47,12 @@ export async function findHooks(
   log: Logger,
   { namedFrom = root, onUnused = () => undefined }: FindOptions = {},
 ): Promise<readonly HookFile[]> {
-  const skipped = owner.type === 'module' ? ['lib', 'venv'] : ['lib'];
-  const isSkippedDirectory = (name: string): boolean => name.startsWith('.') || skipped.includes(name);
-  if (isSkippedDirectory(basename(root)) || !isDirectory(root)) return [];
+  const isSkippedDirectory = (path: string): boolean => {
+    const name = basename(path);
+    if (name === VENV) return owner.type === 'module' || isVenv(path);
+    return name.startsWith('.') || name === 'lib';
+  };
+  if (isSkippedDirectory(root) || !isDirectory(root)) return [];
   const found: FoundFile[] = [];
   const onNoHook = (path: string): void => {
     warnOfNoHook(path, log);
@@ -55,7 +61,12 @@ export async function findHooks(
   await walk(root, isSkippedDirectory, { found, onNoHook, log });
   return found
     .toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)))
-    .map((file) => ({ name: hookName(file.path, namedFrom, owner), ...file }));
+    .map((file) => ({ name: hookName(file.path, namedFrom, owner), ...withVenv(file, root) }));
+}
+
+function withVenv(file: FoundFile, root: string): FoundFile {
+  const python = file.transport === 'executable' ? findVenv(file.path, root) : undefined;
+  return python === undefined ? file : { ...file, python };
 }
 
 function isDirectory(path: string): boolean {
@@ -68,14 +79,14 @@ function isDirectory(path: string): boolean {
 
 async function walk(
   directory: string,
-  isSkippedDirectory: (name: string) => boolean,
+  isSkippedDirectory: (path: string) => boolean,
   { found, onNoHook, log }: Findings,
 ): Promise<void> {
   for (const name of readdirSync(directory)) {
     const path = join(directory, name);
     const stats = lstatSync(path);
     if (stats.isDirectory()) {
-      if (!isSkippedDirectory(name)) await walk(path, isSkippedDirectory, { found, onNoHook, log });
+      if (!isSkippedDirectory(path)) await walk(path, isSkippedDirectory, { found, onNoHook, log });
     } else if (!name.startsWith('.') && name.endsWith(HTTP_EXTENSION) && !isDirectory(path)) {
       found.push({ path, transport: 'http' });
     } else if (!name.startsWith('.') && !SKIPPED_EXTENSIONS.some((extension) => name.endsWith(extension))) {

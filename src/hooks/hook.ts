@@ -1,6 +1,7 @@
 import type { HookConfig, KubernetesBinding } from '@addon-operator/hook-config/hook-config';
 import type { BindingLabels } from '../metrics/operator-metrics.ts';
 import { GLOBAL_SECTION, type ModuleName, type ValuesOwner } from '../values/module-key.ts';
+import type { PythonVenv } from './python.ts';
 
 /** Whose hook it is: hooks of different modules may have the same name. */
 export type HookOwner =
@@ -18,6 +19,8 @@ export interface Hook {
   readonly transport: HookTransport;
   readonly owner: HookOwner;
   readonly config: HookConfig;
+  /** The virtual environment that it runs with, of an executable in Python. */
+  readonly python?: PythonVenv;
 }
 
 /** Hooks with the given lifecycle binding in the order they run: by order number, then by name. */

@@ -9,6 +9,7 @@ import { type FindOptions, findHooks, type HookFile } from './find-hooks.ts';
 import type { Hook, HookOwner } from './hook.ts';
 import type { HttpHooks } from './http/http-hooks.ts';
 import type { InProcessHooks } from './in-process/in-process-hooks.ts';
+import { hookCommand } from './python.ts';
 
 interface HookLoaderOptions {
   readonly runner: ProcessRunner;
@@ -93,13 +94,18 @@ export class HookLoader {
 
   async #requestConfig(file: HookFile, signal: AbortSignal): Promise<string> {
     const { runner, env, cwd, timeoutMs } = this.#options;
+    if (file.python?.problem !== undefined)
+      throw new OperatorError(
+        'HOOK_CONFIG_INVALID',
+        `cannot get config for hook '${file.path}': ${file.python.problem}`,
+      );
+    const command = hookCommand(file, ['--config']);
     const result = await runner
       .run(
         {
-          file: file.path,
-          args: ['--config'],
+          ...command,
           cwd,
-          env,
+          env: { ...env, ...command.env },
           timeoutMs,
           graceMs: GRACE_MS,
           captureStdoutBytes: MAX_CONFIG_BYTES,

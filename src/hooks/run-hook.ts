@@ -12,6 +12,7 @@ import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
 import type { ContextDocument } from './context-document.ts';
 import { type Hook, type HookTransport, title, valuesOwnerOf } from './hook.ts';
 import { createHookOutputLog } from './hook-output-log.ts';
+import { hookCommand } from './python.ts';
 import { type NotYet, parseRetryFile, permanentError, temporaryError } from './retry-errors.ts';
 import { createRunFiles, type RunFiles } from './run-files.ts';
 import { SpareDirectories } from './spare-directories.ts';
@@ -111,6 +112,7 @@ export class HookRunner implements HookRuns, Disposable {
     const hasRetryFile = (hook.config.settings.exitCodes?.temporary ?? []).length > 0;
     const files = createRunFiles(tmpDir, label, texts, keepFiles ? undefined : this.#spares, hasRetryFile);
     const output = createHookOutputLog(log);
+    const command = hookCommand(hook, []);
     const clear = async (clearRest: () => void): Promise<void> => {
       if (keepFiles) return;
       if (!isShort) await files.removeContexts();
@@ -120,13 +122,14 @@ export class HookRunner implements HookRuns, Disposable {
       if (!isShort) await files.writeContexts(bindingContext, signal);
       const result = await runner.run(
         {
-          file: hook.path,
-          args: [],
+          ...command,
           cwd,
-          env:
-            traceparent === undefined
-              ? { ...env, ...files.env }
-              : { ...env, ...files.env, TRACEPARENT: traceparent },
+          env: {
+            ...env,
+            ...command.env,
+            ...files.env,
+            ...(traceparent !== undefined && { TRACEPARENT: traceparent }),
+          },
           graceMs,
           onLine: (stream, line) => output.line(stream, line),
           onEscaped: (escaped) => {

@@ -1,5 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { shellWord } from '@addon-operator/base/shell-word';
+import { hookCommand } from '../../hooks/python.ts';
 import type { HookRuns } from '../../hooks/run-hook.ts';
 
 /**
@@ -13,9 +15,12 @@ export function wrappedRuns(runs: HookRuns, command: string, directory: string):
     run: async (hook, ...given) => {
       if (hook.transport !== 'executable') return await runs.run(hook, ...given);
       const path = join(directory, basename(hook.path));
-      const quoted = `'${hook.path.replaceAll("'", String.raw`'\''`)}'`;
-      await writeFile(path, `#!/bin/sh\nexec ${command} ${quoted} "$@"\n`, { mode: 0o700 });
-      return await runs.run({ ...hook, path }, ...given);
+      const { file, args, env } = hookCommand(hook, []);
+      const words = [file, ...args].map(shellWord).join(' ');
+      const exports = Object.entries(env).map(([name, value]) => `export ${name}=${shellWord(value)}\n`);
+      await writeFile(path, `#!/bin/sh\n${exports.join('')}exec ${command} ${words} "$@"\n`, { mode: 0o700 });
+      const { python: _inCommand, ...plain } = hook;
+      return await runs.run({ ...plain, path }, ...given);
     },
   };
 }
