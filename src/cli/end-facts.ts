@@ -77,6 +77,8 @@ export async function endFacts(input: EndFactsInput, signal: AbortSignal): Promi
           section: sectionOf(name),
           values: values.writtenValues(name),
           configValues: values.configValues(name) ?? {},
+          choices: (key) => values.choices(name, key),
+          accepts: (section) => values.acceptsSection(name, section),
         })),
     ),
   };

@@ -26,6 +26,7 @@ import { CONFIRM_COMMAND, heldText } from './purge-guard.ts';
 import { isPutOff, putOffText } from './put-off.ts';
 import type { ReleaseInCluster } from './releases.ts';
 import { shownRun } from './run-history.ts';
+import { saidByAuthor } from './said-by-author.ts';
 import { titleOf } from './task-queue-view.ts';
 import { moduleOf, type Task } from './tasks.ts';
 import type { ModulePart } from './tracked-module.ts';
@@ -209,16 +210,6 @@ function requirementsOf(
     // Before the first discovery no module is enabled yet.
     unmet: registry.discovery === undefined ? null : (unmetOf(module, name, facts) ?? null),
   }));
-}
-
-function saidByAuthor(
-  { registry: { discovery } }: Explained,
-  { manifest: { about, kubernetes: range } }: Module,
-): Pick<ModuleExplanation, 'about' | 'kubernetes'> {
-  return {
-    ...(Object.keys(about).length > 0 && { about }),
-    ...(range !== undefined && { kubernetes: { range, version: discovery?.kubernetes ?? null } }),
-  };
 }
 
 function stepOf({ registry }: Explained, name: ModuleName): string {

@@ -1,4 +1,4 @@
-import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
 import { canonicalJson, type Json, type JsonObject } from '@addon-operator/json';
 import { mergeValues } from '@addon-operator/json/merge';
 import { problemList } from '@addon-operator/value-schemas/value-problem';
@@ -173,6 +173,25 @@ export class ValuesStore {
   checkConfigSection(owner: ValuesOwner, section: JsonObject): void {
     const problem = this.#configProblem(owner, section);
     if (problem !== undefined) throw new OperatorError('VALUES_INVALID', problem);
+  }
+
+  /** Whether a section of the ConfigMap would be taken over, and the merged values then be good enough for helm. */
+  acceptsSection(owner: ValuesOwner, section: JsonObject): boolean {
+    try {
+      this.checkConfigSection(owner, section);
+      const content = withSection(this.#config, sectionOf(owner), section);
+      const merged = this.#merge(owner, content, this.patches(owner));
+      return problemsOf(this.#schemas(owner).helm, owner, merged).length === 0;
+    } catch (error) {
+      if (hasCode(error, 'VALUES_INVALID')) return false;
+      throw error;
+    }
+  }
+
+  /** The values that the schemas list for a key of a section; empty if they list none. */
+  choices(owner: ValuesOwner, key: string): readonly Json[] {
+    const { config, values } = this.#schemas(owner);
+    return [...(config?.choices(key) ?? []), ...(values?.choices(key) ?? [])];
   }
 
   /**

@@ -35,6 +35,12 @@ export class ValuesSchema {
     return applyDefaults(this.#schema, value);
   }
 
+  /** The values that the schema lists for a property of the section, also in alternatives; empty if it lists none. */
+  choices(property: string): readonly Json[] {
+    const child = mapIn(this.#schema, 'properties')[property];
+    return isJsonMap(child) ? listedValues(child) : [];
+  }
+
   /**
    * All the ways in which a section breaks the schema; empty when it is valid. The schema is looked at when its rules hold.
    *
@@ -55,6 +61,15 @@ export class ValuesSchema {
     );
     return [...new Set(errors.map((error) => valueProblem(error, key, compared)))];
   }
+}
+
+function listedValues(schema: JsonObject): readonly Json[] {
+  const listed = schema['enum'];
+  const alternatives = ['oneOf', 'anyOf', 'allOf'].flatMap((keyword) => schema[keyword] ?? []);
+  return [
+    ...(Array.isArray(listed) ? listed : []),
+    ...alternatives.flatMap((each) => (isJsonMap(each) ? listedValues(each) : [])),
+  ];
 }
 
 function createAjv(): Ajv {
