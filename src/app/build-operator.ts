@@ -142,7 +142,16 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const [converge, globalHooks] = [new ConvergeState(editCommand(settings)), new GlobalHooks()];
   const journal = new Journal({ clock, redact: (text) => redactor.text(text), bootId: base.tracing.bootId });
   const waiting = createQueues(options, { registry, converge, traces });
-  const router = new TaskRouter({ clock, log, metrics, ...waiting, registry, converge, globalHooks });
+  const router = new TaskRouter({
+    clock,
+    random: host.random,
+    log,
+    metrics,
+    ...waiting,
+    registry,
+    converge,
+    globalHooks,
+  });
   const helm = await startHelm(all, parseHelmYaml, helmReports({ ...all, registry, router, pauses, traces }));
   const execution = createExecution(
     { ...options, helm, values, dynamicFlags, followSecrets, ...createRunParts(all) },
@@ -177,7 +186,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     metrics,
     crds,
     sources: {
-      ...discoveries(moduleHooks, flags, extenders, base.cluster.discovery),
+      ...discoveries(moduleHooks, settings, flags, extenders, base.cluster.discovery),
       loadModuleHooks: moduleHooks.load,
       loadGlobalHooks: (...load) => loadGlobalHooks(loader, settings.globalHooksDir, ...load),
       reloadModules: (only) => files.reload({ moduleHooks, values, followSecrets, registry }, only),

@@ -37,7 +37,7 @@ export async function endFacts(input: EndFactsInput, signal: AbortSignal): Promi
   const reasonOf = (name: ModuleName): string =>
     operator.registry.discovery?.decisions.get(name)?.reason ?? '';
   const enabled = operator.registry.modules.filter(
-    (module) => isEnabled(module) && module.refusal === undefined,
+    (module) => isEnabled(module) && operator.registry.holdOf(module.name) === undefined,
   );
   return {
     modules: enabled.map((module) => ({
@@ -50,7 +50,7 @@ export async function endFacts(input: EndFactsInput, signal: AbortSignal): Promi
       .filter((module) => !isEnabled(module))
       .map(({ name }) => ({ name, reason: reasonOf(name) })),
     refused: operator.registry.modules
-      .filter((module) => isEnabled(module) && module.refusal !== undefined)
+      .filter((module) => isEnabled(module) && operator.registry.holdOf(module.name) !== undefined)
       .map(({ name }) => ({ name, reason: reasonOf(name) })),
     globalHooks: operator.globalHooks.runtimes.map(({ hook }) => hook.name),
     globalHooksDir: globalHooksRoot(settings.globalHooksDir),

@@ -1,6 +1,6 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import { failureReason } from '@addon-operator/process/process-failure';
+import { failureReason, killedReason, reasonWithOutput } from '@addon-operator/process/process-failure';
 import type {
   EscapedProcesses,
   ProcessResult,
@@ -116,7 +116,13 @@ async function runScript(
 
 function checkOutcome(result: ProcessResult): void {
   const { outcome } = result;
-  if (outcome.type !== 'exited' || outcome.exitCode !== 0) throw failed(failureReason(result));
+  if (outcome.type !== 'exited') throw failed(failureReason(result));
+  if (outcome.exitCode === 0) return;
+  // What it printed does not say how it ended.
+  const isNamed = killedReason(outcome) !== undefined || result.stderr.trim() === '';
+  throw failed(
+    isNamed ? failureReason(result) : reasonWithOutput(`exit code ${outcome.exitCode}`, result.stderr),
+  );
 }
 
 function readVerdict({ result, reason }: ScriptPaths): ScriptVerdict {

@@ -29,6 +29,8 @@ type DecisionSource =
   | 'global-hook'
   | 'config-map'
   | 'enabled-script'
+  /** The script failed: whether the module is to run is not known, and it stays as it is. */
+  | 'enabled-script-failure'
   | 'requirement'
   | 'authorization'
   /** Its files cannot be read or used. */

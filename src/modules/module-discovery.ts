@@ -1,5 +1,5 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
-import { withRemark } from '@addon-operator/base/headline';
+import { headlineOf, withRemark } from '@addon-operator/base/headline';
 import type { ModuleName } from '../values/module-key.ts';
 import {
   type Decision,
@@ -40,6 +40,11 @@ export interface DiscoveryInput {
   readonly deployed?: ReadonlySet<ModuleName>;
   /** The version of the cluster; undefined if no module requires one. */
   readonly kubernetes?: string | undefined;
+  /**
+   * Modules that were enabled before: one of them whose enabled script fails counts as enabled, another one does not. Absent:
+   * the failure ends the pass.
+   */
+  readonly lastEnabled?: ReadonlySet<ModuleName> | undefined;
   /** Called with each module that is enabled, before the scripts of the modules after it run. */
   readonly onEnabled?: (module: Module) => void;
 }
@@ -54,13 +59,15 @@ export interface Discovery {
   readonly responses?: ReadonlyMap<ModuleName, readonly SourceResponse[]>;
   /** The version of the cluster that modules were compared with; absent where none requires one. */
   readonly kubernetes?: string | undefined;
+  /** Modules that stay as they are because their enabled scripts failed, with the reason; absent: none. */
+  readonly undecided?: ReadonlyMap<ModuleName, string>;
 }
 
 /**
  * Decides about every module, in run order. Nothing is remembered: the caller keeps the previous outcome when this
  * one fails.
  *
- * @throws OperatorError DISCOVERY_FAILED when an enabled script fails: no decision can be trusted then
+ * @throws OperatorError DISCOVERY_FAILED when an enabled script fails that concerns all modules
  * @throws `signal.reason` on abort
  */
 export async function discoverModules(
@@ -71,30 +78,45 @@ export async function discoverModules(
   const enabled = new Set<ModuleName>();
   const decisions = new Map<ModuleName, Decision>();
   const responses = new Map<ModuleName, readonly SourceResponse[]>();
+  const undecided = new Map<ModuleName, string>();
   const modules = new Map(input.modules.map((module) => [module.name, module]));
   for (const module of input.modules) {
-    const unmet = unmetRequirement(module, { ...input, modules, enabled });
-    const verdictOf = (): Promise<ScriptVerdict> => verdictOfScript(module, [...enabled], runScript, signal);
+    const unmet = unmetRequirement(module, { ...input, modules, enabled, undecided });
+    const outcomeOf = (): Promise<ScriptOutcome> =>
+      outcomeOfScript(module, [...enabled], runScript, input.lastEnabled, signal);
     // A module that cannot run anyway needs no opinion of its script.
-    const wanted = await decide(module, input, unmet === undefined ? verdictOf : undefined);
+    const wanted = await decide(module, input, unmet === undefined ? outcomeOf : undefined);
     responses.set(module.name, wanted.responses);
     const permitted = protect(module, restrict(wanted.decision, unmet), input.deployed);
     const decision = refuse(module, permitted, input.deployed);
     decisions.set(module.name, decision);
+    const failure = decision.source === 'enabled-script-failure' ? wanted.failure : undefined;
+    if (failure !== undefined) undecided.set(module.name, failure);
     if (!decision.isEnabled) continue;
     enabled.add(module.name);
-    if (module.refusal === undefined) input.onEnabled?.(module);
+    if (module.refusal === undefined && failure === undefined) input.onEnabled?.(module);
   }
-  return { enabled: [...enabled], decisions, responses, kubernetes: input.kubernetes };
+  return { enabled: [...enabled], decisions, responses, undecided, kubernetes: input.kubernetes };
 }
 
-/** @param verdictOf undefined if the script is not to be run */
+/** What came of the script of a module. With a `failure`, which concerns the module alone, it is what the module counts as. */
+type ScriptOutcome = ScriptVerdict & { readonly failure?: string };
+
+interface Wanted {
+  readonly decision: Decision;
+  readonly responses: readonly SourceResponse[];
+  /** Of the script. */
+  readonly failure?: string | undefined;
+}
+
+/** @param outcomeOf undefined if the script is not to be run */
 async function decide(
   module: Module,
   { flags, extenders }: DiscoveryInput,
-  verdictOf: (() => Promise<ScriptVerdict>) | undefined,
-): Promise<{ readonly decision: Decision; readonly responses: readonly SourceResponse[] }> {
+  outcomeOf: (() => Promise<ScriptOutcome>) | undefined,
+): Promise<Wanted> {
   let decision = DISABLED_BY_DEFAULT;
+  let failure: string | undefined;
   const responses: SourceResponse[] = [];
   for (const extender of extenders) {
     const opinion = opinionOf(extender, module, flags, decision);
@@ -108,15 +130,17 @@ async function decide(
         responses.push({ extender, file, isEnabled: decision.isEnabled, reason: decision.reason });
         break;
       case 'run-script': {
-        const verdict = await verdictOf?.();
-        if (verdict?.isEnabled === false) decision = disabledByScript(verdict);
-        const reason = verdict?.isEnabled === false ? decision.reason : '';
-        responses.push({ extender, file, isEnabled: verdict?.isEnabled ?? null, reason });
+        const outcome = await outcomeOf?.();
+        ({ failure } = outcome ?? {});
+        if (outcome !== undefined) decision = afterScript(decision, outcome);
+        const isEnabled = failure === undefined ? (outcome?.isEnabled ?? null) : null;
+        const reason = outcome === undefined || isEnabled === true ? '' : decision.reason;
+        responses.push({ extender, file, isEnabled, reason });
         break;
       }
     }
   }
-  return { decision, responses };
+  return { decision, responses, failure };
 }
 
 function restrict(decision: Decision, unmet: string | undefined): Decision {
@@ -129,7 +153,8 @@ function protect(
   decision: Decision,
   deployed: ReadonlySet<ModuleName> = new Set(),
 ): Decision {
-  if (decision.isEnabled || manifest.deletionPolicy !== 'protect' || !deployed.has(name)) return decision;
+  if (decision.isEnabled || decision.source === 'enabled-script-failure') return decision;
+  if (manifest.deletionPolicy !== 'protect' || !deployed.has(name)) return decision;
   return {
     isEnabled: true,
     source: 'deletion-policy',
@@ -166,28 +191,43 @@ function refuse(
   }
 }
 
-async function verdictOfScript(
+async function outcomeOfScript(
   module: Module,
   enabledBefore: readonly ModuleName[],
   runScript: EnabledScript,
+  lastEnabled: DiscoveryInput['lastEnabled'],
   signal: AbortSignal,
-): Promise<ScriptVerdict> {
+): Promise<ScriptOutcome> {
   try {
     return await runScript(module, enabledBefore, signal);
   } catch (cause) {
     signal.throwIfAborted();
+    const { enabledScript: file = '', name } = module;
+    const message = messageOf(cause);
+    if (lastEnabled !== undefined)
+      return {
+        isEnabled: lastEnabled.has(name),
+        reason: '',
+        failure: `its enabled script ${file} failed: ${message}`,
+      };
     throw new OperatorError(
       'DISCOVERY_FAILED',
       withRemark(
-        `the enabled script of module '${module.name}' failed: ${messageOf(cause)}`,
-        `; no module is enabled, disabled or run until it succeeds: fix ${module.enabledScript ?? 'it'}, it is retried`,
+        `the enabled script of module '${name}' failed: ${message}`,
+        `; no module is enabled, disabled or run until it succeeds: fix ${file}, it is retried`,
       ),
-      { cause, ...(module.enabledScript !== undefined && { facts: { file: module.enabledScript } }) },
+      { cause, facts: { file } },
     );
   }
 }
 
-function disabledByScript(verdict: ScriptVerdict): Decision {
-  const reason = verdict.reason === '' ? 'the enabled script returned false' : verdict.reason;
-  return { isEnabled: false, source: 'enabled-script', reason };
+function afterScript(decision: Decision, { isEnabled, reason, failure }: ScriptOutcome): Decision {
+  if (failure !== undefined)
+    return { isEnabled, source: 'enabled-script-failure', reason: headlineOf(failure) };
+  if (isEnabled) return decision;
+  return {
+    isEnabled: false,
+    source: 'enabled-script',
+    reason: reason === '' ? 'the enabled script returned false' : reason,
+  };
 }

@@ -18,6 +18,12 @@ export type Refusal =
   /** A file of it cannot be used. */
   | { readonly type: 'invalid'; readonly reason: string; readonly remedy: string };
 
+/** What keeps a module from being run, started or deleted. */
+export type Hold =
+  | Refusal
+  /** Its enabled script failed, so that it is not known whether it is to run. What of it runs goes on. */
+  | { readonly type: 'undecided'; readonly reason: string; readonly remedy: string };
+
 /** One module, read once from its directory when the daemon starts. */
 export interface Module {
   readonly name: ModuleName;

@@ -1,12 +1,13 @@
-import type { Refusal } from './module.ts';
+import type { Hold } from './module.ts';
 
-type Messages = Readonly<Record<Refusal['type'], string>>;
+type Messages = Readonly<Record<Hold['type'], string>>;
 
 /** Logged once when a module is refused. */
 export const REFUSED_MESSAGES: Messages = {
   unauthorized: 'Module is not authorized and does not run',
   gone: 'Files of the module are gone: it is held, and does not run',
   invalid: 'A file of the module cannot be used: it is held, and does not run',
+  undecided: 'The enabled script of the module failed: it stays as it is until the script succeeds',
 };
 
 /** Logged for each task of it. */
@@ -14,4 +15,5 @@ export const SKIPPED_MESSAGES: Messages = {
   unauthorized: 'Module is not authorized, its task is skipped',
   gone: 'Files of the module are gone, its task is skipped',
   invalid: 'A file of the module cannot be used, its task is skipped',
+  undecided: 'The enabled script of the module fails, its task is skipped',
 };

@@ -1,7 +1,7 @@
 import coerce from 'semver/functions/coerce.js';
 import satisfies from 'semver/functions/satisfies.js';
 import type { ModuleName } from '../values/module-key.ts';
-import type { Module, Refusal } from './module.ts';
+import type { Hold, Module } from './module.ts';
 import type { Requirement } from './requirement.ts';
 
 /** What is known about the other modules when a module is decided about. */
@@ -12,11 +12,13 @@ interface RequirementFacts {
   readonly deployed?: ReadonlySet<ModuleName> | undefined;
   /** The version of the cluster, such as `v1.34.2`; undefined if it is not known. */
   readonly kubernetes?: string | undefined;
+  /** Modules that stay as they are because their enabled scripts failed. Default: none. */
+  readonly undecided?: Pick<ReadonlySet<ModuleName>, 'has'> | undefined;
 }
 
 /** Why a requirement is not met. */
 export interface UnmetRequirement {
-  readonly type: 'absent' | 'disabled' | 'unauthorized' | 'version-unknown' | 'version';
+  readonly type: 'absent' | 'disabled' | 'unauthorized' | 'held' | 'version-unknown' | 'version';
   /** Completes a sentence whose subject is the module. */
   readonly text: string;
 }
@@ -45,16 +47,17 @@ function unmetKubernetes(
   return `requires Kubernetes ${range}, but the cluster has ${kubernetes}`;
 }
 
-const REFUSED: Readonly<Record<Refusal['type'], string>> = {
+const REFUSED: Readonly<Record<Hold['type'], string>> = {
   unauthorized: 'is not authorized',
   gone: 'is held because its files are gone',
   invalid: 'has a file that cannot be used',
+  undecided: 'is held because its enabled script fails',
 };
 type Requiring = Pick<Module, 'name' | 'manifest'>;
 
 /**
  * Why one of the modules that a module requires does not let it be enabled; undefined if it does. A module that is deployed
- * is not deleted because another one is not authorized.
+ * is not deleted because another one is not authorized, or held.
  */
 export function unmetOf(
   { name, manifest }: Requiring,
@@ -63,22 +66,30 @@ export function unmetOf(
 ): UnmetRequirement | undefined {
   const requirement = manifest.requires.find((other) => other.name === required);
   if (requirement === undefined) return undefined;
-  if (facts.deployed?.has(name) === true && facts.modules.get(required)?.refusal !== undefined)
-    return undefined;
+  if (facts.deployed?.has(name) === true && refusalOf(required, facts) !== undefined) return undefined;
   return problemWith(requirement, facts);
+}
+
+function refusalOf(name: ModuleName, { modules, undecided }: RequirementFacts): Hold['type'] | undefined {
+  return modules.get(name)?.refusal?.type ?? (undecided?.has(name) === true ? 'undecided' : undefined);
 }
 
 function problemWith(
   { name, version: range, isOptional }: Requirement,
-  { modules, enabled, deployed }: RequirementFacts,
+  facts: RequirementFacts,
 ): UnmetRequirement | undefined {
+  const { modules, enabled } = facts;
   const other = modules.get(name);
+  const refusal = refusalOf(name, facts);
   const unlessOptional = (type: UnmetRequirement['type'], what: string): UnmetRequirement | undefined =>
     isOptional ? undefined : { type, text: `requires module ${name}, which ${what}` };
   if (other === undefined) return unlessOptional('absent', 'does not exist');
-  if (!enabled.has(name)) return unlessOptional('disabled', 'is disabled');
-  if (other.refusal !== undefined && deployed?.has(name) !== true)
-    return unlessOptional('unauthorized', REFUSED[other.refusal.type]);
+  if (!enabled.has(name))
+    return refusal === 'undecided'
+      ? unlessOptional('held', REFUSED[refusal])
+      : unlessOptional('disabled', 'is disabled');
+  if (refusal !== undefined && facts.deployed?.has(name) !== true)
+    return unlessOptional(refusal === 'unauthorized' ? 'unauthorized' : 'held', REFUSED[refusal]);
   if (range === undefined) return undefined;
   const wanted = `requires module ${name} in version ${range}`;
   if (other.version === undefined)

@@ -17,6 +17,7 @@ import type { ModuleName } from '../values/module-key.ts';
 import { staleBindings, unfilteredObjects } from './binding-problems.ts';
 import { type CommonObstacles, commonObstacles, obstaclesOf } from './collect-obstacles.ts';
 import { driftOf } from './explain-drift.ts';
+import { failedScriptOf, heldBy } from './explain-held.ts';
 import type { Explained } from './explained.ts';
 import { failedPartOf, sourceFile } from './hook-file.ts';
 import type { HookRuntime } from './hook-runtime.ts';
@@ -91,7 +92,7 @@ export function summarizeStates(
       drift: driftOf(operator, name),
       requires: requirementsOf(operator, module, queued),
       step: stepOf(operator, name),
-      ...heldBy(status, module),
+      ...heldBy(operator, status, name),
     };
     const cause = firstCauseOf(facts, obstaclesOf(operator, name, places, obstacles));
     if (cause === undefined) return summary;
@@ -161,7 +162,7 @@ function factsOf(
     module: name,
     status,
     ...decisionOf(operator, name),
-    ...heldBy(status, module),
+    ...heldBy(operator, status, name),
     position: {
       place: operator.registry.modules.indexOf(module) + 1,
       of: operator.registry.modules.length,
@@ -184,13 +185,6 @@ function factsOf(
   };
 }
 
-function heldBy(status: ModuleStatus, { refusal }: Module): Pick<ModuleExplanation, 'held'> {
-  if (status !== 'held' || refusal === undefined || refusal.type === 'unauthorized') return {};
-  const cause = refusal.type === 'gone' ? 'DirectoryGone' : 'ModuleInvalid';
-  const text = `${refusal.reason}; its release and objects stay, and its hooks do not run`;
-  return { held: { cause, text, remedy: refusal.remedy } };
-}
-
 function requirementsOf(
   operator: Explained,
   module: Module,
@@ -201,6 +195,7 @@ function requirementsOf(
     modules: { get: (name: ModuleName) => registry.find(name) },
     enabled: { has: (name: ModuleName) => registry.isEnabled(name) },
     deployed: registry.deployed,
+    undecided: registry.discovery?.undecided,
   };
   return module.manifest.requires.map(({ name, version, isOptional }) => ({
     name,
@@ -281,9 +276,8 @@ function statusOf(operator: Explained, name: ModuleName, places: readonly Place[
   const decision = operator.registry.discovery?.decisions.get(name);
   if (operator.registry.discovery === undefined) return 'undecided';
   if (decision?.source === 'authorization') return 'unauthorized';
-  const refusal = operator.registry.find(name)?.refusal;
-  if (decision?.source === 'files' || (refusal !== undefined && operator.registry.isEnabled(name)))
-    return 'held';
+  const isRefused = operator.registry.holdOf(name) !== undefined;
+  if (operator.registry.isHeldBack(name) || (isRefused && operator.registry.isEnabled(name))) return 'held';
   if (!operator.registry.isEnabled(name))
     return operator.registry.isDeletionPending(name) ||
       places.some(({ entry }) => entry.task.type === 'ModuleDelete')
@@ -413,6 +407,8 @@ function nextAttemptMs({ status }: TaskQueue<Task>): number | undefined {
 
 function failureOf(operator: Explained, name: ModuleName, places: readonly Place[]): ModuleFailure | null {
   const tracked = operator.registry.tracked.get(name);
+  const undecided = failedScriptOf(operator, name);
+  if (undecided !== undefined) return undecided;
   if (tracked?.stall !== undefined) {
     const { error, code } = tracked.stall;
     return {

@@ -79,6 +79,7 @@ export function enableTasks(runtimes: readonly HookRuntime[]): readonly Task[] {
 export async function shutDown(operator: LifecycleParts): Promise<void> {
   operator.router.requeues.stop();
   operator.router.held.stop();
+  operator.router.failedScripts.stop();
   operator.converge.end()?.span.end({ error: 'the operator stops' });
   const ofModules = [...operator.registry.tracked.values()].flatMap((tracked) => tracked.hooks ?? []);
   await Promise.all([...operator.globalHooks.runtimes, ...ofModules].map((runtime) => runtime.stop()));

@@ -47,21 +47,24 @@ function enabledBy(
 }
 
 /**
- * Discovery with the flags as they are when it begins. The version of the cluster is
- * requested only for modules that require one.
+ * Discovery with the flags as they are when it begins. A failing enabled script concerns its module alone with `isolate`. The
+ * version of the cluster is requested only for modules that require one.
  */
 export function discoveries(
   { discover, rediscover }: ModuleHooks,
+  { moduleFailurePolicy }: Pick<Settings, 'moduleFailurePolicy'>,
   flags: () => ModuleFlags,
   extenders: readonly Extender[],
   cluster: Pick<Discovery, 'serverVersion'>,
 ): Pick<ModuleSources, 'discover' | 'rediscover'> {
+  const isolates = moduleFailurePolicy === 'isolate';
   const withFlags =
     (pass: ModuleHooks['discover']): ModuleSources['discover'] =>
-    async (modules, deployed, signal) => {
+    async (modules, { deployed, lastEnabled }, signal) => {
       const isRequired = modules.some(({ manifest }) => manifest.kubernetes !== undefined);
       const kubernetes = isRequired ? (await cluster.serverVersion(signal)).gitVersion : undefined;
-      return await pass({ modules, deployed, kubernetes, flags: flags(), extenders }, signal);
+      const isolated = isolates ? { lastEnabled } : {};
+      return await pass({ modules, deployed, kubernetes, flags: flags(), extenders, ...isolated }, signal);
     };
   return { discover: withFlags(discover), rediscover: withFlags(rediscover) };
 }

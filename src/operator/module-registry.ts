@@ -1,7 +1,8 @@
-import type { Module, Refusal } from '../modules/module.ts';
+import type { Hold, Module, Refusal } from '../modules/module.ts';
 import type { Discovery } from '../modules/module-discovery.ts';
 import { inRunOrder } from '../modules/run-order.ts';
 import type { ModuleName } from '../values/module-key.ts';
+import type { ModulesBefore } from './services.ts';
 import { TrackedModule } from './tracked-module.ts';
 
 const NONE: readonly ModuleName[] = [];
@@ -18,6 +19,7 @@ export class ModuleRegistry {
   #byName: ReadonlyMap<string, Module> = new Map();
   #discovery: Discovery | undefined;
   #deployed: ReadonlySet<ModuleName> = new Set();
+  #ranBefore: ReadonlySet<string> = new Set();
   #released: ReadonlySet<string> = new Set();
   #refusals: ReadonlyMap<ModuleName, string> = new Map();
   /** The enabled modules, made of the list of the last discovery when it is first looked for. */
@@ -92,9 +94,36 @@ export class ModuleRegistry {
     return this.#deployed;
   }
 
-  /** Called when a discovery begins. */
-  setDeployed(modules: ReadonlySet<ModuleName>): void {
+  /**
+   * Called when a discovery begins.
+   *
+   * @param ranBefore names of modules that have a release or ran successfully: those that no discovery of this process has
+   *   decided about were enabled
+   */
+  setDeployed(modules: ReadonlySet<ModuleName>, ranBefore: ReadonlySet<string>): void {
     this.#deployed = modules;
+    this.#ranBefore = ranBefore;
+  }
+
+  /** What a discovery starts from. */
+  get before(): ModulesBefore {
+    const wasEnabled = ({ name }: Module): boolean =>
+      this.isEnabled(name) || (this.#discovery?.decisions.has(name) !== true && this.#ranBefore.has(name));
+    const lastEnabled = new Set(this.#modules.filter(wasEnabled).map(({ name }) => name));
+    return { deployed: this.#deployed, lastEnabled };
+  }
+
+  /** Why a module is not run: what is wrong with its files, or that its enabled script failed; undefined if it may run. */
+  holdOf(name: string): Hold | undefined {
+    const module = this.find(name);
+    if (module === undefined || module.refusal !== undefined) return module?.refusal;
+    const reason = this.#discovery?.undecided?.get(module.name);
+    if (reason === undefined) return undefined;
+    return {
+      type: 'undecided',
+      reason,
+      remedy: `correct ${module.enabledScript ?? 'the script'}, it is retried`,
+    };
   }
 
   /** Called when a discovery begins, with the releases of this operator whose newest revision is deployed. */
@@ -142,6 +171,12 @@ export class ModuleRegistry {
   isWanted(module: ModuleName): boolean {
     if (!this.isEnabled(module)) return false;
     return this.isProtected(module) || !this.isFlaggedOff(module);
+  }
+
+  /** Whether the last decision about a module was that it is not run as long as there is a reason for that. */
+  isHeldBack(module: ModuleName): boolean {
+    const source = this.discovery?.decisions.get(module)?.source;
+    return source === 'authorization' || source === 'files' || source === 'enabled-script-failure';
   }
 
   /** Whether a module is enabled only because its deletion policy forbids to delete it. */

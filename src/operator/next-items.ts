@@ -20,7 +20,7 @@ export interface NextItemsParts extends BindingProblemsParts {
   readonly queues: QueueSet<Task>;
   readonly clock: Clock;
   readonly registry: ModuleRegistry;
-  readonly router: Pick<TaskRouter, 'held' | 'requeues' | 'takesRecheck' | 'takesTicks'>;
+  readonly router: Pick<TaskRouter, 'failedScripts' | 'held' | 'requeues' | 'takesRecheck' | 'takesTicks'>;
   readonly pauses: Pick<Pauses, 'of' | 'isOfAll'>;
 }
 
@@ -44,6 +44,7 @@ export function nextItems(
   return [
     ...retries(parts),
     ...heldRuns(parts),
+    ...scripts(parts),
     ...rechecks(parts),
     ...pauseEnds(parts),
     ...ticks(parts, nowMs),
@@ -83,6 +84,20 @@ function* heldRuns({ router }: NextItemsParts): Generator<Upcoming> {
       crontab: '',
     };
   }
+}
+
+function* scripts({ registry, router }: NextItemsParts): Generator<Upcoming> {
+  const { dueMs: atMs } = router.failedScripts;
+  if (atMs === undefined) return;
+  for (const module of registry.discovery?.undecided?.keys() ?? [])
+    yield {
+      atMs,
+      kind: 'retry',
+      text: () => `the enabled script of module ${module} runs again`,
+      module,
+      hook: '',
+      crontab: '',
+    };
 }
 
 function* rechecks({ registry, router }: NextItemsParts): Generator<Upcoming> {

@@ -35,7 +35,7 @@ export type Operator = {
   readonly recorder: Recorder;
   readonly traces: TaskTraces;
   readonly policy: Pick<OperatorPolicy, 'failurePolicy'>;
-  readonly memory: Pick<ModuleMemory, 'filesOf'>;
+  readonly memory: Pick<ModuleMemory, 'filesOf' | 'names'>;
 } & RequestOperationParts &
   ConfigChangesParts &
   LifecycleParts &

@@ -1,11 +1,13 @@
 import { hasCode, messageOf } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { ReleaseSteps } from '@addon-operator/helm-releases/release-steps';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { Module } from '../modules/module.ts';
 import { REFUSED_MESSAGES, SKIPPED_MESSAGES } from '../modules/refusal.ts';
 import { type DeployHooks, deployedModule } from './deploy-hooks.ts';
 import type { LifecycleRun } from './handlers/module-lifecycle.ts';
 import type { ModuleRegistry } from './module-registry.ts';
+import type { TaskRouter } from './task-router.ts';
 import { moduleOf, type Task } from './tasks.ts';
 import type { Authorization } from './verify-module.ts';
 
@@ -16,10 +18,13 @@ export interface RefusedModulesParts {
   /** Undefined when every module may run. */
   readonly authorization: Authorization | undefined;
   readonly deployHooks: Pick<DeployHooks, 'notifyOfRefusal' | 'queueUnauthorized'>;
+  readonly metrics: Pick<OperatorMetrics, 'modulesDiscoverError'>;
+  readonly router: Pick<TaskRouter, 'failedScripts'>;
 }
 
 /**
- * Skips every task of a module that is not to be run, also its deletion. Returns whether the task is skipped. The stage
+ * Skips every task of a module that is not to be run, also its deletion; while its enabled script fails, hooks that it has started
+ * go on. Returns whether the task is skipped. The stage
  * `authorize` of the pipeline.
  */
 export function skipIfRefused(
@@ -27,7 +32,9 @@ export function skipIfRefused(
   task: Task,
 ): boolean {
   const name = moduleOf(task);
-  const refusal = registry.find(name)?.refusal;
+  const refusal = registry.holdOf(name);
+  // What has started before goes on.
+  if (refusal?.type === 'undecided' && task.type === 'ModuleHookRun') return false;
   if (refusal === undefined || (refusal.type === 'unauthorized' && authorization === undefined)) return false;
   log.info({ module: name, task: task.type, reason: refusal.reason }, SKIPPED_MESSAGES[refusal.type]);
   return true;
@@ -41,15 +48,19 @@ export class RefusedModules {
     this.#parts = parts;
   }
 
-  /** Reports modules that discovery wants to run and that are refused, each once for each reason. */
+  /**
+   * To be called after each discovery. Reports modules that it wants to run and that are refused, each once for each reason, and has
+   * failed scripts run again.
+   */
   report(): void {
-    const { authorization, deployHooks, log, registry } = this.#parts;
+    const { authorization, deployHooks, log, metrics, registry, router } = this.#parts;
+    const undecided = [...(registry.discovery?.undecided?.keys() ?? [])];
+    if (undecided.length > 0) metrics.modulesDiscoverError();
+    router.failedScripts.note(undecided);
     const before = registry.refusals;
     const refused = registry.modules.flatMap((module) => {
-      const { refusal } = module;
-      const source = registry.discovery?.decisions.get(module.name)?.source;
-      const isHeldBack = source === 'authorization' || source === 'files';
-      return refusal !== undefined && isHeldBack ? [{ module, refusal }] : [];
+      const refusal = registry.holdOf(module.name);
+      return refusal !== undefined && registry.isHeldBack(module.name) ? [{ module, refusal }] : [];
     });
     registry.setRefusals(new Map(refused.map(({ module, refusal }) => [module.name, refusal.reason])));
     for (const { module, refusal } of refused) {

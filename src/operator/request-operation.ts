@@ -33,12 +33,12 @@ export function requestOperation(
 ): 'requested' | 'deleting' | 'disabled' | 'paused' | 'unauthorized' | 'held' {
   const found = operator.registry.find(name);
   if (found === undefined) return 'disabled';
-  const { name: module, refusal } = found;
+  const { name: module } = found;
+  const refusal = operator.registry.holdOf(module);
   const isWanted = operator.registry.isWanted(module);
   // A module that is refused may count as disabled; the reason for that is what the user needs to know. The request would be
   // kept until the module is run again, when it is not meant any more.
-  const source = operator.registry.discovery?.decisions.get(module)?.source;
-  const isRefused = source === 'authorization' || source === 'files';
+  const isRefused = operator.registry.isHeldBack(module);
   const isPending = operator.registry.started.has(module) || operator.router.isDeletionPending(module);
   if (refusal !== undefined && (isRefused || isWanted || isPending))
     return refusal.type === 'unauthorized' ? 'unauthorized' : 'held';

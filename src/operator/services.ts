@@ -10,12 +10,20 @@ import type { ModuleName } from '../values/module-key.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import type { ModulesDirectory } from './purge-guard.ts';
 
+/** What is known of modules when they are discovered. */
+export interface ModulesBefore {
+  /** Modules that run or have a release. */
+  readonly deployed: ReadonlySet<ModuleName>;
+  /** Modules that were enabled. */
+  readonly lastEnabled: ReadonlySet<ModuleName>;
+}
+
 /** Where modules and hooks come from. */
 export interface ModuleSources {
   /** One pass over all modules, enabled scripts included; deployed modules may be protected against being disabled. */
   readonly discover: (
     modules: readonly Module[],
-    deployed: ReadonlySet<ModuleName>,
+    before: ModulesBefore,
     signal: AbortSignal,
   ) => Promise<Discovery>;
   /** As `discover`, but the result of an enabled script is reused when its input is the same as the last time. */

@@ -156,6 +156,7 @@ function subjectOf(task: Task, phase: ModulePhase): string {
     case 'ApplyKubeConfigValues':
     case 'ReloadFiles':
     case 'GlobalHookWaitKubernetesSynchronization':
+    case 'RetryEnabledScripts':
     case 'DiscoverHelmReleases':
       return '';
   }

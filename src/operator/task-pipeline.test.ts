@@ -71,7 +71,7 @@ async function labOf(
 ) {
   const lab = await operatorLab(modules, { 'global/a.sh': { onStartup: 1 } }, options);
   const { registry, sources } = lab.operator;
-  registry.setDiscovery(await sources.discover(registry.modules, new Set(), lab.stop.signal));
+  registry.setDiscovery(await sources.discover(registry.modules, registry.before, lab.stop.signal));
   return lab;
 }
 

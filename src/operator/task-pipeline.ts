@@ -29,6 +29,7 @@ import {
 import { DeploymentPreparation } from './handlers/prepare-deployment.ts';
 import { handleDiscoverReleases, handleModulePurge } from './handlers/purge-releases.ts';
 import { handleReloadFiles } from './handlers/reload-files.ts';
+import { handleRetryEnabledScripts } from './handlers/retry-enabled-scripts.ts';
 import {
   type IsolationParts,
   isolate,
@@ -303,7 +304,7 @@ export function handlersOf(operator: Operator) {
   const runner = new ModuleRunner({ ...operator, lifecycle, synchronizations, deployment });
   const discovery = new DiscoveryPass({ ...operator, refusals });
   const moduleTasks = new ModuleTasks(operator);
-  return { ...operator, synchronizations, preparation, removal, runner, discovery, moduleTasks };
+  return { ...operator, synchronizations, preparation, refusals, removal, runner, discovery, moduleTasks };
 }
 
 async function handle(
@@ -336,6 +337,8 @@ async function handle(
       return handleModuleEnsureCrds(operator, task, signal);
     case 'ModuleDelete':
       return reconcileModule(operator, task, queue, signal);
+    case 'RetryEnabledScripts':
+      return handleRetryEnabledScripts(operator, signal);
     case 'DiscoverHelmReleases':
       return handleDiscoverReleases(operator, signal);
     case 'ModulePurge':

@@ -11,6 +11,7 @@ import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { appendToOwnQueue } from './compact-queue.ts';
 import type { ConvergeState } from './converge-state.ts';
+import { FailedScripts } from './failed-scripts.ts';
 import type { GlobalHooks } from './global-hooks.ts';
 import { HeldRuns } from './held-runs.ts';
 import type { HookRuntime } from './hook-runtime.ts';
@@ -34,6 +35,7 @@ import {
 export interface TaskRouterDeps {
   readonly queues: QueueSet<Task>;
   readonly clock: Clock;
+  readonly random: () => number;
   readonly log: Logger;
   readonly metrics: Pick<OperatorMetrics, 'queueCompaction'>;
   /** Bounds the events that wait in the queues. */
@@ -83,6 +85,7 @@ export class TaskRouter {
   readonly requeues: Requeues;
   /** Runs of hooks that wait beside their queues. */
   readonly held: HeldRuns;
+  readonly failedScripts: FailedScripts;
 
   constructor(deps: TaskRouterDeps) {
     this.#deps = deps;
@@ -90,6 +93,10 @@ export class TaskRouter {
     this.requeues = new Requeues({
       clock: deps.clock,
       onDue: (module) => this.recheck(module, 'Reconcile-Requeue'),
+    });
+    this.failedScripts = new FailedScripts({
+      ...deps,
+      onDue: () => this.main.append({ type: 'RetryEnabledScripts', trigger: 'Enabled-Script-Retry' }),
     });
   }
 

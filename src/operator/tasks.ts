@@ -146,6 +146,7 @@ type WaitingTask =
     }
   | { readonly type: 'ParallelModuleRun'; readonly runs: ParallelRuns<ModuleRun>; readonly trigger: string }
   | { readonly type: 'ModuleEnsureCRDs'; readonly module: ModuleName; readonly trigger: string }
+  | { readonly type: 'RetryEnabledScripts'; readonly trigger: string }
   | { readonly type: 'DiscoverHelmReleases'; readonly trigger: string }
   | { readonly type: 'ModulePurge'; readonly release: string; readonly trigger: string };
 
@@ -187,6 +188,7 @@ export function isConvergeTask(task: Task): boolean {
     case 'GlobalHookWaitKubernetesSynchronization':
     case 'ApplyKubeConfigValues':
     case 'ReloadFiles':
+    case 'RetryEnabledScripts':
     case 'DiscoverHelmReleases':
     case 'ModulePurge':
       return false;
@@ -208,6 +210,7 @@ export function countsForConverge(task: Task): boolean {
     case 'ConvergeModules':
     case 'ApplyKubeConfigValues':
     case 'ReloadFiles':
+    case 'RetryEnabledScripts':
     case 'ModuleEnsureCRDs':
     case 'ModuleDelete':
     case 'ParallelModuleRun':
@@ -256,6 +259,7 @@ function describeWhat(task: Task): string {
     case 'ApplyKubeConfigValues':
     case 'ReloadFiles':
     case 'GlobalHookWaitKubernetesSynchronization':
+    case 'RetryEnabledScripts':
     case 'DiscoverHelmReleases':
       return ':';
   }

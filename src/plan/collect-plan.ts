@@ -6,6 +6,7 @@ import { purgeInput } from '../operator/handlers/purge-releases.ts';
 import type { Pause } from '../operator/pause-entry.ts';
 import { planPurge } from '../operator/plan-purge.ts';
 import type { ReleaseInCluster } from '../operator/releases.ts';
+import type { ModuleName } from '../values/module-key.ts';
 import type { Inspection } from './inspection.ts';
 import { LastHookValues } from './last-hook-values.ts';
 import {
@@ -26,7 +27,7 @@ import { planModuleRun } from './plan-module-run.ts';
  * are run; nothing is written to the cluster.
  *
  * @param names modules to be looked at; none for all
- * @throws OperatorError DISCOVERY_FAILED when an enabled script fails
+ * @throws OperatorError DISCOVERY_FAILED when an enabled script fails that concerns all modules
  */
 export async function collectPlan(
   inspection: Inspection,
@@ -50,9 +51,12 @@ export async function collectPlan(
   const deployed = new Set(
     operator.registry.modules.map(({ name }) => name).filter((name) => owned.has(name)),
   );
-  const discovery = await operator.sources.discover(operator.registry.modules, deployed, signal);
+  operator.registry.setDeployed(deployed, new Set([...owned, ...operator.memory.names]));
+  const { modules: known, before } = operator.registry;
+  const discovery = await operator.sources.discover(known, before, signal);
+  const { undecided } = discovery;
   const converge = planConverge({
-    known: operator.registry.modules.map(({ name }) => name),
+    known: known.map(({ name }) => name),
     enabled: discovery.enabled,
     started: new Set(),
     initialized: new Set(),
@@ -60,12 +64,14 @@ export async function collectPlan(
   });
   const going: ModulePlan[] = [];
   const running: ModulePlan[] = [];
-  const [toRun, toDelete] = [new Set(discovery.enabled), new Set(converge.toDelete)];
+  const isDecided = (name: ModuleName): boolean => undecided?.has(name) !== true;
+  const [toRun, toDelete] = [new Set(discovery.enabled), new Set(converge.toDelete.filter(isDecided))];
   for (const module of operator.registry.modules.filter(isWanted)) {
     const { name } = module;
     const reason = discovery.decisions.get(name)?.reason ?? '';
     const facts = { module: name, isEnabled: toRun.has(name), reason };
-    if (toRun.has(name)) {
+    if (!isDecided(name)) running.push({ ...facts, ...NOTHING, action: 'refuse', ...errorOf([reason]) });
+    else if (toRun.has(name)) {
       const release = releases.find((other) => other.name === name);
       const areGlobalsOpen = globalHooks.some(runsBeforeHelm);
       const toPlan = { module, release, areGlobalsOpen, lastHookValues };
@@ -80,7 +86,7 @@ export async function collectPlan(
     deployed: new Set(
       operator.registry.modules
         .filter(({ name, chart }) => toRun.has(name) && chart !== 'none')
-        .filter((module) => heldBack(operator, module) === undefined)
+        .filter((module) => isDecided(module.name) && heldBack(operator, module) === undefined)
         .map(({ name }) => name),
     ),
   });

@@ -6,6 +6,7 @@ import type { HttpHooks } from '../hooks/http/http-hooks.ts';
 import type { DynamicFlags } from '../operator/dynamic-flags.ts';
 import type { GlobalHooks } from '../operator/global-hooks.ts';
 import type { PurgeInputParts } from '../operator/handlers/purge-releases.ts';
+import type { ModuleMemory } from '../operator/module-memory.ts';
 import type { Pauses } from '../operator/pauses.ts';
 import type { DirectoryMemory } from '../operator/purge-guard.ts';
 import type { ModuleExtensions, ModuleSources } from '../operator/services.ts';
@@ -24,6 +25,7 @@ interface InspectedOperator extends PurgeInputParts {
   >;
   readonly extensions: Pick<ModuleExtensions, 'releaseSteps'>;
   readonly directoryMemory: Pick<DirectoryMemory, 'read'>;
+  readonly memory: Pick<ModuleMemory, 'names'>;
   /** The newest valid content of the ConfigMap. */
   readonly configMapContent: () => ConfigMapContent;
 }

@@ -140,7 +140,9 @@ function* decisionCauses(
       text,
       remedy,
     } = held ?? { cause: 'DirectoryGone', text: reason, remedy: waitsFor[0] };
-    yield cause('found', why, text, { isStalled: true, remedy: remedy ?? null });
+    const node = why === 'EnabledScriptFailed' ? 'enabled' : 'found';
+    const until = explained.failure?.nextAttemptAt ?? null;
+    yield cause(node, why, text, { isStalled: true, until, remedy: remedy ?? null });
   }
   for (const text of unloadedFiles)
     yield cause('found', 'FilesNotLoaded', text, {
@@ -230,6 +232,8 @@ function requirementRemedy(module: string, { name, range, unmet }: RequiredModul
       return `add module ${name}${version}`;
     case 'unauthorized':
       return `authorize module ${name}; ${explain} says why it is not`;
+    case 'held':
+      return `mend module ${name}; ${explain} says why it is held`;
     case 'version-unknown':
       return `set the version of module ${name} in its module.yaml or Chart.yaml`;
     case 'version':

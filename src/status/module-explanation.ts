@@ -12,7 +12,7 @@ export type ModuleStatus =
   | 'disabled'
   /** The policy does not let it run; what it has in the cluster stays as it is. */
   | 'unauthorized'
-  /** Its files are gone or cannot be used: it is not run, and what it has in the cluster stays. */
+  /** Its files are gone or cannot be used, or its enabled script fails: it is not run, and what it has in the cluster stays. */
   | 'held'
   /** Disabled, and on its way out. */
   | 'deleting'
@@ -27,7 +27,7 @@ export type ModuleStatus =
 
 /** Why a module is held. `text`: a sentence without its full stop. */
 export interface HeldModule {
-  readonly cause: 'DirectoryGone' | 'ModuleInvalid';
+  readonly cause: 'DirectoryGone' | 'ModuleInvalid' | 'EnabledScriptFailed';
   readonly text: string;
   readonly remedy: string;
 }

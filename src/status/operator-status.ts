@@ -302,7 +302,7 @@ function moduleText({
   const next = nextTryAt === null ? '' : ` (next try at ${nextTryAt})`;
   const waits = nearest === undefined ? reason : `it waits for ${nearest}`;
   // Its path and what to do about it are all that the user needs.
-  if (status === 'held') return `module ${module} is ${status}: ${heldUpBy ?? waits}`;
+  if (status === 'held') return `module ${module} is ${status}${next}: ${heldUpBy ?? waits}`;
   return `module ${module} is ${status}${next}: ${endOf(lastError ?? heldUpBy ?? waits)}`;
 }
 

@@ -24,9 +24,31 @@ export function labDiscovery(known: readonly Module[], enabled: ReadonlySet<stri
   };
 }
 
+/** With the policy `isolate`. */
+function withFailingScripts(
+  { enabled, decisions }: Discovery,
+  failing: ReadonlySet<string>,
+  lastEnabled: ReadonlySet<string>,
+): Discovery {
+  const undecided = enabled.filter((name) => failing.has(name));
+  if (undecided.length === 0) return { enabled, decisions };
+  const reason = 'its enabled script failed';
+  const made = undecided.map((name): readonly [Module['name'], Decision] => [
+    name,
+    { isEnabled: lastEnabled.has(name), source: 'enabled-script-failure', reason },
+  ]);
+  return {
+    enabled: enabled.filter((name) => !failing.has(name) || lastEnabled.has(name)),
+    decisions: new Map([...decisions, ...made]),
+    undecided: new Map(undecided.map((name) => [name, reason])),
+  };
+}
+
 /** What there is to discover in a lab, and what is in the way. */
 interface DiscoveredLab {
   readonly enabled: ReadonlySet<string>;
+  /** Modules whose enabled scripts fail, of those that flags enable. */
+  readonly failingScripts: ReadonlySet<string>;
   readonly directories: readonly ModulesDirectory[];
   readonly obstacles: ReadonlyMap<string, () => void | Promise<void>>;
 }
@@ -43,9 +65,9 @@ export function labSources(
 ): ModuleSources {
   const discover =
     (what: string): ModuleSources['discover'] =>
-    async (known) => {
+    async (known, { lastEnabled }) => {
       await call(what);
-      return labDiscovery(known, lab.enabled);
+      return withFailingScripts(labDiscovery(known, lab.enabled), lab.failingScripts, lastEnabled);
     };
   return {
     discover: discover('discover'),

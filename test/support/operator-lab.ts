@@ -117,6 +117,7 @@ export class OperatorLab {
   /** What discovery finds; a module in `flaggedOff` was disabled since. */
   readonly enabled = new Set<string>();
   readonly flaggedOff = new Set<string>();
+  readonly failingScripts = new Set<string>();
   /** Modules that bring CRDs. */
   readonly withCrds = new Set<string>();
   /** Events that were dropped because too much waited. */
@@ -300,7 +301,15 @@ export class OperatorLab {
       },
     });
     const centre = { registry, converge: new ConvergeState(), globalHooks: new GlobalHooks() };
-    const shared = { clock, log: log.logger, metrics, queues, backlog, recorder: labRecorder(clock) };
+    const shared = {
+      clock,
+      random: () => 0,
+      log: log.logger,
+      metrics,
+      queues,
+      backlog,
+      recorder: labRecorder(clock),
+    };
     const releases = labReleases(this, (what, detail) => this.#call(what, detail));
     return {
       ...centre,

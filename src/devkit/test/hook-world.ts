@@ -80,6 +80,7 @@ export class HookWorld implements TestWorld {
     converge.finishFirst();
     this.#queues = new QueueSet<Task>({ clock, random });
     this.#router = new TaskRouter({
+      random: () => 0,
       queues: this.#queues,
       clock,
       log,

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { errorFields, hasCode } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { NO_SPAN } from '@addon-operator/base/trace';
@@ -17,6 +16,7 @@ import type { TaskRouter } from '../task-router.ts';
 import { moduleOf, type Task } from '../tasks.ts';
 import { DISCOVERY_RETRY_MS } from './converge-modules.ts';
 import type { DeploymentPreparation } from './prepare-deployment.ts';
+import { hasOtherResult } from './retry-enabled-scripts.ts';
 
 /** What the functions here use of the operator. */
 export interface ApplyConfigParts {
@@ -82,8 +82,7 @@ async function hasOtherModulesEnabled(operator: ApplyConfigParts, signal: AbortS
   const { registry } = operator;
   const { modules, discovery } = registry;
   if (discovery === undefined || modules.every((module) => module.enabledScript === undefined)) return false;
-  const { enabled } = await operator.sources.rediscover(modules, registry.deployed, signal);
-  return !isDeepStrictEqual(enabled, discovery.enabled);
+  return hasOtherResult(discovery, await operator.sources.rediscover(modules, registry.before, signal));
 }
 
 function changedModules({ registry }: ApplyConfigParts, { changedKeys }: ApplyTask): readonly ModuleName[] {

@@ -6,6 +6,7 @@ import type { Discovery } from '../../modules/module-discovery.ts';
 import type { ConfigMapContent } from '../../values/config-map-content.ts';
 import type { DynamicFlags } from '../dynamic-flags.ts';
 import type { HandOvers } from '../hand-overs.ts';
+import type { ModuleMemory } from '../module-memory.ts';
 import type { ModuleRegistry } from '../module-registry.ts';
 import type { RefusedModules } from '../refused-modules.ts';
 import type { ReleaseInCluster, Releases } from '../releases.ts';
@@ -20,6 +21,8 @@ export interface DiscoveryPassParts {
   /** The newest valid content of the ConfigMap. */
   readonly configMapContent: () => ConfigMapContent;
   readonly sources: Pick<ModuleSources, 'discover'>;
+  /** Modules that ran successfully before the start. */
+  readonly memory: Pick<ModuleMemory, 'names'>;
   readonly bindings: Pick<HookBindings, 'setSchedules'>;
   readonly journal: Pick<Journal, 'spanIn'>;
   readonly refusals: RefusedModules;
@@ -50,7 +53,7 @@ export class DiscoveryPass {
    * @throws what the API client and enabled scripts throw; the registry has the last result then
    */
   async discover(queue: string, isCurrent: () => boolean, signal: AbortSignal): Promise<DiscoveryResult> {
-    const { configMapContent, dynamicFlags, refusals, registry } = this.#parts;
+    const { configMapContent, dynamicFlags, memory, refusals, registry } = this.#parts;
     const { modules } = registry;
     const [content, flags] = [configMapContent(), dynamicFlags.all];
     const all = await this.#parts.releases.list(signal);
@@ -61,7 +64,8 @@ export class DiscoveryPass {
     // A module whose files are gone was there before.
     const isDeployed = ({ name, refusal }: Module): boolean =>
       refusal?.type === 'gone' || started.has(name) || releases.has(name);
-    registry.setDeployed(new Set(modules.filter(isDeployed).map(({ name }) => name)));
+    const deployed = new Set(modules.filter(isDeployed).map(({ name }) => name));
+    registry.setDeployed(deployed, new Set([...releases, ...memory.names]));
     registry.setReleased(
       new Set(owned.filter(({ status }) => status === 'deployed').map(({ name }) => name)),
     );
@@ -78,10 +82,10 @@ export class DiscoveryPass {
 
   async #traced(queue: string, signal: AbortSignal): Promise<Discovery> {
     const { registry, sources, journal } = this.#parts;
-    const { modules, deployed } = registry;
+    const { modules, before } = registry;
     const attributes = { 'addon_operator.modules': modules.length };
     return await traced(journal.spanIn(queue), 'discover', attributes, async (span) => {
-      const discovery = await sources.discover(modules, deployed, signal);
+      const discovery = await sources.discover(modules, before, signal);
       span.set({ 'addon_operator.modules.enabled': discovery.enabled.length });
       return discovery;
     });
