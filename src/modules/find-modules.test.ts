@@ -322,3 +322,16 @@ test('findModules() reads nothing of a module that the gate refuses, and others 
   expect(staticValues.modules.get('web' as ModuleName)).toEqual({ checked: true });
   expect([...commonFlags]).toEqual([['evil', true]]);
 });
+
+test('findModules() fails for a cycle of requirements, or refuses its modules alone', async () => {
+  await make({
+    'modules/a/module.yaml': 'requires: [{name: b}]',
+    'modules/b/module.yaml': 'requires: [{name: a}]',
+    'modules/c/values.yaml': '',
+  });
+  const reason = 'modules require each other in a cycle: a -> b -> a';
+  await expect(find()).rejects.toThrow(`${reason}; remove one of these entries from requires in module.yaml`);
+  const { modules } = await find({ isolatesInvalid: true });
+  const refusal = expect.objectContaining({ type: 'cycle', reason });
+  expect(modules).toMatchObject([{ name: 'c' }, { name: 'a', refusal }, { name: 'b', refusal }]);
+});

@@ -98,7 +98,8 @@ export interface FoundModules {
  * among the result with the reason why it is not run.
  *
  * @throws OperatorError MODULE_INVALID for a modules directory that does not exist, a name that cannot be a module's, a
- *   link that leads out of a module, or modules that require one another in a cycle; VALUES_INVALID for a values.yaml or a schema that cannot be used
+ *   link that leads out of a module, or modules that require one another in a cycle, which with `isolatesInvalid` are
+ *   refused; VALUES_INVALID for a values.yaml or a schema that cannot be used
  */
 export async function findModules(options: FindModulesOptions): Promise<FoundModules> {
   const { log } = options;
@@ -138,8 +139,11 @@ export async function findModules(options: FindModulesOptions): Promise<FoundMod
   }
   const check = new SchemaCheck();
   const schemas = new Map<ValuesOwner, SectionSchemas>();
-  const sorted = await mapParallel(inRunOrder(modules), READS_AT_ONCE, async (module) => {
-    if (module.refusal !== undefined) return module;
+  const ordered = inRunOrder(modules);
+  refuseCycles(ordered, options);
+  const sorted = await mapParallel(ordered, READS_AT_ONCE, async (module) => {
+    // Without being read again, a module of a cycle runs when another one has changed.
+    if (module.refusal !== undefined && module.refusal.type !== 'cycle') return module;
     try {
       schemas.set(module.name, await readSchemas(module.path, check));
       return module;
@@ -256,6 +260,14 @@ async function withLostFiles(module: Module, before: ModulesBefore | undefined):
     remedy: `restore ${lost} in ${source}, or confirm that it was removed on purpose: \`${CONFIRM_FILES_COMMAND} ${name}\``,
   };
   return { ...module, refusal };
+}
+
+/** @throws OperatorError MODULE_INVALID where a cycle of requirements ends the search for all modules */
+function refuseCycles(modules: readonly Module[], { isolatesInvalid = false }: FindModulesOptions): void {
+  if (isolatesInvalid) return;
+  for (const { refusal } of modules)
+    if (refusal?.type === 'cycle')
+      throw new OperatorError('MODULE_INVALID', `${refusal.reason}; ${refusal.remedy}`);
 }
 
 /** @throws the error where it ends the search for all modules */

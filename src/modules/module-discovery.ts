@@ -81,7 +81,9 @@ export async function discoverModules(
   const undecided = new Map<ModuleName, string>();
   const modules = new Map(input.modules.map((module) => [module.name, module]));
   for (const module of input.modules) {
-    const unmet = unmetRequirement(module, { ...input, modules, enabled, undecided });
+    const facts = { ...input, modules, enabled, undecided };
+    // What is wrong with a cycle is not that one of its modules is not enabled yet.
+    const unmet = module.refusal?.type === 'cycle' ? undefined : unmetRequirement(module, facts);
     const outcomeOf = (): Promise<ScriptOutcome> =>
       outcomeOfScript(module, [...enabled], runScript, input.lastEnabled, signal);
     // A module that cannot run anyway needs no opinion of its script.
@@ -187,6 +189,7 @@ function refuse(
     case 'gone':
       return { isEnabled: isDeployed || decision.isEnabled, source: 'files', reason };
     case 'invalid':
+    case 'cycle':
       return isDeployed || decision.isEnabled ? { isEnabled: true, source: 'files', reason } : decision;
   }
 }

@@ -16,7 +16,9 @@ export type Refusal =
   /** Its directory is gone or cannot be read, or files are missing that it had in its last successful run. */
   | { readonly type: 'gone'; readonly reason: string; readonly remedy: string }
   /** A file of it cannot be used. */
-  | { readonly type: 'invalid'; readonly reason: string; readonly remedy: string };
+  | { readonly type: 'invalid'; readonly reason: string; readonly remedy: string }
+  /** It is one of modules that require each other in a cycle, or requires one of them. */
+  | { readonly type: 'cycle'; readonly reason: string; readonly remedy: string };
 
 /** What keeps a module from being run, started or deleted. */
 export type Hold =

@@ -51,6 +51,7 @@ const REFUSED: Readonly<Record<Hold['type'], string>> = {
   unauthorized: 'is not authorized',
   gone: 'is held because its files are gone',
   invalid: 'has a file that cannot be used',
+  cycle: 'is part of a cycle of requirements',
   undecided: 'is held because its enabled script fails',
 };
 type Requiring = Pick<Module, 'name' | 'manifest'>;

@@ -9,6 +9,7 @@ type HoldParts = Pick<Explained, 'registry' | 'router'>;
 const HELD_CAUSES = {
   gone: 'DirectoryGone',
   invalid: 'ModuleInvalid',
+  cycle: 'ModuleInvalid',
   undecided: 'EnabledScriptFailed',
 } as const;
 

@@ -41,8 +41,8 @@ export class ModuleRegistry {
   /** Replaces all modules, such as after they were read again; tracked modules keep their state. */
   setModules(modules: readonly Module[]): void {
     this.#modules = inRunOrder(modules);
-    this.#byName = new Map(modules.map((module) => [module.name, module]));
-    for (const module of modules) {
+    this.#byName = new Map(this.#modules.map((module) => [module.name, module]));
+    for (const module of this.#modules) {
       const tracked = this.#tracked.get(module.name);
       if (tracked !== undefined) tracked.reload(module);
     }

@@ -277,7 +277,8 @@ function failed(explained: Explained, isActive: boolean): Cause {
         remedy: `mend it, then \`addon-operator module reconcile ${module}\``,
       },
     );
-  return cause(node, 'RunFailed', message, {
+  const isInvalid = failure.code === 'HOOK_CONFIG_INVALID';
+  return cause(isInvalid ? 'found' : node, isInvalid ? 'ModuleInvalid' : 'RunFailed', message, {
     // An extension or a hook makes it wait, which is no error.
     isStalled: failure.code !== 'RELEASE_BLOCKED' && failure.code !== 'HOOK_TEMPORARY',
     until: failure.nextAttemptAt,
