@@ -70,7 +70,7 @@ const NO_MODULES: ModuleSource = {
 };
 
 /** From a change until it is written: changes in the meantime are written with it. */
-const COALESCE_MS = 1_000;
+export const COALESCE_MS = 1_000;
 /** How often modules are looked at although no task began or ended. */
 const LOOK_MS = 10_000;
 /** Minimum delay of a write that only updates times of runs, after the last write. */

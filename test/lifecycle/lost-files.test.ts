@@ -8,7 +8,7 @@ import type { World } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
 import { configMapChart, type FileTree, shHook, writeTree } from '../support/world-files.ts';
 
-const WAIT = { timeout: 60_000, interval: 100 };
+const WAIT = { timeout: 60_000, interval: 50 };
 const STALLED = { type: 'Stalled', status: 'True', reason: 'DirectoryGone' };
 
 /** Repairs what was damaged. */

@@ -1,8 +1,9 @@
 import { expect, vi } from 'vitest';
+import { COALESCE_MS } from '../../src/status/module-objects.ts';
 import { type Backend, World, type WorldOptions } from './world.ts';
 
 const MODULES = '/apis/addon-operator.io/v1alpha1/modules';
-const WAIT = { timeout: 60_000, interval: 200 };
+const WAIT = { timeout: 60_000, interval: 50 };
 
 export interface Condition {
   readonly type: string;
@@ -65,9 +66,10 @@ export async function readModule(world: World, name: string): Promise<ModuleInCl
   return status === 404 ? undefined : (body as ModuleInCluster);
 }
 
-/** Waits until the status of a module has these fields, and returns the object. */
+/** Waits until the status of a module has these fields, and returns the object. What is to be written is written at once. */
 export async function untilStatus(world: World, name: string, fields: object): Promise<ModuleInCluster> {
   return await vi.waitFor(async () => {
+    world.clock.wakeSleeps(COALESCE_MS);
     const object = await readModule(world, name);
     expect(object).toMatchObject({ status: fields });
     if (object === undefined) throw new Error(`there is no Module ${name}`);
