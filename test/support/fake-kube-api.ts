@@ -63,6 +63,8 @@ export class FakeKubeApi implements KubeClient {
 
   /** Keys of objects that are sent without their names. */
   readonly nameless = new Set<string>();
+  /** Keys of objects that are sent without their versions. */
+  readonly unversioned = new Set<string>();
 
   get version(): number {
     return this.#version;
@@ -286,9 +288,11 @@ export class FakeKubeApi implements KubeClient {
 
   #sent(object: Pick<KubeObject, 'metadata'>): object {
     const { name, namespace = '', ...metadata } = object.metadata;
-    return this.nameless.has(`${namespace}/${name}`)
-      ? { ...object, metadata: { ...metadata, namespace } }
-      : object;
+    const key = `${namespace}/${name}`;
+    if (this.nameless.has(key)) return { ...object, metadata: { ...metadata, namespace } };
+    if (!this.unversioned.has(key)) return object;
+    const { resourceVersion: _, ...rest } = object.metadata;
+    return { ...object, metadata: rest };
   }
 
   #snapshot(request: KubeRequest): { readonly version: number; readonly items: readonly KubeObject[] } {

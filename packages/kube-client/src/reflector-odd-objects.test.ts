@@ -60,6 +60,26 @@ test('an object that cannot be used any more keeps its last state, and those beh
   lab.stop.abort();
 });
 
+test('an event whose object has no version is left out, and the watch keeps its position', async () => {
+  const lab = new ReflectorLab();
+  const { api, clock, setAside, warnings } = lab;
+  api.put('a/odd');
+  const sink = await lab.follow();
+  await settle();
+  api.unversioned.add('a/odd');
+  api.put('a/odd', { data: { changed: 'yes' } });
+  await settle();
+  expect([sink.log, setAside]).toEqual([[], ['ConfigMap']]);
+  expect(warnings).toEqual([
+    'an object cannot be used; it is left out and tried again: the object of an event, a/odd, has no resourceVersion',
+  ]);
+  api.unversioned.clear();
+  api.closeWatches();
+  await clock.advance(10_000);
+  expect(sink.state).toEqual(api.truth());
+  lab.stop.abort();
+});
+
 test('objects of any depth and any digits are listed and watched, and those beside them', async () => {
   let deep = '';
   const object = (name: string, version: number, data: string): string =>

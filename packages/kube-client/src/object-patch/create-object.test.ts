@@ -96,9 +96,14 @@ test.each(['Create', 'CreateIfNotExists', 'CreateOrUpdate'])(
   },
 );
 
-test('Create does not take an object of another client for its own after a time-out', async () => {
+test.each([
+  ['other data', { data: { n: 'theirs' } }],
+  ['no data', {}],
+  ['a text in place of data', { data: 'theirs' }],
+  ['a list in place of data', { data: ['theirs'] }],
+])('Create does not take an object with %s for its own after a time-out', async (_what, theirs) => {
   const { apply, seed } = await patchLab(timeOutFirst('POST'));
-  seed('a', { data: { n: 'theirs' } });
+  seed('a', theirs);
   expect(
     await apply(file({ operation: 'Create', object: configMap('a', { data: { n: 'ours' } }) })),
   ).toContain('an existing object with this name differs');
