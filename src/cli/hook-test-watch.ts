@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { Clock } from '@addon-operator/base/clock';
 import { readTestFile } from '@addon-operator/hook-test';
+import { splitAddress } from '../devkit/hook-place.ts';
 import { hookPathOf } from './hook-test-files.ts';
 
 /** An editor writes a file in several steps. */
@@ -19,7 +20,7 @@ export async function watchedDirectories(testFiles: readonly string[]): Promise<
     directories.add(basename(own) === 'tests' ? dirname(own) : own);
     try {
       const { file: test } = readTestFile(file, await readFile(file, 'utf8'));
-      directories.add(dirname(hookPathOf(file, test.hook)));
+      directories.add(dirname(splitAddress(hookPathOf(file, test.hook)).file));
     } catch {
       // Its mistakes are reported when it is run.
     }

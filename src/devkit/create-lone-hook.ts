@@ -21,7 +21,7 @@ import type { ConfigMapStore } from '../values/config-map-store.ts';
 import { createConfigMap, takeConfig } from '../values/operator-config-map.ts';
 import { createSecrets } from '../values/secrets/secret-parts.ts';
 import { ValuesStore } from '../values/values-store.ts';
-import { findHookFile, type HookPlace, ownerOf } from './hook-place.ts';
+import { chooseHook, findHookFile, type HookPlace, ownerOf, splitAddress } from './hook-place.ts';
 import type { LoadedHook } from './loaded-hook.ts';
 import type { HookListener, LoneHook } from './lone-hook.ts';
 import { ObjectWriter } from './object-writer.ts';
@@ -35,7 +35,7 @@ export interface LoneHookParts extends HookPartsDeps {
     readonly discovery: Discovery;
   };
   readonly tmpDir: string;
-  /** Absolute. */
+  /** Of its file, absolute; of a file with several hooks `FILE:NAME:INDEX`. */
   readonly path: string;
   readonly place: HookPlace;
   readonly tap: (runs: HookRuns) => HookRuns;
@@ -75,7 +75,7 @@ export async function createLoneHook(parts: LoneHookParts): Promise<LoneHook> {
     { ...parts, ...owned, configMap, hookMetrics, helm: NO_RELEASES, ...createRunParts(parts) },
     { registry, journal: new Journal({ clock }) },
   );
-  const hook = parts.loaded?.hook ?? (await loadLoneHook(parts));
+  const hook = parts.loaded?.hook ?? (await loadLoneHook(parts, found));
   const listeners = new Set<HookListener>();
   const runtime = createListenedRuntime(parts, hook, listeners);
   running.defer(() => runtime.stop());
@@ -112,9 +112,12 @@ function createObjectWriter(parts: LoneHookParts): ObjectWriter {
   return new ObjectWriter({ patcher, discovery, clock: host.clock });
 }
 
-async function loadLoneHook(parts: LoneHookParts): Promise<Hook> {
+async function loadLoneHook(parts: LoneHookParts, { modules }: FoundModules): Promise<Hook> {
   const { path, place, stop } = parts;
-  return await createHookLoader(parts, stop).loadHook(await findHookFile(path, place), ownerOf(place), stop);
+  const address = splitAddress(path);
+  const module = place.type === 'module' ? modules.find(({ name }) => name === place.module) : undefined;
+  const file = await findHookFile(address.file, place, module?.manifest.batchHooks ?? []);
+  return chooseHook(await createHookLoader(parts, stop).loadFile(file, ownerOf(place), stop), address);
 }
 
 async function findOwnModules({ settings, place }: LoneHookParts): Promise<FoundModules> {

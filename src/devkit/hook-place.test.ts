@@ -39,7 +39,7 @@ test.each([
     Object.entries(place).map(([key, value]) => [key, String(value).replace(`${root}/`, '')]),
   );
   expect(relative).toMatchObject(expected);
-  expect(await findHookFile(join(root, path), place)).toMatchObject({ name, transport: 'executable' });
+  expect(await findHookFile(join(root, path), place, [])).toMatchObject({ name, transport: 'executable' });
 });
 
 test.each([
@@ -50,7 +50,7 @@ test.each([
   ['modules/plain/hooks/lib/shared.sh', "the operator ignores 'lib' in a hooks directory"],
 ])('%s is no hook, with the reason', async (path, message) => {
   const file = join(root, path);
-  await expect(findHookFile(file, placeOf(file, globalHooksDir))).rejects.toThrow(message);
+  await expect(findHookFile(file, placeOf(file, globalHooksDir), [])).rejects.toThrow(message);
 });
 
 test('a module with a name that cannot be one is refused', () => {

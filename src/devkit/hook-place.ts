@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { silentLogger } from '@addon-operator/base/log';
 import { findHooks, type HookFile, isScriptName } from '../hooks/find-hooks.ts';
-import type { HookOwner } from '../hooks/hook.ts';
+import type { Hook, HookOwner } from '../hooks/hook.ts';
 import { parseDirectoryName } from '../modules/module-name.ts';
 import type { ModuleName } from '../values/module-key.ts';
 
@@ -25,6 +25,53 @@ export function ownerOf(place: HookPlace): HookOwner {
 const MODULE_FILES = ['module.yaml', 'Chart.yaml', 'values.yaml', 'templates', 'enabled'];
 const NUMBERED = /^[0-9]+-/;
 
+/** A file, and which of its hooks is meant if it has several: its own name, its index, or both. */
+export interface HookAddress {
+  /** Absolute. */
+  readonly file: string;
+  /** Empty: the only hook of the file. */
+  readonly part: string;
+}
+
+/** Names the probe of a file, whose full name is `FILE-readiness`. */
+const READINESS = 'readiness';
+
+/** Reads `FILE` or `FILE:NAME:INDEX`, as commands and recordings name hooks. Names of files and of hooks may have colons. */
+export function splitAddress(address: string): HookAddress {
+  const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  const probed = address.slice(0, -READINESS.length - 1);
+  if (address === `${probed}-${READINESS}` && !isFile(address) && isFile(probed))
+    return { file: probed, part: READINESS };
+  for (let at = address.indexOf(':'); at > 0; at = address.indexOf(':', at + 1)) {
+    const file = address.slice(0, at);
+    if (isFile(file)) return { file, part: address.slice(at + 1) };
+  }
+  return { file: address, part: '' };
+}
+
+/**
+ * The hook that is meant, of those of a file.
+ *
+ * @throws OperatorError CONFIG_INVALID listing the hooks of the file, when none or several are meant
+ */
+export function chooseHook(hooks: readonly Hook[], { file, part }: HookAddress): Hook {
+  const runnable = hooks.filter(({ batch }) => batch?.type !== 'settings-check');
+  const isMeant = ({ name, batch }: Hook): boolean => {
+    if (part === '') return true;
+    if (batch?.type === 'readiness') return part === READINESS;
+    const isNamed = batch?.type === 'hook' && name.endsWith(`:${part}:${batch.index}`);
+    return isNamed || name.endsWith(`:${part}`);
+  };
+  const [chosen, ...rest] = runnable.filter(isMeant);
+  if (chosen !== undefined && rest.length === 0) return chosen;
+  const names = runnable.map(({ name }) => name).join(', ');
+  const problem =
+    part === ''
+      ? 'several hooks: append :NAME:INDEX or :INDEX of one of them'
+      : `${chosen === undefined ? 'no hook' : 'several hooks'} '${part}': name one of its hooks`;
+  throw new OperatorError('CONFIG_INVALID', `${file} has ${problem}, ${names}`);
+}
+
 /**
  * Whose hook the file at an absolute path is: below a directory `hooks` of a module it is the module's, else a global one,
  * which is named by its path below the global hooks directory, below a directory `global-hooks`, or by its file name.
@@ -32,7 +79,8 @@ const NUMBERED = /^[0-9]+-/;
  * @param globalHooksDir of the settings, absolute
  * @throws OperatorError MODULE_INVALID when the directory of the module has a name that no module can have
  */
-export function placeOf(path: string, globalHooksDir: string): HookPlace {
+export function placeOf(address: string, globalHooksDir: string): HookPlace {
+  const { file: path } = splitAddress(address);
   for (const directory of directoriesAbove(path)) {
     const moduleDir = dirname(directory);
     if (basename(directory) === 'hooks' && isModule(moduleDir))
@@ -58,17 +106,23 @@ function isModule(directory: string): boolean {
 }
 
 /**
- * The hook at a path, found in the way in which the operator finds it.
+ * The file of a hook, found in the way in which the operator finds it.
  *
  * @throws OperatorError CONFIG_INVALID when the operator would not take the file for a hook, and why
  */
-export async function findHookFile(path: string, place: HookPlace): Promise<HookFile> {
+export async function findHookFile(
+  path: string,
+  place: HookPlace,
+  batchHooks: readonly string[],
+): Promise<HookFile> {
   const root = place.type === 'module' ? join(place.moduleDir, 'hooks') : place.globalHooksDir;
-  const found = await findHooks(root, ownerOf(place), silentLogger).catch((error: unknown) => {
-    throw new OperatorError('CONFIG_INVALID', `cannot look for hooks in ${root}: ${messageOf(error)}`, {
-      cause: error,
-    });
-  });
+  const found = await findHooks(root, ownerOf(place), silentLogger, { batchHooks }).catch(
+    (error: unknown) => {
+      throw new OperatorError('CONFIG_INVALID', `cannot look for hooks in ${root}: ${messageOf(error)}`, {
+        cause: error,
+      });
+    },
+  );
   const file = found.find((hook) => resolve(hook.path) === path);
   if (file !== undefined) return file;
   throw new OperatorError('CONFIG_INVALID', `${path} is not a hook: ${whyNoHook(path, root)}`);

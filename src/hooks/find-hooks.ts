@@ -2,6 +2,7 @@ import { lstatSync, readdirSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import type { Logger } from '@addon-operator/base/log';
+import { isNamedGlobalBatch } from './batch-file.ts';
 import type { HookOwner, HookTransport } from './hook.ts';
 import { findVenv, isVenv, type PythonVenv, VENV } from './python.ts';
 
@@ -11,9 +12,11 @@ export interface HookFile {
   readonly transport: HookTransport;
   /** The virtual environment that it runs with. */
   readonly python?: PythonVenv;
+  /** It is said to hold several hooks. */
+  readonly isNamedBatch?: true;
 }
 
-type FoundFile = Omit<HookFile, 'name'>;
+type FoundFile = Omit<HookFile, 'name' | 'isNamedBatch'>;
 
 const HTTP_EXTENSION = '.http.yaml';
 const SKIPPED_EXTENSIONS = ['.yaml', '.json', '.md', '.txt'];
@@ -22,6 +25,8 @@ const EXEC_BITS = 0o111;
 export interface FindOptions {
   /** Directory that names of global hooks are relative to; default: `root`, whose parent it is where that is its `hooks/`. */
   readonly namedFrom?: string | undefined;
+  /** Files that hold several hooks although they are no compiled programs, relative to `root`. */
+  readonly batchHooks?: readonly string[] | undefined;
   /** Gets the path of each file that could be a hook and is none. */
   readonly onUnused?: ((path: string) => void) | undefined;
 }
@@ -45,7 +50,7 @@ export async function findHooks(
   root: string,
   owner: HookOwner,
   log: Logger,
-  { namedFrom = root, onUnused = () => undefined }: FindOptions = {},
+  { namedFrom = root, onUnused = () => undefined, batchHooks = [] }: FindOptions = {},
 ): Promise<readonly HookFile[]> {
   const isSkippedDirectory = (path: string): boolean => {
     const name = basename(path);
@@ -59,9 +64,19 @@ export async function findHooks(
     onUnused(path);
   };
   await walk(root, isSkippedDirectory, { found, onNoHook, log });
+  const named = new Set(batchHooks.map((path) => join(root, path)));
+  for (const path of named)
+    if (!found.some((file) => file.path === path && file.transport === 'executable'))
+      log.warn({ path }, 'batchHooks in module.yaml names a file that is no executable hook');
+  const isNamed = (path: string): boolean =>
+    owner.type === 'global' ? isNamedGlobalBatch(path) : named.has(path);
   return found
     .toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)))
-    .map((file) => ({ name: hookName(file.path, namedFrom, owner), ...withVenv(file, root) }));
+    .map((file) => ({
+      name: hookName(file.path, namedFrom, owner),
+      ...withVenv(file, root),
+      ...(file.transport === 'executable' && isNamed(file.path) && { isNamedBatch: true as const }),
+    }));
 }
 
 function withVenv(file: FoundFile, root: string): FoundFile {

@@ -4,7 +4,7 @@ import type { OutputStream } from '@addon-operator/process/process-runner';
 
 const MAX_LINE_CHARACTERS = 10_000;
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
-type Level = (typeof LEVELS)[number];
+export type Level = (typeof LEVELS)[number];
 
 export interface HookOutputLog {
   line(stream: OutputStream, line: string): void;
@@ -12,12 +12,18 @@ export interface HookOutputLog {
   end(): void;
 }
 
+/** Gets each record that a hook logs on stdout. */
+export type OnRecord = (record: Readonly<Record<string, unknown>>) => void;
+
 /**
  * Logs what a hook prints, line by line: text at level info, with its indentation; a JSON object, which may span lines, keeps its own `level`
  * and `msg`, and its other keys become fields named `hook_<key>`, so that a hook cannot forge fields of the daemon.
  */
-export function createHookOutputLog(log: Logger): HookOutputLog {
-  const joiners = { stdout: joinerFor(log, 'stdout'), stderr: joinerFor(log, 'stderr') };
+export function createHookOutputLog(log: Logger, onRecord: OnRecord = () => undefined): HookOutputLog {
+  const joiners = {
+    stdout: joinerFor(log, 'stdout', onRecord),
+    stderr: joinerFor(log, 'stderr', () => undefined),
+  };
   return {
     line: (stream, line) => {
       const text = line.trimEnd();
@@ -30,10 +36,13 @@ export function createHookOutputLog(log: Logger): HookOutputLog {
   };
 }
 
-function joinerFor(log: Logger, output: OutputStream): JsonLineJoiner {
+function joinerFor(log: Logger, output: OutputStream, onRecord: OnRecord): JsonLineJoiner {
   const streamLog = log.child({ output });
   return new JsonLineJoiner({
-    onObject: (record) => logRecord(streamLog, record),
+    onObject: (record) => {
+      logRecord(streamLog, record);
+      onRecord(record);
+    },
     onText: (line) => streamLog.info({}, truncate(line)),
   });
 }

@@ -19,6 +19,19 @@ test('hooksInOrder() sorts by order number, then by name, and leaves out other h
   expect(hooksInOrder(hooks, 'beforeAll')).toEqual([]);
 });
 
+test('hooks of one batch file run by index', () => {
+  const part = (index: number): Hook => ({
+    ...hook(`batch:a:${index}`, 5),
+    path: '/hooks/batch',
+    batch: { type: 'hook', index },
+  });
+  expect(hooksInOrder([part(10), part(9), hook('a', 5)], 'onStartup').map(({ name }) => name)).toEqual([
+    'a',
+    'batch:a:9',
+    'batch:a:10',
+  ]);
+});
+
 test('a hook knows whose values it reads and how messages name it', () => {
   const [global, module] = [hook('a.sh', 1), hook('hooks/a.sh', 1, 'web')];
   expect([valuesOwnerOf(global), moduleNameOf(global), title(global)]).toEqual([

@@ -11,6 +11,15 @@ export type HookOwner =
 /** How a hook is run: as a process of its own, by a thread in the process of the in-process hooks, or by a server. */
 export type HookTransport = 'executable' | 'in-process' | 'http';
 
+/** What a file that holds several hooks is called for. */
+export type BatchPart =
+  /** One of its hooks, by its position in the configuration as it was last read. */
+  | { readonly type: 'hook'; readonly index: number }
+  /** Whether the module is ready. */
+  | { readonly type: 'readiness' }
+  /** Whether a section of the ConfigMap can be used. It has no bindings: the operator runs it before it takes a section over. */
+  | { readonly type: 'settings-check' };
+
 /** A hook whose configuration is known. */
 export interface Hook {
   readonly name: string;
@@ -21,9 +30,25 @@ export interface Hook {
   readonly config: HookConfig;
   /** The virtual environment that it runs with, of an executable in Python. */
   readonly python?: PythonVenv;
+  /** Absent for a file that is one hook. */
+  readonly batch?: BatchPart;
 }
 
-/** Hooks with the given lifecycle binding in the order they run: by order number, then by name. */
+/** What an executable is called with for a run. */
+export function argumentsOf({ batch }: Pick<Hook, 'batch'>): readonly string[] {
+  switch (batch?.type) {
+    case undefined:
+      return [];
+    case 'hook':
+      return ['hook', 'run', String(batch.index)];
+    case 'readiness':
+      return ['hook', 'ready'];
+    case 'settings-check':
+      return ['hook', 'check'];
+  }
+}
+
+/** Hooks with the given lifecycle binding in the order they run: by order number, then by name, those of one file by index. */
 export function hooksInOrder(
   hooks: readonly Hook[],
   binding: keyof HookConfig['lifecycle'],
@@ -32,8 +57,16 @@ export function hooksInOrder(
     .filter((hook) => hook.config.lifecycle[binding] !== undefined)
     .toSorted(
       (a, b) =>
-        (a.config.lifecycle[binding] ?? 0) - (b.config.lifecycle[binding] ?? 0) || compare(a.name, b.name),
+        (a.config.lifecycle[binding] ?? 0) - (b.config.lifecycle[binding] ?? 0) ||
+        compareInFile(a, b) ||
+        compare(a.name, b.name),
     );
+}
+
+/** Hooks of one file by their index: as parts of names, 10 comes before 9. */
+function compareInFile(a: Hook, b: Hook): number {
+  if (a.path !== b.path || a.batch?.type !== 'hook' || b.batch?.type !== 'hook') return 0;
+  return a.batch.index - b.batch.index;
 }
 
 function compare(a: string, b: string): number {

@@ -2,9 +2,11 @@ import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import { parseBatchConfig } from '@addon-operator/hook-config/batch-config';
 import type { HookConfigParser } from '@addon-operator/hook-config/parse-hook-config';
 import { killedBy, killedReason, reasonWithOutput } from '@addon-operator/process/process-failure';
 import type { ProcessOutcome, ProcessResult, ProcessRunner } from '@addon-operator/process/process-runner';
+import { batchEnvironment, configOutput, hooksOfBatch, isElf, readinessQueue } from './batch-file.ts';
 import { type FindOptions, findHooks, type HookFile } from './find-hooks.ts';
 import type { Hook, HookOwner } from './hook.ts';
 import type { HttpHooks } from './http/http-hooks.ts';
@@ -58,54 +60,111 @@ export class HookLoader {
     const hooks: Hook[] = [];
     for (const file of files) {
       try {
-        hooks.push(await this.loadHook(file, owner, signal));
+        hooks.push(...(await this.loadFile(file, owner, signal)));
       } catch (error) {
         if (onInvalid === undefined || signal.aborted || !hasCode(error, 'HOOK_CONFIG_INVALID')) throw error;
         onInvalid(error);
       }
     }
+    refuseSecondProbe(hooks);
     return hooks;
   }
 
-  async loadHook(file: HookFile, owner: HookOwner, signal: AbortSignal): Promise<Hook> {
-    const stdout = await this.#configOf(file, signal);
-    try {
-      return { ...file, owner, config: await this.#options.parser.parse(stdout, owner.type) };
-    } catch (error) {
-      throw new OperatorError(
-        'HOOK_CONFIG_INVALID',
-        `${title(owner)} hook '${file.name}' ${file.transport === 'executable' ? '--config' : 'configuration'} invalid: ${messageOf(error)}${file.transport === 'http' ? '' : shownOutput(stdout)}`,
-        { cause: error },
-      );
-    }
-  }
-
-  #configOf(file: HookFile, signal: AbortSignal): Promise<string> {
+  /**
+   * The hooks of one file: one, or those of a batch file by their index.
+   *
+   * @throws OperatorError HOOK_CONFIG_INVALID
+   */
+  async loadFile(file: HookFile, owner: HookOwner, signal: AbortSignal): Promise<readonly Hook[]> {
     const { inProcess, http, log, timeoutMs } = this.#options;
     switch (file.transport) {
       case 'executable':
-        return this.#requestConfig(file, signal);
-      case 'in-process':
-        return inProcess.load(file.path, timeoutMs, log.child({ hook: file.name }), signal);
+        return await this.#loadExecutable(file, owner, signal);
+      case 'in-process': {
+        const text = await inProcess.load(file.path, timeoutMs, log.child({ hook: file.name }), signal);
+        return [await this.#parsed(file, owner, text, 'configuration')];
+      }
       case 'http':
-        return http.load(file.path, log.child({ hook: file.name }));
+        return [await this.#parsed(file, owner, await http.load(file.path, log.child({ hook: file.name })))];
     }
   }
 
-  async #requestConfig(file: HookFile, signal: AbortSignal): Promise<string> {
-    const { runner, env, cwd, timeoutMs } = this.#options;
-    if (file.python?.problem !== undefined)
-      throw new OperatorError(
-        'HOOK_CONFIG_INVALID',
-        `cannot get config for hook '${file.path}': ${file.python.problem}`,
+  async #loadExecutable(file: HookFile, owner: HookOwner, signal: AbortSignal): Promise<readonly Hook[]> {
+    // A script that does not look at its arguments would do its work for `hook config`.
+    const mayBeBatch = file.isNamedBatch === true || isElf(file.path);
+    const env = mayBeBatch ? QUIET : {};
+    const single = await this.#request(file, ['--config'], env, signal);
+    if (!mayBeBatch || !isRefusal(single)) {
+      const problem = configProblem('--config', single);
+      if (problem !== undefined) throw noConfig(file, problem);
+      return [await this.#parsed(file, owner, single.stdout, '--config')];
+    }
+    return await this.#loadBatch(file, owner, single, signal);
+  }
+
+  /** @param refused how the file ended for `--config` */
+  async #loadBatch(
+    file: HookFile,
+    owner: HookOwner,
+    { outcome }: ProcessResult,
+    signal: AbortSignal,
+  ): Promise<readonly Hook[]> {
+    const env = batchEnvironment(owner, 'error');
+    const result = await this.#request(file, BATCH_CONFIG, env, signal);
+    const command = BATCH_CONFIG.join(' ');
+    const { text, failure } = configOutput(result.stdout);
+    const problem = failure ?? configProblem(command, result);
+    const why = `--config ${endText(outcome)} and printed nothing, so that it is called as a batch hook`;
+    const advice = `run \`${file.path} ${command}\` and correct what it reports`;
+    if (problem !== undefined) throw noConfig(file, `${why}: ${advice}: ${problem}`);
+    try {
+      const config = await parseBatchConfig(text, owner.type, this.#options.parser, readinessQueue(owner));
+      const { hooks, readiness, hasSettingsCheck } = config;
+      if (hooks.length === 0 && readiness === undefined && !hasSettingsCheck)
+        throw new OperatorError('HOOK_CONFIG_INVALID', 'it lists no hooks');
+      const { isNamedBatch: _isNamed, ...own } = file;
+      return hooksOfBatch(own, owner, config);
+    } catch (error) {
+      throw invalid(file, owner, command, error, shownOutput(text, command));
+    }
+  }
+
+  /** @param source what the configuration comes from; for messages about what it printed */
+  async #parsed(
+    file: HookFile,
+    owner: HookOwner,
+    text: string,
+    source?: '--config' | 'configuration',
+  ): Promise<Hook> {
+    const { isNamedBatch: _isNamed, ...own } = file;
+    try {
+      return { ...own, owner, config: await this.#options.parser.parse(text, owner.type) };
+    } catch (error) {
+      throw invalid(
+        file,
+        owner,
+        source ?? 'configuration',
+        error,
+        source === undefined ? '' : shownOutput(text),
       );
-    const command = hookCommand(file, ['--config']);
-    const result = await runner
+    }
+  }
+
+  async #request(
+    file: HookFile,
+    args: readonly string[],
+    more: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<ProcessResult> {
+    const { runner, env, cwd, timeoutMs } = this.#options;
+    if (file.python?.problem !== undefined) throw noConfig(file, file.python.problem);
+    const command = hookCommand(file, args);
+    return await runner
       .run(
         {
           ...command,
           cwd,
-          env: { ...env, ...command.env },
+          env: { ...env, ...command.env, ...more },
           timeoutMs,
           graceMs: GRACE_MS,
           captureStdoutBytes: MAX_CONFIG_BYTES,
@@ -114,25 +173,57 @@ export class HookLoader {
       )
       .catch((error: unknown) => {
         if (signal.aborted) throw error;
-        throw new OperatorError(
-          'HOOK_CONFIG_INVALID',
-          `cannot get config for hook '${file.path}': ${messageOf(error)}`,
-          {
-            cause: error,
-          },
-        );
+        throw noConfig(file, messageOf(error), error);
       });
-    const problem = configProblem(result);
-    if (problem !== undefined)
-      throw new OperatorError('HOOK_CONFIG_INVALID', `cannot get config for hook '${file.path}': ${problem}`);
-    return result.stdout;
   }
 }
 
-function configProblem({ outcome, stdout, stderr, isStdoutTruncated }: ProcessResult): string | undefined {
+const BATCH_CONFIG = ['hook', 'config'];
+/** A record about the unknown argument would be taken for a configuration. */
+const QUIET = { LOG_LEVEL: 'FATAL' };
+
+function noConfig(file: HookFile, why: string, cause?: unknown): OperatorError {
+  return new OperatorError('HOOK_CONFIG_INVALID', `cannot get config for hook '${file.path}': ${why}`, {
+    cause,
+  });
+}
+
+function invalid(
+  file: HookFile,
+  owner: HookOwner,
+  source: string,
+  cause: unknown,
+  shown: string,
+): OperatorError {
+  return new OperatorError(
+    'HOOK_CONFIG_INVALID',
+    `${title(owner)} hook '${file.name}' ${source} invalid: ${messageOf(cause)}${shown}`,
+    { cause },
+  );
+}
+
+/** Two probes of a module would contradict each other. */
+function refuseSecondProbe(hooks: readonly Hook[]): void {
+  const [first, second] = hooks.filter(({ batch }) => batch?.type === 'readiness');
+  if (first !== undefined && second !== undefined)
+    throw new OperatorError(
+      'HOOK_CONFIG_INVALID',
+      `cannot get config for hook '${second.path}': it has a readiness probe, and ${first.path} has one too: remove one of them`,
+    );
+}
+
+/** The file knows nothing of `--config`: it failed, and printed nothing. */
+function isRefusal({ outcome, stdout }: ProcessResult): boolean {
+  return outcome.type === 'exited' && outcome.exitCode !== 0 && stdout.trim() === '';
+}
+
+function configProblem(
+  command: string,
+  { outcome, stdout, stderr, isStdoutTruncated }: ProcessResult,
+): string | undefined {
   if (outcome.type === 'exited' && outcome.exitCode === 0)
-    return isStdoutTruncated ? `--config printed more than ${MAX_CONFIG_BYTES} bytes` : undefined;
-  return `${reasonWithOutput(`--config ${endText(outcome)}`, stderr)}${shownOutput(stdout)}`;
+    return isStdoutTruncated ? `${command} printed more than ${MAX_CONFIG_BYTES} bytes` : undefined;
+  return `${reasonWithOutput(`${command} ${endText(outcome)}`, stderr)}${shownOutput(stdout, command)}`;
 }
 
 function endText(outcome: ProcessOutcome): string {
@@ -149,11 +240,11 @@ function endText(outcome: ProcessOutcome): string {
 }
 
 /** The beginning of what a hook printed, as a line of its own for a message; empty if it printed nothing. */
-function shownOutput(stdout: string): string {
+function shownOutput(stdout: string, command = '--config'): string {
   const text = stdout.trim();
   if (text === '') return '';
   const isLong = text.length > MAX_SHOWN_CHARACTERS;
-  return `\nhook --config output: ${isLong ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text}`;
+  return `\nhook ${command.replace(/^hook /u, '')} output: ${isLong ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text}`;
 }
 
 function title(owner: HookOwner): string {

@@ -23,6 +23,7 @@ import {
   closeInputs,
   FILE_MODE,
   type MadeDirectory,
+  replacedFiles,
   SPARE_PREFIX,
   type SpareDirectories,
 } from './spare-directories.ts';
@@ -38,6 +39,13 @@ export interface RunFiles {
    * @throws OperatorError HOOK_OUTPUT_INVALID when an output is no regular file or too large
    */
   readOutputs(onInvalidText: (variable: string) => void): HookOutputTexts;
+  /**
+   * Checks that the files are those that were made for the run, and can still be read and written: some programs do not
+   * report what they could not read or write.
+   *
+   * @throws OperatorError HOOK_OUTPUT_INVALID naming the variables of the others
+   */
+  assertInPlace(): void;
   /**
    * What the hook wrote about when to repeat the run; empty for nothing, and for hooks that are not given the file.
    *
@@ -152,6 +160,17 @@ export function createRunFiles(
         admissionResponse: read(OUTPUTS.admissionResponse),
         conversionResponse: read(OUTPUTS.conversionResponse),
       };
+    },
+    assertInPlace: () => {
+      const names = replacedFiles(directory, made);
+      if (names.length === 0) return;
+      const variables = [...INPUT_FILES, ...entries(OUTPUTS)]
+        .filter(([, [, name]]) => names.includes(name))
+        .map(([, [variable]]) => `$${variable}`);
+      throw new OperatorError(
+        'HOOK_OUTPUT_INVALID',
+        `${variables.join(', ')}: removed, replaced or made unusable during the run, so that the hook may have read nothing, or written elsewhere`,
+      );
     },
     readRetry: () => {
       const path = `${directory}/${RETRY[1]}`;

@@ -68,6 +68,7 @@ function runner(options: Partial<HookRunnerOptions> = {}): HookRunner {
     timeoutMs: undefined,
     graceMs: 100,
     maxOutputBytes: undefined,
+    logLevel: () => 'info',
     keepFiles: false,
     onEscaped: () => undefined,
     ...options,

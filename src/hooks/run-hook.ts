@@ -2,16 +2,12 @@ import { type ErrorFacts, messageOf, OperatorError } from '@addon-operator/base/
 import type { Logger } from '@addon-operator/base/log';
 import { warnOfEscaped } from '@addon-operator/process/escaped-processes';
 import { failureReason } from '@addon-operator/process/process-failure';
-import type {
-  ProcessOutcome,
-  ProcessResult,
-  ProcessRunner,
-  ResourceUsage,
-} from '@addon-operator/process/process-runner';
+import type { ProcessResult, ProcessRunner, ResourceUsage } from '@addon-operator/process/process-runner';
 import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
+import { batchEnvironment, failureInRecord, messageInStderr } from './batch-file.ts';
 import type { ContextDocument } from './context-document.ts';
-import { type Hook, type HookTransport, title, valuesOwnerOf } from './hook.ts';
-import { createHookOutputLog } from './hook-output-log.ts';
+import { argumentsOf, type Hook, type HookTransport, title, valuesOwnerOf } from './hook.ts';
+import { createHookOutputLog, type Level } from './hook-output-log.ts';
 import { hookCommand } from './python.ts';
 import { type NotYet, parseRetryFile, permanentError, temporaryError } from './retry-errors.ts';
 import { createRunFiles, type RunFiles } from './run-files.ts';
@@ -31,6 +27,8 @@ export interface HookRunnerOptions {
   readonly maxOutputBytes: number | undefined;
   /** Called with the number of processes that had left the group of a run and were ended with it. */
   readonly onEscaped: (hook: Hook, count: number) => void;
+  /** The lowest level of records that are logged, for hooks that can leave the others out. */
+  readonly logLevel: () => Level;
   /** Leave the files of every run where they are. */
   readonly keepFiles: boolean;
 }
@@ -103,7 +101,8 @@ export class HookRunner implements HookRuns, Disposable {
    * @throws `signal.reason` on abort, once the hook and its children are gone
    */
   async run(hook: Hook, inputs: HookFileInputs, log: Logger, signal: AbortSignal): Promise<HookRunResult> {
-    const { runner, tmpDir, env, cwd, graceMs, maxOutputBytes, keepFiles, onEscaped } = this.#options;
+    const { runner, tmpDir, env, cwd, graceMs, maxOutputBytes, keepFiles, onEscaped, logLevel } =
+      this.#options;
     const timeoutMs = hook.config.settings.timeoutMs ?? this.#options.timeoutMs;
     const label = `${valuesOwnerOf(hook)}-${hook.name}`;
     const { bindingContext, traceparent } = inputs;
@@ -111,8 +110,11 @@ export class HookRunner implements HookRuns, Disposable {
     const texts = { ...inputs, bindingContext: isShort ? bindingContext : '' };
     const hasRetryFile = (hook.config.settings.exitCodes?.temporary ?? []).length > 0;
     const files = createRunFiles(tmpDir, label, texts, keepFiles ? undefined : this.#spares, hasRetryFile);
-    const output = createHookOutputLog(log);
-    const command = hookCommand(hook, []);
+    let reported: string | undefined;
+    const output = createHookOutputLog(log, (record) => {
+      if (hook.batch !== undefined) reported ??= failureInRecord(record);
+    });
+    const command = hookCommand(hook, argumentsOf(hook));
     const clear = async (clearRest: () => void): Promise<void> => {
       if (keepFiles) return;
       if (!isShort) await files.removeContexts();
@@ -128,6 +130,7 @@ export class HookRunner implements HookRuns, Disposable {
             ...env,
             ...command.env,
             ...files.env,
+            ...(hook.batch !== undefined && batchEnvironment(hook.owner, logLevel())),
             ...(traceparent !== undefined && { TRACEPARENT: traceparent }),
           },
           graceMs,
@@ -149,7 +152,9 @@ export class HookRunner implements HookRuns, Disposable {
           { truncatedBytes: result.droppedBytes, limitBytes: maxOutputBytes },
           'hook output is truncated',
         );
-      assertSucceeded(hook, result.outcome, result.stderr, () => notYetOf(files, log));
+      output.end();
+      assertSucceeded(hook, result, reported, () => notYetOf(files, log));
+      if (hook.batch !== undefined) inNameOf(hook, () => files.assertInPlace());
       const outputs = outputsOf(hook, files, log);
       await clear(() => files.recycle());
       return { outputs };
@@ -171,10 +176,16 @@ function exitOf({ outcome, usage }: ProcessResult): HookExit {
 }
 
 function outputsOf(hook: Hook, files: RunFiles, log: Logger): HookOutputTexts {
-  try {
-    return files.readOutputs((variable) =>
+  return inNameOf(hook, () =>
+    files.readOutputs((variable) =>
       log.warn({ variable }, 'hook wrote bytes that are not UTF-8; they are replaced'),
-    );
+    ),
+  );
+}
+
+function inNameOf<T>(hook: Hook, read: () => T): T {
+  try {
+    return read();
   } catch (cause) {
     throw new OperatorError('HOOK_OUTPUT_INVALID', `${title(hook)}: ${messageOf(cause)}`, { cause });
   }
@@ -190,17 +201,20 @@ function notYetOf(files: RunFiles, log: Logger): Partial<NotYet> {
   }
 }
 
+/** @param reported what the program says itself on stdout; some end with exit code 0 although they failed */
 function assertSucceeded(
   hook: Hook,
-  outcome: ProcessOutcome,
-  stderr: string,
+  result: Pick<ProcessResult, 'outcome' | 'stderr'>,
+  reported: string | undefined,
   notYet: () => Partial<NotYet>,
 ): void {
-  const reason = failureReason({ outcome, stderr });
+  const { outcome, stderr } = result;
+  const ownMessage = hook.batch === undefined ? undefined : (reported ?? messageInStderr(stderr));
+  const reason = ownMessage ?? failureReason(result);
   switch (outcome.type) {
     case 'exited': {
       const { exitCode } = outcome;
-      if (exitCode === 0) return;
+      if (exitCode === 0 && reported === undefined) return;
       const { exitCodes } = hook.config.settings;
       if (exitCodes?.permanent.includes(exitCode) === true) throw permanentError(hook, reason, { exitCode });
       if (exitCodes?.temporary.includes(exitCode) === true)

@@ -107,6 +107,14 @@ function empty(descriptor: number | undefined, path: string): void {
   else ftruncateSync(descriptor);
 }
 
+/** Names of the files in a directory that are gone, or others than those it was made with. */
+export function replacedFiles(path: string, { inputs, outputs }: MadeDirectory): readonly string[] {
+  return [...inputs, ...outputs].flatMap(([name, inode]) => {
+    const stats = lstatSync(`${path}/${name}`, { throwIfNoEntry: false });
+    return stats !== undefined && isSameFile(stats, inode) ? [] : [name];
+  });
+}
+
 /** Whether a directory holds the files it was made with, under no other names too, those for output empty, and nothing else. */
 function isAsMade(path: string, made: MadeDirectory, outputs: ReadonlyMap<string, Stats>): boolean {
   try {

@@ -54,7 +54,7 @@ export function createModuleHooks({
   let removal = Promise.resolve();
   running.defer(() => removal);
   const load: ModuleHooks['load'] = async (module, signal, onInvalid) => {
-    const { name, path, refusal } = module;
+    const { name, path, refusal, manifest } = module;
     if (refusal?.type === 'unauthorized')
       throw new OperatorError('MODULE_UNAUTHORIZED', `Module ${name} is not authorized: ${refusal.reason}`, {
         isPermanent: true,
@@ -63,7 +63,8 @@ export function createModuleHooks({
       throw new OperatorError('MODULE_INVALID', `Module ${name} cannot be used: ${refusal.reason}`, {
         isPermanent: true,
       });
-    return loader.load(join(path, 'hooks'), { type: 'module', module: name }, signal, { onInvalid });
+    const options = { onInvalid, batchHooks: manifest.batchHooks };
+    return loader.load(join(path, 'hooks'), { type: 'module', module: name }, signal, options);
   };
   const discovering =
     (running: (run: EnabledScript) => EnabledScript): Discover =>

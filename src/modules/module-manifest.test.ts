@@ -18,6 +18,7 @@ test('parseManifest() reads requirements, version, deletion policy and what is d
     drift: { mode: 'warn', ignore: [] },
     conflicts: 'fail',
     waitsUntilReady: false,
+    batchHooks: [],
     requires: [
       { name: 'cert-manager', version: '>=1.2 <3', isOptional: false },
       { name: 'dns', version: undefined, isOptional: true },

@@ -42,6 +42,8 @@ export interface ModuleManifest extends ForeignManifest {
   readonly waitsUntilReady: boolean;
   /** Sentences about keys, and values of keys of others, that have no effect. */
   readonly remarks: readonly string[];
+  /** Scripts that hold several hooks, relative to the directory of hooks. */
+  readonly batchHooks: readonly string[];
 }
 
 /** A module without `module.yaml`. */
@@ -58,6 +60,7 @@ export const NO_MANIFEST: ModuleManifest = {
   kubernetes: undefined,
   about: {},
   remarks: [],
+  batchHooks: [],
 };
 
 const KEYS = [
@@ -69,6 +72,7 @@ const KEYS = [
   'hook',
   'reconcileEvery',
   'waitUntilReady',
+  'batchHooks',
 ];
 const REQUIREMENT_KEYS = ['name', 'version', 'optional'];
 
@@ -106,6 +110,7 @@ function readManifest(content: Json, module: string, problems: string[]): Module
     reconcileEvery: readReconcileEvery(content['reconcileEvery'], problems),
     waitsUntilReady: readFlag('waitUntilReady', content['waitUntilReady'], problems),
     remarks,
+    batchHooks: readBatchHooks(content['batchHooks'], problems),
   };
 }
 
@@ -137,6 +142,13 @@ function readFlag(key: string, value: Json | undefined, problems: string[]): boo
   if (typeof value !== 'boolean' && value !== undefined && value !== null)
     problems.push(`${key}: expected true or false, got ${typeName(value)}`);
   return value === true;
+}
+
+function readBatchHooks(value: Json | undefined, problems: string[]): readonly string[] {
+  if (value === undefined || value === null) return [];
+  if (Array.isArray(value) && value.every((path) => typeof path === 'string')) return value;
+  problems.push('batchHooks: expected a list of paths of files, relative to hooks/');
+  return [];
 }
 
 function readPolicy(value: Json, problems: string[]): DeletionPolicy {

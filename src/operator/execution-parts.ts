@@ -7,6 +7,7 @@ import type { Discovery } from '@addon-operator/kube-client/discovery';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { ObjectPatcher } from '@addon-operator/kube-client/object-patch/object-patcher';
 import type { SeenAccess } from '@addon-operator/kube-client/policy-rules';
+import type { RootLogger } from '@addon-operator/logging/json-logger';
 import { warnOfEscaped } from '@addon-operator/process/escaped-processes';
 import type { ProcessRunner } from '@addon-operator/process/process-runner';
 import type { HttpHooks } from '../hooks/http/http-hooks.ts';
@@ -43,6 +44,7 @@ interface ScriptPartsOptions {
 }
 
 interface HookRunsOptions extends ScriptPartsOptions {
+  readonly host: ScriptPartsOptions['host'] & { readonly log: RootLogger };
   readonly http: HttpHooks;
   readonly inProcess: InProcessHooks;
   /** Comes between the operator and the hooks; default: nothing does. */
@@ -68,6 +70,7 @@ function createHookRuns(options: HookRunsOptions): HookRuns {
           graceMs: HOOK_GRACE_MS,
           onEscaped: ({ owner, name }, count) =>
             metrics.hookEscapes({ module: owner.type === 'global' ? '' : owner.module, hook: name }, count),
+          logLevel: () => host.log.level,
           keepFiles: settings.keepsTmpFiles,
         }),
       ),

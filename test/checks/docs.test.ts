@@ -40,10 +40,12 @@ const OTHER_VARIABLES = [
   'CRON_TZ',
   'MODULE_ENABLED_REASON',
   'MODULE_ENABLED_RESULT',
+  'MODULE_NAME',
   'NODE_EXTRA_CA_CERTS',
   'NO_COLOR',
   'PYTHONDONTWRITEBYTECODE',
   'RETRY_PATH',
+  'SETTINGS_PATH',
 ];
 
 /** What refuses the start, listed in the generated page. */

@@ -286,6 +286,7 @@ export class OperatorLab {
         graceMs: 0,
         maxOutputBytes: undefined,
         onEscaped: () => undefined,
+        logLevel: () => 'info',
         keepFiles: false,
       }),
       objectPatcher: {

@@ -255,6 +255,7 @@ async function replaceGlobalHooks(
 
 /** Whether hooks have the same names and configurations. */
 function isSame(a: readonly Hook[], b: readonly Hook[]): boolean {
-  const essence = (hooks: readonly Hook[]) => hooks.map(({ path, config }) => ({ path, config }));
+  const essence = (hooks: readonly Hook[]) =>
+    hooks.map(({ name, path, config, batch }) => ({ name, path, config, batch }));
   return isDeepStrictEqual(essence(a), essence(b));
 }

@@ -1,0 +1,193 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import type { BatchConfig } from '@addon-operator/hook-config/batch-config';
+import { isObject } from '@addon-operator/json';
+import type { Hook, HookOwner } from './hook.ts';
+import type { Level } from './hook-output-log.ts';
+
+/**
+ * A batch file is one executable with several hooks, as programs of module-sdk are. It is called with `hook config` for all
+ * configurations and with `hook run INDEX` for a run. What is known of this protocol is here; `load-hooks.ts` decides which
+ * files are called in this way, and `run-hook.ts` runs the hooks.
+ */
+const MAGIC = Buffer.from('\x7fELF', 'latin1');
+
+/** Names of global hooks that are scripts with several hooks end in this: nothing else could say so. */
+const GLOBAL_BATCH = /\.batch$/u;
+
+/** The module name of global hooks, as the original gives it. */
+const GLOBAL_MODULE = 'global';
+
+/** Whether a file is a compiled program. @returns false for a file that cannot be read */
+export function isElf(path: string): boolean {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(path, 'r');
+    const start = Buffer.alloc(MAGIC.length);
+    return readSync(descriptor, start, 0, start.length, 0) === start.length && start.equals(MAGIC);
+  } catch {
+    return false;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+/** Whether the name of a global hook says that it holds several hooks. */
+export function isNamedGlobalBatch(path: string): boolean {
+  return GLOBAL_BATCH.test(path);
+}
+
+/**
+ * What programs of the SDK read from their environment besides the files. They log nothing at all below a level of their own,
+ * panics included: these have to be seen.
+ */
+export function batchEnvironment(
+  owner: HookOwner,
+  logLevel: Level,
+): Readonly<Record<'MODULE_NAME' | 'LOG_LEVEL', string>> {
+  return {
+    MODULE_NAME: owner.type === 'global' ? GLOBAL_MODULE : owner.module,
+    LOG_LEVEL: (logLevel === 'fatal' ? 'error' : logLevel).toUpperCase(),
+  };
+}
+
+/** The queue of the readiness probe: one that takes long keeps nothing else waiting. */
+export function readinessQueue(owner: HookOwner): string {
+  return `${owner.type === 'global' ? GLOBAL_MODULE : owner.module}-readiness`;
+}
+
+/** The hooks of a file, each named by its file, its own name and its index, as the original names them. */
+export function hooksOfBatch(
+  file: Pick<Hook, 'name' | 'path' | 'transport' | 'python'>,
+  owner: HookOwner,
+  { hooks, readiness, hasSettingsCheck }: BatchConfig,
+): readonly Hook[] {
+  const { name, ...own } = file;
+  const common = { ...own, owner };
+  return [
+    ...hooks.map((hook, index) => ({
+      ...common,
+      name: `${name}:${hook.name}:${index}`,
+      config: hook.config,
+      batch: { type: 'hook', index } as const,
+    })),
+    // Only a module can be ready, and only a module has settings of its own.
+    ...(readiness === undefined || owner.type === 'global'
+      ? []
+      : [
+          {
+            ...common,
+            name: `${name}-readiness`,
+            config: readiness,
+            batch: { type: 'readiness' } as const,
+          },
+        ]),
+    ...(hasSettingsCheck && owner.type === 'module'
+      ? [
+          {
+            ...common,
+            name: `${name}-settings-check`,
+            config: NOT_BOUND,
+            batch: { type: 'settings-check' } as const,
+          },
+        ]
+      : []),
+  ];
+}
+
+const NOT_BOUND: Hook['config'] = {
+  version: 'v1',
+  lifecycle: {},
+  schedule: [],
+  kubernetes: [],
+  admission: [],
+  conversion: [],
+  settings: {},
+};
+
+/** What such a program reports about itself on stdout, as a sentence; undefined for any other record. */
+export function failureInRecord(record: Readonly<Record<string, unknown>>): string | undefined {
+  const { msg } = record;
+  if (msg === 'panic recover') {
+    const { error, stacktrace } = { ...record, ...fieldsIn(record['panic']) };
+    return `it panicked: ${textOf(error)}${stacktrace === undefined ? '' : `\n${textOf(stacktrace)}`}`;
+  }
+  if (msg === 'sending output')
+    return `it could not write its output ${textOf(record['path'])}: ${textOf(record['error'])}`;
+  return undefined;
+}
+
+/** What is left of the output of `hook config` without log records, and the failure that one of them reports. */
+export function configOutput(stdout: string): {
+  readonly text: string;
+  readonly failure: string | undefined;
+} {
+  const rest: string[] = [];
+  let failure: string | undefined;
+  for (const line of stdout.split('\n')) {
+    const record = logRecord(line);
+    if (record === undefined) rest.push(line);
+    else failure ??= failureInRecord(record);
+  }
+  return { text: rest.join('\n'), failure };
+}
+
+function logRecord(line: string): Readonly<Record<string, unknown>> | undefined {
+  const value = jsonIn(line);
+  return isObject(value) && typeof value['level'] === 'string' && typeof value['msg'] === 'string'
+    ? value
+    : undefined;
+}
+
+/** The message of a program that failed, which it prints as a JSON object on stderr; undefined for any other output. */
+export function messageInStderr(stderr: string): string | undefined {
+  return lastObject(stderr, (value) => (typeof value['message'] === 'string' ? value['message'] : undefined));
+}
+
+/** What the check of settings says. */
+export interface SettingsVerdict {
+  readonly isValid: boolean;
+  readonly message: string;
+  readonly warnings: readonly string[];
+}
+
+/** The verdict that a check of settings prints on stderr; undefined for any other output. */
+export function verdictInStderr(stderr: string): SettingsVerdict | undefined {
+  return lastObject(stderr, ({ valid, message, warnings }) =>
+    typeof valid === 'boolean'
+      ? {
+          isValid: valid,
+          message: typeof message === 'string' ? message : '',
+          warnings: (Array.isArray(warnings) ? warnings : []).filter((text) => typeof text === 'string'),
+        }
+      : undefined,
+  );
+}
+
+function lastObject<T>(
+  output: string,
+  read: (value: Readonly<Record<string, unknown>>) => T | undefined,
+): T | undefined {
+  for (const line of output.split('\n').toReversed()) {
+    const value = jsonIn(line);
+    const found = isObject(value) ? read(value) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function jsonIn(line: string): unknown {
+  if (!line.trimStart().startsWith('{')) return undefined;
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+function fieldsIn(value: unknown): Readonly<Record<string, unknown>> {
+  return isObject(value) ? value : {};
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}
