@@ -12,6 +12,7 @@ import { installWithHelmChartTests } from './201-install-with-helm-chart.ts';
 import { moduleSymlinksTests } from './202-module-symlinks.ts';
 import { executionRateTests } from './220-execution-rate.ts';
 import { configMapPythonTests } from './230-configmap-python.ts';
+import { platformTests } from './300-platform.ts';
 import { typescriptHookTests } from './700-typescript-hook.ts';
 import { startupHooksTests } from './startup-hooks.ts';
 import { sysctlTunerTests } from './sysctl-tuner.ts';
@@ -39,6 +40,7 @@ export function catalogueApplicationTests(backend: () => Backend): void {
   moduleSymlinksTests(backend);
   executionRateTests(backend);
   configMapPythonTests(backend);
+  platformTests(backend);
   typescriptHookTests(backend);
   sysctlTunerTests(backend);
 }
