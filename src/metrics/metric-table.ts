@@ -103,7 +103,7 @@ export const METRICS = {
   moduleStatus: gauge(
     'module_status',
     ['module', 'status'],
-    '1 for the current status of each known module: undecided, disabled, unauthorized, starting, ready, failing, isolated, paused or deleting.',
+    '1 for the current status of each known module, as `module list` shows it, such as ready, held-up, held, failing, isolated or paused.',
   ),
   moduleLastSuccess: gauge(
     'module_last_success_timestamp_seconds',

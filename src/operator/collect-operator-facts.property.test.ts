@@ -4,7 +4,7 @@ import { act, anyOptions, anySteps, HOOKS, MODULES } from '../../test/support/op
 import { moduleFor, operatorLab } from '../../test/support/operator-lab.ts';
 import { operatorStatus } from '../status/operator-status.ts';
 import { collectOperatorFacts } from './collect-operator-facts.ts';
-import { summarizeModules } from './explain-module.ts';
+import { explainModule, moduleStatuses, summarizeModules } from './explain-module.ts';
 import { startUp } from './lifecycle.ts';
 import { taskHandler } from './task-pipeline.ts';
 
@@ -23,7 +23,16 @@ test('in any history the status of the operator is the same as one made of the s
         expect(operatorStatus(facts)).toEqual(operatorStatus({ ...facts, modules: summaries }));
         const sum = Object.values(facts.counts).reduce((one, other) => one + other, 0);
         expect(sum).toBe(summaries.length);
-        for (const { status } of summaries) seen.add(status);
+        const statuses = moduleStatuses(lab.operator);
+        for (const { module, status, heldUpBy } of summaries) {
+          seen.add(status);
+          // Lists, counts and explanations of a module never disagree, and none calls one ready that is held up.
+          const explained = lab.operator.registry.modules.find(({ name }) => name === module);
+          const known = explained && explainModule(lab.operator, explained, []).status;
+          expect({ known, listed: statuses.get(module) }).toEqual({ known: status, listed: status });
+          expect(status === 'ready').toBe(status === 'ready' && heldUpBy === undefined);
+        }
+        expect(facts.counts.ready ?? 0).toBe(summaries.filter(({ status }) => status === 'ready').length);
       }
     }),
     { numRuns: 25, interruptAfterTimeLimit: 8_000 },

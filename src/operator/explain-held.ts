@@ -1,8 +1,12 @@
 import { isoTime } from '@addon-operator/base/bounded-time';
 import { headlineOf } from '@addon-operator/base/headline';
+import { firstCauseOf } from '../status/module-causes.ts';
 import type { ModuleExplanation, ModuleFailure, ModuleStatus } from '../status/module-explanation.ts';
 import type { ModuleName } from '../values/module-key.ts';
+import { type CommonObstacles, obstaclesOf } from './collect-obstacles.ts';
+import { driftOf } from './explain-drift.ts';
 import type { Explained } from './explained.ts';
+import type { Place } from './module-places.ts';
 
 type HoldParts = Pick<Explained, 'registry' | 'router'>;
 
@@ -38,4 +42,29 @@ export function failedScriptOf({ registry, router }: HoldParts, name: ModuleName
   const { dueMs } = router.failedScripts;
   const nextAttemptAt = dueMs === undefined ? null : isoTime(dueMs);
   return { error, code: 'ENABLED_SCRIPT_FAILED', attempts, nextAttemptAt, isGivenUp: false };
+}
+
+/** What counts of a module of which nothing else is wrong. */
+const READY = {
+  status: 'ready',
+  source: null,
+  reason: '',
+  path: '',
+  requires: [],
+  step: 'ready',
+  failure: null,
+  pause: null,
+  nextReconcileAt: null,
+  waitsFor: [],
+} as const;
+
+/** Whether anything keeps a module that is ready from following changes. */
+export function isHeldUp(
+  operator: Explained,
+  module: ModuleName,
+  places: readonly Place[],
+  common: CommonObstacles,
+): boolean {
+  const facts = { ...READY, module, drift: driftOf(operator, module) };
+  return firstCauseOf(facts, obstaclesOf(operator, module, places, common)) !== undefined;
 }

@@ -17,7 +17,7 @@ import type { ModuleName } from '../values/module-key.ts';
 import { staleBindings, unfilteredObjects } from './binding-problems.ts';
 import { type CommonObstacles, commonObstacles, obstaclesOf } from './collect-obstacles.ts';
 import { driftOf } from './explain-drift.ts';
-import { failedScriptOf, heldBy } from './explain-held.ts';
+import { failedScriptOf, heldBy, isHeldUp } from './explain-held.ts';
 import type { Explained } from './explained.ts';
 import { failedPartOf, sourceFile } from './hook-file.ts';
 import type { HookRuntime } from './hook-runtime.ts';
@@ -54,10 +54,12 @@ export interface ModuleState extends Decision {
 /** The state of every module there is, in run order. */
 export function moduleStates(operator: Explained): readonly ModuleState[] {
   const queued = placesByModule(operator);
+  const obstacles = commonObstacles(operator);
   return operator.registry.modules.map((module) => {
     const { name } = module;
     const places = queued.get(name) ?? [];
-    const [status, paused] = [statusOf(operator, name, places), pauseOf(operator, name)];
+    const [own, paused] = [statusOf(operator, name, places), pauseOf(operator, name)];
+    const status = own === 'ready' && isHeldUp(operator, name, places, obstacles) ? 'held-up' : own;
     return { module, status, ...decisionOf(operator, name), paused, places, queued };
   });
 }
@@ -114,10 +116,7 @@ export function heldSummaries(operator: Explained): readonly ModuleSummary[] {
 
 /** The status of every module there is. */
 export function moduleStatuses(operator: Explained): ReadonlyMap<string, ModuleStatus> {
-  const queued = placesByModule(operator);
-  return new Map(
-    operator.registry.modules.map(({ name }) => [name, statusOf(operator, name, queued.get(name) ?? [])]),
-  );
+  return new Map(moduleStates(operator).map(({ module, status }) => [module.name, status]));
 }
 
 /**
@@ -144,7 +143,9 @@ function withCauses(
   obstacles: Obstacles,
 ): ModuleExplanation {
   const causes = causesOf(facts, obstacles);
-  return { ...facts, causes, phase: modulePhase({ ...facts, causes }, obstacles) };
+  const status = facts.status === 'ready' && causes.length > 0 ? 'held-up' : facts.status;
+  const explained = { ...facts, status, causes };
+  return { ...explained, phase: modulePhase(explained, obstacles) };
 }
 
 function factsOf(

@@ -74,7 +74,7 @@ function ready(facts: ModuleFacts): Condition {
   const cause = causeOf(facts);
   if (cause !== undefined) {
     // It was ready, and goes on without help: it is not known yet whether it will be.
-    const isOpen = status === 'ready' && !cause.isStalled;
+    const isOpen = (status === 'ready' || status === 'held-up') && !cause.isStalled;
     return says(isOpen ? 'Unknown' : 'False', cause.reason, cause.text);
   }
   switch (status) {
@@ -97,6 +97,7 @@ function ready(facts: ModuleFacts): Condition {
       return settled(facts);
     case 'starting':
     // Those always have a cause.
+    case 'held-up':
     case 'failing':
     case 'isolated':
     case 'held':

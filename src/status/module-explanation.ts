@@ -23,6 +23,8 @@ export type ModuleStatus =
   | 'failing'
   /** It, or a module it requires, fails, and the others go on without it. */
   | 'isolated'
+  /** Its last run succeeded, and something keeps it from following changes. */
+  | 'held-up'
   | 'ready';
 
 /** Why a module is held. `text`: a sentence without its full stop. */
@@ -173,7 +175,7 @@ export function explanationText(explanation: ModuleExplanation): string {
   const heldUp = heldUpRows(explanation);
   const rows: (readonly [string, string])[] = [
     ['module', module],
-    ['status', status === 'ready' && heldUp.length > 0 ? 'held up' : status],
+    ['status', status === 'held-up' ? 'held up' : status],
     ...heldUp,
     ['enabled', `${enabledWord(status, isEnabled)}: ${reason}${source === null ? '' : ` (${source})`}`],
     ['run order', `${position.place} of ${position.of} (number ${position.order})`],

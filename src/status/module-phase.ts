@@ -43,6 +43,7 @@ export function modulePhase(explained: Explained, run: Run): ModulePhase | null 
     case 'starting':
       if (step === 'not started') return 'Init';
       return cause === undefined ? 'Progressing' : heldUp(cause);
+    case 'held-up':
     case 'ready':
       return cause === undefined ? PHASES[run.progress] : heldUp(cause);
   }

@@ -13,7 +13,7 @@ export interface ModuleRow {
   readonly waitsFor?: string;
   /** How many other things it waits for, if nothing holds it up. */
   readonly moreWaits?: number;
-  /** The first thing in its way, also of a module that is ready. */
+  /** The first thing in its way, also of a module whose last run succeeded. */
   readonly heldUpBy?: string;
   readonly lastError?: string;
   readonly nextTryAt?: string;

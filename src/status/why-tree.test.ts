@@ -295,7 +295,8 @@ test('each source of the flag is named with its file and what it said', () => {
 test('explain does not say that a module is ready above what is in its way', () => {
   const explained = (obstacles: Partial<Obstacles>) => {
     const causes = causesOf(READY, { ...NO_OBSTACLES, ...obstacles });
-    return explanationText({ ...READY, causes, why: treeOf({}, obstacles) });
+    const status = causes.length === 0 ? 'ready' : 'held-up';
+    return explanationText({ ...READY, status, causes, why: treeOf({}, obstacles) });
   };
   expect(explained({ configProblem: 'replicas' })).toMatch(/^status +held up\nheld up by +the ConfigMap/mu);
   expect(explained({})).toMatch(/^status +ready\nenabled/mu);

@@ -71,16 +71,16 @@ describeBrowser('the page, when the cluster is in the way', (lab) => {
     proxy.resetConnections();
     await world.merge('configmaps', 'changed', { data: { values: 'of another client' } });
     await untilShown(on, 'denied', {
-      status: 'ready',
+      status: 'held-up',
       node: 'synchronized',
       text: "kubernetes binding 'secret-map'",
     });
-    await untilShown(on, 'changed', { status: 'ready', node: 'ready', text: 'ConfigMap/changed' });
+    await untilShown(on, 'changed', { status: 'held-up', node: 'ready', text: 'ConfigMap/changed' });
     // A jump ends requests in progress, so nothing else is to be written then.
     await failing.untilHit();
     world.clock.jump(STALE_MS);
     const stale = untilShown(on, 'old', {
-      status: 'ready',
+      status: 'held-up',
       node: 'synchronized',
       text: "kubernetes binding 'old-map'",
     });

@@ -74,7 +74,7 @@ describeBrowser('the page in each situation', (lab) => {
     await page.page.locator('main').getByText('no source sets the flag').first().waitFor();
 
     await world.putConfig({ web: 'replicas: many\n' });
-    await untilShown(on, 'dns', { status: 'ready', node: 'config', text: 'replicas' });
+    await untilShown(on, 'dns', { status: 'held-up', node: 'config', text: 'replicas' });
     await world.putConfig({});
     await vi.waitFor(async () => {
       const ready = expect.objectContaining({ type: 'Ready', status: 'True' });
@@ -89,7 +89,7 @@ describeBrowser('the page in each situation', (lab) => {
     const { running } = world.daemon.operator.execution;
     await vi.waitFor(() => expect(running.all.map(({ hook }) => hook.name)).toEqual(['hang.sh']), WAIT);
     world.clock.jump(11 * 60_000);
-    await untilShown(on, 'web', { status: 'ready', node: 'enabled', text: 'hook hang.sh' });
+    await untilShown(on, 'web', { status: 'held-up', node: 'enabled', text: 'hook hang.sh' });
   });
 
   test('an isolated module, one that requires it, one whose requirement is missing, and one that cannot be removed', async () => {

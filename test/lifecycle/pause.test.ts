@@ -272,7 +272,7 @@ echo '{"op":"add","path":"/web/seen","value":true}' > "$VALUES_JSON_PATCH_PATH"`
     await world.write('modules', { '../broken': '' });
     await world.putConfig({ global: 'a: 1\n' });
     await world.untilDelayed();
-    expect(await explain(world, 'web')).toMatchObject({ status: 'ready', waitsFor: [obstacle] });
+    expect(await explain(world, 'web')).toMatchObject({ status: 'held-up', waitsFor: [obstacle] });
     await world.expel('broken');
     await world.passDelay();
     await world.log.untilPrinted('web beforeHelm', 2);

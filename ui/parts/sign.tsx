@@ -34,6 +34,7 @@ export const MODULE_KINDS: Readonly<Record<ModuleStatus, Kind>> = {
   isolated: { tone: 'bad', sign: 'stop', word: 'isolated' },
   unauthorized: { tone: 'bad', sign: 'lock', word: 'unauthorized' },
   held: { tone: 'bad', sign: 'alert', word: 'held' },
+  'held-up': { tone: 'wait', sign: 'alert', word: 'held up' },
   starting: { tone: 'busy', sign: 'play', word: 'starting' },
   deleting: { tone: 'wait', sign: 'bin', word: 'deleting' },
   undecided: { tone: 'wait', sign: 'clock', word: 'undecided' },

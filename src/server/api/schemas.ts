@@ -71,7 +71,7 @@ const MODULE = {
     reason: text('Why.'),
     waitsFor: text('The nearest thing that it waits for, if nothing holds it up.'),
     moreWaits: count('How many other things it waits for, if nothing holds it up.'),
-    heldUpBy: text('The first thing in its way, also of a module that is ready.'),
+    heldUpBy: text('The first thing in its way, also of a module whose last run succeeded.'),
     lastError: text('Why the last attempt failed.'),
     nextTryAt: time('When it is tried again.'),
     paused: object(

@@ -56,8 +56,16 @@ export async function untilShown(
   }, WAIT);
   expect((await runInWorld(world, 'status')).stdout).toContain(text);
   expect((await runInWorld(world, 'module', 'list', '--all', '-o', 'wide')).stdout).toContain(text);
-  expect((await runInWorld(world, 'explain', 'module', name)).stdout).toContain(text);
+  const { stdout: listed } = await runInWorld(world, 'module', 'list', '--all', '-o', 'json');
+  expect(JSON.parse(listed)).toMatchObject({
+    modules: expect.arrayContaining([expect.objectContaining({ module: name, status })]),
+  });
+  const word = status.replace('-', ' ');
+  const { stdout: explained } = await runInWorld(world, 'explain', 'module', name);
+  expect(explained).toContain(text);
+  expect(explained).toMatch(new RegExp(`^status +${word}$`, 'mu'));
   await goTo(page, `modules/${name}/why`);
+  await page.page.locator('header.title').getByText(word, { exact: true }).waitFor();
   await page.page.locator('main').getByText(text).first().waitFor();
   await goTo(page, '');
   await page.page.locator('main').getByText(text).first().waitFor();
