@@ -1,9 +1,6 @@
 import { isoTime } from '@addon-operator/base/bounded-time';
-import { headlineOf } from '@addon-operator/base/headline';
-import type { QueueEntry, TaskQueue } from '@addon-operator/task-queue';
 import type { Module } from '../modules/module.ts';
 import { unmetOf } from '../modules/requirements.ts';
-import { errorOfTask } from '../status/error-of-task.ts';
 import { causesOf, firstCauseOf, NO_OBSTACLES, type Obstacles } from '../status/module-causes.ts';
 import type {
   ModuleExplanation,
@@ -18,18 +15,16 @@ import { staleBindings, unfilteredObjects } from './binding-problems.ts';
 import { type CommonObstacles, commonObstacles, obstaclesOf } from './collect-obstacles.ts';
 import { driftOf } from './explain-drift.ts';
 import { failedScriptOf, heldBy, isHeldUp } from './explain-held.ts';
+import { commonWaits, nextAttemptMs, waitsOf } from './explain-waits.ts';
 import type { Explained } from './explained.ts';
 import { failedPartOf, sourceFile } from './hook-file.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import { isIsolated } from './isolation.ts';
 import { type Place, type PlacesByModule, placesByModule } from './module-places.ts';
 import { CONFIRM_COMMAND, heldText } from './purge-guard.ts';
-import { isPutOff, putOffText } from './put-off.ts';
 import type { ReleaseInCluster } from './releases.ts';
 import { shownRun } from './run-history.ts';
 import { saidByAuthor } from './said-by-author.ts';
-import { titleOf } from './task-queue-view.ts';
-import { moduleOf, type Task } from './tasks.ts';
 import type { ModulePart } from './tracked-module.ts';
 import { unfinishedRuns } from './unfinished-runs.ts';
 
@@ -80,7 +75,7 @@ export function summarizeStates(
       isEnabled,
       source,
       reason,
-      waitsFor: waitsFor(operator, name, places, common),
+      waitsFor: waitsOf(operator, name, places, common).map(({ text }) => text),
       lastError: failure?.error ?? null,
       nextTryAt: failure?.nextAttemptAt ?? null,
       paused: pause && pauseSummary(pause),
@@ -159,6 +154,7 @@ function factsOf(
   const tracked = operator.registry.tracked.get(name);
   const release = releases.find((other) => other.name === name);
   const status = statusOf(operator, name, places);
+  const waits = waitsOf(operator, name, places, commonWaits(operator));
   return {
     module: name,
     status,
@@ -175,7 +171,8 @@ function factsOf(
     requires: requirementsOf(operator, module, queued),
     ...saidByAuthor(operator, module),
     step: stepOf(operator, name),
-    waitsFor: waitsFor(operator, name, places, commonWaits(operator)),
+    waitsFor: waits.map(({ text }) => text),
+    ...(waits.length > 0 && { waits }),
     failure: failureOf(operator, name, places),
     lastRun: shownRun(tracked?.history.lastRun),
     nextReconcileAt: timeOrNull(operator.router.requeues.dueMs(name)),
@@ -298,112 +295,6 @@ function isKnown({ registry }: Explained, name: ModuleName): boolean {
 /** A parallel run shows what failed of all its modules; what failed of one shows on its own task. */
 function failedPlaceOf(places: readonly Place[]): Place | undefined {
   return places.find(({ entry }) => entry.failures > 0 && entry.task.type !== 'ParallelModuleRun');
-}
-
-/** What modules wait for together; read once for a description of many modules. */
-interface CommonWaits {
-  readonly heldUp: readonly string[];
-  /** The sentence about the head of a queue, as it is for a task behind it. */
-  readonly behind: (place: Place) => string;
-}
-
-/** @param maxError characters of an error that are repeated for each module; default: all */
-function commonWaits(operator: Explained, maxError = Number.POSITIVE_INFINITY): CommonWaits {
-  const heads = new Map<TaskQueue<Task>, readonly [string, string]>();
-  return {
-    heldUp: [...convergeObstacle(operator, maxError), ...configObstacle(operator)],
-    behind: ({ queue, index, head }) => {
-      let known = heads.get(queue);
-      if (known === undefined) {
-        known = [titleOf(head.task), failedText(head, maxError)];
-        heads.set(queue, known);
-      }
-      const others = index > 1 ? ` and ${index - 1} more` : '';
-      const failed = known[1] === '' ? '' : `; ${index > 1 ? 'the first' : 'it'}${known[1]}`;
-      return `${known[0]}${others} in front of it in queue ${queue.name}${failed}`;
-    },
-  };
-}
-
-function waitsFor(
-  operator: Explained,
-  name: ModuleName,
-  places: readonly Place[],
-  { heldUp, behind }: CommonWaits,
-): readonly string[] {
-  if (operator.registry.discovery === undefined) return [...heldUp, 'the first discovery of modules'];
-  const waits: string[] = [];
-  // A pause holds up no deletion.
-  if (operator.registry.isEnabled(name) && operator.pauses.of(name) !== undefined)
-    waits.push(waitsForPause(operator, name));
-  waits.push(...failingRequirements(operator, name, places));
-  for (const place of places) if (place.index > 0) waits.push(behind(place));
-  waits.push(...operator.execution.running.longOf(name));
-  const tracked = operator.registry.tracked.get(name);
-  if (tracked?.phase === 'wait-for-synchronization' && !tracked.synchronization.isDone)
-    waits.push('the first runs of its hooks with kubernetes bindings');
-  if (isPutOff(operator, name, places)) waits.push(putOffText(operator, name));
-  waits.push(...heldUp);
-  return waits;
-}
-
-function waitsForPause({ pauses }: Explained, name: ModuleName): string {
-  const holder = pauses.of(name)?.handedOverTo;
-  return holder === undefined ? 'the end of its pause' : `addon-operator dev of ${holder} to give it back`;
-}
-
-/** Modules that it requires and that fail while the others go on. */
-function failingRequirements(
-  { registry }: Explained,
-  name: ModuleName,
-  places: readonly Place[],
-): readonly string[] {
-  const { requires } = registry.find(name)?.manifest ?? { requires: [] };
-  if (requires.length === 0) return [];
-  const isFailing = (other: ModuleName): boolean =>
-    registry.tracked.get(other)?.stall !== undefined ||
-    places.some(({ queue, index, head }) => index > 0 && isIsolated(queue) && moduleOf(head.task) === other);
-  return requires
-    .filter((required) => isFailing(required.name))
-    .map((required) => `module ${required.name}, which fails`);
-}
-
-/**
- * What fails before it is decided about all modules: until that is over, what was changed for any of them is not in force.
- * At most one sentence.
- */
-function convergeObstacle({ router: { main } }: Explained, maxError: number): readonly string[] {
-  const [head] = main.entries;
-  if (head === undefined || !head.isFailing || moduleOf(head.task) !== '') return [];
-  if ('binding' in head.task && head.task.binding === 'afterAll') return [];
-  if (!main.entries.some(({ task }) => decidesAboutModules(task))) return [];
-  const nextMs = nextAttemptMs(main);
-  const next = nextMs === undefined ? '' : ` (next attempt at ${isoTime(nextMs)})`;
-  return [
-    `${titleOf(head.task)} at the head of queue ${main.name}${next}, which${failedText(head, maxError)}`,
-  ];
-}
-
-function configObstacle({ converge: { configProblem } }: Explained): readonly string[] {
-  if (configProblem === undefined) return [];
-  return [`a valid ConfigMap; until then the last valid content stays in force: ${configProblem}`];
-}
-
-function decidesAboutModules({ type }: Task): boolean {
-  return type === 'ConvergeModules' || type === 'ApplyKubeConfigValues' || type === 'ReloadFiles';
-}
-
-/** Programs print the reason for their failure last. */
-function failedText({ task, failures, lastError }: QueueEntry<Task>, maxError: number): string {
-  if (failures === 0) return '';
-  const own = headlineOf(errorOfTask(titleOf(task), lastError));
-  const error = own.length <= maxError ? own : `…${own.slice(1 - maxError)}`;
-  return ` failed ${failures === 1 ? 'once' : `${failures} times`}: ${error}`;
-}
-
-/** When the head of a queue is tried again, in milliseconds since the epoch; undefined while it does not sleep. */
-function nextAttemptMs({ status }: TaskQueue<Task>): number | undefined {
-  return status.type === 'delayed' ? status.retryAtMs : undefined;
 }
 
 function failureOf(operator: Explained, name: ModuleName, places: readonly Place[]): ModuleFailure | null {

@@ -136,7 +136,7 @@ const ROWS: readonly Row[] = [
   ['the first run', NEW, { progress: 'running' }, 'InProgress', 'False Progressing', 'The module is running'],
   [
     'others in front of its first run',
-    { ...NEW, waitsFor: ['ModuleRun:main:db:Start in front of it in queue main and 7 more'] },
+    { ...NEW, waits: [{ type: 'queue', text: 'ModuleRun:main:db:Start in front of it in queue main' }] },
     {},
     'InProgress',
     'False Progressing',

@@ -64,7 +64,7 @@ function enabled({ explanation: { status, isEnabled, source, reason } }: ModuleF
 }
 
 function ready(facts: ModuleFacts): Condition {
-  const { status, failure, pause, waitsFor, reason } = facts.explanation;
+  const { status, failure, pause, reason } = facts.explanation;
   const says = (value: Condition['status'], because: string, message: string): Condition => ({
     type: 'Ready',
     status: value,
@@ -102,7 +102,7 @@ function ready(facts: ModuleFacts): Condition {
     case 'isolated':
     case 'held':
     case 'unauthorized':
-      return says('False', 'Progressing', startText(facts, waitsFor));
+      return says('False', 'Progressing', startText(facts));
   }
 }
 
@@ -121,10 +121,10 @@ function runText({ progress }: ModuleFacts): string {
 }
 
 /** Only what stays the same while others run in front of it: the text is stored. */
-function startText({ progress }: ModuleFacts, waitsFor: readonly string[]): string {
-  if (progress === 'running' || waitsFor.length === 0) return 'The module is running';
-  const lasting = waitsFor.find((text) => !text.includes(' in front of it in queue '));
-  return lasting === undefined ? 'The module is queued' : `The module waits for ${lasting}`;
+function startText({ progress, explanation: { waits = [] } }: ModuleFacts): string {
+  if (progress === 'running' || waits.length === 0) return 'The module is running';
+  const lasting = waits.find(({ type }) => type !== 'queue');
+  return lasting === undefined ? 'The module is queued' : `The module waits for ${lasting.text}`;
 }
 
 function endOf(until: string | null | undefined): string {

@@ -154,3 +154,20 @@ dns     ready   yes      on      web in front of it (and 1 more)  ${' '.repeat(l
     'REASON                               PAUSED\n',
   );
 });
+
+test('explanationText() leaves out what a cause says already, and keeps what else is waited for', () => {
+  const text = (causes: ModuleExplanation['causes']) =>
+    explanationText({
+      ...WEB,
+      waitsFor: ['web in front of it', 'module db, which fails'],
+      waits: [
+        { type: 'queue', text: 'web in front of it' },
+        { type: 'other', text: 'module db, which fails' },
+      ],
+      causes,
+    });
+  const cause = { node: 'queue', reason: 'QueueBlocked', text: 'web fails', isStalled: true } as const;
+  expect(text([])).toMatch(/^waits for +web in front of it\nwaits for +module db/mu);
+  expect(text([{ ...cause, until: null, ref: null, remedy: null }])).not.toContain('web in front of it');
+  expect(text([{ ...cause, until: null, ref: null, remedy: null }])).toMatch(/^waits for +module db/mu);
+});

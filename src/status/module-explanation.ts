@@ -49,6 +49,20 @@ export interface RequiredModule {
   readonly unmet: UnmetRequirement | null;
 }
 
+/** Something that a module waits for: `text` is a sentence. */
+export interface Wait {
+  readonly type: /** Tasks of others in its queue. */
+    | 'queue'
+    /** What fails before it is decided about all modules. */
+    | 'converge'
+    | 'config'
+    | 'pause'
+    | 'discovery'
+    /** Its hooks, or other modules. */
+    | 'other';
+  readonly text: string;
+}
+
 /** Everything there is to say about one module. Times are RFC 3339 in UTC; null where there is nothing. */
 export interface ModuleExplanation {
   readonly module: string;
@@ -75,6 +89,8 @@ export interface ModuleExplanation {
   readonly held?: HeldModule;
   /** Sentences; the nearest first. */
   readonly waitsFor: readonly string[];
+  /** The same with what kind each is; absent without any. */
+  readonly waits?: readonly Wait[];
   /** What holds it up; what has to end first comes first. */
   readonly causes: readonly Cause[];
   /** What has to be true for the module to be ready; absent where many modules are described. */
@@ -310,12 +326,14 @@ function failureRows(failure: ModuleFailure | null): readonly (readonly [string,
   ];
 }
 
-/** What is in the way already says that it waits for the head of a queue, a pause, or the ConfigMap. */
-const SAID_AS_CAUSE =
-  /^a valid ConfigMap;|^the end of its pause$|^the first discovery of modules$| (?:in front of it in|at the head of) queue /u;
-
-function waitRows({ waitsFor, causes }: ModuleExplanation): readonly (readonly [string, string])[] {
-  const others = causes.length === 0 ? waitsFor : waitsFor.filter((text) => !SAID_AS_CAUSE.test(text));
+/** What is in the way already says what everything but its hooks and other modules is waited for. */
+function waitRows({
+  waitsFor,
+  waits = [],
+  causes,
+}: ModuleExplanation): readonly (readonly [string, string])[] {
+  const isSaid = (text: string): boolean => waits.some((wait) => wait.text === text && wait.type !== 'other');
+  const others = causes.length === 0 ? waitsFor : waitsFor.filter((text) => !isSaid(text));
   return others.map((text) => ['waits for', text]);
 }
 

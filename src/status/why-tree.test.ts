@@ -186,6 +186,7 @@ const ROWS: readonly Row[] = [
       status: 'starting',
       step: 'startup',
       waitsFor: ['ModuleRun:main:db in front of it in queue main'],
+      waits: [{ type: 'queue', text: 'ModuleRun:main:db in front of it in queue main' }],
     }),
     'yes yes yes yes yes yes - - - - - -',
     {},

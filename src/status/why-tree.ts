@@ -186,9 +186,9 @@ function requirementNode(required: RequiredModule): WhyNode {
   return node(name, { ok, text: unmet?.text ?? requiredText(required), ref: `module/${name}` });
 }
 
-function queueLeaf({ status, waitsFor }: Omit<ModuleExplanation, 'why'>): Leaf {
-  const ahead = waitsFor.find((text) => text.includes(' in front of it in queue '));
-  if (ahead !== undefined) return { ok: null, text: ahead };
+function queueLeaf({ status, waits }: Omit<ModuleExplanation, 'why'>): Leaf {
+  const ahead = waits?.find(({ type }) => type === 'queue');
+  if (ahead !== undefined) return { ok: null, text: ahead.text };
   if (NOT_RUN.has(status)) return NOT_REACHED;
   return { ok: true, text: 'no task of others is in front of it' };
 }
