@@ -302,20 +302,12 @@ export class OperatorLab {
       },
     });
     const centre = { registry, converge: new ConvergeState(), globalHooks: new GlobalHooks() };
-    const shared = {
-      clock,
-      random: () => 0,
-      log: log.logger,
-      metrics,
-      queues,
-      backlog,
-      recorder: labRecorder(clock),
-    };
+    const shared = { clock, log: log.logger, metrics, queues, backlog, recorder: labRecorder(clock) };
     const releases = labReleases(this, (what, detail) => this.#call(what, detail));
     return {
       ...centre,
       journal: this.journal,
-      router: new TaskRouter({ ...shared, ...centre }),
+      router: new TaskRouter({ ...shared, ...centre, random: () => 0 }),
       operations: new ModuleOperations(this.#options.operationSource),
       aborts: new RunAborts(),
       ...shared,
