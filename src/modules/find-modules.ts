@@ -61,6 +61,8 @@ export interface FindModulesOptions {
   readonly before?: ModulesBefore;
   /** Names of the modules that are read; default: all. */
   readonly only?: ReadonlySet<string> | undefined;
+  /** Whether a modules directory that cannot be read counts as one without modules. Default false: it ends the search. */
+  readonly toleratesLostDirs?: boolean;
   /** Whether files that cannot be used refuse their module alone. Default false: only module.yaml does, others end the search. */
   readonly isolatesInvalid?: boolean;
   readonly log: Logger;
@@ -77,6 +79,9 @@ export interface ModulesBefore {
 /** How a person says that files were removed on purpose. */
 export const CONFIRM_FILES_COMMAND = 'addon-operator module confirm-files';
 
+/** A modules directory without modules and values.yaml, or one that does not exist or cannot be read. */
+export type LostDirectory = 'empty' | 'unreadable';
+
 /** All that the modules directories say. */
 export interface FoundModules {
   /** In run order. */
@@ -86,8 +91,8 @@ export interface FoundModules {
   /** The file of each of them. */
   readonly commonFlagFiles: ReadonlyMap<ModuleKey, string>;
   readonly staticValues: StaticValues;
-  /** Whether any modules directory has a values.yaml. */
-  readonly hasCommonValues: boolean;
+  /** Modules directories in which nothing can be read. */
+  readonly lostDirs: ReadonlyMap<string, LostDirectory>;
   /** What is in each modules directory, modules that another one has registered before included. */
   readonly directories: readonly { readonly path: string; readonly modules: readonly ModuleName[] }[];
 }
@@ -110,11 +115,17 @@ export async function findModules(options: FindModulesOptions): Promise<FoundMod
   const commonFlags = new Map<ModuleKey, boolean>();
   const commonFlagFiles = new Map<ModuleKey, string>();
   const directories: { readonly path: string; readonly modules: readonly ModuleName[] }[] = [];
+  const lostDirs = new Map<string, LostDirectory>();
   let global: JsonObject = {};
-  let hasCommonValues = false;
   for (const dir of options.dirs.map((dir) => resolve(dir))) {
-    const common = await readCommonValues(dir, options);
-    hasCommonValues ||= common.text !== undefined;
+    const unreadable = await problemOfDirectory(dir);
+    if (unreadable !== undefined && options.toleratesLostDirs === true) {
+      lostDirs.set(dir, 'unreadable');
+      directories.push({ path: dir, modules: [] });
+      continue;
+    }
+    if (unreadable !== undefined) throw unreadable;
+    const common = await readValuesFile(join(dir, VALUES_FILE), options.isStrict, log);
     global = mergeValues(global, sectionOfFile(common, GLOBAL_SECTION));
     for (const [key, flag] of flagsOf(common)) {
       commonFlags.set(key, flag);
@@ -123,6 +134,7 @@ export async function findModules(options: FindModulesOptions): Promise<FoundMod
     const fresh: ModulePlace[] = [];
     const found = await usedPlaces(await modulePlaces(dir, options), options);
     directories.push({ path: dir, modules: found.map(({ name }) => name) });
+    if (found.length === 0 && common.text === undefined) lostDirs.set(dir, 'empty');
     for (const place of found) {
       if (options.only?.has(place.name) === false) continue;
       const first = places.get(place.name);
@@ -158,24 +170,23 @@ export async function findModules(options: FindModulesOptions): Promise<FoundMod
     modules: sorted,
     commonFlags,
     commonFlagFiles,
-    hasCommonValues,
+    lostDirs,
     directories,
     staticValues: { global, modules: sections, schemas },
   };
 }
 
-async function readCommonValues(dir: string, { isStrict, log }: FindModulesOptions): Promise<ValuesFile> {
-  const stats = await stat(dir).catch((cause: unknown) => {
-    throw new OperatorError(
-      'MODULE_INVALID',
-      isMissingFile(cause)
-        ? `path '${dir}' does not exist`
-        : `cannot read modules directory '${dir}': ${messageOf(cause)}`,
-      { cause },
-    );
-  });
-  if (!stats.isDirectory()) throw new OperatorError('MODULE_INVALID', `path '${dir}' is not a directory`);
-  return readValuesFile(join(dir, VALUES_FILE), isStrict, log);
+/** Why a modules directory cannot be read; undefined if it can. */
+async function problemOfDirectory(dir: string): Promise<OperatorError | undefined> {
+  try {
+    if ((await stat(dir)).isDirectory()) return undefined;
+    return new OperatorError('MODULE_INVALID', `path '${dir}' is not a directory`);
+  } catch (cause) {
+    const text = isMissingFile(cause)
+      ? `path '${dir}' does not exist`
+      : `cannot read modules directory '${dir}': ${messageOf(cause)}`;
+    return new OperatorError('MODULE_INVALID', text, { cause });
+  }
 }
 
 function* flagsOf(common: ValuesFile): Generator<readonly [ModuleKey, boolean]> {

@@ -86,8 +86,9 @@ export async function discoverModules(
     const unmet = module.refusal?.type === 'cycle' ? undefined : unmetRequirement(module, facts);
     const outcomeOf = (): Promise<ScriptOutcome> =>
       outcomeOfScript(module, [...enabled], runScript, input.lastEnabled, signal);
-    // A module that cannot run anyway needs no opinion of its script.
-    const wanted = await decide(module, input, unmet === undefined ? outcomeOf : undefined);
+    // A module that cannot run anyway needs no opinion of its script, which may be lost as well.
+    const isScriptRun = unmet === undefined && module.refusal?.type !== 'gone';
+    const wanted = await decide(module, input, isScriptRun ? outcomeOf : undefined);
     responses.set(module.name, wanted.responses);
     const permitted = protect(module, restrict(wanted.decision, unmet), input.deployed);
     const decision = refuse(module, permitted, input.deployed);

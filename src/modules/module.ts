@@ -56,6 +56,11 @@ export interface Module {
   readonly entries?: readonly ModuleEntry[];
 }
 
+/** Its path in the modules directory, which may be that of a link. */
+export function entryOf({ path, link, source }: Pick<Module, 'path' | 'link' | 'source'>): string {
+  return link ?? source ?? path;
+}
+
 /** Sorts by number, then by name. */
 export function compareRunOrder(
   a: Pick<Module, 'name' | 'order'>,

@@ -1,15 +1,16 @@
 import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Clock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import { DECISIVE_ENTRIES } from '../modules/file-set.ts';
-import type { Module } from '../modules/module.ts';
+import { COMMON_VALUES, DECISIVE_ENTRIES, type ModuleEntry } from '../modules/file-set.ts';
+import { entryOf, type Module } from '../modules/module.ts';
 import {
   type DirectoryEntry,
   directoryContent,
   isPlace,
   modulePlaces,
+  VALUES_FILE,
 } from '../modules/modules-directory.ts';
 import type { ConvergeState } from './converge-state.ts';
 import type { ModuleMemory } from './module-memory.ts';
@@ -22,11 +23,11 @@ import { FILES_CHANGED } from './tasks.ts';
 export const LOOK_INTERVAL_MS = 5_000;
 
 export interface DirectoryLooksParts {
-  readonly registry: Pick<ModuleRegistry, 'modules' | 'discovery'>;
+  readonly registry: Pick<ModuleRegistry, 'modules' | 'find'>;
   readonly converge: Pick<ConvergeState, 'purge'>;
   readonly router: { readonly main: Pick<TaskRouter['main'], 'prepend' | 'cutDelay'> };
   readonly sources: Pick<ModuleSources, 'modulesDirectories'>;
-  readonly memory: Pick<ModuleMemory, 'filesOf'>;
+  readonly memory: Pick<ModuleMemory, 'filesOf' | 'names'>;
 }
 
 /**
@@ -38,6 +39,8 @@ export class DirectoryLooks {
   readonly #parts: DirectoryLooksParts;
   /** What the last look found at modules that are not as they were loaded. */
   #seen: ReadonlyMap<string, string> = new Map();
+  /** Modules that were registered at any look. */
+  readonly #known = new Set<string>();
   /** What was there when the files of a refused module were read last. */
   readonly #tried = new Map<string, string>();
 
@@ -50,6 +53,7 @@ export class DirectoryLooks {
     const { memory, registry, router } = this.#parts;
     const found = new Map<string, string>();
     for (const module of registry.modules) {
+      this.#known.add(module.name);
       const finding = await findingOf(module, memory);
       if (finding === undefined) this.#tried.delete(module.name);
       else if (finding !== this.#tried.get(module.name)) found.set(module.name, finding);
@@ -64,18 +68,20 @@ export class DirectoryLooks {
     router.main.cutDelay();
   }
 
-  /** Modules whose releases wait for a decision because they had no directory, and which have one now. */
+  /** Modules that were there before and had no directory since, and which have one now. */
   async #returned(): Promise<ReadonlyMap<string, string>> {
-    const { converge, sources } = this.#parts;
+    const { converge, memory, registry, sources } = this.#parts;
     const found = new Map<string, string>();
-    if (typeof converge.purge === 'string') return found;
-    const held = new Set(converge.purge.releases);
+    const { purge } = converge;
+    const before = [...(typeof purge === 'string' ? [] : purge.releases), ...memory.names, ...this.#known];
+    const missing = new Set(before.filter((name) => registry.find(name) === undefined));
+    if (missing.size === 0) return found;
     for (const { path } of sources.modulesDirectories()) {
       const entries: readonly DirectoryEntry[] = await modulePlaces(path, { defaultOrder: 0 }).catch(
         () => [],
       );
       for (const place of entries.filter(isPlace))
-        if (held.has(place.name) && place.content.type === 'module')
+        if (missing.has(place.name) && place.content.type === 'module')
           found.set(place.name, await stampOf(place.path));
     }
     return found;
@@ -104,7 +110,7 @@ async function findingOf(module: Module, memory: DirectoryLooksParts['memory']):
   // It runs from a copy, which its files do not change.
   if (source !== undefined && refusal === undefined) return undefined;
   if (refusal?.type === 'unauthorized') return undefined;
-  if (refusal !== undefined) return await stampOf(source ?? path);
+  if (refusal !== undefined) return [await stampOf(entryOf(module)), ...(await commonOf(module))].join('\n');
   if (entries === undefined || entries.length === 0) return undefined;
   const atLink = link === path ? undefined : await directoryContent(link);
   if (atLink !== undefined && atLink.type !== 'module') return atLink.problem;
@@ -112,11 +118,18 @@ async function findingOf(module: Module, memory: DirectoryLooksParts['memory']):
   if (content.type !== 'module') return content.problem;
   // Without a successful run it is not known what belongs to the module.
   if (memory.filesOf(module.name) === undefined) return undefined;
-  const lost = entries.filter(
-    (entry) =>
-      DECISIVE_ENTRIES.has(entry) && !entry.startsWith('..') && !content.entries.some((one) => one === entry),
-  );
+  const there: ReadonlySet<string> = new Set([...content.entries, ...(await commonOf(module))]);
+  const lost = entries.filter((entry) => DECISIVE_ENTRIES.has(entry) && !there.has(entry));
   return lost.length === 0 ? undefined : `without ${lost.join(', ')}`;
+}
+
+/** Whether the values.yaml beside a module is there. */
+async function commonOf(module: Module): Promise<readonly ModuleEntry[]> {
+  const path = join(dirname(entryOf(module)), VALUES_FILE);
+  return await stat(path).then(
+    () => [COMMON_VALUES],
+    () => [],
+  );
 }
 
 /** Changes with every file of a directory, also while files are being written. */

@@ -1,10 +1,12 @@
+import { dirname } from 'node:path';
 import type { Logger } from '@addon-operator/base/log';
 import { componentLog } from '@addon-operator/base/log';
 import type { ModuleGate } from '@addon-operator/module-authorization/module-gate';
 import { createFlowHooks, type FlowHooksOptions } from '../extensions/flow/create-flow-hooks.ts';
 import type { FlowPassDeps } from '../extensions/flow/flow-pass.ts';
+import { COMMON_VALUES } from '../modules/file-set.ts';
 import { type FoundModules, findModules } from '../modules/find-modules.ts';
-import type { Module } from '../modules/module.ts';
+import { entryOf, type Module } from '../modules/module.ts';
 import { inRunOrder } from '../modules/run-order.ts';
 import type { Settings } from '../settings.ts';
 import type { ModuleName, ValuesOwner } from '../values/module-key.ts';
@@ -101,11 +103,19 @@ export class ModuleFiles {
     moduleHooks.forget();
     const { enabled } = registry;
     // A directory that was empty brings more than its modules.
-    const isPart = only !== undefined && [...only].every((name) => this.hasModule(name));
-    const read = await findAll(this.#options, { enabled, only: isPart ? only : undefined });
+    const { lostDirs } = this.#found;
+    const isPart =
+      only !== undefined &&
+      (lostDirs.size === 0 || [...only].every((name) => this.hasModule(name))) &&
+      !this.#lacksCommonValues(only);
+    const read = await findAll(this.#options, {
+      enabled,
+      isLook: only !== undefined,
+      only: isPart ? only : undefined,
+    });
     const next = isPart ? withModules(this.#found, read, only) : read;
     const vanished = vanishedModules(this.#found.modules, next, enabled, this.#options.settings);
-    const found = { ...next, modules: inRunOrder([...next.modules, ...vanished]) };
+    const found = withVanished(next, vanished, this.#found.staticValues);
     await this.#options.crds.read(found.modules);
     this.#flow = await flowOf(this.#options, found.modules);
     this.#found = found;
@@ -114,6 +124,18 @@ export class ModuleFiles {
     registry.setModules(found.modules);
     await this.#options.gate?.settle();
   }
+
+  /** Whether a values.yaml beside modules was lost before it was read: the flags in it are not known yet. */
+  #lacksCommonValues(names: ReadonlySet<string>): boolean {
+    const { memory } = this.#options;
+    return this.#found.modules.some(
+      ({ name, refusal, entries = [] }) =>
+        names.has(name) &&
+        refusal?.type === 'gone' &&
+        !entries.includes(COMMON_VALUES) &&
+        memory.filesOf(name)?.entries.includes(COMMON_VALUES) === true,
+    );
+  }
 }
 
 /** What restricts a search for modules. */
@@ -121,11 +143,13 @@ interface Search {
   /** Modules that are enabled now. */
   readonly enabled: readonly ModuleName[];
   readonly only?: ReadonlySet<string> | undefined;
+  /** Whether nobody has saved files: what is lost is to be held. Default false. */
+  readonly isLook?: boolean;
 }
 
 async function findAll(
   { settings, host, gate, lone, memory, ownedReleases, stop }: ModuleFilesOptions,
-  { enabled, only }: Search,
+  { enabled, only, isLook = false }: Search,
 ): Promise<FoundModules> {
   let known: Promise<ReadonlySet<string>> | undefined;
   const knownNames = async () => new Set([...memory.names, ...enabled, ...(await ownedReleases(stop))]);
@@ -140,7 +164,8 @@ async function findAll(
       known: () => (known ??= knownNames()),
       filesOf: (module) => memory.filesOf(module),
     },
-    isolatesInvalid: settings.moduleFailurePolicy === 'isolate' || only !== undefined,
+    isolatesInvalid: settings.moduleFailurePolicy === 'isolate' || isLook,
+    toleratesLostDirs: isLook,
     only,
     log: componentLog(host, 'modules'),
   });
@@ -163,6 +188,7 @@ function withModules(before: FoundModules, read: FoundModules, names: ReadonlySe
   return {
     ...before,
     directories: read.directories,
+    lostDirs: read.lostDirs,
     modules: [...kept, ...read.modules.filter(({ name }) => isNamed(name))],
     staticValues: {
       ...before.staticValues,
@@ -178,25 +204,53 @@ function withModules(before: FoundModules, read: FoundModules, names: ReadonlySe
  */
 function vanishedModules(
   before: readonly Module[],
-  { modules, directories, hasCommonValues }: FoundModules,
+  { modules, lostDirs }: FoundModules,
   enabled: readonly ModuleName[],
   { watchesFiles, modulesDirs, allowsEmptyModulesDir }: ModuleFilesOptions['settings'],
 ): readonly Module[] {
   const there = new Set(modules.map(({ name }) => name));
   const wanted = new Set(enabled);
   const gone = before.filter(({ name }) => wanted.has(name) && !there.has(name));
+  const areMost = areMostGone(gone.length, enabled.length);
   // An unmounted volume takes everything with it.
-  const isEmpty = !hasCommonValues && directories.every((directory) => directory.modules.length === 0);
-  const isAccident = areMostGone(gone.length, enabled.length) || (isEmpty && !allowsEmptyModulesDir);
-  if (watchesFiles && !isAccident) return [];
-  return gone.map((module) => ({
-    ...module,
-    refusal: {
-      type: 'gone',
-      reason: `its directory ${module.source ?? module.path} is gone`,
-      remedy: `restore it in ${modulesDirs.join(' or ')}, or restart the operator, which removes the releases of modules without a directory`,
+  const isAccident = (module: Module): boolean => {
+    const lost = lostDirs.get(dirname(entryOf(module)));
+    return areMost || lost === 'unreadable' || (lost === 'empty' && !allowsEmptyModulesDir);
+  };
+  return gone
+    .filter((module) => !watchesFiles || isAccident(module))
+    .map((module) => ({
+      ...module,
+      refusal: {
+        type: 'gone',
+        reason: `its directory ${entryOf(module)} is gone`,
+        remedy: `restore it in ${modulesDirs.join(' or ')}, or restart the operator, which removes the releases of modules without a directory`,
+      },
+    }));
+}
+
+/** Modules that are held keep their values: what shows them reads these. */
+function withVanished(
+  found: FoundModules,
+  vanished: readonly Module[],
+  before: FoundModules['staticValues'],
+): FoundModules {
+  const names = vanished.map(({ name }) => name);
+  const kept = <V>(of: ReadonlyMap<ValuesOwner, V>): [ModuleName, V][] =>
+    names.flatMap((name): [ModuleName, V][] => {
+      const value = of.get(name);
+      return value === undefined ? [] : [[name, value]];
+    });
+  const { modules, schemas = new Map<ValuesOwner, SectionSchemas>() } = found.staticValues;
+  return {
+    ...found,
+    modules: inRunOrder([...found.modules, ...vanished]),
+    staticValues: {
+      ...found.staticValues,
+      modules: new Map([...modules, ...kept(before.modules)]),
+      schemas: new Map<ValuesOwner, SectionSchemas>([...schemas, ...kept(before.schemas ?? new Map())]),
     },
-  }));
+  };
 }
 
 async function flowOf(

@@ -2,11 +2,11 @@ import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { LOOK_INTERVAL_MS } from '../../src/operator/directory-looks.ts';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { moduleWorld, uniqueName, untilStatus } from '../support/module-world.ts';
-import type { World } from '../support/world.ts';
+import { World } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
-import { configMapChart, type FileTree, shHook, writeTree } from '../support/world-files.ts';
+import { configMapChart, type FileTree, shHook, under, writeTree } from '../support/world-files.ts';
 
 const WAIT = { timeout: 60_000, interval: 50 };
 const STALLED = { type: 'Stalled', status: 'True', reason: 'DirectoryGone' };
@@ -144,3 +144,77 @@ describeLifecycle((backend) => {
     expect(await world.helmCalls()).not.toContainEqual(expect.stringMatching(/^uninstall/));
   });
 });
+
+/** Each damages a modules directory as a whole. */
+const TREE_DAMAGES: Readonly<Record<string, (world: string) => Promise<Repair>>> = {
+  'its values.yaml is lost': async (world) => {
+    const [path, lost] = [join(world, 'modules/values.yaml'), join(world, 'lost.yaml')];
+    await rename(path, lost);
+    return () => rename(lost, path);
+  },
+  'it does not exist': async (world) => {
+    const [path, lost] = [join(world, 'modules'), join(world, 'lost')];
+    await rename(path, lost);
+    return () => rename(lost, path);
+  },
+  'it is empty': async (world) => {
+    const [path, lost] = [join(world, 'modules'), join(world, 'lost')];
+    await rename(path, lost);
+    await mkdir(path);
+    return async () => {
+      await rm(path, { recursive: true });
+      await rename(lost, path);
+    };
+  },
+};
+
+describeApiIndependent((backend) => {
+  test.each([
+    ['before a start', 'it is empty'],
+    ['while it runs', 'its values.yaml is lost'],
+    ['while it runs', 'it does not exist'],
+    ['while it runs', 'it is empty'],
+  ])('all modules of a modules directory are held when %s %s, then taken up again', async (when, damage) => {
+    const names = [uniqueName(), uniqueName()];
+    const files = names.flatMap((name) =>
+      Object.entries(
+        under(`001-${name}`, {
+          ...configMapChart(name, name),
+          enabled: '#!/bin/sh\necho true > "$MODULE_ENABLED_RESULT"\n',
+        }),
+      ),
+    );
+    await using world = await World.create(backend(), {
+      modules: {
+        'values.yaml': names.map((name) => `${name}Enabled: true\n`).join(''),
+        ...Object.fromEntries(files),
+      },
+    });
+    await world.converge();
+    await untilLooked(world, () => expectStatus(world, WELL));
+    await vi.waitFor(async () => {
+      const memory = JSON.stringify(await world.get('configmaps', 'addon-operator-modules'));
+      for (const name of names) expect(memory).toContain(name);
+    }, WAIT);
+    if (when === 'before a start') await world.stop();
+    const repair = await TREE_DAMAGES[damage]?.(world.directory);
+    if (when === 'before a start') await world.converge();
+    await untilLooked(world, async () => {
+      for (const name of names) await expectStatus(world, `module ${name} is held`);
+      expect(world.daemon.operator.router.main.entries).toEqual([]);
+    });
+    // A converge in the meantime needs nothing that is lost.
+    await world.putConfig({ global: 'a: 1\n' });
+    for (let look = 0; look < 5; look += 1) await untilLooked(world, () => expectStatus(world, 'is held'));
+    await repair?.();
+    await untilLooked(world, () => expectStatus(world, WELL));
+    for (const name of names) expect(await world.get('configmaps', name)).toBeDefined();
+    expect(await world.helmCalls()).not.toContainEqual(expect.stringMatching(/^uninstall/));
+  });
+});
+
+const WELL = 'all is well: 2 modules ready, nothing to do';
+
+async function expectStatus(world: World, text: string): Promise<void> {
+  expect((await runInWorld(world, 'status')).stdout).toContain(text);
+}

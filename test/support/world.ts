@@ -129,7 +129,7 @@ export class World {
   }
 
   /** Starts the daemon; resolves when its queues run. */
-  async start(): Promise<void> {
+  async start(signal = new AbortController().signal): Promise<void> {
     const settings = readSettings({ flags: this.flags, env: this.settingsEnv });
     // Without the flag everything is logged: tests look at it.
     if (this.#options.flags?.['log-level'] !== undefined) this.log.logger.setLevel(settings.logLevel);
@@ -144,7 +144,7 @@ export class World {
         log: this.log.logger,
         version: '0.0.0-test',
       },
-      new AbortController().signal,
+      signal,
     );
   }
 

@@ -64,8 +64,10 @@ export async function handleDiscoverReleases(
     );
     return { type: 'success' };
   }
+  // Those of a directory that is empty for now may come back.
+  const awaited = new Set(plan.remembered.flatMap(({ modules }) => modules));
   for (const name of operator.memory.names)
-    if (operator.registry.find(name) === undefined) operator.memory.forget(name);
+    if (operator.registry.find(name) === undefined && !awaited.has(name)) operator.memory.forget(name);
   if (purged.length === 0) return { type: 'success' };
   log.info({ releases: namesOf(purged) }, 'Modules to purge found');
   return { type: 'success', after: purges(namesOf(purged), 'Operator-PostConvergeCleanup') };
