@@ -170,6 +170,7 @@ const TREE_DAMAGES: Readonly<Record<string, (world: string) => Promise<Repair>>>
 
 describeApiIndependent((backend) => {
   test.each([
+    ['before a start', 'its values.yaml is lost'],
     ['before a start', 'it is empty'],
     ['while it runs', 'its values.yaml is lost'],
     ['while it runs', 'it does not exist'],
