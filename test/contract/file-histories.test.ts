@@ -5,7 +5,8 @@ import { assert, asyncProperty } from 'fast-check';
 import { test } from 'vitest';
 import { type SandboxBackend, sandboxBackend } from '../support/backends.ts';
 import { FaultProxy } from '../support/fault-proxy.ts';
-import { anyHistory, FileHistory } from '../support/file-histories.ts';
+import { FileHistory } from '../support/file-histories.ts';
+import { anyHistory } from '../support/file-steps.ts';
 import { type Backend, World } from '../support/world.ts';
 
 /** The sandbox alone: what files say is read without the API server, which only keeps releases and what is remembered. */

@@ -1,7 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { type Arbitrary, array, boolean, constant, constantFrom, nat, oneof, record } from 'fast-check';
 import { expect, vi } from 'vitest';
 import { LOOK_INTERVAL_MS } from '../../src/operator/directory-looks.ts';
 import { QUIET_MS } from '../../src/operator/watch-files.ts';
@@ -15,77 +14,10 @@ import {
   TREE_DAMAGES,
   type TreeDamage,
 } from './file-damage.ts';
+import type { Step, WorldShape } from './file-steps.ts';
 import type { World } from './world.ts';
 import { runInWorld } from './world-command.ts';
 import { configMapChart, type FileTree, writeTree } from './world-files.ts';
-
-const keysOf = <K extends string>(of: Readonly<Record<K, unknown>>): readonly K[] => Object.keys(of) as K[];
-
-const moduleShape = record({
-  hasChart: oneof(
-    { weight: 4, arbitrary: constantFrom(true) },
-    { weight: 1, arbitrary: constantFrom(false) },
-  ),
-  isLink: boolean(),
-  tree: nat({ max: 1 }),
-  flagIn: constantFrom('own' as const, 'common' as const, 'config' as const),
-});
-
-const worldShape = record({
-  modules: array(moduleShape, { minLength: 1, maxLength: 5 }),
-  trees: constantFrom(1, 2),
-  watchesFiles: boolean(),
-});
-
-const someModule = nat({ max: 4 });
-const someTree = nat({ max: 1 });
-const change = oneof(
-  {
-    weight: 6,
-    arbitrary: record({
-      do: constantFrom('damage' as const),
-      module: someModule,
-      damage: constantFrom(...keysOf(MODULE_DAMAGES)),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: record({
-      do: constantFrom('damage tree' as const),
-      tree: someTree,
-      damage: constantFrom(...keysOf(TREE_DAMAGES)),
-    }),
-  },
-  { weight: 1, arbitrary: record({ do: constantFrom('swap trees' as const) }) },
-  { weight: 3, arbitrary: record({ do: constantFrom('repair' as const), module: someModule }) },
-  { weight: 2, arbitrary: record({ do: constantFrom('repair all' as const) }) },
-  {
-    weight: 4,
-    arbitrary: record({
-      do: constantFrom('decide' as const),
-      module: someModule,
-      by: constantFrom('flag' as const, 'script' as const, 'config' as const, 'entry' as const),
-    }),
-  },
-  { weight: 2, arbitrary: record({ do: constantFrom('confirm' as const), module: someModule }) },
-  { weight: 1, arbitrary: record({ do: constantFrom('nothing' as const) }) },
-);
-
-/** What happens, and to whom. */
-const step = record({
-  change,
-  /** While the daemon is down, or while it runs. */
-  isDown: boolean(),
-  /** The daemon is killed after so many further requests, and started again. */
-  killAfter: oneof({ weight: 4, arbitrary: constant(null) }, { weight: 1, arbitrary: nat({ max: 40 }) }),
-  /** Whether everything comes to rest before the next step. */
-  settles: oneof({ weight: 3, arbitrary: constantFrom(true) }, { weight: 1, arbitrary: constantFrom(false) }),
-});
-
-export const anyHistory = record({ shape: worldShape, steps: array(step, { minLength: 1, maxLength: 10 }) });
-
-export type WorldShape = typeof worldShape extends Arbitrary<infer T> ? T : never;
-export type Step = typeof step extends Arbitrary<infer T> ? T : never;
 
 interface ModuleModel {
   readonly name: string;
@@ -112,6 +44,14 @@ const WAIT = { timeout: 30_000, interval: 10 };
 const LOOKS = 3;
 /** More than a start sends. */
 const MANY_CALLS = 1_000;
+
+function check(actual: unknown): { toEqual(expected: unknown): void } {
+  return { toEqual: (expected) => expect(actual).toEqual(expected) };
+}
+
+function containing(items: readonly string[]): unknown {
+  return expect.arrayContaining([...items]);
+}
 
 /** A world whose files are damaged and repaired, and what a person knows about it: who decided what. */
 export class FileHistory {
@@ -190,13 +130,13 @@ export class FileHistory {
     // Releases of modules whose entries were removed may wait for a decision, if they are many.
     if (typeof purge !== 'string') {
       const kept = this.#modules.filter(({ isThere }) => isThere).map(({ name }) => name);
-      expect(purge.releases.filter((name) => kept.includes(name))).toEqual([]);
+      check(purge.releases.filter((name) => kept.includes(name))).toEqual([]);
       await runInWorld(this.#world, 'module', 'confirm-purge');
     }
     await this.#until(async () => {
       const deployed = await this.#deployed();
       for (const module of this.#modules)
-        expect({ [module.name]: deployed.has(module.name) }).toEqual({
+        check({ [module.name]: deployed.has(module.name) }).toEqual({
           [module.name]: isWanted(module) && module.shape.hasChart,
         });
     });
@@ -324,7 +264,7 @@ export class FileHistory {
     await started;
     this.#isRunning = true;
     const { converge } = this.#world.daemon.operator;
-    await this.#until(() => Promise.resolve(expect(converge.first).toBe('done')));
+    await this.#until(() => Promise.resolve(check(converge.first).toEqual('done')));
   }
 
   async #stop(): Promise<void> {
@@ -382,7 +322,7 @@ export class FileHistory {
         | { readonly data?: Readonly<Record<string, string>> }
         | undefined;
       const files = JSON.parse(memory?.data?.['files'] ?? '{}') as object;
-      expect(Object.keys(files)).toEqual(expect.arrayContaining(ready));
+      check(Object.keys(files)).toEqual(containing(ready));
     });
   }
 
@@ -404,11 +344,11 @@ export class FileHistory {
       const status = this.#expected(module);
       return status === undefined ? [] : [[module.name, status]];
     });
-    expect(Object.fromEntries(expected.map(([name = '']) => [name, statuses.get(name)]))).toEqual(
+    check(Object.fromEntries(expected.map(([name = '']) => [name, statuses.get(name)]))).toEqual(
       Object.fromEntries(expected),
     );
     const { main } = this.#world.daemon.operator.router;
-    expect(main.entries.length).toBe(0);
+    check(main.entries.length).toEqual(0);
   }
 
   /** Undefined where several statuses are right. */
