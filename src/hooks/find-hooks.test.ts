@@ -153,3 +153,42 @@ test('findHooks() takes files of any mode that end in .http.yaml for HTTP hooks,
   ]);
   expect(warnings()).toMatchObject([{ path: join(root, 'f.http.yml') }]);
 });
+
+test('findHooks() reports sources, tests and files that hooks import in one record for a directory, at level debug', async () => {
+  const made = async (path: string, text: string, mode = 0o644): Promise<void> => {
+    await file(path, mode);
+    await writeFile(join(root, path), text);
+  };
+  await made('a.py', '#!/usr/bin/env python3\nimport common\n', 0o755);
+  await made('b.sh', '#!/bin/sh\n. "$(dirname "$0")/functions.sh"\n', 0o755);
+  for (const name of [
+    'common.py',
+    'functions.sh',
+    'go.mod',
+    'main.go',
+    'main_test.go',
+    'sub/x.go',
+    'Makefile',
+  ])
+    await made(name, '# none\n');
+  await made('new.sh', 'echo\n');
+  await made('other.rb', '#!/usr/bin/env ruby\n');
+  expect(await namesIn('.')).toEqual(['a.py', 'b.sh']);
+  expect(warnings().map(({ path }) => path)).toEqual(
+    expect.arrayContaining([join(root, 'new.sh'), join(root, 'other.rb')]),
+  );
+  expect(warnings()).toHaveLength(2);
+  const debug = captured.records.filter(({ level }) => level === 'debug');
+  expect(debug).toHaveLength(2);
+  const filesOf = (path: string): readonly string[] =>
+    (debug.find((record) => record['path'] === path)?.['files'] as readonly string[]).toSorted();
+  expect(filesOf(join(root, 'sub'))).toEqual(['x.go']);
+  expect(filesOf(root)).toEqual([
+    'Makefile',
+    'common.py',
+    'functions.sh',
+    'go.mod',
+    'main.go',
+    'main_test.go',
+  ]);
+});

@@ -1,7 +1,8 @@
-import { lstatSync, readdirSync, statSync } from 'node:fs';
+import { closeSync, lstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { basename, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import type { Logger } from '@addon-operator/base/log';
+import { looksLikeHook } from '@addon-operator/hook-config/hook-likeness';
 import { isNamedGlobalBatch } from './batch-file.ts';
 import type { HookOwner, HookTransport } from './hook.ts';
 import { findVenv, isVenv, type PythonVenv, VENV } from './python.ts';
@@ -33,14 +34,15 @@ export interface FindOptions {
 
 interface Findings {
   readonly found: FoundFile[];
-  readonly onNoHook: (path: string) => void;
+  /** Paths of files that are no data and no hooks. */
+  readonly unused: string[];
   readonly log: Logger;
 }
 
 /**
  * Finds hooks below a directory, sorted by path as byte strings: executables, and, with any file mode, scripts that hold
  * an in-process hook and `.http.yaml` files. Directories named `lib` (for modules also `venv`), virtual environments, names that begin with a dot and data files are
- * skipped; a file that is neither is skipped with a warning that says how to correct it. A root that does not exist has no
+ * skipped; a file that is neither is skipped with a warning that says how to correct it, if it looks like a hook. A root that does not exist has no
  * hooks.
  *
  * Directories are read synchronously: they are many and small, and that costs a tenth of the other way.
@@ -59,11 +61,10 @@ export async function findHooks(
   };
   if (isSkippedDirectory(root) || !isDirectory(root)) return [];
   const found: FoundFile[] = [];
-  const onNoHook = (path: string): void => {
-    warnOfNoHook(path, log);
-    onUnused(path);
-  };
-  await walk(root, isSkippedDirectory, { found, onNoHook, log });
+  const unused: string[] = [];
+  await walk(root, isSkippedDirectory, { found, unused, log });
+  if (unused.length > 0) reportUnused(unused, found, log);
+  for (const path of unused) onUnused(path);
   const named = new Set(batchHooks.map((path) => join(root, path)));
   for (const path of named)
     if (!found.some((file) => file.path === path && file.transport === 'executable'))
@@ -95,13 +96,13 @@ function isDirectory(path: string): boolean {
 async function walk(
   directory: string,
   isSkippedDirectory: (path: string) => boolean,
-  { found, onNoHook, log }: Findings,
+  { found, unused, log }: Findings,
 ): Promise<void> {
   for (const name of readdirSync(directory)) {
     const path = join(directory, name);
     const stats = lstatSync(path);
     if (stats.isDirectory()) {
-      if (!isSkippedDirectory(path)) await walk(path, isSkippedDirectory, { found, onNoHook, log });
+      if (!isSkippedDirectory(path)) await walk(path, isSkippedDirectory, { found, unused, log });
     } else if (!name.startsWith('.') && name.endsWith(HTTP_EXTENSION) && !isDirectory(path)) {
       found.push({ path, transport: 'http' });
     } else if (!name.startsWith('.') && !SKIPPED_EXTENSIONS.some((extension) => name.endsWith(extension))) {
@@ -110,7 +111,7 @@ async function walk(
       } else if (isScriptName(name) && isInProcessHook(await textOf(path))) {
         found.push({ path, transport: 'in-process' });
       } else if (!stats.isSymbolicLink() && (stats.mode & EXEC_BITS) === 0) {
-        onNoHook(path);
+        unused.push(path);
       } else {
         found.push({ path, transport: 'executable' });
       }
@@ -122,6 +123,43 @@ async function walk(
 async function textOf(path: string): Promise<string> {
   try {
     return statSync(path).isFile() ? await readFile(path, 'utf8') : '';
+  } catch {
+    return '';
+  }
+}
+
+/** Files that look like hooks are named in a warning each, all others of a directory in one record at level debug. */
+function reportUnused(unused: readonly string[], found: readonly FoundFile[], log: Logger): void {
+  const hooks = found.map(({ path }) => ({ path, text: beginningOf(path) }));
+  const others = new Map<string, string[]>();
+  for (const path of unused) {
+    if (looksLikeHook({ path, text: beginningOf(path) }, hooks)) {
+      warnOfNoHook(path, log);
+      continue;
+    }
+    const directory = dirname(path);
+    others.set(directory, [...(others.get(directory) ?? []), basename(path)]);
+  }
+  for (const [directory, files] of others)
+    log.debug(
+      { path: directory, files },
+      'files in the hooks directory that are not executable are no hooks',
+    );
+}
+
+const BEGINNING_BYTES = 64 * 1024;
+
+/** Empty for what is no file, or cannot be read. */
+function beginningOf(path: string): string {
+  try {
+    if (!statSync(path).isFile()) return '';
+    const file = openSync(path, 'r');
+    try {
+      const buffer = Buffer.alloc(BEGINNING_BYTES);
+      return buffer.toString('latin1', 0, readSync(file, buffer, 0, BEGINNING_BYTES, 0));
+    } finally {
+      closeSync(file);
+    }
   } catch {
     return '';
   }

@@ -97,6 +97,8 @@ export interface ParsedModule {
   readonly key?: string;
   readonly version?: string | undefined;
   readonly reconcileEvery?: string | undefined;
+  /** Its order by module.yaml; absent without one. */
+  readonly weight?: number | undefined;
   /** Sentences about keys and values of module.yaml that have no effect; absent without any. */
   readonly ignored?: readonly string[];
   readonly requires: readonly RequirementFacts[];

@@ -104,3 +104,13 @@ test('texts, binaries and links of a module are read', async () => {
     await rm(directory, { recursive: true });
   }
 });
+
+test('a module without a number whose module.yaml has a weight has an order', () => {
+  const codes = (weight: number | undefined): readonly string[] =>
+    lintModule(
+      { ...facts([], { weight }), directoryName: 'web' },
+      { rules: ['number-missing'] },
+    ).findings.map(({ rule }) => rule);
+  expect(codes(undefined)).toEqual(['number-missing']);
+  expect(codes(910)).toEqual([]);
+});

@@ -40,6 +40,7 @@ export interface LoadedModule {
   readonly chart: ParsedModule['chart'];
   readonly requires: readonly RequirementFacts[];
   readonly reconcileEvery: string | undefined;
+  readonly weight: number | undefined;
   /** Sentences about keys and values of module.yaml that have no effect. */
   readonly remarks: readonly string[];
   /** Its section of files, without defaults. */
@@ -123,7 +124,7 @@ export async function parseModule(
   const module = isReadable ? await loaded(parsers, { path, directoryName, modulesDir }, report) : undefined;
   if (module === undefined) return { ...nothing, chart: 'none' };
   checkValues(module, problems.length === 0, report);
-  const { name, key, version, chart, requires, reconcileEvery, remarks, values } = module;
+  const { name, key, version, chart, requires, reconcileEvery, weight, remarks, values } = module;
   return {
     ...nothing,
     name,
@@ -132,6 +133,7 @@ export async function parseModule(
     chart,
     requires,
     reconcileEvery,
+    weight,
     ignored: remarks,
     chartFiles: module.chartFiles,
     values,

@@ -1,3 +1,4 @@
+import { looksLikeHook as isLikeHook } from '@addon-operator/hook-config/hook-likeness';
 import { didYouMean } from '@addon-operator/json/similar-word';
 import { parseHelmIgnore } from '../helm-ignore.ts';
 import type { FileFacts, ModuleFacts } from '../lint-facts.ts';
@@ -51,11 +52,11 @@ export const LAYOUT_RULES: readonly Rule[] = [
     code: 'number-missing',
     group: 'layout',
     level: 'warning',
-    summary: 'The name of the directory begins with a number.',
+    summary: 'The name of the directory begins with a number, or module.yaml has a weight.',
     explanation:
       'The number decides when a module runs. Modules without one run together, after all others or where a setting puts them. Rename the directory, such as to `030-web`.',
-    check: function* ({ directoryName }) {
-      if (!/^\d+-/.test(directoryName))
+    check: function* ({ directoryName, parsed }) {
+      if (!/^\d+-/.test(directoryName) && parsed.weight === undefined)
         yield {
           path: '',
           message: `${directoryName} has no number, so the setting for unnumbered modules decides when it runs: rename it, such as to 030-${directoryName}`,
@@ -84,6 +85,7 @@ export const LAYOUT_RULES: readonly Rule[] = [
           ({ path, isExecutable, text = '' }) =>
             !parsed.hookFiles.includes(path) && !isExecutable && hasShebang(text),
         )
+        .filter((file) => looksLikeHook(file, parsed, files))
         .filter(({ path }) => !isNeverHook(path))
         .map(({ path }) => ({
           path,
@@ -95,16 +97,16 @@ export const LAYOUT_RULES: readonly Rule[] = [
     code: 'hook-ignored',
     group: 'layout',
     level: 'warning',
-    summary: 'An executable file or a script below hooks/ is a hook.',
+    summary: 'What looks like a hook below hooks/ is a hook.',
     explanation:
-      'Names that begin with a dot, the endings `.yaml`, `.json`, `.md` and `.txt`, and directories named `lib` or `venv` are skipped; a TypeScript or JavaScript file that is not executable is a hook only if it exports the result of `defineHook`. Rename the file, or move shared code to `lib/`.',
+      'Names that begin with a dot, the endings `.yaml`, `.json`, `.md` and `.txt`, and directories named `lib` or `venv` are skipped; a TypeScript or JavaScript file that is not executable is a hook only if it exports the result of `defineHook`. A file looks like a hook if it is executable, begins with `#!`, or has the ending of another hook; sources, tests and files that hooks import do not. Rename the file, or move shared code to `lib/`.',
     check: ({ files, parsed }) =>
       hookCandidates(files)
         .filter(({ path }) => !parsed.hookFiles.includes(path))
         .filter((file) =>
           isNeverHook(file.path)
             ? file.isExecutable || hasShebang(file.text ?? '')
-            : !file.isExecutable && !hasShebang(file.text ?? ''),
+            : !file.isExecutable && !hasShebang(file.text ?? '') && looksLikeHook(file, parsed, files),
         )
         .filter(({ path }) => !/(?:^|\/)(?:\.gitkeep|\.gitignore)$/.test(path))
         .map(({ path }) => ({
@@ -220,6 +222,16 @@ function* hiddenTemplates({ files, parsed }: ModuleFacts): Iterable<Found> {
   for (const { path, type } of files)
     if (type === 'file' && path.startsWith('templates/') && ignored(path, false))
       yield { path: '.helmignore', message: `leaves out ${path}, so helm does not render it` };
+}
+
+/** As the operator decides it. */
+function looksLikeHook(
+  { path, text = '' }: FileFacts,
+  { hookFiles }: ModuleFacts['parsed'],
+  files: readonly FileFacts[],
+): boolean {
+  const hooks = hookFiles.map((hook) => ({ path: hook, text: textAt(files, hook) }));
+  return isLikeHook({ path, text }, hooks);
 }
 
 /** Files below hooks/ that are not in a directory which the operator skips. */
