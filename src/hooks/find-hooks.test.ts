@@ -3,6 +3,7 @@ import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { silentLogger } from '@addon-operator/base/log';
+import { stringsOf } from '@addon-operator/json';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CapturedLog } from '../../test/support/captured-log.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
@@ -180,8 +181,10 @@ test('findHooks() reports sources, tests and files that hooks import in one reco
   expect(warnings()).toHaveLength(2);
   const debug = captured.records.filter(({ level }) => level === 'debug');
   expect(debug).toHaveLength(2);
-  const filesOf = (path: string): readonly string[] =>
-    (debug.find((record) => record['path'] === path)?.['files'] as readonly string[]).toSorted();
+  const filesOf = (path: string): readonly string[] => {
+    const files = debug.find((record) => record['path'] === path)?.['files'];
+    return stringsOf(files).toSorted();
+  };
   expect(filesOf(join(root, 'sub'))).toEqual(['x.go']);
   expect(filesOf(root)).toEqual([
     'Makefile',

@@ -124,6 +124,20 @@ function Fine({
   );
 }
 
+function OptionalFact({ title, text }: { title: string; text: VNode | string | undefined }): VNode | null {
+  if (text === undefined) return null;
+  return (
+    <>
+      <dt>{title}</dt>
+      <dd>{text}</dd>
+    </>
+  );
+}
+
+function kubernetesText({ range, version }: NonNullable<ModuleExplanation['kubernetes']>): string {
+  return version === null ? range : `${range} (the cluster has ${version})`;
+}
+
 function Facts({ explanation }: { explanation: ModuleExplanation }): VNode {
   const {
     position,
@@ -141,18 +155,8 @@ function Facts({ explanation }: { explanation: ModuleExplanation }): VNode {
   } = explanation;
   return (
     <dl class="facts">
-      {about.description !== undefined && (
-        <>
-          <dt>Description</dt>
-          <dd>{about.description}</dd>
-        </>
-      )}
-      {about.stage !== undefined && (
-        <>
-          <dt>Stage</dt>
-          <dd>{about.stage}</dd>
-        </>
-      )}
+      <OptionalFact title="Description" text={about.description} />
+      <OptionalFact title="Stage" text={about.stage} />
       <dt>Run order</dt>
       <dd>
         {position.place} of {position.of}
@@ -187,12 +191,7 @@ function Facts({ explanation }: { explanation: ModuleExplanation }): VNode {
         </>
       )}
       {nextReconcileAt !== null && (
-        <>
-          <dt>Next recheck</dt>
-          <dd>
-            <Time at={nextReconcileAt} kind="until" />
-          </dd>
-        </>
+        <OptionalFact title="Next recheck" text={<Time at={nextReconcileAt} kind="until" />} />
       )}
       <dt>Requires</dt>
       <dd>
@@ -205,15 +204,7 @@ function Facts({ explanation }: { explanation: ModuleExplanation }): VNode {
               </div>
             ))}
       </dd>
-      {kubernetes !== undefined && (
-        <>
-          <dt>Kubernetes</dt>
-          <dd>
-            {kubernetes.range}
-            {kubernetes.version !== null && ` (the cluster has ${kubernetes.version})`}
-          </dd>
-        </>
-      )}
+      <OptionalFact title="Kubernetes" text={kubernetes && kubernetesText(kubernetes)} />
       <dt>On deletion</dt>
       <dd>
         {deletionPolicy}
