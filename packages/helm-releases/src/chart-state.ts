@@ -6,8 +6,10 @@ import {
   type ChartFile,
   chartKind,
   chartText,
+  readAllFiles,
   readChart,
 } from '@addon-operator/helm/chart-source';
+import { ownFacts } from '@addon-operator/helm/record-metadata';
 import { canonicalJson, isObject } from '@addon-operator/json';
 import type { ChartModule, DriverContext } from './driver-context.ts';
 import type { DesiredRelease } from './release-action.ts';
@@ -44,18 +46,40 @@ export async function readChartState(
     );
   }
   const { files, contents } = readChart(module, kind, values);
-  const traits = traitsOf(files, values);
-  const digest = inputDigest({
-    release: module.name,
-    namespace: context.namespace,
-    helmVersion: context.helm.version,
-    files,
-    values: readableValues(files, values),
-    extraLabels: context.extraLabels,
-    capabilities: traits.usesCapabilities ? await capabilities(context, signal) : [],
-    stepsDigest: steps?.digest ?? '',
-  });
-  return { contents, traits, inputDigest: digest, isOpen: steps?.isOpen === true, isForced };
+  const digestOf = async (chartFiles: readonly ChartFile[]): Promise<string> =>
+    inputDigest({
+      release: module.name,
+      namespace: context.namespace,
+      helmVersion: context.helm.version,
+      files: chartFiles,
+      values: readableValues(chartFiles, values),
+      extraLabels: context.extraLabels,
+      capabilities: traitsOf(chartFiles, values).usesCapabilities ? await capabilities(context, signal) : [],
+      stepsDigest: steps?.digest ?? '',
+    });
+  return {
+    contents,
+    traits: traitsOf(files, values),
+    inputDigest: await knownDigest(context, module, await digestOf(files), async () => {
+      const all = readAllFiles(module, kind);
+      return all && (await digestOf(all));
+    }),
+    isOpen: steps?.isOpen === true,
+    isForced,
+  };
+}
+
+/** The digest; or that of all files of the module, if what is deployed has that one: then nothing has changed. */
+async function knownDigest(
+  { store }: DriverContext,
+  { name }: ChartModule,
+  digest: string,
+  ofAllFiles: () => Promise<string | undefined>,
+): Promise<string> {
+  const latest = store.known(name);
+  const deployed = latest && ownFacts(latest.labels, latest.revision).inputDigest;
+  if (deployed === undefined || deployed === digest) return digest;
+  return (await ofAllFiles()) === deployed ? deployed : digest;
 }
 
 /** What a release should be now by its chart. */

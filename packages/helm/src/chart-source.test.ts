@@ -2,7 +2,14 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, truncate, writeFile } f
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type ChartContents, chartKind, readChart, readChartFiles, stageChart } from './chart-source.ts';
+import {
+  type ChartContents,
+  chartKind,
+  readAllFiles,
+  readChart,
+  readChartFiles,
+  stageChart,
+} from './chart-source.ts';
 
 const ALL = { type: 'all-but', directories: [] } as const;
 const CHART: ChartContents = { kind: 'chart', selection: ALL };
@@ -183,6 +190,17 @@ test('readChart() also reads the files that templates read', async () => {
     'hooks/x.sh',
     'templates/a.yaml',
   ]);
+});
+
+test('readAllFiles() reads files that no template reads too, unless they are large or cannot be read', async () => {
+  await put('Chart.yaml', 'hooks/x.sh', 'docs/README.md');
+  const read = () => readAllFiles({ path: root }, 'chart')?.map(({ path }) => path);
+  expect(read()).toEqual(['Chart.yaml', 'docs/README.md', 'hooks/x.sh']);
+  await truncate(join(root, 'hooks/x.sh'), 3 * 1024 * MIB);
+  expect(read()).toBeUndefined();
+  await truncate(join(root, 'hooks/x.sh'), 0);
+  await symlink('nowhere', join(root, 'docs/dangling'));
+  expect(read()).toBeUndefined();
 });
 
 test('stageChart() copies nothing of a chart of which templates may read every file', async () => {

@@ -145,6 +145,24 @@ function hasLoadedValues({ path, loadedValues }: ChartDirectory): boolean {
   return found === loadedValues.text;
 }
 
+/** A chart with more than that was hardly deployed with all files of its module. */
+const MAX_OTHER_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Every file of a module, as {@link readChartFiles}; undefined if they are large, or some cannot be read. Releases whose record has
+ * them all have a digest of them all.
+ */
+export function readAllFiles(module: ChartDirectory, kind: ChartKind): readonly ChartFile[] | undefined {
+  const contents: ChartContents = { kind, selection: { type: 'all-but', directories: [] } };
+  try {
+    let bytes = 0;
+    for (const path of walk(module.path, '', contents, [])) bytes += statSync(join(module.path, path)).size;
+    return bytes > MAX_OTHER_BYTES ? undefined : readChartFiles(module, contents);
+  } catch {
+    return undefined;
+  }
+}
+
 const SHOWN_FILES = 5;
 
 /** The largest files of a chart, the largest first; empty where they cannot be read. */
