@@ -47,6 +47,7 @@ import { createAnnotatedOperations, watchAnnotations } from '../operator/request
 import { RunAborts } from '../operator/run-aborts.ts';
 import { createSchedules, type Schedules } from '../operator/schedules.ts';
 import { onSecretsChange } from '../operator/secret-changes.ts';
+import { SettingsChecks, type SettingsChecksParts } from '../operator/settings-checks.ts';
 import { eventIds } from '../operator/task-origin.ts';
 import { taskHandler } from '../operator/task-pipeline.ts';
 import { TaskRouter } from '../operator/task-router.ts';
@@ -153,8 +154,9 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     globalHooks,
   });
   const helm = await startHelm(all, parseHelmYaml, helmReports({ ...all, registry, router, pauses, traces }));
+  const { check: run, ...runParts } = createRunParts(all);
   const execution = createExecution(
-    { ...options, helm, values, dynamicFlags, followSecrets, ...createRunParts(all) },
+    { ...options, helm, values, dynamicFlags, followSecrets, ...runParts },
     { registry, journal, ...(lone && { enabledModules: () => enabledWith(lone) }) },
   );
   const hasHooks = ({ name }: Module): boolean => registry.tracked.get(name)?.hooks !== undefined;
@@ -196,6 +198,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     bindings: bindingsOf({ ...base, ...waiting, host, metrics, stop, router, schedules, webhooks }),
     configMapContent: contentFor(options, files),
     followSecrets,
+    settingsChecks: new SettingsChecks({ ...explained, run, record: eventsOf(options) }),
     memory,
     deployHooks: new DeployHooks({ ...explained, metrics }),
     extensions: { ...extensions, flow: () => files.flow },
@@ -265,6 +268,11 @@ function contentFor({ configMap, variant }: BuildOptions, files: ModuleFiles): O
   const content: Operator['configMapContent'] = () => configMap.content;
   if (variant?.lone === undefined) return content;
   return onlyContentOf(content, (key) => files.found.modules.some((module) => module.key === key));
+}
+
+/** Nothing depends on an Event. */
+function eventsOf({ objects, stop }: BuildOptions): SettingsChecksParts['record'] {
+  return (module, event) => void objects?.record(module, event, stop).catch(() => undefined);
 }
 
 function createHandler({ redactor, objects }: BuildOptions, operator: Operator): TaskHandler<Task> {

@@ -1,16 +1,17 @@
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@addon-operator/base/clock';
 import { hasCode } from '@addon-operator/base/errors';
 import { silentLogger } from '@addon-operator/base/log';
 import { type Launcher, startLauncher } from '@addon-operator/process/launcher';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { bashBatch, nodeBatch, PANIC } from '../../test/support/batch-hook.ts';
 import { CapturedLog } from '../../test/support/captured-log.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { NO_BINDINGS } from '../../test/support/hook-configs.ts';
 import type { ModuleName } from '../values/module-key.ts';
+import { checkSettings } from './check-settings.ts';
 import type { BatchPart, Hook } from './hook.ts';
 import type { Level } from './hook-output-log.ts';
 import { HookRunner } from './run-hook.ts';
@@ -162,4 +163,61 @@ test.each([
   const { code, message } = await problemOf(run(body));
   expect(code).toBe('HOOK_OUTPUT_INVALID');
   expect(message).toContain(`${variable}: removed, replaced or made unusable during the run`);
+});
+
+describe('checkSettings()', () => {
+  async function check(body: string) {
+    const path = join(root, 'batch');
+    writeFileSync(path, bashBatch({ hooks: {}, check: body }));
+    chmodSync(path, 0o755);
+    const hook: Hook = {
+      name: 'hooks/batch-settings-check',
+      path,
+      transport: 'executable',
+      owner: { type: 'module', module: 'web' as ModuleName },
+      config: NO_BINDINGS,
+      batch: { type: 'settings-check' },
+    };
+    const options = {
+      runner: launcher,
+      tmpDir: join(root, 'tmp'),
+      env: { PATH: process.env['PATH'] ?? '' },
+      cwd: root,
+      graceMs: 100,
+      maxOutputBytes: undefined,
+      logLevel: (): Level => 'info',
+    };
+    const verdict = await checkSettings(options, hook, '{"size":3}', silentLogger, never);
+    expect(readdirSync(join(root, 'tmp'))).toEqual([]);
+    return verdict;
+  }
+
+  test('gives the program the settings, and accepts them with exit code 0', async () => {
+    expect(await check('[ "$(cat "$SETTINGS_PATH")" = \'{"size":3}\' ]')).toEqual({
+      isValid: true,
+      message: '',
+      warnings: [],
+    });
+  });
+
+  test('reads the verdict of exit code 1, which may be a warning only', async () => {
+    expect(await check(`echo '{"valid":true,"message":"","warnings":["odd"]}' >&2; exit 1`)).toEqual({
+      isValid: true,
+      message: '',
+      warnings: ['odd'],
+    });
+    expect(await check(`echo '{"valid":false,"message":"too small","warnings":null}' >&2; exit 1`)).toEqual({
+      isValid: false,
+      message: 'too small',
+      warnings: [],
+    });
+  });
+
+  test.each([
+    ['a program that fails without a verdict', 'echo boom >&2; exit 2', /failed: boom$/],
+    ['a panic', `echo '${PANIC}'`, /failed: it panicked: boom/],
+    ['an error of the SDK', `echo '{"message":"no env"}' >&2; exit 1`, /failed: no env$/],
+  ])('%s is an error', async (_what, body, message) => {
+    expect((await problemOf(check(body))).message).toMatch(message);
+  });
 });

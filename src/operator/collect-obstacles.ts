@@ -8,6 +8,7 @@ import type { UnloadedFiles } from './converge-state.ts';
 import type { Explained } from './explained.ts';
 import { failedPartOf, sourceFile } from './hook-file.ts';
 import type { Place } from './module-places.ts';
+import { notReadyText } from './probe-readiness.ts';
 import { isPutOff } from './put-off.ts';
 import { hookTitle, LONG_MS, type RunInProgress, taskOfRun } from './running-hooks.ts';
 import { titleOf } from './task-queue-view.ts';
@@ -72,6 +73,7 @@ export function obstaclesOf(
     isPutOff: isPutOff(operator, name, places),
     isRunDeferred: converge.deferredRuns.has(name),
     isDeployed: tracked?.isDeployed === true,
+    notReady: notReadyText(tracked?.readiness),
     progress: progressOf(operator, name, places),
   };
 }

@@ -10,6 +10,7 @@ import type { SeenAccess } from '@addon-operator/kube-client/policy-rules';
 import type { RootLogger } from '@addon-operator/logging/json-logger';
 import { warnOfEscaped } from '@addon-operator/process/escaped-processes';
 import type { ProcessRunner } from '@addon-operator/process/process-runner';
+import { type CheckOptions, checkSettings } from '../hooks/check-settings.ts';
 import type { HttpHooks } from '../hooks/http/http-hooks.ts';
 import type { InProcessHooks } from '../hooks/in-process/in-process-hooks.ts';
 import { isNotYet } from '../hooks/retry-errors.ts';
@@ -25,7 +26,10 @@ import { type SecretsUse, sectionsVisibleToModule, visibleToModule } from '../va
 import { noteHookRun } from './collect-module-facts.ts';
 import { HookExecution, type HookExecutionOptions } from './hook-execution.ts';
 import type { ModuleRegistry } from './module-registry.ts';
+import { noteReadiness } from './note-readiness.ts';
+import { isProbe } from './probe-readiness.ts';
 import { recordHookRun } from './record-runs.ts';
+import type { SettingsChecksParts } from './settings-checks.ts';
 
 /** Between TERM and KILL of a hook that is to end. */
 const HOOK_GRACE_MS = 10_000;
@@ -53,24 +57,27 @@ interface HookRunsOptions extends ScriptPartsOptions {
   readonly running: AsyncDisposableStack;
 }
 
+/** What processes of hooks are started with. */
+function processOptions(options: HookRunsOptions): CheckOptions {
+  const { runner, tmpDir, hookEnv: env, settings, host } = options;
+  const { maxOutputBytes } = hookLimits(settings);
+  const logLevel = (): RootLogger['level'] => host.log.level;
+  return { runner, tmpDir, env, cwd: host.cwd, graceMs: HOOK_GRACE_MS, maxOutputBytes, logLevel };
+}
+
 /** Runs hooks of every transport. */
 function createHookRuns(options: HookRunsOptions): HookRuns {
-  const { settings, host, metrics, tap = (runs: HookRuns): HookRuns => runs } = options;
+  const { settings, metrics, tap = (runs: HookRuns): HookRuns => runs } = options;
   return tap(
     hookRunsOf({
       'in-process': options.inProcess,
       http: options.http,
       executable: options.running.use(
         new HookRunner({
-          runner: options.runner,
-          tmpDir: options.tmpDir,
-          env: options.hookEnv,
-          cwd: host.cwd,
-          ...hookLimits(settings),
-          graceMs: HOOK_GRACE_MS,
+          ...processOptions(options),
+          timeoutMs: hookLimits(settings).timeoutMs,
           onEscaped: ({ owner, name }, count) =>
             metrics.hookEscapes({ module: owner.type === 'global' ? '' : owner.module, hook: name }, count),
-          logLevel: () => host.log.level,
           keepFiles: settings.keepsTmpFiles,
         }),
       ),
@@ -105,8 +112,9 @@ function createHookPatcher({ host, cluster, jq }: HookPatcherOptions): ObjectPat
 /** What runs hooks, and what applies what they write. */
 export function createRunParts(
   options: HookRunsOptions & HookPatcherOptions,
-): Pick<ExecutionOptions, 'hookRuns' | 'objectPatcher'> {
-  return { hookRuns: createHookRuns(options), objectPatcher: createHookPatcher(options) };
+): Pick<ExecutionOptions, 'hookRuns' | 'objectPatcher'> & { readonly check: SettingsChecksParts['run'] } {
+  const check: SettingsChecksParts['run'] = (...given) => checkSettings(processOptions(options), ...given);
+  return { hookRuns: createHookRuns(options), objectPatcher: createHookPatcher(options), check };
 }
 
 interface ExecutionOptions
@@ -115,7 +123,7 @@ interface ExecutionOptions
     'configMap' | 'dynamicFlags' | 'followSecrets' | 'hookMetrics' | 'metrics' | 'values'
   > {
   readonly settings: Pick<Settings, 'hookContextMaxBytes' | 'keptHookFailures'>;
-  readonly host: { readonly clock: Clock };
+  readonly host: { readonly clock: Clock; readonly log: Logger };
   readonly helm: Pick<HelmDriver, 'forgetReads'>;
   readonly hookRuns: HookRuns;
   readonly objectPatcher: ObjectPatcher;
@@ -154,8 +162,10 @@ export function createExecution(
         ...recorded,
         end: (end) => {
           options.helm.forgetReads();
+          if (isProbe(end.run.hook.hook))
+            noteReadiness({ registry, log: componentLog(options.host, 'hooks') }, end);
           // The run is repeated, and has neither failed nor succeeded.
-          if (!isNotYet(end.cause?.error)) noteHookRun(registry, end);
+          else if (!isNotYet(end.cause?.error)) noteHookRun(registry, end);
           recorded.end(end);
         },
       };

@@ -1,4 +1,5 @@
 import { isoTime } from '@addon-operator/base/bounded-time';
+import { oneLine } from '@addon-operator/base/escape-controls';
 import type { Module } from '../modules/module.ts';
 import { unmetOf } from '../modules/requirements.ts';
 import { causesOf, firstCauseOf, NO_OBSTACLES, type Obstacles } from '../status/module-causes.ts';
@@ -18,14 +19,13 @@ import { failedScriptOf, heldBy, isHeldUp } from './explain-held.ts';
 import { commonWaits, nextAttemptMs, waitsOf } from './explain-waits.ts';
 import type { Explained } from './explained.ts';
 import { failedPartOf, sourceFile } from './hook-file.ts';
-import type { HookRuntime } from './hook-runtime.ts';
 import { isIsolated } from './isolation.ts';
 import { type Place, type PlacesByModule, placesByModule } from './module-places.ts';
 import { CONFIRM_COMMAND, heldText } from './purge-guard.ts';
 import type { ReleaseInCluster } from './releases.ts';
 import { shownRun } from './run-history.ts';
 import { saidByAuthor } from './said-by-author.ts';
-import type { ModulePart } from './tracked-module.ts';
+import type { ModulePart, TrackedModule } from './tracked-module.ts';
 import { unfinishedRuns } from './unfinished-runs.ts';
 
 /** In a list of all modules, where many wait for the same task. */
@@ -179,7 +179,7 @@ function factsOf(
     release: release === undefined ? null : { revision: release.revision, isOwned: release.isOwned },
     pause: pauseOf(operator, name),
     drift: driftOf(operator, name),
-    ...warningsOf(operator, tracked?.hooks ?? []),
+    ...warningsOf(operator, tracked),
   };
 }
 
@@ -210,15 +210,19 @@ function stepOf({ registry }: Explained, name: ModuleName): string {
 }
 
 /** Global hooks concern every module: it may lack values that they would have set. */
-function warningsOf(operator: Explained, hooks: readonly HookRuntime[]): Pick<ModuleExplanation, 'warnings'> {
+function warningsOf(
+  operator: Explained,
+  tracked: TrackedModule | undefined,
+): Pick<ModuleExplanation, 'warnings'> {
   const { clock, globalHooks } = operator;
-  const runtimes = [...hooks, ...globalHooks.runtimes];
+  const runtimes = [...(tracked?.hooks ?? []), ...globalHooks.runtimes];
   const { waiting, failed } = unfinishedRuns(operator, runtimes);
   const warnings = [
     ...failed,
     ...staleBindings(runtimes, clock),
     ...unfilteredObjects(runtimes, clock),
     ...waiting,
+    ...(tracked?.settings?.warnings ?? []).map((text) => `its section of the ConfigMap: ${oneLine(text)}`),
   ];
   return warnings.length === 0 ? {} : { warnings };
 }
@@ -285,7 +289,7 @@ function statusOf(operator: Explained, name: ModuleName, places: readonly Place[
   if (places.some(({ queue }) => isIsolated(queue))) return 'isolated';
   const tracked = operator.registry.tracked.get(name);
   if (tracked?.stall !== undefined || failedPlaceOf(places) !== undefined) return 'failing';
-  return tracked?.phase === 'ready' ? 'ready' : 'starting';
+  return tracked?.phase === 'ready' && tracked.readiness?.type !== 'not-ready' ? 'ready' : 'starting';
 }
 
 function isKnown({ registry }: Explained, name: ModuleName): boolean {

@@ -32,6 +32,7 @@ import type { ValuesStore } from '../values/values-store.ts';
 import { visibleToGlobalHook, visibleToModule } from '../values/visible-values.ts';
 import type { DynamicFlags } from './dynamic-flags.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
+import { isProbe, MODULES, type Readiness, readinessOfFailure, takeReadiness } from './probe-readiness.ts';
 import { isDroppedOnPurpose, RetryBudgets } from './retry-budgets.ts';
 import { RunningHooks } from './running-hooks.ts';
 import type { HookRun } from './tasks.ts';
@@ -44,6 +45,8 @@ export interface HookExecutionOptions {
   readonly dynamicFlags: DynamicFlags;
   readonly objectPatcher: {
     apply(operations: readonly ObjectOperation[], signal: AbortSignal, span: Span): Promise<void>;
+    /** Whether the API server serves a kind. */
+    serves(apiVersion: string, kind: string, signal: AbortSignal): Promise<boolean>;
   };
   readonly hookMetrics: HookMetrics;
   readonly metrics: OperatorMetrics;
@@ -80,6 +83,8 @@ export interface HookRunEnd {
   readonly contexts: number;
   /** What it wrote and is applied. */
   readonly patches: HookFacts['patches'];
+  /** What a readiness probe came to; undefined if it said nothing, and for all other hooks. */
+  readonly readiness: Readiness | undefined;
 }
 
 const NO_PATCHES = { values: 0, objects: 0 };
@@ -164,6 +169,7 @@ export class HookExecution {
     let exit: HookExit = {};
     let given = 0;
     let patches: HookRunEnd['patches'] = NO_PATCHES;
+    let readiness: Readiness | undefined;
     let onRefused: HookRunResult['onRefused'];
     try {
       const contexts = this.#bindingContexts(run, log);
@@ -185,8 +191,10 @@ export class HookExecution {
       if (exit.usage !== undefined) metrics.hookUsage(labels, exit.usage);
       // Its module was deleted in the meantime: nothing of it may come back. The same goes for the waits below.
       if (run.hook.isStopped) return NO_EFFECTS;
-      const parsed = await finishInSlices(outputSteps(outputs, hook, log), clock);
+      const written = await finishInSlices(outputSteps(outputs, hook, log), clock);
       if (run.hook.isStopped) return NO_EFFECTS;
+      const report = isProbe(hook) ? takeReadiness(written.objectOperations) : undefined;
+      const parsed = report === undefined ? written : { ...written, objectOperations: report.others };
       const effects = await inNameOf(hook, signal, async () => {
         if (isOfDeploy(run)) refuseValues(parsed, run.binding);
         this.#options.values.checkPatches(valuesOwnerOf(hook), parsed.patches);
@@ -197,20 +205,34 @@ export class HookExecution {
       if (run.hook.hasFailures) run.hook.forgetFailures(bindingsOf(run));
       metrics.hookSucceeded(labels, startedAtMs + clock.steadyMs() - startedMs);
       patches = countsOf(parsed);
+      readiness = report?.readiness;
       const contextsOf = given > 1 ? { contexts: given } : {};
       log.info({ durationMs: roundedMs(clock.steadyMs() - startedMs), ...contextsOf }, 'hook finished');
       return effects;
     } catch (thrown) {
       onRefused?.(thrown);
       const cause = signal.aborted ? thrown : this.#noteFailure(run, queue, labels, thrown);
+      if (isProbe(hook) && !ends.aborted) readiness = await this.#readinessOfFailure(thrown, ends);
       ending = { error: cause, isAborted: signal.aborted };
       throw cause;
     } finally {
       shown.end();
       const durationMs = clock.steadyMs() - startedMs;
       const error = ending === undefined || ending.isAborted ? undefined : messageOf(ending.error);
-      follower.end({ run, startedAtMs, durationMs, error, cause: ending, exit, contexts: given, patches });
+      const facts = { exit, contexts: given, patches, readiness };
+      follower.end({ run, startedAtMs, durationMs, error, cause: ending, ...facts });
       metrics.hookRun(labels, durationMs / 1_000);
+    }
+  }
+
+  /** A request that fails too says nothing about the module: the next tick probes again. */
+  async #readinessOfFailure(error: unknown, signal: AbortSignal): Promise<Readiness | undefined> {
+    try {
+      const { group, version, kind } = MODULES;
+      const isServed = await this.#options.objectPatcher.serves(`${group}/${version}`, kind, signal);
+      return readinessOfFailure(messageOf(error), isServed);
+    } catch {
+      return undefined;
     }
   }
 

@@ -21,6 +21,7 @@ import {
   stallOf,
   transition,
 } from './module-state.ts';
+import type { Readiness } from './probe-readiness.ts';
 import { RunHistory } from './run-history.ts';
 import { Synchronization } from './synchronization.ts';
 import type { ConvergeEvent } from './tasks.ts';
@@ -40,6 +41,13 @@ export type ModulePart =
 
 /** What is done with a module in a reconcile: one of these. */
 export type ReconcileStep = 'abort' | 'force-reconcile' | 'delete' | 'reconcile';
+
+/** What a module accepted of the ConfigMap, with what it said about that. */
+export interface AcceptedSettings {
+  /** Canonical JSON. */
+  readonly section: string;
+  readonly warnings: readonly string[];
+}
 
 /** What the operator knows of the release of a module without a request to the cluster. */
 class KnownRelease {
@@ -88,6 +96,8 @@ export class TrackedModule {
   #part: ModulePart | undefined;
   #failedPart: ModulePart | undefined;
   #release = new KnownRelease();
+  #readiness: Readiness | undefined;
+  #settings: AcceptedSettings | undefined;
 
   constructor(module: Module) {
     this.#module = module;
@@ -152,6 +162,24 @@ export class TrackedModule {
     return this.#release;
   }
 
+  /** What its readiness probe said last; undefined before, and without a probe. */
+  get readiness(): Readiness | undefined {
+    return this.#readiness;
+  }
+
+  noteReadiness(readiness: Readiness): void {
+    this.#readiness = readiness;
+  }
+
+  /** The section of the ConfigMap that its hooks have accepted last; undefined before, and without a check. */
+  get settings(): AcceptedSettings | undefined {
+    return this.#settings;
+  }
+
+  noteSettings(settings: AcceptedSettings): void {
+    this.#settings = settings;
+  }
+
   /** The reconcile whose task runs, or waits for other tasks; undefined if there is none. */
   get ongoing(): OngoingReconcile | undefined {
     return this.#ongoing;
@@ -201,5 +229,7 @@ export class TrackedModule {
     this.#synchronization = new Synchronization();
     this.#history = new RunHistory();
     this.#release = new KnownRelease();
+    this.#readiness = undefined;
+    this.#settings = undefined;
   }
 }

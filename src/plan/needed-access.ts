@@ -19,6 +19,7 @@ import {
 } from '../modules/access/needed-by.ts';
 import { findCrdFiles } from '../modules/crds/crds-of-modules.ts';
 import type { Module } from '../modules/module.ts';
+import { isProbe, MODULES } from '../operator/probe-readiness.ts';
 import { visibleToHelm } from '../values/visible-values.ts';
 import type { Inspection } from './inspection.ts';
 import type { RawObject } from './manifest-changes.ts';
@@ -116,7 +117,9 @@ type Find = (apiVersion: string | undefined, kind: string) => Promise<ScopedReso
 
 async function accessOfHooks(hooks: readonly Hook[], find: Find): Promise<readonly Access[]> {
   const access: Access[] = [];
-  for (const { config } of hooks) {
+  for (const hook of hooks) {
+    const { config } = hook;
+    if (isProbe(hook)) access.push({ group: MODULES.group, resource: MODULES.resource, verbs: ['get'] });
     access.push(...accessOfWebhooks(config));
     for (const binding of config.kubernetes) {
       const { apiVersion, kind } = binding.watch;

@@ -65,6 +65,8 @@ export interface Obstacles {
   /** A run was left out because of a pause. */
   readonly isRunDeferred: boolean;
   readonly isDeployed: boolean;
+  /** A sentence of its readiness probe; null while it is ready, or has none. */
+  readonly notReady: string | null;
   /** Of a run, beside those of a converge. */
   readonly progress: 'none' | 'pending' | 'running';
 }
@@ -81,6 +83,7 @@ export const NO_OBSTACLES: Obstacles = {
   isPutOff: false,
   isRunDeferred: false,
   isDeployed: true,
+  notReady: null,
   progress: 'none',
 };
 
@@ -171,6 +174,7 @@ function* runCauses(explained: Explained, obstacles: Obstacles): Generator<Cause
     isPutOff,
     isRunDeferred,
     isDeployed,
+    notReady,
     progress,
   } = obstacles;
   if (status === 'disabled' && explained.source === 'requirement') yield requirementMissing(explained);
@@ -199,6 +203,8 @@ function* runCauses(explained: Explained, obstacles: Obstacles): Generator<Cause
       isStalled: true,
       remedy: isForbidden ? 'grant the permission; `addon-operator rbac` prints the rules' : null,
     });
+  if (notReady !== null && explained.step === 'ready')
+    yield cause('ready', 'NotReady', notReady, { isStalled: false, ref: `module/${explained.module}` });
   yield* driftCauses(explained.drift, explained.module);
 }
 

@@ -21,7 +21,8 @@ export type EventReason =
   | 'DeletionHeld'
   | 'Requested'
   | 'FinalizerReleased'
-  | 'LeftBehind';
+  | 'LeftBehind'
+  | 'SettingsWarning';
 
 /** Something that happened to a module and that a user should notice. */
 export interface ModuleEvent {
@@ -78,6 +79,7 @@ const OBSTACLES: ReadonlySet<unknown> = new Set([
   'Forbidden',
   'HookFailed',
   'HookHangs',
+  'NotReady',
   'QueueBlocked',
   'RequirementFailed',
   'RequirementMissing',

@@ -17,7 +17,7 @@ export type ModuleStatus =
   /** Disabled, and on its way out. */
   | 'deleting'
   | 'paused'
-  /** Enabled, and it was not run to its end yet. */
+  /** Enabled, and it was not run to its end yet, or its readiness probe says that it is not ready. */
   | 'starting'
   /** The last attempt failed. */
   | 'failing'

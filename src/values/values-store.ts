@@ -154,6 +154,12 @@ export class ValuesStore {
    *   does not apply any more; everything stays as it was then
    */
   setConfig(content: ConfigMapContent, isInUse: (module: ModuleName) => boolean = () => true): void {
+    this.checkConfig(content, isInUse);
+    this.#config = content;
+  }
+
+  /** Throws what {@link setConfig} would throw; nothing is taken over. */
+  checkConfig(content: ConfigMapContent, isInUse: (module: ModuleName) => boolean): void {
     const problems = this.#owners().flatMap((owner) => {
       const section = sectionIn(content, sectionOf(owner));
       if (section === undefined) return [];
@@ -162,7 +168,6 @@ export class ValuesStore {
     });
     if (problems.length > 0) throw new OperatorError('VALUES_INVALID', problems.join('\n'));
     for (const owner of this.#owners()) this.#merge(owner, content, this.#patches.get(owner) ?? []);
-    this.#config = content;
   }
 
   /**
@@ -192,6 +197,12 @@ export class ValuesStore {
   choices(owner: ValuesOwner, key: string): readonly Json[] {
     const { config, values } = this.#schemas(owner);
     return [...(config?.choices(key) ?? []), ...(values?.choices(key) ?? [])];
+  }
+
+  /** A section of the ConfigMap with the defaults of its schema, and with texts of Secrets. */
+  sectionWithDefaults(owner: ValuesOwner, section: JsonObject): JsonObject {
+    const { config } = this.#schemas(owner);
+    return config === undefined ? section : this.#filled(owner, config, section).values;
   }
 
   /**

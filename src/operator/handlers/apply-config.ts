@@ -11,6 +11,7 @@ import type { ConvergeState } from '../converge-state.ts';
 import type { ModuleRegistry } from '../module-registry.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
 import type { ModuleSources } from '../services.ts';
+import type { SettingsChecks } from '../settings-checks.ts';
 import { originOf } from '../task-origin.ts';
 import type { TaskRouter } from '../task-router.ts';
 import { moduleOf, type Task } from '../tasks.ts';
@@ -33,6 +34,7 @@ export interface ApplyConfigParts {
   readonly followSecrets: () => Promise<void>;
   readonly sources: Pick<ModuleSources, 'rediscover'>;
   readonly preparation: DeploymentPreparation;
+  readonly settingsChecks: Pick<SettingsChecks, 'checkContent'>;
 }
 
 type ApplyTask = Extract<Task, { type: 'ApplyKubeConfigValues' }>;
@@ -51,7 +53,11 @@ export async function handleApplyConfig(
   const span = task.root?.span ?? NO_SPAN;
   try {
     await followSecrets();
-    values.setConfig(configMapContent(), (module) => !operator.registry.isFlaggedOff(module));
+    const content = configMapContent();
+    const isInUse = (module: ModuleName): boolean => !operator.registry.isFlaggedOff(module);
+    values.checkConfig(content, isInUse);
+    await operator.settingsChecks.checkContent(content, isInUse, signal);
+    values.setConfig(content, isInUse);
     operator.converge.setConfigRefused(false);
     warnAboutUnknownModules(operator);
     if (task.changedKeys.length === 0) return { type: 'success' };

@@ -9,6 +9,7 @@ import { isFinal, isNotYet } from '../../hooks/retry-errors.ts';
 import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
 import { type HookEffects, type HookExecution, hookLabels } from '../hook-execution.ts';
 import type { ModuleRegistry } from '../module-registry.ts';
+import { isProbe } from '../probe-readiness.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
 import { isDroppedOnPurpose } from '../retry-budgets.ts';
 import { bindingName, eventFields, hookFields } from '../task-log.ts';
@@ -101,7 +102,12 @@ export async function runHookTask(
       return { type: 'unfinished', outcome: withRest(giveUp(operator, ran, error, log), rest) };
     }
     metrics.hookResult(labels, 'allowed-error');
-    if (task.allowFailure) log.info(errorFields(error), 'hook failed, but the failure is allowed');
+    // What a probe says is logged when it changes.
+    if (task.allowFailure)
+      log[isProbe(task.hook.hook) ? 'debug' : 'info'](
+        errorFields(error),
+        'hook failed, but the failure is allowed',
+      );
     else log.warn(errorFields(error), 'hook failed, its retries are used up: the run is dropped');
     finishSynchronization(operator, ran);
     return { type: 'allowed-failure', rest };

@@ -8,6 +8,7 @@ import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
 import type { HookExecution } from '../hook-execution.ts';
 import { runtimesInOrder } from '../hook-runtime.ts';
 import type { HookBindings, ModuleSources } from '../services.ts';
+import type { SettingsChecks } from '../settings-checks.ts';
 import { originOf } from '../task-origin.ts';
 import type { ModuleHookRun, Task, TaskOrigin } from '../tasks.ts';
 import type { TrackedModule } from '../tracked-module.ts';
@@ -22,6 +23,7 @@ export interface ModuleLifecycleParts {
   readonly sources: Pick<ModuleSources, 'loadModuleHooks'>;
   readonly bindings: Pick<HookBindings, 'createRuntime'>;
   readonly journal: Pick<Journal, 'enterPhase' | 'spanIn'>;
+  readonly settingsChecks: Pick<SettingsChecks, 'checkInForce'>;
 }
 
 const VALUES_CHANGED = { 'addon_operator.values_changed': true };
@@ -60,6 +62,11 @@ export class ModuleLifecycle {
       metrics.setBindingCount(tracked.module.name, hook.name, bindingCount(hook));
       for (const queue of queuesOf(hook)) queues.get(queue);
     }
+  }
+
+  /** @throws OperatorError VALUES_INVALID when the module refuses its section of the ConfigMap */
+  async checkSettings(tracked: TrackedModule, signal: AbortSignal): Promise<void> {
+    await this.#parts.settingsChecks.checkInForce(tracked, signal);
   }
 
   /**

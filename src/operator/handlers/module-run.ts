@@ -97,6 +97,7 @@ export class ModuleRunner {
           await lifecycle.ensureHooks(tracked, signal);
           return NEXT;
         }
+        await lifecycle.checkSettings(tracked, signal);
         await bindings.setWebhooks(stage.hooks, true, signal);
         await lifecycle.run(tracked, 'onStartup', runIn(task, queue), signal);
         tracked.apply({ type: 'startup-done' });

@@ -1,4 +1,4 @@
-import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
 import { NO_SPAN, type Span } from '@addon-operator/base/trace';
 import { accessOfOperation } from './access-of-operation.ts';
 import { createObject } from './create-object.ts';
@@ -50,6 +50,17 @@ export class ObjectPatcher {
       `${failures.length} of ${operations.length} object patch operations failed: ${failures.map(({ text }) => text).join('; ')}`,
       { cause: new AggregateError(failures.map(({ error }) => error)) },
     );
+  }
+
+  /** Whether the API server serves a kind. @throws what keeps that from being known */
+  async serves(apiVersion: string, kind: string, signal: AbortSignal): Promise<boolean> {
+    try {
+      await this.#context.find(apiVersion, kind, signal);
+      return true;
+    } catch (error) {
+      if (!hasCode(error, 'KUBE_KIND_UNKNOWN')) throw error;
+      return false;
+    }
   }
 
   #within(span: Span): PatchContext {
