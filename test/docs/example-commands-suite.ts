@@ -5,6 +5,7 @@ import { pinnedHelm, pinnedKubectl } from '@addon-operator/pinned-tools';
 import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { projectRoot } from '../checks/checkout.ts';
+import { hasGo } from '../support/control-plane/go-programs.ts';
 import { commandBlocksOf } from './command-blocks.ts';
 import { Terminal, type TerminalPrograms } from './terminal.ts';
 
@@ -19,6 +20,7 @@ interface Shown {
 }
 
 const SHOWN: Readonly<Record<string, Shown>> = {
+  'batch-hook': { prints: { 1: 'total: "1"' } },
   'config-values-from-a-hook': { logs: ['the cluster gets the id'] },
   'continuous-reconcile': {
     logs: ['logging: Succeeded'],
@@ -61,6 +63,8 @@ const SHOWN: Readonly<Record<string, Shown>> = {
 };
 /** Examples of extension points; they take as long as all others together. */
 const EXTENSIONS = ['continuous-reconcile', 'deploy-notifier', 'error-classifier', 'signed-module'];
+/** They are built first. */
+const WITH_GO = ['batch-hook'];
 const CONVERGED = 'What happens from now on';
 const SOON = { timeout: 90_000, interval: 250 } as const;
 /** A command that goes on until it is stopped. */
@@ -87,7 +91,8 @@ export function describeExampleCommands(kind: 'extensions' | 'hooks and modules'
       };
     });
 
-    test.each(names)('%s', { timeout: 300_000 }, async (example) => {
+    test.for(names)('%s', { timeout: 300_000 }, async (example, { skip, signal }) => {
+      if (WITH_GO.includes(example) && !(await hasGo(signal))) skip('there is no go');
       const { logs = [], prints = {}, ready = CONVERGED } = SHOWN[example] ?? {};
       const blocks = commandBlocksOf(`examples/${example}/README.md`).filter(
         ({ mark }) => mark.type === 'none',

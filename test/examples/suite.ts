@@ -1,4 +1,5 @@
 import type { Backend } from '../support/world.ts';
+import { batchHookTests } from './batch-hook.ts';
 import { configValuesFromAHookTests } from './config-values-from-a-hook.ts';
 import { continuousReconcileTests } from './continuous-reconcile.ts';
 import { debounceTests } from './debounce.ts';
@@ -37,6 +38,7 @@ export function exampleTests(backend: () => Backend): void {
   hookMetricsTests(backend);
   inProcessHookTests(backend);
   httpHookTests(backend);
+  batchHookTests(backend);
   reconcileWebhookTests(backend);
   deployNotifierTests(backend);
   errorClassifierTests(backend);

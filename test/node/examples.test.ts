@@ -96,7 +96,8 @@ const TESTED: readonly Example[] = [
 ];
 const MANIFESTS = 'catalogue/002-startup-global-high-availability';
 const CHART = 'catalogue/201-install-with-helm-chart';
-const OTHERS = [MANIFESTS, CHART, 'k9s'];
+/** The program of batch-hook has to be built. */
+const OTHERS = [MANIFESTS, CHART, 'batch-hook', 'k9s'];
 describeNode('the examples in a pod, with the permissions that `rbac` prints there', (node) => {
   let shared: SharedNode;
   beforeAll(async () => {
