@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import type { BatchConfig } from '@addon-operator/hook-config/batch-config';
 import { isObject } from '@addon-operator/json';
 import type { Hook, HookOwner } from './hook.ts';
@@ -31,6 +31,21 @@ export function isElf(path: string): boolean {
   }
 }
 
+/** Changes with the content of a file; empty for one that is not there. */
+export function fileMark(path: string): string {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats === undefined ? '' : `${stats.size} ${stats.mtimeNs}`;
+}
+
+/**
+ * Why a hook of a file may not be run: another file is there than the one whose configuration was read, and an index may stand
+ * for another hook there. Undefined if it may.
+ */
+export function replacedFile({ path, batch }: Pick<Hook, 'path' | 'batch'>): string | undefined {
+  if (batch?.type !== 'hook' || batch.mark === undefined || batch.mark === fileMark(path)) return undefined;
+  return `${path} was replaced after its hooks were read, so that index and hook may not belong together: restart the operator, or start it with --watch-files`;
+}
+
 /** Whether the name of a global hook says that it holds several hooks. */
 export function isNamedGlobalBatch(path: string): boolean {
   return GLOBAL_BATCH.test(path);
@@ -55,11 +70,16 @@ export function readinessQueue(owner: HookOwner): string {
   return `${owner.type === 'global' ? GLOBAL_MODULE : owner.module}-readiness`;
 }
 
-/** The hooks of a file, each named by its file, its own name and its index, as the original names them. */
+/**
+ * The hooks of a file, each named by its file, its own name and its index, as the original names them.
+ *
+ * @param mark of the file before it was called
+ */
 export function hooksOfBatch(
   file: Pick<Hook, 'name' | 'path' | 'transport' | 'python'>,
   owner: HookOwner,
   { hooks, readiness, hasSettingsCheck }: BatchConfig,
+  mark: string,
 ): readonly Hook[] {
   const { name, ...own } = file;
   const common = { ...own, owner };
@@ -68,7 +88,7 @@ export function hooksOfBatch(
       ...common,
       name: `${name}:${hook.name}:${index}`,
       config: hook.config,
-      batch: { type: 'hook', index } as const,
+      batch: { type: 'hook', index, mark } as const,
     })),
     // Only a module can be ready, and only a module has settings of its own.
     ...(readiness === undefined || owner.type === 'global'

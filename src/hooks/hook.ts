@@ -14,7 +14,12 @@ export type HookTransport = 'executable' | 'in-process' | 'http';
 /** What a file that holds several hooks is called for. */
 export type BatchPart =
   /** One of its hooks, by its position in the configuration as it was last read. */
-  | { readonly type: 'hook'; readonly index: number }
+  | {
+      readonly type: 'hook';
+      readonly index: number;
+      /** What the file was then; absent where that is not looked at. */
+      readonly mark?: string;
+    }
   /** Whether the module is ready. */
   | { readonly type: 'readiness' }
   /** Whether a section of the ConfigMap can be used. It has no bindings: the operator runs it before it takes a section over. */

@@ -14,6 +14,7 @@ import { FakeClock } from '../../test/support/fake-clock.ts';
 import { startHttpHooks } from '../../test/support/http-hooks.ts';
 import { startInProcessHooks } from '../../test/support/in-process-hooks.ts';
 import type { ModuleName } from '../values/module-key.ts';
+import { replacedFile } from './batch-file.ts';
 import type { HookOwner } from './hook.ts';
 import { HookLoader } from './load-hooks.ts';
 
@@ -217,6 +218,19 @@ test('each load has the indexes that the program has now', async () => {
   await load();
   file('batch', bashBatch({ hooks: { other: { afterHelm: 1 }, main: { beforeHelm: 5 } } }));
   expect((await load()).map(({ name }) => name)).toEqual(['hooks/batch:other:0', 'hooks/batch:main:1']);
+});
+
+test('what a file is at each load goes with its hooks, so that another one is noticed', async () => {
+  file('batch', bashBatch(TWO));
+  const [main] = await load();
+  if (main === undefined) throw new Error('nothing was loaded');
+  expect(replacedFile(main)).toBeUndefined();
+  file('batch', `${bashBatch({ hooks: { other: {} } })}# longer\n`);
+  expect(replacedFile(main)).toBe(
+    `${join(root, 'batch')} was replaced after its hooks were read, so that index and hook may not belong together: restart the operator, or start it with --watch-files`,
+  );
+  const [again] = await load();
+  expect(again && replacedFile(again)).toBeUndefined();
 });
 
 test('batchHooks that name no executable are reported', async () => {

@@ -6,7 +6,14 @@ import { parseBatchConfig } from '@addon-operator/hook-config/batch-config';
 import type { HookConfigParser } from '@addon-operator/hook-config/parse-hook-config';
 import { killedBy, killedReason, reasonWithOutput } from '@addon-operator/process/process-failure';
 import type { ProcessOutcome, ProcessResult, ProcessRunner } from '@addon-operator/process/process-runner';
-import { batchEnvironment, configOutput, hooksOfBatch, isElf, readinessQueue } from './batch-file.ts';
+import {
+  batchEnvironment,
+  configOutput,
+  fileMark,
+  hooksOfBatch,
+  isElf,
+  readinessQueue,
+} from './batch-file.ts';
 import { type FindOptions, findHooks, type HookFile } from './find-hooks.ts';
 import type { Hook, HookOwner } from './hook.ts';
 import type { HttpHooks } from './http/http-hooks.ts';
@@ -110,6 +117,7 @@ export class HookLoader {
     signal: AbortSignal,
   ): Promise<readonly Hook[]> {
     const env = batchEnvironment(owner, 'error');
+    const mark = fileMark(file.path);
     const result = await this.#request(file, BATCH_CONFIG, env, signal);
     const command = BATCH_CONFIG.join(' ');
     const { text, failure } = configOutput(result.stdout);
@@ -123,7 +131,7 @@ export class HookLoader {
       if (hooks.length === 0 && readiness === undefined && !hasSettingsCheck)
         throw new OperatorError('HOOK_CONFIG_INVALID', 'it lists no hooks');
       const { isNamedBatch: _isNamed, ...own } = file;
-      return hooksOfBatch(own, owner, config);
+      return hooksOfBatch(own, owner, config, mark);
     } catch (error) {
       throw invalid(file, owner, command, error, shownOutput(text, command));
     }

@@ -121,6 +121,13 @@ test('a global hook has the module name global', async () => {
   expect(outputs.metrics).toBe('global\n');
 });
 
+test('a hook of a file that was replaced since it was loaded is not run', async () => {
+  const batch: BatchPart = { type: 'hook', index: 0, mark: '1 1' };
+  expect((await problemOf(run('echo ran > "$METRICS_PATH"', { batch }))).message).toMatch(
+    /failed: .*batch\.ts was replaced after its hooks were read/,
+  );
+});
+
 test('records on stdout are logged with their level', async () => {
   const { records } = await run(`echo '{"level":"warn","msg":"slow","time":"now","node":"a"}'`);
   expect(records).toMatchObject([{ level: 'warn', msg: 'slow', output: 'stdout', hook_node: 'a' }]);

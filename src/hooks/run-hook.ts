@@ -4,7 +4,7 @@ import { warnOfEscaped } from '@addon-operator/process/escaped-processes';
 import { failureReason } from '@addon-operator/process/process-failure';
 import type { ProcessResult, ProcessRunner, ResourceUsage } from '@addon-operator/process/process-runner';
 import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
-import { batchEnvironment, failureInRecord, messageInStderr } from './batch-file.ts';
+import { batchEnvironment, failureInRecord, messageInStderr, replacedFile } from './batch-file.ts';
 import type { ContextDocument } from './context-document.ts';
 import { argumentsOf, type Hook, type HookTransport, title, valuesOwnerOf } from './hook.ts';
 import { createHookOutputLog, type Level } from './hook-output-log.ts';
@@ -103,6 +103,8 @@ export class HookRunner implements HookRuns, Disposable {
   async run(hook: Hook, inputs: HookFileInputs, log: Logger, signal: AbortSignal): Promise<HookRunResult> {
     const { runner, tmpDir, env, cwd, graceMs, maxOutputBytes, keepFiles, onEscaped, logLevel } =
       this.#options;
+    const replaced = replacedFile(hook);
+    if (replaced !== undefined) throw failure(hook, replaced, {});
     const timeoutMs = hook.config.settings.timeoutMs ?? this.#options.timeoutMs;
     const label = `${valuesOwnerOf(hook)}-${hook.name}`;
     const { bindingContext, traceparent } = inputs;

@@ -39,8 +39,9 @@ export function restartChangedHooks(operator: RestartHooksParts, paths: Readonly
     if (hook.config.settings.restartOnChange !== true || !paths.has(hook.path)) continue;
     if (taskOfRun(queues, run) === undefined) continue;
     log.info({ ...run.labels }, 'the file of a running hook has changed: its run is restarted');
-    // An executable is its file; what the operator knows of others is from their last load.
-    const when = hook.transport === 'executable' ? undefined : converge.untilReloaded();
+    // An executable is its file; what the operator knows of others, indexes among them, is from their last load.
+    const isItsFile = hook.transport === 'executable' && hook.batch === undefined;
+    const when = isItsFile ? undefined : converge.untilReloaded();
     run.abort(new RestartRequest(hookTitle(run), when));
   }
 }

@@ -104,6 +104,10 @@ export function batchHookTests(backend: () => Backend): void {
       0,
       expect.stringMatching(/\n2 passed, 0 failed, 0 skipped\n$/),
     ]);
+    expect(await run('hook', 'test', 'modules', '--wrap', 'env')).toEqual([
+      0,
+      expect.stringContaining('2 passed, 0 failed'),
+    ]);
     expect(await run('hook', 'run', `${file}:announce:1`, '--binding', 'afterHelm')).toEqual([
       0,
       expect.stringContaining('count is deployed'),

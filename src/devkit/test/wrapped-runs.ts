@@ -19,8 +19,12 @@ export function wrappedRuns(runs: HookRuns, command: string, directory: string):
       const words = [file, ...args].map(shellWord).join(' ');
       const exports = Object.entries(env).map(([name, value]) => `export ${name}=${shellWord(value)}\n`);
       await writeFile(path, `#!/bin/sh\n${exports.join('')}exec ${command} ${words} "$@"\n`, { mode: 0o700 });
-      const { python: _inCommand, ...plain } = hook;
-      return await runs.run({ ...plain, path }, ...given);
+      const { python: _inCommand, batch, ...plain } = hook;
+      const wrapped = { ...plain, path };
+      if (batch === undefined) return await runs.run(wrapped, ...given);
+      // The script is none of the files whose hooks were read, so it has no mark.
+      const part = batch.type === 'hook' ? { type: batch.type, index: batch.index } : batch;
+      return await runs.run({ ...wrapped, batch: part }, ...given);
     },
   };
 }
