@@ -179,9 +179,8 @@ export class HookExecution {
       const onStart = (pid: number): void => shown.setPid(pid);
       const onExit = (ended: HookExit): void => void (exit = ended);
       const isAwaited = run.reasons.some(({ type }) => type === 'admission' || type === 'conversion');
-      const trace = traceOf(span);
-      const calls = { onStart, onExit };
-      const inputs = { bindingContext: document, ...values, idempotencyKey, ...calls, isAwaited, ...trace };
+      const calls = { onStart, onExit, ...traceOf(span) };
+      const inputs = { bindingContext: document, ...values, idempotencyKey, ...calls, isAwaited };
       const running = this.#options.hookRunner.run(hook, inputs, log, ends);
       const { outputs, ...result } = await running.finally(() => {
         given = covered();
@@ -193,19 +192,16 @@ export class HookExecution {
       if (run.hook.isStopped) return NO_EFFECTS;
       const written = await finishInSlices(outputSteps(outputs, hook, log), clock);
       if (run.hook.isStopped) return NO_EFFECTS;
-      const report = isProbe(hook) ? takeReadiness(written.objectOperations) : undefined;
-      const parsed = report === undefined ? written : { ...written, objectOperations: report.others };
-      const effects = await inNameOf(hook, signal, async () => {
-        if (isOfDeploy(run)) refuseValues(parsed, run.binding);
-        this.#options.values.checkPatches(valuesOwnerOf(hook), parsed.patches);
-        return this.#apply(run, { ...parsed, bytes: bytesOf(span, outputs) }, span, ends);
-      });
+      const { parsed, reported } = withoutReport(hook, written);
+      const applying = () =>
+        this.#checkAndApply(run, { ...parsed, bytes: bytesOf(span, outputs) }, span, ends);
+      const effects = await inNameOf(hook, signal, applying);
       this.#idempotencyKeys.succeeded(task, work);
       this.#budgets.succeeded(run, queue);
       if (run.hook.hasFailures) run.hook.forgetFailures(bindingsOf(run));
       metrics.hookSucceeded(labels, startedAtMs + clock.steadyMs() - startedMs);
       patches = countsOf(parsed);
-      readiness = report?.readiness;
+      readiness = reported;
       const contextsOf = given > 1 ? { contexts: given } : {};
       log.info({ durationMs: roundedMs(clock.steadyMs() - startedMs), ...contextsOf }, 'hook finished');
       return effects;
@@ -300,6 +296,12 @@ export class HookExecution {
       : visibleToModule(values, owner.module, enabledModules(), isForDeletion ? 'optional' : 'required');
   }
 
+  async #checkAndApply(run: HookRun, parsed: Written, span: Span, signal: AbortSignal): Promise<HookEffects> {
+    if (isOfDeploy(run)) refuseValues(parsed, run.binding);
+    this.#options.values.checkPatches(valuesOwnerOf(run.hook.hook), parsed.patches);
+    return await this.#apply(run, parsed, span, signal);
+  }
+
   async #apply(run: HookRun, parsed: Written, span: Span, signal: AbortSignal): Promise<HookEffects> {
     const { hook } = run.hook;
     const { objectPatcher, hookMetrics, dynamicFlags } = this.#options;
@@ -350,6 +352,16 @@ export class HookExecution {
       conversion,
     };
   }
+}
+
+/** What is to be applied, without what a probe reports. */
+function withoutReport(
+  hook: Hook,
+  written: ParsedOutputs,
+): { readonly parsed: ParsedOutputs; readonly reported: Readiness | undefined } {
+  if (!isProbe(hook)) return { parsed: written, reported: undefined };
+  const { readiness, others } = takeReadiness(written.objectOperations);
+  return { parsed: { ...written, objectOperations: others }, reported: readiness };
 }
 
 /** Names of the bindings that a run is for. */

@@ -6,6 +6,7 @@ import { RULES } from '@addon-operator/module-lint';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.ts';
 import { projectRoot } from '../checks/checkout.ts';
+import { bashBatch } from '../support/batch-hook.ts';
 import { LINT_FIXTURES } from '../support/lint-fixtures.ts';
 import { shHook, writeTree } from '../support/world-files.ts';
 
@@ -100,6 +101,32 @@ test('--fix mends modes and line ends, and then all is well', async () => {
   expect(await lint(directory)).toEqual({ exitCode: 0, text: '1 module: 0 errors, 0 warnings\n', error: '' });
 });
 
+test('a finding about a batch file names the hook of the file, and one that cannot be loaded its index', async () => {
+  const directory = join(root, 'batch');
+  const twice = { schedule: ['a', 'a'].map((name) => ({ name, crontab: '* * * * *' })) };
+  const manifest = 'batchHooks: [batch, broken]\n';
+  await writeTree(directory, {
+    'modules/030-web/module.yaml': manifest,
+    'modules/030-web/hooks/batch': bashBatch({ hooks: { fine: {}, twice } }),
+    'modules/030-web/hooks/broken': bashBatch({ hooks: { fine: {}, bad: { often: 1 } } }),
+  });
+  const { text } = await lint(directory, '-o', 'json');
+  const { modules } = JSON.parse(text) as ReportJson;
+  expect(modules[0]?.findings).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({
+        rule: 'binding-name-twice',
+        message: "hooks/batch:twice:1 has several bindings with the name 'a'",
+      }),
+      expect.objectContaining({
+        rule: 'hook-config-invalid',
+        path: 'hooks/broken',
+        message: expect.stringContaining("hooks[1] 'bad': .often is a forbidden property"),
+      }),
+    ]),
+  );
+});
+
 test('an exclusion needs a reason, --strict counts warnings, and each format has the findings', async () => {
   const directory = join(root, 'formats');
   await writeTree(directory, {
@@ -154,6 +181,7 @@ test('the starter modules and the examples are clean', async () => {
 
 /** Those of examples/ that have modules. */
 const EXAMPLES = [
+  'batch-hook/modules',
   'catalogue/101-module-sysctl-tuner/modules',
   'catalogue/201-sysctl-tuner-values/modules',
   'catalogue/202-module-symlinks/module_dir_1',

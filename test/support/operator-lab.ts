@@ -30,7 +30,6 @@ import { countQueuedEvents, queuedEvents } from '../../src/operator/queued-event
 import { recordHookRun } from '../../src/operator/record-runs.ts';
 import { RunAborts } from '../../src/operator/run-aborts.ts';
 import type { ModuleExtensions } from '../../src/operator/services.ts';
-import { SettingsChecks } from '../../src/operator/settings-checks.ts';
 import { taskHandler } from '../../src/operator/task-pipeline.ts';
 import { TaskRouter } from '../../src/operator/task-router.ts';
 import type { TaskTraces } from '../../src/operator/task-traces.ts';
@@ -350,13 +349,7 @@ export class OperatorLab {
       },
       configMapContent: () => this.content,
       followSecrets: async () => undefined,
-      settingsChecks: new SettingsChecks({
-        ...centre,
-        log: log.logger,
-        values: this.values,
-        run: async () => await Promise.resolve({ isValid: true, message: '', warnings: [] }),
-        record: () => undefined,
-      }),
+      settingsChecks: { checkContent: async () => undefined, checkInForce: async () => undefined },
       directoryMemory: {
         read: async () => {
           await this.obstacles.get('read directories')?.();

@@ -51,6 +51,8 @@ export interface HookConfigFacts {
 export interface HookFacts {
   /** Relative to the module. */
   readonly path: string;
+  /** Its name, if its file has several hooks. */
+  readonly part?: string;
   readonly transport: 'executable' | 'in-process' | 'http';
   readonly config: HookConfigFacts;
   /** Kinds of its bindings that are neither built in nor defined by a module. */

@@ -30,6 +30,9 @@ export interface LoadedHook {
   readonly path: string;
   readonly transport: HookFacts['transport'];
   readonly config: HookConfigFacts;
+  readonly name: string;
+  /** Absent for the only hook of its file. */
+  readonly batch?: object;
 }
 
 /** A module as the operator has read it. */
@@ -212,8 +215,9 @@ async function hooksOf(
     for (const { watch } of hook.config.kubernetes)
       if (!defined.has(watch.kind.toLowerCase()) && !(await isBuiltIn(watch, parsers)))
         unknownKinds.push(watch.kind);
-    const { transport, config } = hook;
-    facts.push({ path: relative(path, hook.path), transport, config, unknownKinds });
+    const { transport, config, name, batch } = hook;
+    const part = batch === undefined ? {} : { part: name };
+    facts.push({ path: relative(path, hook.path), transport, config, unknownKinds, ...part });
   }
   return facts;
 }

@@ -17,7 +17,11 @@ const KINDS: Readonly<Record<HookFacts['transport'], string>> = {
 /** A rule about each hook. */
 function ofHooks(check: (hook: HookFacts) => Iterable<string>): Rule['check'] {
   return function* ({ parsed }): Iterable<Found> {
-    for (const hook of parsed.hooks) for (const message of check(hook)) yield { path: hook.path, message };
+    for (const hook of parsed.hooks)
+      for (const message of check(hook)) {
+        const { path, part } = hook;
+        yield { path, message: part === undefined ? message : `${part} ${message}` };
+      }
   };
 }
 
