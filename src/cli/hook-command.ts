@@ -103,7 +103,7 @@ function addTrialCommands(hook: Command, { host, runner }: CommandParts): void {
     .description(
       'Print the configuration of a hook as the operator understands it, as JSON with all defaults',
     )
-    .argument('<file>', 'file of the hook')
+    .argument('<file>', 'file of the hook; FILE:NAME:INDEX or FILE:INDEX of a file with several hooks')
     .action((path: string) =>
       runner(async () => {
         const { hookConfigCommand } = await import('./hook-run-command.ts');
@@ -165,7 +165,7 @@ function addTestCommand(hook: Command, { host, runner }: CommandParts): void {
 
 function addTrialOptions(command: Command): Command {
   return command
-    .argument('<file>', 'file of the hook')
+    .argument('<file>', 'file of the hook; FILE:NAME:INDEX or FILE:INDEX of a file with several hooks')
     .option(
       '--binding <name>',
       'only this binding, such as beforeHelm, or the name of a kubernetes or schedule binding',
