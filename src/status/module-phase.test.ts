@@ -40,6 +40,7 @@ const OBSTACLES: readonly Partial<Obstacles>[] = [
   { hooks: [{ ...HOOK, isStuck: true }] },
   { staleBindings: [{ text: 'pods', isForbidden: true }] },
   { isRunDeferred: true },
+  { notReady: 'its readiness probe says that it is not ready' },
   { progress: 'pending' },
   { progress: 'running' },
 ];
@@ -120,6 +121,7 @@ test.each<[string, Partial<ModuleExplanation>, Partial<Obstacles>, string]>([
   ['with a refused ConfigMap', {}, { configProblem: 'replicas' }, 'Init'],
   ['whose hook runs for long', {}, { hooks: [{ ...HOOK, isStuck: false }] }, 'Progressing'],
   ['whose hook hangs', {}, { hooks: [{ ...HOOK, isStuck: true }] }, 'Failed'],
+  ['whose readiness probe says that it is not', { status: 'starting' }, { notReady: 'no' }, 'Progressing'],
   ['without a permission', {}, { staleBindings: [{ text: 'pods', isForbidden: true }] }, 'Failed'],
 ])('a module %s is in its phase', (_name, explained, partial, expected) => {
   const facts = { ...READY, ...explained };

@@ -250,6 +250,67 @@ describeApiIndependent((backend) => {
     expect(existsSync(join(state, 'ran'))).toBe(false);
   });
 
+  test.each([
+    ['panics', 'echo "panic: no clock" >&2; exit 2', 'hook config ended with exit status 2: panic: no clock'],
+    ['prints rubbish', 'echo hello', 'not JSON'],
+    ['prints 10 MB', 'head -c 10000000 /dev/zero', 'hook config printed more than 1048576 bytes'],
+    [
+      'has a bad hook',
+      `echo '[{"metadata":{"name":"a"}},{"metadata":{"name":"b"},"onStartup":"x"}]'`,
+      "hooks[1] 'b': onStartup must be of type integer",
+    ],
+  ])('a program that %s keeps only its own module waiting', async (_what, body, problem) => {
+    await using world = await World.create(backend(), {
+      modules: {
+        'values.yaml': 'webEnabled: true\notherEnabled: true\n',
+        '001-web/module.yaml': 'batchHooks: [batch]\n',
+        '001-web/hooks/batch': `#!/bin/bash\n[ "$1" = --config ] && exit 1\n${body}\n`,
+        '002-other/hooks/a.sh': shHook('beforeHelm: 1', 'echo other'),
+      },
+      flags: { 'module-failure-policy': 'isolate' },
+    });
+    await world.start();
+    await world.log.untilPrinted('other');
+    await world.log.until((records) =>
+      records.some(({ error }) => {
+        const text = String(error);
+        return text.includes('hooks/batch') && text.includes(problem);
+      }),
+    );
+  });
+
+  test('after a restart an index stands for the hook that the program has there now', async () => {
+    const fake = (...names: readonly string[]): FakeBatch => ({
+      hooks: Object.fromEntries(names.map((name) => [name, { beforeHelm: 1 }])),
+      runs: Object.fromEntries(names.map((name) => [name, `echo ${name}`])),
+    });
+    await using world = await World.create(backend(), { modules: withBatch(fake('one', 'two')) });
+    await world.converge();
+    await world.stop();
+    await world.write('modules', { '001-web/hooks/batch': bashBatch(fake('two', 'three', 'one')) });
+    await world.converge();
+    expect(world.log.printed).toEqual(['one', 'two', 'two', 'three', 'one']);
+    expect(world.log.records.filter(({ msg }) => msg === 'three')[0]).toMatchObject({
+      hook: 'hooks/batch:three:1',
+    });
+  });
+
+  test('a program that is built anew while the operator runs is run when it was read again', async () => {
+    const fake = (...names: readonly string[]): FakeBatch => ({
+      hooks: Object.fromEntries(names.map((name) => [name, { beforeHelm: 1 }])),
+      runs: Object.fromEntries(names.map((name) => [name, `echo ${name}`])),
+    });
+    await using world = await World.create(backend(), {
+      modules: withBatch(fake('one')),
+      flags: { 'watch-files': 'true' },
+    });
+    await world.converge();
+    await world.write('modules', { '001-web/hooks/batch': bashBatch(fake('zero', 'one')) });
+    await world.log.untilPrinted('zero');
+    await world.log.untilPrinted('one', 2);
+    expect(world.log.printed).toEqual(['one', 'zero', 'one']);
+  });
+
   test('global hooks of a batch file run before all modules, in the order of their indexes', async () => {
     const hooks = Object.fromEntries(
       Array.from({ length: 11 }, (_, index) => [`h${index}`, { beforeHelm: 5 }]),
