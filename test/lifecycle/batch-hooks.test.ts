@@ -367,6 +367,27 @@ describeApiIndependent((backend) => {
     await world.log.untilMessage(READY);
   });
 
+  test('a hook of a batch file is triggered, recorded and replayed by its name', async () => {
+    const directory = await stateDirectory();
+    const one = `echo '[{"op":"add","path":"/web/n","value":1}]' > "$VALUES_JSON_PATCH_PATH"`;
+    await using world = await World.create(backend(), {
+      modules: withBatch({ hooks: { zero: {}, one: { onStartup: 1 } }, runs: { one } }),
+    });
+    await world.converge();
+    const name = 'web/hooks/batch:one:1';
+    const recorded = runInWorld(world, 'hook', 'record', name, '--runs', '1', '-o', directory);
+    await vi.waitFor(() => expect(world.daemon.operator.recorder.isWanted(name)).toBe(true), WAIT);
+    expect(await runInWorld(world, 'hook', 'trigger', name, 'onStartup')).toMatchObject({ exitCode: 0 });
+    expect(await recorded).toMatchObject({ exitCode: 0 });
+    const modules = `--modules-dir=${join(world.directory, 'modules')}`;
+    expect(await runInWorld(world, 'hook', 'replay', modules, directory)).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('1 same, 0 differ'),
+    });
+    const runs = await runInWorld(world, 'runs', '-o', 'json');
+    expect(runs.stdout).toContain('hooks/batch:one:1');
+  });
+
   test('rbac and plan know the hooks of a batch file', async () => {
     const kubernetes = [{ name: 'nodes', apiVersion: 'v1', kind: 'Node', executeHookOnEvent: false }];
     await using world = await World.create(backend(), {
