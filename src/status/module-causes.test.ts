@@ -304,14 +304,6 @@ const ROWS: readonly Row[] = [
     'Paused before its run finished: disks',
   ],
   [
-    'its readiness probe',
-    { status: 'starting', step: 'ready' },
-    { notReady: 'its readiness probe says that it is not ready: no endpoints' },
-    'InProgress',
-    'False NotReady',
-    'its readiness probe says that it is not ready: no endpoints',
-  ],
-  [
     'a pause with an end, and a change',
     { status: 'paused', pause: { ...PAUSE, until: NEXT } },
     { isRunDeferred: true },

@@ -277,6 +277,10 @@ describeApiIndependent((backend) => {
         return text.includes('hooks/batch') && text.includes(problem);
       }),
     );
+    await vi.waitFor(async () => {
+      expect(await explain(world)).toMatchObject({ status: 'isolated' });
+      expect(await explain(world, 'other')).toMatchObject({ status: 'ready' });
+    }, WAIT);
   });
 
   test('after a restart an index stands for the hook that the program has there now', async () => {
