@@ -103,6 +103,25 @@ describeLifecycle((backend) => {
 });
 
 describeApiIndependent((backend) => {
+  test('a module whose entry is removed while files are watched is deleted, unless most are gone', async () => {
+    const names = [uniqueName(), uniqueName(), uniqueName(), uniqueName()];
+    const [name, ...rest] = names as [string, ...string[]];
+    const options = { modules: modulesNamed(names), flags: { 'watch-files': 'true' } };
+    await using made = await moduleWorld(backend(), options, names);
+    const { world } = made;
+    await world.converge();
+    for (const each of names) await untilStatus(world, each, { phase: 'Succeeded' });
+    await moveAside(world, `modules/001-${name}`);
+    await world.log.untilMessage('Release without a module is removed');
+    expect(await isDeployed(world, name)).toBe(false);
+    await Promise.all(rest.map((each) => moveAside(world, `modules/001-${each}`)));
+    for (const each of rest)
+      await untilStatus(world, each, {
+        conditions: expect.arrayContaining([expect.objectContaining({ reason: 'DirectoryGone' })]),
+      });
+    expect(await Promise.all(rest.map((each) => isDeployed(world, each)))).toEqual([true, true, true]);
+  });
+
   test('modules that are disabled by flags are deleted, however many they are', async () => {
     const names = [uniqueName(), uniqueName(), uniqueName()];
     await using made = await moduleWorld(

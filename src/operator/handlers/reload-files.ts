@@ -73,7 +73,7 @@ async function reloadModules(
     const was = before.get(name)?.refusal;
     if (refusal?.reason === was?.reason && before.has(name)) continue;
     const tracked = registry.tracked.get(name);
-    if (tracked !== undefined) await stopRefused(operator, tracked, signal);
+    if (tracked !== undefined) await stopModule(operator, tracked, signal);
     if (refusal === undefined) {
       isDecided = false;
       log.info({ module: name, path: module.path }, 'Files of the module are back: it runs again');
@@ -124,8 +124,14 @@ async function reload(
     reloaded.hooks.set(runtime.hook.path, `hook ${fullName(runtime.hook)} ${describeEdit(plan)}`);
   }
   operator.router.main.prepend(...onStartupRuns(started), ...enableTasks(started));
+  if (before.some(({ name }) => registry.find(name) === undefined)) purgeReleases(operator);
   reportSaved(operator, saved, before, areRead ? reloaded : { ...reloaded, modules: notLoaded(before) });
   return { type: 'success' };
+}
+
+/** Modules are gone: their releases are removed as after a start. The first converge looks for them by itself. */
+function purgeReleases({ converge, router }: ReloadFilesParts): void {
+  if (converge.first === 'done') router.main.append({ type: 'DiscoverHelmReleases', trigger: FILES_CHANGED });
 }
 
 function editedHooks(
@@ -147,9 +153,10 @@ async function reloadHooksOf(
 ): Promise<void> {
   const { hooks, module } = tracked;
   const load = async (): Promise<void> => {
+    if (operator.registry.find(module.name) === undefined) return await stopModule(operator, tracked, signal);
     if (module.refusal !== undefined) {
       reloaded.modules.set(module.name, 'refused');
-      return await stopRefused(operator, tracked, signal);
+      return await stopModule(operator, tracked, signal);
     }
     if (hooks === undefined) return;
     const loaded = await operator.sources.loadModuleHooks(module, signal);
@@ -194,7 +201,7 @@ function reportSaved(
 }
 
 /** What runs of it ends; its release stays as it is. */
-async function stopRefused(
+async function stopModule(
   operator: ReloadFilesParts,
   tracked: TrackedModule,
   signal: AbortSignal,
