@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { entriesAmong, type FileSet, lostEntries, readDigests } from './file-set.ts';
+import { entriesAmong, entriesWithContent, type FileSet, lostEntries, readDigests } from './file-set.ts';
 
 let root = '';
 
@@ -27,7 +27,8 @@ async function fileSet(files: Readonly<Record<string, string>>): Promise<FileSet
     await writeFile(join(root, path), text);
   }
   const tops = Object.keys(files).map((path) => path.split('/')[0] ?? '');
-  return { entries: entriesAmong(tops), digests: await readDigests(root) };
+  const entries = await entriesWithContent(root, entriesAmong(tops));
+  return { entries, digests: await readDigests(root) };
 }
 
 /** The files without these, and with others. */
@@ -57,6 +58,18 @@ test.each<[string, Readonly<Record<string, string>>, readonly string[]]>([
   ],
   ['values.yaml is gone and a file was added', changed(['values.yaml'], { 'hooks/new.sh': '#!/bin/sh' }), []],
   ['hooks are gone, which decide nothing about the release', changed(['hooks/h.sh']), []],
+  ['values.yaml was cut to nothing', changed([], { 'values.yaml': '' }), ['values.yaml']],
+  [
+    'all templates and Chart.yaml were cut to nothing',
+    changed([], { 'templates/a.yaml': '', 'templates/b.yaml': '', 'Chart.yaml': '' }),
+    ['Chart.yaml', 'templates'],
+  ],
+  ['one of two templates was cut to nothing', changed([], { 'templates/a.yaml': '' }), []],
+  [
+    'values.yaml was cut to nothing and a template was edited',
+    changed([], { 'values.yaml': '', 'templates/a.yaml': 'new' }),
+    [],
+  ],
   ['templates are gone and all else is new', { 'values.yaml': 'b: 2', 'Chart.yaml': 'name: new' }, []],
 ])('lostEntries() when %s', async (_what, files, expected) => {
   const before = await fileSet(FILES);
@@ -78,4 +91,13 @@ test('readDigests() compares large files by their size', async () => {
   const [before] = (await fileSet({ 'hooks/program': large })).digests;
   expect((await fileSet({ 'hooks/program': large.replace('x', 'y') })).digests).toEqual([before]);
   expect((await fileSet({ 'hooks/program': `${large}x` })).digests).not.toEqual([before]);
+});
+
+test('a link that leads nowhere and a directory without files are no content', async () => {
+  await mkdir(join(root, 'templates/parts'), { recursive: true });
+  await symlink('nowhere', join(root, 'values.yaml'));
+  await symlink('Chart.yaml', join(root, 'Chart.yaml'));
+  const entries = entriesAmong(['values.yaml', 'Chart.yaml', 'templates', 'hooks']);
+  expect(await entriesWithContent(root, entries)).toEqual(['hooks']);
+  expect(await readDigests(root)).toEqual([]);
 });

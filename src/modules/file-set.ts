@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile, readlink, stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** What makes a directory a module: a directory with none of these holds no file of one. */
@@ -19,7 +19,7 @@ export const COMMON_VALUES = '../values.yaml';
 
 export type ModuleEntry = (typeof MODULE_ENTRIES)[number] | typeof COMMON_VALUES;
 
-/** Without one of these a run would disable the module, or delete what its chart has deployed. */
+/** Without one of these, or without its content, a run would disable the module, or delete what its chart has deployed. */
 export const DECISIVE_ENTRIES: ReadonlySet<string> = new Set([
   COMMON_VALUES,
   'values.yaml',
@@ -46,7 +46,33 @@ export function entriesAmong(names: readonly string[]): readonly ModuleEntry[] {
   return MODULE_ENTRIES.filter((entry) => names.includes(entry));
 }
 
-/** Reads digests of the files of a module; those that vanish in the meantime are left out. @throws what the file system throws */
+/**
+ * The entries that a module in this directory has. A decisive one counts only with content: a file that was cut to nothing, a
+ * link that leads nowhere and a directory without files say as little as a file that is gone.
+ */
+export async function entriesWithContent(
+  directory: string,
+  entries: readonly ModuleEntry[],
+): Promise<readonly ModuleEntry[]> {
+  const haveContent = await Promise.all(
+    entries.map(async (entry) => !DECISIVE_ENTRIES.has(entry) || (await hasContent(join(directory, entry)))),
+  );
+  return entries.filter((_entry, index) => haveContent[index]);
+}
+
+async function hasContent(path: string): Promise<boolean> {
+  try {
+    const stats = await stat(path);
+    if (!stats.isDirectory()) return stats.size > 0;
+    for (const name of await readdir(path))
+      if (!name.startsWith('.') && (await hasContent(join(path, name)))) return true;
+    return false;
+  } catch {
+    return false;
+  }
+}
+
+/** Reads digests of the files of a module that have content. @throws what the file system throws */
 export async function readDigests(directory: string): Promise<readonly string[]> {
   const digests: string[] = [];
   for (const entry of entriesAmong(await readdir(directory))) await addDigests(directory, entry, digests);
@@ -62,10 +88,8 @@ async function addDigests(root: string, path: string, digests: string[]): Promis
       if (!name.startsWith('.')) await addDigests(root, `${path}/${name}`, digests);
     return;
   }
-  // Of a link to nothing, where it leads is all there is.
-  const content =
-    stats === undefined ? await readlink(absolute).catch(() => '') : await contentOf(absolute, stats.size);
-  digests.push(`${digestOf(path)}:${digestOf(content)}`);
+  if (stats === undefined || stats.size === 0) return;
+  digests.push(`${digestOf(path)}:${digestOf(await contentOf(absolute, stats.size))}`);
 }
 
 async function contentOf(path: string, sizeBytes: number): Promise<string | Buffer> {

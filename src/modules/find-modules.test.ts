@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
@@ -40,6 +41,20 @@ function find(options: Partial<FindModulesOptions> = {}): Promise<FoundModules> 
 
 const names = ({ modules }: FoundModules): string[] => modules.map(({ name }) => name);
 
+test.each(['module.yaml', 'values.yaml', 'openapi/values.yaml'])(
+  'findModules() refuses a module whose %s is a pipe',
+  async (file) => {
+    await make({ 'modules/web/openapi/': '', 'modules/other/': '' });
+    execFileSync('mkfifo', [join(root, 'modules/web', file)]);
+    const { modules } = await find({ isolatesInvalid: true });
+    const reasons = modules.map(({ name, refusal }) => [name, refusal?.type, refusal?.reason]);
+    expect(reasons).toEqual([
+      ['other', undefined, undefined],
+      ['web', 'invalid', expect.stringContaining(`${file} is not a regular file`)],
+    ]);
+  },
+);
+
 test('findModules() sorts by number, then by name', async () => {
   await make({ 'modules/020-a/': '', 'modules/010-c/': '', 'modules/010-b/': '', 'modules/d/': '' });
   expect(names(await find())).toStrictEqual(['d', 'b', 'c', 'a']);
@@ -50,7 +65,7 @@ test('findModules() reads what a module directory says', async () => {
   await make({
     'modules/values.yaml': 'myWeb: {a: 1, b: {c: 1}}\nother: {x: 1}',
     'modules/001-my-web/values.yaml': 'myWeb: {b: {d: yes}}\nmyWebEnabled: true\nother: {y: 1}',
-    'modules/001-my-web/Chart.yaml': '',
+    'modules/001-my-web/Chart.yaml': 'name: my-web',
     'modules/001-my-web/enabled': '',
     'modules/002-other/templates/': '',
     'modules/003-hooks-only/hooks/': '',

@@ -241,7 +241,7 @@ async function load(place: ModulePlace, common: ValuesFile, options: FindModules
 
 function entriesOf({ content }: ModulePlace, common: ValuesFile): readonly ModuleEntry[] {
   const own = content.type === 'module' ? content.entries : [];
-  return common.text === undefined ? own : [...own, COMMON_VALUES];
+  return common.text === undefined || common.text === '' ? own : [...own, COMMON_VALUES];
 }
 
 /** An empty directory counts only where a module was before: its author may be about to fill it. */
@@ -263,11 +263,13 @@ async function withLostFiles(module: Module, before: ModulesBefore | undefined):
   if (files === undefined || module.refusal !== undefined) return module;
   const { path, source = path, name, entries = [] } = module;
   if (files.entries.every((entry) => entries.some((each) => each === entry))) return module;
-  const lost = lostEntries(files, { entries, digests: await readDigests(path) }).join(' and ');
+  // Files that cannot be read are no new version.
+  const digests = await readDigests(path).catch(() => []);
+  const lost = lostEntries(files, { entries, digests }).join(' and ');
   if (lost === '') return module;
   const refusal: Refusal = {
     type: 'gone',
-    reason: `${lost} of ${source} was there in its last successful run and is missing, while its other files are as they were`,
+    reason: `${lost} of ${source} was there in its last successful run and is missing or empty, while its other files are as they were`,
     remedy: `restore ${lost} in ${source}, or confirm that it was removed on purpose: \`${CONFIRM_FILES_COMMAND} ${name}\``,
   };
   return { ...module, refusal };

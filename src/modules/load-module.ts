@@ -174,7 +174,7 @@ async function readChartVersion(modulePath: string): Promise<string | undefined>
 async function readYaml(path: string): Promise<Json | undefined> {
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = await readRegular(path);
   } catch (cause) {
     if (isMissingFile(cause)) return undefined;
     throw cause;
@@ -200,7 +200,7 @@ export async function readSchemas(directory: string, check: SchemaCheck): Promis
 
 async function readSchema(path: string): Promise<SchemaText | undefined> {
   try {
-    return { path, text: await readFile(path, 'utf8') };
+    return { path, text: await readRegular(path) };
   } catch (cause) {
     if (isMissingFile(cause)) return undefined;
     throw new OperatorError('VALUES_INVALID', `cannot read ${path}: ${messageOf(cause)}`, { cause });
@@ -273,7 +273,7 @@ function typeName(value: Json): string {
 
 async function readText(path: string, isRequired: boolean): Promise<string | undefined> {
   try {
-    const bytes = await readFile(path);
+    const bytes = await readBytes(path);
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {
     const isMissing = isMissingFile(cause);
@@ -281,4 +281,15 @@ async function readText(path: string, isRequired: boolean): Promise<string | und
     const advice = isMissing ? ' (strict mode is on: every modules directory and module needs one)' : '';
     throw new OperatorError('VALUES_INVALID', `cannot read ${path}: ${messageOf(cause)}${advice}`, { cause });
   }
+}
+
+async function readRegular(path: string): Promise<string> {
+  return (await readBytes(path)).toString('utf8');
+}
+
+/** A pipe or a device would be read for ever. */
+async function readBytes(path: string): Promise<Buffer> {
+  const stats = await stat(path);
+  if (!stats.isFile() && !stats.isDirectory()) throw new Error(`${path} is not a regular file`);
+  return await readFile(path);
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { isMissingFile } from '@addon-operator/base/missing-file';
-import { entriesAmong, type ModuleEntry } from './file-set.ts';
+import { entriesAmong, entriesWithContent, type ModuleEntry } from './file-set.ts';
 import type { Module } from './module.ts';
 import { parseDirectoryName } from './module-name.ts';
 
@@ -105,7 +105,7 @@ export async function directoryContent(path: string): Promise<DirectoryContent> 
     if (!(await stat(path)).isDirectory()) return unreadable('is not a directory');
     const names = await readdir(path);
     const entries = entriesAmong(names);
-    if (entries.length > 0) return { type: 'module', entries };
+    if (entries.length > 0) return { type: 'module', entries: await entriesWithContent(path, entries) };
     return { type: 'empty', problem: names.length === 0 ? 'is empty' : 'contains no file of a module' };
   } catch (error) {
     return unreadable(`cannot be read: ${messageOf(error)}`);

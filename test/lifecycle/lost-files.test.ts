@@ -1,4 +1,4 @@
-import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { LOOK_INTERVAL_MS } from '../../src/operator/directory-looks.ts';
@@ -84,6 +84,22 @@ const DAMAGES: Readonly<Record<string, (world: string, entry: string, name: stri
   'no values.yaml': (world, _entry, name) => moveAside(join(world, 'store', name, 'values.yaml')),
   'no Chart.yaml': (world, _entry, name) => moveAside(join(world, 'store', name, 'Chart.yaml')),
   'no templates': (world, _entry, name) => moveAside(join(world, 'store', name, 'templates')),
+  'a values.yaml that was cut to nothing': async (world, _entry, name) => {
+    const path = join(world, 'store', name, 'values.yaml');
+    const content = await readFile(path);
+    await writeFile(path, '');
+    return () => writeFile(path, content);
+  },
+  'a values.yaml that leads nowhere': async (world, _entry, name) => {
+    const path = join(world, 'store', name, 'values.yaml');
+    const content = await readFile(path);
+    await rm(path);
+    await symlink('nowhere', path);
+    return async () => {
+      await rm(path);
+      await writeFile(path, content);
+    };
+  },
 };
 
 const WHEN = ['before a start', 'while it runs', 'while it runs and watches files'] as const;
