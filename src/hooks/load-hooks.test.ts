@@ -104,7 +104,7 @@ test.each([
   [
     'prints rubbish',
     'echo "hello: ["',
-    /hook 'a\.sh' --config invalid: config unmarshal: [^]*hook --config output: hello: \[/,
+    /hook 'a\.sh' --config invalid: config unmarshal: [^]*\n\nhook --config output: hello: \[/,
   ],
   ['prints nothing', 'true', /hook 'a\.sh' --config invalid: .*[^]*config should have at least 1 properties/],
   [

@@ -205,7 +205,8 @@ function invalid(
 ): OperatorError {
   return new OperatorError(
     'HOOK_CONFIG_INVALID',
-    `${title(owner)} hook '${file.name}' ${source} invalid: ${messageOf(cause)}${shown}`,
+    // A headline ends before what a program printed.
+    `${title(owner)} hook '${file.name}' ${source} invalid: ${messageOf(cause)}${shown === '' ? '' : `\n${shown}`}`,
     { cause },
   );
 }

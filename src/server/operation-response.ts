@@ -51,7 +51,7 @@ export function operationResponse(
       return errorResponse(
         409,
         'REQUEST_REFUSED',
-        `module ${module} is held, because its files cannot be read or used, see "explain module ${module}" for the reason`,
+        `module ${module} is held, see "explain module ${module}" for the reason`,
       );
   }
 }

@@ -312,6 +312,17 @@ test('a notice is said after what waits, and does not hide it', () => {
   ]);
 });
 
+test('of files that cannot be loaded the status says which, and why, however long the error is', () => {
+  const what =
+    "changed files cannot be loaded, the hooks of module web are as they were: module 'web' hook 'a.sh'";
+  const { text } = operatorStatus(
+    factsOf({ unloadedFiles: [`${what}: ${'x'.repeat(999)} reason\n\nhook --config output: {}`] }),
+  );
+  expect(text.startsWith(`${what}: x`)).toBe(true);
+  expect(text).toMatch(/…x+ reason; correct them, they are loaded when they are saved$/);
+  expect(text.length).toBeLessThan(400);
+});
+
 test('of a long error the end is said', () => {
   const { text } = operatorStatus(
     factsOf({ queues: [busy({ failures: 1, lastError: `${'x'.repeat(999)} reason` })] }),

@@ -151,7 +151,7 @@ function* brokenThings(facts: OperatorFacts): Generator<Problem> {
       `the ConfigMap is refused, so that older values stay in force: ${endOf(configProblem)}; correct it with \`${editConfigMap}\``,
     );
   for (const text of facts.unloadedFiles)
-    yield broken(`${endOf(text)}; correct them, they are loaded when they are saved`);
+    yield broken(`${bothEnds(text)}; correct them, they are loaded when they are saved`);
   for (const hook of runningHooks.filter(({ runningMs }) => runningMs >= LONG_HOOK_MS))
     yield broken(
       `${hookText(hook)}; if it hangs, end it with \`addon-operator hook abort ${hook.hook}\`, and set --hook-timeout`,
@@ -330,6 +330,13 @@ function counted(count: number, name: string): string {
 function endOf(text: string): string {
   const line = oneLine(headlineOf(text));
   return line.length <= MAX_ERROR_LENGTH ? line : `…${line.slice(1 - MAX_ERROR_LENGTH)}`;
+}
+
+/** Of what names hooks and files first, and the reason last. */
+function bothEnds(text: string): string {
+  const line = oneLine(headlineOf(text));
+  const kept = MAX_ERROR_LENGTH / 2;
+  return line.length <= MAX_ERROR_LENGTH ? line : `${line.slice(0, kept - 1)}…${line.slice(-kept)}`;
 }
 
 /** The status for people. */

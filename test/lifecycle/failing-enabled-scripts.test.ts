@@ -72,6 +72,9 @@ async function expectHeld(world: World, name: string, text: string): Promise<voi
   const { exitCode, stdout } = await runInWorld(world, 'status');
   expect(exitCode).toBe(1);
   expect(stdout).toContain(`module ${name} is held (next try at `);
+  const refused = `module ${name} is held, see "explain module ${name}" for the reason\nCode: REQUEST_REFUSED`;
+  const { stderr } = await runInWorld(world, 'module', 'reconcile', name);
+  expect(stderr).toContain(refused);
   expect(stdout).toMatch(
     new RegExp(`since \\d{4}-\\S+Z its enabled script \\S*/002-${name}/enabled failed: `),
   );
