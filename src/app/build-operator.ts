@@ -223,10 +223,11 @@ async function memoryFor({
   const store = fileSetStore(base.cluster.main, memoryRef(settings));
   const memory = await ModuleMemory.load({
     store: variant?.lone === undefined ? store : undefined,
+    clock: host.clock,
     log: componentLog(host, 'operator'),
     stop,
   });
-  running.defer(() => memory.idle());
+  running.defer(() => memory.close());
   return memory;
 }
 

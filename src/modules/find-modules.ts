@@ -70,9 +70,9 @@ export interface FindModulesOptions {
 
 /** What is known of modules from earlier, so that one whose files cannot be read is held and not taken for deleted. */
 export interface ModulesBefore {
-  /** Names of modules that are enabled, have a release, or have run successfully. Called only if an entry cannot be read. */
+  /** Names of modules that are enabled, have a release, or were run. Called only if an entry cannot be read. */
   known(): Promise<ReadonlySet<string>>;
-  /** The files that a module had in its last successful run; undefined if that is not known. */
+  /** The files that a module had when it was last run; undefined if that is not known. */
   filesOf(module: ModuleName): FileSet | undefined;
 }
 
@@ -269,7 +269,7 @@ async function withLostFiles(module: Module, before: ModulesBefore | undefined):
   if (lost === '') return module;
   const refusal: Refusal = {
     type: 'gone',
-    reason: `${lost} of ${source} was there in its last successful run and is missing or empty, while its other files are as they were`,
+    reason: `${lost} of ${source} was there when it was last run and is missing or empty, while its other files are as they were`,
     remedy: `restore ${lost} in ${source}, or confirm that it was removed on purpose: \`${CONFIRM_FILES_COMMAND} ${name}\``,
   };
   return { ...module, refusal };

@@ -13,7 +13,7 @@ export type ChartKind = 'chart-yaml' | 'templates-only' | 'none';
 export type Refusal =
   /** The policy does not admit it: nothing was read from its directory. */
   | { readonly type: 'unauthorized'; readonly reason: string }
-  /** Its directory is gone or cannot be read, or files are missing that it had in its last successful run. */
+  /** Its directory is gone or cannot be read, or files are missing that it had when it was last run. */
   | { readonly type: 'gone'; readonly reason: string; readonly remedy: string }
   /** A file of it cannot be used. */
   | { readonly type: 'invalid'; readonly reason: string; readonly remedy: string }

@@ -116,7 +116,7 @@ async function findingOf(module: Module, memory: DirectoryLooksParts['memory']):
   if (atLink !== undefined && atLink.type !== 'module') return atLink.problem;
   const content = await directoryContent(path);
   if (content.type !== 'module') return content.problem;
-  // Without a successful run it is not known what belongs to the module.
+  // Without a run it is not known what belongs to the module.
   if (memory.filesOf(module.name) === undefined) return undefined;
   const there: ReadonlySet<string> = new Set([...content.entries, ...(await commonOf(module))]);
   const lost = entries.filter((entry) => DECISIVE_ENTRIES.has(entry) && !there.has(entry));

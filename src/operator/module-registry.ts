@@ -97,7 +97,7 @@ export class ModuleRegistry {
   /**
    * Called when a discovery begins.
    *
-   * @param ranBefore names of modules that have a release or ran successfully: those that no discovery of this process has
+   * @param ranBefore names of modules that have a release or were run: those that no discovery of this process has
    *   decided about were enabled
    */
   setDeployed(modules: ReadonlySet<ModuleName>, ranBefore: ReadonlySet<string>): void {

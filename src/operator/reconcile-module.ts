@@ -207,12 +207,12 @@ async function perform(
     tracked.enterPart({ type: 'requirements' });
     checkRequirements(operator, tracked.module);
     tracked.enterPart(undefined);
+    await operator.memory.remember(tracked.module, signal);
     const request = { tracked, task, queue, isForced: tracked.state.isForcePending };
     const wasReady = operator.registry.hasBeenReady(task.module);
     const outcome = await operator.runner.run(request, signal);
     if (outcome.type === 'success') {
       runDependents(operator, tracked.module);
-      if (outcome.after === undefined) operator.memory.remember(tracked.module);
       if (!wasReady) runWaiting(operator, tracked.module);
     }
     return outcome;

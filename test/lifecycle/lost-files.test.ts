@@ -161,6 +161,30 @@ describeLifecycle((backend) => {
   });
 });
 
+describeLifecycle((backend) => {
+  test.each(['values.yaml', 'Chart.yaml'])(
+    'a module that was deployed and never succeeded is held when its %s is lost',
+    async (file) => {
+      const name = uniqueName();
+      await using made = await linkedWorld(backend(), [name], {});
+      const { world } = made;
+      const failing = shHook('afterHelm: 1', 'echo tried; exit 1');
+      await writeTree(join(world.directory, 'store', name), { 'hooks/after.sh': failing });
+      await world.start();
+      await world.log.until(() => world.log.printed.includes('tried'));
+      await world.stop();
+      await rm(join(world.directory, 'store', name, file));
+      await world.start();
+      await untilLooked(world, async () => {
+        const { stdout } = await runInWorld(world, 'status');
+        expect(stdout).toMatch(new RegExp(`module ${name} is held: .*${file}.*restore`));
+      });
+      expect(await world.get('configmaps', name)).toBeDefined();
+      expect(await world.helmCalls()).not.toContainEqual(expect.stringMatching(/^uninstall/));
+    },
+  );
+});
+
 /** Each damages a modules directory as a whole. */
 const TREE_DAMAGES: Readonly<Record<string, (world: string) => Promise<Repair>>> = {
   'its values.yaml is lost': async (world) => {

@@ -86,7 +86,7 @@ export function labSources(
 export const NO_MEMORY = {
   names: [],
   filesOf: () => undefined,
-  remember: () => undefined,
+  remember: () => Promise.resolve(),
   forget: () => undefined,
 };
 

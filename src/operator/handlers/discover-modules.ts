@@ -21,7 +21,7 @@ export interface DiscoveryPassParts {
   /** The newest valid content of the ConfigMap. */
   readonly configMapContent: () => ConfigMapContent;
   readonly sources: Pick<ModuleSources, 'discover'>;
-  /** Modules that ran successfully before the start. */
+  /** Modules that were run before the start. */
   readonly memory: Pick<ModuleMemory, 'names'>;
   readonly bindings: Pick<HookBindings, 'setSchedules'>;
   readonly journal: Pick<Journal, 'spanIn'>;
