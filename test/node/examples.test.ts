@@ -92,12 +92,13 @@ const TESTED: readonly Example[] = [
       },
     },
   },
+  { name: 'catalogue/300-platform', needsPython: true, ...GLOBAL },
   { name: 'catalogue/700-typescript-hook', ...GLOBAL },
 ];
 const MANIFESTS = 'catalogue/002-startup-global-high-availability';
 const CHART = 'catalogue/201-install-with-helm-chart';
-/** The program of batch-hook has to be built. */
-const OTHERS = [MANIFESTS, CHART, 'batch-hook', 'k9s'];
+/** The program of batch-hook has to be built, and the Dockerfiles have a test of their own. */
+const OTHERS = [MANIFESTS, CHART, 'batch-hook', 'dockerfiles', 'k9s'];
 describeNode('the examples in a pod, with the permissions that `rbac` prints there', (node) => {
   let shared: SharedNode;
   beforeAll(async () => {
