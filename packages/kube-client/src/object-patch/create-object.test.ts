@@ -110,6 +110,41 @@ test.each([
 });
 
 test.each([
+  ['an empty map', { data: {} }, {}],
+  ['an empty list', { data: { list: [] } }, { data: {} }],
+  ['empty maps in a map', { data: { a: { b: {} }, c: {} } }, {}],
+  ['an empty text, false and 0', { data: { text: '', flag: false, number: 0 } }, { data: {} }],
+  ['null for what the server sets', { data: { at: null } }, { data: { at: '2026-01-01T00:00:00Z' } }],
+  ['null', { data: null }, {}],
+])(
+  'Create knows its object after a lost response, when the API server does not store %s',
+  async (_what, ours, stored) => {
+    const { apply, seed } = await patchLab(timeOutFirst('POST'));
+    seed('a', stored);
+    expect(await apply(file({ operation: 'Create', object: configMap('a', ours) }))).toBe('applied');
+  },
+);
+
+test.each([
+  ['a map', { data: { a: {} } }, { data: { a: 'x' } }],
+  ['a map with content', { data: { a: { b: { c: 'x' } } } }, { data: { a: {} } }],
+  ['a list with content', { data: { a: ['x'] } }, { data: {} }],
+  ['an empty list', { data: { a: [] } }, { data: { a: ['x'] } }],
+  ['an empty text', { data: { a: '' } }, { data: { a: 'x' } }],
+  ['false', { data: { a: false } }, { data: { a: true } }],
+  ['0', { data: { a: 0 } }, { data: { a: 1 } }],
+])(
+  'Create does not take an object for its own that has something else than %s',
+  async (_what, ours, theirs) => {
+    const { apply, seed } = await patchLab(timeOutFirst('POST'));
+    seed('a', theirs);
+    expect(await apply(file({ operation: 'Create', object: configMap('a', ours) }))).toContain(
+      'an existing object with this name differs',
+    );
+  },
+);
+
+test.each([
   ['Create', 'posts again', '409 AlreadyExists'],
   ['CreateIfNotExists', 'succeeds', 'applied'],
 ])('%s %s after a lost response, when it may not read the object', async (operation, _does, outcome) => {

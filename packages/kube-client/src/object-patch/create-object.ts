@@ -152,18 +152,26 @@ function resourceVersionOf(object: unknown): unknown {
   return isObject(object) && isObject(object['metadata']) ? object['metadata']['resourceVersion'] : undefined;
 }
 
-/** Whether `actual` has all of `wanted`; it may have more, for instance defaults. */
+/**
+ * Whether `actual` has all of `wanted`. It may have more, for instance defaults, and lack what is empty: the API server
+ * leaves out most fields without content, and sets those that are null as if they were not there.
+ */
 function contains(actual: unknown, wanted: unknown): boolean {
   const left: (readonly [actual: unknown, wanted: unknown])[] = [[actual, wanted]];
   for (let pair = left.pop(); pair !== undefined; pair = left.pop()) {
     const [is, should] = pair;
+    if (should === null || (is === undefined && isEmpty(should))) continue;
     if (Array.isArray(should)) {
       if (!Array.isArray(is) || is.length !== should.length) return false;
       for (const [index, item] of should.entries()) left.push([is[index], item]);
     } else if (isObject(should)) {
-      if (!isObject(is)) return false;
-      for (const [key, value] of Object.entries(should)) left.push([is[key], value]);
+      if (is !== undefined && !isObject(is)) return false;
+      for (const [key, value] of Object.entries(should)) left.push([is?.[key], value]);
     } else if (stringifyJson(is) !== stringifyJson(should)) return false;
   }
   return true;
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === '' || value === false || value === 0 || (Array.isArray(value) && value.length === 0);
 }
