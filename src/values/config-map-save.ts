@@ -1,5 +1,6 @@
 import { hasCode, OperatorError } from '@addon-operator/base/errors';
 import { canonicalJson, type JsonObject } from '@addon-operator/json';
+import { pathBeyond } from '@addon-operator/json/depth';
 import {
   type ConfigMapRef,
   MAX_CONFIG_MAP_BYTES,
@@ -9,7 +10,7 @@ import {
   writeConfigMapData,
 } from '@addon-operator/kube-client/config-map-object';
 import { isOutrun, KubeApiError, type KubeClient } from '@addon-operator/kube-client/kube-client';
-import { dumpYaml } from '@addon-operator/yaml';
+import { dumpYaml, MAX_YAML_DEPTH } from '@addon-operator/yaml';
 import { parseSection } from './config-map-content.ts';
 import type { SectionKey } from './module-key.ts';
 
@@ -22,6 +23,7 @@ interface SavedSection {
 
 const MAX_ATTEMPTS = 6;
 const INDENT = 4;
+const SHOWN_STEPS = 5;
 
 /**
  * Changes one section of the ConfigMap, based on its current content, and keeps all other keys.
@@ -30,7 +32,7 @@ const INDENT = 4;
  * @param change the section as it is (`{}` if absent) to the section as it shall be; what it throws ends the save
  * @param isCreated whether a ConfigMap that does not exist is made
  * @returns undefined when there is no ConfigMap and none is made
- * @throws OperatorError CONFIG_MAP_INVALID when the section cannot be understood or the ConfigMap would exceed 1 MiB,
+ * @throws OperatorError CONFIG_MAP_INVALID when the section cannot be understood, is nested deeper than it can be read, or the ConfigMap would exceed 1 MiB,
  *   CONFIG_MAP_CONFLICT when others were faster six times in a row, KUBE_API or KUBE_UNREACHABLE
  */
 export async function saveSection(
@@ -53,6 +55,7 @@ export async function saveSection(
     }
     const changed = change(section);
     if (canonicalJson(changed) === canonicalJson(section)) return { section, resourceVersion: undefined };
+    checkDepth(key, ref.name, changed);
     const changedText = dumpYaml(changed, INDENT);
     try {
       const data = { ...current?.data, [key]: changedText };
@@ -66,6 +69,15 @@ export async function saveSection(
       unconfirmed = isUnknown ? changedText : undefined;
     }
   }
+}
+
+function checkDepth(key: SectionKey, name: string, section: JsonObject): void {
+  const path = pathBeyond(section, MAX_YAML_DEPTH);
+  if (path === undefined) return;
+  throw new OperatorError(
+    'CONFIG_MAP_INVALID',
+    `cannot save '${key}' into ConfigMap '${name}': values are nested deeper than the ${MAX_YAML_DEPTH} levels that can be read again, below ${path.slice(0, SHOWN_STEPS).join('.')}`,
+  );
 }
 
 function checkSize(

@@ -1,4 +1,4 @@
-import type { Json } from '@addon-operator/json';
+import { type Json, parseJson } from '@addon-operator/json';
 import { beforeEach, expect, test } from 'vitest';
 import { ConfigMapLab, until } from '../../test/support/config-map-lab.ts';
 import type { ModuleName } from './module-key.ts';
@@ -168,6 +168,14 @@ test.each<{
     operation: add('/web/b', 1),
     code: 'CONFIG_MAP_INVALID',
     message: "bad yaml at key 'web'",
+  },
+  {
+    name: 'more levels than can be read again',
+    data: { web: 'a: 1' },
+    operation: add('/web/b', parseJson(`${'['.repeat(100)}${']'.repeat(100)}`) as Json),
+    code: 'CONFIG_MAP_INVALID',
+    message:
+      "cannot save 'web' into ConfigMap 'addon-operator': values are nested deeper than the 100 levels that can be read again, below b.0.0.0.0",
   },
   {
     name: 'more than a ConfigMap can hold',

@@ -1,3 +1,4 @@
+import { parseJson, stringifyJson } from '@addon-operator/json';
 import { array, assert, constantFrom, dictionary, pre, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
 import { factsOf, isPermanent, messageOf, OperatorError, retryAfterOf } from './errors.ts';
@@ -55,6 +56,21 @@ test('data() hides in every text of plain data and leaves the rest as it is', ()
   });
   const same = { a: 1 };
   expect(new Redactor().data(same)).toBe(same);
+});
+
+test.each([
+  ['maps', '{"a":', '}'],
+  ['lists', '[', ']'],
+])('data() and json() hide below 10,000 levels of %s', (_what, open, close) => {
+  const redactor = redactorOf('hunter2');
+  const deep = (text: string) => open.repeat(10_000) + JSON.stringify(text) + close.repeat(10_000);
+  expect(redactor.json(deep('hunter2')) === deep('***')).toBe(true);
+  expect(stringifyJson(redactor.data(parseJson(deep('hunter2')))) === deep('***')).toBe(true);
+});
+
+test('data() keeps a key that every object inherits', () => {
+  const value = JSON.parse('{"__proto__": {"a": "hunter2"}}') as object;
+  expect(JSON.stringify(redactorOf('hunter2').data(value))).toBe('{"__proto__":{"a":"***"}}');
 });
 
 test('each of very many secrets in use is hidden, and the last 1,000 that are not in use any more', () => {

@@ -1,4 +1,4 @@
-import { isObject, parseJson } from '@addon-operator/json';
+import { isObject, parseJson, stringifyJson } from '@addon-operator/json';
 import { unescaped } from './decoded-text.ts';
 import { factsOf, isPermanent, messageOf, OperatorError, retryAfterOf } from './errors.ts';
 import { SecretFinder } from './secret-finder.ts';
@@ -64,21 +64,39 @@ export class Redactor {
     return done === 0 ? text : result + text.slice(done);
   }
 
-  /** The same for all texts and keys in plain data; the value itself when there is nothing to hide. */
+  /** The same for all texts and keys in plain data, at any depth; the value itself when there is nothing to hide. */
   data(value: unknown): unknown {
     if (this.isEmpty) return value;
-    if (typeof value === 'string') return this.text(value);
-    if (Array.isArray(value)) return value.map((item: unknown) => this.data(item));
-    if (!isPlain(value)) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [this.text(key), this.data(item)]));
+    const left: (readonly [source: object, copy: object])[] = [];
+    const copyOf = (source: unknown): unknown => {
+      if (typeof source === 'string') return this.text(source);
+      if (!Array.isArray(source) && !isPlain(source)) return source;
+      const copy = Array.isArray(source) ? [] : {};
+      left.push([source, copy]);
+      return copy;
+    };
+    const root = copyOf(value);
+    for (let next = left.pop(); next !== undefined; next = left.pop()) {
+      const [source, copy] = next;
+      if (Array.isArray(copy)) for (const item of source as unknown[]) copy.push(copyOf(item));
+      else for (const [key, item] of Object.entries(source)) put(copy, this.text(key), copyOf(item));
+    }
+    return root;
   }
 
   /** JSON whose strings and keys are masked as `data` does, so that it stays JSON for any secret; the same string if there are none. */
   json(json: string): string {
     // One look at the whole shows that there is nothing to mask in its strings, which is nearly always so.
     if (this.isEmpty || this.#finder.find(unescaped(json)).length === 0) return json;
-    return JSON.stringify(this.data(parseJson(json)));
+    return stringifyJson(this.data(parseJson(json)));
   }
+}
+
+/** Sets an own property, whatever it is called. */
+function put(object: object, key: string, value: unknown): void {
+  if (key === '__proto__')
+    Object.defineProperty(object, key, { value, configurable: true, enumerable: true, writable: true });
+  else (object as Record<string, unknown>)[key] = value;
 }
 
 function isPlain(value: unknown): value is Record<string, unknown> {

@@ -1,4 +1,4 @@
-import { canonicalJson, type Json } from '@addon-operator/json';
+import { canonicalJson, type Json, parseJson, stringifyJson } from '@addon-operator/json';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dumpYaml, parseYaml } from './yaml.ts';
@@ -185,6 +185,14 @@ const { values } = fc.letrec<{ values: Json }>((tie) => ({
     fc.dictionary(text, tie('values'), { maxKeys: 4 }),
   ),
 }));
+
+test('dumpYaml() writes what is nested deeper than any reader allows as JSON, at any depth', () => {
+  const nested = (levels: number): Json =>
+    parseJson('{"b":'.repeat(levels) + '1' + '}'.repeat(levels)) as Json;
+  expect(dumpYaml(nested(100), 2).split('\n')).toHaveLength(101);
+  for (const levels of [101, 10_000])
+    expect(dumpYaml(nested(levels), 2) === `${stringifyJson(nested(levels))}\n`).toBe(true);
+});
 
 test('what dumpYaml() writes means the same to every reader', () => {
   fc.assert(

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { withoutByteOrderMark } from '@addon-operator/base/byte-order-mark';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
-import { isObject, isRawJson, type Json } from '@addon-operator/json';
+import { canonicalJson, isObject, isRawJson, type Json } from '@addon-operator/json';
+import { pathBeyond } from '@addon-operator/json/depth';
 import { dump, type Event, parseEvents, YAMLException } from 'js-yaml';
 import { buildDocument } from './yaml-builder.ts';
 import { readFlowAtAnyColumn } from './yaml-flow-columns.ts';
@@ -20,7 +21,7 @@ interface YamlText {
   readonly hasMoreDocuments: boolean;
 }
 
-const MAX_DEPTH = 100;
+export const MAX_YAML_DEPTH = 100;
 const ADVICE = {
   characters: 'keep large data in files of the chart, which templates read with .Files.Get',
   marks: 'split the file, or keep large data in files of the chart',
@@ -42,7 +43,7 @@ export function parseYaml(content: string, options: YamlOptions): YamlText {
     if (size !== undefined) throw new YamlProblem(`${describeYamlSize(size, text)}; ${ADVICE[size]}`, 0);
     const read = readEvents(text);
     parsed = read.parsed;
-    return buildDocument(parsed, read.events, { ...options, maxDepth: MAX_DEPTH });
+    return buildDocument(parsed, read.events, { ...options, maxDepth: MAX_YAML_DEPTH });
   } catch (error) {
     if (!(error instanceof YamlProblem)) throw error;
     const line = parsed.slice(0, error.offset).split('\n').length;
@@ -57,7 +58,7 @@ function readEvents(text: string): { readonly parsed: string; readonly events: r
   try {
     return readFlowAtAnyColumn(text, (parsed) => ({
       parsed,
-      events: parseEvents(parsed, { maxDepth: MAX_DEPTH }),
+      events: parseEvents(parsed, { maxDepth: MAX_YAML_DEPTH }),
     }));
   } catch (error) {
     const isYaml = error instanceof YAMLException;
@@ -82,11 +83,12 @@ export function parseHelmYaml(text: string, source = 'rendered manifest'): unkno
 
 /**
  * YAML with sorted keys and without anchors. Texts that any YAML version reads as something else are quoted, so every
- * reader gets the same data back.
+ * reader gets the same data back. What is nested beyond 100 levels is written as JSON, which is YAML too.
  *
  * @param indent spaces per level
  */
 export function dumpYaml(value: Json, indent: number): string {
+  if (pathBeyond(value, MAX_YAML_DEPTH) !== undefined) return `${canonicalJson(value)}\n`;
   // The writer knows no exact numbers, so they pass it as words that nothing else contains.
   const mark = `exact-${randomUUID()}-`;
   const text = dump(withMarkedNumbers(value, mark), { indent, sortKeys: true, noRefs: true, lineWidth: -1 });
