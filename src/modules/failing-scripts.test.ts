@@ -142,7 +142,7 @@ test.each<[what: string, world: World, enabled: readonly string[], undecided: re
     {
       scripts: { a: 'fails' },
       deployed: ['a'],
-      fields: { refusal: { type: 'gone', reason: 'gone', remedy: 'restore it' } },
+      fields: { refusal: { type: 'gone', lost: 'directory', reason: 'gone', remedy: 'restore it' } },
     },
     ['a'],
     [],

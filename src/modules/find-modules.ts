@@ -253,8 +253,9 @@ async function lostDirectory(
   if (!(await before.known()).has(name)) return undefined;
   return {
     type: 'gone',
+    lost: 'directory',
     reason: `its directory ${entry} ${content.problem}`,
-    remedy: `restore ${entry}, then the module continues by itself`,
+    remedy: `restore ${entry}, then the module continues by itself; to remove the module, delete ${entry} and restart the operator`,
   };
 }
 
@@ -269,6 +270,7 @@ async function withLostFiles(module: Module, before: ModulesBefore | undefined):
   if (lost === '') return module;
   const refusal: Refusal = {
     type: 'gone',
+    lost: 'files',
     reason: `${lost} of ${source} was there when it was last run and is missing or empty, while its other files are as they were`,
     remedy: `restore ${lost} in ${source}, or confirm that it was removed on purpose: \`${CONFIRM_FILES_COMMAND} ${name}\``,
   };

@@ -71,7 +71,12 @@ test.each<Sources>([{}, { configMap: F, script: T }, { common: F, script: T }])(
 );
 
 test('discoverModules() runs no script of a module whose files are gone, and keeps it while it is deployed', async () => {
-  const refusal = { type: 'gone', reason: 'its directory is gone', remedy: 'restore it' } as const;
+  const refusal = {
+    type: 'gone',
+    lost: 'directory',
+    reason: 'its directory is gone',
+    remedy: 'restore it',
+  } as const;
   const input = { ...inputFor({ own: T, script: F }), deployed: new Set(['web' as ModuleName]) };
   const modules = input.modules.map((module) => ({ ...module, refusal }));
   const { enabled } = await discoverModules({ ...input, modules }, noScript, NEVER);

@@ -14,7 +14,12 @@ export type Refusal =
   /** The policy does not admit it: nothing was read from its directory. */
   | { readonly type: 'unauthorized'; readonly reason: string }
   /** Its directory is gone or cannot be read, or files are missing that it had when it was last run. */
-  | { readonly type: 'gone'; readonly reason: string; readonly remedy: string }
+  | {
+      readonly type: 'gone';
+      readonly lost: 'directory' | 'files';
+      readonly reason: string;
+      readonly remedy: string;
+    }
   /** A file of it cannot be used. */
   | { readonly type: 'invalid'; readonly reason: string; readonly remedy: string }
   /** It is one of modules that require each other in a cycle, or requires one of them. */

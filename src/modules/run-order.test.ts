@@ -74,7 +74,7 @@ test('inRunOrder() decides anew which modules are part of a cycle, and keeps oth
   const [first, ...others] = inRunOrder(modulesOf({ '1-a': ['b'], '2-b': ['a'] }));
   const mended = [{ ...first, manifest: NO_MANIFEST } as Ordered, ...others];
   expect(inRunOrder(mended).map(({ refusal }) => refusal)).toEqual([undefined, undefined]);
-  const gone = { type: 'gone', reason: 'gone', remedy: 'restore it' } as const;
+  const gone = { type: 'gone', lost: 'directory', reason: 'gone', remedy: 'restore it' } as const;
   const kept = inRunOrder(modulesOf({ '1-a': ['a'] }).map((module) => ({ ...module, refusal: gone })));
   expect(kept[0]?.refusal).toBe(gone);
 });

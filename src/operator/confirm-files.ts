@@ -1,23 +1,37 @@
 import type { Logger } from '@addon-operator/base/log';
+import type { ConvergeState } from './converge-state.ts';
 import type { ModuleMemory } from './module-memory.ts';
 import type { ModuleRegistry } from './module-registry.ts';
+import { heldText } from './purge-guard.ts';
 import type { TaskRouter } from './task-router.ts';
 import { FILES_CHANGED } from './tasks.ts';
 
 export interface ConfirmFilesParts {
   readonly registry: Pick<ModuleRegistry, 'find'>;
-  readonly memory: Pick<ModuleMemory, 'filesOf' | 'forget'>;
+  readonly converge: Pick<ConvergeState, 'purge'>;
+  readonly memory: Pick<ModuleMemory, 'forget'>;
   readonly router: { readonly main: Pick<TaskRouter['main'], 'prepend' | 'cutDelay'> };
   readonly log: Logger;
 }
 
-/** Takes the files that a module has now for all that it is meant to have. Returns whether it was held for missing ones. */
-export function confirmFiles({ registry, memory, router, log }: ConfirmFilesParts, name: string): boolean {
-  const module = registry.find(name);
-  if (module?.refusal?.type !== 'gone' || module.entries === undefined) return false;
-  log.warn({ module: name, reason: module.refusal.reason }, 'Missing files of the module are confirmed');
+/**
+ * Takes the files that a module has now for all that it is meant to have. Where nothing of it can be read there are none: that
+ * is a decision about the module, which is made in another way.
+ *
+ * @returns why nothing is confirmed, and what to do instead; undefined when it is done
+ */
+export function confirmFiles(operator: ConfirmFilesParts, name: string): string | undefined {
+  const { registry, converge, memory, router, log } = operator;
+  const { purge } = converge;
+  if (typeof purge !== 'string' && purge.releases.includes(name))
+    return `no file of module ${name} can be confirmed, as it has no directory; ${heldText(purge)}`;
+  const refusal = registry.find(name)?.refusal;
+  if (refusal?.type !== 'gone') return `no files of module ${name} are missing`;
+  const { lost, reason, remedy } = refusal;
+  if (lost === 'directory') return `no file of module ${name} can be confirmed: ${reason}; ${remedy}`;
+  log.warn({ module: name, reason }, 'Missing files of the module are confirmed');
   memory.forget(name);
   router.main.prepend({ type: 'ReloadFiles', saved: [], modules: new Set([name]), trigger: FILES_CHANGED });
   router.main.cutDelay();
-  return true;
+  return undefined;
 }

@@ -223,6 +223,7 @@ function vanishedModules(
       ...module,
       refusal: {
         type: 'gone',
+        lost: 'directory',
         reason: `its directory ${entryOf(module)} is gone`,
         remedy: `restore it in ${modulesDirs.join(' or ')}, or restart the operator, which removes the releases of modules without a directory`,
       },

@@ -13,8 +13,8 @@ export interface ReleaseCommands {
    * @throws what the API client throws
    */
   confirmPurge(signal: AbortSignal): Promise<readonly string[]>;
-  /** Takes the files that a module has now for all that it is meant to have. Returns whether it was held for missing ones. */
-  confirmFiles(module: string): boolean;
+  /** Takes the files that a module has now for all that it is meant to have. Returns why not; undefined when it is done. */
+  confirmFiles(module: string): string | undefined;
   /** Takes over a release, and runs what waits for it. @throws what the API client throws */
   unlock(release: string, signal: AbortSignal): Promise<UnlockOutcome>;
 }
@@ -31,9 +31,10 @@ export async function confirmPurgeResponse(
 
 /** Lets a module run without files that are missing. */
 export function confirmFilesResponse(releases: ReleaseCommands, module: string): RouteResponse {
-  return releases.confirmFiles(module)
+  const problem = releases.confirmFiles(module);
+  return problem === undefined
     ? textResponse(`module ${module} is run with the files that it has now\n`)
-    : errorResponse(409, 'REQUEST_REFUSED', `no files of module ${module} are missing`);
+    : errorResponse(409, 'REQUEST_REFUSED', problem);
 }
 
 /** Takes over the release of a module; the directory of the module may be gone. */

@@ -149,6 +149,12 @@ describeLifecycle((backend) => {
         for (const name of lost) await untilStatus(world, name, { conditions });
         for (const name of names)
           expect({ context, object: await world.get('configmaps', name) }).toHaveProperty('object.data');
+        // Of a directory there are no files to confirm; of single ones, see the histories of files.
+        if (damage.includes('director') || damage.includes('link')) {
+          const { exitCode, stderr } = await runInWorld(world, 'module', 'confirm-files', names[0] ?? '');
+          expect({ context, exitCode }).toEqual({ context, exitCode: 1 });
+          expect(stderr).toMatch(/can be confirmed: .*restore .*to remove the module, delete/);
+        }
         for (const repair of repairs) await repair();
         await untilLooked(world, async () => {
           const { stdout } = await runInWorld(world, 'status');
