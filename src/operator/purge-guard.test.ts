@@ -47,7 +47,16 @@ test.each<[string, Partial<PurgeFacts>, 'purge' | 'hold']>([
     { directories: [other], present: 0 },
     'hold',
   ],
-  ['another directory is configured, and it has one of them', { directories: [other] }, 'purge'],
+  [
+    'another directory is configured, and it has new modules alone, with releases by now',
+    { directories: [other], present: 1 },
+    'hold',
+  ],
+  [
+    'another directory is configured, and it has one of them',
+    { directories: [{ path: '/more', modules: ['web', 'db'] }] },
+    'purge',
+  ],
   ['a directory was added', { directories: [full, other] }, 'purge'],
   [
     'all directories are empty and no release is owned',

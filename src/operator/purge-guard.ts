@@ -64,9 +64,15 @@ function accidentOf(facts: PurgeFacts): string | undefined {
     return remembered === undefined && directories.length > 0
       ? emptiedText(directories.map(({ path }) => path))
       : `there are no modules in ${paths || 'any directory'}, and there are releases of this operator`;
-  if (remembered !== undefined && present === 0)
-    return `the modules directories have changed (before: ${remembered.map(({ path }) => path).join(', ')}), and ${paths} contains none of the modules with releases`;
+  if (remembered !== undefined && (present === 0 || !shareModules(directories, remembered)))
+    return `the modules directories have changed (before: ${remembered.map(({ path }) => path).join(', ')}), and ${paths} contains none of the modules that had releases before`;
   return undefined;
+}
+
+/** New modules have releases of their own by now, which prove nothing. */
+function shareModules(a: readonly ModulesDirectory[], b: readonly ModulesDirectory[]): boolean {
+  const names = new Set(b.flatMap(({ modules }) => modules));
+  return a.some(({ modules }) => modules.some((name) => names.has(name)));
 }
 
 function emptiedText(paths: readonly string[]): string {
