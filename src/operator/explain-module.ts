@@ -53,9 +53,8 @@ export function moduleStates(operator: Explained): readonly ModuleState[] {
   return operator.registry.modules.map((module) => {
     const { name } = module;
     const places = queued.get(name) ?? [];
-    const [own, paused] = [statusOf(operator, name, places), pauseOf(operator, name)];
-    const status = own === 'ready' && isHeldUp(operator, name, places, obstacles) ? 'held-up' : own;
-    return { module, status, ...decisionOf(operator, name), paused, places, queued };
+    const status = shownStatusOf(operator, name, places, obstacles);
+    return { module, status, ...decisionOf(operator, name), paused: pauseOf(operator, name), places, queued };
   });
 }
 
@@ -87,7 +86,7 @@ export function summarizeStates(
       path: module.source ?? path,
       nextReconcileAt: timeOrNull(operator.router.requeues.dueMs(name)),
       drift: driftOf(operator, name),
-      requires: requirementsOf(operator, module, queued),
+      requires: requirementsOf(operator, module, queued, obstacles),
       step: stepOf(operator, name),
       ...heldBy(operator, status, name),
     };
@@ -128,7 +127,7 @@ export function explainModule(
   queued: PlacesByModule = placesByModule(operator),
   common: CommonObstacles = commonObstacles(operator),
 ): ModuleExplanation {
-  const facts = factsOf(operator, module, releases, queued);
+  const facts = factsOf(operator, module, releases, queued, common);
   const obstacles = obstaclesOf(operator, module.name, queued.get(module.name) ?? [], common);
   return withCauses(facts, obstacles);
 }
@@ -148,6 +147,7 @@ function factsOf(
   module: Module,
   releases: readonly ReleaseInCluster[],
   queued: PlacesByModule,
+  common: CommonObstacles,
 ): Omit<ModuleExplanation, 'causes' | 'phase'> {
   const { name, order, path, source, manifest } = module;
   const places = queued.get(name) ?? [];
@@ -168,7 +168,7 @@ function factsOf(
     path: source ?? path,
     version: module.version ?? null,
     deletionPolicy: manifest.deletionPolicy,
-    requires: requirementsOf(operator, module, queued),
+    requires: requirementsOf(operator, module, queued, common),
     ...saidByAuthor(operator, module),
     step: stepOf(operator, name),
     waitsFor: waits.map(({ text }) => text),
@@ -187,6 +187,7 @@ function requirementsOf(
   operator: Explained,
   module: Module,
   queued: PlacesByModule,
+  common: CommonObstacles,
 ): ModuleExplanation['requires'] {
   const { registry } = operator;
   const facts = {
@@ -199,7 +200,7 @@ function requirementsOf(
     name,
     range: version ?? null,
     isOptional,
-    status: isKnown(operator, name) ? statusOf(operator, name, queued.get(name) ?? []) : null,
+    status: isKnown(operator, name) ? shownStatusOf(operator, name, queued.get(name) ?? [], common) : null,
     // Before the first discovery no module is enabled yet.
     unmet: registry.discovery === undefined ? null : (unmetOf(module, name, facts) ?? null),
   }));
@@ -290,6 +291,17 @@ function statusOf(operator: Explained, name: ModuleName, places: readonly Place[
   const tracked = operator.registry.tracked.get(name);
   if (tracked?.stall !== undefined || failedPlaceOf(places) !== undefined) return 'failing';
   return tracked?.phase === 'ready' && tracked.readiness?.type !== 'not-ready' ? 'ready' : 'starting';
+}
+
+/** The status as lists show it: held up, if something keeps a module that is ready from following changes. */
+function shownStatusOf(
+  operator: Explained,
+  name: ModuleName,
+  places: readonly Place[],
+  common: CommonObstacles,
+): ModuleStatus {
+  const own = statusOf(operator, name, places);
+  return own === 'ready' && isHeldUp(operator, name, places, common) ? 'held-up' : own;
 }
 
 function isKnown({ registry }: Explained, name: ModuleName): boolean {

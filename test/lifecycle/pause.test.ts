@@ -246,7 +246,8 @@ echo '{"op":"add","path":"/web/seen","value":true}' > "$VALUES_JSON_PATCH_PATH"`
   test('explain and the list of all modules name what blocks discovery', async () => {
     await using world = await World.create(backend(), {
       modules: {
-        'values.yaml': 'webEnabled: true\n',
+        'values.yaml': 'webEnabled: true\nlateEnabled: true\n',
+        '002-late/module.yaml': 'requires: [{name: web}]\n',
         '001-web/enabled':
           '#!/bin/sh\n[ -e "$WORLD/broken" ] && echo "no licence" >&2 && exit 1\necho true > "$MODULE_ENABLED_RESULT"\n',
         '001-web/hooks/hook.sh': SAYS('web'),
@@ -273,6 +274,7 @@ echo '{"op":"add","path":"/web/seen","value":true}' > "$VALUES_JSON_PATCH_PATH"`
     await world.putConfig({ global: 'a: 1\n' });
     await world.untilDelayed();
     expect(await explain(world, 'web')).toMatchObject({ status: 'held-up', waitsFor: [obstacle] });
+    expect(await explain(world, 'late')).toMatchObject({ requires: [{ name: 'web', status: 'held-up' }] });
     await world.expel('broken');
     await world.passDelay();
     await world.log.untilPrinted('web beforeHelm', 2);
