@@ -42,7 +42,7 @@ Converged in 2.3 s: 2 modules, 1 global hook
   web       0.1.0  2         -
   reloader  -      -         hooks/a.mjs, hooks/b.sh
   late is not enabled: no CRD
-  evil is not authorized: it is not signed
+  evil does not run: not authorized: it is not signed
   global hooks: facts.mjs
 
   status       all is well: 2 modules ready, nothing to do

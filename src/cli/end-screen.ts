@@ -15,7 +15,7 @@ export interface EndFacts {
     readonly hooks: readonly string[];
   }[];
   readonly disabled: readonly { readonly name: string; readonly reason: string }[];
-  /** Enabled, and not authorized to run. */
+  /** Enabled, and not authorized, or held for another reason. */
   readonly refused: readonly { readonly name: string; readonly reason: string }[];
   readonly globalHooks: readonly string[];
   readonly globalHooksDir: string;
@@ -67,7 +67,7 @@ export function summaryScreen(facts: EndFacts, paint: Paint): string {
     ...disabled.map(({ name, reason }) =>
       paint('dim', escapeControls(`  ${name} is not enabled${reason === '' ? '' : `: ${reason}`}`)),
     ),
-    ...refused.map(({ name, reason }) => paint('red', escapeControls(`  ${name} is ${reason}`))),
+    ...refused.map(({ name, reason }) => paint('red', escapeControls(`  ${name} does not run: ${reason}`))),
     `  global hooks: ${escapeControls(globalHooks.join(', ') || 'none')}`,
     '',
     `  status       ${escapeControls(facts.status)}`,

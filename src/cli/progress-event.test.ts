@@ -50,6 +50,16 @@ test.each<[LogRecord['level'], string, LogFields, ProgressEvent | undefined]>([
     { type: 'notice', isError: false, text: 'file is not executable (path: /a, fix: chmod +x /a)' },
   ],
   [
+    'warn',
+    'keys are ignored',
+    { module: 'web', ignored: ['a: unknown key', 'tags: expected a list of strings, got "x"'] },
+    {
+      type: 'notice',
+      isError: false,
+      text: 'keys are ignored (module: web, ignored: a: unknown key; tags: expected a list of strings, got "x")',
+    },
+  ],
+  [
     'fatal',
     'the daemon cannot start',
     { error: new Error('no port', { cause: 'busy' }) },

@@ -132,7 +132,18 @@ function text(fields: LogFields, name: string): string {
 /** What the log puts before the fields of records that hooks print. */
 const HOOK_FIELD = 'hook_';
 
-const SHOWN_FIELDS = ['module', 'hook', 'path', 'registered', 'error', 'reason', 'fix', 'keys', 'unloaded'];
+const SHOWN_FIELDS = [
+  'module',
+  'hook',
+  'path',
+  'registered',
+  'error',
+  'reason',
+  'fix',
+  'keys',
+  'unloaded',
+  'ignored',
+];
 
 function noticeText(message: string, fields: LogFields): string {
   const details = SHOWN_FIELDS.flatMap((name) => {
@@ -145,5 +156,6 @@ function noticeText(message: string, fields: LogFields): string {
 
 function plainText(value: unknown): string {
   if (value instanceof Error) return errorText(value);
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.join('; ');
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
