@@ -106,7 +106,7 @@ async function walk(
     } else if (!name.startsWith('.') && name.endsWith(HTTP_EXTENSION) && !isDirectory(path)) {
       found.push({ path, transport: 'http' });
     } else if (!name.startsWith('.') && !SKIPPED_EXTENSIONS.some((extension) => name.endsWith(extension))) {
-      if (stats.isSymbolicLink() && isDirectory(path)) {
+      if (stats.isSymbolicLink() && (isDirectory(path) || name === VENV)) {
         log.debug({ path }, 'symlink to a directory among hooks is ignored');
       } else if (isScriptName(name) && isInProcessHook(await textOf(path))) {
         found.push({ path, transport: 'in-process' });

@@ -48,6 +48,21 @@ test('findVenv() names an environment without an interpreter, and where a link t
   );
 });
 
+test('findVenv() names a link to an environment that does not exist, and findHooks() takes it for no hook', async () => {
+  await symlink('/opt/none', join(root, 'venv'));
+  const hook = await file('a.py');
+  expect(findVenv(hook, root)?.problem).toContain(
+    `${root}/venv is a link to /opt/none, which does not exist`,
+  );
+  const found = await findHooks(root, { type: 'global' }, silentLogger);
+  expect(found.map(({ path }) => path)).toEqual([hook]);
+});
+
+test('findVenv() takes no file for a virtual environment', async () => {
+  await file('venv');
+  expect(findVenv(await file('a.py'), root)).toBeUndefined();
+});
+
 test('hookCommand() sets PYTHONHOME for an environment with its own standard library only', async () => {
   await file('venv/bin/python3');
   const command = () =>

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readlinkSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { dirname, extname, join, relative } from 'node:path';
 
 /** The name of a directory with a virtual environment. */
@@ -31,7 +31,9 @@ export function findVenv(hookPath: string, hooksRoot: string): PythonVenv | unde
   if (extname(hookPath) !== '.py') return undefined;
   for (let directory = dirname(hookPath); ; directory = dirname(directory)) {
     const path = join(directory, VENV);
-    if (existsSync(path)) return readVenv(path);
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    // A link that leads nowhere counts: the hook was written for what it led to.
+    if (stats?.isDirectory() || stats?.isSymbolicLink()) return readVenv(path);
     if (relative(hooksRoot, directory) === '' || directory === dirname(directory)) return undefined;
   }
 }
@@ -60,8 +62,9 @@ function readVenv(path: string): PythonVenv {
 
 function problemOf(path: string, interpreter: string): string {
   const create = `create it with \`python3 -m venv ${path}\`, in the image that the operator runs in, or remove the directory`;
+  const broken = existsSync(path) ? interpreter : path;
   try {
-    return `${interpreter} is a link to ${readlinkSync(interpreter)}, which does not exist: ${create}`;
+    return `${broken} is a link to ${readlinkSync(broken)}, which does not exist: ${create}`;
   } catch {
     return `the virtual environment ${path} has no ${INTERPRETER}: ${create}`;
   }
