@@ -73,6 +73,16 @@ test('readContent() copies what it reads, for us alone and without the signature
   expect(modes).toEqual([0o700, 0o500, 0o400]);
 });
 
+test('readContent() copies an empty directory that a link leads to, as lib64 of a virtual environment does', async () => {
+  mkdirSync(join(module, 'venv', 'lib'), { recursive: true });
+  mkdirSync(join(module, 'venv', 'include'));
+  symlinkSync('lib/', join(module, 'venv', 'lib64'));
+  const copyTo = mkdtempSync(join(root, 'copy-'));
+  const content = await readContent(module, { copyTo }, never);
+  expect(await readContent(copyTo, {}, never)).toEqual(content);
+  expect(readdirSync(join(copyTo, 'venv')).toSorted()).toEqual(['lib', 'lib64']);
+});
+
 test('readContent() copies files that are larger than its buffer', async () => {
   const bytes = Buffer.alloc(700_000, 'abc');
   writeFileSync(join(module, 'large'), bytes);

@@ -58,12 +58,14 @@ export async function readContent(
     limits: options.limits ?? CONTENT_LIMITS,
     list: options.list ?? opendir,
     paths: new Set(),
+    directories: new Set(),
     entries: [],
     bytes: 0,
     signal,
   };
   try {
     await readDirectory(walk, '');
+    await copyLinkedDirectories(walk);
     await refuseLinksOut(walk);
   } catch (cause) {
     signal.throwIfAborted();
@@ -90,6 +92,7 @@ interface Walk {
   readonly list: NonNullable<ReadContentOptions['list']>;
   /** All that was found so far. */
   readonly paths: Set<string>;
+  readonly directories: Set<string>;
   readonly entries: ContentEntry[];
   bytes: number;
   readonly signal: AbortSignal;
@@ -103,8 +106,10 @@ async function readDirectory(walk: Walk, below: string): Promise<void> {
   for (const path of await listDirectory(walk, below)) {
     walk.signal.throwIfAborted();
     const stats = await lstat(join(walk.directory, path));
-    if (stats.isDirectory()) await readDirectory(walk, path);
-    else if (stats.isSymbolicLink()) walk.entries.push(await readLink(walk, path));
+    if (stats.isDirectory()) {
+      walk.directories.add(path);
+      await readDirectory(walk, path);
+    } else if (stats.isSymbolicLink()) walk.entries.push(await readLink(walk, path));
     else walk.entries.push(await readFile(walk, path));
   }
 }
@@ -137,6 +142,15 @@ async function readLink({ directory, copyTo }: Walk, path: string): Promise<Cont
     await symlink(link, join(copyTo, path));
   }
   return { path, link };
+}
+
+/** A copy has directories for the files in them. One that has none may be where a link leads. */
+async function copyLinkedDirectories({ copyTo, entries, directories }: Walk): Promise<void> {
+  if (copyTo === undefined) return;
+  for (const entry of entries) {
+    const target = 'link' in entry ? normalize(join(dirname(entry.path), entry.link)).replace(/\/$/, '') : '';
+    if (directories.has(target)) await mkdir(join(copyTo, target), { recursive: true, mode: 0o700 });
+  }
 }
 
 function isOutside(relative: string): boolean {
