@@ -30,7 +30,16 @@ test('unmetRequirement() is undefined when what is required is enabled in a fitt
   expect(unmet({ range: '^1.2.0', version: '1.3.0-rc.1' })).toBeUndefined();
 });
 
+test.each(['>=0.0.0', '>=0', '*', '>=0.0.0 || <3'])(
+  'unmetRequirement() takes no version for one in %s',
+  (range) => {
+    expect(unmet({ range })).toBeUndefined();
+  },
+);
+
 test.each<[Case, string]>([
+  [{ range: '>=0.0.1' }, 'but its version is unknown'],
+  [{ range: '<99 || >=100' }, 'but its version is unknown'],
   [{ isMissing: true }, 'requires module db, which does not exist'],
   [{ isEnabled: false }, 'requires module db, which is disabled'],
   [{ range: '>=2', version: '1.9.9' }, 'requires module db in version >=2, but it has version 1.9.9'],

@@ -1,5 +1,6 @@
 import coerce from 'semver/functions/coerce.js';
 import satisfies from 'semver/functions/satisfies.js';
+import subset from 'semver/ranges/subset.js';
 import type { ModuleName } from '../values/module-key.ts';
 import type { Hold, Module } from './module.ts';
 import type { Requirement } from './requirement.ts';
@@ -93,11 +94,12 @@ function problemWith(
     return unlessOptional(refusal === 'unauthorized' ? 'unauthorized' : 'held', REFUSED[refusal]);
   if (range === undefined) return undefined;
   const wanted = `requires module ${name} in version ${range}`;
-  if (other.version === undefined)
+  if (other.version === undefined && !subset('*', range))
     return {
       type: 'version-unknown',
       text: `${wanted}, but its version is unknown: set it in module.yaml or Chart.yaml`,
     };
-  if (satisfies(other.version, range, { includePrerelease: true })) return undefined;
+  if (other.version === undefined || satisfies(other.version, range, { includePrerelease: true }))
+    return undefined;
   return { type: 'version', text: `${wanted}, but it has version ${other.version}` };
 }
