@@ -60,6 +60,16 @@ test.each<[LogRecord['level'], string, LogFields, ProgressEvent | undefined]>([
     },
   ],
   [
+    'warn',
+    'there are no modules',
+    { modulesDirs: ['/a', '/b'], globalHooksDir: '/hooks' },
+    {
+      type: 'notice',
+      isError: false,
+      text: 'there are no modules (modulesDirs: /a; /b, globalHooksDir: /hooks)',
+    },
+  ],
+  [
     'fatal',
     'the daemon cannot start',
     { error: new Error('no port', { cause: 'busy' }) },

@@ -143,6 +143,8 @@ const SHOWN_FIELDS = [
   'keys',
   'unloaded',
   'ignored',
+  'modulesDirs',
+  'globalHooksDir',
 ];
 
 function noticeText(message: string, fields: LogFields): string {
