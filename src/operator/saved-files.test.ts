@@ -42,9 +42,9 @@ test.each([
     'module broken stays as it was until its files can be loaded',
   ],
   [
-    'a module without authorization',
+    'a module that is not authorized, or held',
     '/modules/refused/values.yaml',
-    'module refused is not authorized with these files and stops',
+    'module refused does not run with these files; `addon-operator status` says why',
   ],
   ['values of all modules', '/modules/values.yaml', 'all modules run again with it'],
   ['a library of global hooks', '/global/lib/common.sh', 'hooks use it at their next run'],

@@ -81,7 +81,7 @@ function effectOf({ path, real }: SavedFile, { hooks, modules, modulesDirs }: Re
 const MODULE_EFFECTS: Readonly<Record<ModuleReload, string>> = {
   new: 'is new and runs if it is enabled',
   gone: 'is gone: what it runs ends, and its release is removed',
-  refused: 'is not authorized with these files and stops',
+  refused: 'does not run with these files; `addon-operator status` says why',
   'not-loaded': 'stays as it was until its files can be loaded',
   restarted: 'starts anew with all its hooks',
   same: 'runs again with it',
