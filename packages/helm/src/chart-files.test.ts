@@ -15,8 +15,12 @@ describe('selectChartFiles() takes', () => {
     ['the directory of a pattern', '{{ (.Files.Glob "dash/*.json").AsConfig }}', paths('dash')],
     ['the directory above a pattern', '{{ range $p, $f := .Files.Glob "a/b*/c.yaml" }}', paths('a')],
     ['files beside Chart.yaml', '{{ .Files.Glob "*.json" }}', paths('.')],
-    ['everything', '{{ .Files.Glob "**.yaml" }}', paths('')],
-    ['everything in any directory', '{{ .Files.Glob "*/a.yaml" }}', paths('')],
+    [
+      'what a pattern without a directory may match',
+      '{{ .Files.Glob "**.yaml" }}{{ .Files.Get "b" }}',
+      { type: 'paths', paths: ['b'], patterns: [/^.*\.yaml$/s] },
+    ],
+    ['everything for a pattern that is escaped', '{{ .Files.Glob "*/\\\\*" }}', paths('')],
   ])('%s: %s', (_what, template, selection) => {
     expect(selectChartFiles([template], {})).toEqual(selection);
   });
@@ -76,4 +80,17 @@ test('isChartFile() takes what is read, and directories that lead to it can be e
   expect(isChartFile('a.json', paths('.'))).toBe(true);
   expect(isChartFile('dash/a.json', paths('.'))).toBe(false);
   expect(holdsChartFiles('hooks', paths(''))).toBe(true);
+});
+
+test.each<readonly [string, readonly string[], readonly string[]]>([
+  ['**.json', ['a.json', 'docs/b/a.json'], ['hooks/batch', 'a.jsonx']],
+  ['*/a.yaml', ['x/a.yaml', 'x y/a.yaml'], ['a.yaml', 'x/b.yaml']],
+  ['a?/f[0-9].txt', ['a1/f1.txt'], ['hooks/batch', 'a1/f1atxt']],
+  ['{dash,rules/a}/*.(x)', ['dash/1.(x)', 'rules/a/1.(x)'], ['dash/1.x']],
+  ['**', ['hooks/batch', 'a'], []],
+])('the pattern %s takes %j, and not %j', (pattern, taken, others) => {
+  const selection = selectChartFiles([`{{ .Files.Glob "${pattern}" }}`], {});
+  expect(taken.filter((path) => !isChartFile(path, selection))).toEqual([]);
+  expect(others.filter((path) => isChartFile(path, selection))).toEqual([]);
+  expect(taken.every((path) => holdsChartFiles(path.split('/')[0] ?? '', selection))).toBe(true);
 });

@@ -5,8 +5,11 @@ import { canonicalJson } from '@addon-operator/json';
  * their schema, `templates/`, `charts/`. All others are for `.Files` of templates only.
  */
 export type ChartSelection =
-  /** Files, and directories with all that is in them; `.` are the files beside Chart.yaml, the empty path is everything. */
-  | { readonly type: 'paths'; readonly paths: readonly string[] }
+  /**
+   * Files, and directories with all that is in them; `.` are the files beside Chart.yaml, the empty path is everything.
+   * `patterns` match at least the files that a pattern without a directory in front matches.
+   */
+  | { readonly type: 'paths'; readonly paths: readonly string[]; readonly patterns?: readonly RegExp[] }
   /** It is not known which files templates read: all but those in these directories. */
   | { readonly type: 'all-but'; readonly directories: readonly string[] };
 
@@ -59,10 +62,15 @@ export function selectChartFiles(templates: readonly string[], values: unknown):
   const reads = using.map((action) => [...action.matchAll(READ_BY_LITERAL)]);
   const isPlain = using.every((action, index) => countOf(action, FILES) === reads[index]?.length);
   // What `tpl` makes of a file may read further files.
-  if (isPlain && !usesTpl)
-    return { type: 'paths', paths: [...new Set(reads.flat().map(({ groups = {} }) => pathOf(groups)))] };
+  if (isPlain && !usesTpl) return selectRead(reads.flat().map(({ groups = {} }) => pathOf(groups)));
   const named = `${actions.join('\n')}\n${canonicalJson(values)}`;
   return { type: 'all-but', directories: NOT_FOR_TEMPLATES.filter((name) => !isNamed(name, named)) };
+}
+
+function selectRead(read: readonly (string | RegExp)[]): ChartSelection {
+  const paths = new Set(read.filter((each) => typeof each === 'string'));
+  const patterns = read.filter((each) => typeof each !== 'string');
+  return { type: 'paths', paths: [...paths], ...(patterns.length > 0 && { patterns }) };
 }
 
 /** Whether a file or link at this path below the module's directory belongs to the chart. */
@@ -70,13 +78,18 @@ export function isChartFile(path: string, selection: ChartSelection): boolean {
   const [top = ''] = path.split('/', 1);
   if (HELM_ENTRIES.has(top)) return true;
   if (selection.type === 'all-but') return !selection.directories.includes(top);
-  return selection.paths.some((read) => isWithin(path, read) || (read === '.' && top === path));
+  const { paths, patterns = [] } = selection;
+  return (
+    paths.some((read) => isWithin(path, read) || (read === '.' && top === path)) ||
+    patterns.some((pattern) => pattern.test(path))
+  );
 }
 
 /** Whether files in the directory at this path can belong to the chart. */
 export function holdsChartFiles(path: string, selection: ChartSelection): boolean {
   if (isChartFile(path, selection)) return true;
-  return selection.type === 'paths' && selection.paths.some((read) => isWithin(read, path));
+  if (selection.type === 'all-but') return false;
+  return selection.patterns !== undefined || selection.paths.some((read) => isWithin(read, path));
 }
 
 function isWithin(path: string, directory: string): boolean {
@@ -91,8 +104,8 @@ function countOf(text: string, pattern: RegExp): number {
   return [...text.matchAll(pattern)].length;
 }
 
-/** The path that is read, or the directory above the first part of it that is a pattern. */
-function pathOf({ quoted = '', raw }: Readonly<Record<string, string | undefined>>): string {
+/** The path that is read, or the directory above the first part of it that is a pattern; without one the pattern. */
+function pathOf({ quoted = '', raw }: Readonly<Record<string, string | undefined>>): string | RegExp {
   const path = raw ?? quoted;
   if (!PATTERN.test(path)) return path;
   const parts = path.split('/');
@@ -102,7 +115,14 @@ function pathOf({ quoted = '', raw }: Readonly<Record<string, string | undefined
   );
   // Only `**` matches a slash.
   if (parts.length === 1 && !/\*\*|[[\]{}\\]/.test(path)) return '.';
+  if (fixed.length === 0 && !path.includes('\\')) return widened(path);
   return fixed.join('/');
+}
+
+/** Matches what the pattern matches, and more: each of its special parts stands for any text. */
+function widened(pattern: string): RegExp {
+  const parts = pattern.replace(/\{.*\}/s, '*').split(/\*+|\?|\[[^\]]*\]?/);
+  return new RegExp(`^${parts.map((part) => part.replaceAll(/[.+^${}()|\]]/g, '\\$&')).join('.*')}$`, 's');
 }
 
 /** In a string that is or begins with the name, and is no key of a map. */
