@@ -70,8 +70,8 @@ const SOON = { timeout: 90_000, interval: 250 } as const;
 /** A command that goes on until it is stopped. */
 const GOES_ON = /^(?:bin\/addon-operator sandbox|npx node .*server)/;
 
-/** The catalogue has tests of its own, and a terminal program shows the rest. */
-const OTHERS = ['catalogue', 'k9s'];
+/** The catalogue and the Dockerfiles have tests of their own, and a terminal program shows the rest. */
+const OTHERS = ['catalogue', 'dockerfiles', 'k9s'];
 
 const examples = readdirSync(join(projectRoot, 'examples'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && !OTHERS.includes(entry.name))
