@@ -17,7 +17,7 @@ const HELD_PURGE = { releases: ['web'], reason: 'the directory /modules is empty
 function confirmed(refusal: Refusal | undefined, purge: ConfirmFilesParts['converge']['purge'] = 'decided') {
   const forgotten: string[] = [];
   const tasks: unknown[] = [];
-  const module = moduleFor('web', 1, { refusal, entries: ['Chart.yaml'] });
+  const module = moduleFor('web', 1, { ...(refusal && { refusal }), entries: ['Chart.yaml'] });
   const problem = confirmFiles(
     {
       registry: { find: () => (purge === 'decided' ? module : undefined) },

@@ -60,3 +60,11 @@ export function queuePurge(
   const isQueued = main.entries.some(({ task }) => task.type === 'ModulePurge' && task.release === release);
   if (!isQueued) main.append({ type: 'ModulePurge', release, trigger });
 }
+
+/** A module without a directory here may have left a release; after the first converge the operator looks by itself. */
+export function lookForReleases(
+  { converge, router }: Pick<FinishDeletionParts, 'converge' | 'router'>,
+  trigger: string,
+): void {
+  if (converge.first === 'done') router.main.append({ type: 'DiscoverHelmReleases', trigger });
+}

@@ -1,6 +1,7 @@
 import type { Logger } from '@addon-operator/base/log';
 import type { ModuleName } from '../values/module-key.ts';
 import type { ConvergeState } from './converge-state.ts';
+import { lookForReleases } from './finish-deletion.ts';
 import type { HandOverActions, HandOvers } from './hand-overs.ts';
 import { ModuleRemoval, type ModuleRemovalParts } from './handlers/module-delete.ts';
 import { ModuleLifecycle, type ModuleLifecycleParts } from './handlers/module-lifecycle.ts';
@@ -66,7 +67,7 @@ export function handOverActions(
       const module = registry.find(name);
       operator.log.info({ module: name }, 'module is taken back');
       if (module === undefined) {
-        lookForReleases(operator);
+        lookForReleases(operator, 'Module-Taken-Back');
         return;
       }
       if (registry.isEnabled(module.name)) {
@@ -81,10 +82,4 @@ export function handOverActions(
     facts: () => ({ enabledModules: registry.enabled }),
     change: (...change) => pauses.change(...change),
   };
-}
-
-/** A module without a directory here may have left a release; after the first converge the operator looks by itself. */
-function lookForReleases({ converge, router }: Pick<PauseTasksParts, 'converge' | 'router'>): void {
-  if (converge.first === 'done')
-    router.main.append({ type: 'DiscoverHelmReleases', trigger: 'Module-Taken-Back' });
 }

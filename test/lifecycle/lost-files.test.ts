@@ -2,6 +2,7 @@ import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { LOOK_INTERVAL_MS } from '../../src/operator/directory-looks.ts';
+import { QUIET_MS } from '../../src/operator/watch-files.ts';
 import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { moduleWorld, uniqueName, untilStatus } from '../support/module-world.ts';
 import { World } from '../support/world.ts';
@@ -189,6 +190,23 @@ describeLifecycle((backend) => {
       expect(await world.helmCalls()).not.toContainEqual(expect.stringMatching(/^uninstall/));
     },
   );
+});
+
+describeLifecycle((backend) => {
+  test('a module whose entry is removed while files are watched is deleted, and the others stay', async () => {
+    const names = [uniqueName(), uniqueName()];
+    await using made = await linkedWorld(backend(), names, { 'watch-files': 'true' });
+    const { world } = made;
+    await world.converge();
+    await world.log.untilMessage('watching files for changes');
+    await rm(join(world.directory, 'modules', `001-${names[0]}`));
+    await untilLooked(world, async () => {
+      world.clock.wakeSleeps(QUIET_MS);
+      expect(await world.get('configmaps', names[0] ?? '')).toBeUndefined();
+      await expectStatus(world, 'all is well: 1 module ready, nothing to do');
+    });
+    expect(await world.get('configmaps', names[1] ?? '')).toBeDefined();
+  });
 });
 
 /** Each damages a modules directory as a whole. */

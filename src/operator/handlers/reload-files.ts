@@ -6,8 +6,10 @@ import { fullName, type Hook } from '../../hooks/hook.ts';
 import type { Module } from '../../modules/module.ts';
 import { REFUSED_MESSAGES } from '../../modules/refusal.ts';
 import type { ModuleName } from '../../values/module-key.ts';
+import type { ValuesStore } from '../../values/values-store.ts';
 import type { ConvergeState } from '../converge-state.ts';
 import { describeEdit, type EditedHooksParts, rerunEdited } from '../edited-hooks.ts';
+import { lookForReleases } from '../finish-deletion.ts';
 import type { GlobalHooks } from '../global-hooks.ts';
 import type { HookRuntime } from '../hook-runtime.ts';
 import { enableTasks, onStartupRuns } from '../lifecycle.ts';
@@ -36,6 +38,7 @@ export interface ReloadFilesParts {
   >;
   readonly bindings: Pick<HookBindings, 'createRuntime' | 'setSchedules' | 'setWebhooks'>;
   readonly removal: Pick<ModuleRemoval, 'stop'>;
+  readonly values: Pick<ValuesStore, 'forgetPatches'>;
 }
 
 /**
@@ -58,14 +61,18 @@ export async function handleReloadFiles(
   }
 }
 
-/** Modules whose files are lost stop, and those whose files are back start anew. The others go on as they are. */
+/**
+ * Modules whose files are lost stop, those whose files are back start anew, and those that were removed end. The others go on
+ * as they are.
+ */
 async function reloadModules(
   operator: ReloadFilesParts,
   names: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
   const { registry, log, router, converge } = operator;
-  const before = new Map(registry.modules.map((module) => [module.name, module]));
+  const old = registry.modules;
+  const before = new Map(old.map((module) => [module.name, module]));
   await operator.sources.reloadModules(names);
   let isDecided = true;
   for (const module of registry.modules.filter(({ name }) => names.has(name))) {
@@ -73,7 +80,7 @@ async function reloadModules(
     const was = before.get(name)?.refusal;
     if (refusal?.reason === was?.reason && before.has(name)) continue;
     const tracked = registry.tracked.get(name);
-    if (tracked !== undefined) await stopModule(operator, tracked, signal);
+    if (tracked !== undefined) await stopRuns(operator, tracked, signal);
     if (refusal === undefined) {
       isDecided = false;
       log.info({ module: name, path: module.path }, 'Files of the module are back: it runs again');
@@ -84,8 +91,10 @@ async function reloadModules(
       );
   }
   converge.releaseFromPurge(names);
-  if (!isDecided && registry.discovery !== undefined)
+  const isRemoved = await endRemoved(operator, old, signal);
+  if ((isRemoved || !isDecided) && registry.discovery !== undefined)
     router.restartConverge('ReloadAllModules', FILES_CHANGED);
+  if (isRemoved) lookForReleases(operator, FILES_CHANGED);
   return { type: 'success' };
 }
 
@@ -107,6 +116,7 @@ async function reload(
   const before = registry.modules;
   const reloaded: Reloaded = { hooks: new Map(), modules: new Map() };
   const areRead = await attempt(operator, 'modules', () => operator.sources.reloadModules());
+  const isRemoved = await endRemoved(operator, before, signal);
   const started: HookRuntime[] = [];
   await attempt(operator, 'global hooks', async () => {
     const onUnused = (path: string): void => void reloaded.hooks.set(path, UNUSED);
@@ -118,20 +128,15 @@ async function reload(
   for (const tracked of modules) await reloadHooksOf(operator, tracked, reloaded, signal);
   // The converge of the start comes anyway, when the global hooks are ready for it.
   if (registry.discovery !== undefined) operator.router.restartConverge('ReloadAllModules', FILES_CHANGED);
+  if (isRemoved) lookForReleases(operator, FILES_CHANGED);
   for (const runtime of editedHooks(operator, saved)) {
     if (started.includes(runtime)) continue;
     const plan = rerunEdited(operator, runtime);
     reloaded.hooks.set(runtime.hook.path, `hook ${fullName(runtime.hook)} ${describeEdit(plan)}`);
   }
   operator.router.main.prepend(...onStartupRuns(started), ...enableTasks(started));
-  if (before.some(({ name }) => registry.find(name) === undefined)) purgeReleases(operator);
   reportSaved(operator, saved, before, areRead ? reloaded : { ...reloaded, modules: notLoaded(before) });
   return { type: 'success' };
-}
-
-/** Modules are gone: their releases are removed as after a start. The first converge looks for them by itself. */
-function purgeReleases({ converge, router }: ReloadFilesParts): void {
-  if (converge.first === 'done') router.main.append({ type: 'DiscoverHelmReleases', trigger: FILES_CHANGED });
 }
 
 function editedHooks(
@@ -153,10 +158,9 @@ async function reloadHooksOf(
 ): Promise<void> {
   const { hooks, module } = tracked;
   const load = async (): Promise<void> => {
-    if (operator.registry.find(module.name) === undefined) return await stopModule(operator, tracked, signal);
     if (module.refusal !== undefined) {
       reloaded.modules.set(module.name, 'refused');
-      return await stopModule(operator, tracked, signal);
+      return await stopRuns(operator, tracked, signal);
     }
     if (hooks === undefined) return;
     const loaded = await operator.sources.loadModuleHooks(module, signal);
@@ -200,8 +204,27 @@ function reportSaved(
     operator.log.info({ effects: effects.length }, 'further saved files are used');
 }
 
+/**
+ * Ends modules that are not among those that were read last: their authors have removed them. Their releases are removed as those
+ * of modules that are gone at a start. Returns whether there are any.
+ */
+async function endRemoved(
+  operator: ReloadFilesParts,
+  before: readonly Module[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { registry, values } = operator;
+  const removed = before.filter(({ name }) => registry.find(name) === undefined);
+  for (const { name } of removed) {
+    const tracked = registry.tracked.get(name);
+    if (tracked !== undefined) await stopRuns(operator, tracked, signal);
+    values.forgetPatches(name);
+  }
+  return removed.length > 0;
+}
+
 /** What runs of it ends; its release stays as it is. */
-async function stopModule(
+async function stopRuns(
   operator: ReloadFilesParts,
   tracked: TrackedModule,
   signal: AbortSignal,
