@@ -126,3 +126,11 @@ test('changed hooks of an isolated module that waits for a Synchronization let i
   expect(lab.calls.at(-1)).toBe('deploy web');
   expect(lab.operator.queues.all.flatMap(({ name: queue }) => lab.tasks(queue))).toEqual([]);
 });
+
+test('a release whose module is back waits for no decision any more, those of others do', async () => {
+  await using lab = await operatorLab(['web'], {});
+  await lab.converge();
+  lab.operator.converge.decidePurge({ releases: ['db', 'web'], reason: 'the directories are gone' });
+  await reload(lab);
+  expect(lab.operator.converge.purge).toMatchObject({ releases: ['db'] });
+});

@@ -117,6 +117,7 @@ async function reload(
   const reloaded: Reloaded = { hooks: new Map(), modules: new Map() };
   const areRead = await attempt(operator, 'modules', () => operator.sources.reloadModules());
   const isRemoved = await endRemoved(operator, before, signal);
+  operator.converge.releaseFromPurge(new Set(registry.modules.map(({ name }) => name)));
   const started: HookRuntime[] = [];
   await attempt(operator, 'global hooks', async () => {
     const onUnused = (path: string): void => void reloaded.hooks.set(path, UNUSED);
