@@ -49,10 +49,6 @@ function check(actual: unknown): { toEqual(expected: unknown): void } {
   return { toEqual: (expected) => expect(actual).toEqual(expected) };
 }
 
-function containing(items: readonly string[]): unknown {
-  return expect.arrayContaining([...items]);
-}
-
 /** A world whose files are damaged and repaired, and what a person knows about it: who decided what. */
 export class FileHistory {
   readonly #shape: WorldShape;
@@ -183,8 +179,6 @@ export class FileHistory {
   async #damageTree(tree: number, kind: TreeDamage): Promise<void> {
     const of = this.#trees[tree];
     if (of === undefined || of.damage !== undefined) return;
-    // An author who watches files moves no modules directory away.
-    if (this.#shape.watchesFiles && isUnusable(kind)) return;
     of.damage = { kind, repair: await TREE_DAMAGES[kind](this.#treePath(tree)) };
   }
 
@@ -307,23 +301,11 @@ export class FileHistory {
       this.#look();
       await this.#until(() => this.#expectStatuses());
     }
-    await this.#untilRemembered();
     for (const module of this.#modules.filter((each) => this.#isReady(each))) {
       module.isProtected = module.shape.hasChart;
       module.isKnown = true;
     }
     await this.check();
-  }
-
-  async #untilRemembered(): Promise<void> {
-    const ready = this.#modules.filter((module) => this.#isReady(module)).map(({ name }) => name);
-    await this.#until(async () => {
-      const memory = (await this.#world.get('configmaps', 'addon-operator-modules')) as
-        | { readonly data?: Readonly<Record<string, string>> }
-        | undefined;
-      const files = JSON.parse(memory?.data?.['files'] ?? '{}') as object;
-      check(Object.keys(files)).toEqual(containing(ready));
-    });
   }
 
   async #until(condition: () => Promise<void>): Promise<void> {
