@@ -123,6 +123,12 @@ async function untilLooked(world: World, done: () => Promise<void>): Promise<voi
   }, WAIT);
 }
 
+async function expectNothingToConfirm(world: World, name: string, context: string): Promise<void> {
+  const { exitCode, stderr } = await runInWorld(world, 'module', 'confirm-files', name);
+  expect({ context, exitCode }).toEqual({ context, exitCode: 1 });
+  expect(stderr).toMatch(/can be confirmed: .*restore .*to remove the module, delete/);
+}
+
 describeLifecycle((backend) => {
   test.each(WHEN)('modules whose files are lost %s are held, then taken up again', async (when) => {
     const names = [uniqueName(), uniqueName(), uniqueName(), uniqueName()];
@@ -151,11 +157,8 @@ describeLifecycle((backend) => {
         for (const name of names)
           expect({ context, object: await world.get('configmaps', name) }).toHaveProperty('object.data');
         // Of a directory there are no files to confirm; of single ones, see the histories of files.
-        if (damage.includes('director') || damage.includes('link')) {
-          const { exitCode, stderr } = await runInWorld(world, 'module', 'confirm-files', names[0] ?? '');
-          expect({ context, exitCode }).toEqual({ context, exitCode: 1 });
-          expect(stderr).toMatch(/can be confirmed: .*restore .*to remove the module, delete/);
-        }
+        if (damage.includes('director') || damage.includes('link'))
+          await expectNothingToConfirm(world, names[0] ?? '', context);
         for (const repair of repairs) await repair();
         await untilLooked(world, async () => {
           const { stdout } = await runInWorld(world, 'status');
