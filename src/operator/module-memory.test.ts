@@ -42,6 +42,7 @@ class Store implements FileSetStore {
   }
 }
 
+const WAIT = { timeout: 60_000 };
 const NEVER = new AbortController().signal;
 const clock = new FakeClock();
 const load = (store: Store, log = silentLogger): Promise<ModuleMemory> =>
@@ -90,7 +91,7 @@ test('a run that is aborted while its files are written is not taken for one who
   const memory = await load(store);
   const [web, abort] = [module('web'), new AbortController()];
   const first = memory.remember(web, abort.signal);
-  await vi.waitFor(() => expect(store.writes).toBe(1));
+  await vi.waitFor(() => expect(store.writes).toBe(1), WAIT);
   abort.abort(new Error('aborted'));
   await expect(first).rejects.toThrow('aborted');
   let isKept = false;
@@ -109,7 +110,7 @@ test('modules that run at the same time are written together', async () => {
   const memory = await load(store);
   const names = ['a', 'b', 'c', 'd'];
   const all = names.map((name) => memory.remember(module(name), NEVER));
-  await vi.waitFor(() => expect(memory.names).toHaveLength(names.length));
+  await vi.waitFor(() => expect(memory.names).toHaveLength(names.length), WAIT);
   answer.resolve();
   await Promise.all(all);
   expect([...store.kept.keys()].toSorted()).toEqual(names);

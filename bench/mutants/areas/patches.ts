@@ -21,7 +21,12 @@ export const PATCHES: readonly MutatedFile[] = [
         breaks: 'A list with further items counts as the wanted one.',
       },
       {
-        find: 'if (!isObject(is)) return false;',
+        find: 'if (is !== undefined && !isObject(is)) return false;',
+        replace: '',
+        breaks: 'An object of another client counts as the one that was created.',
+      },
+      {
+        find: ' || (is === undefined && isEmpty(should))',
         replace: '',
         breaks: 'An object that was created counts as one of another client.',
       },
