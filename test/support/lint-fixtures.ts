@@ -111,7 +111,7 @@ export const LINT_FIXTURES: Readonly<Record<string, LintFixture>> = {
     message: 'without #! and an absolute path',
   },
   'jq-removed': {
-    bad: { '030-web/hooks/a.sh': `${BEFORE_HELM}jq -n --argfile a a.json '$a | leaf_paths'\n` },
+    bad: { '030-web/hooks/lib/read.sh': "jq -n --argfile a a.json '$a'\n" },
     good: {
       '030-web/hooks/a.sh': `${BEFORE_HELM}# jq --argfile\njq -n --slurpfile leaf_paths a.json '$leaf_paths'\n`,
     },

@@ -32,7 +32,11 @@ const KNOWN_AT_TOP = [
 const MAX_BYTES = 256 * 1024 * 1024;
 const MAX_FILES = 20_000;
 const BYTE_ORDER_MARK = '\u{FEFF}';
-const REMOVED_FROM_JQ = /(?<![\w$.-])(?:--argfile|leaf_paths|recurse_down)\b/g;
+/** What hooks source, and programs for jq. */
+const LIBRARY = /^hooks\/.*\.(?:sh|bash|jq)$/;
+/** A variable may have such a name. */
+const REMOVED_FROM_JQ =
+  /(?<![\w$.-]|--(?:arg|argjson|slurpfile|rawfile) )(?:--argfile|leaf_paths|recurse_down)\b/g;
 /** The operator takes none of these for a hook. */
 const DATA_ENDINGS = /\.(?:yaml|json|md|txt)$/;
 const SKIPPED_DIRECTORIES = new Set(['lib', 'venv']);
@@ -161,8 +165,9 @@ export const LAYOUT_RULES: readonly Rule[] = [
     explanation:
       'The image has jq 1.8. It has no option `--argfile` (use `--slurpfile`, which gives an array), and no functions `leaf_paths` (use `paths(scalars)`) and `recurse_down` (use `recurse`).',
     check: ({ files }) =>
-      scripts(files)
-        .filter(({ text = '' }) => /\bjq\b/.test(text))
+      files
+        .filter(({ path, text = '' }) => isScript(path, text) || LIBRARY.test(path))
+        .filter(({ path, text = '' }) => path.endsWith('.jq') || /\bjq\b/.test(text))
         .flatMap(({ path, text = '' }) =>
           text.split('\n').flatMap((line, index) =>
             [...line.replace(/^\s*#.*/, '').matchAll(REMOVED_FROM_JQ)].map(([name]) => ({
@@ -259,9 +264,11 @@ function hasShebang(text: string): boolean {
 }
 
 function scripts(files: readonly FileFacts[]): readonly FileFacts[] {
-  return files.filter(
-    ({ path, text = '' }) => (path === 'enabled' || path.startsWith('hooks/')) && hasShebang(text),
-  );
+  return files.filter(({ path, text = '' }) => isScript(path, text));
+}
+
+function isScript(path: string, text: string): boolean {
+  return (path === 'enabled' || path.startsWith('hooks/')) && hasShebang(text);
 }
 
 function textAt(files: readonly FileFacts[], path: string): string {
