@@ -8,6 +8,7 @@ import type { DynamicFlags } from '../dynamic-flags.ts';
 import type { HandOvers } from '../hand-overs.ts';
 import type { ModuleMemory } from '../module-memory.ts';
 import type { ModuleRegistry } from '../module-registry.ts';
+import type { DirectoryMemory } from '../purge-guard.ts';
 import type { RefusedModules } from '../refused-modules.ts';
 import type { ReleaseInCluster, Releases } from '../releases.ts';
 import type { HookBindings, ModuleSources } from '../services.ts';
@@ -20,7 +21,8 @@ export interface DiscoveryPassParts {
   readonly dynamicFlags: DynamicFlags;
   /** The newest valid content of the ConfigMap. */
   readonly configMapContent: () => ConfigMapContent;
-  readonly sources: Pick<ModuleSources, 'discover'>;
+  readonly sources: Pick<ModuleSources, 'discover' | 'modulesDirectories'>;
+  readonly directoryMemory: DirectoryMemory;
   /** Modules that were run before the start. */
   readonly memory: Pick<ModuleMemory, 'names'>;
   readonly bindings: Pick<HookBindings, 'setSchedules'>;
@@ -73,11 +75,23 @@ export class DiscoveryPass {
     if (!isCurrent()) return { type: 'superseded' };
     // Before the first discovery is over, changes do not restart the converge.
     if (content !== configMapContent() || flags !== dynamicFlags.all) return { type: 'outdated' };
+    if (releases.size === 0 && started.size === 0) await this.#rememberDirectories(signal);
     this.#logDecisions(discovery);
     registry.setDiscovery(discovery);
     refusals.report();
     this.#stopSchedulesOfDisabled();
     return { type: 'discovered', releases };
+  }
+
+  /**
+   * The first record of the modules directories is made before there is a release: an operator that is killed before it cleans up
+   * for the first time leaves it to the next one.
+   */
+  async #rememberDirectories(signal: AbortSignal): Promise<void> {
+    const { directoryMemory, sources } = this.#parts;
+    const directories = sources.modulesDirectories();
+    if (directories.every(({ modules }) => modules.length === 0)) return;
+    if ((await directoryMemory.read(signal)) === undefined) await directoryMemory.write(directories, signal);
   }
 
   async #traced(queue: string, signal: AbortSignal): Promise<Discovery> {
