@@ -133,7 +133,8 @@ export class HookLoader {
       const { isNamedBatch: _isNamed, ...own } = file;
       return hooksOfBatch(own, owner, config, mark);
     } catch (error) {
-      throw invalid(file, owner, command, error, shownOutput(text, command));
+      const told = `${messageOf(error)}; ${advice}`;
+      throw invalid(file, owner, command, told, error, shownOutput(text, command));
     }
   }
 
@@ -152,6 +153,7 @@ export class HookLoader {
         file,
         owner,
         source ?? 'configuration',
+        messageOf(error),
         error,
         source === undefined ? '' : shownOutput(text),
       );
@@ -200,13 +202,14 @@ function invalid(
   file: HookFile,
   owner: HookOwner,
   source: string,
+  problem: string,
   cause: unknown,
   shown: string,
 ): OperatorError {
   return new OperatorError(
     'HOOK_CONFIG_INVALID',
     // A headline ends before what a program printed.
-    `${title(owner)} hook '${file.name}' ${source} invalid: ${messageOf(cause)}${shown === '' ? '' : `\n${shown}`}`,
+    `${title(owner)} hook '${file.name}' ${source} invalid: ${problem}${shown === '' ? '' : `\n${shown}`}`,
     { cause },
   );
 }

@@ -101,17 +101,21 @@ test('--fix mends modes and line ends, and then all is well', async () => {
   expect(await lint(directory)).toEqual({ exitCode: 0, text: '1 module: 0 errors, 0 warnings\n', error: '' });
 });
 
+/** The host puts all bindings of a batch hook into one group: several queues are no finding. */
+const QUEUES = { schedule: [{ crontab: '@daily' }, { name: 'b', crontab: '@hourly', queue: 'q' }] };
+
 test('a finding about a batch file names the hook of the file, and one that cannot be loaded its index', async () => {
   const directory = join(root, 'batch');
   const twice = { schedule: ['a', 'a'].map((name) => ({ name, crontab: '* * * * *' })) };
   const manifest = 'batchHooks: [batch, broken]\n';
   await writeTree(directory, {
     'modules/030-web/module.yaml': manifest,
-    'modules/030-web/hooks/batch': bashBatch({ hooks: { fine: {}, twice } }),
+    'modules/030-web/hooks/batch': bashBatch({ hooks: { fine: QUEUES, twice } }),
     'modules/030-web/hooks/broken': bashBatch({ hooks: { fine: {}, bad: { often: 1 } } }),
   });
   const { text } = await lint(directory, '-o', 'json');
   const { modules } = JSON.parse(text) as ReportJson;
+  expect(text).not.toContain('group-over-queues');
   expect(modules[0]?.findings).toEqual(
     expect.arrayContaining([
       expect.objectContaining({

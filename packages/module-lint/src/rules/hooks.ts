@@ -121,7 +121,9 @@ export const HOOK_RULES: readonly Rule[] = [
     summary: 'The bindings of a group have one queue.',
     explanation:
       'Runs of a group are combined in their queue only: with several queues the hook runs for the same change several times.',
-    check: ofHooks(function* ({ config: { kubernetes, schedule } }) {
+    check: ofHooks(function* ({ config: { kubernetes, schedule }, part }) {
+      // The group of a batch hook is not its author's choice.
+      if (part !== undefined) return;
       const bindings = [...kubernetes, ...schedule];
       for (const group of new Set(bindings.flatMap((binding) => binding.group ?? []))) {
         const queues = new Set(
