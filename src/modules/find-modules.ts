@@ -241,7 +241,7 @@ async function load(place: ModulePlace, common: ValuesFile, options: FindModules
 
 function entriesOf({ content }: ModulePlace, common: ValuesFile): readonly ModuleEntry[] {
   const own = content.type === 'module' ? content.entries : [];
-  return common.text === undefined || common.text === '' ? own : [...own, COMMON_VALUES];
+  return common.text === undefined ? own : [...own, COMMON_VALUES];
 }
 
 /** An empty directory counts only where a module was before: its author may be about to fill it. */

@@ -134,8 +134,7 @@ describeApiIndependent((backend) => {
     const { world } = made;
     await world.converge();
     await world.stop();
-    const flags = names.map((name) => `${name}Enabled: false\n`).join('');
-    await world.write('modules', { 'values.yaml': flags });
+    await world.write('modules', { 'values.yaml': '' });
     await world.converge();
     await world.log.untilMessage('ModuleDelete success, module is deleted', 3);
     expect(await Promise.all(names.map((name) => isDeployed(world, name)))).toEqual([false, false, false]);
