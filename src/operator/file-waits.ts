@@ -53,8 +53,10 @@ export class FileWaits {
     const next = await untilNext(deps);
     try {
       for (let failure = first, isNew = true; ; ) {
-        if (isNew) log.error(errorFields(failure), WAITING);
-        const endWait = await onWait?.(failure);
+        // Who reads the record asks for the status at once.
+        const endWait = await (onWait?.(failure) ?? Promise.resolve(undefined)).finally(() => {
+          if (isNew) log.error(errorFields(failure), WAITING);
+        });
         try {
           await next.wait();
         } finally {
