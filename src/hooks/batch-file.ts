@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
-import type { BatchConfig } from '@addon-operator/hook-config/batch-config';
+import { type BatchConfig, NO_BINDINGS } from '@addon-operator/hook-config/batch-config';
 import { isObject } from '@addon-operator/json';
 import type { Hook, HookOwner } from './hook.ts';
 import type { Level } from './hook-output-log.ts';
@@ -106,23 +106,13 @@ export function hooksOfBatch(
           {
             ...common,
             name: `${name}-settings-check`,
-            config: NOT_BOUND,
+            config: NO_BINDINGS,
             batch: { type: 'settings-check' } as const,
           },
         ]
       : []),
   ];
 }
-
-const NOT_BOUND: Hook['config'] = {
-  version: 'v1',
-  lifecycle: {},
-  schedule: [],
-  kubernetes: [],
-  admission: [],
-  conversion: [],
-  settings: {},
-};
 
 /** What such a program reports about itself on stdout, as a sentence; undefined for any other record. */
 export function failureInRecord(record: Readonly<Record<string, unknown>>): string | undefined {

@@ -133,8 +133,8 @@ export class HookLoader {
       const { isNamedBatch: _isNamed, ...own } = file;
       return hooksOfBatch(own, owner, config, mark);
     } catch (error) {
-      const told = `${messageOf(error)}; ${advice}`;
-      throw invalid(file, owner, command, told, error, shownOutput(text, command));
+      const withAdvice = `${messageOf(error)}; ${advice}`;
+      throw invalid(file, owner, command, withAdvice, error, shownOutput(text, command));
     }
   }
 

@@ -1,4 +1,5 @@
 import { isObject, parseJson, stringifyJson } from '@addon-operator/json';
+import { setMember } from '@addon-operator/json/set-member';
 import { unescaped } from './decoded-text.ts';
 import { factsOf, isPermanent, messageOf, OperatorError, retryAfterOf } from './errors.ts';
 import { SecretFinder } from './secret-finder.ts';
@@ -67,7 +68,7 @@ export class Redactor {
   /** The same for all texts and keys in plain data, at any depth; the value itself when there is nothing to hide. */
   data(value: unknown): unknown {
     if (this.isEmpty) return value;
-    const left: (readonly [source: object, copy: object])[] = [];
+    const left: (readonly [source: object, copy: unknown[] | Record<string, unknown>])[] = [];
     const copyOf = (source: unknown): unknown => {
       if (typeof source === 'string') return this.text(source);
       if (!Array.isArray(source) && !isPlain(source)) return source;
@@ -79,7 +80,7 @@ export class Redactor {
     for (let next = left.pop(); next !== undefined; next = left.pop()) {
       const [source, copy] = next;
       if (Array.isArray(copy)) for (const item of source as unknown[]) copy.push(copyOf(item));
-      else for (const [key, item] of Object.entries(source)) put(copy, this.text(key), copyOf(item));
+      else for (const [key, item] of Object.entries(source)) setMember(copy, this.text(key), copyOf(item));
     }
     return root;
   }
@@ -90,13 +91,6 @@ export class Redactor {
     if (this.isEmpty || this.#finder.find(unescaped(json)).length === 0) return json;
     return stringifyJson(this.data(parseJson(json)));
   }
-}
-
-/** Sets an own property, whatever it is called. */
-function put(object: object, key: string, value: unknown): void {
-  if (key === '__proto__')
-    Object.defineProperty(object, key, { value, configurable: true, enumerable: true, writable: true });
-  else (object as Record<string, unknown>)[key] = value;
 }
 
 function isPlain(value: unknown): value is Record<string, unknown> {

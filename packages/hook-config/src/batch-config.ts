@@ -15,8 +15,8 @@ export interface BatchConfig {
   readonly hasSettingsCheck: boolean;
 }
 
-/** A file may hold hooks that never run; they do not keep the others from running. */
-const NO_BINDINGS: HookConfig = {
+/** Of a hook that never runs by itself. */
+export const NO_BINDINGS: HookConfig = {
   version: 'v1',
   lifecycle: {},
   schedule: [],
@@ -57,6 +57,7 @@ export async function parseBatchConfig(
   const { hooks, readiness, hasSettingsCheck } = batchDocument(text);
   const problems: string[] = [];
   const parse = async (place: string, document: Fields): Promise<HookConfig | undefined> => {
+    // A file may hold hooks that never run; they do not keep the others from running.
     if (isDeepStrictEqual(document, { configVersion: VERSION })) return NO_BINDINGS;
     try {
       return await parser.parse(JSON.stringify(document), scope);

@@ -1,3 +1,4 @@
+import { setMember } from '@addon-operator/json/set-member';
 import { compare } from './compare.ts';
 import { failure, JqError, pairFailure } from './jq-error.ts';
 import {
@@ -6,7 +7,6 @@ import {
   isArray,
   isNumber,
   isObject,
-  setOwn,
   toDouble,
   type Value,
   type ValueObject,
@@ -81,7 +81,7 @@ function merged(left: ValueObject, right: ValueObject): Value {
   const result: Record<string, Value> = { ...left };
   for (const [key, value] of Object.entries(right)) {
     const old = getOwn(left, key);
-    setOwn(result, key, isObject(old) && isObject(value) ? merged(old, value) : value);
+    setMember(result, key, isObject(old) && isObject(value) ? merged(old, value) : value);
   }
   return result;
 }

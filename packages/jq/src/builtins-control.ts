@@ -1,3 +1,4 @@
+import { setMember } from '@addon-operator/json/set-member';
 import { itemsOf } from './access.ts';
 import { add, subtract } from './arithmetic.ts';
 import { Cell, each, NO_OUTPUTS, NOWHERE, type Outputs, type Run } from './cell.ts';
@@ -7,7 +8,7 @@ import { deletePaths } from './delete-paths.ts';
 import { firstOf, flatMap, lastOf, take, unfold } from './flow.ts';
 import { JqError } from './jq-error.ts';
 import { asPath, getPath } from './paths.ts';
-import { getOwn, isNumber, isObject, isTruthy, setOwn, sortedKeys, toDouble, type Value } from './value.ts';
+import { getOwn, isNumber, isObject, isTruthy, sortedKeys, toDouble, type Value } from './value.ts';
 import type { BuiltinTable } from './value-builtin.ts';
 
 /** A builtin whose arguments are expressions, not values. */
@@ -158,7 +159,7 @@ function mapValues(cell: Cell, update: Expression): Value {
   const result: Record<string, Value> = {};
   for (const key of sortedKeys(cell.value)) {
     const output = firstOf(update(new Cell(getOwn(cell.value, key), undefined)));
-    if (output !== undefined) setOwn(result, key, output.value);
+    if (output !== undefined) setMember(result, key, output.value);
   }
   return result;
 }

@@ -1,3 +1,4 @@
+import { setMember } from '@addon-operator/json/set-member';
 import { indexesOf, itemsOf, positionsOf, valueAt } from './access.ts';
 import { add, negate, splitText } from './arithmetic.ts';
 import { compare, contains, groupsByKey, isEqual, type Keyed, sortedByKey } from './compare.ts';
@@ -14,7 +15,6 @@ import {
   isNumber,
   isObject,
   isTruthy,
-  setOwn,
   sortedKeys,
   toDouble,
   typeName,
@@ -263,7 +263,7 @@ function fromEntries(input: Value): Value {
     const valueKey = ['value', 'Value', 'v', 'V'].find(
       (name) => isObject(entry) && Object.hasOwn(entry, name),
     );
-    setOwn(result, key, isObject(entry) ? getOwn(entry, valueKey ?? 'value') : null);
+    setMember(result, key, isObject(entry) ? getOwn(entry, valueKey ?? 'value') : null);
   }
   return result;
 }

@@ -1,9 +1,10 @@
+import { setMember } from '@addon-operator/json/set-member';
 import type { Cell, Env, Outputs, Run } from './cell.ts';
 import { flatMap } from './flow.ts';
 import { type Format, formatNamed } from './formats.ts';
 import { described, JqError } from './jq-error.ts';
 import type { Node, ObjectEntry } from './syntax.ts';
-import { setOwn, type Value } from './value.ts';
+import { type Value } from './value.ts';
 
 type CompileHere = (node: Node) => Run;
 
@@ -63,6 +64,6 @@ function filled(
 
 function objectOf(properties: readonly (readonly [string, Value])[]): Value {
   const object: Record<string, Value> = {};
-  for (const [key, value] of properties) setOwn(object, key, value);
+  for (const [key, value] of properties) setMember(object, key, value);
   return object;
 }

@@ -1,6 +1,7 @@
+import { setMember } from '@addon-operator/json/set-member';
 import { valueAt } from './access.ts';
 import { getPath, type Path, withValueAt } from './paths.ts';
-import { isArray, isNumber, isObject, setOwn, toDouble, type Value } from './value.ts';
+import { isArray, isNumber, isObject, toDouble, type Value } from './value.ts';
 
 /**
  * A value that is changed at many places. Each array and object on the way is copied once and then written to, unless
@@ -42,7 +43,7 @@ export class Draft {
     const child = this.#with(valueAt(target, key), path, replacement, depth + 1);
     if (typeof key === 'string' && isObject(target)) {
       const object = this.#objects.get(target) ?? { ...target };
-      setOwn(object, key, child);
+      setMember(object, key, child);
       this.#objects.set(object, object);
       return object;
     }

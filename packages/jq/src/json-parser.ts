@@ -1,6 +1,7 @@
+import { setMember } from '@addon-operator/json/set-member';
 import { JqError } from './jq-error.ts';
 import { numberOf, parseNumber } from './number-text.ts';
-import { setOwn, type Value } from './value.ts';
+import { type Value } from './value.ts';
 
 /** Only numbers of so many digits can need an {@link ExactInteger}. */
 const LONG_DIGITS = /\d{16}/;
@@ -152,7 +153,7 @@ class JsonParser {
     if (frame.type === 'array') frame.items.push(value);
     else if (frame.key === undefined) throw this.#problem('Objects must consist of key:value pairs');
     else {
-      setOwn(frame.properties, frame.key, value);
+      setMember(frame.properties, frame.key, value);
       frame.key = undefined;
       this.#depth -= 1;
     }

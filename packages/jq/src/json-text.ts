@@ -1,4 +1,5 @@
-import { ExactInteger, getOwn, isArray, isNumber, setOwn, sortedKeys, type Value } from './value.ts';
+import { setMember } from '@addon-operator/json/set-member';
+import { ExactInteger, getOwn, isArray, isNumber, sortedKeys, type Value } from './value.ts';
 
 /** Compact JSON text with sorted keys. NaN becomes null, the infinities the largest doubles. */
 export function toJson(value: Value): string {
@@ -26,6 +27,6 @@ function numberText(value: number | ExactInteger): string {
 /** A copy with one property more. */
 export function withProperty(object: Readonly<Record<string, Value>>, key: string, value: Value): Value {
   const copy = { ...object };
-  setOwn(copy, key, value);
+  setMember(copy, key, value);
   return copy;
 }

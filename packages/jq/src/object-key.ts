@@ -1,8 +1,9 @@
+import { setMember } from '@addon-operator/json/set-member';
 import { applyOperator } from './arithmetic.ts';
 import { described, JqError } from './jq-error.ts';
 import { JqSyntaxError } from './lexer.ts';
 import type { Node } from './syntax.ts';
-import { setOwn, type Value } from './value.ts';
+import { type Value } from './value.ts';
 
 /** The expression of a key. Throws JqSyntaxError for a constant that is no string: it would fail on every input. */
 export function checkKey(key: Node, line: number): Node {
@@ -48,7 +49,7 @@ function objectOf({ entries }: Extract<Node, { type: 'object' }>): Value | undef
   for (const entry of entries) {
     const [key, value] = [constantOf(entry.key), constantOf(entry.value)];
     if (typeof key !== 'string' || value === undefined) return undefined;
-    setOwn(object, key, value);
+    setMember(object, key, value);
   }
   return object;
 }

@@ -1,6 +1,7 @@
+import { setMember } from '@addon-operator/json/set-member';
 import { failure, JqError } from './jq-error.ts';
 import { groupName, type Translation, translateRegex, translationFailure } from './regex-translation.ts';
-import { setOwn, type Value } from './value.ts';
+import { type Value } from './value.ts';
 
 /** One match; offsets and lengths count characters. */
 export interface RegexMatch {
@@ -136,6 +137,6 @@ export function matchValue({ offset, length, text, captures }: RegexMatch): Valu
 /** What the groups with names matched. */
 export function capturedValues({ captures }: RegexMatch): Value {
   const object: Record<string, Value> = {};
-  for (const { name, text } of captures) if (name !== null) setOwn(object, name, text);
+  for (const { name, text } of captures) if (name !== null) setMember(object, name, text);
   return object;
 }

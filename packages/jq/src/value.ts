@@ -53,15 +53,6 @@ export function toDouble(value: number | ExactInteger): number {
   return typeof value === 'number' ? value : value.double;
 }
 
-/** Sets an own property, also for `__proto__`. */
-export function setOwn(target: Record<string, Value>, key: string, value: Value): void {
-  if (key === '__proto__') {
-    Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
-  } else {
-    target[key] = value;
-  }
-}
-
 export function getOwn(target: ValueObject, key: string): Value {
   return Object.hasOwn(target, key) ? (target[key] ?? null) : null;
 }

@@ -1,3 +1,5 @@
+import { setMember } from './set-member.ts';
+
 const BACKSLASH = 0x5c;
 /** A number or one of the words `true`, `false` and `null`. */
 const LITERAL = /[-+.0-9A-Za-z]+/y;
@@ -58,12 +60,6 @@ export function hasNumber(text: string, pattern: RegExp): boolean {
     start = endOfString(text, quote);
   }
   return pattern.test(text.slice(start));
-}
-
-/** `__proto__` is a member like any other. */
-function setMember(object: Record<string, unknown>, key: string, value: unknown): void {
-  if (key !== '__proto__') object[key] = value;
-  else Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
 /** The place behind the string that begins at `start`. */
