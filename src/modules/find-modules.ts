@@ -29,7 +29,7 @@ import {
   sectionOfFile,
   type ValuesFile,
 } from './load-module.ts';
-import type { Module, Refusal } from './module.ts';
+import type { GoneRefusal, Module, Refusal } from './module.ts';
 import {
   type DirectoryEntry,
   isPlace,
@@ -251,10 +251,15 @@ async function lostDirectory(
 ): Promise<Refusal | undefined> {
   if (content.type === 'module' || before === undefined) return undefined;
   if (!(await before.known()).has(name)) return undefined;
+  return goneDirectory(entry, content.problem);
+}
+
+/** The refusal of a module that was deployed from an entry which is no directory of a module any more. */
+export function goneDirectory(entry: string, problem: string): GoneRefusal {
   return {
     type: 'gone',
     lost: 'directory',
-    reason: `its directory ${entry} ${content.problem}`,
+    reason: `its directory ${entry} ${problem}`,
     remedy: `restore ${entry}, then the module continues by itself; to remove the module, delete ${entry} and restart the operator`,
   };
 }

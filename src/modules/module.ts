@@ -13,17 +13,19 @@ export type ChartKind = 'chart-yaml' | 'templates-only' | 'none';
 export type Refusal =
   /** The policy does not admit it: nothing was read from its directory. */
   | { readonly type: 'unauthorized'; readonly reason: string }
-  /** Its directory is gone or cannot be read, or files are missing that it had when it was last run. */
-  | {
-      readonly type: 'gone';
-      readonly lost: 'directory' | 'files';
-      readonly reason: string;
-      readonly remedy: string;
-    }
+  | GoneRefusal
   /** A file of it cannot be used. */
   | { readonly type: 'invalid'; readonly reason: string; readonly remedy: string }
   /** It is one of modules that require each other in a cycle, or requires one of them. */
   | { readonly type: 'cycle'; readonly reason: string; readonly remedy: string };
+
+/** Its directory is gone or cannot be read, or files are missing that it had when it was last run. */
+export interface GoneRefusal {
+  readonly type: 'gone';
+  readonly lost: 'directory' | 'files';
+  readonly reason: string;
+  readonly remedy: string;
+}
 
 /** What keeps a module from being run, started or deleted. */
 export type Hold =

@@ -1,3 +1,6 @@
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { silentLogger } from '@addon-operator/base/log';
 import { expect, test } from 'vitest';
 import { moduleFor } from '../../test/support/operator-lab.ts';
@@ -14,11 +17,15 @@ const gone = (lost: 'directory' | 'files'): Refusal => ({
 const HELD_PURGE = { releases: ['web'], reason: 'the directory /modules is empty' };
 
 /** What a confirmation of the module `web` leads to. */
-function confirmed(refusal: Refusal | undefined, purge: ConfirmFilesParts['converge']['purge'] = 'decided') {
+async function confirmed(
+  path: string,
+  refusal: Refusal | undefined,
+  purge: ConfirmFilesParts['converge']['purge'] = 'decided',
+) {
   const forgotten: string[] = [];
   const tasks: unknown[] = [];
-  const module = moduleFor('web', 1, { ...(refusal && { refusal }), entries: ['Chart.yaml'] });
-  const problem = confirmFiles(
+  const module = { ...moduleFor('web', 1, { ...(refusal && { refusal }), entries: ['Chart.yaml'] }), path };
+  const problem = await confirmFiles(
     {
       registry: { find: () => (purge === 'decided' ? module : undefined) },
       converge: { purge },
@@ -31,7 +38,7 @@ function confirmed(refusal: Refusal | undefined, purge: ConfirmFilesParts['conve
   return { problem, forgotten, tasks: tasks.length };
 }
 
-test.each<[string, Parameters<typeof confirmed>, string]>([
+test.each<[string, [Refusal | undefined, typeof HELD_PURGE?], string]>([
   ['nothing is missing', [undefined], 'no files of module web are missing'],
   [
     'a file cannot be used',
@@ -48,10 +55,27 @@ test.each<[string, Parameters<typeof confirmed>, string]>([
     [undefined, HELD_PURGE],
     `no file of module web can be confirmed, as it has no directory; ${heldText(HELD_PURGE)}`,
   ],
-])('nothing is confirmed of a module when %s', (_when, given, problem) => {
-  expect(confirmed(...given)).toEqual({ problem, forgotten: [], tasks: 0 });
+])('nothing is confirmed of a module when %s', async (_when, given, problem) => {
+  expect(await confirmed('/modules/web', ...given)).toEqual({ problem, forgotten: [], tasks: 0 });
 });
 
-test('files that are missing are forgotten, and the module is read again', () => {
-  expect(confirmed(gone('files'))).toEqual({ problem: undefined, forgotten: ['web'], tasks: 1 });
+test('files that are missing are forgotten, and the module is read again', async () => {
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'confirm-files-'));
+  await writeFile(join(directory.path, 'Chart.yaml'), 'name: web\nversion: 0.1.0\n');
+  expect(await confirmed(directory.path, gone('files'))).toEqual({
+    problem: undefined,
+    forgotten: ['web'],
+    tasks: 1,
+  });
+});
+
+test('nothing is confirmed when the directory is lost after a file was found missing', async () => {
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'confirm-files-'));
+  expect(await confirmed(directory.path, gone('files'))).toEqual({
+    problem: expect.stringMatching(
+      /^no file of module web can be confirmed: its directory .* is empty; restore/,
+    ),
+    forgotten: [],
+    tasks: 0,
+  });
 });

@@ -1,4 +1,7 @@
 import type { Logger } from '@addon-operator/base/log';
+import { goneDirectory } from '../modules/find-modules.ts';
+import { entryOf, type GoneRefusal, type Module } from '../modules/module.ts';
+import { directoryContent } from '../modules/modules-directory.ts';
 import type { ConvergeState } from './converge-state.ts';
 import type { ModuleMemory } from './module-memory.ts';
 import type { ModuleRegistry } from './module-registry.ts';
@@ -20,18 +23,26 @@ export interface ConfirmFilesParts {
  *
  * @returns why nothing is confirmed, and what to do instead; undefined when it is done
  */
-export function confirmFiles(operator: ConfirmFilesParts, name: string): string | undefined {
+export async function confirmFiles(operator: ConfirmFilesParts, name: string): Promise<string | undefined> {
   const { registry, converge, memory, router, log } = operator;
   const { purge } = converge;
   if (typeof purge !== 'string' && purge.releases.includes(name))
     return `no file of module ${name} can be confirmed, as it has no directory; ${heldText(purge)}`;
-  const refusal = registry.find(name)?.refusal;
-  if (refusal?.type !== 'gone') return `no files of module ${name} are missing`;
-  const { lost, reason, remedy } = refusal;
+  const module = registry.find(name);
+  if (module?.refusal?.type !== 'gone') return `no files of module ${name} are missing`;
+  const { lost, reason, remedy } = await currentRefusal(module, module.refusal);
   if (lost === 'directory') return `no file of module ${name} can be confirmed: ${reason}; ${remedy}`;
   log.warn({ module: name, reason }, 'Missing files of the module are confirmed');
   memory.forget(name);
   router.main.prepend({ type: 'ReloadFiles', saved: [], modules: new Set([name]), trigger: FILES_CHANGED });
   router.main.cutDelay();
   return undefined;
+}
+
+/** Since a file was found missing the whole directory may have gone: it is a moment until that is noticed. */
+async function currentRefusal(module: Module, refusal: GoneRefusal): Promise<GoneRefusal> {
+  if (refusal.lost === 'directory') return refusal;
+  const entry = entryOf(module);
+  const content = await directoryContent(entry);
+  return content.type === 'module' ? refusal : goneDirectory(entry, content.problem);
 }

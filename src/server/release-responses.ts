@@ -14,7 +14,7 @@ export interface ReleaseCommands {
    */
   confirmPurge(signal: AbortSignal): Promise<readonly string[]>;
   /** Takes the files that a module has now for all that it is meant to have. Returns why not; undefined when it is done. */
-  confirmFiles(module: string): string | undefined;
+  confirmFiles(module: string): Promise<string | undefined>;
   /** Takes over a release, and runs what waits for it. @throws what the API client throws */
   unlock(release: string, signal: AbortSignal): Promise<UnlockOutcome>;
 }
@@ -30,8 +30,11 @@ export async function confirmPurgeResponse(
 }
 
 /** Lets a module run without files that are missing. */
-export function confirmFilesResponse(releases: ReleaseCommands, module: string): RouteResponse {
-  const problem = releases.confirmFiles(module);
+export async function confirmFilesResponse(
+  releases: ReleaseCommands,
+  module: string,
+): Promise<RouteResponse> {
+  const problem = await releases.confirmFiles(module);
   return problem === undefined
     ? textResponse(`module ${module} is run with the files that it has now\n`)
     : errorResponse(409, 'REQUEST_REFUSED', problem);

@@ -52,7 +52,7 @@ export const NO_COMMANDS: Pick<
   settings: {},
   releases: {
     unlock: async () => ({ type: 'absent' }),
-    confirmFiles: () => undefined,
+    confirmFiles: async () => undefined,
     confirmPurge: async () => [],
   },
 };
