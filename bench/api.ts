@@ -1,7 +1,7 @@
 import { Redactor } from '@addon-operator/base/redactor';
 import { redactedResponse } from '@addon-operator/http-server/response';
-import { createView, type ViewDeps } from '../src/operator/operator-view.ts';
 import { apiResponse } from '../src/server/api/api-handler.ts';
+import { createView, type ViewDeps } from '../src/views/operator-view.ts';
 import { NO_COMMANDS } from '../test/support/daemon-view-stub.ts';
 import { name, type OperatorLab, operatorLab } from '../test/support/operator-lab.ts';
 import { percentile, report } from './figures.ts';

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import type { Task } from '../src/operator/tasks.ts';
+import type { Task } from '../src/model/tasks.ts';
 import type { World } from '../test/support/world.ts';
 
 /** How long so many runs of a global hook take, one behind the other through a queue, in milliseconds. */

@@ -5,7 +5,7 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { HookRuntime } from '../src/operator/hook-runtime.ts';
+import type { HookRuntime } from '../src/model/hook-runtime.ts';
 import { World } from '../test/support/world.ts';
 import { shHook } from '../test/support/world-files.ts';
 import { note, report } from './figures.ts';

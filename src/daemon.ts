@@ -2,8 +2,8 @@ import { errorText } from '@addon-operator/base/error-text';
 import { errorFields, hasCode } from '@addon-operator/base/errors';
 import type { DaemonHost } from './app/host.ts';
 import { type Daemon, type LoneRun, startDaemon } from './app/start.ts';
-import type { FailedTask } from './operator/failed-task.ts';
-import { modulesLeftBehind, modulesPutOff } from './operator/modules-left-behind.ts';
+import type { FailedTask } from './queues/failed-task.ts';
+import { modulesLeftBehind, modulesPutOff } from './requests/modules-left-behind.ts';
 import type { Settings } from './settings.ts';
 
 /** A task of the start or the first converge that failed this often in a row will not succeed by itself. */

@@ -11,7 +11,7 @@ import {
   type HookTools,
   type HookToolsOptions,
   startHookTools,
-} from '../operator/start-hook-tools.ts';
+} from '../hook-runs/start-hook-tools.ts';
 import type { Cluster } from './connect-cluster.ts';
 import type { DaemonHost } from './host.ts';
 

@@ -2,7 +2,7 @@ import { errorText } from '@addon-operator/base/error-text';
 import type { LogFields } from '@addon-operator/base/log';
 import { stringOf } from '@addon-operator/json';
 import type { LogRecord } from '@addon-operator/logging/observe-log';
-import type { FailedTask } from '../operator/failed-task.ts';
+import type { FailedTask } from '../queues/failed-task.ts';
 
 /** The module a hook belongs to (empty for global hooks), the hook, and why it runs. */
 export interface HookRunRef {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { FailedTask } from '../operator/failed-task.ts';
+import type { FailedTask } from '../queues/failed-task.ts';
 import type { ProgressEvent } from './progress-event.ts';
 import { lineOf } from './progress-line.ts';
 import { advance, NO_PROGRESS } from './progress-state.ts';

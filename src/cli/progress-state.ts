@@ -1,4 +1,4 @@
-import type { FailedTask } from '../operator/failed-task.ts';
+import type { FailedTask } from '../queues/failed-task.ts';
 import type { HookRunRef, ProgressEvent } from './progress-event.ts';
 
 export type ModuleProgress =

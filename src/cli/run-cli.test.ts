@@ -328,7 +328,9 @@ test('module release-unlock says what became of the release', async () => {
     const type = Object.entries(outcomes).find(([name]) => name === release)?.[1];
     return type === undefined ? { type: 'absent' } : { type, state: 'pending-upgrade' };
   };
-  await startDaemon({ releases: { unlock, confirmFiles: async () => undefined, confirmPurge: async () => [] } });
+  await startDaemon({
+    releases: { unlock, confirmFiles: async () => undefined, confirmPurge: async () => [] },
+  });
   const unlocked = await Promise.all(
     ['held', 'ours', 'fine', 'other'].map((name) => run(`module release-unlock ${name}`)),
   );

@@ -4,8 +4,8 @@ import { LeaseStore } from '@addon-operator/kube-client/leader-election/lease-st
 import { connectCluster } from '../app/connect-cluster.ts';
 import { leaderPod } from '../leader/leader-host.ts';
 import { LEASE_NAME } from '../leader/leadership.ts';
-import { createMetrics } from '../operator/daemon-metrics.ts';
 import { readSettings } from '../settings/read-settings.ts';
+import { createMetrics } from '../views/daemon-metrics.ts';
 import type { CliHost } from './cli-host.ts';
 import { quietHost } from './quiet-host.ts';
 

@@ -1,6 +1,6 @@
 import { connectCluster } from '../app/connect-cluster.ts';
-import { createMetrics } from '../operator/daemon-metrics.ts';
 import { readSettings } from '../settings/read-settings.ts';
+import { createMetrics } from '../views/daemon-metrics.ts';
 import { removeAdmission, removeConversions } from '../webhooks/remove-webhooks.ts';
 import { stopDeployment } from '../webhooks/stop-deployment.ts';
 import type { CliHost } from './cli-host.ts';

@@ -4,10 +4,10 @@ import { scratchDirectory } from '@addon-operator/base/scratch-directory';
 import { Discovery } from '@addon-operator/kube-client/discovery';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { DaemonHost } from '../app/host.ts';
+import { connectHooks, startHookTools } from '../hook-runs/start-hook-tools.ts';
 import { ALONE } from '../leader/take-lead.ts';
-import { createMetrics } from '../operator/daemon-metrics.ts';
-import { connectHooks, startHookTools } from '../operator/start-hook-tools.ts';
 import type { Settings } from '../settings.ts';
+import { createMetrics } from '../views/daemon-metrics.ts';
 import { createLoneHook, type LoneHookParts } from './create-lone-hook.ts';
 import type { LoneHook } from './lone-hook.ts';
 

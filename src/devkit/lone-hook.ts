@@ -1,9 +1,9 @@
 import type { Redactor } from '@addon-operator/base/redactor';
 import type { KubernetesBinding } from '@addon-operator/hook-config/hook-config';
 import type { KubernetesEvent } from '@addon-operator/hook-config/kubernetes-binding';
-import type { HookExecution } from '../operator/hook-execution.ts';
-import type { HookRuntime } from '../operator/hook-runtime.ts';
-import type { ModuleRegistry } from '../operator/module-registry.ts';
+import type { HookExecution } from '../hook-runs/hook-execution.ts';
+import type { HookRuntime } from '../model/hook-runtime.ts';
+import type { ModuleRegistry } from '../model/module-registry.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import type { LoadedHook } from './loaded-hook.ts';

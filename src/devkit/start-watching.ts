@@ -1,5 +1,5 @@
 import { OperatorError } from '@addon-operator/base/errors';
-import type { HookRuntime } from '../operator/hook-runtime.ts';
+import type { HookRuntime } from '../model/hook-runtime.ts';
 
 /**
  * Starts the watches of a hook for its author. The operator goes on without an object on which a jqFilter fails; an author

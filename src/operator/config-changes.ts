@@ -1,11 +1,11 @@
 import { messageOf } from '@addon-operator/base/errors';
 import { formatGoDuration } from '@addon-operator/base/go-duration';
 import type { Logger } from '@addon-operator/base/log';
+import type { ConvergeState } from '../model/converge-state.ts';
+import type { ModuleRegistry } from '../model/module-registry.ts';
+import type { TaskRouter } from '../queues/task-router.ts';
+import type { TaskTraces } from '../queues/task-traces.ts';
 import type { ConfigChange } from '../values/config-map-store.ts';
-import type { ConvergeState } from './converge-state.ts';
-import type { ModuleRegistry } from './module-registry.ts';
-import type { TaskRouter } from './task-router.ts';
-import type { TaskTraces } from './task-traces.ts';
 
 /** What the functions here use of the operator. */
 export interface ConfigChangesParts {

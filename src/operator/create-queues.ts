@@ -4,16 +4,16 @@ import { componentLog } from '@addon-operator/base/log';
 import { QueueSet } from '@addon-operator/task-queue/queue-set';
 import { EventBacklog } from '../hooks/event-backlog.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
+import type { ConvergeState } from '../model/converge-state.ts';
+import type { ModuleRegistry } from '../model/module-registry.ts';
+import { withOrigin } from '../model/task-origin.ts';
+import type { Task } from '../model/tasks.ts';
+import { type FailedTask, failedTask } from '../queues/failed-task.ts';
+import { countQueuedEvents, queuedEvents } from '../queues/queued-events.ts';
+import { logAdded } from '../queues/task-log.ts';
+import { eventFactsOf, type TaskTraces } from '../queues/task-traces.ts';
 import type { Settings } from '../settings.ts';
-import type { ConvergeState } from './converge-state.ts';
-import { queueActionMeasure } from './daemon-metrics.ts';
-import { type FailedTask, failedTask } from './failed-task.ts';
-import type { ModuleRegistry } from './module-registry.ts';
-import { countQueuedEvents, queuedEvents } from './queued-events.ts';
-import { logAdded } from './task-log.ts';
-import { withOrigin } from './task-origin.ts';
-import { eventFactsOf, type TaskTraces } from './task-traces.ts';
-import type { Task } from './tasks.ts';
+import { queueActionMeasure } from '../views/daemon-metrics.ts';
 
 export interface QueuesOptions {
   readonly settings: Pick<Settings, 'hookBacklogMaxBytes'>;

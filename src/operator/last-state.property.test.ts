@@ -13,7 +13,7 @@ import {
 } from 'fast-check';
 import { expect, test } from 'vitest';
 import { type HookProcess, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
-import { requestOperation } from './request-operation.ts';
+import { requestOperation } from '../requests/request-operation.ts';
 
 const HOOK = 'web/a.sh';
 const OBJECTS = ['one', 'two', 'three'];

@@ -2,14 +2,14 @@ import type { GLOBAL_LIFECYCLE_BINDINGS } from '@addon-operator/hook-config/hook
 import type { QueueSignals, TaskHandler } from '@addon-operator/task-queue';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import { queuesOf } from '../hooks/hook.ts';
-import type { ConvergeState } from './converge-state.ts';
-import type { GlobalHooks } from './global-hooks.ts';
-import { PARALLEL_QUEUES } from './handlers/parallel-module-run.ts';
-import { type HookRuntime, runtimesInOrder } from './hook-runtime.ts';
-import type { ModuleRegistry } from './module-registry.ts';
-import { PARALLEL_QUEUE_PREFIX } from './parallel-runs.ts';
-import type { TaskRouter } from './task-router.ts';
-import type { GlobalHookRun, Task } from './tasks.ts';
+import type { ConvergeState } from '../model/converge-state.ts';
+import type { GlobalHooks } from '../model/global-hooks.ts';
+import { type HookRuntime, runtimesInOrder } from '../model/hook-runtime.ts';
+import type { ModuleRegistry } from '../model/module-registry.ts';
+import { PARALLEL_QUEUE_PREFIX } from '../model/parallel-runs.ts';
+import type { GlobalHookRun, Task } from '../model/tasks.ts';
+import { PARALLEL_QUEUES } from '../queues/parallel-module-run.ts';
+import type { TaskRouter } from '../queues/task-router.ts';
 
 /** What the functions here use of the operator. */
 export interface LifecycleParts {

@@ -2,8 +2,8 @@ import { assert, asyncProperty } from 'fast-check';
 import { expect, test } from 'vitest';
 import { act, anyOptions, anySteps, HOOKS, MODULES } from '../../test/support/operator-histories.ts';
 import { moduleFor, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
+import { onPausesChange } from '../requests/pause-tasks.ts';
 import { startUp } from './lifecycle.ts';
-import { onPausesChange } from './pause-tasks.ts';
 import { taskHandler } from './task-pipeline.ts';
 
 const AT_WORK = {

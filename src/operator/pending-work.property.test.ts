@@ -18,11 +18,11 @@ import {
 import { expect, test } from 'vitest';
 import { flowLab, recheck } from '../../test/support/flow-lab.ts';
 import { name } from '../../test/support/operator-lab.ts';
+import type { OperationSource } from '../model/module-operations.ts';
+import { requestOperation, runOperation } from '../requests/request-operation.ts';
 import { type ModuleOperation, OPERATIONS } from '../status/module-object.ts';
 import { moduleStatus } from '../status/module-status.ts';
-import { moduleFacts } from './collect-module-facts.ts';
-import type { OperationSource } from './module-operations.ts';
-import { requestOperation, runOperation } from './request-operation.ts';
+import { moduleFacts } from '../views/collect-module-facts.ts';
 
 const WEB = name('web');
 

@@ -16,8 +16,8 @@ import { HookedModules } from '../status/hooked-modules.ts';
 import { HOOK_FINALIZER } from '../status/module-object.ts';
 import type { ModuleObjects } from '../status/module-objects.ts';
 import { moduleStatus } from '../status/module-status.ts';
-import { factsOfModule } from './collect-module-facts.ts';
-import type { Explained } from './explained.ts';
+import { factsOfModule } from '../views/collect-module-facts.ts';
+import type { Explained } from '../views/explained.ts';
 
 export interface ReconcileWebhooksOptions {
   readonly settings: Pick<Settings, 'namespace' | 'configMapName' | 'httpHookChildNamespaces'>;

@@ -1,11 +1,11 @@
 import type { Logger } from '@addon-operator/base/log';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
+import type { ModuleRegistry } from '../model/module-registry.ts';
+import { moduleOf, type Task } from '../model/tasks.ts';
+import type { TaskRouter } from '../queues/task-router.ts';
 import { GLOBAL_SECTION } from '../values/module-key.ts';
 import { referenceTitle, type SecretReference } from '../values/secrets/secret-reference.ts';
 import type { ValuesStore } from '../values/values-store.ts';
-import type { ModuleRegistry } from './module-registry.ts';
-import type { TaskRouter } from './task-router.ts';
-import { moduleOf, type Task } from './tasks.ts';
 
 /**
  * Turns changed texts of Secrets into tasks, as any change of values: a module that refers to one runs again, global

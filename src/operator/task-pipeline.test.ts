@@ -3,8 +3,9 @@ import { Redactor } from '@addon-operator/base/redactor';
 import type { TaskOutcome } from '@addon-operator/task-queue';
 import { expect, test } from 'vitest';
 import { moduleFor, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
-import { RestartRequest } from './restart-hooks.ts';
-import { RunAborts } from './run-aborts.ts';
+import { RestartRequest } from '../hook-runs/restart-hooks.ts';
+import { RunAborts } from '../model/run-aborts.ts';
+import { hookTask, type Task } from '../model/tasks.ts';
 import {
   type Attempt,
   abort,
@@ -21,7 +22,6 @@ import {
   type Stage,
   taskHandler,
 } from './task-pipeline.ts';
-import { hookTask, type Task } from './tasks.ts';
 
 const SECRET = 'hunter22';
 const success: TaskOutcome<Task> = { type: 'success' };

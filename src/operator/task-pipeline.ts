@@ -3,52 +3,52 @@ import type { Redactor } from '@addon-operator/base/redactor';
 import { redactedError } from '@addon-operator/base/redactor';
 import { NO_SPAN, traceFields } from '@addon-operator/base/trace';
 import type { QueueEntry, TaskHandler, TaskOutcome, TaskQueue } from '@addon-operator/task-queue';
-import type { ModuleName } from '../values/module-key.ts';
-import { deferIfAway, type HandOverTasksParts, targetOf } from './hand-over-tasks.ts';
-import { handleApplyConfig } from './handlers/apply-config.ts';
-import { handleConvergeModules } from './handlers/converge-modules.ts';
-import { ModuleDeployment } from './handlers/deploy-module.ts';
-import { DiscoveryPass } from './handlers/discover-modules.ts';
 import {
   handleEnableKubernetes,
   handleEnableSchedules,
   handleWaitSynchronization,
-} from './handlers/enable-global-hook.ts';
-import { handleGlobalHookRun } from './handlers/global-hook-run.ts';
-import { ModuleRemoval } from './handlers/module-delete.ts';
-import { handleModuleEnsureCrds } from './handlers/module-ensure-crds.ts';
-import { handleModuleHookRun } from './handlers/module-hook-run.ts';
-import { ModuleLifecycle } from './handlers/module-lifecycle.ts';
-import { ModuleRunner } from './handlers/module-run.ts';
-import { ModuleTasks } from './handlers/module-tasks.ts';
-import {
-  handleParallelModuleRun,
-  type ParallelModuleRunParts,
-  reportToGroup,
-} from './handlers/parallel-module-run.ts';
-import { DeploymentPreparation } from './handlers/prepare-deployment.ts';
-import { handleDiscoverReleases, handleModulePurge } from './handlers/purge-releases.ts';
-import { handleReloadFiles } from './handlers/reload-files.ts';
-import { handleRetryEnabledScripts } from './handlers/retry-enabled-scripts.ts';
+} from '../hook-runs/enable-global-hook.ts';
+import { handleGlobalHookRun } from '../hook-runs/global-hook-run.ts';
+import { handleModuleHookRun } from '../hook-runs/module-hook-run.ts';
+import { endOfAttempt, startOfAttempt } from '../hook-runs/record-runs.ts';
+import { outcomeOfRestart } from '../hook-runs/restart-hooks.ts';
+import { rethrowAbort } from '../hook-runs/rethrow-abort.ts';
+import { Synchronizations } from '../hook-runs/synchronizations.ts';
+import type { OperatorPolicy } from '../model/operator-policy.ts';
+import type { RunAborts } from '../model/run-aborts.ts';
+import { hookOf, moduleLabelOf, moduleOf, type Task } from '../model/tasks.ts';
 import {
   type IsolationParts,
   isolate,
   logIfRecovered,
   requeueUnblocked,
   rerouteToModuleQueue,
-} from './isolation.ts';
+} from '../queues/isolation.ts';
+import {
+  handleParallelModuleRun,
+  type ParallelModuleRunParts,
+  reportToGroup,
+} from '../queues/parallel-module-run.ts';
+import { endMessage, eventFields, flowFields, phaseOf, startMessage } from '../queues/task-log.ts';
+import { ModuleDeployment } from '../reconcile/deploy-module.ts';
+import { DiscoveryPass } from '../reconcile/discover-modules.ts';
+import { ModuleRemoval } from '../reconcile/module-delete.ts';
+import { handleModuleEnsureCrds } from '../reconcile/module-ensure-crds.ts';
+import { ModuleLifecycle } from '../reconcile/module-lifecycle.ts';
+import { ModuleRunner } from '../reconcile/module-run.ts';
+import { ModuleTasks } from '../reconcile/module-tasks.ts';
+import { DeploymentPreparation } from '../reconcile/prepare-deployment.ts';
+import { handleDiscoverReleases, handleModulePurge } from '../reconcile/purge-releases.ts';
+import { reconcileModule } from '../reconcile/reconcile-module.ts';
+import { RefusedModules, type RefusedModulesParts, skipIfRefused } from '../reconcile/refused-modules.ts';
+import { handleRetryEnabledScripts } from '../reconcile/retry-enabled-scripts.ts';
+import { deferIfAway, type HandOverTasksParts, targetOf } from '../requests/hand-over-tasks.ts';
+import { deferIfPaused, type PauseTasksParts } from '../requests/pause-tasks.ts';
+import type { ModuleName } from '../values/module-key.ts';
+import { handleApplyConfig } from './apply-config.ts';
+import { handleConvergeModules } from './converge-modules.ts';
 import type { Operator } from './operator.ts';
-import type { OperatorPolicy } from './operator-policy.ts';
-import { deferIfPaused, type PauseTasksParts } from './pause-tasks.ts';
-import { reconcileModule } from './reconcile-module.ts';
-import { endOfAttempt, startOfAttempt } from './record-runs.ts';
-import { RefusedModules, type RefusedModulesParts, skipIfRefused } from './refused-modules.ts';
-import { outcomeOfRestart } from './restart-hooks.ts';
-import { rethrowAbort } from './rethrow-abort.ts';
-import type { RunAborts } from './run-aborts.ts';
-import { Synchronizations } from './synchronizations.ts';
-import { endMessage, eventFields, flowFields, phaseOf, startMessage } from './task-log.ts';
-import { hookOf, moduleLabelOf, moduleOf, type Task } from './tasks.ts';
+import { handleReloadFiles } from './reload-files.ts';
 
 /** One attempt of a task. */
 export interface Attempt {

@@ -6,11 +6,11 @@ import { isObject, stringOf } from '@addon-operator/json';
 import type { FSWatcher } from 'chokidar';
 import { policyFiles } from '../extensions/create-authorization.ts';
 import { customizationsDir } from '../extensions/points/release-points.ts';
+import { type RestartHooksParts, restartChangedHooks } from '../hook-runs/restart-hooks.ts';
+import { savedFile } from '../model/saved-files.ts';
+import { FILES_CHANGED } from '../model/tasks.ts';
+import type { TaskRouter } from '../queues/task-router.ts';
 import type { Settings } from '../settings.ts';
-import { type RestartHooksParts, restartChangedHooks } from './restart-hooks.ts';
-import { savedFile } from './saved-files.ts';
-import type { TaskRouter } from './task-router.ts';
-import { FILES_CHANGED } from './tasks.ts';
 
 /** Editors write a file in several steps: a reload waits until nothing changed for this long. */
 export const QUIET_MS = 300;

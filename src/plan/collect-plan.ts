@@ -1,11 +1,11 @@
 import { isoTime } from '@addon-operator/base/bounded-time';
 import { messageOf } from '@addon-operator/base/errors';
+import { planConverge } from '../model/converge.ts';
+import type { Pause } from '../model/pause-entry.ts';
+import type { ReleaseInCluster } from '../model/releases.ts';
 import type { Module } from '../modules/module.ts';
-import { planConverge } from '../operator/converge.ts';
-import { purgeInput } from '../operator/handlers/purge-releases.ts';
-import type { Pause } from '../operator/pause-entry.ts';
-import { planPurge } from '../operator/plan-purge.ts';
-import type { ReleaseInCluster } from '../operator/releases.ts';
+import { planPurge } from '../reconcile/plan-purge.ts';
+import { purgeInput } from '../reconcile/purge-releases.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { Inspection } from './inspection.ts';
 import { LastHookValues } from './last-hook-values.ts';

@@ -1,6 +1,6 @@
 import type { NotedRelease } from '@addon-operator/helm/noted-release';
 import type { Hook } from '../hooks/hook.ts';
-import { type PatchedPath, parseSetByHooks, patchesAgain } from '../operator/set-by-hooks.ts';
+import { type PatchedPath, parseSetByHooks, patchesAgain } from '../reconcile/set-by-hooks.ts';
 import { GLOBAL_SECTION, type ModuleName, type ValuesOwner } from '../values/module-key.ts';
 import type { Inspection } from './inspection.ts';
 import { runsBeforeHelm } from './plan.ts';

@@ -5,6 +5,7 @@ import { unfolded } from '@addon-operator/helm/manifest-object';
 import { CRD_KIND, type Crd, parseCrdFile } from '@addon-operator/kube-client/crd';
 import type { Access } from '@addon-operator/kube-client/policy-rules';
 import type { Hook } from '../hooks/hook.ts';
+import { isProbe, MODULES } from '../model/probe-readiness.ts';
 import {
   accessOfBinding,
   accessOfObject,
@@ -19,7 +20,6 @@ import {
 } from '../modules/access/needed-by.ts';
 import { findCrdFiles } from '../modules/crds/crds-of-modules.ts';
 import type { Module } from '../modules/module.ts';
-import { isProbe, MODULES } from '../operator/probe-readiness.ts';
 import { visibleToHelm } from '../values/visible-values.ts';
 import type { Inspection } from './inspection.ts';
 import type { RawObject } from './manifest-changes.ts';

@@ -1,8 +1,8 @@
 import { Semaphore } from '@addon-operator/base/semaphore';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
+import { runForWebhook, type WebhookRunDeps } from '../hook-runs/webhook-run.ts';
 import { title } from '../hooks/hook.ts';
-import type { HookRuntime } from '../operator/hook-runtime.ts';
-import { runForWebhook, type WebhookRunDeps } from '../operator/webhook-run.ts';
+import type { HookRuntime } from '../model/hook-runtime.ts';
 import { type AdmissionHook, AdmissionWebhooks } from './admission/admission-webhooks.ts';
 import { WebhookConfigurations } from './admission/webhook-configurations.ts';
 import { type ConversionHook, ConversionWebhooks } from './conversion/conversion-webhooks.ts';

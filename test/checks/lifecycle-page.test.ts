@@ -15,7 +15,7 @@ function sourcesIn(directory: string): string {
 }
 
 test('the page about the steps of the lifecycle names every type of task', () => {
-  const union = readFileSync(join(projectRoot, 'src/operator/tasks.ts'), 'utf8');
+  const union = readFileSync(join(projectRoot, 'src/model/tasks.ts'), 'utf8');
   const types = new Set([...union.matchAll(/type: '([A-Z]\w+)'/g)].map(([, type = '']) => type));
   expect(types).toContain('ModuleRun');
   expect([...types].filter((type) => !PAGE.includes(`\`${type}\``))).toEqual([]);

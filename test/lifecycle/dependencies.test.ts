@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { explainWhy } from '../../src/operator/explain-why.ts';
+import { explainWhy } from '../../src/views/explain-why.ts';
 import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { LOOK_INTERVAL_MS } from '../../src/operator/directory-looks.ts';
+import { LOOK_INTERVAL_MS } from '../../src/reconcile/directory-looks.ts';
 import { describeLifecycle } from '../support/lifecycle-suite.ts';
 import { moduleWorld, uniqueName, untilStatus } from '../support/module-world.ts';
 import type { World } from '../support/world.ts';

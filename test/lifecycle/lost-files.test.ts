@@ -1,8 +1,8 @@
 import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { LOOK_INTERVAL_MS } from '../../src/operator/directory-looks.ts';
 import { QUIET_MS } from '../../src/operator/watch-files.ts';
+import { LOOK_INTERVAL_MS } from '../../src/reconcile/directory-looks.ts';
 import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { moduleWorld, uniqueName, untilStatus } from '../support/module-world.ts';
 import { World } from '../support/world.ts';

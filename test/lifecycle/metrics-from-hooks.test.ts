@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Task } from '../../src/operator/tasks.ts';
+import type { Task } from '../../src/model/tasks.ts';
 import { describeApiIndependent } from '../support/lifecycle-suite.ts';
 import { type Backend, World } from '../support/world.ts';
 import { shHook } from '../support/world-files.ts';

@@ -2,8 +2,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect, vi } from 'vitest';
-import { LOOK_INTERVAL_MS } from '../../src/operator/directory-looks.ts';
 import { QUIET_MS } from '../../src/operator/watch-files.ts';
+import { LOOK_INTERVAL_MS } from '../../src/reconcile/directory-looks.ts';
 import type { FaultProxy } from './fault-proxy.ts';
 import {
   CHART_DAMAGES,

@@ -1,10 +1,10 @@
 import type { Hook } from '../../src/hooks/hook.ts';
+import type { OperatorPolicy } from '../../src/model/operator-policy.ts';
+import type { ModulesDirectory } from '../../src/model/purge-guard.ts';
+import type { ModuleSources } from '../../src/model/services.ts';
 import { type Decision, DISABLED_BY_DEFAULT } from '../../src/modules/enablement.ts';
 import type { Module } from '../../src/modules/module.ts';
 import type { Discovery } from '../../src/modules/module-discovery.ts';
-import type { OperatorPolicy } from '../../src/operator/operator-policy.ts';
-import type { ModulesDirectory } from '../../src/operator/purge-guard.ts';
-import type { ModuleSources } from '../../src/operator/services.ts';
 
 /** What a discovery finds out where these names are enabled and nothing else counts. */
 export function labDiscovery(known: readonly Module[], enabled: ReadonlySet<string>): Discovery {

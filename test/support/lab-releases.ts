@@ -1,7 +1,7 @@
 import type { JsonObject } from '@addon-operator/json';
+import type { Releases } from '../../src/model/releases.ts';
 import type { Module } from '../../src/modules/module.ts';
-import { DeployHooks, type DeployHooksParts } from '../../src/operator/deploy-hooks.ts';
-import type { Releases } from '../../src/operator/releases.ts';
+import { DeployHooks, type DeployHooksParts } from '../../src/reconcile/deploy-hooks.ts';
 
 /** What is known of the releases in a lab, and what is in their way. */
 interface ReleasesInLab {

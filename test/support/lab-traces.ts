@@ -3,9 +3,9 @@ import { Redactor } from '@addon-operator/base/redactor';
 import type { Tracer } from '@addon-operator/base/trace';
 import { Recorder } from '@addon-operator/hook-recordings/recorder';
 import type { TaskQueueOptions } from '@addon-operator/task-queue';
-import { eventIds, withOrigin } from '../../src/operator/task-origin.ts';
-import { eventFactsOf, TaskTraces } from '../../src/operator/task-traces.ts';
-import type { Task } from '../../src/operator/tasks.ts';
+import { eventIds, withOrigin } from '../../src/model/task-origin.ts';
+import type { Task } from '../../src/model/tasks.ts';
+import { eventFactsOf, TaskTraces } from '../../src/queues/task-traces.ts';
 
 /** Of the operator in the lab. */
 export const BOOT_ID = 'lab';

@@ -10,8 +10,8 @@ import {
   record,
   tuple,
 } from 'fast-check';
-import { onPausesChange } from '../../src/operator/pause-tasks.ts';
-import { requestOperation } from '../../src/operator/request-operation.ts';
+import { onPausesChange } from '../../src/requests/pause-tasks.ts';
+import { requestOperation } from '../../src/requests/request-operation.ts';
 import { OPERATIONS } from '../../src/status/module-object.ts';
 import { keyOfName } from '../../src/values/module-key.ts';
 import { failing, name, type OperatorLab } from './operator-lab.ts';

@@ -3,7 +3,7 @@ import type { MutatedFile } from '../mutant.ts';
 /** Converges and the states of modules. */
 export const CONVERGE: readonly MutatedFile[] = [
   {
-    file: 'src/operator/converge.ts',
+    file: 'src/model/converge.ts',
     mutants: [
       { find: '.toReversed(),', replace: ',', breaks: 'Modules are deleted in the order in which they run.' },
       { find: '!enabled.has(name) && (', replace: '(', breaks: 'An enabled module is deleted.' },
@@ -25,7 +25,7 @@ export const CONVERGE: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/operator/converge-state.ts',
+    file: 'src/model/converge-state.ts',
     mutants: [
       {
         find: 'this.#start ??= {',
@@ -65,7 +65,7 @@ export const CONVERGE: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/operator/module-state.ts',
+    file: 'src/model/module-state.ts',
     mutants: [
       {
         find: "if (stage.type === 'starting' || stage.type === 'synchronizing') return state;",
@@ -151,7 +151,7 @@ export const CONVERGE: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/operator/synchronization.ts',
+    file: 'src/model/synchronization.ts',
     mutants: [
       {
         find: 'if (this.isDone) this.wake();',
@@ -191,8 +191,8 @@ export const CONVERGE: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/operator/task-router.ts',
-    tests: ['src/operator/isolation.test.ts', 'src/operator/handlers/converge-modules.test.ts'],
+    file: 'src/queues/task-router.ts',
+    tests: ['src/queues/isolation.test.ts', 'src/operator/converge-modules.test.ts'],
     mutants: [
       {
         find: 'if (!this.#deps.registry.isEnabled(module)) return;',
@@ -256,7 +256,7 @@ export const CONVERGE: readonly MutatedFile[] = [
   },
   {
     file: 'src/operator/task-pipeline.ts',
-    tests: ['src/operator/isolation.test.ts'],
+    tests: ['src/queues/isolation.test.ts'],
     mutants: [
       {
         find: "if (holder !== undefined) return { type: 'repeat', when: holder };",
@@ -321,7 +321,7 @@ export const CONVERGE: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/operator/isolation.ts',
+    file: 'src/queues/isolation.ts',
     mutants: [
       {
         find: '|| isOwn(queue, task.module)) return false;',

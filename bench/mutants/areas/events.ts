@@ -133,7 +133,7 @@ export const EVENTS: readonly MutatedFile[] = [
   },
   {
     file: 'src/hooks/event-backlog.ts',
-    tests: ['src/operator/queued-events.test.ts'],
+    tests: ['src/queues/queued-events.test.ts'],
     mutants: [
       {
         find: 'if (keys.has(waiting.event.key)) superseded.push',
@@ -167,7 +167,7 @@ export const EVENTS: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/operator/queued-events.ts',
+    file: 'src/queues/queued-events.ts',
     mutants: [
       {
         find: '.filter((entry) => !queue.isRunning(entry))',

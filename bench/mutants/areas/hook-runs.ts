@@ -33,7 +33,7 @@ export const HOOK_RUNS: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/operator/handlers/hook-run.ts',
+    file: 'src/hook-runs/hook-run.ts',
     tests: ['src/operator/last-state.property.test.ts'],
     mutants: [
       {
@@ -64,7 +64,7 @@ export const HOOK_RUNS: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/operator/requeues.ts',
+    file: 'src/model/requeues.ts',
     mutants: [
       {
         find: 'FIRST_PAUSE_MS * 2 ** (inRow - 1)',
@@ -99,8 +99,8 @@ export const HOOK_RUNS: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/operator/retry-budgets.ts',
-    tests: ['src/operator/held-runs.test.ts'],
+    file: 'src/hook-runs/retry-budgets.ts',
+    tests: ['src/queues/held-runs.test.ts'],
     mutants: [
       {
         find: 'count > max)',
@@ -132,8 +132,8 @@ export const HOOK_RUNS: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/operator/held-runs.ts',
-    tests: ['src/operator/debounce.property.test.ts'],
+    file: 'src/queues/held-runs.ts',
+    tests: ['src/queues/debounce.property.test.ts'],
     mutants: [
       {
         find: 'held.dueMs = Math.min(held.sinceMs + maxMs, nowMs + afterMs);',

@@ -132,7 +132,7 @@ export const QUEUES: readonly MutatedFile[] = [
     file: 'packages/task-queue/src/places.ts',
     tests: [
       'packages/task-queue/src/keyed-queues.property.test.ts',
-      'src/operator/keyed-queues.property.test.ts',
+      'src/queues/keyed-queues.property.test.ts',
     ],
     mutants: [
       { find: 'if (!isHeld) return;', replace: '', breaks: 'A place that is given back twice counts twice.' },
@@ -157,7 +157,7 @@ export const QUEUES: readonly MutatedFile[] = [
     file: 'packages/task-queue/src/queue-set.ts',
     tests: [
       'packages/task-queue/src/keyed-queues.property.test.ts',
-      'src/operator/keyed-queues.property.test.ts',
+      'src/queues/keyed-queues.property.test.ts',
     ],
     mutants: [
       {
@@ -209,7 +209,7 @@ export const QUEUES: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/operator/compact-queue.ts',
+    file: 'src/queues/compact-queue.ts',
     tests: ['src/operator/last-state.property.test.ts'],
     mutants: [
       {

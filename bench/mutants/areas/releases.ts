@@ -3,8 +3,8 @@ import type { MutatedFile } from '../mutant.ts';
 /** Which modules are enabled, their releases, and what removes them. */
 export const RELEASES: readonly MutatedFile[] = [
   {
-    file: 'src/operator/plan-purge.ts',
-    tests: ['src/operator/handlers/purge-releases.test.ts'],
+    file: 'src/reconcile/plan-purge.ts',
+    tests: ['src/reconcile/purge-releases.test.ts'],
     mutants: [
       {
         find: '&& name !== ignoredRelease);',
@@ -34,7 +34,7 @@ export const RELEASES: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/operator/handlers/purge-releases.ts',
+    file: 'src/reconcile/purge-releases.ts',
     mutants: [
       {
         find: "operator.converge.decidePurge(held ?? 'decided');",
@@ -239,8 +239,8 @@ export const RELEASES: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/operator/purge-guard.ts',
-    tests: ['src/operator/handlers/purge-releases.test.ts'],
+    file: 'src/model/purge-guard.ts',
+    tests: ['src/reconcile/purge-releases.test.ts'],
     mutants: [
       {
         find: 'gone * 2 > all',

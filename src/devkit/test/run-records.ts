@@ -7,10 +7,10 @@ import { parseJson } from '@addon-operator/json';
 import { parseMetricOperations } from '@addon-operator/metrics/metric-operation';
 import { parseYaml } from '@addon-operator/yaml';
 import { yamlDocuments } from '@addon-operator/yaml/yaml-documents';
+import type { HookExecution } from '../../hook-runs/hook-execution.ts';
 import { contextText } from '../../hooks/context-document.ts';
 import { isFinal, isNotYet } from '../../hooks/retry-errors.ts';
 import type { HookRuns } from '../../hooks/run-hook.ts';
-import type { HookExecution } from '../../operator/hook-execution.ts';
 
 /** Of what is kept for comparisons and failures. */
 const MAX_LINES = 10_000;

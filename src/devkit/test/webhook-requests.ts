@@ -13,12 +13,12 @@ import { didYouMean } from '@addon-operator/json/similar-word';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import { type ApiResource, apiVersionOf } from '@addon-operator/kube-client/kube-object';
 import type { NewObject } from '@addon-operator/kube-client/object-patch/patch-operation';
+import type { HookEffects, HookExecution } from '../../hook-runs/hook-execution.ts';
 import type { RunReason } from '../../hooks/binding-context.ts';
 import { title } from '../../hooks/hook.ts';
 import type { AdmissionResponse } from '../../hooks/webhook-responses.ts';
-import type { HookEffects, HookExecution } from '../../operator/hook-execution.ts';
-import type { HookRuntime } from '../../operator/hook-runtime.ts';
-import { hookTask } from '../../operator/tasks.ts';
+import type { HookRuntime } from '../../model/hook-runtime.ts';
+import { hookTask } from '../../model/tasks.ts';
 import { convertObjects } from '../../webhooks/conversion/convert-objects.ts';
 import type { CaseTools } from './case-tools.ts';
 

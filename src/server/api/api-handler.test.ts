@@ -3,8 +3,8 @@ import { Ajv } from 'ajv';
 import { expect, test } from 'vitest';
 import { daemonView, moduleView, NO_COMMANDS } from '../../../test/support/daemon-view-stub.ts';
 import { failing, name, operatorLab } from '../../../test/support/operator-lab.ts';
-import { createView } from '../../operator/operator-view.ts';
 import type { DaemonView } from '../../status/daemon-view.ts';
+import { createView } from '../../views/operator-view.ts';
 import { apiResponse } from './api-handler.ts';
 import { API_SCHEMAS } from './schemas.ts';
 

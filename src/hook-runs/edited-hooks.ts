@@ -1,0 +1,141 @@
+import type { Logger } from '@addon-operator/base/log';
+import type { BindingType, HookConfig, KubernetesBinding } from '@addon-operator/hook-config/hook-config';
+import type { QueueSet } from '@addon-operator/task-queue/queue-set';
+import type { RunReason } from '../hooks/binding-context.ts';
+import type { Hook } from '../hooks/hook.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
+import type { GlobalHooks } from '../model/global-hooks.ts';
+import type { HookRuntime } from '../model/hook-runtime.ts';
+import type { ModuleRegistry } from '../model/module-registry.ts';
+import { FILES_CHANGED, hookTask, MAIN_QUEUE, type Task } from '../model/tasks.ts';
+import { appendHookRun } from '../queues/compact-queue.ts';
+
+/** What the functions here use of the operator. */
+export interface EditedHooksParts {
+  readonly registry: Pick<ModuleRegistry, 'tracked' | 'isWanted'>;
+  readonly globalHooks: Pick<GlobalHooks, 'synchronization'>;
+  readonly queues: QueueSet<Task>;
+  readonly metrics: Pick<OperatorMetrics, 'queueCompaction'>;
+  readonly log: Logger;
+}
+
+/** One run of a hook whose file was edited. */
+interface EditedRun {
+  readonly binding: BindingType;
+  readonly reason: RunReason;
+  readonly allowFailure: boolean;
+  readonly queue: string;
+}
+
+/** What an edit of a hook leads to: `onStartup` and Synchronizations run again, everything else uses the file later. */
+export interface EditPlan {
+  readonly runs: readonly EditedRun[];
+  /** Bindings that the converge runs which follows each reload. */
+  readonly inConverge: readonly string[];
+  /** Bindings that must not run without their event, tick, deletion or request. */
+  readonly atNextRun: readonly string[];
+}
+
+/**
+ * Decides what runs again when the file of a hook was edited and its configuration is the same.
+ *
+ * @param isDue whether something will run anyway, or cannot run yet
+ */
+export function planEdit(config: HookConfig, isDue: (reason: RunReason) => boolean): EditPlan {
+  const startup: EditedRun = {
+    binding: 'onStartup',
+    reason: { type: 'lifecycle', binding: 'onStartup' },
+    allowFailure: false,
+    queue: MAIN_QUEUE,
+  };
+  const synchronizations = config.kubernetes
+    .filter(({ executeOnSynchronization }) => executeOnSynchronization)
+    .map((binding): EditedRun => {
+      const { allowFailure, queue } = binding;
+      return { binding: 'kubernetes', reason: { type: 'synchronization', binding }, allowFailure, queue };
+    });
+  const candidates = [...(config.lifecycle.onStartup === undefined ? [] : [startup]), ...synchronizations];
+  const lifecycle = Object.keys(config.lifecycle).filter((name) => name !== 'onStartup');
+  return {
+    runs: candidates.filter(({ reason }) => !isDue(reason)),
+    inConverge: lifecycle.filter((name) => IN_CONVERGE.has(name)),
+    atNextRun: [
+      ...lifecycle.filter((name) => !IN_CONVERGE.has(name)),
+      ...config.kubernetes.filter((each) => !each.executeOnSynchronization).map(({ name }) => name),
+      ...[...config.schedule, ...config.admission, ...config.conversion].map(({ name }) => name),
+    ],
+  };
+}
+
+/** Other lifecycle bindings are for deletions and deployments. */
+const IN_CONVERGE: ReadonlySet<string> = new Set(['beforeAll', 'afterAll', 'beforeHelm', 'afterHelm']);
+
+/** What people are shown about an edited hook. */
+export function describeEdit({ runs, inConverge, atNextRun }: EditPlan): string {
+  const again = runs.map(({ reason }) =>
+    reason.type === 'synchronization' ? `Synchronization of ${reason.binding.name}` : 'onStartup',
+  );
+  const parts = [
+    ...(again.length === 0 ? [] : [`runs again now (${again.join(', ')})`]),
+    ...(inConverge.length === 0 ? [] : [`runs in the converge that follows (${inConverge.join(', ')})`]),
+    ...(atNextRun.length === 0 ? [] : [`is used at the next run (${atNextRun.join(', ')})`]),
+  ];
+  return parts.length === 0 ? 'is used at its run, which is pending' : parts.join(', ');
+}
+
+/**
+ * Queues what an edited hook runs again, and has its runs that failed tried at once. To be called when the converge that
+ * follows is queued: what belongs to `main` comes before it.
+ */
+export function rerunEdited(parts: EditedHooksParts, runtime: HookRuntime): EditPlan {
+  const { queues } = parts;
+  const plan = planEdit(runtime.hook.config, isDueFor(parts, runtime));
+  const tasks = plan.runs.map(({ reason, queue, ...run }) => {
+    const cause = { hook: runtime, reasons: [reason], trigger: FILES_CHANGED, activation: '' };
+    return { queue, task: hookTask({ ...run, ...cause }) };
+  });
+  for (const { reason } of plan.runs)
+    if (reason.type === 'synchronization') expectSynchronization(parts, runtime.hook, reason.binding);
+  queues.get(MAIN_QUEUE).prepend(...tasks.flatMap(({ queue, task }) => (queue === MAIN_QUEUE ? task : [])));
+  for (const { queue, task } of tasks) if (queue !== MAIN_QUEUE) appendHookRun(parts, task, queue);
+  for (const queue of queues.all) {
+    const head = queue.entries[0]?.task;
+    if (head !== undefined && 'hook' in head && head.hook === runtime) queue.cutDelay();
+  }
+  return plan;
+}
+
+/** A converge that starts over drops Synchronizations in `main`: what is pending is queued again by the run of the module. */
+function expectSynchronization(
+  { registry }: EditedHooksParts,
+  { owner }: Hook,
+  binding: KubernetesBinding,
+): void {
+  if (owner.type === 'module') registry.tracked.get(owner.module)?.synchronization.expect(binding, false);
+}
+
+function isDueFor(parts: EditedHooksParts, runtime: HookRuntime): (reason: RunReason) => boolean {
+  const { owner } = runtime.hook;
+  const tracked = owner.type === 'module' ? parts.registry.tracked.get(owner.module) : undefined;
+  const synchronization =
+    owner.type === 'global' ? parts.globalHooks.synchronization : tracked?.synchronization;
+  // Its start is repeated by its next run, or it is about to end.
+  const isStarting = tracked?.phase === 'startup' || tracked?.mustRepeatStartup === true;
+  const isUnwanted = owner.type === 'module' && !parts.registry.isWanted(owner.module);
+  return (reason) => {
+    if (isUnwanted || runtime.isSetAside || isQueued(parts.queues, runtime, reason)) return true;
+    if (reason.type !== 'synchronization') return isStarting;
+    return !runtime.isMonitored(reason.binding.index) || synchronization?.isPending(reason.binding) === true;
+  };
+}
+
+/** A run in progress began with the old file, so it does not count. */
+function isQueued(queues: QueueSet<Task>, runtime: HookRuntime, reason: RunReason): boolean {
+  return queues.all.some((queue) =>
+    queue.entries.some((entry) => {
+      const { task } = entry;
+      if (!('reasons' in task) || task.hook !== runtime || queue.isRunning(entry)) return false;
+      return task.reasons.some((other) => other.type === reason.type && other.binding === reason.binding);
+    }),
+  );
+}

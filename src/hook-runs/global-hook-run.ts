@@ -1,0 +1,68 @@
+import type { QueueEntry, TaskOutcome, TaskQueue } from '@addon-operator/task-queue';
+import type { ModuleRegistry } from '../model/module-registry.ts';
+import type { Releases } from '../model/releases.ts';
+import { causedBy } from '../model/task-origin.ts';
+import { type GlobalHookRun, isOnlySynchronization, REQUESTED, type Task } from '../model/tasks.ts';
+import type { TaskRouter } from '../queues/task-router.ts';
+import { GLOBAL_SECTION } from '../values/module-key.ts';
+import type { ValuesStore } from '../values/values-store.ts';
+import type { HookRunParts } from './hook-run.ts';
+import { doneWith, type HookTaskOutcome, runHookTask } from './hook-run.ts';
+
+/** What the functions here use of the operator. */
+export type GlobalHookRunParts = {
+  readonly registry: ModuleRegistry;
+  readonly router: TaskRouter;
+  readonly values: ValuesStore;
+  readonly releases: Releases;
+} & HookRunParts;
+
+/**
+ * Runs a global hook. Changed global values queue a converge, changed enabled flags restart one. What module hooks and global
+ * hooks have in common is in `hook-run.ts`.
+ */
+export async function handleGlobalHookRun(
+  operator: GlobalHookRunParts,
+  entry: QueueEntry<Task>,
+  task: GlobalHookRun,
+  queue: TaskQueue<Task>,
+  signal: AbortSignal,
+): Promise<TaskOutcome<Task>> {
+  const outcome = await runHookTask(operator, entry, task, queue, signal);
+  if (outcome.type !== 'ran') return doneWith(outcome);
+  // Before the first discovery there is nothing to start over: the coming one sees the flags.
+  if (outcome.effects.areFlagsChanged && operator.registry.discovery !== undefined)
+    operator.router.restartConverge(
+      'ReloadAllModules',
+      'ReloadAll-After-GlobalHookDynamicUpdate',
+      causedBy(outcome.task),
+    );
+  else {
+    const trigger = changeTrigger(operator, task, outcome);
+    if (trigger !== undefined) {
+      operator.router.queueConverge('GlobalValuesChanged', trigger, causedBy(outcome.task));
+      await operator.releases.onGlobalChange();
+    }
+  }
+  return doneWith(outcome);
+}
+
+/** Why the global values, as this run left them, ask for a converge; undefined when they do not. */
+function changeTrigger(
+  operator: GlobalHookRunParts,
+  task: GlobalHookRun,
+  { task: ran, effects }: Extract<HookTaskOutcome, { type: 'ran' }>,
+): string | undefined {
+  if (isAfterAllDifferent(operator, task)) return 'AfterAll-Hooks-Change-GlobalValues';
+  if (!effects.areValuesChanged || isOnlySynchronization(ran)) return undefined;
+  if (ran.binding === 'schedule') return 'Schedule-Change-GlobalValues';
+  if (ran.binding === 'kubernetes') return 'Kubernetes-Change-GlobalValues';
+  return ran.trigger === REQUESTED ? 'Request-Change-GlobalValues' : undefined;
+}
+
+function isAfterAllDifferent(operator: GlobalHookRunParts, task: GlobalHookRun): boolean {
+  const { valuesBeforeAfterAll } = task;
+  return (
+    valuesBeforeAfterAll !== undefined && operator.values.checksum(GLOBAL_SECTION) !== valuesBeforeAfterAll
+  );
+}

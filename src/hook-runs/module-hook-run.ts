@@ -1,0 +1,48 @@
+import type { QueueEntry, TaskOutcome, TaskQueue } from '@addon-operator/task-queue';
+import type { ModuleRegistry } from '../model/module-registry.ts';
+import type { Releases } from '../model/releases.ts';
+import { causedBy } from '../model/task-origin.ts';
+import { isOnlySynchronization, MAIN_QUEUE, type ModuleHookRun, type Task } from '../model/tasks.ts';
+import type { TaskRouter } from '../queues/task-router.ts';
+import type { HookRunParts } from './hook-run.ts';
+import { doneWith, runHookTask } from './hook-run.ts';
+
+/** What the functions here use of the operator. */
+export type ModuleHookRunParts = {
+  readonly registry: ModuleRegistry;
+  readonly router: TaskRouter;
+  readonly releases: Releases;
+} & HookRunParts;
+
+/**
+ * Runs a module hook for an event, a schedule or a Synchronization. If it changed values, the router queues a run of the
+ * module. What module hooks and global hooks have in common is in `hook-run.ts`.
+ */
+export async function handleModuleHookRun(
+  operator: ModuleHookRunParts,
+  entry: QueueEntry<Task>,
+  task: ModuleHookRun,
+  queue: TaskQueue<Task>,
+  signal: AbortSignal,
+): Promise<TaskOutcome<Task>> {
+  const { releases } = operator;
+  if (!operator.registry.isWanted(task.module)) {
+    operator.router.missRuns([task]);
+    return { type: 'success' };
+  }
+  // A hook in `main` may delete objects of the release on purpose; a ModuleRun behind it restores them.
+  const resumeMonitor = queue.name === MAIN_QUEUE ? releases.pauseMonitor(task.module) : undefined;
+  try {
+    const outcome = await runHookTask(operator, entry, task, queue, signal);
+    if (outcome.type === 'ran' && outcome.effects.areValuesChanged && !isOnlySynchronization(outcome.task)) {
+      const trigger =
+        outcome.task.binding === 'schedule'
+          ? 'Schedule-Change-ModuleValues'
+          : 'Kubernetes-Change-ModuleValues';
+      operator.router.queueModuleRun(task.module, trigger, causedBy(outcome.task));
+    }
+    return doneWith(outcome);
+  } finally {
+    resumeMonitor?.();
+  }
+}

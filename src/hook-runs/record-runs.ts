@@ -1,0 +1,207 @@
+import type { Clock } from '@addon-operator/base/clock';
+import { codeOf, messageOf } from '@addon-operator/base/errors';
+import { type Logger, loggerOf } from '@addon-operator/base/log';
+import { shellWord } from '@addon-operator/base/shell-word';
+import { NO_SPAN, type Span, traceFields } from '@addon-operator/base/trace';
+import type { QueueEntry, TaskOutcome } from '@addon-operator/task-queue';
+import { bindingNameOf, type RunReason } from '../hooks/binding-context.ts';
+import { fullName, moduleNameOf } from '../hooks/hook.ts';
+import { isFinal, isNotYet } from '../hooks/retry-errors.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { RunEnd, RunStart } from '../journal/run.ts';
+import { sourceFile } from '../model/hook-file.ts';
+import type { ModuleRegistry } from '../model/module-registry.ts';
+import { type HookRun, hookOf, moduleOf, type Task } from '../model/tasks.ts';
+import { taskIdOf } from '../queues/task-queue-view.ts';
+import type { HookRunFollower, ObserveHookRun } from './hook-execution.ts';
+
+/** What the journal records of an attempt of a task when it begins. */
+export function startOfAttempt(queue: string, entry: QueueEntry<Task>): RunStart {
+  const { task } = entry;
+  return {
+    queue,
+    taskId: taskIdOf(queue, entry),
+    type: task.type,
+    module: moduleOf(task),
+    hook: hookOf(task),
+    binding: 'binding' in task ? task.binding : '',
+    trigger: task.trigger,
+    eventId: task.eventId ?? '',
+    eventMs: task.root?.atMs,
+    triggeredBy: task.triggeredBy,
+    attempt: entry.failures + 1,
+    queuedMs: entry.queuedAtMs,
+  };
+}
+
+/** What it records when the attempt ends. */
+export function endOfAttempt(outcome: TaskOutcome<Task>): RunEnd {
+  return outcome.type === 'retry' ? failure(outcome.error) : { result: outcome.type };
+}
+
+function failure(error: unknown): RunEnd {
+  const code = codeOf(error);
+  return { result: code === 'RUN_ABORTED' ? 'aborted' : 'failed', error: messageOf(error), code };
+}
+
+interface RecordHookRunParts {
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly registry: Pick<ModuleRegistry, 'find'>;
+  /** The operator keeps what hooks were given whose runs fail. */
+  readonly isKept: boolean;
+}
+
+/**
+ * Records runs of hooks in the journal: as part of the attempt if the hook is what its task runs, else as runs of their
+ * own below it.
+ */
+export function recordHookRun({ journal, clock, registry, isKept }: RecordHookRunParts): ObserveHookRun {
+  return (run, queue, log) => {
+    const attempt = isOwnTask(run) ? journal.attemptIn(queue) : undefined;
+    const recorded = attempt ?? journal.beginHook(startOfHook(run, queue, clock));
+    const span = hookSpan(run, journal.spanIn(queue));
+    const own = span.context === undefined ? log : log.child(traceFields(span));
+    let outputBytes = 0;
+    return {
+      span,
+      log: withOutput(own, (line) => {
+        journal.print(recorded, line);
+        if (span.context !== undefined) outputBytes += Buffer.byteLength(line);
+      }),
+      end: (end) => {
+        const { cause, contexts, patches, exit } = end;
+        const { exitCode, signal, usage } = exit;
+        const cpuMs = usage && usage.userCpuMs + usage.systemCpuMs;
+        const maxRssBytes = usage?.maxRssBytes;
+        const bindings = bindingsOf(run);
+        const command = commandOf(
+          run,
+          bindings,
+          sourceFile(run.hook.hook, registry),
+          isKept && cause !== undefined,
+        );
+        journal.noteHook(recorded, {
+          bindings,
+          exitCode,
+          signal,
+          cpuMs,
+          maxRssBytes,
+          contexts,
+          patches,
+          command,
+        });
+        span.set({
+          'error.type': codeOf(cause?.error),
+          'addon_operator.contexts': contexts,
+          'addon_operator.cpu_ms': cpuMs,
+          'addon_operator.max_rss_bytes': maxRssBytes,
+          'addon_operator.exit_code': exitCode,
+          'addon_operator.output_bytes': outputBytes,
+        });
+        span.end(cause === undefined ? {} : { error: messageOf(cause.error) });
+        // The task of a failure that is allowed or not retried here succeeds; the run has failed all the same.
+        const isOver = run.allowFailure || isNotYet(cause?.error) || isFinal(cause?.error);
+        if (attempt === undefined || (isOver && cause?.isAborted === false))
+          journal.end(recorded, endOfHook(cause));
+      },
+    } satisfies HookRunFollower;
+  };
+}
+
+/** Begins the span of a run, in that of the attempt; for a request to a webhook, in that of the request. */
+function hookSpan(run: HookRun, attempt: Span): Span {
+  const parent = attempt.context === undefined ? (run.root?.span ?? NO_SPAN) : attempt;
+  if (parent.context === undefined) return NO_SPAN;
+  const { hook } = run.hook;
+  return parent.child({
+    name: `hook run ${hook.name}`,
+    attributes: {
+      'addon_operator.event.id': run.eventId,
+      'addon_operator.module': moduleNameOf(hook) || undefined,
+      'addon_operator.hook': hook.name,
+      'addon_operator.binding': run.binding,
+      'addon_operator.binding.name': run.reasons[0] === undefined ? undefined : bindingNameOf(run.reasons[0]),
+      'addon_operator.transport': hook.transport,
+    },
+    links: run.merged ?? [],
+  });
+}
+
+function bindingsOf({ reasons }: HookRun): readonly string[] {
+  return [...new Set(reasons.map(bindingNameOf))];
+}
+
+/** What `hook run` cannot run. */
+const REQUESTED: ReadonlySet<RunReason['type']> = new Set(['admission', 'conversion', 'deploy']);
+
+/**
+ * The command that runs the hook for the same, on a machine with its file.
+ *
+ * @param isRecorded the operator has kept what the run was given
+ */
+function commandOf(
+  { hook: { hook }, reasons }: HookRun,
+  [binding = '']: readonly string[],
+  file: string,
+  isRecorded: boolean,
+): string {
+  const path = shellWord(file);
+  if (isRecorded)
+    return `addon-operator hook record --failed ${shellWord(fullName(hook))} && addon-operator hook replay --hook ${path}`;
+  if (reasons.some(({ type }) => REQUESTED.has(type))) return '';
+  return `addon-operator hook run ${path} --binding ${shellWord(binding)}`;
+}
+
+/** Whether the run is what a task is for: those for requests to webhooks have no queue. */
+function isOwnTask({ repeatedBy }: HookRun): boolean {
+  return repeatedBy === undefined;
+}
+
+function startOfHook(run: HookRun, queue: string, clock: Clock): RunStart {
+  const { hook } = run.hook;
+  return {
+    queue,
+    taskId: '',
+    type: 'HookRun',
+    module: moduleNameOf(hook),
+    hook: hook.name,
+    binding: run.binding,
+    trigger: run.trigger,
+    eventId: run.eventId ?? '',
+    eventMs: run.root?.atMs,
+    triggeredBy: run.triggeredBy,
+    attempt: 1,
+    queuedMs: clock.steadyMs(),
+  };
+}
+
+function endOfHook(cause: { readonly error: unknown; readonly isAborted: boolean } | undefined): RunEnd {
+  if (cause === undefined) return { result: 'success' };
+  return cause.isAborted ? { result: 'aborted' } : failure(cause.error);
+}
+
+/** The same logger, which also shows what the hook prints: that is logged by a child with the field `output`. */
+function withOutput(log: Logger, onLine: (line: string) => void): Logger {
+  return loggerOf(
+    (level, fields, message) => log[level](fields, message),
+    (fields) => {
+      const child = log.child(fields);
+      if (!('output' in fields)) return child;
+      return loggerOf(
+        (level, record, message) => {
+          child[level](record, message);
+          onLine(lineOf(level, record, message));
+        },
+        (more) => child.child(more),
+      );
+    },
+  );
+}
+
+/** What the hook printed, as it was logged: JSON records as their level, message and fields. */
+function lineOf(level: string, fields: Readonly<Record<string, unknown>>, message: string): string {
+  const { proxyJsonLog, ...rest } = fields;
+  if (proxyJsonLog !== true) return message;
+  return `${level} ${message}${Object.keys(rest).length === 0 ? '' : ` ${JSON.stringify(rest)}`}`;
+}

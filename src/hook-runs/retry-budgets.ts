@@ -1,0 +1,90 @@
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { factsOf, hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
+import { formatGoDuration } from '@addon-operator/base/go-duration';
+import { withRemark } from '@addon-operator/base/headline';
+import type { RetryLimits } from '@addon-operator/hook-config/hook-config';
+import { isFinal, isNotYet } from '../hooks/retry-errors.ts';
+import type { HookRuntime } from '../model/hook-runtime.ts';
+import type { HookRun } from '../model/tasks.ts';
+
+interface Failures {
+  count: number;
+  readonly sinceMs: number;
+}
+
+/**
+ * Counts the failures in a row of hooks whose retries are limited, for each queue and lifecycle binding. It is a count in
+ * memory: after a restart of the operator it begins anew.
+ */
+export class RetryBudgets {
+  readonly #clock: SteadyClock;
+  readonly #failures = new WeakMap<HookRuntime, Map<string, Failures>>();
+
+  constructor(clock: SteadyClock) {
+    this.#clock = clock;
+  }
+
+  /** To be called after each run that succeeded. */
+  succeeded(run: HookRun, queue: string): void {
+    if (run.hook.hook.config.settings.retry !== undefined) this.#of(run.hook).delete(keyOf(run, queue));
+  }
+
+  /** The error of a failed run: the same, or one that says that its retries are used up. */
+  failed(run: HookRun, queue: string, error: unknown): unknown {
+    const limits = run.hook.hook.config.settings.retry;
+    // A failure that is allowed is not retried, unless the hook requests it.
+    if (limits === undefined || (run.allowFailure && !isNotYet(error))) return error;
+    const known = this.#of(run.hook);
+    const key = keyOf(run, queue);
+    const nowMs = this.#clock.steadyMs();
+    const failures = known.get(key) ?? { count: 0, sinceMs: nowMs };
+    failures.count += 1;
+    const usedUp = isFinal(error) ? 'it says so' : usedUpText(limits, failures, nowMs);
+    if (usedUp === undefined) known.set(key, failures);
+    else known.delete(key);
+    return usedUp === undefined || isFinal(error) ? error : exhausted(error, usedUp);
+  }
+
+  #of(hook: HookRuntime): Map<string, Failures> {
+    const known = this.#failures.get(hook) ?? new Map<string, Failures>();
+    this.#failures.set(hook, known);
+    return known;
+  }
+}
+
+/** Whether a failed run is dropped because its failure is allowed, or as `settings.retry.onExhausted` says. */
+export function isDroppedOnPurpose({ hook, allowFailure, reasons }: HookRun, error: unknown): boolean {
+  if (allowFailure) return true;
+  if (!hasCode(error, 'HOOK_RETRIES_EXHAUSTED')) return false;
+  if (hook.hook.config.settings.retry?.onExhausted !== 'drop') return false;
+  return reasons.every(({ type }) => type === 'event' || type === 'schedule');
+}
+
+/** Runs for events and schedules of one queue are one after another; lifecycle bindings have a count of their own. */
+function keyOf({ binding }: HookRun, queue: string): string {
+  return binding === 'kubernetes' || binding === 'schedule' ? queue : `${queue} ${binding}`;
+}
+
+function usedUpText(
+  { max, withinMs }: RetryLimits,
+  { count, sinceMs }: Failures,
+  nowMs: number,
+): string | undefined {
+  if (max !== undefined && count > max) return `it failed ${count} times (settings.retry.max: ${max})`;
+  if (withinMs === undefined || nowMs - sinceMs < withinMs) return undefined;
+  const forMs = formatGoDuration(Math.round((nowMs - sinceMs) / 1_000) * 1_000);
+  return `it has been failing for ${forMs} (settings.retry.within: ${formatGoDuration(withinMs)})`;
+}
+
+function exhausted(error: unknown, why: string): OperatorError {
+  return new OperatorError(
+    'HOOK_RETRIES_EXHAUSTED',
+    withRemark(messageOf(error), `; it is not retried any more: ${why}`),
+    {
+      isPermanent: true,
+      facts: factsOf(error),
+      // As a cause, an error that requests a retry would make this one request it too.
+      ...(isNotYet(error) ? {} : { cause: error }),
+    },
+  );
+}

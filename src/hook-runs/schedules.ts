@@ -1,0 +1,83 @@
+import type { Clock } from '@addon-operator/base/clock';
+import type { Logger } from '@addon-operator/base/log';
+import { componentLog } from '@addon-operator/base/log';
+import { ScheduleManager } from '@addon-operator/crontab/schedule-manager';
+import type { ScheduleBinding } from '@addon-operator/hook-config/hook-config';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
+import type { HookRuntime } from '../model/hook-runtime.ts';
+import type { TaskRouter } from '../queues/task-router.ts';
+
+export interface SchedulesOptions {
+  readonly manager: Pick<ScheduleManager, 'add' | 'remove' | 'run'>;
+  readonly onTick: (runtime: HookRuntime, binding: ScheduleBinding) => void;
+}
+
+interface Subscription {
+  readonly runtime: HookRuntime;
+  readonly binding: ScheduleBinding;
+}
+
+/** Which hooks wait for which crontabs. */
+export class Schedules {
+  readonly #options: SchedulesOptions;
+  readonly #subscriptions = new Map<string, Subscription>();
+  #lastId = 0;
+
+  constructor(options: SchedulesOptions) {
+    this.#options = options;
+  }
+
+  /** Makes the crontabs of a hook fire, or no longer fire. */
+  set(runtime: HookRuntime, isEnabled: boolean): void {
+    if (runtime.areSchedulesEnabled === isEnabled) return;
+    runtime.enableSchedules(isEnabled);
+    if (isEnabled) this.#enable(runtime);
+    else this.#disable(runtime);
+  }
+
+  /** Makes a task of each tick, until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    await this.#options.manager.run((_crontab, ids) => this.#fire(ids), signal);
+  }
+
+  /** One task for each binding with one of these subscriptions. */
+  #fire(ids: readonly string[]): void {
+    for (const id of ids) {
+      const subscription = this.#subscriptions.get(id);
+      if (subscription !== undefined) this.#options.onTick(subscription.runtime, subscription.binding);
+    }
+  }
+
+  #enable(runtime: HookRuntime): void {
+    for (const binding of runtime.hook.config.schedule) {
+      this.#lastId += 1;
+      const id = String(this.#lastId);
+      this.#subscriptions.set(id, { runtime, binding });
+      this.#options.manager.add(binding.crontab, id);
+    }
+  }
+
+  #disable(runtime: HookRuntime): void {
+    for (const [id, subscription] of this.#subscriptions) {
+      if (subscription.runtime !== runtime) continue;
+      this.#subscriptions.delete(id);
+      this.#options.manager.remove(subscription.binding.crontab, id);
+    }
+  }
+}
+
+export interface SchedulesParts {
+  readonly host: { readonly clock: Clock; readonly log: Logger };
+  readonly metrics: Pick<OperatorMetrics, 'missedTicks'>;
+  readonly router: Pick<TaskRouter, 'onScheduleTick'>;
+}
+
+/** Schedules that fire by the clock of the host once they run. */
+export function createSchedules({ host, metrics, router }: SchedulesParts): Schedules {
+  const manager = new ScheduleManager({
+    clock: host.clock,
+    log: componentLog(host, 'schedule'),
+    onMissed: (crontab, ticks) => metrics.missedTicks(crontab, ticks),
+  });
+  return new Schedules({ manager, onTick: (runtime, binding) => router.onScheduleTick(runtime, binding) });
+}

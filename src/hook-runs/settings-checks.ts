@@ -1,0 +1,100 @@
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import { canonicalJson, type JsonObject } from '@addon-operator/json';
+import type { SettingsVerdict } from '../hooks/batch-file.ts';
+import type { Hook } from '../hooks/hook.ts';
+import type { ModuleRegistry } from '../model/module-registry.ts';
+import type { TrackedModule } from '../model/tracked-module.ts';
+import type { ModuleEvent } from '../status/module-events.ts';
+import { type ConfigMapContent, sectionIn } from '../values/config-map-content.ts';
+import type { ModuleName } from '../values/module-key.ts';
+import type { ValuesStore } from '../values/values-store.ts';
+
+export interface SettingsChecksParts {
+  readonly registry: Pick<ModuleRegistry, 'tracked'>;
+  readonly values: Pick<ValuesStore, 'configValues' | 'sectionWithDefaults'>;
+  readonly run: (hook: Hook, settings: string, log: Logger, signal: AbortSignal) => Promise<SettingsVerdict>;
+  /** Records an Event about a module. */
+  readonly record: (module: ModuleName, event: ModuleEvent) => void;
+  readonly log: Logger;
+}
+
+/**
+ * Lets the batch files of modules check sections of the ConfigMap: before a changed one is taken over, and when a module
+ * starts. A section that a module has accepted is not checked again, and an empty one never, as with schemas.
+ */
+export class SettingsChecks {
+  readonly #parts: SettingsChecksParts;
+
+  constructor(parts: SettingsChecksParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Checks the sections of a new content that are not in force.
+   *
+   * @param isInUse whether the section of a module counts
+   * @throws OperatorError VALUES_INVALID with the message of every module that refuses its section
+   */
+  async checkContent(
+    content: ConfigMapContent,
+    isInUse: (module: ModuleName) => boolean,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { registry, values } = this.#parts;
+    const problems: string[] = [];
+    for (const tracked of registry.tracked.values()) {
+      const { name, key } = tracked.module;
+      const section = sectionIn(content, key) ?? {};
+      const isChanged = canonicalJson(section) !== canonicalJson(values.configValues(name) ?? {});
+      if (isChanged && isInUse(name)) problems.push(...(await this.#problemsOf(tracked, section, signal)));
+    }
+    if (problems.length > 0) throw new OperatorError('VALUES_INVALID', problems.join('\n'));
+  }
+
+  /**
+   * Checks the section in force of a module that starts.
+   *
+   * @throws OperatorError VALUES_INVALID when it is refused
+   */
+  async checkInForce(tracked: TrackedModule, signal: AbortSignal): Promise<void> {
+    const section = this.#parts.values.configValues(tracked.module.name) ?? {};
+    const problems = await this.#problemsOf(tracked, section, signal);
+    if (problems.length > 0) throw new OperatorError('VALUES_INVALID', problems.join('\n'));
+  }
+
+  async #problemsOf(
+    tracked: TrackedModule,
+    section: JsonObject,
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
+    const { values, run, log, record } = this.#parts;
+    const { name } = tracked.module;
+    const checks = (tracked.hooks ?? []).filter(({ hook }) => hook.batch?.type === 'settings-check');
+    const text = canonicalJson(section);
+    if (checks.length === 0 || text === '{}' || text === tracked.settings?.section) return [];
+    const settings = JSON.stringify(values.sectionWithDefaults(name, section));
+    const problems: string[] = [];
+    const warnings: string[] = [];
+    for (const { hook } of checks) {
+      const hookLog = log.child({ module: name, hook: hook.name });
+      const refused = (why: string): string =>
+        `values of module '${name}' in the ConfigMap are refused by \`${hook.path} hook check\`: ${why}`;
+      try {
+        const verdict = await run(hook, settings, hookLog, signal);
+        if (!verdict.isValid) problems.push(refused(verdict.message || 'it gives no reason'));
+        warnings.push(...verdict.warnings);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        problems.push(refused(`it cannot be checked: ${messageOf(error)}`));
+      }
+    }
+    if (problems.length > 0) return problems;
+    tracked.noteSettings({ section: text, warnings });
+    for (const message of warnings) {
+      log.warn({ module: name, warning: message }, 'values in the ConfigMap are accepted with a warning');
+      record(name, { type: 'Warning', reason: 'SettingsWarning', message });
+    }
+    return [];
+  }
+}

@@ -1,0 +1,81 @@
+import { errorFields, type OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import type { TaskOutcome, TaskQueue } from '@addon-operator/task-queue';
+import { synchronizedBindings } from '../hooks/binding-context.ts';
+import type { ModuleRegistry } from '../model/module-registry.ts';
+import { ownQueueName } from '../model/own-queue.ts';
+import type { HookTask, Task } from '../model/tasks.ts';
+import type { TaskRouter } from '../queues/task-router.ts';
+import { finishSynchronization, isWaitedFor } from './finish-synchronization.ts';
+import { DELETE_RETRY_MS } from './reconcile-failure.ts';
+
+/** What the functions here use of the operator. */
+export interface UnfinishedRunParts {
+  readonly router: TaskRouter;
+  readonly registry: Pick<ModuleRegistry, 'discovery'>;
+}
+
+/**
+ * What becomes of a run for which it is not yet time. Runs for events and schedules leave their queue, and take the
+ * following ones of the hook with them; all others are retried where they are, since something waits for them.
+ */
+export function postpone(
+  { router }: Pick<UnfinishedRunParts, 'router'>,
+  task: HookTask,
+  queue: TaskQueue<Task>,
+  error: OperatorError & { readonly retryAfterMs: number },
+  log: Logger,
+): TaskOutcome<Task> {
+  const { retryAfterMs: delayMs } = error;
+  if (!isMovable(task)) {
+    log.info({ reason: error.message, delayMs }, 'Hook is not done yet, its task is retried');
+    return { type: 'retry', error, delayMs };
+  }
+  const following = queue.remove(
+    (other) => other !== task && 'reasons' in other && other.hook === task.hook && isMovable(other),
+  ) as readonly HookTask[];
+  // In the queue of an isolated module there are runs of several queues.
+  for (const [name, tasks] of Map.groupBy([task, ...following].flatMap(splitByQueue), ownQueueName)) {
+    const [first, ...others] = tasks;
+    if (first !== undefined) router.held.hold([first, ...others], name, error);
+  }
+  log.info({ reason: error.message, delayMs }, 'Hook is not done yet: its run waits beside the queue');
+  return { type: 'success' };
+}
+
+/** What becomes of a run that is not retried: it is dropped, unless the operator cannot start without it. */
+export function giveUp(
+  { router, registry }: UnfinishedRunParts,
+  task: HookTask,
+  error: OperatorError,
+  log: Logger,
+): TaskOutcome<Task> {
+  if (isOfStart(task) && registry.discovery === undefined) {
+    log.error(errorFields(error), 'A global onStartup hook failed permanently: the operator ends.');
+    return { type: 'retry', error, delayMs: DELETE_RETRY_MS };
+  }
+  const { owner } = task.hook.hook;
+  const synchronization = router.synchronizationOf(owner);
+  for (const binding of synchronizedBindings(task.reasons))
+    if (owner.type === 'module' && isWaitedFor(binding))
+      synchronization?.fail(binding, { hook: task.hook.hook, error });
+  finishSynchronization({ router }, task, (binding) => owner.type === 'global' || !isWaitedFor(binding));
+  log.error(
+    errorFields(error),
+    'Hook failed permanently. Its run is dropped and not retried; correct the cause, then use `hook trigger` or wait for its next event.',
+  );
+  return { type: 'success' };
+}
+
+function isOfStart(task: HookTask): boolean {
+  return task.type === 'GlobalHookRun' && task.binding === 'onStartup';
+}
+
+function isMovable({ reasons }: Pick<HookTask, 'reasons'>): boolean {
+  return reasons.every(({ type }) => type === 'event' || type === 'schedule');
+}
+
+function splitByQueue(task: HookTask): readonly HookTask[] {
+  const parts = Map.groupBy(task.reasons, (reason) => ownQueueName({ reasons: [reason] }));
+  return parts.size === 1 ? [task] : [...parts.values()].map((reasons) => ({ ...task, reasons }));
+}

@@ -1,0 +1,104 @@
+import { messageOf } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import type { Span, SpanContext } from '@addon-operator/base/trace';
+import type { RunReason } from '../hooks/binding-context.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
+import type { HookRuntime } from '../model/hook-runtime.ts';
+import type { ModuleRegistry } from '../model/module-registry.ts';
+import { causedBy } from '../model/task-origin.ts';
+import { type HookTask, hookTask } from '../model/tasks.ts';
+import type { TaskRouter } from '../queues/task-router.ts';
+import type { EventFacts, TaskTraces } from '../queues/task-traces.ts';
+import { type HookEffects, type HookExecution, hookLabels } from './hook-execution.ts';
+import { taskLogger } from './hook-run.ts';
+import { rethrowAbort } from './rethrow-abort.ts';
+
+export interface WebhookRunDeps {
+  readonly execution: Pick<HookExecution, 'run'>;
+  readonly metrics: Pick<OperatorMetrics, 'hookResult'>;
+  readonly log: Logger;
+  readonly traces: Pick<TaskTraces, 'beginRequest' | 'newEvent'>;
+  readonly registry: Pick<ModuleRegistry, 'discovery'>;
+  readonly router: Pick<TaskRouter, 'queueModuleRun' | 'queueConverge' | 'restartConverge'>;
+}
+
+/** What is known of the client that sent a request. */
+export interface WebhookCaller {
+  /** When the request came, on the steady clock. */
+  readonly atMs: number;
+  /** The span of which the request is part; undefined if the client names none. */
+  readonly span: SpanContext | undefined;
+}
+
+export interface RunForWebhook {
+  readonly reason: Extract<RunReason, { type: 'admission' | 'conversion' }>;
+  readonly caller: WebhookCaller;
+}
+
+/** Requests are answered at once: they never wait in a queue. */
+const NO_QUEUE = '';
+
+/**
+ * Runs a hook for a request to one of its webhooks. Like an event, it asks for what changed values call for.
+ *
+ * @throws OperatorError when the hook or its outputs fail; the run is not repeated
+ * @throws `signal.reason` on abort, once the hook and its children are gone
+ */
+export async function runForWebhook(
+  deps: WebhookRunDeps,
+  runtime: HookRuntime,
+  { reason, caller }: RunForWebhook,
+  signal: AbortSignal,
+): Promise<HookEffects> {
+  const { execution, metrics, log, traces } = deps;
+  const origin = traces.newEvent(() => factsOf(reason), caller.atMs);
+  const span = traces.beginRequest(origin, reason.type, caller.span);
+  const run = hookTask({
+    hook: runtime,
+    binding: reason.binding.type,
+    reasons: [reason],
+    allowFailure: false,
+    trigger: 'Webhook',
+    activation: '',
+    ...origin,
+  });
+  const labels = hookLabels(run, NO_QUEUE);
+  try {
+    await runtime.waitForTurn(signal);
+    const effects = await execution.run(within(run, span), NO_QUEUE, taskLogger(log, run, NO_QUEUE), signal);
+    span.end();
+    metrics.hookResult(labels, 'success');
+    followUp(deps, run, effects);
+    return effects;
+  } catch (error) {
+    span.end({ error: messageOf(error) });
+    rethrowAbort(error, signal);
+    metrics.hookResult(labels, 'error');
+    throw error;
+  }
+}
+
+function factsOf(reason: RunForWebhook['reason']): EventFacts {
+  const name = reason.type === 'admission' ? reason.binding.name : reason.binding.crdName;
+  return { type: reason.type, attributes: { 'addon_operator.binding.name': name } };
+}
+
+/** The run as part of the request; it links to one that is in the trace of the client. */
+function within(run: HookTask, span: Span): HookTask {
+  const { root } = run;
+  const { context } = span;
+  if (root === undefined || context === undefined) return run;
+  if (context.traceId === root.span.context?.traceId) return { ...run, root: { ...root, span } };
+  return { ...run, merged: [context] };
+}
+
+function followUp({ registry, router }: WebhookRunDeps, run: HookTask, effects: HookEffects): void {
+  if (run.type === 'ModuleHookRun') {
+    if (effects.areValuesChanged)
+      router.queueModuleRun(run.module, 'Webhook-Change-ModuleValues', causedBy(run));
+  } else if (effects.areFlagsChanged && registry.discovery !== undefined) {
+    router.restartConverge('ReloadAllModules', 'ReloadAll-After-GlobalHookDynamicUpdate', causedBy(run));
+  } else if (effects.areValuesChanged) {
+    router.queueConverge('GlobalValuesChanged', 'Webhook-Change-GlobalValues', causedBy(run));
+  }
+}

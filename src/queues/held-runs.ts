@@ -1,0 +1,258 @@
+import type { Clock } from '@addon-operator/base/clock';
+import { wallTimeOf } from '@addon-operator/base/clock';
+import { messageOf } from '@addon-operator/base/errors';
+import type { Debounce, KubernetesBinding } from '@addon-operator/hook-config/hook-config';
+import type { KubernetesEvent } from '@addon-operator/hook-config/kubernetes-binding';
+import { coalesceEvents } from '../hooks/coalesce-events.ts';
+import type { EventBacklog } from '../hooks/event-backlog.ts';
+import { coalesces } from '../hooks/hook.ts';
+import { queueOf } from '../hooks/queue-keys.ts';
+import type { HookRuntime } from '../model/hook-runtime.ts';
+import { ownQueueName } from '../model/own-queue.ts';
+import type { HookTask } from '../model/tasks.ts';
+import { countQueuedEvents, eventsOf, withoutEvents } from './queued-events.ts';
+
+export interface HeldRunsDeps {
+  readonly clock: Clock;
+  readonly backlog: Pick<EventBacklog, 'bytesOf' | 'change' | 'hold'>;
+  /** Puts a run whose time has come into its queue. */
+  readonly release: (task: HookTask) => void;
+}
+
+/** Runs of one hook that wait beside their queue, as they are shown. */
+export interface HeldRun {
+  readonly hook: HookRuntime;
+  /** Where they go when their time has come. */
+  readonly queue: string;
+  /** The same without the key. */
+  readonly baseQueue: string;
+  /** What the hook waits for, in its own words; undefined for events that are held back by `debounce`. */
+  readonly reason: string | undefined;
+  readonly contexts: number;
+  /** When that is, on the wall clock. */
+  readonly dueAtMs: number;
+}
+
+interface Held {
+  readonly hook: HookRuntime;
+  readonly queue: string;
+  readonly reason: string | undefined;
+  /** Whose events are held back by its `debounce`; undefined for runs that are not done yet. */
+  readonly debounced: KubernetesBinding | undefined;
+  readonly sinceMs: number;
+  tasks: HookTask[];
+  dueMs: number;
+  readonly end: AbortController;
+}
+
+/**
+ * Runs that wait beside their queue until it is time for them, so that runs of other hooks do not wait: those that are not
+ * done yet, and events that are held back by the `debounce` of their binding. Later runs of the hook for the same queue
+ * join those that are not done yet, so that each hook gets its events in order.
+ */
+export class HeldRuns {
+  readonly #deps: HeldRunsDeps;
+  readonly #count: ReturnType<typeof countQueuedEvents>;
+  readonly #held = new Set<Held>();
+  /** The same by hook and {@link keyOf}, because a queue may have thousands of keys. */
+  readonly #index = new Map<HookRuntime, Map<string, Held>>();
+
+  constructor(deps: HeldRunsDeps) {
+    this.#deps = deps;
+    this.#count = countQueuedEvents(deps.backlog);
+    deps.backlog.hold({
+      rows: () => [...this.#held].map(({ tasks }) => tasks.flatMap(eventsOf)),
+      drop: (events) => this.#drop(events),
+    });
+  }
+
+  /** In the order in which they began to wait. */
+  get all(): readonly HeldRun[] {
+    return [...this.#held].map(({ hook, queue, reason, tasks, dueMs }) => ({
+      hook,
+      queue,
+      baseQueue: queueOf(tasks[0]?.reasons[0])?.queue ?? queue,
+      reason,
+      contexts: tasks.reduce((sum, task) => sum + task.reasons.length, 0),
+      dueAtMs: wallTimeOf(dueMs, this.#deps.clock),
+    }));
+  }
+
+  /**
+   * Has runs of a hook wait for as long as its last run requests.
+   *
+   * @param tasks in the order in which the hook gets them
+   */
+  hold(
+    tasks: readonly [HookTask, ...HookTask[]],
+    queue: string,
+    error: { readonly retryAfterMs: number },
+  ): void {
+    const [{ hook }] = tasks;
+    // What waits already is newer.
+    const waiting = this.#find(hook, queue);
+    if (waiting !== undefined) this.#remove(waiting);
+    const sinceMs = this.#deps.clock.steadyMs();
+    this.#begin({
+      hook,
+      queue,
+      reason: messageOf(error),
+      debounced: undefined,
+      sinceMs,
+      tasks: [...tasks, ...(waiting?.tasks ?? [])],
+      dueMs: sinceMs + error.retryAfterMs,
+      end: new AbortController(),
+    });
+  }
+
+  /** Holds the run for an event back until no other event of its binding has come for a while. */
+  debounce(task: HookTask, binding: KubernetesBinding, { afterMs, maxMs }: Debounce): void {
+    const nowMs = this.#deps.clock.steadyMs();
+    const queue = ownQueueName(task);
+    const held = this.#find(task.hook, queue, binding);
+    if (held !== undefined) {
+      held.tasks.push(task);
+      held.dueMs = Math.min(held.sinceMs + maxMs, nowMs + afterMs);
+      this.#count([], [task]);
+      return;
+    }
+    this.#begin({
+      hook: task.hook,
+      queue,
+      reason: undefined,
+      debounced: binding,
+      sinceMs: nowMs,
+      tasks: [task],
+      dueMs: nowMs + afterMs,
+      end: new AbortController(),
+    });
+  }
+
+  /** Puts a run behind those of the hook that wait for the queue. Returns false where there are none. */
+  join(task: HookTask): boolean {
+    if (this.#held.size === 0) return false;
+    const held = this.#find(task.hook, ownQueueName(task));
+    if (held === undefined) return false;
+    held.tasks.push(task);
+    this.#count([], [task]);
+    return true;
+  }
+
+  /** Lets the runs of a hook for the queue go now, also those for its keys. */
+  releaseNow(hook: HookRuntime, queue: string): void {
+    const held = [...this.#held].filter((each) => each.hook === hook && isOf(each, queue));
+    for (const each of held) this.#release(each);
+  }
+
+  /**
+   * Takes the events of one binding out of what waits.
+   *
+   * @param which `older` than those in queues, or `newer`
+   */
+  takeEvents(
+    hook: HookRuntime,
+    binding: KubernetesBinding,
+    which: 'older' | 'newer',
+  ): readonly KubernetesEvent[] {
+    const taken = new Set<KubernetesEvent>();
+    for (const held of this.#held) {
+      if (held.hook !== hook || (held.debounced === undefined) !== (which === 'older')) continue;
+      for (const waiting of held.tasks.flatMap(eventsOf))
+        if (waiting.binding === binding) taken.add(waiting.event);
+    }
+    this.#drop(taken);
+    return [...taken];
+  }
+
+  /** Takes the runs of hooks that are not to be run any more, or not by themselves. */
+  take(hooks: readonly HookRuntime[]): readonly HookTask[] {
+    return this.#take(({ hook }) => hooks.includes(hook));
+  }
+
+  /** Ends all waits. */
+  stop(): void {
+    this.#take(() => true);
+  }
+
+  #find(hook: HookRuntime, queue: string, debounced?: KubernetesBinding): Held | undefined {
+    return this.#index.get(hook)?.get(keyOf({ queue, debounced }));
+  }
+
+  #begin(held: Held): void {
+    this.#held.add(held);
+    const ofHook = this.#index.get(held.hook) ?? new Map<string, Held>();
+    this.#index.set(held.hook, ofHook.set(keyOf(held), held));
+    this.#count([], held.tasks);
+    void this.#wait(held);
+  }
+
+  #remove(held: Held): void {
+    this.#held.delete(held);
+    const ofHook = this.#index.get(held.hook);
+    ofHook?.delete(keyOf(held));
+    if (ofHook?.size === 0) this.#index.delete(held.hook);
+    held.end.abort();
+    this.#count(held.tasks, []);
+  }
+
+  async #wait(held: Held): Promise<void> {
+    const { clock } = this.#deps;
+    try {
+      do await clock.sleep(Math.max(0, held.dueMs - clock.steadyMs()), held.end.signal);
+      while (
+        // Later events have moved it.
+        held.dueMs > clock.steadyMs()
+      );
+    } catch {
+      return;
+    }
+    this.#release(held);
+  }
+
+  #release(held: Held): void {
+    const { tasks } = held;
+    this.#remove(held);
+    if (held.hook.isStopped) return;
+    if (held.debounced === undefined) for (const task of tasks) this.#deps.release(task);
+    else for (const task of asOneRun(tasks)) if (!this.join(task)) this.#deps.release(task);
+  }
+
+  #take(isTaken: (held: Held) => boolean): readonly HookTask[] {
+    const taken: HookTask[] = [];
+    for (const held of this.#held) {
+      if (!isTaken(held)) continue;
+      this.#remove(held);
+      taken.push(...held.tasks);
+    }
+    return taken;
+  }
+
+  #drop(events: ReadonlySet<KubernetesEvent>): void {
+    if (events.size === 0) return;
+    for (const held of this.#held) {
+      const left = held.tasks.flatMap((task) => withoutEvents(task, events) ?? []);
+      this.#count(held.tasks, left);
+      held.tasks = left;
+      if (left.length === 0) this.#remove(held);
+    }
+  }
+}
+
+function keyOf({ queue, debounced }: Pick<Held, 'queue' | 'debounced'>): string {
+  return debounced === undefined ? `unfinished ${queue}` : `${debounced.index} ${queue}`;
+}
+
+function isOf({ queue, tasks }: Held, name: string): boolean {
+  return queue === name || tasks.some(({ reasons: [reason] }) => queueOf(reason)?.queue === name);
+}
+
+/** Runs for events of one binding as one; none if newer events have made all of them superfluous. */
+function asOneRun(tasks: readonly HookTask[]): readonly HookTask[] {
+  const [first] = tasks;
+  if (first === undefined) return [];
+  // Hooks of the old format are given one context a run.
+  if (first.hook.hook.config.version === 'v0') return tasks;
+  const all = tasks.flatMap((task) => task.reasons);
+  const reasons = coalesces(first.hook.hook) ? coalesceEvents(all) : all;
+  return reasons.length === 0 ? [] : [{ ...first, reasons }];
+}

@@ -1,0 +1,171 @@
+import type { SteadyClock } from '@addon-operator/base/clock';
+import type { SpanAttributes, SpanContext, Tracer } from '@addon-operator/base/trace';
+import { NO_SPAN, NO_TRACER, type Span } from '@addon-operator/base/trace';
+import { traceIdOf } from '@addon-operator/base/trace-id';
+import type { QueueEntry } from '@addon-operator/task-queue';
+import type { Journal } from '../journal/journal.ts';
+import type { JournalRun } from '../journal/run.ts';
+import { hookOf, moduleOf, type Task, type TaskOrigin } from '../model/tasks.ts';
+import { taskIdOf } from './task-queue-view.ts';
+
+/** Where everything comes from that an event leads to. */
+export type EventOrigin = TaskOrigin & Required<Pick<TaskOrigin, 'eventId' | 'root'>>;
+
+/** What an event is, as its span shows it. */
+export interface EventFacts {
+  readonly type: string;
+  readonly attributes?: SpanAttributes;
+}
+
+export interface TaskTracesOptions {
+  readonly clock: SteadyClock;
+  /** A text for a new event, which nothing else has. */
+  readonly newEventId: () => string;
+  /** Different after each start of the operator. */
+  readonly bootId: string;
+  /** Default: nothing is traced. */
+  readonly tracer?: Tracer;
+}
+
+/** The traces of events: one for each, with a span for each attempt of a task that it led to. */
+export class TaskTraces {
+  readonly #options: Required<TaskTracesOptions>;
+  /** The last attempt of a task, by its entry and by the task itself, which may come into another queue. */
+  readonly #attempts = new WeakMap<object, SpanContext>();
+
+  constructor(options: TaskTracesOptions) {
+    this.#options = { tracer: NO_TRACER, ...options };
+  }
+
+  /**
+   * The origin of what a new event leads to.
+   *
+   * @param atMs when it came, on the steady clock; default now
+   */
+  newEvent(facts: () => EventFacts, atMs = this.#options.clock.steadyMs()): EventOrigin {
+    const eventId = this.#options.newEventId();
+    return { eventId, root: { atMs, span: this.#eventSpan(eventId, atMs, facts) } };
+  }
+
+  /**
+   * Begins the span of a request that is an event. With the span of a client it is part of its trace and links to the event,
+   * which has a trace of its own as all events.
+   */
+  beginRequest({ eventId, root }: EventOrigin, type: string, client: SpanContext | undefined): Span {
+    const { context } = root.span;
+    if (context === undefined) return NO_SPAN;
+    const start = {
+      name: type,
+      kind: 'server',
+      startMs: root.atMs,
+      attributes: { 'addon_operator.event.id': eventId },
+    } as const;
+    if (client === undefined) return root.span.child(start);
+    const { traceId } = client;
+    return this.#options.tracer.start({ ...start, traceId, parent: client, links: [context] });
+  }
+
+  /** Begins the spans of an attempt; the journal ends them with the run. */
+  beginAttempt(
+    journal: Pick<Journal, 'trace' | 'traceIdOf'>,
+    run: JournalRun,
+    entry: QueueEntry<Task>,
+    queue: string,
+  ): void {
+    const { task } = entry;
+    const event = task.root?.span.context;
+    if (task.root === undefined || event === undefined) return;
+    const before = this.#attempts.get(entry) ?? this.#attempts.get(identityOf(task));
+    const traceId = journal.traceIdOf(run);
+    const isLate = run.traceKey !== run.eventId;
+    const start = {
+      name: `task ${task.type}`,
+      kind: 'consumer',
+      startMs: Math.min(entry.queuedAtMs, run.startedMs),
+      attributes: attemptAttributes(run, task, taskIdOf(queue, entry)),
+      links: [...(isLate ? [event] : []), ...(before === undefined ? [] : [before])],
+    } as const;
+    const span = isLate ? this.#options.tracer.start({ ...start, traceId }) : task.root.span.child(start);
+    const wait = span.child({
+      name: 'queue wait',
+      startMs: start.startMs,
+      attributes: {
+        'addon_operator.ahead': entry.ahead ?? 0,
+        'addon_operator.retry': entry.failures > 0,
+        'addon_operator.retry_delay_ms': entry.retryDelayMs,
+      },
+    });
+    wait.end({ endMs: run.startedMs });
+    journal.trace(run, span);
+    if (span.context === undefined) return;
+    this.#attempts.set(entry, span.context);
+    this.#attempts.set(identityOf(task), span.context);
+  }
+
+  #eventSpan(eventId: string, atMs: number, facts: () => EventFacts): Span {
+    const { tracer, bootId } = this.#options;
+    if (tracer === NO_TRACER) return NO_SPAN;
+    const { type, attributes } = facts();
+    const span = tracer.start({
+      name: `event ${type}`,
+      kind: 'consumer',
+      traceId: traceIdOf(bootId, eventId),
+      startMs: atMs,
+      attributes: { 'addon_operator.event.id': eventId, 'addon_operator.event.type': type, ...attributes },
+    });
+    span.end({ endMs: atMs });
+    return span;
+  }
+}
+
+/** What a task is about that comes by itself, and not because another one requested it. */
+export function eventFactsOf(task: Task): EventFacts {
+  if (task.type === 'ConvergeModules') return { type: task.event };
+  const own = 'reasons' in task ? factsOfReason(task.reasons[0]) : undefined;
+  return own ?? { type: task.trigger };
+}
+
+type Reason = Extract<Task, { readonly reasons: unknown }>['reasons'][number];
+
+function factsOfReason(reason: Reason | undefined): EventFacts | undefined {
+  if (reason?.type === 'synchronization')
+    return { type: 'synchronization', attributes: { 'addon_operator.binding.name': reason.binding.name } };
+  if (reason?.type === 'schedule') {
+    const { name, crontab } = reason.binding;
+    return {
+      type: 'schedule',
+      attributes: { 'addon_operator.binding.name': name, 'addon_operator.crontab': crontab },
+    };
+  }
+  if (reason?.type !== 'event') return undefined;
+  const { name, kind } = reason.binding.watch;
+  const { metadata } = reason.event.item.object ?? {};
+  return {
+    type: 'kubernetes',
+    attributes: {
+      'addon_operator.binding.name': name,
+      'addon_operator.watch_event': reason.event.watchEvent,
+      'addon_operator.object.kind': kind,
+      'addon_operator.object.name': metadata?.name,
+      'k8s.namespace.name': metadata?.namespace,
+    },
+  };
+}
+
+function attemptAttributes(run: JournalRun, task: Task, taskId: string): SpanAttributes {
+  return {
+    'addon_operator.event.id': run.eventId,
+    'addon_operator.module': moduleOf(task) || undefined,
+    'addon_operator.hook': hookOf(task) || undefined,
+    'addon_operator.queue': run.queue,
+    'addon_operator.run.id': run.id,
+    'addon_operator.task.id': taskId,
+    'addon_operator.task.attempt': run.attempt,
+    'addon_operator.task.trigger': run.trigger,
+  };
+}
+
+/** The same for a task that was put into another queue in the meantime. */
+function identityOf(task: Task): object {
+  return task.type === 'ModuleRun' ? (task.continues ?? task) : task;
+}

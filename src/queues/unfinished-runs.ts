@@ -1,0 +1,72 @@
+import { isoTime } from '@addon-operator/base/bounded-time';
+import { oneLine } from '@addon-operator/base/escape-controls';
+import { headlineOf } from '@addon-operator/base/headline';
+import type { BindingType } from '@addon-operator/hook-config/hook-config';
+import { fullName, title } from '../hooks/hook.ts';
+import { FAILED_REQUESTS, type FinalFailure, type HookRuntime } from '../model/hook-runtime.ts';
+import type { FailedHook } from '../status/module-causes.ts';
+import type { UnfinishedRuns } from '../status/unfinished-text.ts';
+import { allRuntimes, type BindingProblemsParts } from './binding-problems.ts';
+import type { HeldRun } from './held-runs.ts';
+import type { TaskRouter } from './task-router.ts';
+
+interface UnfinishedRunsParts extends BindingProblemsParts {
+  readonly router: { readonly held: Pick<TaskRouter['held'], 'all'> };
+}
+
+/** Global lifecycle hooks run again by themselves only then. */
+const NEXT_RUNS: Readonly<Partial<Record<BindingType, string>>> = {
+  beforeAll: 'it runs again in the next converge',
+  afterAll: 'it runs again in the next converge',
+};
+
+/** Runs that are in no queue although they are not done. */
+export function unfinishedRuns(
+  operator: UnfinishedRunsParts,
+  runtimes: readonly HookRuntime[] = allRuntimes(operator),
+): UnfinishedRuns {
+  const held = operator.router.held.all.filter(({ hook }) => runtimes.includes(hook));
+  return {
+    waiting: held.filter(({ reason }) => reason !== undefined).map(heldText),
+    debounced: held.filter(({ reason }) => reason === undefined).map(heldText),
+    failed: runtimes.flatMap((runtime) =>
+      runtime.finalFailures.map((failure) => failedText(runtime, failure)),
+    ),
+  };
+}
+
+/** A run that waits beside its queue. */
+export function heldText({ hook: { hook }, queue, contexts, dueAtMs, reason }: HeldRun): string {
+  const when = `at ${isoTime(dueAtMs)} in queue ${queue} (contexts: ${contexts})`;
+  return reason === undefined
+    ? `hook ${fullName(hook)} runs ${when}, unless further events come`
+    : oneLine(`hook ${fullName(hook)} runs again ${when}: ${headlineOf(reason)}`);
+}
+
+function failedText(runtime: HookRuntime, failure: FinalFailure): string {
+  const { owner } = runtime.hook;
+  const module = owner.type === 'module' ? `module ${owner.module}, ` : '';
+  const { text, remedy } = failedHook(runtime, failure);
+  return oneLine(`${module}${text}; ${remedy}`);
+}
+
+/** A run that failed and is not retried, with what to do. */
+export function failedHook(
+  { hook }: HookRuntime,
+  { binding, error, atMs, isOfRequests }: FinalFailure,
+): FailedHook {
+  const what =
+    isOfRequests === true
+      ? `failed for ${FAILED_REQUESTS} requests in a row or more`
+      : `failed permanently at ${isoTime(atMs)} and is not retried`;
+  const next =
+    isOfRequests === true
+      ? 'it runs again for the next request'
+      : (NEXT_RUNS[binding as BindingType] ??
+        `then \`addon-operator hook trigger ${fullName(hook)} ${binding}\`, or wait for its next event`);
+  return {
+    hook: fullName(hook),
+    text: `${title(hook)}, binding '${binding}' ${what}: ${headlineOf(error)}`,
+    remedy: `correct the cause, ${next}`,
+  };
+}

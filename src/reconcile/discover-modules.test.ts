@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { operatorLab } from '../../test/support/operator-lab.ts';
+
+const FULL = { path: '/modules', modules: ['web'] };
+
+test('the modules directories are remembered before the first run: the operator may be killed in it', async () => {
+  await using lab = await operatorLab(['web']);
+  lab.directories = [FULL];
+  const remembered: unknown[] = [];
+  lab.obstacles.set('deploy web', () => void remembered.push(lab.rememberedDirectories));
+  await lab.converge();
+  expect(remembered).toEqual([[FULL]]);
+});
+
+test.each([
+  ['there is a record', [{ path: '/before', modules: ['web'] }], [FULL], []],
+  ['there are releases, which may be of other modules', undefined, [FULL], ['web']],
+  ['the directories are empty', undefined, [{ path: '/modules', modules: [] }], []],
+])('nothing is remembered before the first run if %s', async (_case, record, directories, releases) => {
+  await using lab = await operatorLab(['web']);
+  lab.directories = directories;
+  lab.rememberedDirectories = record;
+  for (const release of releases) lab.releases.add(release);
+  const remembered: unknown[] = [];
+  lab.obstacles.set('deploy web', () => void remembered.push(lab.rememberedDirectories));
+  await lab.converge();
+  expect(remembered).toEqual([record]);
+});

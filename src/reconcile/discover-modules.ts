@@ -1,0 +1,143 @@
+import type { Logger } from '@addon-operator/base/log';
+import { traced } from '@addon-operator/base/trace';
+import type { Journal } from '../journal/journal.ts';
+import type { DynamicFlags } from '../model/dynamic-flags.ts';
+import type { HandOvers } from '../model/hand-overs.ts';
+import type { ModuleRegistry } from '../model/module-registry.ts';
+import type { DirectoryMemory } from '../model/purge-guard.ts';
+import type { ReleaseInCluster, Releases } from '../model/releases.ts';
+import type { HookBindings, ModuleSources } from '../model/services.ts';
+import type { Module } from '../modules/module.ts';
+import type { Discovery } from '../modules/module-discovery.ts';
+import type { ConfigMapContent } from '../values/config-map-content.ts';
+import type { ModuleMemory } from './module-memory.ts';
+import type { RefusedModules } from './refused-modules.ts';
+
+/** What modules are discovered with. */
+export interface DiscoveryPassParts {
+  readonly registry: ModuleRegistry;
+  readonly log: Logger;
+  readonly releases: Releases;
+  readonly dynamicFlags: DynamicFlags;
+  /** The newest valid content of the ConfigMap. */
+  readonly configMapContent: () => ConfigMapContent;
+  readonly sources: Pick<ModuleSources, 'discover' | 'modulesDirectories'>;
+  readonly directoryMemory: DirectoryMemory;
+  /** Modules that were run before the start. */
+  readonly memory: Pick<ModuleMemory, 'names'>;
+  readonly bindings: Pick<HookBindings, 'setSchedules'>;
+  readonly journal: Pick<Journal, 'spanIn'>;
+  readonly refusals: RefusedModules;
+  readonly handOvers: Pick<HandOvers, 'isAway'>;
+}
+
+export type DiscoveryResult =
+  /** The registry has what was discovered; `releases`: names of the releases in the cluster that this operator made. */
+  | { readonly type: 'discovered'; readonly releases: ReadonlySet<string> }
+  /** No caller waits for the result any more, and it was dropped. */
+  | { readonly type: 'superseded' }
+  /** What decides was changed in the meantime: the pass has to be repeated. */
+  | { readonly type: 'outdated' };
+
+/** Decides which modules are enabled, from the releases in the cluster, flags, files and the ConfigMap. */
+export class DiscoveryPass {
+  readonly #parts: DiscoveryPassParts;
+
+  constructor(parts: DiscoveryPassParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * One pass over all modules.
+   *
+   * @param queue the name of the queue whose task asks for it
+   * @param isCurrent whether the caller still waits for the result
+   * @throws what the API client and enabled scripts throw; the registry has the last result then
+   */
+  async discover(queue: string, isCurrent: () => boolean, signal: AbortSignal): Promise<DiscoveryResult> {
+    const { configMapContent, dynamicFlags, memory, refusals, registry } = this.#parts;
+    const { modules } = registry;
+    const [content, flags] = [configMapContent(), dynamicFlags.all];
+    const all = await this.#parts.releases.list(signal);
+    await this.#releaseKept(all, signal);
+    const owned = all.filter(({ isOwned }) => isOwned);
+    const releases = new Set(owned.map(({ name }) => name));
+    const { started } = registry;
+    // A module whose files are gone was there before.
+    const isDeployed = ({ name, refusal }: Module): boolean =>
+      refusal?.type === 'gone' || started.has(name) || releases.has(name);
+    const deployed = new Set(modules.filter(isDeployed).map(({ name }) => name));
+    registry.setDeployed(deployed, new Set([...releases, ...memory.names]));
+    registry.setReleased(
+      new Set(owned.filter(({ status }) => status === 'deployed').map(({ name }) => name)),
+    );
+    const discovery = await this.#traced(queue, signal);
+    if (!isCurrent()) return { type: 'superseded' };
+    // Before the first discovery is over, changes do not restart the converge.
+    if (content !== configMapContent() || flags !== dynamicFlags.all) return { type: 'outdated' };
+    if (releases.size === 0 && started.size === 0) await this.#rememberDirectories(signal);
+    this.#logDecisions(discovery);
+    registry.setDiscovery(discovery);
+    refusals.report();
+    this.#stopSchedulesOfDisabled();
+    return { type: 'discovered', releases };
+  }
+
+  /**
+   * The first record of the modules directories is made before there is a release: an operator that is killed before it cleans up
+   * for the first time leaves it to the next one.
+   */
+  async #rememberDirectories(signal: AbortSignal): Promise<void> {
+    const { directoryMemory, sources } = this.#parts;
+    const directories = sources.modulesDirectories();
+    if (directories.every(({ modules }) => modules.length === 0)) return;
+    if ((await directoryMemory.read(signal)) === undefined) await directoryMemory.write(directories, signal);
+  }
+
+  async #traced(queue: string, signal: AbortSignal): Promise<Discovery> {
+    const { registry, sources, journal } = this.#parts;
+    const { modules, before } = registry;
+    const attributes = { 'addon_operator.modules': modules.length };
+    return await traced(journal.spanIn(queue), 'discover', attributes, async (span) => {
+      const discovery = await sources.discover(modules, before, signal);
+      span.set({ 'addon_operator.modules.enabled': discovery.enabled.length });
+      return discovery;
+    });
+  }
+
+  /** Takes the note that a release stays from those whose modules do not say so any more. */
+  async #releaseKept(releases: readonly ReleaseInCluster[], signal: AbortSignal): Promise<void> {
+    const { registry, handOvers } = this.#parts;
+    const kept = new Set<string>(releases.filter(({ isKept }) => isKept === true).map(({ name }) => name));
+    for (const { name, manifest, refusal } of registry.modules) {
+      if (refusal !== undefined || manifest.deletionPolicy !== 'delete' || !kept.has(name)) continue;
+      if (handOvers.isAway(name)) continue;
+      await this.#parts.releases.keep(name, false, signal);
+      const tracked = registry.tracked.get(name);
+      if (tracked !== undefined) tracked.release.noteKept(false);
+    }
+  }
+
+  #logDecisions(discovery: Discovery): void {
+    const { log, registry } = this.#parts;
+    log.info({ modules: discovery.enabled }, 'Enabled modules');
+    for (const { name: module } of registry.modules) {
+      const decision = discovery.decisions.get(module);
+      if (decision === undefined) continue;
+      const { isEnabled, source, reason } = decision;
+      if (source === 'deletion-policy') log.warn({ module, reason }, 'Module is protected and stays enabled');
+      else if (source === 'requirement')
+        log.warn({ module, reason }, 'Module is not enabled because of its requirements');
+      else if (!isEnabled && registry.isEnabled(module))
+        log.info({ module, source, reason }, 'Module is disabled');
+    }
+  }
+
+  #stopSchedulesOfDisabled(): void {
+    const { bindings, registry } = this.#parts;
+    for (const [name, tracked] of registry.tracked) {
+      if (registry.isEnabled(name)) continue;
+      for (const runtime of tracked.hooks ?? []) bindings.setSchedules(runtime, false);
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import type { Logger } from '@addon-operator/base/log';
+import type { Journal } from '../journal/journal.ts';
+import type { ModuleOperations } from '../model/module-operations.ts';
+import type { ModuleRegistry } from '../model/module-registry.ts';
+import type { Releases } from '../model/releases.ts';
+import type { HookBindings, ModuleExtensions } from '../model/services.ts';
+import type { TrackedModule } from '../model/tracked-module.ts';
+import type { TaskRouter } from '../queues/task-router.ts';
+import type { ValuesStore } from '../values/values-store.ts';
+import { type DeployHooks, deployedModule } from './deploy-hooks.ts';
+import type { LifecycleRun, ModuleLifecycle } from './module-lifecycle.ts';
+import { type Authorization, refusalOf } from './verify-module.ts';
+
+/** What modules are ended with. */
+export interface ModuleRemovalParts {
+  readonly registry: ModuleRegistry;
+  readonly router: TaskRouter;
+  readonly operations: ModuleOperations;
+  readonly log: Logger;
+  readonly values: ValuesStore;
+  readonly releases: Releases;
+  readonly bindings: Pick<HookBindings, 'setSchedules' | 'setWebhooks'>;
+  readonly extensions: Pick<ModuleExtensions, 'finalizers' | 'uninstallSteps'>;
+  readonly deployHooks: Pick<DeployHooks, 'beginRemoval'>;
+  readonly journal: Pick<Journal, 'enterPhase' | 'spanIn'>;
+  readonly lifecycle: ModuleLifecycle;
+  /** Undefined when every module may run. */
+  readonly authorization: Authorization | undefined;
+}
+
+/** Ends modules. */
+export class ModuleRemoval {
+  readonly #parts: ModuleRemovalParts;
+
+  constructor(parts: ModuleRemovalParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Ends a module that is disabled now: its release goes, then the afterDeleteHelm hooks run, then nothing of it runs.
+   *
+   * @throws what fails on the way; the next attempt begins anew
+   */
+  async remove(tracked: TrackedModule, run: LifecycleRun, signal: AbortSignal): Promise<void> {
+    const refusal = await refusalOf(this.#parts.authorization, tracked.module, signal);
+    if (refusal !== undefined) {
+      await this.#keep(tracked, refusal, signal);
+      return;
+    }
+    if (tracked.module.manifest.deletionPolicy === 'orphan') {
+      await this.#leave(tracked, signal);
+      return;
+    }
+    await this.#delete(tracked, run, signal);
+    const { name } = tracked.module;
+    // It was meant for what is gone now.
+    if (this.#parts.operations.of(name) === 'abort') this.#parts.operations.take(name);
+    this.#parts.operations.begin(name);
+    this.#parts.log.info({ module: name }, 'ModuleDelete success, module is deleted');
+  }
+
+  async #delete(tracked: TrackedModule, run: LifecycleRun, signal: AbortSignal): Promise<void> {
+    const { releases, values } = this.#parts;
+    const { finalizers } = this.#parts.extensions;
+    const { module } = tracked;
+    await this.#parts.lifecycle.ensureHooks(tracked, signal);
+    tracked.startDeletion();
+    this.#parts.router.dropTasksOf(tracked.hooks ?? []);
+    await releases.stopMonitor(module.name);
+    await finalizers?.finalize(module, signal);
+    if (module.chart !== 'none') await this.#removeRelease(tracked, run, signal);
+    await this.#parts.lifecycle.run(tracked, 'afterDeleteHelm', run, signal);
+    await finalizers?.release(module, signal);
+    await this.stop(tracked, signal);
+    values.forgetPatches(module.name);
+  }
+
+  async #removeRelease(tracked: TrackedModule, run: LifecycleRun, signal: AbortSignal): Promise<void> {
+    const { releases, log } = this.#parts;
+    const { uninstallSteps } = this.#parts.extensions;
+    const { module } = tracked;
+    const notifyOfRemoval = await this.#parts.deployHooks.beginRemoval(deployedModule(module), run, signal);
+    if (await releases.exists(module.name, signal)) {
+      await this.#parts.lifecycle.run(tracked, 'beforeDeleteHelm', run, signal);
+      const steps = await uninstallSteps(module, signal);
+      this.#parts.journal.enterPhase(run.queue, 'helm');
+      const span = this.#parts.journal.spanIn(run.queue);
+      const result = await releases.uninstall(module.name, { includeForeign: false, steps, span }, signal);
+      if (result === 'spared') return;
+    } else {
+      log.warn({ module: module.name }, 'Cannot find helm release for module.');
+      // An attempt that removed it may have failed before hooks were notified.
+      if (run.attempt === 1) return;
+    }
+    await notifyOfRemoval();
+  }
+
+  /** What a module has in the cluster stays while it may not run: its hooks for the deletion would run as well. */
+  async #keep(tracked: TrackedModule, refusal: string, signal: AbortSignal): Promise<void> {
+    const { registry, releases, router } = this.#parts;
+    const { name } = tracked.module;
+    registry.refuse(name, { type: 'unauthorized', reason: refusal });
+    await releases.stopMonitor(name);
+    await this.stop(tracked, signal);
+    router.restartConverge('ReloadAllModules', 'Module-Refused');
+  }
+
+  /** Ends a module whose release stays: nothing is deleted, so the hooks around a deletion do not run either. */
+  async #leave(tracked: TrackedModule, signal: AbortSignal): Promise<void> {
+    const { releases, values, log } = this.#parts;
+    const { finalizers } = this.#parts.extensions;
+    const { name } = tracked.module;
+    await releases.stopMonitor(name);
+    await releases.disown(name, signal);
+    await finalizers?.release(tracked.module, signal);
+    await this.stop(tracked, signal);
+    values.forgetPatches(name);
+    log.warn({ module: name }, 'Module is disabled, its deletionPolicy is orphan: release and objects stay');
+  }
+
+  /** Ends the webhooks, monitors and schedules of a module; its next ModuleRun begins with the start-up. */
+  async stop(tracked: TrackedModule, signal: AbortSignal): Promise<void> {
+    await this.#parts.bindings.setWebhooks(tracked.hooks ?? [], false, signal);
+    for (const runtime of tracked.hooks ?? []) {
+      this.#parts.bindings.setSchedules(runtime, false);
+      await runtime.stop();
+    }
+    this.#parts.router.dropTasksOf(tracked.hooks ?? []);
+    this.#parts.router.requeues.cancel(tracked.module.name);
+    this.#parts.registry.forget(tracked.module.name);
+    // A run in the middle of the start-up begins anew.
+    tracked.synchronization.wake();
+  }
+}

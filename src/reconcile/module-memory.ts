@@ -1,0 +1,196 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '@addon-operator/base/clock';
+import { codeOf, errorFields, messageOf, OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import { resultOrAbort } from '@addon-operator/base/result-or-abort';
+import { isObject, parseJson } from '@addon-operator/json';
+import {
+  type ConfigMapRef,
+  changeConfigMapData,
+  readConfigMapData,
+} from '@addon-operator/kube-client/config-map-object';
+import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-client';
+import { rethrowAbort } from '../hook-runs/rethrow-abort.ts';
+import { type FileSet, readDigests } from '../modules/file-set.ts';
+import type { Module } from '../modules/module.ts';
+
+const KEY = 'files';
+
+/** Keeps the files of modules where they outlive the daemon. */
+export interface FileSetStore {
+  /** @throws what the API client throws */
+  read(signal: AbortSignal): Promise<ReadonlyMap<string, FileSet>>;
+  /** @throws what the API client throws */
+  write(files: ReadonlyMap<string, FileSet>, signal: AbortSignal): Promise<void>;
+}
+
+/** Keeps the files of modules in the ConfigMap `ref`. A record that cannot be parsed counts as missing. */
+export function fileSetStore(kube: KubeClient, ref: ConfigMapRef): FileSetStore {
+  return {
+    read: async (signal) => parseFileSets((await readConfigMapData(kube, ref, signal))[KEY]),
+    write: (files, signal) =>
+      changeConfigMapData(
+        kube,
+        ref,
+        (data) => ({ ...data, [KEY]: JSON.stringify(Object.fromEntries(files)) }),
+        signal,
+      ),
+  };
+}
+
+function parseFileSets(text: string | undefined): ReadonlyMap<string, FileSet> {
+  if (text === undefined) return new Map();
+  try {
+    const value = parseJson(text);
+    return new Map(
+      Object.entries(isObject(value) ? value : {}).filter((entry): entry is [string, FileSet] =>
+        isFileSet(entry[1]),
+      ),
+    );
+  } catch {
+    return new Map();
+  }
+}
+
+function isFileSet(value: unknown): value is FileSet {
+  return isObject(value) && isListOfStrings(value['entries']) && isListOfStrings(value['digests']);
+}
+
+function isListOfStrings(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}
+
+export interface ModuleMemoryDeps {
+  /** Undefined: nothing is kept. */
+  readonly store: FileSetStore | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Ends what is read at the start. */
+  readonly stop: AbortSignal;
+}
+
+/** How long a daemon that stops tries to write what was not written before. */
+export const LAST_WRITE_MS = 5_000;
+
+/**
+ * What is remembered of modules that were run: that they exist, and which files they had. A daemon that starts without a
+ * part of its files can tell from nothing else that they were there.
+ */
+export class ModuleMemory {
+  readonly #deps: ModuleMemoryDeps;
+  readonly #files: Map<string, FileSet>;
+  /** Modules as they were read whose files are kept already. */
+  readonly #done = new WeakSet<Module>();
+  readonly #end = new AbortController();
+  /** Number of changes, and how many of them are written. */
+  #changes = 0;
+  #written = 0;
+  #writing: Promise<void> = Promise.resolve();
+  /** The write that begins when the one before has ended, and has all changes until then. */
+  #next: Promise<void> | undefined;
+
+  private constructor(deps: ModuleMemoryDeps, files: ReadonlyMap<string, FileSet>) {
+    this.#deps = deps;
+    this.#files = new Map(files);
+  }
+
+  /** @throws what the API client throws */
+  static async load(deps: ModuleMemoryDeps): Promise<ModuleMemory> {
+    return new ModuleMemory(deps, (await deps.store?.read(deps.stop)) ?? new Map());
+  }
+
+  /** Modules that were run, and not deleted since. */
+  get names(): readonly string[] {
+    return [...this.#files.keys()];
+  }
+
+  filesOf(module: string): FileSet | undefined {
+    return this.#files.get(module);
+  }
+
+  /**
+   * Called before a module is run. Resolves when its files are kept, so that there is no release of which a daemon that is
+   * killed leaves no trace here. They are written once for each time they were read, if they have changed.
+   *
+   * @throws OperatorError when they cannot be read or kept; the reason of the signal
+   */
+  async remember(module: Module, signal: AbortSignal): Promise<void> {
+    if (this.#deps.store === undefined || this.#done.has(module)) return;
+    const { entries = [], name, path } = module;
+    try {
+      const files = { entries, digests: await readDigests(path) };
+      if (!isDeepStrictEqual(files, this.#files.get(name))) {
+        this.#files.set(name, files);
+        this.#changes += 1;
+      }
+      if (this.#isDirty) await resultOrAbort(this.#save(), signal);
+      this.#done.add(module);
+    } catch (cause) {
+      rethrowAbort(cause, signal);
+      const text = `the files of module ${name} cannot be remembered, which comes before its run: ${messageOf(cause)}`;
+      throw new OperatorError(codeOf(cause) ?? 'MODULE_INVALID', text, { cause });
+    }
+  }
+
+  /** Called when a module is deleted, or a person confirms that files of it were removed on purpose. */
+  forget(module: string): void {
+    if (!this.#files.delete(module)) return;
+    this.#changes += 1;
+    // A later write has it as well, at the latest the last one.
+    this.#save().catch((error: unknown) => {
+      this.#deps.log.warn(errorFields(error), 'it cannot be written for now which modules were deleted');
+    });
+  }
+
+  /** Writes what was not written before, as far as that can be done in {@link LAST_WRITE_MS}. */
+  async close(): Promise<void> {
+    const { clock, log } = this.#deps;
+    const written = new AbortController();
+    const late = clock.sleep(LAST_WRITE_MS, written.signal).then(
+      () => this.#end.abort(new OperatorError('ABORTED', 'the daemon is stopping')),
+      () => undefined,
+    );
+    try {
+      await (this.#next ?? this.#writing.catch(() => undefined));
+      if (this.#isDirty) await this.#save();
+    } catch (error) {
+      log.warn(errorFields(error), 'the daemon stops before it is written which modules were deleted');
+    } finally {
+      written.abort();
+      await late;
+    }
+  }
+
+  get #isDirty(): boolean {
+    return this.#changes !== this.#written;
+  }
+
+  /** Resolves when all changes until now are written. @throws what the API client throws */
+  async #save(): Promise<void> {
+    this.#next ??= this.#writing
+      .catch(() => undefined)
+      .then(() => {
+        this.#writing = this.#write();
+        this.#next = undefined;
+        return this.#writing;
+      });
+    await this.#next;
+  }
+
+  async #write(): Promise<void> {
+    const { store, log } = this.#deps;
+    const changes = this.#changes;
+    try {
+      await store?.write(this.#files, this.#end.signal);
+      this.#written = changes;
+    } catch (error) {
+      if (!isTooLarge(error)) throw error;
+      log.warn(errorFields(error), 'the files of modules are too many to be remembered');
+    }
+  }
+}
+
+/** No retry makes it smaller, and modules are run without it. */
+function isTooLarge(error: unknown): boolean {
+  return hasStatus(error, 413) || hasStatus(error, 422);
+}

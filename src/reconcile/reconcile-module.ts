@@ -1,0 +1,283 @@
+import type { Clock } from '@addon-operator/base/clock';
+import { messageOf } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import type { FlowHookType } from '@addon-operator/sdk';
+import type { TaskOutcome, TaskQueue } from '@addon-operator/task-queue';
+import { FlowPass, type FlowSubject } from '../extensions/flow/flow-pass.ts';
+import type { ReconcileFailureParts } from '../hook-runs/reconcile-failure.ts';
+import { failedReconcile } from '../hook-runs/reconcile-failure.ts';
+import type { ModuleOperations } from '../model/module-operations.ts';
+import type { ModuleRegistry } from '../model/module-registry.ts';
+import type { ModuleEvent } from '../model/module-state.ts';
+import type { ModuleExtensions } from '../model/services.ts';
+import type { ModuleDelete, ModuleRun, Task } from '../model/tasks.ts';
+import type { OngoingReconcile, ReconcileStep, TrackedModule } from '../model/tracked-module.ts';
+import type { RequiredModulesParts } from '../queues/required-modules.ts';
+import {
+  awaitedRequirement,
+  checkRequirements,
+  runDependents,
+  runWaiting,
+} from '../queues/required-modules.ts';
+import type { TaskRouter } from '../queues/task-router.ts';
+import type { ModuleOperation } from '../status/module-object.ts';
+import { attemptOf } from './deploy-hooks.ts';
+import type { FlowSubjectParts } from './flow-subject.ts';
+import { flowSubject } from './flow-subject.ts';
+import type { ModuleAbortParts } from './module-abort.ts';
+import { abortModule } from './module-abort.ts';
+import type { ModuleRemoval } from './module-delete.ts';
+import type { ModuleMemory } from './module-memory.ts';
+import type { ModuleRunner } from './module-run.ts';
+
+/** What the functions here use of the operator. */
+export type ReconcileModuleParts = {
+  readonly registry: ModuleRegistry;
+  readonly router: TaskRouter;
+  readonly operations: ModuleOperations;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly extensions: Pick<ModuleExtensions, 'flow'>;
+  readonly runner: ModuleRunner;
+  readonly removal: Pick<ModuleRemoval, 'remove'>;
+  readonly memory: Pick<ModuleMemory, 'remember' | 'forget'>;
+} & RequiredModulesParts &
+  FlowSubjectParts &
+  ModuleAbortParts &
+  ReconcileFailureParts;
+
+/** A task that brings one module to where it should be, in the queue it came up in. */
+interface Reconcile {
+  readonly task: ModuleRun | ModuleDelete;
+  readonly queue: TaskQueue<Task>;
+}
+
+const DONE: TaskOutcome<Task> = { type: 'success' };
+
+const PLACES: Readonly<Record<ReconcileStep, FlowHookType>> = {
+  abort: 'BeforeAbort',
+  'force-reconcile': 'BeforeForceReconcile',
+  delete: 'BeforeDelete',
+  reconcile: 'BeforeReconcile',
+};
+
+/**
+ * The way of every run and every deletion of a module, with the places at which flow hooks may act. The handlers of
+ * `ModuleRun` and `ModuleDelete` call it with their step, which `handlers/module-run.ts` or `handlers/module-delete.ts`
+ * carries out. A run that waits for
+ * something else in the meantime, such as Synchronizations, goes on in its step when it comes up again.
+ */
+export async function reconcileModule(
+  operator: ReconcileModuleParts,
+  task: Reconcile['task'],
+  queue: TaskQueue<Task>,
+  signal: AbortSignal,
+): Promise<TaskOutcome<Task>> {
+  const startedMs = operator.clock.steadyMs();
+  const requested = operator.operations.of(task.module);
+  try {
+    const tracked = operator.registry.tracked.get(task.module);
+    // Synchronizations of a module that was disabled in the meantime never come: it would ask for them for ever.
+    const goesOn = requested === undefined && isResponsible(operator, task);
+    if (goesOn && tracked?.ongoing?.task === identityOf(task))
+      return await act(operator, tracked, tracked.ongoing, { task, queue }, signal);
+    return await pass(operator, { task, queue }, signal);
+  } catch (error) {
+    return failedReconcile(operator, task, { error, startedMs, count: attemptOf(queue, task) }, signal);
+  }
+}
+
+async function pass(
+  operator: ReconcileModuleParts,
+  { task, queue }: Reconcile,
+  signal: AbortSignal,
+): Promise<TaskOutcome<Task>> {
+  const flow = new FlowPass(operator.extensions.flow());
+  const known = operator.registry.track(task.module);
+  // From here on a hook may end the reconcile, and what the task requests must outlive that.
+  if (known !== undefined && isResponsible(operator, task)) known.apply(requestOf(task));
+  const ended = (): TaskOutcome<Task> => end(operator, task, flow);
+  if (await flow.aborts('Start', undefined, signal)) return ended();
+
+  const tracked = operator.registry.track(task.module);
+  if (tracked === undefined) return DONE;
+  let operation = operator.operations.of(task.module);
+  const subject = (): FlowSubject => flowSubject(operator, tracked, { task, operation });
+
+  const isByDefault = isResponsible(operator, task);
+  if (!(await flow.isResponsible(isByDefault, subject, signal))) {
+    if (!isByDefault) operator.operations.forget(task.module);
+    return ended();
+  }
+  if (await flow.aborts('AfterResponsibilityCheck', subject, signal)) return ended();
+
+  operation = operator.operations.take(task.module);
+  try {
+    return await reconcileFor(operator, { tracked, flow, operation, subject }, { task, queue }, signal);
+  } catch (error) {
+    // Without it the next attempt would be a run. A request that has replaced it counts instead.
+    if (operation === 'abort' && operator.operations.of(task.module) === undefined)
+      operator.operations.request(task.module, 'abort');
+    throw error;
+  }
+}
+
+/** What one reconcile is about after its operation was taken over. */
+interface Taken {
+  readonly tracked: TrackedModule;
+  readonly flow: FlowPass;
+  readonly operation: ModuleOperation | undefined;
+  readonly subject: () => FlowSubject;
+}
+
+async function reconcileFor(
+  operator: ReconcileModuleParts,
+  { tracked, flow, operation, subject }: Taken,
+  { task, queue }: Reconcile,
+  signal: AbortSignal,
+): Promise<TaskOutcome<Task>> {
+  const ended = (): TaskOutcome<Task> => end(operator, task, flow);
+  tracked.apply(requestOf(task));
+  const isNecessary = operation !== undefined || tracked.isUnfinished;
+  if (isNecessary) tracked.history.noteReconcile(operator.clock.wallMs());
+  if (isNecessary && operation !== 'abort' && task.type === 'ModuleRun')
+    tracked.apply({ type: 'run-requested' });
+  if (operation === 'force-reconcile') tracked.apply({ type: 'force-requested' });
+
+  if (!(await flow.shouldReconcile(isNecessary, subject, signal))) return ended();
+  if (!isNecessary) {
+    tracked.history.noteReconcile(operator.clock.wallMs());
+    // Otherwise nothing would come of it.
+    tracked.apply({ type: 'force-requested' });
+  }
+  const putOff = (): TaskOutcome<Task> => {
+    if (operation === 'abort') keepAbort(operator, task, flow);
+    return lookAgain(operator, task, ended());
+  };
+  if (await flow.aborts('BeforeAnyReconcile', subject, signal)) return putOff();
+
+  const step = stepOf(task, operation);
+  const awaited = mustRun(step) ? awaitedRequirement(operator, tracked.module) : undefined;
+  if (awaited !== undefined) {
+    operator.log.info(
+      { module: task.module, requires: awaited },
+      'Module waits until a required module is ready',
+    );
+    return putOff();
+  }
+  if (await flow.aborts(PLACES[step], subject, signal)) return putOff();
+  operator.operations.begin(task.module);
+  const ongoing = { task: identityOf(task), step, flow, operation };
+  tracked.startReconcile(ongoing);
+  return await act(operator, tracked, ongoing, { task, queue }, signal);
+}
+
+/** The step itself, and what follows when its code has returned. */
+async function act(
+  operator: ReconcileModuleParts,
+  tracked: TrackedModule,
+  { step, flow, operation }: OngoingReconcile,
+  reconcile: Reconcile,
+  signal: AbortSignal,
+): Promise<TaskOutcome<Task>> {
+  const { task } = reconcile;
+  const subject = (error: string | undefined): FlowSubject =>
+    flowSubject(operator, tracked, { task, operation, end: { error } });
+  let isOver = false;
+  try {
+    const outcome = await perform(operator, tracked, step, reconcile, signal);
+    if (outcome.type === 'repeat') return outcome;
+    isOver = true;
+    tracked.endReconcile();
+    await flow.aborts('End', () => subject(undefined), signal);
+    end(operator, task, flow);
+    return lookAgain(operator, task, outcome);
+  } catch (error) {
+    tracked.endReconcile();
+    // What End hooks say after a failure changes nothing: the result of the reconcile is the failure.
+    if (!isOver) await flow.aborts('End', () => subject(messageOf(error)), signal).catch(() => false);
+    throw error;
+  }
+}
+
+async function perform(
+  operator: ReconcileModuleParts,
+  tracked: TrackedModule,
+  step: ReconcileStep,
+  { task, queue }: Reconcile,
+  signal: AbortSignal,
+): Promise<TaskOutcome<Task>> {
+  if (step === 'abort') return abortModule(operator, tracked, task);
+  if (task.type === 'ModuleRun') {
+    tracked.enterPart({ type: 'requirements' });
+    checkRequirements(operator, tracked.module);
+    tracked.enterPart(undefined);
+    await operator.memory.remember(tracked.module, signal);
+    const request = { tracked, task, queue, isForced: tracked.state.isForcePending };
+    const wasReady = operator.registry.hasBeenReady(task.module);
+    const outcome = await operator.runner.run(request, signal);
+    if (outcome.type === 'success') {
+      runDependents(operator, tracked.module);
+      if (!wasReady) runWaiting(operator, tracked.module);
+    }
+    return outcome;
+  }
+  const run = { activation: '', queue: queue.name, task, attempt: attemptOf(queue, task) };
+  await operator.removal.remove(tracked, run, signal);
+  operator.memory.forget(tracked.module.name);
+  return DONE;
+}
+
+function end(
+  operator: ReconcileModuleParts,
+  { module }: Reconcile['task'],
+  flow: FlowPass,
+): TaskOutcome<Task> {
+  operator.router.requeues.request(module, flow.requeueAfterMs);
+  return DONE;
+}
+
+function isResponsible(operator: ReconcileModuleParts, { type, module }: Reconcile['task']): boolean {
+  return type === 'ModuleDelete' ? !operator.registry.isEnabled(module) : operator.registry.isWanted(module);
+}
+
+/** What a task requests, which is pending until it is done. */
+function requestOf(task: Reconcile['task']): ModuleEvent {
+  if (task.type === 'ModuleDelete') return { type: 'deletion-requested' };
+  return { type: task.isRecheck === true ? 'recheck-requested' : 'run-requested' };
+}
+
+/** Once it is put off the next reconcile would run what it is meant to end. Without a time the hook refuses it. */
+function keepAbort(operator: ReconcileModuleParts, { module }: Reconcile['task'], flow: FlowPass): void {
+  if (flow.requeueAfterMs !== undefined) operator.operations.request(module, 'abort');
+  else operator.log.warn({ module }, 'A flow hook rejected the abort');
+}
+
+/** Only one request is taken over at a time: another one, such as an annotation beside a command, has its own reconcile. */
+function lookAgain(
+  operator: ReconcileModuleParts,
+  { module }: Reconcile['task'],
+  outcome: TaskOutcome<Task>,
+): TaskOutcome<Task> {
+  const operation = operator.operations.of(module);
+  const isPutOff = operator.router.requeues.dueMs(module) !== undefined;
+  if (operation !== undefined && !isPutOff && outcome.type === 'success')
+    operator.router.recheck(module, `Operation-${operation}`);
+  return outcome;
+}
+
+function stepOf({ type }: Reconcile['task'], operation: ModuleOperation | undefined): ReconcileStep {
+  if (operation === 'abort') return 'abort';
+  if (type === 'ModuleDelete') return 'delete';
+  return operation === 'force-reconcile' ? 'force-reconcile' : 'reconcile';
+}
+
+/** Whether what the module requires matters for a step. */
+function mustRun(step: ReconcileStep): boolean {
+  return step === 'reconcile' || step === 'force-reconcile';
+}
+
+/** The same for a task that was put into another queue in the meantime. */
+export function identityOf(task: Reconcile['task']): object {
+  return task.type === 'ModuleRun' ? (task.continues ?? task) : task;
+}

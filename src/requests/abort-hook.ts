@@ -1,0 +1,56 @@
+import { OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import type { QueueSet } from '@addon-operator/task-queue/queue-set';
+import type { HookExecution } from '../hook-runs/hook-execution.ts';
+import { hookTitle, type RunningHook, taskOfRun } from '../hook-runs/running-hooks.ts';
+import { isSynchronization, type Task } from '../model/tasks.ts';
+import type { HookAbortOutcome, HookAbortRequest } from '../status/hook-abort.ts';
+
+/** What the functions here use of the operator. */
+export interface AbortHookParts {
+  readonly execution: Pick<HookExecution, 'running'>;
+  readonly queues: QueueSet<Task>;
+  readonly log: Logger;
+}
+
+/**
+ * Ends the runs of a hook that are in progress: its process group, its thread or its HTTP request. The task is retried as
+ * after a failure, or dropped if that was requested and nothing waits for the run.
+ */
+export function abortHook(
+  { execution, queues, log }: AbortHookParts,
+  { hook, queue, isDropped }: HookAbortRequest,
+): HookAbortOutcome {
+  const found = execution.running.all.filter(
+    (run) => isNamed(run, hook) && (queue === undefined || run.labels.queue === queue),
+  );
+  const names = namesOf(found);
+  if (names.length === 0) return { type: 'not-running', running: namesOf(execution.running.all) };
+  if (names.length > 1) return { type: 'ambiguous', names };
+  const droppable = isDropped ? found.map((run) => droppableTask(queues, run)) : [];
+  if (droppable.includes(undefined)) return { type: 'not-droppable' };
+  for (const [index, run] of found.entries()) {
+    const task = droppable[index];
+    if (task !== undefined) queues.get(run.labels.queue).remove((other) => other === task);
+    run.abort(new OperatorError('RUN_ABORTED', `The run of hook ${hookTitle(run)} was aborted on request`));
+    log.info({ ...run.labels, isDropped }, 'hook run is aborted on request');
+  }
+  return { type: 'aborted', runs: found.length };
+}
+
+/** In an order of their own: that in which the runs began says nothing. */
+function namesOf(runs: readonly RunningHook[]): readonly string[] {
+  return [...new Set(runs.map(hookTitle))].toSorted();
+}
+
+function isNamed(run: RunningHook, name: string): boolean {
+  return run.labels.hook === name || hookTitle(run) === name;
+}
+
+/** The task of a run for an event or a schedule: others, such as Synchronizations, are waited for. */
+function droppableTask(queues: QueueSet<Task>, run: RunningHook): Task | undefined {
+  const task = taskOfRun(queues, run);
+  if (task?.type !== 'GlobalHookRun' && task?.type !== 'ModuleHookRun') return undefined;
+  const isOfEvents = task.binding === 'kubernetes' || task.binding === 'schedule';
+  return isOfEvents && !isSynchronization(task) && task.hook.hook.name === run.labels.hook ? task : undefined;
+}

@@ -1,0 +1,85 @@
+import type { Logger } from '@addon-operator/base/log';
+import type { ConvergeState } from '../model/converge-state.ts';
+import type { HandOverActions, HandOvers } from '../model/hand-overs.ts';
+import type { ModuleRegistry } from '../model/module-registry.ts';
+import type { Pauses } from '../model/pauses.ts';
+import type { Task } from '../model/tasks.ts';
+import { lookForReleases } from '../reconcile/finish-deletion.ts';
+import { ModuleRemoval, type ModuleRemovalParts } from '../reconcile/module-delete.ts';
+import { ModuleLifecycle, type ModuleLifecycleParts } from '../reconcile/module-lifecycle.ts';
+import { identityOf } from '../reconcile/reconcile-module.ts';
+import type { ModuleName } from '../values/module-key.ts';
+import { onPausesChange, type PauseTasksParts } from './pause-tasks.ts';
+
+/** What {@link deferIfAway} uses of the operator. */
+export interface HandOverTasksParts {
+  readonly registry: ModuleRegistry;
+  readonly converge: Pick<ConvergeState, 'deferRun'>;
+  readonly log: Logger;
+  readonly handOvers: Pick<HandOvers, 'isAway' | 'during'>;
+}
+
+/** The module, or the release, that a task acts on; undefined for one that is about no module. */
+export function targetOf(task: Task): string | undefined {
+  if (task.type === 'ModulePurge') return task.release;
+  return 'module' in task ? task.module : undefined;
+}
+
+/** Skips a task of a module that is handed over, also its deletion. Returns whether it is skipped. */
+export function deferIfAway(operator: HandOverTasksParts, task: Task): boolean {
+  const target = targetOf(task);
+  if (target === undefined || !operator.handOvers.isAway(target)) return false;
+  if (task.type === 'ModuleRun' || task.type === 'ModuleDelete' || task.type === 'ModuleEnsureCRDs')
+    operator.converge.deferRun(task.module);
+  const tracked = operator.registry.tracked.get(target as ModuleName);
+  if (
+    (task.type === 'ModuleRun' || task.type === 'ModuleDelete') &&
+    tracked?.ongoing?.task === identityOf(task)
+  )
+    tracked.endReconcile();
+  operator.log.info(
+    { module: target, task: task.type },
+    'Module is handed over, its task is skipped until the module is taken back',
+  );
+  return true;
+}
+
+/** What the operator does when modules are handed over and taken back. */
+export function handOverActions(
+  operator: Omit<ModuleRemovalParts, 'lifecycle'> & ModuleLifecycleParts & PauseTasksParts,
+  pauses: Pick<Pauses, 'change'>,
+): HandOverActions {
+  const { registry, releases, converge, router } = operator;
+  const removal = new ModuleRemoval({ ...operator, lifecycle: new ModuleLifecycle(operator) });
+  return {
+    begin: async (module) => {
+      const hooks = registry.tracked.get(module as ModuleName)?.hooks ?? [];
+      // An attempt may wait for the rate limit of its hook.
+      await Promise.all(hooks.map((runtime) => runtime.stop()));
+      onPausesChange(operator);
+    },
+    end: async (module, signal) => {
+      await releases.stopMonitor(module);
+      const tracked = registry.tracked.get(module as ModuleName);
+      if (tracked !== undefined) await removal.stop(tracked, signal);
+    },
+    onTakenBack: (name) => {
+      const module = registry.find(name);
+      operator.log.info({ module: name }, 'module is taken back');
+      if (module === undefined) {
+        lookForReleases(operator, 'Module-Taken-Back');
+        return;
+      }
+      if (registry.isEnabled(module.name)) {
+        converge.deferRun(module.name);
+        onPausesChange(operator);
+        return;
+      }
+      converge.resumeRun(module.name);
+      // It was disabled in the meantime, or has a release although it is: the converge deletes it.
+      if (registry.discovery !== undefined) router.restartConverge('ReloadAllModules', 'Module-Taken-Back');
+    },
+    facts: () => ({ enabledModules: registry.enabled }),
+    change: (...change) => pauses.change(...change),
+  };
+}

@@ -1,0 +1,38 @@
+import type { ModuleRegistry } from '../model/module-registry.ts';
+import { type IsolationParts, isolatedModules } from '../queues/isolation.ts';
+import { type PutOffParts, putOffText } from '../queues/put-off.ts';
+import type { ModuleName } from '../values/module-key.ts';
+
+/** What the functions here use of the operator. */
+export type ModulesLeftBehindParts = {
+  readonly registry: ModuleRegistry;
+} & IsolationParts;
+
+/** Modules that a converge which is over went on without: isolated, failed for good, or not authorized. In run order. */
+export function modulesLeftBehind(operator: ModulesLeftBehindParts): readonly ModuleName[] {
+  const isolated = isolatedModules(operator);
+  const isLeftBehind = (name: ModuleName): boolean =>
+    isolated.includes(name) ||
+    operator.registry.refusals.has(name) ||
+    operator.registry.tracked.get(name)?.stall !== undefined;
+  return operator.registry.modules.map(({ name }) => name).filter(isLeftBehind);
+}
+
+/**
+ * Modules that did not fail, and whose run or deletion a converge which is over has not done, with what they wait for: a
+ * flow hook, or a module that a flow hook put off. In run order.
+ */
+export function modulesPutOff(
+  operator: ModulesLeftBehindParts & PutOffParts,
+): ReadonlyMap<ModuleName, string> {
+  const { pauses, registry } = operator;
+  const failed = modulesLeftBehind(operator);
+  const isPutOff = (name: ModuleName): boolean => {
+    const state = registry.tracked.get(name)?.state;
+    if (state === undefined || failed.includes(name)) return false;
+    if (!registry.isEnabled(name)) return state.type === 'deleting';
+    return state.isRunPending && pauses.of(name) === undefined;
+  };
+  const names = registry.modules.map(({ name }) => name).filter(isPutOff);
+  return new Map(names.map((name) => [name, putOffText(operator, name)]));
+}

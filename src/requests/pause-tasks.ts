@@ -1,0 +1,69 @@
+import type { Logger } from '@addon-operator/base/log';
+import type { QueueSet } from '@addon-operator/task-queue/queue-set';
+import type { ConvergeState } from '../model/converge-state.ts';
+import type { ModuleRegistry } from '../model/module-registry.ts';
+import type { Pauses } from '../model/pauses.ts';
+import type { Releases } from '../model/releases.ts';
+import type { ModuleCrds } from '../model/services.ts';
+import type { Task } from '../model/tasks.ts';
+import { runWaiting } from '../queues/required-modules.ts';
+import type { TaskRouter } from '../queues/task-router.ts';
+import { identityOf } from '../reconcile/reconcile-module.ts';
+
+/** What the functions here use of the operator. */
+export interface PauseTasksParts {
+  readonly registry: ModuleRegistry;
+  readonly converge: ConvergeState;
+  readonly router: TaskRouter;
+  readonly log: Logger;
+  readonly queues: QueueSet<Task>;
+  readonly releases: Releases;
+  readonly crds: ModuleCrds;
+  readonly pauses: Pick<Pauses, 'of' | 'isOfAll'>;
+}
+
+/**
+ * Defers runs and CRDs of a paused module until it is resumed. Returns whether the task is skipped now. The stage `pause` of
+ * the pipeline; hooks of events go on, because snapshots and metrics have to stay current.
+ */
+export function deferIfPaused(operator: PauseTasksParts, task: Task): boolean {
+  if (task.type !== 'ModuleRun' && task.type !== 'ModuleEnsureCRDs') return false;
+  const pause = operator.pauses.of(task.module);
+  if (pause === undefined || !operator.registry.isWanted(task.module)) return false;
+  operator.converge.deferRun(task.module);
+  const tracked = operator.registry.tracked.get(task.module);
+  // It waited for something else when the pause began, and begins anew after it.
+  if (task.type === 'ModuleRun' && tracked?.ongoing?.task === identityOf(task)) tracked.endReconcile();
+  operator.log.info(
+    { module: task.module, task: task.type, reason: pause.reason },
+    'Module is paused, its run waits until it is resumed',
+  );
+  return true;
+}
+
+/**
+ * Runs the modules that are not paused any more and were to be run in the meantime, in run order. Tasks of paused modules that
+ * wait after a failure end at once, so that they do not block their queue.
+ */
+export function onPausesChange(operator: PauseTasksParts): void {
+  const { pauses, crds, queues, releases } = operator;
+  releases.recheckDrift();
+  for (const queue of queues.all) {
+    const head = queue.entries[0]?.task;
+    const isHeld = head?.type === 'ModuleRun' || head?.type === 'ModuleEnsureCRDs';
+    if (isHeld && pauses.of(head.module) !== undefined) queue.cutDelay();
+  }
+  for (const module of operator.registry.modules) {
+    const { name } = module;
+    // What requires a paused module does not wait for it.
+    if (pauses.of(name) !== undefined && !operator.registry.hasBeenReady(name)) runWaiting(operator, module);
+    if (pauses.of(name) !== undefined || !operator.converge.resumeRun(name)) continue;
+    if (
+      operator.registry.track(name)?.phase === 'startup' &&
+      crds.has(name) &&
+      operator.registry.isEnabled(name)
+    )
+      operator.router.main.append({ type: 'ModuleEnsureCRDs', module: name, trigger: 'Module-Resumed' });
+    operator.router.queueModuleRun(name, 'Module-Resumed');
+  }
+}

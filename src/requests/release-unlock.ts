@@ -1,0 +1,52 @@
+import type { UnlockResult } from '@addon-operator/helm-releases/recover';
+import type { QueueSet } from '@addon-operator/task-queue/queue-set';
+import type { ModuleRegistry } from '../model/module-registry.ts';
+import type { Releases } from '../model/releases.ts';
+import type { Task } from '../model/tasks.ts';
+import type { TaskRouter } from '../queues/task-router.ts';
+import { type FinishDeletionParts, isPurgeHeld, queuePurge } from '../reconcile/finish-deletion.ts';
+
+/** What the functions here use of the operator. */
+export type ReleaseUnlockParts = {
+  readonly registry: ModuleRegistry;
+  readonly router: TaskRouter;
+  readonly queues: QueueSet<Task>;
+  readonly releases: Releases;
+} & FinishDeletionParts;
+
+const TRIGGER = 'Release-Unlocked';
+
+/**
+ * Takes a release over that another helm has left locked, and has done at once what waits for it: the run or the deletion
+ * of its module, or the purge of a release without a module.
+ *
+ * @throws what the API client throws
+ */
+export async function releaseUnlock(
+  operator: ReleaseUnlockParts,
+  name: string,
+  signal: AbortSignal,
+): Promise<UnlockResult> {
+  const { registry } = operator;
+  const result = await operator.releases.unlock(name, signal);
+  if (result.type !== 'unlocked') return result;
+  const module = registry.find(name);
+  let isWaiting = false;
+  for (const queue of operator.queues.all) {
+    const [head] = queue.entries;
+    if (head === undefined || !isAbout(head.task, name)) continue;
+    isWaiting = true;
+    queue.cutDelay();
+  }
+  if (isWaiting) return result;
+  if (module === undefined) {
+    const isOurs = (await operator.releases.list(signal)).some((one) => one.name === name && one.isOwned);
+    if (isOurs && !isPurgeHeld(operator, name)) queuePurge(operator, name, TRIGGER);
+  } else if (registry.isWanted(module.name)) operator.router.queueModuleRun(module.name, TRIGGER);
+  return result;
+}
+
+function isAbout(task: Task, name: string): boolean {
+  if (task.type === 'ModulePurge') return task.release === name;
+  return (task.type === 'ModuleRun' || task.type === 'ModuleDelete') && task.module === name;
+}

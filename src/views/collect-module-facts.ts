@@ -1,0 +1,142 @@
+import { codeOf, messageOf } from '@addon-operator/base/errors';
+import type { HookRunEnd } from '../hook-runs/hook-execution.ts';
+import { type PlacesByModule, placesByModule } from '../model/module-places.ts';
+import type { ModuleRegistry } from '../model/module-registry.ts';
+import type { HookRun } from '../model/tasks.ts';
+import type { Module } from '../modules/module.ts';
+import type { ModuleExplanation } from '../status/module-explanation.ts';
+import type { ModuleFacts } from '../status/module-facts.ts';
+import { type CommonObstacles, commonObstacles, progressOf } from './collect-obstacles.ts';
+import { explainModule, heldExplanations } from './explain-module.ts';
+import type { Explained } from './explained.ts';
+
+/** What the objects of all modules are made from, in run order. Sends no request. */
+export function moduleFacts(operator: Explained): readonly ModuleFacts[] {
+  const queued = placesByModule(operator);
+  const common = commonObstacles(operator);
+  const known = operator.registry.modules.map((module) => factsOrProblem(operator, module, queued, common));
+  return [...known, ...heldExplanations(operator, []).map(heldFacts)];
+}
+
+/** The same of one module; undefined if there is no such module. */
+export function factsOfModule(operator: Explained, name: string): ModuleFacts | undefined {
+  const module = operator.registry.find(name);
+  if (module !== undefined)
+    return factsOrProblem(operator, module, placesByModule(operator), commonObstacles(operator));
+  const held = heldExplanations(operator, []).find((other) => other.module === name);
+  return held && heldFacts(held);
+}
+
+function factsOrProblem(
+  operator: Explained,
+  module: Module,
+  queued: PlacesByModule,
+  common: CommonObstacles,
+): ModuleFacts {
+  try {
+    return factsOf(operator, module, queued, common);
+  } catch (error) {
+    // The status of other modules must not depend on it.
+    return unreadableFacts(operator, module, error);
+  }
+}
+
+function heldFacts({ release: _release, ...explanation }: ModuleExplanation): ModuleFacts {
+  return {
+    explanation,
+    release: undefined,
+    isDeployed: false,
+    progress: 'none',
+    reconciledAtMs: undefined,
+    hookRuns: [],
+  };
+}
+
+function factsOf(
+  operator: Explained,
+  module: Module,
+  queued: PlacesByModule,
+  common: CommonObstacles,
+): ModuleFacts {
+  const { release: _release, ...explanation } = explainModule(operator, module, [], queued, common);
+  const tracked = operator.registry.tracked.get(module.name);
+  return {
+    explanation,
+    release: tracked?.release.deployed,
+    isDeployed: tracked?.isDeployed === true,
+    progress: progressOf(operator, module.name, queued.get(module.name) ?? []),
+    reconciledAtMs: tracked?.history.reconcileStartedMs,
+    hookRuns: tracked?.history.hookRuns ?? [],
+  };
+}
+
+function unreadableFacts(operator: Explained, { name, order, path }: Module, cause: unknown): ModuleFacts {
+  const error = `The state of the module cannot be described, please report this: ${messageOf(cause)}`;
+  return {
+    explanation: {
+      module: name,
+      status: 'failing',
+      isEnabled: operator.registry.isEnabled(name),
+      source: null,
+      reason: error,
+      position: {
+        place: operator.registry.modules.findIndex((other) => other.name === name) + 1,
+        of: operator.registry.modules.length,
+        order,
+      },
+      path,
+      version: null,
+      deletionPolicy: 'delete',
+      requires: [],
+      phase: 'Failed',
+      step: 'not started',
+      waitsFor: [],
+      causes: [
+        {
+          node: 'found',
+          reason: 'RunFailed',
+          text: error,
+          until: null,
+          isStalled: true,
+          ref: `module/${name}`,
+          remedy: 'report this',
+        },
+      ],
+      failure: {
+        error,
+        code: codeOf(cause) ?? 'INTERNAL',
+        attempts: 1,
+        nextAttemptAt: null,
+        isGivenUp: false,
+      },
+      lastRun: null,
+      nextReconcileAt: null,
+      pause: null,
+      drift: null,
+    },
+    release: undefined,
+    isDeployed: false,
+    progress: 'none',
+    reconciledAtMs: undefined,
+    hookRuns: [],
+  };
+}
+
+/** Remembers how a run of a hook for a module ended, in place of the one before for the same binding. */
+export function noteHookRun(
+  registry: ModuleRegistry,
+  { run, startedAtMs, durationMs, error }: HookRunEnd,
+): void {
+  const { name: hook } = run.hook.hook;
+  const tracked = stateFor(registry, run);
+  if (tracked === undefined) return;
+  const { binding } = run;
+  tracked.history.noteHookRun({ hook, binding, startedAtMs, durationMs: Math.round(durationMs), error });
+}
+
+/** Of the module whose hook it is, or that a hook of its deploy looks on. */
+function stateFor({ tracked }: ModuleRegistry, { hook: { hook }, reasons: [reason] }: HookRun) {
+  if (hook.owner.type === 'module') return tracked.get(hook.owner.module);
+  if (reason?.type !== 'deploy') return undefined;
+  return [...tracked.values()].find(({ module }) => module.name === reason.facts.module.name);
+}

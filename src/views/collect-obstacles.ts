@@ -1,0 +1,192 @@
+import { isoTime } from '@addon-operator/base/bounded-time';
+import type { QueueEntry, TaskQueue } from '@addon-operator/task-queue';
+import { hookTitle, LONG_MS, type RunInProgress, taskOfRun } from '../hook-runs/running-hooks.ts';
+import type { UnloadedFiles } from '../model/converge-state.ts';
+import { failedPartOf, sourceFile } from '../model/hook-file.ts';
+import type { Place } from '../model/module-places.ts';
+import { notReadyText } from '../model/probe-readiness.ts';
+import { moduleOf, type Task } from '../model/tasks.ts';
+import { staleWatches, statesOf } from '../queues/binding-problems.ts';
+import { isPutOff } from '../queues/put-off.ts';
+import { titleOf } from '../queues/task-queue-view.ts';
+import { failedHook } from '../queues/unfinished-runs.ts';
+import type { BlockingTask, LongHook, Obstacles } from '../status/module-causes.ts';
+import { NOTED_HOOK_MS } from '../status/operator-status.ts';
+import type { ModuleName } from '../values/module-key.ts';
+import type { Explained } from './explained.ts';
+
+type AgedHook = RunInProgress & { readonly runningMs: number };
+
+/** What is in the way of every module; read once for a description of many modules. */
+export interface CommonObstacles extends Pick<Obstacles, 'configProblem' | 'editConfigMap' | 'blocksAll'> {
+  readonly unloaded: readonly UnloadedFiles[];
+  /** Hooks that have been running for long, the longest running first. */
+  readonly longHooks: readonly AgedHook[];
+  /** The task that blocks a queue whose head is in the way. */
+  readonly blocking: (queue: TaskQueue<Task>, head: QueueEntry<Task>) => BlockingTask;
+}
+
+export function commonObstacles(operator: Explained): CommonObstacles {
+  const longHooks = operator.execution.running.withAges.filter(({ runningMs }) => runningMs >= NOTED_HOOK_MS);
+  const blocked = new Map<TaskQueue<Task>, BlockingTask>();
+  return {
+    configProblem: configProblemOf(operator) ?? null,
+    editConfigMap: operator.converge.editConfigMap,
+    blocksAll: blockingAll(operator, longHooks),
+    unloaded: operator.converge.unloaded,
+    longHooks,
+    blocking: (queue, head) => {
+      const known = blocked.get(queue);
+      if (known !== undefined) return known;
+      const made = blockingTask(operator, queue, head, longHooks);
+      blocked.set(queue, made);
+      return made;
+    },
+  };
+}
+
+/** @param places where the tasks of the module are queued */
+export function obstaclesOf(
+  operator: Explained,
+  name: ModuleName,
+  places: readonly Place[],
+  { configProblem, editConfigMap, blocksAll, unloaded, longHooks, blocking }: CommonObstacles,
+): Obstacles {
+  const { registry, converge, clock, queues } = operator;
+  const tracked = registry.tracked.get(name);
+  const behind = places.find(
+    ({ index, queue, head }) => index > 0 && moduleOf(head.task) !== name && isStuck(queue, head, longHooks),
+  );
+  return {
+    configProblem,
+    editConfigMap,
+    unloadedFiles: unloaded.filter(({ module }) => module === undefined || module === name).map(unloadedText),
+    blocksAll,
+    blocksOwn: behind === undefined ? null : blocking(behind.queue, behind.head),
+    hooks: longHooks
+      .filter(({ labels }) => labels.module === name)
+      .map((run) => longHook(run, taskOfRun(queues, run))),
+    failedHooks: (tracked?.hooks ?? []).flatMap((runtime) =>
+      runtime.finalFailures.map((failure) => failedHook(runtime, failure)),
+    ),
+    staleBindings: staleWatches(statesOf(tracked?.hooks ?? []), clock),
+    isPutOff: isPutOff(operator, name, places),
+    isRunDeferred: converge.deferredRuns.has(name),
+    isDeployed: tracked?.isDeployed === true,
+    notReady: notReadyText(tracked?.readiness),
+    progress: progressOf(operator, name, places),
+  };
+}
+
+/** What a change on disk that is not in force looks like, with the reason. */
+export function unloadedText({ what, error }: UnloadedFiles): string {
+  return `changed files cannot be loaded, the ${what} are as they were: ${error}`;
+}
+
+/** A converge runs all modules, and does not make each of them pending for that. */
+export function progressOf(
+  { registry, operations }: Explained,
+  module: ModuleName,
+  places: readonly Place[],
+): Obstacles['progress'] {
+  const tracked = registry.tracked.get(module);
+  if (tracked?.ongoing !== undefined) return 'running';
+  if (tracked?.state.isRunPending === true || operations.isRunRequested(module)) return 'pending';
+  const isPending = ({ entry: { task } }: Place): boolean =>
+    task.type === 'ModuleRun' && !task.isPartOfConverge && task.isRecheck !== true;
+  return places.some(isPending) ? 'pending' : 'none';
+}
+
+/** Why the ConfigMap is not in force; undefined while it is. */
+export function configProblemOf({
+  converge,
+  queues,
+}: Pick<Explained, 'converge' | 'queues'>): string | undefined {
+  if (converge.configProblem !== undefined) return converge.configProblem;
+  if (!converge.isConfigRefused) return undefined;
+  const applying = queues.all
+    .flatMap(({ entries }) => entries)
+    .find(({ task }) => task.type === 'ApplyKubeConfigValues');
+  return applying === undefined || applying.lastError === ''
+    ? 'it does not match the schemas'
+    : applying.lastError;
+}
+
+/**
+ * A task at the head of `main` that is in the way of all modules: one of no module, as every run goes through this queue, or
+ * one of a module with a change of values or files behind it.
+ */
+function blockingAll(operator: Explained, longHooks: readonly AgedHook[]): BlockingTask | null {
+  const {
+    router: { main },
+    queues,
+  } = operator;
+  const head = headOf(main);
+  if (head === undefined) return null;
+  if (isOfModules(head.task) && !main.entries.some(({ task }) => bringsChanges(task))) return null;
+  // It waits for hooks in other queues.
+  if (head.task.type === 'GlobalHookWaitKubernetesSynchronization')
+    for (const queue of queues.all) {
+      const other = headOf(queue);
+      if (other?.task.type === 'GlobalHookRun' && isStuck(queue, other, longHooks))
+        return blockingTask(operator, queue, other, longHooks);
+    }
+  return isStuck(main, head, longHooks) ? blockingTask(operator, main, head, longHooks) : null;
+}
+
+/** The task that runs, or comes up next. */
+function headOf(queue: TaskQueue<Task>): QueueEntry<Task> | undefined {
+  return queue.entries.find((entry) => queue.isRunning(entry)) ?? queue.entries[0];
+}
+
+function isOfModules(task: Task): boolean {
+  return task.type === 'ParallelModuleRun' || moduleOf(task) !== '';
+}
+
+function bringsChanges({ type }: Task): boolean {
+  return type === 'ApplyKubeConfigValues' || type === 'ReloadFiles';
+}
+
+function isStuck(queue: TaskQueue<Task>, head: QueueEntry<Task>, longHooks: readonly AgedHook[]): boolean {
+  return head.isFailing || longHooks.some(({ labels }) => labels.queue === queue.name);
+}
+
+function blockingTask(
+  { registry }: Pick<Explained, 'registry'>,
+  queue: TaskQueue<Task>,
+  head: QueueEntry<Task>,
+  longHooks: readonly AgedHook[],
+): BlockingTask {
+  const { status } = queue;
+  const hook = longHooks.find(({ labels }) => labels.queue === queue.name);
+  return {
+    queue: queue.name,
+    task: titleOf(head.task),
+    error: head.lastError,
+    file: failedFile(head, registry),
+    nextAttemptAt: status.type === 'delayed' ? isoTime(status.retryAtMs) : null,
+    hook: hook === undefined ? null : longHook(hook, head.task),
+  };
+}
+
+/** The file that failed: of the hook that the task runs, or that ended the run of a module, or an enabled script. */
+function failedFile({ task, lastFacts }: QueueEntry<Task>, registry: Explained['registry']): string {
+  if ('hook' in task) return sourceFile(task.hook.hook, registry);
+  const part = 'module' in task ? failedPartOf(task, registry.tracked.get(task.module)) : undefined;
+  if (part?.type === 'hook') return sourceFile(part.hook, registry);
+  const file = lastFacts?.['file'];
+  return typeof file === 'string' ? file : '';
+}
+
+function longHook(run: AgedHook, task: Task | undefined): LongHook {
+  const { labels, startedAtMs, runningMs, pid } = run;
+  return {
+    hook: hookTitle(run),
+    binding: labels.binding,
+    queue: labels.queue,
+    task: task?.type ?? '',
+    pid: pid ?? null,
+    since: isoTime(startedAtMs),
+    isStuck: runningMs >= LONG_MS,
+  };
+}

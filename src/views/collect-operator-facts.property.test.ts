@@ -1,0 +1,42 @@
+import { assert, asyncProperty } from 'fast-check';
+import { expect, test } from 'vitest';
+import { act, anyOptions, anySteps, HOOKS, MODULES } from '../../test/support/operator-histories.ts';
+import { moduleFor, operatorLab } from '../../test/support/operator-lab.ts';
+import { startUp } from '../operator/lifecycle.ts';
+import { taskHandler } from '../operator/task-pipeline.ts';
+import { operatorStatus } from '../status/operator-status.ts';
+import { collectOperatorFacts } from './collect-operator-facts.ts';
+import { explainModule, moduleStatuses, summarizeModules } from './explain-module.ts';
+
+test('in any history the status of the operator is the same as one made of the summaries of all modules', async () => {
+  const seen = new Set<string>();
+  await assert(
+    asyncProperty(anyOptions, anySteps, async (options, steps) => {
+      const modules = MODULES.map((module) => moduleFor(module, 1));
+      await using lab = await operatorLab(modules, HOOKS, options);
+      startUp(lab.operator, taskHandler(lab.operator), { stop: lab.stop.signal, abort: lab.abort.signal });
+      for (const [what, turns] of steps) {
+        await act(lab, what);
+        await lab.turns(turns);
+        const facts = collectOperatorFacts(lab.operator);
+        const summaries = summarizeModules(lab.operator);
+        expect(operatorStatus(facts)).toEqual(operatorStatus({ ...facts, modules: summaries }));
+        const sum = Object.values(facts.counts).reduce((one, other) => one + other, 0);
+        expect(sum).toBe(summaries.length);
+        const statuses = moduleStatuses(lab.operator);
+        for (const { module, status, heldUpBy } of summaries) {
+          seen.add(status);
+          // Lists, counts and explanations of a module never disagree, and none calls one ready that is held up.
+          const explained = lab.operator.registry.modules.find(({ name }) => name === module);
+          const known = explained && explainModule(lab.operator, explained, []).status;
+          expect({ known, listed: statuses.get(module) }).toEqual({ known: status, listed: status });
+          expect(status === 'ready').toBe(status === 'ready' && heldUpBy === undefined);
+        }
+        expect(facts.counts.ready ?? 0).toBe(summaries.filter(({ status }) => status === 'ready').length);
+      }
+    }),
+    { numRuns: 25, interruptAfterTimeLimit: 8_000 },
+  );
+  // On a busy machine there is time for few histories.
+  expect(seen.size).toBeGreaterThan(1);
+}, 60_000);

@@ -1,0 +1,95 @@
+import type { ApiHealth } from '@addon-operator/kube-client/api-health';
+import type { TaskQueue } from '@addon-operator/task-queue';
+import { runningHookFacts } from '../hook-runs/running-hooks.ts';
+import { moduleOf, type Task } from '../model/tasks.ts';
+import { allRuntimes, staleBindings, unfilteredObjects } from '../queues/binding-problems.ts';
+import { titleOf } from '../queues/task-queue-view.ts';
+import { unfinishedRuns } from '../queues/unfinished-runs.ts';
+import type { ModuleStatus } from '../status/module-explanation.ts';
+import {
+  type BusyQueue,
+  isNoted,
+  type ModuleCounts,
+  type OperatorFacts,
+  type RunningHookFacts,
+} from '../status/operator-status.ts';
+import { configProblemOf, unloadedText } from './collect-obstacles.ts';
+import { driftOf } from './explain-drift.ts';
+import { heldSummaries, moduleStates, summarizeStates } from './explain-module.ts';
+import type { Explained } from './explained.ts';
+
+export type OperatorFactsParts = Explained & {
+  readonly health: Pick<ApiHealth, 'outage'>;
+};
+
+/** What the status of the operator is made from. */
+export function collectOperatorFacts(operator: OperatorFactsParts): OperatorFacts {
+  const { clock, converge, health, queues, registry, pauses, releases } = operator;
+  const pausedOfAll = registry.modules.find(({ name }) => pauses.isOfAll(name));
+  const pause = pausedOfAll && pauses.of(pausedOfAll.name);
+  const runtimes = allRuntimes(operator);
+  const states = moduleStates(operator);
+  const held = heldSummaries(operator);
+  const busy = queues.all.filter(({ entries }) => entries.length > 0);
+  const { outage } = health;
+  return {
+    outage,
+    firstConverge: converge.first,
+    queues: busy
+      .toSorted((one, other) => Number(other.name === 'main') - Number(one.name === 'main'))
+      .flatMap((queue) => busyQueue(queue, clock)),
+    configProblem: configProblemOf(operator),
+    editConfigMap: converge.editConfigMap,
+    unloadedFiles: converge.unloaded.map(unloadedText),
+    runningHooks: runningHooks(operator),
+    counts: countsOf([...states, ...held]),
+    // Of hundreds of modules that are ready only the number is of interest, and a summary costs much more than that.
+    modules: [...summarizeStates(operator, states.filter(isNoted)), ...held],
+    drifted: registry.enabled.flatMap((module) => {
+      const [first, ...others] = driftOf({ releases }, module)?.objects ?? [];
+      if (first === undefined) return [];
+      return [{ module, resource: first.resource, outlook: first.outlook, others: others.length }];
+    }),
+    pause: pause && {
+      reason: pause.reason,
+      until: pause.untilMs === undefined ? null : new Date(pause.untilMs).toISOString(),
+    },
+    // Of an outage one sentence says all that those of the bindings would.
+    staleWatches: staleBindings(runtimes, clock, outage === undefined ? 'all' : 'refused'),
+    unfilteredObjects: unfilteredObjects(runtimes, clock),
+    unfinished: unfinishedRuns(operator, runtimes),
+  };
+}
+
+function countsOf(states: readonly { readonly status: ModuleStatus }[]): ModuleCounts {
+  const counts: Partial<Record<ModuleStatus, number>> = {};
+  for (const { status } of states) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+/** The hooks that run now, the longest running first. */
+export function runningHooks({
+  execution,
+  queues,
+}: Pick<Explained, 'execution' | 'queues'>): readonly RunningHookFacts[] {
+  return runningHookFacts(execution.running, queues);
+}
+
+function busyQueue(queue: TaskQueue<Task>, clock: Explained['clock']): readonly BusyQueue[] {
+  const [head] = queue.entriesFromRunning;
+  if (head === undefined) return [];
+  const { status } = queue;
+  const leftMs = status.type === 'delayed' ? status.sinceMs + status.delayMs - clock.steadyMs() : undefined;
+  return [
+    {
+      name: queue.name,
+      tasks: queue.entries.length,
+      head: titleOf(head.task),
+      module: moduleOf(head.task),
+      failures: head.isFailing ? head.failures : 0,
+      lastError: head.lastError,
+      ...(head.lastCode === 'HOOK_TEMPORARY' && { isNotYet: true }),
+      retryInMs: leftMs,
+    },
+  ];
+}

@@ -1,0 +1,44 @@
+import type { Clock } from '@addon-operator/base/clock';
+import type { Logger } from '@addon-operator/base/log';
+import type { Redactor } from '@addon-operator/base/redactor';
+import type { KubeClient } from '@addon-operator/kube-client/kube-client';
+import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
+import { type FinishDeletionParts, finishDeletion } from '../reconcile/finish-deletion.ts';
+import type { Settings } from '../settings.ts';
+import type { ModuleFacts } from '../status/module-facts.ts';
+import { ModuleObjects, type ModuleSource } from '../status/module-objects.ts';
+import { moduleFacts } from './collect-module-facts.ts';
+import type { Explained } from './explained.ts';
+
+export interface ModuleObjectsPartOptions {
+  readonly settings: Pick<Settings, 'keepsModuleObjects' | 'namespace' | 'configMapName'>;
+  readonly host: { readonly clock: Clock; readonly log: Logger };
+  readonly kube: KubeClient;
+  readonly reflectors: SharedReflectors;
+  readonly redactor: Redactor;
+}
+
+/** The Module objects, which show the status of modules; undefined when the settings switch them off. Nothing runs yet. */
+export function createModuleObjects(options: ModuleObjectsPartOptions): ModuleObjects | undefined {
+  const { settings, host, kube, reflectors, redactor } = options;
+  if (!settings.keepsModuleObjects) return undefined;
+  return new ModuleObjects({
+    kube,
+    reflectors,
+    clock: host.clock,
+    log: host.log,
+    namespace: settings.namespace,
+    configMapName: settings.configMapName,
+    redact: (text) => redactor.text(text),
+  });
+}
+
+/** What Module objects show. */
+export function moduleSource(operator: Explained & FinishDeletionParts, redactor: Redactor): ModuleSource {
+  return {
+    finishDeletion: (module, signal) => finishDeletion(operator, module, signal),
+    mayRemove: () => operator.converge.purge !== 'undecided',
+    // The same shape comes back: only texts are replaced.
+    facts: () => redactor.data(moduleFacts(operator)) as readonly ModuleFacts[],
+  };
+}

@@ -1,0 +1,182 @@
+import { type Clock, wallTimeOf } from '@addon-operator/base/clock';
+import type { QueueEntry, TaskQueue } from '@addon-operator/task-queue';
+import type { QueueSetOptions } from '@addon-operator/task-queue/queue-set';
+import type { EventBacklog } from '../hooks/event-backlog.ts';
+import { bindingLabels, fullName, moduleNameOf } from '../hooks/hook.ts';
+import { measureEventLoopDelay } from '../metrics/event-loop-delay.ts';
+import {
+  type BindingGauge,
+  type OperatorGauges,
+  OperatorMetrics,
+  type QueueGauge,
+} from '../metrics/operator-metrics.ts';
+import { hookOf, moduleLabelOf, type Task } from '../model/tasks.ts';
+import { allRuntimes, type BindingState, statesOf } from '../queues/binding-problems.ts';
+import { crowdsIn } from '../queues/compact-queue.ts';
+import { isolatedModules } from '../queues/isolation.ts';
+import type { Settings } from '../settings.ts';
+import type { ConfigMapContent } from '../values/config-map-content.ts';
+import { moduleStatuses } from './explain-module.ts';
+import type { Explained } from './explained.ts';
+
+const MS_PER_SECOND = 1_000;
+/** Hooks with more tasks than this in a queue are shown. */
+const SHOWN_CROWD = 20;
+
+/**
+ * Counts how long what is done to the queues takes.
+ *
+ * @param nowMs a clock for durations; what it measures takes microseconds, so it must not take longer itself
+ */
+export function queueActionMeasure(
+  nowMs: () => number,
+  metrics: Pick<OperatorMetrics, 'queueAction'>,
+): NonNullable<QueueSetOptions<Task>['measure']> {
+  return (queue, action, act) => {
+    const startedMs = nowMs();
+    const result = act();
+    metrics.queueAction(queue, action, (nowMs() - startedMs) / 1_000);
+    return result;
+  };
+}
+
+/** What gauges are read from. */
+export interface GaugesParts extends Explained {
+  readonly backlog: Pick<EventBacklog, 'heldBytes'>;
+  /** The newest valid content of the ConfigMap. */
+  readonly configMapContent: () => ConfigMapContent;
+}
+
+/** Undefined while drift is not watched. */
+function driftedObjects(operator: Pick<GaugesParts, 'releases'>, module: string): number | undefined {
+  const report = operator.releases.drift(module);
+  return report === undefined || report.mode === 'off' ? undefined : report.objects.length;
+}
+
+function bindingGauge({ runtime, binding, health }: BindingState, operator: GaugesParts): BindingGauge {
+  const { lastActivityMs, watchFailure, filterFailures } = health;
+  return {
+    labels: bindingLabels(runtime.hook, binding),
+    lastActivitySeconds:
+      lastActivityMs === undefined ? undefined : wallTimeOf(lastActivityMs, operator.clock) / MS_PER_SECOND,
+    failing: watchFailure && (watchFailure.isRefused ? 'forbidden' : 'unavailable'),
+    filterFailedObjects: filterFailures.length,
+  };
+}
+
+/** By hook and queue, with all keys of a queue together. */
+function heldGauges({ router }: GaugesParts): ReturnType<OperatorGauges['unfinishedHooks']>['held'] {
+  const groups = Map.groupBy(
+    router.held.all,
+    ({ hook: { hook }, baseQueue }) => `${fullName(hook)} ${baseQueue}`,
+  );
+  return [...groups.values()].flatMap((runs) => {
+    const [first] = runs;
+    if (first === undefined) return [];
+    const { hook } = first.hook;
+    const contexts = runs.reduce((sum, run) => sum + run.contexts, 0);
+    return [{ module: moduleNameOf(hook), hook: hook.name, queue: first.baseQueue, contexts }];
+  });
+}
+
+/** All keys of a queue have one series. */
+function labelOf(queue: TaskQueue<Task> | undefined, name: string): string {
+  return queue?.lane?.queue ?? name;
+}
+
+/**
+ * The gauges of a queue and of its keys together.
+ *
+ * @param queues of several the head is the one with the most failures
+ */
+function queueGauge(name: string, queues: readonly TaskQueue<Task>[], clock: Clock): QueueGauge {
+  const heads = queues.flatMap((queue) => {
+    const head = queue.entriesFromRunning[0];
+    return head === undefined ? [] : [headGauge(queue, head, clock)];
+  });
+  const [head] = heads.toSorted((a, b) => b.failures - a.failures);
+  return {
+    queue: name,
+    length: queues.reduce((sum, queue) => sum + queue.length, 0),
+    crowds: crowdsIn(queues, SHOWN_CROWD),
+    ...(head !== undefined && { head }),
+  };
+}
+
+function headGauge(
+  queue: TaskQueue<Task>,
+  { task, failures, startedMs }: QueueEntry<Task>,
+  clock: Clock,
+): NonNullable<QueueGauge['head']> {
+  const { status } = queue;
+  return {
+    module: moduleLabelOf(task),
+    taskType: task.type,
+    hook: hookOf(task),
+    failures,
+    sinceSeconds: startedMs === undefined ? undefined : wallTimeOf(startedMs, clock) / MS_PER_SECOND,
+    nextAttemptSeconds: seconds(status.type === 'delayed' ? status.retryAtMs : undefined),
+  };
+}
+
+function seconds(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : ms / MS_PER_SECOND;
+}
+
+/** The metrics of the daemon; those about queues, hooks and modules follow with {@link operatorGauges}. */
+export function createMetrics(
+  settings: Pick<Settings, 'metricsPrefix' | 'hasQueueActionMetrics'>,
+  host: { readonly version: string; readonly droppedLogRecords?: () => number },
+): OperatorMetrics {
+  return new OperatorMetrics({
+    prefix: settings.metricsPrefix,
+    hasQueueActions: settings.hasQueueActionMetrics,
+    version: host.version,
+    eventLoopDelay: measureEventLoopDelay(),
+    droppedLogRecords: host.droppedLogRecords ?? (() => 0),
+  });
+}
+
+/** Gauges about queues, hooks and modules. */
+export function operatorGauges(operator: GaugesParts): OperatorGauges {
+  const { registry } = operator;
+  return {
+    runningHooks: () =>
+      operator.execution.running.all.map((run) => {
+        const { labels } = run;
+        return {
+          ...run,
+          labels: { ...labels, queue: labelOf(operator.queues.find(labels.queue), labels.queue) },
+        };
+      }),
+    queues: () =>
+      [...Map.groupBy(operator.queues.all, (queue) => labelOf(queue, queue.name))].map(([name, queues]) =>
+        queueGauge(name, queues, operator.clock),
+      ),
+    bindings: () => statesOf(allRuntimes(operator)).map((state) => bindingGauge(state, operator)),
+    unfinishedHooks: () => ({
+      failed: allRuntimes(operator).flatMap(({ hook, finalFailures }) =>
+        finalFailures.map(({ binding }) => ({ module: moduleNameOf(hook), hook: hook.name, binding })),
+      ),
+      held: heldGauges(operator),
+    }),
+    backlogBytes: () => operator.backlog.heldBytes,
+    modules: () => {
+      const isolated = isolatedModules(operator);
+      const { maintenance } = operator.configMapContent();
+      const statuses = moduleStatuses(operator);
+      return registry.modules.map(({ name, key, refusal }) => ({
+        module: name,
+        isEnabled: registry.isEnabled(name),
+        isCritical: true,
+        status: statuses.get(name) ?? 'undecided',
+        lastSuccessSeconds: seconds(registry.tracked.get(name)?.history.lastSuccessAtMs),
+        isPaused: operator.pauses.of(name) !== undefined,
+        isIsolated: isolated.includes(name),
+        isUnauthorized: refusal !== undefined,
+        driftedObjects: driftedObjects(operator, name),
+        ...(maintenance.has(key) && { maintenance: 'NoResourceReconciliation' as const }),
+      }));
+    },
+  };
+}

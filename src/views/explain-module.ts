@@ -1,0 +1,371 @@
+import { isoTime } from '@addon-operator/base/bounded-time';
+import { oneLine } from '@addon-operator/base/escape-controls';
+import { failedPartOf, sourceFile } from '../model/hook-file.ts';
+import { type Place, type PlacesByModule, placesByModule } from '../model/module-places.ts';
+import { CONFIRM_COMMAND, heldText } from '../model/purge-guard.ts';
+import type { ReleaseInCluster } from '../model/releases.ts';
+import { shownRun } from '../model/run-history.ts';
+import type { ModulePart, TrackedModule } from '../model/tracked-module.ts';
+import type { Module } from '../modules/module.ts';
+import { unmetOf } from '../modules/requirements.ts';
+import { staleBindings, unfilteredObjects } from '../queues/binding-problems.ts';
+import { isIsolated } from '../queues/isolation.ts';
+import { unfinishedRuns } from '../queues/unfinished-runs.ts';
+import { causesOf, firstCauseOf, NO_OBSTACLES, type Obstacles } from '../status/module-causes.ts';
+import type {
+  ModuleExplanation,
+  ModuleFailure,
+  ModulePause,
+  ModuleStatus,
+  ModuleSummary,
+} from '../status/module-explanation.ts';
+import { modulePhase } from '../status/module-phase.ts';
+import type { ModuleName } from '../values/module-key.ts';
+import { type CommonObstacles, commonObstacles, obstaclesOf } from './collect-obstacles.ts';
+import { driftOf } from './explain-drift.ts';
+import { failedScriptOf, heldBy, isHeldUp } from './explain-held.ts';
+import { commonWaits, nextAttemptMs, waitsOf } from './explain-waits.ts';
+import type { Explained } from './explained.ts';
+import { saidByAuthor } from './said-by-author.ts';
+
+/** In a list of all modules, where many wait for the same task. */
+const MAX_LISTED_ERROR = 300;
+
+/** What is known of all modules, in run order. */
+export function summarizeModules(operator: Explained): readonly ModuleSummary[] {
+  return [...summarizeStates(operator, moduleStates(operator)), ...heldSummaries(operator)];
+}
+
+/** The state of a module, with what decides whether a list says more about it. */
+export interface ModuleState extends Decision {
+  readonly module: Module;
+  readonly status: ModuleStatus;
+  readonly paused: ModulePause | null;
+  readonly places: readonly Place[];
+  /** The tasks of all modules. */
+  readonly queued: PlacesByModule;
+}
+
+/** The state of every module there is, in run order. */
+export function moduleStates(operator: Explained): readonly ModuleState[] {
+  const queued = placesByModule(operator);
+  const obstacles = commonObstacles(operator);
+  return operator.registry.modules.map((module) => {
+    const { name } = module;
+    const places = queued.get(name) ?? [];
+    const status = shownStatusOf(operator, name, places, obstacles);
+    return { module, status, ...decisionOf(operator, name), paused: pauseOf(operator, name), places, queued };
+  });
+}
+
+/** What is known of modules in these states. */
+export function summarizeStates(
+  operator: Explained,
+  states: readonly ModuleState[],
+): readonly ModuleSummary[] {
+  const common = commonWaits(operator, MAX_LISTED_ERROR);
+  const obstacles = commonObstacles(operator);
+  return states.map(({ module, status, isEnabled, source, reason, paused: pause, places, queued }) => {
+    const { name, path } = module;
+    const failure = failureOf(operator, name, places);
+    const summary = {
+      module: name,
+      status,
+      isEnabled,
+      source,
+      reason,
+      waitsFor: waitsOf(operator, name, places, common).map(({ text }) => text),
+      lastError: failure?.error ?? null,
+      nextTryAt: failure?.nextAttemptAt ?? null,
+      paused: pause && pauseSummary(pause),
+    };
+    const facts = {
+      ...summary,
+      failure,
+      pause,
+      path: module.source ?? path,
+      nextReconcileAt: timeOrNull(operator.router.requeues.dueMs(name)),
+      drift: driftOf(operator, name),
+      requires: requirementsOf(operator, module, queued, obstacles),
+      step: stepOf(operator, name),
+      ...heldBy(operator, status, name),
+    };
+    const cause = firstCauseOf(facts, obstaclesOf(operator, name, places, obstacles));
+    if (cause === undefined) return summary;
+    const heldUpBy = status === 'held' ? `${cause.text}; ${cause.remedy}` : cause.text;
+    return { ...summary, heldUpBy, ...(cause.ref !== null && { heldUpRef: cause.ref }) };
+  });
+}
+
+/** Modules whose directories are gone and whose releases wait for a decision. */
+export function heldSummaries(operator: Explained): readonly ModuleSummary[] {
+  return heldExplanations(operator, []).map((explanation) => ({
+    ...explanation,
+    heldUpBy: explanation.reason,
+    lastError: null,
+    nextTryAt: null,
+    paused: null,
+  }));
+}
+
+/** The status of every module there is. */
+export function moduleStatuses(operator: Explained): ReadonlyMap<string, ModuleStatus> {
+  return new Map(moduleStates(operator).map(({ module, status }) => [module.name, status]));
+}
+
+/**
+ * Everything there is to say about a module.
+ *
+ * @param releases those in the cluster
+ * @param queued the tasks in the queues now; a caller that explains many modules reads them once
+ * @param common what is in the way of all modules, the same way
+ */
+export function explainModule(
+  operator: Explained,
+  module: Module,
+  releases: readonly ReleaseInCluster[],
+  queued: PlacesByModule = placesByModule(operator),
+  common: CommonObstacles = commonObstacles(operator),
+): ModuleExplanation {
+  const facts = factsOf(operator, module, releases, queued, common);
+  const obstacles = obstaclesOf(operator, module.name, queued.get(module.name) ?? [], common);
+  return withCauses(facts, obstacles);
+}
+
+function withCauses(
+  facts: Omit<ModuleExplanation, 'causes' | 'phase'>,
+  obstacles: Obstacles,
+): ModuleExplanation {
+  const causes = causesOf(facts, obstacles);
+  const status = facts.status === 'ready' && causes.length > 0 ? 'held-up' : facts.status;
+  const explained = { ...facts, status, causes };
+  return { ...explained, phase: modulePhase(explained, obstacles) };
+}
+
+function factsOf(
+  operator: Explained,
+  module: Module,
+  releases: readonly ReleaseInCluster[],
+  queued: PlacesByModule,
+  common: CommonObstacles,
+): Omit<ModuleExplanation, 'causes' | 'phase'> {
+  const { name, order, path, source, manifest } = module;
+  const places = queued.get(name) ?? [];
+  const tracked = operator.registry.tracked.get(name);
+  const release = releases.find((other) => other.name === name);
+  const status = statusOf(operator, name, places);
+  const waits = waitsOf(operator, name, places, commonWaits(operator));
+  return {
+    module: name,
+    status,
+    ...decisionOf(operator, name),
+    ...heldBy(operator, status, name),
+    position: {
+      place: operator.registry.modules.indexOf(module) + 1,
+      of: operator.registry.modules.length,
+      order,
+    },
+    path: source ?? path,
+    version: module.version ?? null,
+    deletionPolicy: manifest.deletionPolicy,
+    requires: requirementsOf(operator, module, queued, common),
+    ...saidByAuthor(operator, module),
+    step: stepOf(operator, name),
+    waitsFor: waits.map(({ text }) => text),
+    ...(waits.length > 0 && { waits }),
+    failure: failureOf(operator, name, places),
+    lastRun: shownRun(tracked?.history.lastRun),
+    nextReconcileAt: timeOrNull(operator.router.requeues.dueMs(name)),
+    release: release === undefined ? null : { revision: release.revision, isOwned: release.isOwned },
+    pause: pauseOf(operator, name),
+    drift: driftOf(operator, name),
+    ...warningsOf(operator, tracked),
+  };
+}
+
+function requirementsOf(
+  operator: Explained,
+  module: Module,
+  queued: PlacesByModule,
+  common: CommonObstacles,
+): ModuleExplanation['requires'] {
+  const { registry } = operator;
+  const facts = {
+    modules: { get: (name: ModuleName) => registry.find(name) },
+    enabled: { has: (name: ModuleName) => registry.isEnabled(name) },
+    deployed: registry.deployed,
+    undecided: registry.discovery?.undecided,
+  };
+  return module.manifest.requires.map(({ name, version, isOptional }) => ({
+    name,
+    range: version ?? null,
+    isOptional,
+    status: isKnown(operator, name) ? shownStatusOf(operator, name, queued.get(name) ?? [], common) : null,
+    // Before the first discovery no module is enabled yet.
+    unmet: registry.discovery === undefined ? null : (unmetOf(module, name, facts) ?? null),
+  }));
+}
+
+function stepOf({ registry }: Explained, name: ModuleName): string {
+  return registry.tracked.get(name)?.phase ?? 'not started';
+}
+
+/** Global hooks concern every module: it may lack values that they would have set. */
+function warningsOf(
+  operator: Explained,
+  tracked: TrackedModule | undefined,
+): Pick<ModuleExplanation, 'warnings'> {
+  const { clock, globalHooks } = operator;
+  const runtimes = [...(tracked?.hooks ?? []), ...globalHooks.runtimes];
+  const { waiting, failed } = unfinishedRuns(operator, runtimes);
+  const warnings = [
+    ...failed,
+    ...staleBindings(runtimes, clock),
+    ...unfilteredObjects(runtimes, clock),
+    ...waiting,
+    ...(tracked?.settings?.warnings ?? []).map((text) => `its section of the ConfigMap: ${oneLine(text)}`),
+  ];
+  return warnings.length === 0 ? {} : { warnings };
+}
+
+/**
+ * The explanation of modules whose directories are gone and whose releases wait for a decision.
+ *
+ * @param releases those in the cluster
+ */
+export function heldExplanations(
+  { converge: { purge }, registry }: Explained,
+  releases: readonly ReleaseInCluster[],
+): readonly ModuleExplanation[] {
+  if (typeof purge === 'string') return [];
+  return purge.releases.map((name) => {
+    const release = releases.find((other) => other.name === name);
+    const facts = {
+      module: name,
+      status: 'held' as const,
+      isEnabled: false,
+      source: null,
+      reason: `its directory is gone; ${heldText(purge)}`,
+      position: { place: 0, of: registry.modules.length, order: 0 },
+      path: 'none',
+      version: null,
+      deletionPolicy: 'unknown',
+      requires: [],
+      step: 'not started',
+      waitsFor: [`a decision: ${CONFIRM_COMMAND}, or its directory`],
+      failure: null,
+      lastRun: null,
+      nextReconcileAt: null,
+      release: release === undefined ? null : { revision: release.revision, isOwned: release.isOwned },
+      pause: null,
+      drift: null,
+    };
+    return withCauses(facts, NO_OBSTACLES);
+  });
+}
+
+type Decision = Pick<ModuleExplanation, 'isEnabled' | 'source' | 'reason'>;
+
+function decisionOf({ registry: { discovery } }: Explained, name: ModuleName): Decision {
+  const decision = discovery?.decisions.get(name);
+  if (decision !== undefined) {
+    const { isEnabled, source, reason } = decision;
+    return { isEnabled, source, reason };
+  }
+  return { isEnabled: false, source: null, reason: 'the first discovery is not finished yet' };
+}
+
+function statusOf(operator: Explained, name: ModuleName, places: readonly Place[]): ModuleStatus {
+  const decision = operator.registry.discovery?.decisions.get(name);
+  if (operator.registry.discovery === undefined) return 'undecided';
+  if (decision?.source === 'authorization') return 'unauthorized';
+  const isRefused = operator.registry.holdOf(name) !== undefined;
+  if (operator.registry.isHeldBack(name) || (isRefused && operator.registry.isEnabled(name))) return 'held';
+  if (!operator.registry.isEnabled(name))
+    return operator.registry.isDeletionPending(name) ||
+      places.some(({ entry }) => entry.task.type === 'ModuleDelete')
+      ? 'deleting'
+      : 'disabled';
+  if (operator.pauses.of(name) !== undefined) return 'paused';
+  if (places.some(({ queue }) => isIsolated(queue))) return 'isolated';
+  const tracked = operator.registry.tracked.get(name);
+  if (tracked?.stall !== undefined || failedPlaceOf(places) !== undefined) return 'failing';
+  return tracked?.phase === 'ready' && tracked.readiness?.type !== 'not-ready' ? 'ready' : 'starting';
+}
+
+/** The status as lists show it: held up, if something keeps a module that is ready from following changes. */
+function shownStatusOf(
+  operator: Explained,
+  name: ModuleName,
+  places: readonly Place[],
+  common: CommonObstacles,
+): ModuleStatus {
+  const own = statusOf(operator, name, places);
+  return own === 'ready' && isHeldUp(operator, name, places, common) ? 'held-up' : own;
+}
+
+function isKnown({ registry }: Explained, name: ModuleName): boolean {
+  return registry.find(name) !== undefined;
+}
+
+/** A parallel run shows what failed of all its modules; what failed of one shows on its own task. */
+function failedPlaceOf(places: readonly Place[]): Place | undefined {
+  return places.find(({ entry }) => entry.failures > 0 && entry.task.type !== 'ParallelModuleRun');
+}
+
+function failureOf(operator: Explained, name: ModuleName, places: readonly Place[]): ModuleFailure | null {
+  const tracked = operator.registry.tracked.get(name);
+  const undecided = failedScriptOf(operator, name);
+  if (undecided !== undefined) return undecided;
+  if (tracked?.stall !== undefined) {
+    const { error, code } = tracked.stall;
+    return {
+      error,
+      ...placeOfPart(operator, tracked.failedPart),
+      ...(code !== undefined && { code }),
+      attempts: 1,
+      nextAttemptAt: null,
+      isGivenUp: true,
+    };
+  }
+  const failed = failedPlaceOf(places);
+  if (failed === undefined) return null;
+  const { queue, entry, index } = failed;
+  return {
+    error: entry.lastError,
+    ...placeOfPart(operator, failedPartOf(entry.task, tracked)),
+    ...(entry.lastCode !== undefined && { code: entry.lastCode }),
+    attempts: entry.failures,
+    nextAttemptAt: index === 0 ? timeOrNull(nextAttemptMs(queue)) : null,
+    isGivenUp: false,
+  };
+}
+
+function placeOfPart({ registry }: Explained, part: ModulePart | undefined): Pick<ModuleFailure, 'place'> {
+  if (part?.type !== 'hook') return part === undefined ? {} : { place: part };
+  return { place: { type: 'hook', file: sourceFile(part.hook, registry), binding: part.binding } };
+}
+
+function pauseOf({ pauses }: Explained, name: ModuleName): ModulePause | null {
+  const pause = pauses.of(name);
+  if (pause === undefined) return null;
+  const { sinceMs, untilMs, ...rest } = pause;
+  return {
+    ...rest,
+    since: isoTime(sinceMs),
+    until: timeOrNull(untilMs),
+    isOfAll: pauses.isOfAll(name),
+  };
+}
+
+function pauseSummary({
+  since: _since,
+  isOfAll: _isOfAll,
+  ...summary
+}: ModulePause): ModuleSummary['paused'] {
+  return summary;
+}
+
+function timeOrNull(epochMs: number | undefined): string | null {
+  return epochMs === undefined ? null : isoTime(epochMs);
+}

@@ -1,0 +1,25 @@
+import type { Clock } from '@addon-operator/base/clock';
+import type { QueueSet } from '@addon-operator/task-queue/queue-set';
+import type { HookExecution } from '../hook-runs/hook-execution.ts';
+import type { ConvergeState } from '../model/converge-state.ts';
+import type { GlobalHooks } from '../model/global-hooks.ts';
+import type { ModuleOperations } from '../model/module-operations.ts';
+import type { ModuleRegistry } from '../model/module-registry.ts';
+import type { Pauses } from '../model/pauses.ts';
+import type { Releases } from '../model/releases.ts';
+import type { Task } from '../model/tasks.ts';
+import type { TaskRouter } from '../queues/task-router.ts';
+
+/** What the state of modules is read from. */
+export interface Explained {
+  readonly registry: ModuleRegistry;
+  readonly converge: ConvergeState;
+  readonly globalHooks: GlobalHooks;
+  readonly router: TaskRouter;
+  readonly operations: ModuleOperations;
+  readonly clock: Clock;
+  readonly queues: QueueSet<Task>;
+  readonly execution: HookExecution;
+  readonly releases: Releases;
+  readonly pauses: Pick<Pauses, 'of' | 'isOfAll'>;
+}

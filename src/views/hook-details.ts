@@ -1,0 +1,157 @@
+import { isoTime } from '@addon-operator/base/bounded-time';
+import type { Clock } from '@addon-operator/base/clock';
+import { parseCrontab } from '@addon-operator/crontab';
+import type { KubernetesBinding, ScheduleBinding } from '@addon-operator/hook-config/hook-config';
+import type { SnapshotItem } from '@addon-operator/hook-config/kubernetes-binding';
+import { moduleNameOf } from '../hooks/hook.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { HookRuntime } from '../model/hook-runtime.ts';
+import { statesOf } from '../queues/binding-problems.ts';
+import type { TaskRouter } from '../queues/task-router.ts';
+import type {
+  BindingSnapshot,
+  HookBindingView,
+  HookPatchView,
+  HookSnapshots,
+  HookView,
+  SnapshotItemView,
+  WatchView,
+} from '../status/module-details.ts';
+import type { ValuesOwner } from '../values/module-key.ts';
+import type { ValuesStore } from '../values/values-store.ts';
+import type { Explained } from './explained.ts';
+
+/** What the details of hooks are read from. */
+export type HookDetailsParts = Pick<Explained, 'clock' | 'execution'> & {
+  readonly journal: Pick<Journal, 'list'>;
+  readonly router: Pick<TaskRouter, 'takesTicks'>;
+};
+
+const MAX_ITEMS = 200;
+/** A larger one makes the response slow, and is not read to its end. */
+const MAX_CONTENT_LENGTH = 16 * 1024;
+const RUNS_OF_HOOK = 5;
+const HIDDEN = '***';
+const MAIN = 'main';
+
+/** What hooks changed in the values of an owner, parents before their children. */
+export function hookPatchViews(values: ValuesStore, owner: ValuesOwner): readonly HookPatchView[] {
+  return values.patches(owner).map((operation) => ({
+    hook: operation.hook ?? '',
+    op: operation.op,
+    path: operation.path,
+    value: 'value' in operation ? operation.value : null,
+  }));
+}
+
+/** The snapshots of hooks with kubernetes bindings. Contents of Secrets are masked. */
+export function snapshotViews(runtimes: readonly HookRuntime[]): readonly HookSnapshots[] {
+  return runtimes
+    .filter(({ hook }) => hook.config.kubernetes.length > 0)
+    .map((runtime) => ({
+      hook: runtime.hook.name,
+      bindings: runtime.hook.config.kubernetes.map((binding) => bindingSnapshot(runtime, binding)),
+    }));
+}
+
+function bindingSnapshot(runtime: HookRuntime, binding: KubernetesBinding): BindingSnapshot {
+  const items = runtime.peek(binding.index);
+  const { added, modified, deleted } = runtime.operations(binding.index).sinceStart;
+  const { watchFailure, filterFailures } = runtime.health(binding.index);
+  const isSecret = /^secrets?$/i.test(binding.watch.kind);
+  return {
+    binding: binding.name,
+    kind: binding.watch.kind,
+    queue: binding.queue,
+    count: items.length,
+    added,
+    modified,
+    deleted,
+    problem: watchFailure?.error ?? filterFailures[0]?.error ?? null,
+    items: items.slice(0, MAX_ITEMS).map((item) => snapshotItem(item, isSecret)),
+    more: Math.max(0, items.length - MAX_ITEMS),
+  };
+}
+
+function snapshotItem({ object, filterResult }: SnapshotItem, isSecret: boolean): SnapshotItemView {
+  const content = filterResult === undefined ? object : filterResult;
+  const text = JSON.stringify(content ?? null);
+  const isHidden = isSecret || object?.kind === 'Secret';
+  return {
+    namespace: object?.metadata.namespace ?? '',
+    name: object?.metadata.name ?? '',
+    content: isHidden ? HIDDEN : text.length > MAX_CONTENT_LENGTH ? null : (content ?? null),
+    length: text.length,
+  };
+}
+
+/** Hooks with their bindings and last runs. */
+export function hookViews(parts: HookDetailsParts, runtimes: readonly HookRuntime[]): readonly HookView[] {
+  const { clock, execution, journal, router } = parts;
+  const running = execution.running.withAges;
+  const nowMs = clock.wallMs();
+  return runtimes.map((runtime) => {
+    const { hook } = runtime;
+    const module = moduleNameOf(hook);
+    const run = running.find(({ labels }) => labels.hook === hook.name && (labels.module ?? '') === module);
+    return {
+      name: hook.name,
+      transport: hook.transport,
+      runningMs: run?.runningMs ?? null,
+      bindings: bindingViews(runtime, router.takesTicks(runtime) ? nowMs : undefined),
+      runs: journal.list({ module, hook: hook.name, limit: RUNS_OF_HOOK }).runs,
+    };
+  });
+}
+
+const NO_BINDING: Omit<HookBindingView, 'type'> = {
+  name: '',
+  queue: '',
+  order: null,
+  crontab: '',
+  nextAt: null,
+  kind: '',
+  allowFailure: false,
+};
+
+/** @param ticksAfterMs undefined while ticks are ignored */
+function bindingViews({ hook }: HookRuntime, ticksAfterMs: number | undefined): readonly HookBindingView[] {
+  const { lifecycle, schedule, kubernetes, admission, conversion } = hook.config;
+  return [
+    ...Object.entries(lifecycle).map(([type, order]) => ({
+      ...NO_BINDING,
+      type,
+      name: type,
+      queue: MAIN,
+      order,
+    })),
+    ...schedule.map((binding) => ({
+      ...queued(binding),
+      crontab: binding.crontab,
+      nextAt: ticksAfterMs === undefined ? null : nextTick(binding, ticksAfterMs),
+    })),
+    ...kubernetes.map((binding) => ({ ...queued(binding), kind: binding.watch.kind })),
+    ...[...admission, ...conversion].map(({ type, name }) => ({ ...NO_BINDING, type, name })),
+  ];
+}
+
+function queued({ type, name, queue, allowFailure }: ScheduleBinding | KubernetesBinding): HookBindingView {
+  return { ...NO_BINDING, type, name, queue, allowFailure };
+}
+
+function nextTick({ crontab }: ScheduleBinding, nowMs: number): string | null {
+  const atMs = parseCrontab(crontab).next(nowMs);
+  return atMs === undefined ? null : isoTime(atMs);
+}
+
+/** The watches of all hooks, and how old the last news of each is. */
+export function watchViews(runtimes: readonly HookRuntime[], clock: Clock): readonly WatchView[] {
+  return statesOf(runtimes).map(({ runtime, binding, health: { lastActivityMs, watchFailure } }) => ({
+    module: moduleNameOf(runtime.hook),
+    hook: runtime.hook.name,
+    binding: binding.name,
+    kind: binding.watch.kind,
+    ageMs: lastActivityMs === undefined ? null : Math.max(0, Math.round(clock.steadyMs() - lastActivityMs)),
+    problem: watchFailure?.error ?? null,
+  }));
+}

@@ -1,0 +1,285 @@
+import type { Clock, SteadyClock } from '@addon-operator/base/clock';
+import { formatGoDuration } from '@addon-operator/base/go-duration';
+import { headlineOf } from '@addon-operator/base/headline';
+import { KeyedLock } from '@addon-operator/base/keyed-lock';
+import type { HelmDriver } from '@addon-operator/helm-releases/helm-driver';
+import type { JsonObject } from '@addon-operator/json';
+import type { ResourceAccess } from '@addon-operator/kube-client/policy-rules';
+import type { TaskQueue } from '@addon-operator/task-queue';
+import type { Hook } from '../hooks/hook.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { HookRuntime } from '../model/hook-runtime.ts';
+import type { ModuleExtensions } from '../model/services.ts';
+import { countsForConverge, describeTask, type Task } from '../model/tasks.ts';
+import type { Module } from '../modules/module.ts';
+import { allRuntimes, problemsShown, staleBindings } from '../queues/binding-problems.ts';
+import { isolatedModules } from '../queues/isolation.ts';
+import { listedQueues, taskQueueViews } from '../queues/task-queue-view.ts';
+import { unfinishedRuns } from '../queues/unfinished-runs.ts';
+import type {
+  ConvergeStatus,
+  DaemonView,
+  GraphModule,
+  ModuleView,
+  QueueView,
+  Readiness,
+  RenderOptions,
+  SectionView,
+  ValuesPatchView,
+} from '../status/daemon-view.ts';
+import { operatorStatus, STARTING_STATUS } from '../status/operator-status.ts';
+import { GLOBAL_SECTION, sectionOf, type ValuesOwner } from '../values/module-key.ts';
+import { layeredValues } from '../values/value-layers.ts';
+import type { ValuesStore } from '../values/values-store.ts';
+import { visibleToHelm } from '../values/visible-values.ts';
+import { collectOperatorFacts, type OperatorFactsParts, runningHooks } from './collect-operator-facts.ts';
+import type { GaugesParts } from './daemon-metrics.ts';
+import { driftOf } from './explain-drift.ts';
+import { moduleStatuses, summarizeModules } from './explain-module.ts';
+import { explainWhy } from './explain-why.ts';
+import { hookPatchViews, hookViews, snapshotViews, watchViews } from './hook-details.ts';
+import { nextItems } from './next-items.ts';
+
+/** What the view is read from. */
+export type ViewedOperator = OperatorFactsParts &
+  GaugesParts & {
+    readonly journal: Journal;
+    readonly values: ValuesStore;
+    readonly extensions: Pick<ModuleExtensions, 'releaseSteps' | 'httpHooks'>;
+  };
+
+/** What a revision of a release consists of, as YAML. */
+export interface RevisionManifest {
+  readonly revision: number;
+  readonly manifest: string;
+}
+
+export interface ViewDeps {
+  readonly operator: ViewedOperator;
+  readonly clock: SteadyClock;
+  readonly helm: Pick<HelmDriver, 'render' | 'manifest' | 'monitors' | 'history'>;
+  /** Namespace of the releases. */
+  readonly namespace: string;
+  /** What an upgrade between two manifests would change in the cluster, as text; empty for nothing. */
+  readonly compare: (
+    manifests: { readonly manifest: string; readonly deployed: string },
+    signal: AbortSignal,
+  ) => Promise<string>;
+  /** How two revisions of a release differ, as text; empty for nothing. */
+  readonly compareRevisions: (from: RevisionManifest, to: RevisionManifest) => string;
+  /** What hooks have patched so far needs. */
+  readonly patchAccess: () => readonly ResourceAccess[];
+}
+
+/** Above what is rendered while something with effects, which is not called here, may still change it. */
+const OPEN_NOTE =
+  '# The reconcile webhook of the module would be called with these objects, and may change them\n';
+
+/** In place of a difference that is none. */
+const NO_DIFFERENCE = 'No diff found\n';
+
+/** What there is to see before the operator is there: nothing has begun. */
+export const STARTING_VIEW: Pick<DaemonView, 'readiness' | 'convergeStatus' | 'status'> = {
+  readiness: () => ({ type: 'converging' }),
+  convergeStatus: () => ({ type: 'not-started' }),
+  status: () => STARTING_STATUS,
+};
+
+/** Shows the operator to the HTTP server and the debug endpoint. */
+export function createView(deps: ViewDeps): DaemonView {
+  const { operator, clock, helm } = deps;
+  const comparisons = new KeyedLock();
+  return {
+    readiness: () => readinessOf(operator),
+    convergeStatus: () => convergeStatus(operator),
+    status: () => operatorStatus(collectOperatorFacts(operator)),
+    runningHooks: () => runningHooks(operator),
+    queues: () => operator.queues.all.map((queue) => queueView(queue, clock)),
+    unfinishedRuns: () => unfinishedRuns(operator),
+    taskQueues: (maxTasks) => taskQueueViews(operator, maxTasks),
+    stateKey: () => stateKeyOf(operator),
+    journal: operator.journal,
+    next: (withinMs, limit) => nextItems(operator, withinMs, limit),
+    enabledModules: () => operator.registry.enabled,
+    modules: () => summarizeModules(operator),
+    moduleGraph: () => moduleGraph(operator),
+    explainModule: async (name, signal) => explainWhy(operator, name, await operator.releases.list(signal)),
+    globalHooks: () => operator.globalHooks.runtimes.map(({ hook }) => hook.name),
+    global: sectionView(operator, GLOBAL_SECTION, () => operator.globalHooks.runtimes),
+    module: (name) => moduleView(deps, comparisons, name),
+    watches: () => watchViews(allRuntimes(operator), operator.clock),
+    patchAccess: () => deps.patchAccess().map((access) => ({ ...access })),
+    monitoredResources: () =>
+      Object.fromEntries(
+        operator.registry.enabled.map((name) => [
+          name,
+          helm.monitors.resources(name)?.map((title) => inNamespace(title, deps.namespace)),
+        ]),
+      ),
+  };
+}
+
+function stateKeyOf({ queues, journal }: ViewedOperator): string {
+  const parts = listedQueues(queues).map(({ queue: { name, length, status, entries }, keys }) =>
+    [name, length, keys, status.type, entries[0]?.id, entries.at(-1)?.id].join(' '),
+  );
+  return `${journal.revision}\n${parts.join('\n')}`;
+}
+
+function readinessOf(operator: ViewedOperator): Readiness {
+  const type = operator.converge.first === 'done' ? 'converged' : 'converging';
+  const warnings = staleBindings(allRuntimes(operator), operator.clock);
+  return { type, ...(warnings.length > 0 && { warnings }) };
+}
+
+/** The title of an object; where its manifest names no namespace, be it of a cluster-scoped kind, with that of the release. */
+function inNamespace(title: string, namespace: string): string {
+  return title.startsWith('/') ? `${namespace}${title}` : title;
+}
+
+function moduleGraph(operator: ViewedOperator): readonly GraphModule[] {
+  const statuses = moduleStatuses(operator);
+  return operator.registry.modules.map(({ name, order, manifest }) => ({
+    name,
+    order,
+    status: statuses.get(name) ?? '',
+    requires: manifest.requires,
+  }));
+}
+
+function convergeStatus(operator: ViewedOperator): ConvergeStatus {
+  const tasks = operator.router.main.entries.filter(({ task }) => countsForConverge(task)).length;
+  switch (operator.converge.first) {
+    case 'not-started':
+      return { type: 'not-started' };
+    case 'running':
+      return { type: 'first', tasks, ...isolatedFact(operator) };
+    case 'done':
+      return { type: 'done', tasks, ...isolatedFact(operator) };
+  }
+}
+
+function isolatedFact(operator: ViewedOperator): { readonly isolated?: readonly string[] } {
+  const alone = isolatedModules(operator);
+  const isolated = operator.registry.modules
+    .map(({ name }) => name)
+    .filter((name) => alone.includes(name) || operator.registry.tracked.get(name)?.stall !== undefined);
+  return isolated.length === 0 ? {} : { isolated };
+}
+
+function queueView(queue: TaskQueue<Task>, clock: SteadyClock): QueueView {
+  return {
+    name: queue.name,
+    status: statusText(queue, clock.steadyMs()),
+    tasks: queue.entriesFromRunning.map(({ task, failures, lastError }, position) => ({
+      index: position + 1,
+      description: `${describeTask(task, queue.name)}${failures === 0 ? '' : `:failures ${failures}:${headlineOf(lastError)}`}`,
+    })),
+  };
+}
+
+function statusText({ status }: TaskQueue<Task>, nowMs: number): string {
+  switch (status.type) {
+    case 'idle':
+      return '';
+    case 'queued':
+      return 'wait for other keys';
+    case 'waiting':
+      return `waiting for task ${Math.floor((nowMs - status.sinceMs) / 1_000)}s`;
+    case 'running':
+      return 'run first task';
+    case 'repeating':
+      return 'repeat head task';
+    case 'delayed': {
+      const leftMs = Math.max(0, status.sinceMs + status.delayMs - nowMs);
+      const seconds = (ms: number): string => `${Math.round(ms / 1_000)}s`;
+      return `sleep after fail for ${formatGoDuration(status.delayMs)} (${seconds(leftMs)} left of ${seconds(status.delayMs)} delay)`;
+    }
+    case 'stopped':
+      return 'stop';
+  }
+}
+
+function moduleView(deps: ViewDeps, comparisons: KeyedLock, text: string): ModuleView | undefined {
+  const { operator, helm, compareRevisions } = deps;
+  const module = operator.registry.find(text);
+  if (module === undefined) return undefined;
+  const { name } = module;
+  return {
+    ...sectionView(operator, name, () => operator.registry.tracked.get(name)?.hooks ?? []),
+    valuesKey: sectionOf(name),
+    drift: () => driftOf(operator, name),
+    history: (signal) => helm.history.list(name, signal),
+    compareRevisions: async ({ from, to }, signal) => {
+      const [before, after] = await Promise.all(
+        [from, to].map((revision) => helm.history.manifest(name, revision, signal)),
+      );
+      if (before === undefined || after === undefined) return undefined;
+      return compareRevisions({ revision: from, manifest: before }, { revision: to, manifest: after });
+    },
+    render: (options, signal) => rendered(deps, module, options, signal),
+    changes: (signal) =>
+      comparisons.run(name, signal, () => rendered(deps, module, { isDebug: false, isDiff: true }, signal)),
+  };
+}
+
+async function rendered(
+  { operator, helm, compare }: ViewDeps,
+  module: Module,
+  { isDebug, isDiff }: RenderOptions,
+  signal: AbortSignal,
+): Promise<string> {
+  if (module.chart === 'none') return '';
+  const steps = await operator.extensions.releaseSteps(module, signal);
+  const request = { module, values: visibleToHelm(operator.values, module.name), steps };
+  const manifest = await helm.render(request, signal, { isDebug });
+  const note = steps?.isOpen === true ? OPEN_NOTE : '';
+  if (!isDiff) return `${note}${manifest}`;
+  const deployed = await helm.manifest(module.name, signal);
+  const changes = await compare({ manifest, deployed }, signal);
+  return `${note}${changes === '' ? NO_DIFFERENCE : changes}`;
+}
+
+function sectionView(
+  operator: ViewedOperator,
+  owner: ValuesOwner,
+  runtimes: () => readonly HookRuntime[],
+): SectionView {
+  const { values } = operator;
+  return {
+    values: () => values.writtenValues(owner),
+    configValues: () => values.configValues(owner) ?? {},
+    patches: () => {
+      const dump = values.patchesDump(owner);
+      // The store documents the shape: null or a list of patches.
+      return dump === null ? undefined : (dump as unknown as readonly ValuesPatchView[]);
+    },
+    snapshots: () => snapshotsOf(runtimes(), operator.clock),
+    layeredValues: () => layeredValues(values, owner),
+    hookPatches: () => hookPatchViews(values, owner),
+    hookSnapshots: () => snapshotViews(runtimes()),
+    hooks: () => hookViews(operator, runtimes()),
+  };
+}
+
+function snapshotsOf(runtimes: readonly HookRuntime[], clock: Clock): JsonObject {
+  return Object.fromEntries(
+    runtimes
+      .filter(({ hook }) => hook.config.kubernetes.length > 0)
+      .map((runtime) => [runtime.hook.name, snapshotsOfHook(runtime, runtime.hook, clock)]),
+  );
+}
+
+function snapshotsOfHook(runtime: HookRuntime, hook: Hook, clock: Clock): JsonObject {
+  return Object.fromEntries(
+    hook.config.kubernetes.map((binding) => [
+      binding.name,
+      {
+        operations: runtime.operations(binding.index) as unknown as JsonObject,
+        // Snapshot items are what the API server sent as JSON, or what a filter made of it.
+        snapshot: runtime.peek(binding.index) as unknown as JsonObject[],
+        ...problemsShown(runtime.health(binding.index), clock),
+      },
+    ]),
+  );
+}
