@@ -59,28 +59,22 @@ ARG HELM_MAJOR=4
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY packages/base/package.json ./packages/base/package.json
+COPY packages/concurrency/package.json ./packages/concurrency/package.json
 COPY packages/crontab/package.json ./packages/crontab/package.json
 COPY packages/crypto/package.json ./packages/crypto/package.json
-COPY packages/doctor/package.json ./packages/doctor/package.json
-COPY packages/helm-releases/package.json ./packages/helm-releases/package.json
+COPY packages/files/package.json ./packages/files/package.json
 COPY packages/helm/package.json ./packages/helm/package.json
-COPY packages/hook-config/package.json ./packages/hook-config/package.json
-COPY packages/hook-recordings/package.json ./packages/hook-recordings/package.json
-COPY packages/hook-test/package.json ./packages/hook-test/package.json
 COPY packages/http-server/package.json ./packages/http-server/package.json
 COPY packages/jq/package.json ./packages/jq/package.json
 COPY packages/json/package.json ./packages/json/package.json
 COPY packages/kube-client/package.json ./packages/kube-client/package.json
 COPY packages/kube-sandbox/package.json ./packages/kube-sandbox/package.json
 COPY packages/logging/package.json ./packages/logging/package.json
-COPY packages/metrics/package.json ./packages/metrics/package.json
-COPY packages/module-authorization/package.json ./packages/module-authorization/package.json
-COPY packages/module-lint/package.json ./packages/module-lint/package.json
-COPY packages/pinned-tools/package.json ./packages/pinned-tools/package.json
+COPY packages/masking/package.json ./packages/masking/package.json
 COPY packages/process/package.json ./packages/process/package.json
-COPY packages/scaffold/package.json ./packages/scaffold/package.json
 COPY packages/script-threads/package.json ./packages/script-threads/package.json
 COPY packages/sdk/package.json ./packages/sdk/package.json
+COPY packages/strings/package.json ./packages/strings/package.json
 COPY packages/task-queue/package.json ./packages/task-queue/package.json
 COPY packages/tracing/package.json ./packages/tracing/package.json
 COPY packages/value-schemas/package.json ./packages/value-schemas/package.json
@@ -89,7 +83,9 @@ RUN npm ci --include=dev --include=optional
 # Tools before the sources, which change more often.
 COPY release/image ./release/image
 COPY packages/base ./packages/base
-COPY packages/pinned-tools ./packages/pinned-tools
+COPY packages/files ./packages/files
+COPY packages/strings ./packages/strings
+COPY src/tools/pinned-tools ./src/tools/pinned-tools
 RUN node release/image/fetch-tools.ts "${HELM_MAJOR}" /out/bin && strip /out/bin/node
 COPY tsconfig.json tsconfig.build.json ./
 COPY bin ./bin

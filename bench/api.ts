@@ -1,5 +1,5 @@
-import { Redactor } from '@addon-operator/base/redactor';
 import { redactedResponse } from '@addon-operator/http-server/response';
+import { Redactor } from '@addon-operator/masking/redactor';
 import { apiResponse } from '../src/server/api/api-handler.ts';
 import { createView, type ViewDeps } from '../src/views/operator-view.ts';
 import { NO_COMMANDS } from '../test/support/daemon-view-stub.ts';

@@ -1,9 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { systemClock } from '@addon-operator/base/clock';
-import { Redactor } from '@addon-operator/base/redactor';
 import { createLogger } from '@addon-operator/logging/json-logger';
 import { redactedLog } from '@addon-operator/logging/redacted-log';
+import { Redactor } from '@addon-operator/masking/redactor';
 import { percentile, report } from './figures.ts';
 
 const SECRETS = 10_000;

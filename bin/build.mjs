@@ -29,6 +29,8 @@ const lockFile = join(root, 'package-lock.json');
 const compiler = join(root, 'node_modules/typescript/bin/tsc');
 /** Packages that hook files import from the operator that runs them. */
 const HOOK_PACKAGES = ['json', 'sdk'];
+/** Packages that the page is made from. */
+const PAGE_PACKAGES = ['http-server'];
 /** Native code, which stays in node_modules/. */
 const NATIVE = ['koffi'];
 
@@ -52,7 +54,7 @@ async function bundle(into) {
     input: Object.fromEntries(programs.map((file) => [file.slice(0, -'.ts'.length), join(source, file)])),
     platform: 'node',
     external: NATIVE,
-    plugins: [compiledValidators(join(root, 'packages/hook-config/src'))],
+    plugins: [compiledValidators(join(root, 'src/hook-config'))],
     logLevel: 'warn',
     onLog(_level, { code, message }) {
       // Else left to be found when the program runs, where there are no packages.
@@ -74,8 +76,8 @@ async function bundle(into) {
     plugins: [
       { name: 'built-in-modules', renderChunk: (code) => ({ code: loadedDirectly(code), map: null }) },
     ],
-    // It finds dist/ from where it lies itself: one directory below, like its source.
-    codeSplitting: { groups: [{ name: 'own-code', test: /src\/lib\/own-code\.ts$/ }] },
+    // It finds dist/ from where it lies itself: one directory below.
+    codeSplitting: { groups: [{ name: 'own-code', test: /src\/own-code\.ts$/ }] },
   });
   await build.close();
   for (const { fileName } of output)
@@ -124,7 +126,7 @@ function licences(files) {
   return texts.join(`\n${'-'.repeat(80)}\n\n`);
 }
 
-/** Compiles what hook files import, each file by itself: src/sdk, and packages into node_modules/ of the build. */
+/** Compiles what hook files import, each file by itself: the entry points of the SDK, and packages into node_modules/ of the build. */
 async function compileForHooks(into) {
   const names = HOOK_PACKAGES.filter((name) => existsSync(join(root, 'packages', name)));
   if (names.length === 0) return;
@@ -133,7 +135,7 @@ async function compileForHooks(into) {
   try {
     const args = [compiler, '-p', join(root, 'tsconfig.build.json'), '--noCheck', '--outDir', compiled];
     await run(process.execPath, args);
-    arrange(join(compiled, 'src/sdk'), join(into, 'sdk'));
+    arrange(join(compiled, 'src'), into);
     for (const name of names) {
       const directory = join('packages', name);
       const manifest = JSON.parse(readFileSync(join(root, directory, 'package.json'), 'utf8'));
@@ -197,7 +199,7 @@ async function buildPage(into) {
 function isPageBuilt() {
   const stamp = statSync(join(target, 'ui/.stamp'), { throwIfNoEntry: false });
   if (stamp === undefined) return false;
-  const directories = [pageSource, join(root, 'packages/base/src')];
+  const directories = [pageSource, ...PAGE_PACKAGES.map((name) => join(root, 'packages', name, 'src'))];
   const sources = directories.flatMap((from) => filesIn(from).map((file) => join(from, file)));
   return [...sources, lockFile].every((file) => statSync(file).mtimeMs < stamp.mtimeMs);
 }

@@ -1,7 +1,7 @@
 // Compiles the schemas of hook configurations at build time, so that no daemon has to do it at each start.
 import { join } from 'node:path';
 
-/** A plugin of the bundler that fills `compiled-validators.ts`. @param source path of `packages/hook-config/src` */
+/** A plugin of the bundler that fills `compiled-validators.ts`. @param source path of `src/hook-config` */
 export function compiledValidators(source) {
   const file = join(source, 'compiled-validators.ts');
   return {

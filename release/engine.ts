@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
 import { execa } from 'execa';
+import { cacheDirectory } from '../src/tools/pinned-tools/cache-directory.ts';
 
 export const ENGINE_NAMES = ['docker', 'podman', 'buildah'] as const;
 export type EngineName = (typeof ENGINE_NAMES)[number];

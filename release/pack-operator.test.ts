@@ -59,12 +59,7 @@ test('the packed operator has what it runs from, and nothing else', LIMIT, async
   expect(
     files.filter((file) => /(?:^|\/)(?:test|bench|\.stamp|\.compile-cache)(?:\/|$)|\.test\./.test(file)),
   ).toEqual([]);
-  for (const file of [
-    'dist/main.js',
-    'dist/sdk/sdk.d.ts',
-    'dist/ui/index.html',
-    'dist/THIRD-PARTY-LICENSES.txt',
-  ])
+  for (const file of ['dist/main.js', 'dist/sdk.d.ts', 'dist/ui/index.html', 'dist/THIRD-PARTY-LICENSES.txt'])
     expect(files).toContain(file);
 });
 

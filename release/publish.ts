@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { pinnedHelm } from '@addon-operator/pinned-tools';
-import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
+import { cacheDirectory } from '../src/tools/pinned-tools/cache-directory.ts';
+import { pinnedHelm } from '../src/tools/pinned-tools/pinned-tools.ts';
 import { type BuiltImage, buildImage, type ImageOptions } from './build-image.ts';
 import { run, runEngine } from './engine.ts';
 

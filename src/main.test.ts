@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { OWN_CODE } from './lib/own-code.ts';
+import { OWN_CODE } from './own-code.ts';
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 

@@ -1,5 +1,5 @@
 import { enableCompileCache } from 'node:module';
-import { COMPILE_CACHE } from './lib/own-code.ts';
+import { COMPILE_CACHE } from './own-code.ts';
 
 // What V8 has compiled is kept beside the code, which halves the time of the next start. Where that cannot be written,
 // is damaged or of another version, Node compiles as ever.

@@ -1,5 +1,5 @@
 import { availableParallelism, cpus, totalmem } from 'node:os';
-import { markdownTable } from '@addon-operator/base/markdown-table';
+import { markdownTable } from '@addon-operator/strings/markdown-table';
 import { costsOfOne, type DimensionResult, type Figure, shown } from './figure.ts';
 
 const BYTES_PER_GB = 1e9;

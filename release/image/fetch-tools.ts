@@ -8,7 +8,7 @@ import {
   PINNED_KUBECTL_VERSION,
   pinnedHelm,
   pinnedKubectl,
-} from '@addon-operator/pinned-tools';
+} from '../../src/tools/pinned-tools/pinned-tools.ts';
 import { fetchOfficialTools, OFFICIAL_SERVERS } from './official-tools.ts';
 
 const TIME_LIMIT_MS = 600_000;

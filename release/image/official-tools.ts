@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-import { tarEntry } from '@addon-operator/pinned-tools/archive-entry';
+import { tarEntry } from '../../src/tools/pinned-tools/archive-entry.ts';
 
 export interface WantedTools {
   /** Versions, without `v`. */

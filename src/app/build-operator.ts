@@ -1,9 +1,5 @@
 import { componentLog } from '@addon-operator/base/log';
-import type { Redactor } from '@addon-operator/base/redactor';
-import type { HelmDriver } from '@addon-operator/helm-releases/helm-driver';
-import { ownedReleases } from '@addon-operator/helm-releases/owned-releases';
-import { startHelm } from '@addon-operator/helm-releases/start-helm';
-import type { HookMetrics } from '@addon-operator/metrics/hook-metrics';
+import type { Redactor } from '@addon-operator/masking/redactor';
 import type { TaskHandler } from '@addon-operator/task-queue';
 import { parseHelmYaml } from '@addon-operator/yaml';
 import { createAuthorization } from '../extensions/create-authorization.ts';
@@ -14,6 +10,7 @@ import { SettingsChecks, type SettingsChecksParts } from '../hook-runs/settings-
 import { loadGlobalHooks } from '../hooks/load-hooks.ts';
 import { Journal } from '../journal/journal.ts';
 import type { Lead } from '../leader/take-lead.ts';
+import type { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { ConvergeState } from '../model/converge-state.ts';
 import { GlobalHooks } from '../model/global-hooks.ts';
@@ -52,6 +49,9 @@ import {
 } from '../reconcile/lone-module.ts';
 import { ModuleFiles, type ModuleFilesOptions } from '../reconcile/module-files.ts';
 import { fileSetStore, ModuleMemory } from '../reconcile/module-memory.ts';
+import type { HelmDriver } from '../releases/helm-driver.ts';
+import { ownedReleases } from '../releases/owned-releases.ts';
+import { startHelm } from '../releases/start-helm.ts';
 import { createAnnotatedOperations, watchAnnotations } from '../requests/requested-operations.ts';
 import type { Settings } from '../settings.ts';
 import type { ModuleObjects } from '../status/module-objects.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { roundedMs, type SteadyClock } from '@addon-operator/base/clock';
-import { TokenBucket } from '@addon-operator/base/token-bucket';
+import { TokenBucket } from '@addon-operator/concurrency/token-bucket';
 import { ApiHealth } from '@addon-operator/kube-client/api-health';
 import type { LocatedAccess } from '@addon-operator/kube-client/cluster-access';
 import { ConnectionPool } from '@addon-operator/kube-client/connection-pool';

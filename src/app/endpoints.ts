@@ -1,12 +1,12 @@
-import type { Redactor } from '@addon-operator/base/redactor';
-import type { HelmDriver } from '@addon-operator/helm-releases/helm-driver';
 import type { LogTail } from '@addon-operator/logging/log-tail';
+import type { Redactor } from '@addon-operator/masking/redactor';
 import { peerUid } from '@addon-operator/process/peer-uid';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { Pauses } from '../model/pauses.ts';
 import type { Operator } from '../operator/operator.ts';
 import { liveDiff } from '../plan/live-changes.ts';
 import { changeText, manifestChanges } from '../plan/manifest-changes.ts';
+import type { HelmDriver } from '../releases/helm-driver.ts';
 import { debugCommands } from '../requests/debug-commands.ts';
 import { type Api, createApi } from '../server/api/api.ts';
 import { recordAction } from '../server/api/module-action.ts';

@@ -1,8 +1,8 @@
-import type { ProcessMemory } from '@addon-operator/base/free-memory';
 import type { RootLogger } from '@addon-operator/logging/json-logger';
 import type { UncaughtErrors } from '@addon-operator/process/end-on-uncaught';
 import type { HookHost } from '../hook-runs/start-hook-tools.ts';
 import type { FailedTask } from '../queues/failed-task.ts';
+import type { ProcessMemory } from './free-memory.ts';
 
 /** What the process the daemon runs in gives it. */
 export interface DaemonHost extends HookHost {

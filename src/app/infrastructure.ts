@@ -2,8 +2,6 @@ import { homedir } from 'node:os';
 import type { Logger } from '@addon-operator/base/log';
 import { NO_TRACER, type Tracer } from '@addon-operator/base/trace';
 import type { HelmBinary } from '@addon-operator/helm/find-helm';
-import { type HelmSearch, locateHelm } from '@addon-operator/helm-releases/start-helm';
-import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
 import {
   connectHooks,
   type HookConnections,
@@ -12,6 +10,8 @@ import {
   type HookToolsOptions,
   startHookTools,
 } from '../hook-runs/start-hook-tools.ts';
+import { type HelmSearch, locateHelm } from '../releases/start-helm.ts';
+import { cacheDirectory } from '../tools/pinned-tools/cache-directory.ts';
 import type { Cluster } from './connect-cluster.ts';
 import type { DaemonHost } from './host.ts';
 
@@ -78,7 +78,7 @@ export async function startHookBase(options: BaseOptions): Promise<HookBase> {
 /** Fetches the helm taken where the machine has none. */
 async function fetchHelm({ env }: DaemonHost, log: Logger, signal: AbortSignal): Promise<string> {
   // What downloads brings a package that takes a twentieth of the code of the operator.
-  const { pinnedHelm } = await import('@addon-operator/pinned-tools');
+  const { pinnedHelm } = await import('../tools/pinned-tools/pinned-tools.ts');
   return await pinnedHelm(
     PINNED_HELM_MAJOR,
     {

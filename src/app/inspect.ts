@@ -1,8 +1,8 @@
-import { redactedError } from '@addon-operator/base/redactor';
-import { scratchDirectory } from '@addon-operator/base/scratch-directory';
+import { scratchDirectory } from '@addon-operator/files/scratch-directory';
 import { withRedactedLog } from '@addon-operator/logging/redacted-log';
-import { HookMetrics } from '@addon-operator/metrics/hook-metrics';
+import { redactedError } from '@addon-operator/masking/redactor';
 import { connectAlone } from '../leader/take-lead.ts';
+import { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { Inspection } from '../plan/inspection.ts';
 import type { LoneModule } from '../reconcile/lone-module.ts';
 import type { Settings } from '../settings.ts';

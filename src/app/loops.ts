@@ -1,6 +1,5 @@
 import { every } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
-import { freeMemory } from '@addon-operator/base/free-memory';
 import type { Schedules } from '../hook-runs/schedules.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { HandOvers } from '../model/hand-overs.ts';
@@ -12,6 +11,7 @@ import { handOverActions } from '../requests/hand-over-tasks.ts';
 import { onPausesChange } from '../requests/pause-tasks.ts';
 import type { ModuleObjects } from '../status/module-objects.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
+import { freeMemory } from './free-memory.ts';
 import type { DaemonHost } from './host.ts';
 
 const LIVE_TICK_MS = 10_000;

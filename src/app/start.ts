@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { OperatorError } from '@addon-operator/base/errors';
-import type { Redactor } from '@addon-operator/base/redactor';
 import { LogTail } from '@addon-operator/logging/log-tail';
 import { observeLog } from '@addon-operator/logging/observe-log';
 import { withRedactedLog } from '@addon-operator/logging/redacted-log';
-import { HookMetrics } from '@addon-operator/metrics/hook-metrics';
+import type { Redactor } from '@addon-operator/masking/redactor';
 import { endOnUncaught } from '@addon-operator/process/end-on-uncaught';
 import { peerUid } from '@addon-operator/process/peer-uid';
 import { startTracing } from '@addon-operator/tracing';
@@ -12,6 +11,7 @@ import { loadHooks, warnOfNothingToDo } from '../hook-runs/load-global-hooks.ts'
 import { type HookTools, startHookTools } from '../hook-runs/start-hook-tools.ts';
 import { leaderPod } from '../leader/leader-host.ts';
 import { ALONE, type LeadOnCluster, type TakeLeadOptions, takeLead } from '../leader/take-lead.ts';
+import { HookMetrics } from '../metrics/hook-metrics.ts';
 import { FILES_CHANGED } from '../model/tasks.ts';
 import { warnAboutUnknownModules } from '../operator/apply-config.ts';
 import { shutDown, startUp } from '../operator/lifecycle.ts';

@@ -1,6 +1,6 @@
 import { Argument, type Command, type Option } from 'commander';
 import type { CliHost } from './cli-host.ts';
-import type { CommandRunner } from './debug-command.ts';
+import type { CommandRunner } from './daemon/debug-command.ts';
 import { type NameKind, nameKindOf } from './name-arguments.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;

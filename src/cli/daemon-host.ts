@@ -1,9 +1,9 @@
 import { systemClock } from '@addon-operator/base/clock';
-import { processMemory } from '@addon-operator/base/free-memory';
 import { createLogger, type LogOutput, type RootLogger } from '@addon-operator/logging/json-logger';
 import { returnIdleCode } from '@addon-operator/process/idle-code';
+import { processMemory } from '../app/free-memory.ts';
 import type { DaemonHost } from '../app/host.ts';
-import { BUILT_CODE } from '../lib/own-code.ts';
+import { BUILT_CODE } from '../own-code.ts';
 import type { Settings } from '../settings.ts';
 import type { CliHost } from './cli-host.ts';
 import { readVersion } from './version.ts';

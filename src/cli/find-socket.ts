@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { readSetting } from '../settings/read-settings.ts';
 import { SETTINGS } from '../settings.ts';
 import type { CliHost } from './cli-host.ts';
-import { isGiven } from './sandbox-flags.ts';
-import { DEFAULT_STATE_DIR, sandboxFiles } from './sandbox-paths.ts';
+import { isGiven } from './sandbox/sandbox-flags.ts';
+import { DEFAULT_STATE_DIR, sandboxFiles } from './sandbox/sandbox-paths.ts';
 
 /**
  * Path of the debug socket of the operator that a command is about: by flag, variable, the sandbox of the working

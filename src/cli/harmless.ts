@@ -1,5 +1,5 @@
-import { escapeControls } from '@addon-operator/base/escape-controls';
 import { isObject } from '@addon-operator/json';
+import { escapeControls } from '@addon-operator/strings/escape-controls';
 
 /** The text with control characters escaped, but for tabs and the ends of lines: nothing in it moves a cursor. */
 export function harmless(text: string): string {

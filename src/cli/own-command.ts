@@ -1,5 +1,5 @@
 import { basename, delimiter, dirname } from 'node:path';
-import { shellWord } from '@addon-operator/base/shell-word';
+import { shellWord } from '@addon-operator/strings/shell-word';
 
 const NAME = 'addon-operator';
 

@@ -1,6 +1,6 @@
 import { createLogger } from '@addon-operator/logging/json-logger';
 import type { DaemonHost } from '../app/host.ts';
-import { BUILT_CODE } from '../lib/own-code.ts';
+import { BUILT_CODE } from '../own-code.ts';
 import type { CliHost } from './cli-host.ts';
 import { daemonHost } from './daemon-host.ts';
 

@@ -6,28 +6,28 @@ import type { Setting } from '../settings/setting.ts';
 import { SETTINGS } from '../settings.ts';
 import { type CliHost, fail, printCode } from './cli-host.ts';
 import { addCompletionCommand } from './completion.ts';
-import { addConfigCommand } from './config-command.ts';
-import { addDebugCommand, type CommandParts, type CommandRunner } from './debug-command.ts';
-import { addDevCommand } from './dev-command.ts';
-import { addDoctorCommand } from './doctor.ts';
-import { addEventsCommand } from './events-command.ts';
-import { addGlobalCommand } from './global-command.ts';
+import { addConfigCommand } from './daemon/config-command.ts';
+import { addDebugCommand, type CommandParts, type CommandRunner } from './daemon/debug-command.ts';
+import { addEventsCommand } from './daemon/events-command.ts';
+import { addGlobalCommand } from './daemon/global-command.ts';
+import { addQueueCommand } from './daemon/queue-command.ts';
+import { addRunsCommands } from './daemon/runs-command.ts';
+import { addStatusCommand } from './daemon/status-command.ts';
+import { addTraceCommand } from './daemon/trace-command.ts';
+import { addUiCommand } from './daemon/ui-command.ts';
 import { harmless } from './harmless.ts';
 import { addHelpCommand } from './help-command.ts';
-import { addHookCommand } from './hook-command.ts';
-import { addExplainCommand, addModuleCommand } from './module-command.ts';
+import { addHookCommand } from './hook/hook-command.ts';
+import { addExplainCommand, addModuleCommand } from './module/module-command.ts';
+import { addPauseCommands } from './module/pause-commands.ts';
+import { addWaitCommand } from './module/wait-command.ts';
 import { nameArgument } from './name-arguments.ts';
-import { chosenByCommand, OUTPUT_FORMATS, type OutputFormat, outputOption } from './output-format.ts';
-import { addPauseCommands } from './pause-commands.ts';
-import { addQueueCommand } from './queue-command.ts';
-import { addRunsCommands } from './runs-command.ts';
-import { addSandboxCommand } from './sandbox-command.ts';
-import { addSettingOptions, givenFlags, settingHelp, withBooleanValues } from './setting-options.ts';
-import { addStatusCommand } from './status-command.ts';
-import { addTraceCommand } from './trace-command.ts';
-import { addUiCommand } from './ui-command.ts';
-import { addUninstallCommand } from './uninstall-command.ts';
-import { addWaitCommand } from './wait-command.ts';
+import { addDoctorCommand } from './operator/doctor.ts';
+import { addSettingOptions, givenFlags, settingHelp, withBooleanValues } from './operator/setting-options.ts';
+import { addUninstallCommand } from './operator/uninstall-command.ts';
+import { chosenByCommand, OUTPUT_FORMATS, type OutputFormat, outputOption } from './output/output-format.ts';
+import { addDevCommand } from './sandbox/dev-command.ts';
+import { addSandboxCommand } from './sandbox/sandbox-command.ts';
 
 /**
  * Runs the command that the arguments name, `start` without one, and returns the exit code: 1 for wrong usage, a wrong
@@ -56,7 +56,7 @@ export async function runCli(args: readonly string[], host: CliHost): Promise<nu
 /** A command in the pod of a standby finds no socket; the variable keeps all others from looking for a leader. */
 async function adviseOnStandby(args: readonly string[], host: CliHost): Promise<void> {
   if (host.env['ADDON_OPERATOR_HA'] !== 'true') return;
-  const { standbyAdvice } = await import('./standby-advice.ts');
+  const { standbyAdvice } = await import('./module/standby-advice.ts');
   const advice = await standbyAdvice(args, host);
   if (advice !== undefined) host.stderr.write(`${harmless(advice)}\n`);
 }
@@ -204,7 +204,7 @@ function addStart(program: Command, command: Command, { host, runner }: CommandP
           .map((other) => other.name());
         command.error(`error: unknown command '${unknown}'${didYouMean(unknown, names)}`);
       }
-      const { startCommand } = await import('./start-command.ts');
+      const { startCommand } = await import('./operator/start-command.ts');
       return await startCommand(givenFlags(command), host);
     }),
   );
@@ -243,9 +243,9 @@ function addPlanCommand(program: Command, { host, runner }: CommandParts): void 
   addSettingOptions(plan);
   plan.action(() =>
     runner(async () => {
-      const { planCommand } = await import('./plan-command.ts');
+      const { planCommand } = await import('./operator/plan-command.ts');
       const { color } = plan.opts<{ readonly color: boolean }>();
-      const { fieldOfEach, inFormat } = await import('./data-format.ts');
+      const { fieldOfEach, inFormat } = await import('./output/data-format.ts');
       return await inFormat(
         chosenByCommand(plan),
         host,
@@ -279,7 +279,7 @@ function addRbacCommand(program: Command, { host, runner }: CommandParts): void 
   addSettingOptions(rbac);
   rbac.action(() =>
     runner(async () => {
-      const { rbacCommand } = await import('./rbac-command.ts');
+      const { rbacCommand } = await import('./operator/rbac-command.ts');
       const { output } = rbac.opts<{ readonly output: OutputFormat | 'values' }>();
       return await rbacCommand({ flags: givenFlags(rbac), modules: rbac.args, format: output }, host);
     }),

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { OWN_CODE } from '../lib/own-code.ts';
+import { OWN_CODE } from '../own-code.ts';
 
 /** The version of the package we run from. */
 export function readVersion(): string {

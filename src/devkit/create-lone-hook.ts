@@ -1,16 +1,16 @@
 import type { Clock } from '@addon-operator/base/clock';
 import { silentLogger } from '@addon-operator/base/log';
-import type { Redactor } from '@addon-operator/base/redactor';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { ObjectPatcher } from '@addon-operator/kube-client/object-patch/object-patcher';
 import type { RootLogger } from '@addon-operator/logging/json-logger';
-import { HookMetrics } from '@addon-operator/metrics/hook-metrics';
+import type { Redactor } from '@addon-operator/masking/redactor';
 import { createHookLoader, createRuntime, type HookPartsDeps } from '../hook-runs/hook-parts.ts';
 import { EventBacklog } from '../hooks/event-backlog.ts';
 import type { Hook } from '../hooks/hook.ts';
 import type { HookRuns } from '../hooks/run-hook.ts';
 import { Journal } from '../journal/journal.ts';
+import { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { HookRuntime } from '../model/hook-runtime.ts';
 import { createFlags } from '../model/module-flags.ts';
 import { ModuleRegistry } from '../model/module-registry.ts';

@@ -1,11 +1,11 @@
 import type { Clock } from '@addon-operator/base/clock';
-import { mapParallel } from '@addon-operator/base/map-parallel';
-import type { ClusterFacts, ReleaseSecretFacts } from '@addon-operator/doctor';
+import { mapParallel } from '@addon-operator/concurrency/map-parallel';
 import { fieldsOf, stringOf } from '@addon-operator/json';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { Access, ResourceAccess } from '@addon-operator/kube-client/policy-rules';
 import type { Inspection } from '../plan/inspection.ts';
 import { neededAccess } from '../plan/needed-access.ts';
+import type { ClusterFacts, ReleaseSecretFacts } from '../tools/doctor/doctor.ts';
 import { unknownModuleKeys } from '../values/config-map-content.ts';
 
 const REVIEWS_AT_ONCE = 8;

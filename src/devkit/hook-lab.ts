@@ -1,8 +1,8 @@
 import type { Clock } from '@addon-operator/base/clock';
-import { Redactor } from '@addon-operator/base/redactor';
-import { scratchDirectory } from '@addon-operator/base/scratch-directory';
+import { scratchDirectory } from '@addon-operator/files/scratch-directory';
 import { Discovery } from '@addon-operator/kube-client/discovery';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
+import { Redactor } from '@addon-operator/masking/redactor';
 import type { DaemonHost } from '../app/host.ts';
 import { connectHooks, startHookTools } from '../hook-runs/start-hook-tools.ts';
 import { ALONE } from '../leader/take-lead.ts';

@@ -1,6 +1,6 @@
-import type { Redactor } from '@addon-operator/base/redactor';
-import type { KubernetesBinding } from '@addon-operator/hook-config/hook-config';
-import type { KubernetesEvent } from '@addon-operator/hook-config/kubernetes-binding';
+import type { Redactor } from '@addon-operator/masking/redactor';
+import type { KubernetesBinding } from '../hook-config/hook-config.ts';
+import type { KubernetesEvent } from '../hook-config/kubernetes-binding.ts';
 import type { HookExecution } from '../hook-runs/hook-execution.ts';
 import type { HookRuntime } from '../model/hook-runtime.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';

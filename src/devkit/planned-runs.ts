@@ -1,13 +1,13 @@
 import { OperatorError } from '@addon-operator/base/errors';
+import { didYouMean } from '@addon-operator/json/similar-word';
 import type {
   BindingType,
   HookConfig,
   KubernetesBinding,
   LifecycleBinding,
   ScheduleBinding,
-} from '@addon-operator/hook-config/hook-config';
-import type { KubernetesEvent } from '@addon-operator/hook-config/kubernetes-binding';
-import { didYouMean } from '@addon-operator/json/similar-word';
+} from '../hook-config/hook-config.ts';
+import type { KubernetesEvent } from '../hook-config/kubernetes-binding.ts';
 import { mayShareRun, type RunReason } from '../hooks/binding-context.ts';
 
 /** One run that a hook is to be given. */

@@ -1,11 +1,11 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { silentLogger } from '@addon-operator/base/log';
-import type { HookConfig } from '@addon-operator/hook-config/hook-config';
-import type { Attempt, Recording, ReplayedHook, RunEffects } from '@addon-operator/hook-recordings';
 import { canonicalJson, isObject, type JsonObject } from '@addon-operator/json';
+import type { HookConfig } from '../hook-config/hook-config.ts';
 import { type Hook, moduleNameOf, title, valuesOwnerOf } from '../hooks/hook.ts';
 import { parseOutputs } from '../hooks/parse-outputs.ts';
 import type { HookRuns } from '../hooks/run-hook.ts';
+import type { Attempt, Recording, ReplayedHook, RunEffects } from '../recordings/hook-recordings.ts';
 import { sectionOf } from '../values/module-key.ts';
 import { patchSection } from '../values/section-patch.ts';
 

@@ -1,13 +1,13 @@
 import { type Clock, roundedMs } from '@addon-operator/base/clock';
 import { codeOf, type ErrorCode, messageOf, OperatorError } from '@addon-operator/base/errors';
 import { type Logger, loggerOf } from '@addon-operator/base/log';
-import type { KubernetesBinding } from '@addon-operator/hook-config/hook-config';
-import type { KubernetesEvent, WatchEventType } from '@addon-operator/hook-config/kubernetes-binding';
 import type { JsonObject } from '@addon-operator/json';
 import type { NewObject } from '@addon-operator/kube-client/object-patch/patch-operation';
-import { type MetricOperation, parseMetricOperations } from '@addon-operator/metrics/metric-operation';
 import { dumpYaml } from '@addon-operator/yaml';
+import type { KubernetesBinding } from '../hook-config/hook-config.ts';
+import type { KubernetesEvent, WatchEventType } from '../hook-config/kubernetes-binding.ts';
 import { valuesOwnerOf } from '../hooks/hook.ts';
+import { type MetricOperation, parseMetricOperations } from '../metrics/metric-operation.ts';
 import { type DiffLine, lineDiff } from '../plan/line-diff.ts';
 import { sectionIn } from '../values/config-map-content.ts';
 import { sectionOf } from '../values/module-key.ts';

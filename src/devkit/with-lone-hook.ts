@@ -1,7 +1,7 @@
-import { redactedError } from '@addon-operator/base/redactor';
-import { scratchDirectory } from '@addon-operator/base/scratch-directory';
+import { scratchDirectory } from '@addon-operator/files/scratch-directory';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { withRedactedLog } from '@addon-operator/logging/redacted-log';
+import { redactedError } from '@addon-operator/masking/redactor';
 import { type Cluster, connectCluster } from '../app/connect-cluster.ts';
 import type { DaemonHost } from '../app/host.ts';
 import { startHookBase } from '../app/infrastructure.ts';

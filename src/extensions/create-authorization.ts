@@ -3,12 +3,12 @@ import { join, resolve } from 'node:path';
 import type { Clock } from '@addon-operator/base/clock';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { RetryHost } from '@addon-operator/kube-client/retry';
-import type { AuthorizationPolicy } from '@addon-operator/module-authorization/authorization-policy';
-import { digestPolicy } from '@addon-operator/module-authorization/digest-policy';
-import { keyringPolicy } from '@addon-operator/module-authorization/keyring';
-import { ModuleAuthorization } from '@addon-operator/module-authorization/module-authorization';
-import { keepSerials, SeenSerials, serialStore } from '@addon-operator/module-authorization/seen-serials';
-import { makeStagingDirectory } from '@addon-operator/module-authorization/staging-directory';
+import type { AuthorizationPolicy } from '../authorization/authorization-policy.ts';
+import { digestPolicy } from '../authorization/digest-policy.ts';
+import { keyringPolicy } from '../authorization/keyring.ts';
+import { ModuleAuthorization } from '../authorization/module-authorization.ts';
+import { keepSerials, SeenSerials, serialStore } from '../authorization/seen-serials.ts';
+import { makeStagingDirectory } from '../authorization/staging-directory.ts';
 import type { Module } from '../modules/module.ts';
 
 interface AuthorizationSettings {

@@ -1,6 +1,6 @@
 import type { Logger } from '@addon-operator/base/log';
-import type { BindingType, HookConfig, KubernetesBinding } from '@addon-operator/hook-config/hook-config';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
+import type { BindingType, HookConfig, KubernetesBinding } from '../hook-config/hook-config.ts';
 import type { RunReason } from '../hooks/binding-context.ts';
 import type { Hook } from '../hooks/hook.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';

@@ -1,4 +1,4 @@
-import type { KubernetesBinding } from '@addon-operator/hook-config/hook-config';
+import type { KubernetesBinding } from '../hook-config/hook-config.ts';
 import { synchronizedBindings } from '../hooks/binding-context.ts';
 import { type HookTask, MAIN_QUEUE } from '../model/tasks.ts';
 import type { TaskRouter } from '../queues/task-router.ts';

@@ -1,15 +1,13 @@
-import { CanonicalTexts } from '@addon-operator/base/canonical-texts';
 import { type Clock, roundedMs } from '@addon-operator/base/clock';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import { finishInSlices } from '@addon-operator/base/steps';
 import { type Span, traced, traceparentOf } from '@addon-operator/base/trace';
-import type { BindingType } from '@addon-operator/hook-config/hook-config';
+import { finishInSlices } from '@addon-operator/concurrency/steps';
 import type { JsonObject } from '@addon-operator/json';
 import type { PatchOperation as ObjectOperation } from '@addon-operator/kube-client/object-patch/patch-operation';
-import type { HookLabels, HookMetrics } from '@addon-operator/metrics/hook-metrics';
 import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
 import { laneName } from '@addon-operator/task-queue/lane-name';
+import type { BindingType } from '../hook-config/hook-config.ts';
 import {
   bindingNameOf,
   buildBindingContexts,
@@ -25,6 +23,7 @@ import { isFinal, isNotYet } from '../hooks/retry-errors.ts';
 import type { HookExit, HookRunResult, HookRuns } from '../hooks/run-hook.ts';
 import type { AdmissionResponse, ConversionResponse } from '../hooks/webhook-responses.ts';
 import type { HookFacts } from '../journal/run.ts';
+import type { HookLabels, HookMetrics } from '../metrics/hook-metrics.ts';
 import type { HookRunLabels, OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { DynamicFlags } from '../model/dynamic-flags.ts';
 import {
@@ -34,14 +33,15 @@ import {
   readinessOfFailure,
   takeReadiness,
 } from '../model/probe-readiness.ts';
+import { RunningHooks } from '../model/running-hooks.ts';
 import type { HookRun } from '../model/tasks.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import { visibleToGlobalHook, visibleToModule } from '../values/visible-values.ts';
+import { CanonicalTexts } from './canonical-texts.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
 import { isDroppedOnPurpose, RetryBudgets } from './retry-budgets.ts';
-import { RunningHooks } from './running-hooks.ts';
 
 export interface HookExecutionOptions {
   readonly clock: Clock;

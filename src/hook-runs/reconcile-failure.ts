@@ -1,4 +1,3 @@
-import { boundedDelay } from '@addon-operator/base/bounded-time';
 import type { Clock } from '@addon-operator/base/clock';
 import {
   codeOf,
@@ -9,6 +8,7 @@ import {
   retryAfterOf,
 } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import { boundedDelay } from '@addon-operator/concurrency/bounded-time';
 import type { TaskOutcome } from '@addon-operator/task-queue';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';

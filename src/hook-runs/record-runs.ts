@@ -1,8 +1,8 @@
 import type { Clock } from '@addon-operator/base/clock';
 import { codeOf, messageOf } from '@addon-operator/base/errors';
 import { type Logger, loggerOf } from '@addon-operator/base/log';
-import { shellWord } from '@addon-operator/base/shell-word';
 import { NO_SPAN, type Span, traceFields } from '@addon-operator/base/trace';
+import { shellWord } from '@addon-operator/strings/shell-word';
 import type { QueueEntry, TaskOutcome } from '@addon-operator/task-queue';
 import { bindingNameOf, type RunReason } from '../hooks/binding-context.ts';
 import { fullName, moduleNameOf } from '../hooks/hook.ts';

@@ -1,8 +1,8 @@
 import type { Clock } from '@addon-operator/base/clock';
-import type { Redactor } from '@addon-operator/base/redactor';
-import { Recorder } from '@addon-operator/hook-recordings/recorder';
+import type { Redactor } from '@addon-operator/masking/redactor';
 import { fullName, moduleNameOf } from '../hooks/hook.ts';
 import type { HookRuns } from '../hooks/run-hook.ts';
+import { Recorder } from '../recordings/recorder.ts';
 import type { Settings } from '../settings.ts';
 
 export interface RecordingOptions {

@@ -3,9 +3,9 @@ import type { Logger } from '@addon-operator/base/log';
 import type { TaskOutcome } from '@addon-operator/task-queue';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import type { ConvergeState } from '../model/converge-state.ts';
+import { hookTitle, taskOfRun } from '../model/running-hooks.ts';
 import type { Task } from '../model/tasks.ts';
 import type { HookExecution } from './hook-execution.ts';
-import { hookTitle, taskOfRun } from './running-hooks.ts';
 
 /** What the functions here use of the operator. */
 export interface RestartHooksParts {

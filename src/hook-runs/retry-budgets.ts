@@ -1,8 +1,8 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { factsOf, hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
-import { formatGoDuration } from '@addon-operator/base/go-duration';
-import { withRemark } from '@addon-operator/base/headline';
-import type { RetryLimits } from '@addon-operator/hook-config/hook-config';
+import { formatGoDuration } from '@addon-operator/strings/go-duration';
+import { withRemark } from '@addon-operator/strings/headline';
+import type { RetryLimits } from '../hook-config/hook-config.ts';
 import { isFinal, isNotYet } from '../hooks/retry-errors.ts';
 import type { HookRuntime } from '../model/hook-runtime.ts';
 import type { HookRun } from '../model/tasks.ts';

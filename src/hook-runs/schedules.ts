@@ -2,7 +2,7 @@ import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import { componentLog } from '@addon-operator/base/log';
 import { ScheduleManager } from '@addon-operator/crontab/schedule-manager';
-import type { ScheduleBinding } from '@addon-operator/hook-config/hook-config';
+import type { ScheduleBinding } from '../hook-config/hook-config.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { HookRuntime } from '../model/hook-runtime.ts';
 import type { TaskRouter } from '../queues/task-router.ts';

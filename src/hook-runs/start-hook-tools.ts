@@ -4,7 +4,6 @@ import type { Clock, SteadyClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { componentLog } from '@addon-operator/base/log';
-import type { Redactor } from '@addon-operator/base/redactor';
 import type { JqEngine } from '@addon-operator/jq/engines/jq-engine';
 import { PlainFilters } from '@addon-operator/jq/engines/plain-filters';
 import { selectJqEngine } from '@addon-operator/jq/engines/select-jq-engine';
@@ -14,6 +13,7 @@ import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { createSharedReflectors } from '@addon-operator/kube-client/reflector-shared';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import { sourcePlaces } from '@addon-operator/logging/source-places';
+import type { Redactor } from '@addon-operator/masking/redactor';
 import { guardedRunner } from '@addon-operator/process/guarded-runner';
 import { type Launcher, startLauncher } from '@addon-operator/process/launcher';
 import type { ProcessRunner } from '@addon-operator/process/process-runner';
@@ -25,8 +25,8 @@ import { startHttpHooks } from '../hooks/http/start-http-hooks.ts';
 import { createWorkerPools } from '../hooks/in-process/create-worker-pools.ts';
 import { InProcessHooks } from '../hooks/in-process/in-process-hooks.ts';
 import { prepareTemporaryDirectory } from '../hooks/temporary-directory.ts';
-import { BUILT_CODE, COMPILE_CACHE, ownProgram } from '../lib/own-code.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
+import { BUILT_CODE, COMPILE_CACHE, ownProgram } from '../own-code.ts';
 import { hookEnvironment } from '../settings/hook-environment.ts';
 import { hookLimits } from '../settings/hook-limits.ts';
 import type { Settings } from '../settings.ts';
@@ -165,7 +165,7 @@ async function startTools(
     onDeadlinePassed: lead.onDeadlinePassed,
     tmpDir,
     program: {
-      file: fileURLToPath(ownProgram('lib/launcher-main')),
+      file: fileURLToPath(ownProgram('launcher-main')),
       compileCache: COMPILE_CACHE,
       sourcePlaces: (stack) => sourcePlaces(stack, BUILT_CODE),
     },
@@ -177,7 +177,7 @@ async function startTools(
   });
   const selection = {
     jqPath: settings.jq,
-    builtinProgram: fileURLToPath(ownProgram('lib/jq-builtin-main')),
+    builtinProgram: fileURLToPath(ownProgram('jq-builtin-main')),
     pathVariable: env['PATH'] ?? '',
     versionFile: join(tmpDir, 'jq-version.json'),
     clock: host.steadyClock,

@@ -1,5 +1,5 @@
-import type { KubernetesBinding } from '@addon-operator/hook-config/hook-config';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
+import type { KubernetesBinding } from '../hook-config/hook-config.ts';
 import { synchronizedBindings } from '../hooks/binding-context.ts';
 import type { ConvergeState } from '../model/converge-state.ts';
 import type { HookRuntime } from '../model/hook-runtime.ts';

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
-import { type BatchConfig, NO_BINDINGS } from '@addon-operator/hook-config/batch-config';
 import { isObject } from '@addon-operator/json';
+import { type BatchConfig, NO_BINDINGS } from '../hook-config/batch-config.ts';
 import type { Hook, HookOwner } from './hook.ts';
 import type { Level } from './hook-output-log.ts';
 

@@ -1,7 +1,7 @@
-import type { KubernetesBinding, ScheduleBinding } from '@addon-operator/hook-config/hook-config';
-import type { SnapshotItem } from '@addon-operator/hook-config/kubernetes-binding';
 import { expect, test } from 'vitest';
 import { conversion, parse } from '../../test/support/hook-configs.ts';
+import type { KubernetesBinding, ScheduleBinding } from '../hook-config/hook-config.ts';
+import type { SnapshotItem } from '../hook-config/kubernetes-binding.ts';
 import {
   buildBindingContexts,
   buildBindingContextsV0,

@@ -1,17 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { AdmissionBinding } from '@addon-operator/hook-config/admission-binding';
-import type { ConversionBinding, ConversionRule } from '@addon-operator/hook-config/conversion-binding';
-import type {
-  KubernetesBinding,
-  LifecycleBinding,
-  ScheduleBinding,
-} from '@addon-operator/hook-config/hook-config';
-import type {
-  KubernetesEvent,
-  SnapshotItem,
-  WatchEventType,
-} from '@addon-operator/hook-config/kubernetes-binding';
 import type { DeployBinding, DeployFacts } from '@addon-operator/sdk';
+import type { AdmissionBinding } from '../hook-config/admission-binding.ts';
+import type { ConversionBinding, ConversionRule } from '../hook-config/conversion-binding.ts';
+import type { KubernetesBinding, LifecycleBinding, ScheduleBinding } from '../hook-config/hook-config.ts';
+import type { KubernetesEvent, SnapshotItem, WatchEventType } from '../hook-config/kubernetes-binding.ts';
 import type { BindingContext, NumberedContext } from './context-document.ts';
 
 /** A step in the deployment of a module, and the facts for the hook. */

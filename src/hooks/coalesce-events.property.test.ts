@@ -1,7 +1,7 @@
-import type { KubernetesBinding } from '@addon-operator/hook-config/hook-config';
 import { array, assert, constantFrom, nat, property, record } from 'fast-check';
 import { expect, test } from 'vitest';
 import { v1 } from '../../test/support/hook-configs.ts';
+import type { KubernetesBinding } from '../hook-config/hook-config.ts';
 import type { RunReason } from './binding-context.ts';
 import { coalesceEvents } from './coalesce-events.ts';
 

@@ -1,4 +1,4 @@
-import type { KubernetesBinding } from '@addon-operator/hook-config/hook-config';
+import type { KubernetesBinding } from '../hook-config/hook-config.ts';
 import type { RunReason } from './binding-context.ts';
 
 type EventReason = Extract<RunReason, { type: 'event' }>;

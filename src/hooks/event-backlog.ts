@@ -1,5 +1,5 @@
-import type { ConfigVersion, KubernetesBinding } from '@addon-operator/hook-config/hook-config';
-import type { KubernetesEvent } from '@addon-operator/hook-config/kubernetes-binding';
+import type { ConfigVersion, KubernetesBinding } from '../hook-config/hook-config.ts';
+import type { KubernetesEvent } from '../hook-config/kubernetes-binding.ts';
 
 /** An event that waits for a hook. */
 export interface WaitingEvent {

@@ -2,7 +2,7 @@ import { closeSync, lstatSync, openSync, readdirSync, readSync, statSync } from 
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import type { Logger } from '@addon-operator/base/log';
-import { looksLikeHook } from '@addon-operator/hook-config/hook-likeness';
+import { looksLikeHook } from '../hook-config/hook-likeness.ts';
 import { isNamedGlobalBatch } from './batch-file.ts';
 import type { HookOwner, HookTransport } from './hook.ts';
 import { findVenv, isVenv, type PythonVenv, VENV } from './python.ts';

@@ -1,4 +1,4 @@
-import type { HookConfig, KubernetesBinding } from '@addon-operator/hook-config/hook-config';
+import type { HookConfig, KubernetesBinding } from '../hook-config/hook-config.ts';
 import type { BindingLabels } from '../metrics/operator-metrics.ts';
 import { GLOBAL_SECTION, type ModuleName, type ValuesOwner } from '../values/module-key.ts';
 import type { PythonVenv } from './python.ts';

@@ -2,10 +2,10 @@ import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import { parseBatchConfig } from '@addon-operator/hook-config/batch-config';
-import type { HookConfigParser } from '@addon-operator/hook-config/parse-hook-config';
 import { killedBy, killedReason, reasonWithOutput } from '@addon-operator/process/process-failure';
 import type { ProcessOutcome, ProcessResult, ProcessRunner } from '@addon-operator/process/process-runner';
+import { parseBatchConfig } from '../hook-config/batch-config.ts';
+import type { HookConfigParser } from '../hook-config/parse-hook-config.ts';
 import {
   batchEnvironment,
   configOutput,

@@ -1,10 +1,10 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import { finish, type Steps } from '@addon-operator/base/steps';
+import { finish, type Steps } from '@addon-operator/concurrency/steps';
 import { patchOperationSteps } from '@addon-operator/kube-client/object-patch/parse-operations';
 import type { PatchOperation as ObjectOperation } from '@addon-operator/kube-client/object-patch/patch-operation';
-import { type MetricOperation, metricOperationSteps } from '@addon-operator/metrics/metric-operation';
 import type { HookOutputTexts } from '@addon-operator/sdk/host';
+import { type MetricOperation, metricOperationSteps } from '../metrics/metric-operation.ts';
 import { type FlagPatch, splitGlobalPatch } from '../values/enabled-patches.ts';
 import { valuesPatchSteps } from '../values/values-patch.ts';
 import type { HookPatches } from '../values/values-store.ts';

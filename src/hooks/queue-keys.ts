@@ -1,6 +1,6 @@
-import type { QueueKey } from '@addon-operator/hook-config/hook-config';
-import type { KubernetesEvent } from '@addon-operator/hook-config/kubernetes-binding';
 import { valueAtPath } from '@addon-operator/json';
+import type { QueueKey } from '../hook-config/hook-config.ts';
+import type { KubernetesEvent } from '../hook-config/kubernetes-binding.ts';
 import type { RunReason } from './binding-context.ts';
 
 /** Where a run waits: in a queue, or in that queue among the runs for one key. */

@@ -1,6 +1,6 @@
 import { type ErrorFacts, hasCode, OperatorError } from '@addon-operator/base/errors';
-import { parseGoDuration } from '@addon-operator/base/go-duration';
 import { isObject } from '@addon-operator/json';
+import { parseGoDuration } from '@addon-operator/strings/go-duration';
 import { type Hook, title } from './hook.ts';
 
 /** When a run is repeated that names no time. */

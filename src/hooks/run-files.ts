@@ -15,10 +15,10 @@ import {
 } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { withoutByteOrderMark } from '@addon-operator/base/byte-order-mark';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { CHANNEL_PREFIX } from '@addon-operator/process/byte-channel';
 import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
+import { withoutByteOrderMark } from '@addon-operator/strings/byte-order-mark';
 import {
   closeInputs,
   FILE_MODE,

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { replaceableByOthers, writableByOthers } from '@addon-operator/base/directory-safety';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import { replaceableByOthers, writableByOthers } from '@addon-operator/files/directory-safety';
 import { sweepRunFiles } from './run-files.ts';
 
 /**

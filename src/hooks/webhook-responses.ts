@@ -1,5 +1,5 @@
-import { splitJsonStream } from '@addon-operator/base/json-stream';
 import { isObject, parseSecretJson } from '@addon-operator/json';
+import { splitJsonStream } from '@addon-operator/json/json-stream';
 
 /** The response of a hook to an admission request. */
 export interface AdmissionResponse {

@@ -1,7 +1,7 @@
-import { isoTime } from '@addon-operator/base/bounded-time';
 import { type Clock, roundedMs } from '@addon-operator/base/clock';
 import { NO_SPAN, type Span } from '@addon-operator/base/trace';
 import { traceIdOf } from '@addon-operator/base/trace-id';
+import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import { causeOf } from './causes.ts';
 import { OutputBuffer } from './output-buffer.ts';
 import type { HookFacts, JournalRun, RunEnd, RunStart } from './run.ts';

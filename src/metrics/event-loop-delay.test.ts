@@ -1,7 +1,7 @@
 import { createHistogram } from 'node:perf_hooks';
-import { exposition } from '@addon-operator/metrics/exposition';
 import { expect, test } from 'vitest';
 import { eventLoopDelayMetric } from './event-loop-delay.ts';
+import { exposition } from './exposition.ts';
 
 /** Milliseconds between two runs of the measuring timer, which is due every 100 ms. */
 function afterIntervals(...intervalsMs: readonly number[]): string[] {

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { roundedMs } from '@addon-operator/base/clock';
-import type { Metric } from '@addon-operator/metrics/exposition';
+import type { Metric } from './exposition.ts';
 import { EVENT_LOOP_DELAY } from './metric-table.ts';
 
 /** How often delays are measured, in milliseconds. Each time wakes the process: at 50 ms that is half of what an idle daemon does. */

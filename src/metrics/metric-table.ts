@@ -1,4 +1,4 @@
-import type { MetricDefinition } from '@addon-operator/metrics/metric-definition';
+import type { MetricDefinition } from './metric-definition.ts';
 
 /** Runs of modules, hooks and helm: from a hook that only reads a file to a chart that waits for its workloads. */
 const RUN_BUCKETS = [0.01, 0.05, 0.2, 1, 5, 10, 60, 300];

@@ -1,6 +1,6 @@
-import { markdownTable } from '@addon-operator/base/markdown-table';
-import type { MetricDefinition } from '@addon-operator/metrics/metric-definition';
+import { markdownTable } from '@addon-operator/strings/markdown-table';
 import { EVENT_LOOP_RESOLUTION_MS } from './event-loop-delay.ts';
+import type { MetricDefinition } from './metric-definition.ts';
 import { EVENT_LOOP_DELAY, METRICS, SERIES_BUDGET } from './metric-table.ts';
 
 const HOOK_FIELDS = [

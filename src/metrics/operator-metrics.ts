@@ -1,6 +1,3 @@
-import { exposition } from '@addon-operator/metrics/exposition';
-import { Instrument } from '@addon-operator/metrics/instrument';
-import type { MetricDefinition } from '@addon-operator/metrics/metric-definition';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import {
   type DelayHistogram,
@@ -8,6 +5,9 @@ import {
   eventLoopDelay,
   eventLoopDelayMetric,
 } from './event-loop-delay.ts';
+import { exposition } from './exposition.ts';
+import { Instrument } from './instrument.ts';
+import type { MetricDefinition } from './metric-definition.ts';
 import { METRICS, metricName } from './metric-table.ts';
 
 /** What a hook run is counted under. */

@@ -1,4 +1,4 @@
-import { retryDelayMs } from '@addon-operator/base/backoff';
+import { retryDelayMs } from '@addon-operator/concurrency/backoff';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { name } from '../../test/support/operator-lab.ts';

@@ -1,5 +1,5 @@
-import { retryDelayMs } from '@addon-operator/base/backoff';
 import { type Clock, wallTimeOf } from '@addon-operator/base/clock';
+import { retryDelayMs } from '@addon-operator/concurrency/backoff';
 import type { ModuleName } from '../values/module-key.ts';
 
 export interface FailedScriptsDeps {

@@ -3,7 +3,7 @@ import type { SteadyClock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { componentLog } from '@addon-operator/base/log';
-import { sleepOrWake, Wakeup } from '@addon-operator/base/wakeup';
+import { sleepOrWake, Wakeup } from '@addon-operator/concurrency/wakeup';
 import { type ConfigMapRef, changeConfigMapData } from '@addon-operator/kube-client/config-map-object';
 import {
   changeHandOver,

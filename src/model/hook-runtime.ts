@@ -1,11 +1,11 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
-import { TokenBucket } from '@addon-operator/base/token-bucket';
-import type { HookConfig, KubernetesBinding } from '@addon-operator/hook-config/hook-config';
-import type { KubernetesEvent, SnapshotItem } from '@addon-operator/hook-config/kubernetes-binding';
+import { TokenBucket } from '@addon-operator/concurrency/token-bucket';
 import { type BindingHealth, type Monitor, UNKNOWN_HEALTH } from '../events/kubernetes/monitor.ts';
 import { OperationCounter, type SnapshotOperations } from '../events/kubernetes/snapshot-operations.ts';
 import { WatchHealth } from '../events/kubernetes/watch-health.ts';
+import type { HookConfig, KubernetesBinding } from '../hook-config/hook-config.ts';
+import type { KubernetesEvent, SnapshotItem } from '../hook-config/kubernetes-binding.ts';
 import { type Hook, hooksInOrder, title } from '../hooks/hook.ts';
 
 export interface HookRuntimeOptions {

@@ -1,4 +1,4 @@
-import { isoTime } from '@addon-operator/base/bounded-time';
+import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import { isObject } from '@addon-operator/json';
 import type { ConfigMapRef } from '@addon-operator/kube-client/config-map-object';
 import type { Settings } from '../settings.ts';

@@ -1,6 +1,6 @@
-import { headlineOf } from '@addon-operator/base/headline';
 import { isObject } from '@addon-operator/json';
 import type { PatchOperation } from '@addon-operator/kube-client/object-patch/patch-operation';
+import { headlineOf } from '@addon-operator/strings/headline';
 import type { Hook } from '../hooks/hook.ts';
 
 /** What is known of the readiness of a module with a probe. */

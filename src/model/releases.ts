@@ -1,12 +1,12 @@
 import type { Span } from '@addon-operator/base/trace';
 import type { ReleaseStatus } from '@addon-operator/helm/recovery-table';
-import type { DriftReport } from '@addon-operator/helm-releases/drift/drift-policy';
-import type { HelmDriver } from '@addon-operator/helm-releases/helm-driver';
-import type { UnlockResult } from '@addon-operator/helm-releases/recover';
-import type { ReleaseSteps, UninstallSteps } from '@addon-operator/helm-releases/release-steps';
-import type { UninstallResult } from '@addon-operator/helm-releases/uninstall';
 import type { JsonObject } from '@addon-operator/json';
 import type { Module } from '../modules/module.ts';
+import type { DriftReport } from '../releases/drift/drift-policy.ts';
+import type { HelmDriver } from '../releases/helm-driver.ts';
+import type { UnlockResult } from '../releases/recover.ts';
+import type { ReleaseSteps, UninstallSteps } from '../releases/release-steps.ts';
+import type { UninstallResult } from '../releases/uninstall.ts';
 import type { ReleaseFacts } from '../status/module-facts.ts';
 
 export interface ReleaseInCluster {

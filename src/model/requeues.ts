@@ -1,5 +1,5 @@
-import { boundedDelay } from '@addon-operator/base/bounded-time';
 import type { Clock } from '@addon-operator/base/clock';
+import { boundedDelay } from '@addon-operator/concurrency/bounded-time';
 import type { ModuleName } from '../values/module-key.ts';
 
 export interface RequeuesDeps {

@@ -1,5 +1,5 @@
-import { isoTime } from '@addon-operator/base/bounded-time';
 import { type Clock, wallTimeOf } from '@addon-operator/base/clock';
+import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import type { ModuleExplanation } from '../status/module-explanation.ts';
 import { type HookRunFacts, MAX_HOOK_RUNS } from '../status/module-facts.ts';
 

@@ -1,4 +1,3 @@
-import type { ReleaseSteps, UninstallSteps } from '@addon-operator/helm-releases/release-steps';
 import type { FlowPassDeps } from '../extensions/flow/flow-pass.ts';
 import type { ModuleFinalizers } from '../extensions/reconcile-webhook/module-finalizers.ts';
 import type { WebhookSteps } from '../extensions/reconcile-webhook/webhook-steps.ts';
@@ -6,6 +5,7 @@ import type { Hook } from '../hooks/hook.ts';
 import type { LoadOptions, OnInvalidHook } from '../hooks/load-hooks.ts';
 import type { Module } from '../modules/module.ts';
 import type { Discovery } from '../modules/module-discovery.ts';
+import type { ReleaseSteps, UninstallSteps } from '../releases/release-steps.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import type { ModulesDirectory } from './purge-guard.ts';

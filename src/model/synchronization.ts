@@ -1,4 +1,4 @@
-import type { KubernetesBinding } from '@addon-operator/hook-config/hook-config';
+import type { KubernetesBinding } from '../hook-config/hook-config.ts';
 import type { Hook } from '../hooks/hook.ts';
 
 interface Expected {

@@ -1,5 +1,5 @@
 import type { Span, SpanContext } from '@addon-operator/base/trace';
-import type { BindingType } from '@addon-operator/hook-config/hook-config';
+import type { BindingType } from '../hook-config/hook-config.ts';
 import type { RunReason } from '../hooks/binding-context.ts';
 import type { ModuleKey, ModuleName } from '../values/module-key.ts';
 import type { HookRuntime } from './hook-runtime.ts';

@@ -2,12 +2,12 @@ import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import { mapParallel } from '@addon-operator/base/map-parallel';
-import { isMissingFile } from '@addon-operator/base/missing-file';
+import { mapParallel } from '@addon-operator/concurrency/map-parallel';
+import { isMissingFile } from '@addon-operator/files/missing-file';
 import type { JsonObject } from '@addon-operator/json';
 import { mergeValues } from '@addon-operator/json/merge';
-import type { ModuleGate } from '@addon-operator/module-authorization/module-gate';
 import { SchemaCheck } from '@addon-operator/value-schemas/schema-check';
+import type { ModuleGate } from '../authorization/module-gate.ts';
 import {
   asModuleKey,
   GLOBAL_SECTION,

@@ -3,7 +3,7 @@ import { access, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import { isMissingFile } from '@addon-operator/base/missing-file';
+import { isMissingFile } from '@addon-operator/files/missing-file';
 import type { Json, JsonObject } from '@addon-operator/json';
 import { isJsonMap, mergeValues } from '@addon-operator/json/merge';
 import type { SchemaCheck } from '@addon-operator/value-schemas/schema-check';

@@ -1,5 +1,5 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
-import { headlineOf, withRemark } from '@addon-operator/base/headline';
+import { headlineOf, withRemark } from '@addon-operator/strings/headline';
 import type { ModuleName } from '../values/module-key.ts';
 import {
   type Decision,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { OperatorError } from '@addon-operator/base/errors';
-import { Semaphore } from '@addon-operator/base/semaphore';
+import { Semaphore } from '@addon-operator/concurrency/semaphore';
 import type { Hook } from '../hooks/hook.ts';
 import type { HookLoader, OnInvalidHook } from '../hooks/load-hooks.ts';
 import type { ModuleName } from '../values/module-key.ts';

@@ -1,17 +1,13 @@
 import { OperatorError } from '@addon-operator/base/errors';
-import { parseGoDuration } from '@addon-operator/base/go-duration';
-import { refuseUnknown } from '@addon-operator/base/unknown-keys';
-import { type ConflictPolicy, readConflictPolicy } from '@addon-operator/helm-releases/conflicts';
-import {
-  type DriftPolicy,
-  NO_DRIFT_POLICY,
-  readDriftPolicy,
-} from '@addon-operator/helm-releases/drift/drift-policy';
 import type { Json, JsonObject } from '@addon-operator/json';
 import { isJsonMap } from '@addon-operator/json/merge';
 import { didYouMean } from '@addon-operator/json/similar-word';
+import { refuseUnknown } from '@addon-operator/json/unknown-keys';
+import { parseGoDuration } from '@addon-operator/strings/go-duration';
 import validVersion from 'semver/functions/valid.js';
 import validRange from 'semver/ranges/valid.js';
+import { type ConflictPolicy, readConflictPolicy } from '../releases/conflicts.ts';
+import { type DriftPolicy, NO_DRIFT_POLICY, readDriftPolicy } from '../releases/drift/drift-policy.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { FOREIGN_KEYS, type ForeignManifest, readForeign } from './foreign-manifest.ts';
 import { parseModuleName } from './module-name.ts';

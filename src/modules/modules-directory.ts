@@ -3,7 +3,7 @@ import { readdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import { isMissingFile } from '@addon-operator/base/missing-file';
+import { isMissingFile } from '@addon-operator/files/missing-file';
 import { entriesAmong, entriesWithContent, type ModuleEntry } from './file-set.ts';
 import type { Module } from './module.ts';
 import { parseDirectoryName } from './module-name.ts';

@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
-import { isMissingFile } from '@addon-operator/base/missing-file';
+import { isMissingFile } from '@addon-operator/files/missing-file';
 
 /** A virtual environment of Python links to the interpreter of the system; nothing in it is used as a hook or a file. */
 const VIRTUAL_ENVIRONMENT = 'venv';

@@ -1,7 +1,7 @@
-import { parseIsoDuration } from '@addon-operator/base/iso-duration';
-import { refuseUnknown } from '@addon-operator/base/unknown-keys';
 import { isObject, type JsonObject } from '@addon-operator/json';
 import { didYouMean } from '@addon-operator/json/similar-word';
+import { refuseUnknown } from '@addon-operator/json/unknown-keys';
+import { parseIsoDuration } from './iso-duration.ts';
 
 const WEBHOOK_CAPABILITIES = ['pre-reconcile', 'finalize'] as const;
 

@@ -15,7 +15,7 @@ import {
 import { rm, truncate } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
-import { isMissingFile } from '@addon-operator/base/missing-file';
+import { isMissingFile } from '@addon-operator/files/missing-file';
 import { canonicalJson } from '@addon-operator/json';
 import type { ModuleName } from '../values/module-key.ts';
 import type { VisibleValues } from '../values/visible-values.ts';

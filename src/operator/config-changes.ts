@@ -1,6 +1,6 @@
 import { messageOf } from '@addon-operator/base/errors';
-import { formatGoDuration } from '@addon-operator/base/go-duration';
 import type { Logger } from '@addon-operator/base/log';
+import { formatGoDuration } from '@addon-operator/strings/go-duration';
 import type { ConvergeState } from '../model/converge-state.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';
 import type { TaskRouter } from '../queues/task-router.ts';

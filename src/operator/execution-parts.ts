@@ -1,7 +1,6 @@
 import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import { componentLog } from '@addon-operator/base/log';
-import type { HelmDriver } from '@addon-operator/helm-releases/helm-driver';
 import type { JqEngine } from '@addon-operator/jq/engines/jq-engine';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
@@ -25,6 +24,7 @@ import type { ModuleRegistry } from '../model/module-registry.ts';
 import { isProbe } from '../model/probe-readiness.ts';
 import type { EnabledScriptOptions } from '../modules/enabled-script.ts';
 import type { ModuleHooksOptions } from '../modules/module-hooks.ts';
+import type { HelmDriver } from '../releases/helm-driver.ts';
 import { hookLimits } from '../settings/hook-limits.ts';
 import type { Settings } from '../settings.ts';
 import type { ValuesStore } from '../values/values-store.ts';

@@ -1,8 +1,8 @@
-import { combineSteps, type ReleaseSteps } from '@addon-operator/helm-releases/release-steps';
 import { createExtensionPoints } from '../extensions/points/release-points.ts';
 import type { Extensions } from '../extensions/runtime/extension-runtime.ts';
 import type { ModuleExtensions } from '../model/services.ts';
 import type { Module } from '../modules/module.ts';
+import { combineSteps, type ReleaseSteps } from '../releases/release-steps.ts';
 import type { Settings } from '../settings.ts';
 import type { Explained } from '../views/explained.ts';
 import { createReconcileWebhooks, type ReconcileWebhooksOptions } from './reconcile-webhooks.ts';

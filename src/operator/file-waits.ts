@@ -1,7 +1,7 @@
 import type { Clock } from '@addon-operator/base/clock';
 import { errorFields, messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import { resultOrAbort } from '@addon-operator/base/result-or-abort';
+import { resultOrAbort } from '@addon-operator/concurrency/result-or-abort';
 import type { Settings } from '../settings.ts';
 import { QUIET_MS, type WatchedSettings, watchedPaths, watchPaths } from './watch-files.ts';
 

@@ -1,4 +1,3 @@
-import type { SnapshotItem } from '@addon-operator/hook-config/kubernetes-binding';
 import {
   type Arbitrary,
   array,
@@ -13,6 +12,7 @@ import {
 } from 'fast-check';
 import { expect, test } from 'vitest';
 import { type HookProcess, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
+import type { SnapshotItem } from '../hook-config/kubernetes-binding.ts';
 import { requestOperation } from '../requests/request-operation.ts';
 
 const HOOK = 'web/a.sh';

@@ -1,6 +1,6 @@
-import type { GLOBAL_LIFECYCLE_BINDINGS } from '@addon-operator/hook-config/hook-config';
 import type { QueueSignals, TaskHandler } from '@addon-operator/task-queue';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
+import type { GLOBAL_LIFECYCLE_BINDINGS } from '../hook-config/hook-config.ts';
 import { queuesOf } from '../hooks/hook.ts';
 import type { ConvergeState } from '../model/converge-state.ts';
 import type { GlobalHooks } from '../model/global-hooks.ts';

@@ -1,4 +1,3 @@
-import type { Recorder } from '@addon-operator/hook-recordings/recorder';
 import type { GlobalHookRunParts } from '../hook-runs/global-hook-run.ts';
 import type { ModuleHookRunParts } from '../hook-runs/module-hook-run.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -16,6 +15,7 @@ import type { ModuleTasksParts } from '../reconcile/module-tasks.ts';
 import type { PurgeReleasesParts } from '../reconcile/purge-releases.ts';
 import type { ReconcileModuleParts } from '../reconcile/reconcile-module.ts';
 import type { RefusedModulesParts } from '../reconcile/refused-modules.ts';
+import type { Recorder } from '../recordings/recorder.ts';
 import type { HandOverTasksParts } from '../requests/hand-over-tasks.ts';
 import type { PauseTasksParts } from '../requests/pause-tasks.ts';
 import type { RequestOperationParts } from '../requests/request-operation.ts';

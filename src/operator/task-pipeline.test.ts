@@ -1,5 +1,5 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
-import { Redactor } from '@addon-operator/base/redactor';
+import { Redactor } from '@addon-operator/masking/redactor';
 import type { TaskOutcome } from '@addon-operator/task-queue';
 import { expect, test } from 'vitest';
 import { moduleFor, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';

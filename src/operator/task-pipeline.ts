@@ -1,7 +1,7 @@
 import { errorFields, messageOf } from '@addon-operator/base/errors';
-import type { Redactor } from '@addon-operator/base/redactor';
-import { redactedError } from '@addon-operator/base/redactor';
 import { NO_SPAN, traceFields } from '@addon-operator/base/trace';
+import type { Redactor } from '@addon-operator/masking/redactor';
+import { redactedError } from '@addon-operator/masking/redactor';
 import type { QueueEntry, TaskHandler, TaskOutcome, TaskQueue } from '@addon-operator/task-queue';
 import {
   handleEnableKubernetes,

@@ -1,5 +1,5 @@
-import { isoTime } from '@addon-operator/base/bounded-time';
 import { messageOf } from '@addon-operator/base/errors';
+import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import { planConverge } from '../model/converge.ts';
 import type { Pause } from '../model/pause-entry.ts';
 import type { ReleaseInCluster } from '../model/releases.ts';

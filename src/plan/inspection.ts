@@ -1,7 +1,6 @@
-import type { Redactor } from '@addon-operator/base/redactor';
-import type { HelmDriver } from '@addon-operator/helm-releases/helm-driver';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
+import type { Redactor } from '@addon-operator/masking/redactor';
 import type { HttpHooks } from '../hooks/http/http-hooks.ts';
 import type { DynamicFlags } from '../model/dynamic-flags.ts';
 import type { GlobalHooks } from '../model/global-hooks.ts';
@@ -10,6 +9,7 @@ import type { DirectoryMemory } from '../model/purge-guard.ts';
 import type { ModuleExtensions, ModuleSources } from '../model/services.ts';
 import type { ModuleMemory } from '../reconcile/module-memory.ts';
 import type { PurgeInputParts } from '../reconcile/purge-releases.ts';
+import type { HelmDriver } from '../releases/helm-driver.ts';
 import type { ConfigMapContent } from '../values/config-map-content.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 

@@ -1,4 +1,4 @@
-import { Redactor } from '@addon-operator/base/redactor';
+import { Redactor } from '@addon-operator/masking/redactor';
 import { expect, test } from 'vitest';
 import { manifestChanges, maskReplaced, objectChange, objectsByTitle } from './manifest-changes.ts';
 

@@ -1,7 +1,7 @@
-import type { Redactor } from '@addon-operator/base/redactor';
 import { parseManifest } from '@addon-operator/helm/manifest-document';
 import { isHook, unfolded } from '@addon-operator/helm/manifest-object';
 import { fieldsOf, isObject, type Json } from '@addon-operator/json';
+import type { Redactor } from '@addon-operator/masking/redactor';
 import { dumpYaml, parseYaml } from '@addon-operator/yaml';
 import { type DiffLine, lineDiff } from './line-diff.ts';
 

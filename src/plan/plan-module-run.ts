@@ -1,9 +1,9 @@
 import { messageOf } from '@addon-operator/base/errors';
-import type { ReleaseSummary } from '@addon-operator/helm-releases/helm-driver';
-import type { ReleaseSteps } from '@addon-operator/helm-releases/release-steps';
 import { findCrdFiles } from '../modules/crds/crds-of-modules.ts';
 import { previewCrds } from '../modules/crds/preview-crds.ts';
 import type { Module } from '../modules/module.ts';
+import type { ReleaseSummary } from '../releases/helm-driver.ts';
+import type { ReleaseSteps } from '../releases/release-steps.ts';
 import { GLOBAL_SECTION, type ValuesOwner } from '../values/module-key.ts';
 import { visibleToHelm } from '../values/visible-values.ts';
 import type { Inspection } from './inspection.ts';

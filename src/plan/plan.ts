@@ -1,9 +1,6 @@
 import { messageOf } from '@addon-operator/base/errors';
-import {
-  GLOBAL_LIFECYCLE_BINDINGS,
-  MODULE_LIFECYCLE_BINDINGS,
-} from '@addon-operator/hook-config/hook-config';
 import { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
+import { GLOBAL_LIFECYCLE_BINDINGS, MODULE_LIFECYCLE_BINDINGS } from '../hook-config/hook-config.ts';
 import type { Hook } from '../hooks/hook.ts';
 import type { Module } from '../modules/module.ts';
 import { addressTitle, type WebhookCapability } from '../modules/reconcile-webhook.ts';

@@ -1,7 +1,7 @@
 import { type Clock, type SteadyClock, wallTimeOf } from '@addon-operator/base/clock';
-import type { KubernetesBinding } from '@addon-operator/hook-config/hook-config';
 import type { JsonObject } from '@addon-operator/json';
 import type { BindingHealth } from '../events/kubernetes/monitor.ts';
+import type { KubernetesBinding } from '../hook-config/hook-config.ts';
 import { title } from '../hooks/hook.ts';
 import type { GlobalHooks } from '../model/global-hooks.ts';
 import type { HookRuntime } from '../model/hook-runtime.ts';

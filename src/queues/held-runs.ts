@@ -1,8 +1,8 @@
 import type { Clock } from '@addon-operator/base/clock';
 import { wallTimeOf } from '@addon-operator/base/clock';
 import { messageOf } from '@addon-operator/base/errors';
-import type { Debounce, KubernetesBinding } from '@addon-operator/hook-config/hook-config';
-import type { KubernetesEvent } from '@addon-operator/hook-config/kubernetes-binding';
+import type { Debounce, KubernetesBinding } from '../hook-config/hook-config.ts';
+import type { KubernetesEvent } from '../hook-config/kubernetes-binding.ts';
 import { coalesceEvents } from '../hooks/coalesce-events.ts';
 import type { EventBacklog } from '../hooks/event-backlog.ts';
 import { coalesces } from '../hooks/hook.ts';

@@ -1,6 +1,6 @@
-import type { KubernetesBinding } from '@addon-operator/hook-config/hook-config';
-import type { KubernetesEvent } from '@addon-operator/hook-config/kubernetes-binding';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
+import type { KubernetesBinding } from '../hook-config/hook-config.ts';
+import type { KubernetesEvent } from '../hook-config/kubernetes-binding.ts';
 import { type RunReason, synchronizedBindings } from '../hooks/binding-context.ts';
 import type { HookRuntime } from '../model/hook-runtime.ts';
 import type { Synchronization } from '../model/synchronization.ts';

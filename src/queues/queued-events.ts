@@ -1,6 +1,6 @@
-import type { KubernetesEvent } from '@addon-operator/hook-config/kubernetes-binding';
 import type { TaskQueue } from '@addon-operator/task-queue';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
+import type { KubernetesEvent } from '../hook-config/kubernetes-binding.ts';
 import type { EventBacklog, EventHolder, WaitingEvent } from '../hooks/event-backlog.ts';
 import { moduleNameOf } from '../hooks/hook.ts';
 import type { Task } from '../model/tasks.ts';

@@ -1,5 +1,5 @@
 import { OperatorError } from '@addon-operator/base/errors';
-import { headlineOf } from '@addon-operator/base/headline';
+import { headlineOf } from '@addon-operator/strings/headline';
 import type { ModuleRegistry } from '../model/module-registry.ts';
 import type { Pauses } from '../model/pauses.ts';
 import type { Module } from '../modules/module.ts';

@@ -1,10 +1,10 @@
-import { isoTime } from '@addon-operator/base/bounded-time';
 import { type Clock, wallTimeOf } from '@addon-operator/base/clock';
+import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import type { QueueEntry, TaskQueue } from '@addon-operator/task-queue';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
-import type { HookExecution } from '../hook-runs/hook-execution.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';
 import type { Pauses } from '../model/pauses.ts';
+import type { RunningHooks } from '../model/running-hooks.ts';
 import { hookOf, moduleOf, type Task } from '../model/tasks.ts';
 import type { TaskQueueStatus, TaskQueueView, TaskView, TaskWait } from '../status/task-queues.ts';
 
@@ -14,7 +14,7 @@ export interface TaskQueueViewParts {
   readonly clock: Clock;
   readonly pauses: Pick<Pauses, 'of'>;
   readonly registry: Pick<ModuleRegistry, 'tracked'>;
-  readonly execution: Pick<HookExecution, 'running'>;
+  readonly execution: { readonly running: Pick<RunningHooks, 'all'> };
 }
 
 /** A queue can have any number of keys, so lists have only some of them. */

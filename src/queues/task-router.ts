@@ -1,9 +1,9 @@
 import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
-import type { KubernetesBinding, ScheduleBinding } from '@addon-operator/hook-config/hook-config';
-import type { KubernetesEvent } from '@addon-operator/hook-config/kubernetes-binding';
 import type { TaskQueue } from '@addon-operator/task-queue';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
+import type { KubernetesBinding, ScheduleBinding } from '../hook-config/hook-config.ts';
+import type { KubernetesEvent } from '../hook-config/kubernetes-binding.ts';
 import type { RunReason } from '../hooks/binding-context.ts';
 import type { EventBacklog } from '../hooks/event-backlog.ts';
 import type { HookOwner } from '../hooks/hook.ts';

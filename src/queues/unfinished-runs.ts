@@ -1,7 +1,7 @@
-import { isoTime } from '@addon-operator/base/bounded-time';
-import { oneLine } from '@addon-operator/base/escape-controls';
-import { headlineOf } from '@addon-operator/base/headline';
-import type { BindingType } from '@addon-operator/hook-config/hook-config';
+import { isoTime } from '@addon-operator/concurrency/bounded-time';
+import { oneLine } from '@addon-operator/strings/escape-controls';
+import { headlineOf } from '@addon-operator/strings/headline';
+import type { BindingType } from '../hook-config/hook-config.ts';
 import { fullName, title } from '../hooks/hook.ts';
 import { FAILED_REQUESTS, type FinalFailure, type HookRuntime } from '../model/hook-runtime.ts';
 import type { FailedHook } from '../status/module-causes.ts';

@@ -1,6 +1,5 @@
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import type { ReleaseSteps } from '@addon-operator/helm-releases/release-steps';
 import type { AuthorizationFailure, DeployBinding, DeployedModule, DeployFacts } from '@addon-operator/sdk';
 import type { TaskQueue } from '@addon-operator/task-queue';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
@@ -17,6 +16,7 @@ import type { Releases } from '../model/releases.ts';
 import { originOf } from '../model/task-origin.ts';
 import type { GlobalHookRun, Task } from '../model/tasks.ts';
 import type { Module } from '../modules/module.ts';
+import type { ReleaseSteps } from '../releases/release-steps.ts';
 import type { LifecycleRun } from './module-lifecycle.ts';
 
 /** What deploy hooks are run with. */

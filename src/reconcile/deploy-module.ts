@@ -1,5 +1,4 @@
 import type { Clock } from '@addon-operator/base/clock';
-import { combineSteps, type ReleaseSteps } from '@addon-operator/helm-releases/release-steps';
 import type { TaskQueue } from '@addon-operator/task-queue';
 import type { Journal } from '../journal/journal.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
@@ -8,6 +7,7 @@ import type { Releases } from '../model/releases.ts';
 import type { ModuleCrds, ModuleExtensions } from '../model/services.ts';
 import type { ModuleRun, Task } from '../model/tasks.ts';
 import type { TrackedModule } from '../model/tracked-module.ts';
+import { combineSteps, type ReleaseSteps } from '../releases/release-steps.ts';
 import type { ReleaseFacts } from '../status/module-facts.ts';
 import type { ConfigMapContent } from '../values/config-map-content.ts';
 import type { ValuesStore } from '../values/values-store.ts';

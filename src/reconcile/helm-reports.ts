@@ -1,9 +1,9 @@
-import type { HelmReports } from '@addon-operator/helm-releases/start-helm';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';
 import type { Pauses } from '../model/pauses.ts';
 import type { TaskRouter } from '../queues/task-router.ts';
 import type { TaskTraces } from '../queues/task-traces.ts';
+import type { HelmReports } from '../releases/start-helm.ts';
 import type { ModuleObjects } from '../status/module-objects.ts';
 
 export interface HelmReportsParts {

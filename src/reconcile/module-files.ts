@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import type { Logger } from '@addon-operator/base/log';
 import { componentLog } from '@addon-operator/base/log';
-import type { ModuleGate } from '@addon-operator/module-authorization/module-gate';
+import type { ModuleGate } from '../authorization/module-gate.ts';
 import { createFlowHooks, type FlowHooksOptions } from '../extensions/flow/create-flow-hooks.ts';
 import type { FlowPassDeps } from '../extensions/flow/flow-pass.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';

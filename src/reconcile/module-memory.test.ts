@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OperatorError } from '@addon-operator/base/errors';
 import { silentLogger } from '@addon-operator/base/log';
-import { resultOrAbort } from '@addon-operator/base/result-or-abort';
+import { resultOrAbort } from '@addon-operator/concurrency/result-or-abort';
 import { KubeApiError } from '@addon-operator/kube-client/kube-client';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CapturedLog } from '../../test/support/captured-log.ts';

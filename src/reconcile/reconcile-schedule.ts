@@ -1,6 +1,6 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
-import { parseGoDuration } from '@addon-operator/base/go-duration';
 import { parseCrontab } from '@addon-operator/crontab';
+import { parseGoDuration } from '@addon-operator/strings/go-duration';
 import { invalidFile } from '../modules/load-module.ts';
 import type { Module } from '../modules/module.ts';
 

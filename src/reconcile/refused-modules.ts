@@ -1,12 +1,12 @@
 import { hasCode, messageOf } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import type { ReleaseSteps } from '@addon-operator/helm-releases/release-steps';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';
 import { moduleOf, type Task } from '../model/tasks.ts';
 import type { Module } from '../modules/module.ts';
 import { REFUSED_MESSAGES, SKIPPED_MESSAGES } from '../modules/refusal.ts';
 import type { TaskRouter } from '../queues/task-router.ts';
+import type { ReleaseSteps } from '../releases/release-steps.ts';
 import { type DeployHooks, deployedModule } from './deploy-hooks.ts';
 import type { LifecycleRun } from './module-lifecycle.ts';
 import type { Authorization } from './verify-module.ts';

@@ -2,7 +2,7 @@ import { OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import type { HookExecution } from '../hook-runs/hook-execution.ts';
-import { hookTitle, type RunningHook, taskOfRun } from '../hook-runs/running-hooks.ts';
+import { hookTitle, type RunningHook, taskOfRun } from '../model/running-hooks.ts';
 import { isSynchronization, type Task } from '../model/tasks.ts';
 import type { HookAbortOutcome, HookAbortRequest } from '../status/hook-abort.ts';
 

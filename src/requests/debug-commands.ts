@@ -2,8 +2,8 @@ import type { Clock } from '@addon-operator/base/clock';
 import { fullName } from '../hooks/hook.ts';
 import type { Pause } from '../model/pause-entry.ts';
 import { ALL_MODULES, type Pauses } from '../model/pauses.ts';
-import type { Operator } from '../operator/operator.ts';
 import { confirmPurge, type PurgeReleasesParts } from '../reconcile/purge-releases.ts';
+import type { Recorder } from '../recordings/recorder.ts';
 import type { HookAbortRequest } from '../status/hook-abort.ts';
 import type { HookTriggerRequest } from '../status/hook-trigger.ts';
 import type { ModuleOperation } from '../status/module-object.ts';
@@ -22,8 +22,7 @@ export function debugCommands(
     PurgeReleasesParts &
     ReleaseFinalizerParts &
     ReleaseUnlockParts &
-    TriggerHookParts &
-    Pick<Operator, 'recorder'>,
+    TriggerHookParts & { readonly recorder: Recorder },
   pauses: Pick<Pauses, 'pause' | 'resume'>,
   clock: Clock,
 ) {

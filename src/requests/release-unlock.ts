@@ -1,10 +1,10 @@
-import type { UnlockResult } from '@addon-operator/helm-releases/recover';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import type { ModuleRegistry } from '../model/module-registry.ts';
 import type { Releases } from '../model/releases.ts';
 import type { Task } from '../model/tasks.ts';
 import type { TaskRouter } from '../queues/task-router.ts';
 import { type FinishDeletionParts, isPurgeHeld, queuePurge } from '../reconcile/finish-deletion.ts';
+import type { UnlockResult } from '../releases/recover.ts';
 
 /** What the functions here use of the operator. */
 export type ReleaseUnlockParts = {

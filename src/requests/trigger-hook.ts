@@ -1,8 +1,8 @@
 import type { Logger } from '@addon-operator/base/log';
-import type { BindingType, HookConfig, KubernetesBinding } from '@addon-operator/hook-config/hook-config';
-import type { SnapshotItem } from '@addon-operator/hook-config/kubernetes-binding';
 import { didYouMean } from '@addon-operator/json/similar-word';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
+import type { BindingType, HookConfig, KubernetesBinding } from '../hook-config/hook-config.ts';
+import type { SnapshotItem } from '../hook-config/kubernetes-binding.ts';
 import type { RunReason } from '../hooks/binding-context.ts';
 import { fullName } from '../hooks/hook.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';

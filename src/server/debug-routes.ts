@@ -1,9 +1,5 @@
 import { errorText } from '@addon-operator/base/error-text';
 import { OperatorError } from '@addon-operator/base/errors';
-import { oneLine } from '@addon-operator/base/escape-controls';
-import type { Redactor } from '@addon-operator/base/redactor';
-import { rfc3339 } from '@addon-operator/base/rfc3339';
-import type { Recorder } from '@addon-operator/hook-recordings/recorder';
 import {
   dataResponse,
   errorResponse,
@@ -18,6 +14,10 @@ import {
 import type { ServerRequest } from '@addon-operator/http-server/serve';
 import { canonicalJson, parseJson } from '@addon-operator/json';
 import type { LogTail } from '@addon-operator/logging/log-tail';
+import type { Redactor } from '@addon-operator/masking/redactor';
+import { oneLine } from '@addon-operator/strings/escape-controls';
+import { rfc3339 } from '@addon-operator/strings/rfc3339';
+import type { Recorder } from '../recordings/recorder.ts';
 import type { RuntimeParameterView } from '../settings/runtime-parameters.ts';
 import type { DaemonView, ModuleView, SectionView } from '../status/daemon-view.ts';
 import type { AbortHook } from '../status/hook-abort.ts';

@@ -1,6 +1,6 @@
-import type { Recorder } from '@addon-operator/hook-recordings/recorder';
 import { errorResponse, type RouteResponse, textResponse } from '@addon-operator/http-server/response';
 import { didYouMean } from '@addon-operator/json/similar-word';
+import type { Recorder } from '../recordings/recorder.ts';
 import type { AbortHook } from '../status/hook-abort.ts';
 import type { TriggerHook } from '../status/hook-trigger.ts';
 

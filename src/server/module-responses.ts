@@ -1,6 +1,5 @@
-import { isoTime } from '@addon-operator/base/bounded-time';
 import { errorText } from '@addon-operator/base/error-text';
-import { parseGoDuration } from '@addon-operator/base/go-duration';
+import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import {
   dataResponse,
   errorResponse,
@@ -8,6 +7,7 @@ import {
   type RouteResponse,
   textResponse,
 } from '@addon-operator/http-server/response';
+import { parseGoDuration } from '@addon-operator/strings/go-duration';
 import type { DaemonView } from '../status/daemon-view.ts';
 import { explanationText, summaryText } from '../status/module-explanation.ts';
 

@@ -1,10 +1,10 @@
-import { oneLine } from '@addon-operator/base/escape-controls';
 import {
   dataResponse,
   type Format,
   type RouteResponse,
   textResponse,
 } from '@addon-operator/http-server/response';
+import { oneLine } from '@addon-operator/strings/escape-controls';
 import type { ConvergeStatus, LeaderState, Readiness } from '../status/daemon-view.ts';
 import { type OperatorStatus, statusText } from '../status/operator-status.ts';
 

@@ -1,4 +1,4 @@
-import { oneLine } from '@addon-operator/base/escape-controls';
+import { oneLine } from '@addon-operator/strings/escape-controls';
 import type { QueueView } from '../status/daemon-view.ts';
 import { hookText, NOTED_HOOK_MS, type RunningHookFacts } from '../status/operator-status.ts';
 import { type UnfinishedRuns, unfinishedText } from '../status/unfinished-text.ts';

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import type { Redactor } from '@addon-operator/base/redactor';
 import { errorResponse, redactedResponse } from '@addon-operator/http-server/response';
 import type { RequestHandler, RunningServer } from '@addon-operator/http-server/serve';
+import type { Redactor } from '@addon-operator/masking/redactor';
 import type { Settings } from '../settings.ts';
 import type { OperatorStatus } from '../status/operator-status.ts';
 import type { Api } from './api/api.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { silentLogger } from '@addon-operator/base/log';
-import { Redactor } from '@addon-operator/base/redactor';
+import { Redactor } from '@addon-operator/masking/redactor';
 import { expect, test } from 'vitest';
 import { startProbes } from './start-probes.ts';
 

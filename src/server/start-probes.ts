@@ -1,7 +1,7 @@
 import { componentLog, type Logger } from '@addon-operator/base/log';
-import type { Redactor } from '@addon-operator/base/redactor';
 import { fieldsOf } from '@addon-operator/json';
-import type { HookMetrics } from '@addon-operator/metrics/hook-metrics';
+import type { Redactor } from '@addon-operator/masking/redactor';
+import type { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { Settings } from '../settings.ts';
 import type { DaemonView } from '../status/daemon-view.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '@addon-operator/base/clock';
 import { messageOf } from '@addon-operator/base/errors';
-import { parseGoDuration } from '@addon-operator/base/go-duration';
+import { parseGoDuration } from '@addon-operator/strings/go-duration';
 
 /** A setting that can be changed while the daemon runs. */
 export interface RuntimeParameter {

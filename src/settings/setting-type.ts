@@ -1,4 +1,4 @@
-import { parseGoDuration } from '@addon-operator/base/go-duration';
+import { parseGoDuration } from '@addon-operator/strings/go-duration';
 
 /** How the text of a flag or variable becomes a value. */
 export interface SettingType<T> {

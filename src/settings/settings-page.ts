@@ -1,4 +1,4 @@
-import { markdownTable } from '@addon-operator/base/markdown-table';
+import { markdownTable } from '@addon-operator/strings/markdown-table';
 import { REFUSED_VARIABLES, SETTINGS } from '../settings.ts';
 import type { Setting } from './setting.ts';
 

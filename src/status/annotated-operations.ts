@@ -1,7 +1,7 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
-import { jittered } from '@addon-operator/base/jitter';
 import type { Logger } from '@addon-operator/base/log';
+import { jittered } from '@addon-operator/concurrency/jitter';
 import { escapeSegment } from '@addon-operator/json/pointer';
 import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-client';
 import { resourcePath } from '@addon-operator/kube-client/kube-object';

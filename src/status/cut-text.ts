@@ -1,4 +1,4 @@
-import { headlineOf } from '@addon-operator/base/headline';
+import { headlineOf } from '@addon-operator/strings/headline';
 
 /** The beginning of a text, with `…` in place of what is cut. */
 export function startOf(text: string, maxLength: number): string {

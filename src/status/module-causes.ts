@@ -1,4 +1,4 @@
-import { headlineOf } from '@addon-operator/base/headline';
+import { headlineOf } from '@addon-operator/strings/headline';
 import type { Cause, WhyId } from './cause.ts';
 import { errorOfTask } from './error-of-task.ts';
 import type { ModuleDrift, ModuleExplanation, ModuleFailure, RequiredModule } from './module-explanation.ts';

@@ -1,5 +1,5 @@
-import { oneLine } from '@addon-operator/base/escape-controls';
-import { headlineOf } from '@addon-operator/base/headline';
+import { oneLine } from '@addon-operator/strings/escape-controls';
+import { headlineOf } from '@addon-operator/strings/headline';
 import type { Cause } from './cause.ts';
 import { failureMessage } from './module-causes.ts';
 import type { ModuleFacts } from './module-facts.ts';

@@ -1,5 +1,5 @@
-import { headlineOf } from '@addon-operator/base/headline';
 import { fieldsOf, isObject } from '@addon-operator/json';
+import { headlineOf } from '@addon-operator/strings/headline';
 import { bounded, type ConditionType } from './module-conditions.ts';
 import type { ModuleStatusFields } from './module-status.ts';
 

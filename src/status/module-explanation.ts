@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@addon-operator/base/errors';
-import { oneLine, readableLine } from '@addon-operator/base/escape-controls';
-import { headlineOf, linesBelow } from '@addon-operator/base/headline';
+import { oneLine, readableLine } from '@addon-operator/strings/escape-controls';
+import { headlineOf, linesBelow } from '@addon-operator/strings/headline';
 import type { ModuleAbout } from '../modules/foreign-manifest.ts';
 import type { UnmetRequirement } from '../modules/requirements.ts';
 import { type Cause, firstFalse, type WhyNode, whyRows } from './cause.ts';

@@ -1,8 +1,8 @@
 import type { Clock } from '@addon-operator/base/clock';
 import { errorFields, hasCode, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import { mapParallel } from '@addon-operator/base/map-parallel';
-import { resultOrAbort } from '@addon-operator/base/result-or-abort';
+import { mapParallel } from '@addon-operator/concurrency/map-parallel';
+import { resultOrAbort } from '@addon-operator/concurrency/result-or-abort';
 import { isObject } from '@addon-operator/json';
 import {
   hasStatus,

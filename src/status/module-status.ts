@@ -1,4 +1,4 @@
-import { isoTime } from '@addon-operator/base/bounded-time';
+import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import { isObject } from '@addon-operator/json';
 import { kubeTime } from './kube-time.ts';
 import { isSameBlock } from './module-causes.ts';

@@ -1,6 +1,6 @@
-import { oneLine } from '@addon-operator/base/escape-controls';
-import { headlineOf } from '@addon-operator/base/headline';
 import type { ApiOutage } from '@addon-operator/kube-client/api-health';
+import { oneLine } from '@addon-operator/strings/escape-controls';
+import { headlineOf } from '@addon-operator/strings/headline';
 import { errorOfTask } from './error-of-task.ts';
 import type { ModuleStatus, ModuleSummary } from './module-explanation.ts';
 import type { UnfinishedRuns } from './unfinished-text.ts';

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { Logger } from '@addon-operator/base/log';
-import { OWN_CODE } from '../lib/own-code.ts';
+import { OWN_CODE } from '../own-code.ts';
 import type { Settings } from '../settings.ts';
 import type { UiServer } from './start-ui.ts';
 import type { UiContent } from './ui-handler.ts';

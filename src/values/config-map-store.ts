@@ -1,7 +1,7 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { hasCode, type OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import { Semaphore } from '@addon-operator/base/semaphore';
+import { Semaphore } from '@addon-operator/concurrency/semaphore';
 import { canonicalJson, type JsonObject } from '@addon-operator/json';
 import {
   CONFIG_MAPS,

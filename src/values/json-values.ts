@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { cutMiddle } from '@addon-operator/base/cut-middle';
 import { canonicalJson, isObject, isRawJson, type Json } from '@addon-operator/json';
 import { escapeSegment } from '@addon-operator/json/pointer';
+import { cutMiddle } from '@addon-operator/strings/cut-middle';
 import { NOT_FINITE } from '@addon-operator/yaml/yaml-scalars';
 
 const MAX_DEPTH = 100;

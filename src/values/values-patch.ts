@@ -1,7 +1,7 @@
 import { OperatorError } from '@addon-operator/base/errors';
-import { hasMoreItems, jsonStream } from '@addon-operator/base/json-stream';
-import { finish, type Steps } from '@addon-operator/base/steps';
+import { finish, type Steps } from '@addon-operator/concurrency/steps';
 import { isObject, type Json, parseJson } from '@addon-operator/json';
+import { hasMoreItems, jsonStream } from '@addon-operator/json/json-stream';
 import { parsePointer } from '@addon-operator/json/pointer';
 import { isValuesJson, shownPath, valuesJsonProblem } from './json-values.ts';
 import { GLOBAL_SECTION, sectionOf, type ValuesOwner } from './module-key.ts';

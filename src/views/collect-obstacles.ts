@@ -1,10 +1,10 @@
-import { isoTime } from '@addon-operator/base/bounded-time';
+import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import type { QueueEntry, TaskQueue } from '@addon-operator/task-queue';
-import { hookTitle, LONG_MS, type RunInProgress, taskOfRun } from '../hook-runs/running-hooks.ts';
 import type { UnloadedFiles } from '../model/converge-state.ts';
 import { failedPartOf, sourceFile } from '../model/hook-file.ts';
 import type { Place } from '../model/module-places.ts';
 import { notReadyText } from '../model/probe-readiness.ts';
+import { hookTitle, LONG_MS, type RunInProgress, taskOfRun } from '../model/running-hooks.ts';
 import { moduleOf, type Task } from '../model/tasks.ts';
 import { staleWatches, statesOf } from '../queues/binding-problems.ts';
 import { isPutOff } from '../queues/put-off.ts';

@@ -1,6 +1,6 @@
 import type { ApiHealth } from '@addon-operator/kube-client/api-health';
 import type { TaskQueue } from '@addon-operator/task-queue';
-import { runningHookFacts } from '../hook-runs/running-hooks.ts';
+import { runningHookFacts } from '../model/running-hooks.ts';
 import { moduleOf, type Task } from '../model/tasks.ts';
 import { allRuntimes, staleBindings, unfilteredObjects } from '../queues/binding-problems.ts';
 import { titleOf } from '../queues/task-queue-view.ts';

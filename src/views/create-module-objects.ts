@@ -1,8 +1,8 @@
 import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
-import type { Redactor } from '@addon-operator/base/redactor';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
+import type { Redactor } from '@addon-operator/masking/redactor';
 import { type FinishDeletionParts, finishDeletion } from '../reconcile/finish-deletion.ts';
 import type { Settings } from '../settings.ts';
 import type { ModuleFacts } from '../status/module-facts.ts';

@@ -1,5 +1,5 @@
-import { isoTime } from '@addon-operator/base/bounded-time';
-import type { DriftedObject } from '@addon-operator/helm-releases/drift/drift-policy';
+import { isoTime } from '@addon-operator/concurrency/bounded-time';
+import type { DriftedObject } from '../releases/drift/drift-policy.ts';
 import type { ModuleDrift } from '../status/module-explanation.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { Explained } from './explained.ts';

@@ -1,5 +1,5 @@
-import { isoTime } from '@addon-operator/base/bounded-time';
-import { headlineOf } from '@addon-operator/base/headline';
+import { isoTime } from '@addon-operator/concurrency/bounded-time';
+import { headlineOf } from '@addon-operator/strings/headline';
 import type { Place } from '../model/module-places.ts';
 import { firstCauseOf } from '../status/module-causes.ts';
 import type { ModuleExplanation, ModuleFailure, ModuleStatus } from '../status/module-explanation.ts';

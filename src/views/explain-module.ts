@@ -1,5 +1,5 @@
-import { isoTime } from '@addon-operator/base/bounded-time';
-import { oneLine } from '@addon-operator/base/escape-controls';
+import { isoTime } from '@addon-operator/concurrency/bounded-time';
+import { oneLine } from '@addon-operator/strings/escape-controls';
 import { failedPartOf, sourceFile } from '../model/hook-file.ts';
 import { type Place, type PlacesByModule, placesByModule } from '../model/module-places.ts';
 import { CONFIRM_COMMAND, heldText } from '../model/purge-guard.ts';

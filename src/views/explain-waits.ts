@@ -1,5 +1,5 @@
-import { isoTime } from '@addon-operator/base/bounded-time';
-import { headlineOf } from '@addon-operator/base/headline';
+import { isoTime } from '@addon-operator/concurrency/bounded-time';
+import { headlineOf } from '@addon-operator/strings/headline';
 import type { QueueEntry, TaskQueue } from '@addon-operator/task-queue';
 import type { Place } from '../model/module-places.ts';
 import { moduleOf, type Task } from '../model/tasks.ts';

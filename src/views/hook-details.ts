@@ -1,8 +1,8 @@
-import { isoTime } from '@addon-operator/base/bounded-time';
 import type { Clock } from '@addon-operator/base/clock';
+import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import { parseCrontab } from '@addon-operator/crontab';
-import type { KubernetesBinding, ScheduleBinding } from '@addon-operator/hook-config/hook-config';
-import type { SnapshotItem } from '@addon-operator/hook-config/kubernetes-binding';
+import type { KubernetesBinding, ScheduleBinding } from '../hook-config/hook-config.ts';
+import type { SnapshotItem } from '../hook-config/kubernetes-binding.ts';
 import { moduleNameOf } from '../hooks/hook.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { HookRuntime } from '../model/hook-runtime.ts';

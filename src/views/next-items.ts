@@ -1,9 +1,9 @@
-import { isoTime } from '@addon-operator/base/bounded-time';
 import type { Clock } from '@addon-operator/base/clock';
-import { headlineOf } from '@addon-operator/base/headline';
+import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import { parseCrontab, type Schedule } from '@addon-operator/crontab';
-import type { ScheduleBinding } from '@addon-operator/hook-config/hook-config';
+import { headlineOf } from '@addon-operator/strings/headline';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
+import type { ScheduleBinding } from '../hook-config/hook-config.ts';
 import { moduleNameOf, title } from '../hooks/hook.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';
 import type { Pauses } from '../model/pauses.ts';

@@ -1,10 +1,9 @@
 import type { Clock, SteadyClock } from '@addon-operator/base/clock';
-import { formatGoDuration } from '@addon-operator/base/go-duration';
-import { headlineOf } from '@addon-operator/base/headline';
-import { KeyedLock } from '@addon-operator/base/keyed-lock';
-import type { HelmDriver } from '@addon-operator/helm-releases/helm-driver';
+import { KeyedLock } from '@addon-operator/concurrency/keyed-lock';
 import type { JsonObject } from '@addon-operator/json';
 import type { ResourceAccess } from '@addon-operator/kube-client/policy-rules';
+import { formatGoDuration } from '@addon-operator/strings/go-duration';
+import { headlineOf } from '@addon-operator/strings/headline';
 import type { TaskQueue } from '@addon-operator/task-queue';
 import type { Hook } from '../hooks/hook.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -16,6 +15,7 @@ import { allRuntimes, problemsShown, staleBindings } from '../queues/binding-pro
 import { isolatedModules } from '../queues/isolation.ts';
 import { listedQueues, taskQueueViews } from '../queues/task-queue-view.ts';
 import { unfinishedRuns } from '../queues/unfinished-runs.ts';
+import type { HelmDriver } from '../releases/helm-driver.ts';
 import type {
   ConvergeStatus,
   DaemonView,

@@ -1,4 +1,4 @@
-import { Semaphore } from '@addon-operator/base/semaphore';
+import { Semaphore } from '@addon-operator/concurrency/semaphore';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import { runForWebhook, type WebhookRunDeps } from '../hook-runs/webhook-run.ts';
 import { title } from '../hooks/hook.ts';

@@ -1,9 +1,9 @@
 import { readFile, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { pinnedHelm, pinnedKubectl } from '@addon-operator/pinned-tools';
-import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
 import { expect, test } from 'vitest';
+import { cacheDirectory } from '../../src/tools/pinned-tools/cache-directory.ts';
+import { pinnedHelm, pinnedKubectl } from '../../src/tools/pinned-tools/pinned-tools.ts';
 import { commandsNamed } from '../docs/command-blocks.ts';
 import { Terminal } from '../docs/terminal.ts';
 import { describeBrowser } from '../support/browser/browser-suite.ts';

@@ -1,7 +1,7 @@
-import { publishedSchema } from '@addon-operator/hook-config/hook-config-schemas';
 import { Ajv } from 'ajv';
 import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
+import { publishedSchema } from '../../src/hook-config/hook-config-schemas.ts';
 import { SAMPLE_PAGES, samplesOf } from '../docs/sample-pages.ts';
 import { SCENARIOS } from '../docs/scenarios.ts';
 

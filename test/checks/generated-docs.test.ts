@@ -1,8 +1,8 @@
-import { rulesPage } from '@addon-operator/module-lint/rules-page';
 import { expect, test } from 'vitest';
 import { metricsPage } from '../../src/metrics/metrics-page.ts';
 import { settingsPage } from '../../src/settings/settings-page.ts';
 import { SETTINGS } from '../../src/settings.ts';
+import { rulesPage } from '../../src/tools/lint/rules-page.ts';
 
 // `npx vitest run --project unit test/checks/generated-docs.test.ts -u` writes the pages anew.
 test.each([

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { markdownTable } from '@addon-operator/base/markdown-table';
 import {
   deployRecovery,
   OWN_RECORDS,
   RELEASE_STATES,
   uninstallRecovery,
 } from '@addon-operator/helm/recovery-table';
+import { markdownTable } from '@addon-operator/strings/markdown-table';
 import { expect, test } from 'vitest';
 
 type Recovery = (...cell: Parameters<typeof deployRecovery>) => string;

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { publishedSchema } from '@addon-operator/hook-config/hook-config-schemas';
-import { RECORDING_SCHEMA } from '@addon-operator/hook-recordings';
-import { TEST_FILE_SCHEMA } from '@addon-operator/hook-test';
 import { isObject } from '@addon-operator/json';
 import { Ajv } from 'ajv';
 import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
+import { publishedSchema } from '../../src/hook-config/hook-config-schemas.ts';
 import { httpHookSchema } from '../../src/hooks/http/http-endpoint.ts';
+import { RECORDING_SCHEMA } from '../../src/recordings/hook-recordings.ts';
+import { TEST_FILE_SCHEMA } from '../../src/tools/hook-test/hook-test.ts';
 import { projectRoot } from './checkout.ts';
 
 // `npx vitest run --project unit test/checks/hook-schemas.test.ts -u` writes the files anew.

@@ -11,20 +11,20 @@ const PURE_FILES = [
   'webhooks/conversion/conversion-chain.ts',
   'webhooks/conversion/converted-objects-problem.ts',
   '../packages/crontab/src/cron-fields.ts',
-  '../packages/helm-releases/src/release-action.ts',
-  '../packages/hook-config/src/parse-hook-config.ts',
+  'releases/release-action.ts',
+  'hook-config/parse-hook-config.ts',
   '../packages/kube-client/src/discovery-documents.ts',
   '../packages/kube-client/src/hand-over/hand-over-owner.ts',
   '../packages/kube-client/src/leader-election/lease-election.ts',
-  '../packages/base/src/backoff.ts',
+  '../packages/concurrency/src/backoff.ts',
   '../packages/base/src/errors.ts',
-  '../packages/base/src/go-duration.ts',
+  '../packages/strings/src/go-duration.ts',
   '../packages/json/src/json.ts',
   '../packages/json/src/merge.ts',
-  '../packages/metrics/src/exposition.ts',
+  'metrics/exposition.ts',
   'modules/enablement.ts',
-  'operator/converge.ts',
-  'operator/tasks.ts',
+  'model/converge.ts',
+  'model/tasks.ts',
   'server/probe-responses.ts',
   'values/apply-patch.ts',
   'values/config-map-content.ts',
@@ -55,7 +55,7 @@ test('the built-in jq engine is loaded by its own process and not by the daemon'
   const all = importsOfProject(sourcesOfProject());
   const isLoadedBy = (program: string): boolean => loadedBy(program, all).has('../packages/jq/src/jq.ts');
   expect([isLoadedBy('main.ts'), isLoadedBy('daemon.ts')]).toEqual([false, false]);
-  expect(isLoadedBy('lib/jq-builtin-main.ts')).toBe(true);
+  expect(isLoadedBy('jq-builtin-main.ts')).toBe(true);
 });
 
 test('the page is loaded only where it is wanted', () => {
@@ -64,7 +64,7 @@ test('the page is loaded only where it is wanted', () => {
   );
   expect(loaders.map(({ from, to }) => `${from} > ${to}`)).toEqual([
     'app/start.ts > ui/page.ts',
-    'cli/print-page-address.ts > ui/address-file.ts',
+    'cli/daemon/print-page-address.ts > ui/address-file.ts',
   ]);
   expect(
     imports
@@ -88,7 +88,9 @@ test('libraries for traces are loaded by one file, which is loaded only when tra
 
 test('every room of src/ is in the map', () => {
   const names = ROOMS.map(({ name }) => name);
-  expect([...new Set([...files.keys()].map(roomOf))].filter((room) => !names.includes(room))).toEqual([]);
+  expect(
+    [...new Set([...files.keys()].map(roomOf))].filter((room) => room !== undefined && !names.includes(room)),
+  ).toEqual([]);
 });
 
 test('the pages for contributors name every room, from the top to the bottom of the map', () => {
@@ -97,7 +99,7 @@ test('the pages for contributors name every room, from the top to the bottom of 
     readFileSync(join(projectRoot, page), 'utf8'),
   );
   const [, chain = ''] = /imports point down only:\n([^.]+)\./.exec(contributing) ?? [];
-  expect([...chain.matchAll(/`([a-z]+)`/g)].map(([, name]) => name)).toEqual(names);
+  expect([...chain.matchAll(/`([a-z-]+)`/g)].map(([, name]) => name)).toEqual(names);
   const [, rooms = ''] = /^## Rooms\n([^]+?)^`packages\/`/m.exec(architecture) ?? [];
   const rows = [...rooms.matchAll(/^\| (`.+?`) \|/gm)].flatMap(([, cell = '']) => cell.split(', '));
   expect(rows).toEqual(names.map((name) => `\`${name}\``));
@@ -125,7 +127,6 @@ test('no two files of src and packages have one name, but for entry points of pa
     'launcher-main.ts',
     'module-lint.ts',
     'sdk.ts',
-    'test-hook.ts',
   ]);
 });
 
@@ -149,7 +150,7 @@ test('pure files exist and load nothing with effects', () => {
 
 test.each([
   ['metrics/a.ts', "import { run } from '../hooks/run-hook.ts';", 'imports point down the map'],
-  ['lib/a.ts', "import type { Task } from '../operator/tasks.ts';", 'imports point down the map'],
+  ['queues/a.ts', "import type { Hook } from '../hook-runs/a.ts';", 'imports point down the map'],
   ['events/a.ts', "import { Hook } from '../hooks/hook.ts';", 'events/ may import types only from hooks/'],
   ['status/a.ts', "export { merge } from '../values/values-store.ts';", 'status/ may not import values/'],
   [
@@ -159,26 +160,21 @@ test.each([
   ],
   [
     'values/a.ts',
-    "import { createHelmDriver } from '@addon-operator/helm-releases/helm-driver';",
-    '@addon-operator/helm-releases may be imported only in app/, plan/',
+    "import { createHelmDriver } from '../releases/helm-driver.ts';",
+    'imports point down the map',
   ],
   ['values/a.ts', "import {\n  a,\n  b,\n} from '../rubbish/b.ts';", 'there is no room rubbish'],
   ['values/a.ts', "import { x } from '../../test/support/x.ts';", 'it is outside of src/'],
   ['hooks/a.ts', "import { Registry } from 'prom-client';", 'prom-client may be imported only in metrics/'],
   [
     'metrics/a.ts',
-    "import { HttpKubeClient } from '@addon-operator/kube-client/http-kube-client';",
-    '@addon-operator/kube-client may be imported only in cli/, app/',
-  ],
-  [
-    'metrics/a.ts',
     "import { block } from '@addon-operator/sdk';",
-    '@addon-operator/sdk may be imported only in hooks/',
+    '@addon-operator/sdk may be imported only in plan/, tools/',
   ],
   [
     'values/a.ts',
     "import { TaskQueue } from '@addon-operator/task-queue';",
-    '@addon-operator/task-queue may be imported only in app/, devkit/, operator/',
+    '@addon-operator/task-queue may be imported only in devkit/, app/, operator/',
   ],
   [
     'metrics/a.ts',
@@ -200,12 +196,7 @@ test.each([
     "import { WorkerPools } from '@addon-operator/script-threads/worker-pools';",
     '@addon-operator/script-threads may be imported only in extensions/',
   ],
-  [
-    'modules/a.ts',
-    "import { pinnedHelm } from '@addon-operator/pinned-tools';",
-    '@addon-operator/pinned-tools may be imported only in cli/',
-  ],
-  ['hooks/a.ts', "import { block } from '../sdk/sdk.ts';", 'hooks/ may not import sdk/'],
+  ['hooks/a.ts', "import { block } from '../sdk.ts';", 'an entry point only leads to a package'],
   ['server/a.ts', "import { startUi } from '../ui/start-ui.ts';", 'imports point down the map'],
   ['ui/a.ts', "import type { Task } from '../operator/tasks.ts';", 'ui/ may not import operator/'],
 ])('a planted violation is reported: %s, %s', (file, source, problem) => {
@@ -216,7 +207,7 @@ test('imports that the map allows are not reported', () => {
   const allowed = new Map([
     ['main.ts', "import { start } from './cli/start.ts';\n// import { a } from '../rubbish/a.ts';"],
     ['events/a.ts', "import type { Hook } from '../hooks/hook.ts';\nimport { b } from './b.ts';"],
-    ['settings/a.ts', "import { ownProgram } from '../lib/own-code.ts';\nimport pLimit from 'p-limit';"],
+    ['settings/a.ts', "import { ownProgram } from '../own-code.ts';\nimport pLimit from 'p-limit';"],
     ['metrics/a.ts', "import { Registry } from 'prom-client';"],
   ]);
   expect(roomViolations(importsOf(allowed))).toEqual([]);

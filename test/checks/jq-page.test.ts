@@ -19,7 +19,7 @@ test('docs/jq.md ends with the table of differences that is tested', () => {
 });
 
 test('docs/jq.md quotes the messages of the built-in engine', async () => {
-  const builtinProgram = fileURLToPath(ownProgram('lib/jq-builtin-main'));
+  const builtinProgram = fileURLToPath(ownProgram('jq-builtin-main'));
   const log = silentLogger;
   const selection = { jqPath: 'builtin', builtinProgram, pathVariable: '', log, clock: new FakeClock() };
   const engine = await selectJqEngine(selection, never);

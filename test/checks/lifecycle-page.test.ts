@@ -26,6 +26,6 @@ test('every trigger on that page exists in the sources', () => {
     ([, name = '']) => name,
   );
   expect(triggers).toContain('Kubernetes-Change-ModuleValues');
-  const sources = sourcesIn('src/operator') + sourcesIn('src/app');
+  const sources = sourcesIn('src');
   expect(triggers.filter((name) => !sources.includes(`'${name}'`))).toEqual([]);
 });

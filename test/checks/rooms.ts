@@ -2,7 +2,7 @@ import { type Import, loadedBy } from './import-graph.ts';
 
 interface Room {
   readonly name: string;
-  /** Rooms it may import besides `lib`; `*` means every room after it in the table. */
+  /** Rooms it may import; `*` means every room after it in the table. */
   readonly may: readonly string[] | '*';
   /** Rooms of which it may import types, so that nothing of them is loaded. */
   readonly mayTypesOf?: readonly string[];
@@ -17,74 +17,74 @@ export const ROOMS: readonly Room[] = [
   { name: 'webhooks', may: '*' },
   { name: 'leader', may: [], mayTypesOf: ['status', 'metrics', 'settings'] },
   { name: 'ui', may: ['server'], mayTypesOf: ['settings', 'status'] },
-  { name: 'server', may: ['status', 'metrics'], mayTypesOf: ['settings', 'journal'] },
+  { name: 'server', may: ['status', 'metrics'], mayTypesOf: ['settings', 'journal', 'recordings'] },
+  { name: 'tools', may: ['hook-config'] },
   { name: 'operator', may: '*' },
-  { name: 'extensions', may: ['modules', 'hooks', 'values'] },
+  { name: 'requests', may: '*' },
+  { name: 'views', may: '*' },
+  { name: 'reconcile', may: '*' },
+  { name: 'hook-runs', may: '*' },
+  { name: 'queues', may: '*' },
+  { name: 'model', may: '*' },
+  { name: 'extensions', may: ['authorization', 'modules', 'hooks'], mayTypesOf: ['releases'] },
   { name: 'status', may: ['modules'], mayTypesOf: ['journal'] },
   { name: 'journal', may: [] },
-  { name: 'events', may: [], mayTypesOf: ['hooks'] },
-  { name: 'modules', may: ['hooks', 'values'] },
-  { name: 'hooks', may: ['values'], mayTypesOf: ['metrics'] },
+  { name: 'events', may: [], mayTypesOf: ['hooks', 'hook-config'] },
+  { name: 'modules', may: ['releases', 'values'], mayTypesOf: ['authorization', 'hooks', 'hook-config'] },
+  { name: 'releases', may: [] },
+  { name: 'authorization', may: [] },
+  { name: 'recordings', may: [] },
+  { name: 'hooks', may: ['hook-config', 'values', 'metrics'] },
+  { name: 'hook-config', may: [] },
   { name: 'values', may: [] },
   { name: 'metrics', may: [] },
   { name: 'settings', may: [] },
-  { name: 'sdk', may: [] },
-  { name: 'lib', may: [] },
 ];
+
+/** Programs and entry points, which lie beside the rooms: they only lead to a package. */
+const ENTRIES = ['sdk.ts', 'sdk-testing.ts', 'launcher-main.ts', 'jq-builtin-main.ts'];
+
+/** Where the programs lie: every room may know that. */
+const OWN_CODE = 'own-code.ts';
 
 /**
  * The rooms that may import a package: mostly one, so that the package can be replaced there. None: it is imported in
  * packages only.
  */
 const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
-  '@addon-operator/jq': ['app', 'operator', 'events', 'lib'],
-  '@addon-operator/kube-client': [
+  '@addon-operator/jq': ['operator', 'hook-runs', 'events'],
+  '@addon-operator/kube-sandbox': ['cli'],
+  '@addon-operator/process': [
     'cli',
     'app',
-    'devkit',
-    'plan',
-    'webhooks',
     'leader',
     'operator',
-    'extensions',
-    'status',
-    'events',
+    'hook-runs',
     'modules',
+    'releases',
+    'authorization',
     'hooks',
-    'values',
   ],
-  '@addon-operator/kube-sandbox': ['cli'],
-  '@addon-operator/process': ['cli', 'app', 'leader', 'operator', 'modules', 'hooks', 'jq', 'lib'],
-  '@addon-operator/yaml': ['cli', 'app', 'devkit', 'plan', 'operator', 'modules', 'values'],
-  '@addon-operator/crypto': ['cli', 'webhooks'],
-  '@addon-operator/crontab': ['operator', 'events'],
-  '@addon-operator/task-queue': ['app', 'devkit', 'operator'],
-  '@addon-operator/metrics': ['cli', 'app', 'devkit', 'server', 'operator', 'hooks', 'metrics'],
-  '@addon-operator/hook-config': [
-    'cli',
+  '@addon-operator/crypto': ['cli', 'webhooks', 'authorization'],
+  '@addon-operator/crontab': ['tools', 'views', 'reconcile', 'hook-runs'],
+  '@addon-operator/task-queue': [
     'devkit',
-    'plan',
-    'webhooks',
+    'app',
     'operator',
-    'events',
-    'modules',
-    'hooks',
+    'requests',
+    'views',
+    'reconcile',
+    'hook-runs',
+    'queues',
+    'model',
   ],
-  '@addon-operator/module-authorization': ['cli', 'operator', 'extensions', 'modules'],
-  '@addon-operator/helm': ['app', 'devkit', 'plan', 'operator', 'extensions'],
-  '@addon-operator/helm-releases': ['app', 'plan', 'operator', 'extensions', 'modules'],
+  '@addon-operator/helm': ['devkit', 'app', 'plan', 'tools', 'operator', 'model', 'extensions', 'releases'],
   '@addon-operator/value-schemas': ['devkit', 'modules', 'values'],
-  '@addon-operator/module-lint': ['cli', 'devkit'],
-  '@addon-operator/doctor': ['cli', 'devkit'],
-  '@addon-operator/hook-recordings': ['cli', 'app', 'devkit', 'server', 'operator', 'hooks'],
-  '@addon-operator/scaffold': ['cli'],
-  '@addon-operator/hook-test': ['cli', 'devkit'],
   '@addon-operator/http-server': ['cli', 'webhooks', 'leader', 'ui', 'server'],
   '@addon-operator/tracing': ['app'],
-  '@addon-operator/pinned-tools': ['cli', 'app'],
   '@addon-operator/script-threads': ['extensions', 'hooks'],
-  '@addon-operator/logging': ['cli', 'app', 'devkit', 'server', 'operator', 'settings'],
-  '@addon-operator/sdk': ['hooks', 'extensions', 'operator', 'plan', 'sdk'],
+  '@addon-operator/logging': ['cli', 'devkit', 'app', 'server', 'operator', 'hook-runs', 'settings'],
+  '@addon-operator/sdk': ['plan', 'tools', 'reconcile', 'hook-runs', 'extensions', 'hooks', 'hook-config'],
   commander: ['cli'],
   '@opentelemetry/api': [],
   '@opentelemetry/exporter-trace-otlp-http': [],
@@ -97,6 +97,7 @@ const HARMLESS = [
   '@addon-operator/json',
   '@addon-operator/json/pointer',
   '@addon-operator/json/similar-word',
+  '@addon-operator/json/unknown-keys',
   '@addon-operator/sdk',
   '@addon-operator/sdk/host',
   'ajv',
@@ -109,8 +110,12 @@ const HARMLESS = [
   're2js',
 ];
 
-/** The room a file of src/ belongs to: `main.ts` is of `cli`, `daemon.ts` of `app`, `settings.ts` of `settings`. */
-export function roomOf(file: string): string {
+/**
+ * The room that a file of src/ belongs to: `main.ts` is of `cli`, `daemon.ts` of `app`, `settings.ts` of `settings`;
+ * undefined for entry points, which belong to none.
+ */
+export function roomOf(file: string): string | undefined {
+  if (ENTRIES.includes(file) || file === OWN_CODE) return undefined;
   const first = file.split('/')[0] ?? file;
   if (first === 'main.ts') return 'cli';
   return first === 'daemon.ts' ? 'app' : first.replace(/\.ts$/, '');
@@ -127,12 +132,14 @@ export function roomViolations(imports: readonly Import[]): string[] {
 function ownProblem({ from, to, isTypeOnly }: Import): string | undefined {
   if (to.startsWith('../')) return 'it is outside of src/';
   const [room, other] = [roomOf(from), roomOf(to)];
+  if (to === OWN_CODE) return undefined;
+  if (room === undefined || other === undefined) return 'an entry point only leads to a package';
   const index = ROOMS.findIndex(({ name }) => name === room);
   const entry = ROOMS[index];
   const otherIndex = ROOMS.findIndex(({ name }) => name === other);
   if (entry === undefined) return `there is no room ${room}`;
   if (otherIndex === -1) return `there is no room ${other}`;
-  if (room === other || (other === 'lib' && index < otherIndex)) return undefined;
+  if (room === other) return undefined;
   if (otherIndex < index) return 'imports point down the map';
   if (entry.may === '*' || entry.may.includes(other)) return undefined;
   if (entry.mayTypesOf?.includes(other) !== true) return `${room}/ may not import ${other}/`;
@@ -141,9 +148,10 @@ function ownProblem({ from, to, isTypeOnly }: Import): string | undefined {
 
 function adapterProblem({ from, to }: Import): string | undefined {
   const entry = Object.entries(ADAPTERS).find(([name]) => to === name || to.startsWith(`${name}/`));
-  if (entry === undefined || entry[1].includes(roomOf(from))) return undefined;
+  const room = roomOf(from);
+  if (entry === undefined || room === undefined || entry[1].includes(room)) return undefined;
   if (entry[1].length === 0) return `${entry[0]} may be imported only in packages/`;
-  return `${entry[0]} may be imported only in ${entry[1].map((room) => `${room}/`).join(', ')}`;
+  return `${entry[0]} may be imported only in ${entry[1].map((name) => `${name}/`).join(', ')}`;
 }
 
 /** One sentence for each thing with effects that a pure file would load, directly or through other files. */

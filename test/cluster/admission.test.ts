@@ -1,11 +1,11 @@
 import { rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { pinnedKubectl } from '@addon-operator/pinned-tools';
-import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
 import { execa } from 'execa';
 import { beforeAll, expect, test } from 'vitest';
 import { SETTINGS } from '../../src/settings.ts';
+import { cacheDirectory } from '../../src/tools/pinned-tools/cache-directory.ts';
+import { pinnedKubectl } from '../../src/tools/pinned-tools/pinned-tools.ts';
 import {
   CHECKER,
   create,

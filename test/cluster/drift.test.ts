@@ -1,6 +1,6 @@
-import type { DriftMode } from '@addon-operator/helm-releases/drift/drift-policy';
-import type { HelmDriver } from '@addon-operator/helm-releases/helm-driver';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { DriftMode } from '../../src/releases/drift/drift-policy.ts';
+import type { HelmDriver } from '../../src/releases/helm-driver.ts';
 import { CapturedLog } from '../support/captured-log.ts';
 import {
   describeCluster,

@@ -1,5 +1,5 @@
-import type { HelmDriver } from '@addon-operator/helm-releases/helm-driver';
 import { expect, test, vi } from 'vitest';
+import type { HelmDriver } from '../../src/releases/helm-driver.ts';
 import { rejection } from '../support/rejection.ts';
 import { describeHelm } from './helm-suite.ts';
 import { HANGING_HOOK } from './helm-templates.ts';

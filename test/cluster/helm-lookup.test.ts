@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ReleaseSteps } from '@addon-operator/helm-releases/release-steps';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
+import type { ReleaseSteps } from '../../src/releases/release-steps.ts';
 import { describeHelm } from './helm-suite.ts';
 
 const signal = new AbortController().signal;

@@ -10,8 +10,8 @@ import {
   uninstallRecovery,
 } from '@addon-operator/helm/recovery-table';
 import { encodeRelease } from '@addon-operator/helm/release-record';
-import type { HelmDriver } from '@addon-operator/helm-releases/helm-driver';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { HelmDriver } from '../../src/releases/helm-driver.ts';
 import { CapturedLog } from '../support/captured-log.ts';
 import {
   describeCluster,

@@ -1,6 +1,6 @@
-import type { DeployResult } from '@addon-operator/helm-releases/deploy';
-import type { HelmDriver } from '@addon-operator/helm-releases/helm-driver';
 import { afterEach, beforeEach, expect, vi } from 'vitest';
+import type { DeployResult } from '../../src/releases/deploy.ts';
+import type { HelmDriver } from '../../src/releases/helm-driver.ts';
 import {
   describeCluster,
   describeEachHelm,

@@ -1,6 +1,6 @@
-import type { UninstallSteps } from '@addon-operator/helm-releases/release-steps';
 import { metadataOf } from '@addon-operator/kube-client/kube-client';
 import { expect, test, vi } from 'vitest';
+import type { UninstallSteps } from '../../src/releases/release-steps.ts';
 import { rejection } from '../support/rejection.ts';
 import { describeHelm } from './helm-suite.ts';
 import { HANGING_HOOK } from './helm-templates.ts';

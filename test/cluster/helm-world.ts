@@ -5,12 +5,6 @@ import { systemClock } from '@addon-operator/base/clock';
 import { silentLogger } from '@addon-operator/base/log';
 import { NO_SPAN } from '@addon-operator/base/trace';
 import { findHelm } from '@addon-operator/helm/find-helm';
-import type { HelmOperation } from '@addon-operator/helm-releases/driver-context';
-import {
-  createHelmDriver,
-  type HelmDriver,
-  type HelmDriverOptions,
-} from '@addon-operator/helm-releases/helm-driver';
 import { CredentialStore } from '@addon-operator/kube-client/credentials';
 import { Discovery } from '@addon-operator/kube-client/discovery';
 import { HttpKubeClient } from '@addon-operator/kube-client/http-kube-client';
@@ -21,6 +15,8 @@ import type { ProcessRunner } from '@addon-operator/process/process-runner';
 import { parseYaml } from '@addon-operator/yaml';
 import { execa, type ResultPromise } from 'execa';
 import { afterAll, beforeAll } from 'vitest';
+import type { HelmOperation } from '../../src/releases/driver-context.ts';
+import { createHelmDriver, type HelmDriver, type HelmDriverOptions } from '../../src/releases/helm-driver.ts';
 import { ApiProbe } from '../support/control-plane/api-probe.ts';
 import type { Cluster } from '../support/control-plane/global-setup.ts';
 import { JumpClock } from '../support/jump-clock.ts';

@@ -1,5 +1,5 @@
-import type { HelmDriver } from '@addon-operator/helm-releases/helm-driver';
 import { expect, test } from 'vitest';
+import type { HelmDriver } from '../../src/releases/helm-driver.ts';
 import { HELM_VERSIONS } from '../support/control-plane/programs.ts';
 import { describeHelm } from './helm-suite.ts';
 import { CONFIG_MAP, SERVICE } from './helm-templates.ts';

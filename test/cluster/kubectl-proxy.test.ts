@@ -1,7 +1,7 @@
 import { homedir, networkInterfaces } from 'node:os';
-import { pinnedKubectl } from '@addon-operator/pinned-tools';
-import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
 import { expect, test } from 'vitest';
+import { cacheDirectory } from '../../src/tools/pinned-tools/cache-directory.ts';
+import { pinnedKubectl } from '../../src/tools/pinned-tools/pinned-tools.ts';
 import { controlPlaneBackend } from '../support/backends.ts';
 import { NO_BROWSER, openPage } from '../support/browser/browser-suite.ts';
 import { PageProxy } from '../support/browser/page-proxy.ts';

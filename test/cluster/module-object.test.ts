@@ -1,8 +1,8 @@
 import { homedir } from 'node:os';
-import { pinnedKubectl } from '@addon-operator/pinned-tools';
-import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
 import { execa } from 'execa';
 import { expect, test, vi } from 'vitest';
+import { cacheDirectory } from '../../src/tools/pinned-tools/cache-directory.ts';
+import { pinnedKubectl } from '../../src/tools/pinned-tools/pinned-tools.ts';
 import { controlPlaneBackend } from '../support/backends.ts';
 import { describeCluster } from '../support/control-plane/cluster-suite.ts';
 import { kstatusOf, kstatusProblems, type ReadObject } from '../support/kstatus.ts';

@@ -34,7 +34,7 @@ describeCluster('object patches', (cluster) => {
     jq = await selectJqEngine(
       {
         jqPath: 'builtin',
-        builtinProgram: fileURLToPath(ownProgram('lib/jq-builtin-main')),
+        builtinProgram: fileURLToPath(ownProgram('jq-builtin-main')),
         pathVariable: '',
         log: silentLogger,
         clock: systemClock,

@@ -1,13 +1,9 @@
 import { OperatorError } from '@addon-operator/base/errors';
-import type { DeployResult } from '@addon-operator/helm-releases/deploy';
-import type { HelmDriver } from '@addon-operator/helm-releases/helm-driver';
-import type {
-  AppliedRelease,
-  ReleaseSteps,
-  UninstallSteps,
-} from '@addon-operator/helm-releases/release-steps';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { DeployResult } from '../../src/releases/deploy.ts';
+import type { HelmDriver } from '../../src/releases/helm-driver.ts';
+import type { AppliedRelease, ReleaseSteps, UninstallSteps } from '../../src/releases/release-steps.ts';
 import {
   describeCluster,
   describeEachHelm,

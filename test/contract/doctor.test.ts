@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { systemClock } from '@addon-operator/base/clock';
-import { tarEntries } from '@addon-operator/base/tar';
+import { tarEntries } from '@addon-operator/files/tar';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.ts';
 import { type SandboxBackend, sandboxBackend } from '../support/backends.ts';

@@ -2,11 +2,11 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { systemClock } from '@addon-operator/base/clock';
-import { pinnedKubectl } from '@addon-operator/pinned-tools';
-import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
 import { execa } from 'execa';
 import { expect, onTestFinished, type TestContext, test } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.ts';
+import { cacheDirectory } from '../../src/tools/pinned-tools/cache-directory.ts';
+import { pinnedKubectl } from '../../src/tools/pinned-tools/pinned-tools.ts';
 import { projectRoot } from '../checks/checkout.ts';
 import { requireTools } from '../examples/catalogue/catalogue-world.ts';
 import { freePorts } from '../support/control-plane/free-ports.ts';

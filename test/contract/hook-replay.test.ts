@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { systemClock } from '@addon-operator/base/clock';
-import type { Recording } from '@addon-operator/hook-recordings';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.ts';
+import type { Recording } from '../../src/recordings/hook-recordings.ts';
 import { shHook, writeTree } from '../support/world-files.ts';
 
 const WAIT = { timeout: 60_000, interval: 20 };

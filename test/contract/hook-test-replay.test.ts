@@ -1,8 +1,8 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Recording } from '@addon-operator/hook-recordings';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Recording } from '../../src/recordings/hook-recordings.ts';
 import { runHookTest } from '../support/hook-test-command.ts';
 import { type FileTree, shHook, writeTree } from '../support/world-files.ts';
 

@@ -1,12 +1,12 @@
 import { systemClock } from '@addon-operator/base/clock';
 import type { Command } from 'commander';
 import { expect, test, vi } from 'vitest';
-import { paintFor } from '../../src/cli/paint.ts';
-import { progressOf } from '../../src/cli/progress-event.ts';
-import { lineOf } from '../../src/cli/progress-line.ts';
-import { NO_PROGRESS } from '../../src/cli/progress-state.ts';
+import { paintFor } from '../../src/cli/output/paint.ts';
+import { terminalLines } from '../../src/cli/output/terminal-log.ts';
 import { createProgram, runCli } from '../../src/cli/run-cli.ts';
-import { terminalLines } from '../../src/cli/terminal-log.ts';
+import { progressOf } from '../../src/cli/sandbox/progress-event.ts';
+import { lineOf } from '../../src/cli/sandbox/progress-line.ts';
+import { NO_PROGRESS } from '../../src/cli/sandbox/progress-state.ts';
 import { sandboxBackend } from '../support/backends.ts';
 import { World } from '../support/world.ts';
 import { shHook } from '../support/world-files.ts';

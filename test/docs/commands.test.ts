@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
-import { pinnedHelm, pinnedKubectl } from '@addon-operator/pinned-tools';
-import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { cacheDirectory } from '../../src/tools/pinned-tools/cache-directory.ts';
+import { pinnedHelm, pinnedKubectl } from '../../src/tools/pinned-tools/pinned-tools.ts';
 import { COMMAND_SCENARIOS } from './command-scenarios.ts';
 import type { TerminalPrograms } from './terminal.ts';
 

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { pinnedHelm, pinnedKubectl } from '@addon-operator/pinned-tools';
-import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { cacheDirectory } from '../../src/tools/pinned-tools/cache-directory.ts';
+import { pinnedHelm, pinnedKubectl } from '../../src/tools/pinned-tools/pinned-tools.ts';
 import { projectRoot } from '../checks/checkout.ts';
 import { hasGo } from '../support/control-plane/go-programs.ts';
 import { commandBlocksOf } from './command-blocks.ts';

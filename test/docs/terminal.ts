@@ -1,9 +1,9 @@
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
 import { execa } from 'execa';
 import { expect, onTestFinished, vi } from 'vitest';
+import { cacheDirectory } from '../../src/tools/pinned-tools/cache-directory.ts';
 import { projectRoot } from '../checks/checkout.ts';
 import { GO_SETTINGS } from '../support/go-settings.ts';
 import { StartedCommand } from '../support/started-command.ts';

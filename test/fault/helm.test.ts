@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DeployResult } from '@addon-operator/helm-releases/deploy';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { DeployResult } from '../../src/releases/deploy.ts';
 import { HelmWorld, shareHelmTools } from '../cluster/helm-world.ts';
 import { CapturedLog } from '../support/captured-log.ts';
 import { describeCluster, helmPath, lacksHelm } from '../support/control-plane/cluster-suite.ts';

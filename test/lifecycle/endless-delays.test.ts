@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { LONGEST_DELAY_MS } from '@addon-operator/base/bounded-time';
+import { LONGEST_DELAY_MS } from '@addon-operator/concurrency/bounded-time';
 import { describe, expect, test } from 'vitest';
 import { host } from '../support/extension-world.ts';
 import { describeApiIndependent } from '../support/lifecycle-suite.ts';

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
-import { pinnedHelm } from '@addon-operator/pinned-tools';
-import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
 import { expect, test } from 'vitest';
+import { cacheDirectory } from '../../src/tools/pinned-tools/cache-directory.ts';
+import { pinnedHelm } from '../../src/tools/pinned-tools/pinned-tools.ts';
 import { describeLifecycle } from '../support/lifecycle-suite.ts';
 import { type Backend, World } from '../support/world.ts';
 import { type FileTree, under } from '../support/world-files.ts';

@@ -1,9 +1,9 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '@addon-operator/base/clock';
-import { readRecording } from '@addon-operator/hook-recordings';
 import { describe, expect, test, vi } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.ts';
+import { readRecording } from '../../src/recordings/hook-recordings.ts';
 import { describeApiIndependent } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { type CommandResult, runInWorld } from '../support/world-command.ts';

@@ -1,12 +1,12 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pinnedHelm } from '@addon-operator/pinned-tools';
-import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findEngine, runEngine } from '../../release/engine.ts';
 import { type Published, publish, pushChart } from '../../release/publish.ts';
+import { cacheDirectory } from '../../src/tools/pinned-tools/cache-directory.ts';
+import { pinnedHelm } from '../../src/tools/pinned-tools/pinned-tools.ts';
 import { furtherNode } from '../support/api-independent.ts';
 import { describeImage } from '../support/image/image-suite.ts';
 import { describeNode } from '../support/node/node-suite.ts';

@@ -1,13 +1,13 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PINNED_HELM_VERSIONS, PINNED_KUBECTL_VERSION } from '@addon-operator/pinned-tools';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { type BuiltImage, buildImage, revision } from '../../release/build-image.ts';
 import { runEngine } from '../../release/engine.ts';
 import { imageId } from '../../release/last-build.ts';
 import { LOCAL_BASES } from '../../release/local-bases.ts';
+import { PINNED_HELM_VERSIONS, PINNED_KUBECTL_VERSION } from '../../src/tools/pinned-tools/pinned-tools.ts';
 import { furtherNode } from '../support/api-independent.ts';
 import { ImageContainer } from '../support/image/image-container.ts';
 import { describeImage } from '../support/image/image-suite.ts';

@@ -1,9 +1,9 @@
 import { cp, mkdtemp } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { pinnedKubectl } from '@addon-operator/pinned-tools';
-import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
 import { expect, test } from 'vitest';
+import { cacheDirectory } from '../../src/tools/pinned-tools/cache-directory.ts';
+import { pinnedKubectl } from '../../src/tools/pinned-tools/pinned-tools.ts';
 import { Terminal } from '../docs/terminal.ts';
 import { POD_COMMANDS } from '../docs/tours/pods.ts';
 import { describeNode } from '../support/node/node-suite.ts';

@@ -1,10 +1,10 @@
-import type { KubernetesEvent, SnapshotItem } from '@addon-operator/hook-config/kubernetes-binding';
 import { EventGate, type EventGateOptions } from '../../src/events/kubernetes/event-gate.ts';
 import { type BindingHealth, type Monitor, UNKNOWN_HEALTH } from '../../src/events/kubernetes/monitor.ts';
 import {
   OperationCounter,
   type SnapshotOperations,
 } from '../../src/events/kubernetes/snapshot-operations.ts';
+import type { KubernetesEvent, SnapshotItem } from '../../src/hook-config/kubernetes-binding.ts';
 
 /** A monitor whose objects and events a test makes up. */
 export class FakeMonitor implements Monitor {

@@ -1,7 +1,7 @@
 import { hasCode } from '@addon-operator/base/errors';
 import { parseCrontab } from '@addon-operator/crontab';
-import type { HookConfig, HookScope } from '@addon-operator/hook-config/hook-config';
-import { HookConfigParser } from '@addon-operator/hook-config/parse-hook-config';
+import type { HookConfig, HookScope } from '../../src/hook-config/hook-config.ts';
+import { HookConfigParser } from '../../src/hook-config/parse-hook-config.ts';
 
 const parser = new HookConfigParser({
   crontab: (expression) => {

@@ -1,11 +1,11 @@
 import type { Clock, SteadyClock } from '@addon-operator/base/clock';
-import { Redactor } from '@addon-operator/base/redactor';
 import type { Tracer } from '@addon-operator/base/trace';
-import { Recorder } from '@addon-operator/hook-recordings/recorder';
+import { Redactor } from '@addon-operator/masking/redactor';
 import type { TaskQueueOptions } from '@addon-operator/task-queue';
 import { eventIds, withOrigin } from '../../src/model/task-origin.ts';
 import type { Task } from '../../src/model/tasks.ts';
 import { eventFactsOf, TaskTraces } from '../../src/queues/task-traces.ts';
+import { Recorder } from '../../src/recordings/recorder.ts';
 
 /** Of the operator in the lab. */
 export const BOOT_ID = 'lab';

@@ -1,6 +1,5 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import { silentLogger } from '@addon-operator/base/log';
-import type { KubernetesBindingSpec, SnapshotItem } from '@addon-operator/hook-config/kubernetes-binding';
 import { isObject } from '@addon-operator/json';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import {
@@ -9,6 +8,7 @@ import {
   type Monitor,
   type MonitorDeps,
 } from '../../src/events/kubernetes/monitor.ts';
+import type { KubernetesBindingSpec, SnapshotItem } from '../../src/hook-config/kubernetes-binding.ts';
 import { CONFIG_MAPS } from './fake-kube-api.ts';
 import { ReflectorLab } from './reflector-lab.ts';
 

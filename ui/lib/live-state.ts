@@ -1,4 +1,4 @@
-import type { StreamEvent } from '@addon-operator/base/event-stream';
+import type { StreamEvent } from '@addon-operator/http-server/event-stream';
 import type { HeadlineResponse, ModuleResponse, NextItem, QueueResponse, RunView } from './responses.ts';
 
 /** What the page knows from the stream. Maps are replaced when they change, never changed. */

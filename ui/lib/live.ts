@@ -1,4 +1,4 @@
-import { EventStreamParser, type StreamEvent } from '@addon-operator/base/event-stream';
+import { EventStreamParser, type StreamEvent } from '@addon-operator/http-server/event-stream';
 import { computed, signal } from '@preact/signals';
 import { ApiError, request } from './api.ts';
 import { noteServerTime } from './clock.ts';

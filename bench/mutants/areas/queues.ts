@@ -188,7 +188,7 @@ export const QUEUES: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'packages/base/src/backoff.ts',
+    file: 'packages/concurrency/src/backoff.ts',
     tests: ['packages/task-queue/src/task-queue.test.ts'],
     mutants: [
       {
@@ -245,7 +245,7 @@ export const QUEUES: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'packages/base/src/semaphore.ts',
+    file: 'packages/concurrency/src/semaphore.ts',
     mutants: [
       {
         find: '        this.#waiting.splice(this.#waiting.indexOf(onPlace), 1);\n',
@@ -265,7 +265,7 @@ export const QUEUES: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'packages/base/src/keyed-lock.ts',
+    file: 'packages/concurrency/src/keyed-lock.ts',
     mutants: [
       { find: '      await before;\n', replace: '', breaks: 'Two callers hold one lock.' },
       {

@@ -74,7 +74,7 @@ export const RELEASES: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'packages/helm-releases/src/release-action.ts',
+    file: 'src/releases/release-action.ts',
     mutants: [
       {
         find: 'if (desired.isForced === true) return',
@@ -109,7 +109,7 @@ export const RELEASES: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'packages/helm-releases/src/own-record.ts',
+    file: 'src/releases/own-record.ts',
     mutants: [
       {
         find: 'const MARGIN_MS = 60_000;',

@@ -3,7 +3,7 @@ import type { MutatedFile } from '../mutant.ts';
 /** Signed modules, and what is masked. */
 export const SECRETS: readonly MutatedFile[] = [
   {
-    file: 'packages/module-authorization/src/module-content.ts',
+    file: 'src/authorization/module-content.ts',
     mutants: [
       {
         find: 'if (paths.has(path)) throw',
@@ -44,7 +44,7 @@ export const SECRETS: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'packages/base/src/redactor.ts',
+    file: 'packages/masking/src/redactor.ts',
     mutants: [
       { find: '    this.#revision += 1;\n', replace: '', breaks: 'What was masked before is sent unmasked.' },
     ],

@@ -1,4 +1,4 @@
-import { cutMiddle } from './cut-middle.ts';
+import { cutMiddle } from '@addon-operator/strings/cut-middle';
 
 /** Every code an OperatorError can carry; `docs/errors.md` explains each of them. */
 export const ERROR_CODES = [

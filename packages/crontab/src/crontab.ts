@@ -1,5 +1,5 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
-import { parseGoDuration } from '@addon-operator/base/go-duration';
+import { parseGoDuration } from '@addon-operator/strings/go-duration';
 import { type CronFields, firstLocalMatch, parseCronFields } from './cron-fields.ts';
 
 /** When something is due. Times are epoch milliseconds, always whole seconds. */

@@ -1,6 +1,6 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
-import { jittered } from '@addon-operator/base/jitter';
 import type { Logger } from '@addon-operator/base/log';
+import { jittered } from '@addon-operator/concurrency/jitter';
 import type { ApiResource, KubeObject, ObjectMeta } from '@addon-operator/kube-client/kube-object';
 import type { ReflectorEvent, Selection, SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 

@@ -1,4 +1,4 @@
-import { formatGoDuration } from '@addon-operator/base/go-duration';
+import { formatGoDuration } from '@addon-operator/strings/go-duration';
 import { canTakeOwnership, type HelmBinary } from './find-helm.ts';
 
 interface ReleaseTarget {

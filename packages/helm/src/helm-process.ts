@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { roundedMs } from '@addon-operator/base/clock';
-import { cutMiddle } from '@addon-operator/base/cut-middle';
-import { formatGoDuration } from '@addon-operator/base/go-duration';
 import type { Logger } from '@addon-operator/base/log';
 import { type SpanContext, traceparentOf } from '@addon-operator/base/trace';
 import { killedBy } from '@addon-operator/process/process-failure';
 import type { ProcessRunner } from '@addon-operator/process/process-runner';
+import { cutMiddle } from '@addon-operator/strings/cut-middle';
+import { formatGoDuration } from '@addon-operator/strings/go-duration';
 import type { HelmBinary } from './find-helm.ts';
 import { redact } from './redact.ts';
 

@@ -1,4 +1,4 @@
-import { mapParallel } from '@addon-operator/base/map-parallel';
+import { mapParallel } from '@addon-operator/concurrency/map-parallel';
 import { fieldsOf } from '@addon-operator/json';
 import { ifAllowed, listMetadata } from '@addon-operator/kube-client/kube-client';
 import type { ManifestObject } from './manifest-object.ts';

@@ -1,7 +1,7 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
-import { Semaphore } from '@addon-operator/base/semaphore';
 import type { SpanContext } from '@addon-operator/base/trace';
+import { Semaphore } from '@addon-operator/concurrency/semaphore';
 import { canonicalJson } from '@addon-operator/json';
 import type { HelmOutcome } from './helm-process.ts';
 import type { Decide } from './render-gate.ts';

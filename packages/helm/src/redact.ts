@@ -1,4 +1,4 @@
-import { Redactor } from '@addon-operator/base/redactor';
+import { Redactor } from '@addon-operator/masking/redactor';
 
 const SENSITIVE_KEY = /pass|secret|token|credential|private|cert|auth|(?:^|[-_a-z])key$/i;
 /** `secretName: web-tls` says where a secret is, not what it is; messages need that. */

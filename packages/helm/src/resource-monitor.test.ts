@@ -1,7 +1,7 @@
-import { MonitorSet } from '@addon-operator/helm-releases/monitor-set';
 import { KubeApiError } from '@addon-operator/kube-client/kube-client';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { MonitorSet } from '../../../src/releases/monitor-set.ts';
 import { CapturedLog } from '../../../test/support/captured-log.ts';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import { ReleaseCluster } from '../../../test/support/release-cluster.ts';

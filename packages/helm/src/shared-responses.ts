@@ -1,5 +1,5 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
-import { resultOrAbort } from '@addon-operator/base/result-or-abort';
+import { resultOrAbort } from '@addon-operator/concurrency/result-or-abort';
 
 interface SharedResponse<Value> {
   readonly value: Promise<Value>;

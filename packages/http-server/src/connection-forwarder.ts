@@ -3,8 +3,8 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
-import { listening } from '@addon-operator/base/listening';
 import type { Logger } from '@addon-operator/base/log';
+import { listening } from './listening.ts';
 
 const MAX_CONNECTIONS = 2_048;
 /** The longest that an API server waits for a webhook. */

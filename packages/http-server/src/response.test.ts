@@ -1,5 +1,5 @@
-import { Redactor } from '@addon-operator/base/redactor';
 import { parseJson } from '@addon-operator/json';
+import { Redactor } from '@addon-operator/masking/redactor';
 import { expect, test } from 'vitest';
 import { dataResponse, redactedResponse, textResponse } from './response.ts';
 

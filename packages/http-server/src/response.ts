@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { errorText } from '@addon-operator/base/error-text';
 import { codeOf, type ErrorCode } from '@addon-operator/base/errors';
-import type { Redactor } from '@addon-operator/base/redactor';
 import { isObject, stringifyJson } from '@addon-operator/json';
+import type { Redactor } from '@addon-operator/masking/redactor';
 import { dump } from 'js-yaml';
 
 /** A complete HTTP response. */

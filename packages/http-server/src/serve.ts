@@ -1,9 +1,9 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { bodyOf, type HttpResponse, respond } from '@addon-operator/base/http-responses';
-import { listening } from '@addon-operator/base/listening';
 import type { Logger } from '@addon-operator/base/log';
 import { ERROR_CODE_HEADER } from './error-code-header.ts';
+import { bodyOf, type HttpResponse, respond } from './http-responses.ts';
+import { listening } from './listening.ts';
 import { errorResponse, type RouteResponse, type StreamSink } from './response.ts';
 
 export interface ServerRequest {

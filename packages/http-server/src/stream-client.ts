@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
-import { EventStreamParser } from '@addon-operator/base/event-stream';
 import { fieldsOf, parseJson, stringOf } from '@addon-operator/json';
+import { EventStreamParser } from './event-stream.ts';
 
 /** One server-sent event. */
 export interface StreamEvent {

@@ -4,11 +4,11 @@ import { createServer } from 'node:https';
 import type { Duplex } from 'node:stream';
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
-import { parseGoDuration } from '@addon-operator/base/go-duration';
-import { bodyOf, type HttpResponse, respond } from '@addon-operator/base/http-responses';
-import { listening } from '@addon-operator/base/listening';
 import type { Logger } from '@addon-operator/base/log';
+import { parseGoDuration } from '@addon-operator/strings/go-duration';
 import type { HeldPorts, TakenPort } from './connection-forwarder.ts';
+import { bodyOf, type HttpResponse, respond } from './http-responses.ts';
+import { listening } from './listening.ts';
 import type { WebhookCertificates } from './webhook-certificates.ts';
 
 /** A POST with a JSON body. */

@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { TokenBucket } from '@addon-operator/base/token-bucket';
+import { TokenBucket } from '@addon-operator/concurrency/token-bucket';
 import { expect, onTestFinished, test } from 'vitest';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import {

@@ -1,7 +1,7 @@
 import type { RequestOptions } from 'node:https';
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
-import { resultOrAbort } from '@addon-operator/base/result-or-abort';
+import { resultOrAbort } from '@addon-operator/concurrency/result-or-abort';
 import { isObject } from '@addon-operator/json';
 import type { PluginUser } from './cluster-access.ts';
 import type { Credentials, PluginCredentials } from './credentials.ts';

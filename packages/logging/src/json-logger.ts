@@ -2,8 +2,8 @@ import type { Clock } from '@addon-operator/base/clock';
 import { errorText } from '@addon-operator/base/error-text';
 import { OperatorError } from '@addon-operator/base/errors';
 import { DerivedLogger, type LogFields, type Logger, loggerOf } from '@addon-operator/base/log';
-import { formatLogLine } from '@addon-operator/base/log-text';
-import { rfc3339 } from '@addon-operator/base/rfc3339';
+import { rfc3339 } from '@addon-operator/strings/rfc3339';
+import { formatLogLine } from './log-text.ts';
 import { sourcePlaces } from './source-places.ts';
 
 const MS_PER_SECOND = 1_000;

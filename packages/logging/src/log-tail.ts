@@ -1,7 +1,7 @@
 import type { Clock } from '@addon-operator/base/clock';
 import { errorText } from '@addon-operator/base/error-text';
 import type { LogFields } from '@addon-operator/base/log';
-import { rfc3339 } from '@addon-operator/base/rfc3339';
+import { rfc3339 } from '@addon-operator/strings/rfc3339';
 import type { LogLevel } from './json-logger.ts';
 import type { LogRecord } from './observe-log.ts';
 

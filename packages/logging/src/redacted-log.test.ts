@@ -1,5 +1,5 @@
 import { OperatorError } from '@addon-operator/base/errors';
-import { Redactor } from '@addon-operator/base/redactor';
+import { Redactor } from '@addon-operator/masking/redactor';
 import { expect, test } from 'vitest';
 import { JumpClock } from '../../../test/support/jump-clock.ts';
 import { createLogger } from './json-logger.ts';

@@ -1,7 +1,7 @@
 import { errorText } from '@addon-operator/base/error-text';
 import { codeOf } from '@addon-operator/base/errors';
 import { type LogFields, type Logger, loggerOf } from '@addon-operator/base/log';
-import { Redactor } from '@addon-operator/base/redactor';
+import { Redactor } from '@addon-operator/masking/redactor';
 import { type RootLogger, rootOf } from './json-logger.ts';
 
 /** A host with a log that shows nothing which the redactor knows. */

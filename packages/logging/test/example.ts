@@ -1,11 +1,11 @@
 import { systemClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
-import { Redactor } from '@addon-operator/base/redactor';
 import { createLogger } from '@addon-operator/logging/json-logger';
 import { LogTail } from '@addon-operator/logging/log-tail';
 import { observeLog } from '@addon-operator/logging/observe-log';
 import { redactedLog } from '@addon-operator/logging/redacted-log';
 import { stdoutLogOutput } from '@addon-operator/logging/stdout-log-output';
+import { Redactor } from '@addon-operator/masking/redactor';
 
 const output = stdoutLogOutput(systemClock);
 const root = createLogger({ level: 'info', type: 'json', hasTime: false, clock: systemClock, output });

@@ -3,7 +3,7 @@ import { mkdtemp, rmdir, unlink } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { isMissingFile } from '@addon-operator/base/missing-file';
+import { isMissingFile } from '@addon-operator/files/missing-file';
 
 const READ_BYTES = 64 * 1024;
 const SOCKET = 'launcher.sock';

@@ -1,7 +1,7 @@
 import { type SteadyClock, systemClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import { resultOrAbort } from '@addon-operator/base/result-or-abort';
+import { resultOrAbort } from '@addon-operator/concurrency/result-or-abort';
 import { EscapedByRun, warnOfEscaped } from './escaped-processes.ts';
 import {
   type LauncherEnd,

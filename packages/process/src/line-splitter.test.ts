@@ -1,4 +1,4 @@
-import { Redactor } from '@addon-operator/base/redactor';
+import { Redactor } from '@addon-operator/masking/redactor';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { LineSplitter } from './line-splitter.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createConnection, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { listening } from '@addon-operator/base/listening';
+import { listening } from '@addon-operator/http-server/listening';
 import { expect, test } from 'vitest';
 import { peerUid } from './peer-uid.ts';
 

@@ -1,4 +1,4 @@
-import { headlineOf, linesBelow } from '@addon-operator/base/headline';
+import { headlineOf, linesBelow } from '@addon-operator/strings/headline';
 import { expect, test } from 'vitest';
 import { failureReason, killedReason, tellingLine } from './process-failure.ts';
 

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { withLinesBelow } from '@addon-operator/base/headline';
+import { withLinesBelow } from '@addon-operator/strings/headline';
 import type { ProcessOutcome, ProcessResult } from './process-runner.ts';
 
 /** A shell that ends because a program was killed exits with 128 and the number of the signal. */

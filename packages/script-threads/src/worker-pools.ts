@@ -1,6 +1,6 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
-import { Semaphore } from '@addon-operator/base/semaphore';
+import { Semaphore } from '@addon-operator/concurrency/semaphore';
 import type { RunDeadline } from '@addon-operator/process/run-deadline';
 import { HostProcess, type HostProcessOptions } from './host-process.ts';
 import type { WorkRequest } from './host-protocol.ts';

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { retryDelayMs } from '@addon-operator/base/backoff';
 import type { Clock } from '@addon-operator/base/clock';
 import { codeOf, type ErrorCode, type ErrorFacts, factsOf, messageOf } from '@addon-operator/base/errors';
+import { retryDelayMs } from '@addon-operator/concurrency/backoff';
 import { guarded, nothing, unchanged } from './guarded.ts';
 import type {
   Lane,

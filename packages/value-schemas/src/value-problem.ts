@@ -1,7 +1,7 @@
-import { cutMiddle } from '@addon-operator/base/cut-middle';
 import { isObject, type Json } from '@addon-operator/json';
 import { unescapeSegment } from '@addon-operator/json/pointer';
 import { didYouMean } from '@addon-operator/json/similar-word';
+import { cutMiddle } from '@addon-operator/strings/cut-middle';
 import type { ErrorObject } from 'ajv';
 
 const MAX_PATH_CHARACTERS = 400;

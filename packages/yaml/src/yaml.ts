@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { withoutByteOrderMark } from '@addon-operator/base/byte-order-mark';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { canonicalJson, isObject, isRawJson, type Json } from '@addon-operator/json';
 import { pathBeyond } from '@addon-operator/json/depth';
+import { withoutByteOrderMark } from '@addon-operator/strings/byte-order-mark';
 import { dump, type Event, parseEvents, YAMLException } from 'js-yaml';
 import { buildDocument } from './yaml-builder.ts';
 import { readFlowAtAnyColumn } from './yaml-flow-columns.ts';

@@ -1,7 +1,7 @@
 import { OperatorError } from '@addon-operator/base/errors';
-import type { ApiState } from '@addon-operator/hook-test';
 import { refusal } from '@addon-operator/kube-client/api-refusal';
 import type { KubeClient, KubeRequest } from '@addon-operator/kube-client/kube-client';
+import type { ApiState } from '../../tools/hook-test/hook-test.ts';
 
 const AWAY = 'the API server is down (step api)';
 const UNAVAILABLE = 503;

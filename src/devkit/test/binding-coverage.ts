@@ -1,5 +1,5 @@
-import type { HookConfig } from '@addon-operator/hook-config/hook-config';
 import { isObject } from '@addon-operator/json';
+import type { HookConfig } from '../../hook-config/hook-config.ts';
 import { fullName, type Hook } from '../../hooks/hook.ts';
 import { LIFECYCLE } from '../planned-runs.ts';
 

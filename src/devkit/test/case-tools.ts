@@ -1,7 +1,7 @@
-import type { ReplayedHook } from '@addon-operator/hook-recordings';
-import type { ApiState, ObjectOrFile, StepFacts } from '@addon-operator/hook-test';
 import type { NewObject } from '@addon-operator/kube-client/object-patch/patch-operation';
 import type { Hook } from '../../hooks/hook.ts';
+import type { ReplayedHook } from '../../recordings/hook-recordings.ts';
+import type { ApiState, ObjectOrFile, StepFacts } from '../../tools/hook-test/hook-test.ts';
 
 /** What a case has besides the hook. */
 export interface CaseTools {

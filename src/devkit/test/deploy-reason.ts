@@ -1,8 +1,8 @@
 import { OperatorError } from '@addon-operator/base/errors';
-import type { HookConfig } from '@addon-operator/hook-config/hook-config';
-import { DEPLOY_BINDINGS, type DeployStep } from '@addon-operator/hook-test';
 import { didYouMean } from '@addon-operator/json/similar-word';
+import type { HookConfig } from '../../hook-config/hook-config.ts';
 import type { DeployReason } from '../../hooks/binding-context.ts';
+import { DEPLOY_BINDINGS, type DeployStep } from '../../tools/hook-test/hook-test.ts';
 
 /**
  * Why a deploy hook is run, with the facts that a test names and plain ones for the others.

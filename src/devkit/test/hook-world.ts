@@ -1,19 +1,9 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
-import { parseGoDuration } from '@addon-operator/base/go-duration';
 import { silentLogger } from '@addon-operator/base/log';
-import type {
-  Action,
-  DeployStep,
-  ObjectName,
-  ReplayFacts,
-  StepFacts,
-  TestWorld,
-} from '@addon-operator/hook-test';
-import type { Activity } from '@addon-operator/hook-test/activity';
-import type { VirtualClock } from '@addon-operator/hook-test/virtual-clock';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-client';
 import { resourcePath } from '@addon-operator/kube-client/kube-object';
+import { parseGoDuration } from '@addon-operator/strings/go-duration';
 import type { TaskHandler } from '@addon-operator/task-queue';
 import { QueueSet } from '@addon-operator/task-queue/queue-set';
 import { doneWith, type HookRunParts, runHookTask } from '../../hook-runs/hook-run.ts';
@@ -25,6 +15,16 @@ import { ConvergeState } from '../../model/converge-state.ts';
 import { GlobalHooks } from '../../model/global-hooks.ts';
 import { hookTask, MAIN_QUEUE, type Task } from '../../model/tasks.ts';
 import { TaskRouter } from '../../queues/task-router.ts';
+import type { Activity } from '../../tools/hook-test/activity.ts';
+import type {
+  Action,
+  DeployStep,
+  ObjectName,
+  ReplayFacts,
+  StepFacts,
+  TestWorld,
+} from '../../tools/hook-test/hook-test.ts';
+import type { VirtualClock } from '../../tools/hook-test/virtual-clock.ts';
 import { visibleToGlobalHook, visibleToModule } from '../../values/visible-values.ts';
 import type { LoneHook } from '../lone-hook.ts';
 import { runOfBinding } from '../planned-runs.ts';

@@ -1,4 +1,10 @@
-import type { Action, ObjectName, ReplayFacts, StepFacts, TestWorld } from '@addon-operator/hook-test';
+import type {
+  Action,
+  ObjectName,
+  ReplayFacts,
+  StepFacts,
+  TestWorld,
+} from '../../tools/hook-test/hook-test.ts';
 import type { HookWorld } from './hook-world.ts';
 
 /** A hook in operation, and how that is ended. */

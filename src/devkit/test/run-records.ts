@@ -2,15 +2,15 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { statSync } from 'node:fs';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { type LogFields, type Logger, loggerOf } from '@addon-operator/base/log';
-import type { OutputLine, RunFacts } from '@addon-operator/hook-test';
 import { parseJson } from '@addon-operator/json';
-import { parseMetricOperations } from '@addon-operator/metrics/metric-operation';
 import { parseYaml } from '@addon-operator/yaml';
 import { yamlDocuments } from '@addon-operator/yaml/yaml-documents';
 import type { HookExecution } from '../../hook-runs/hook-execution.ts';
 import { contextText } from '../../hooks/context-document.ts';
 import { isFinal, isNotYet } from '../../hooks/retry-errors.ts';
 import type { HookRuns } from '../../hooks/run-hook.ts';
+import { parseMetricOperations } from '../../metrics/metric-operation.ts';
+import type { OutputLine, RunFacts } from '../../tools/hook-test/hook-test.ts';
 
 /** Of what is kept for comparisons and failures. */
 const MAX_LINES = 10_000;

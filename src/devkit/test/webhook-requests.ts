@@ -1,24 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { silentLogger } from '@addon-operator/base/log';
-import type { AdmissionBinding, AdmissionRule } from '@addon-operator/hook-config/admission-binding';
-import type {
-  AdmissionFacts,
-  AdmissionStep,
-  ConversionFacts,
-  ConversionStep,
-} from '@addon-operator/hook-test';
 import { stringOf } from '@addon-operator/json';
 import { didYouMean } from '@addon-operator/json/similar-word';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import { type ApiResource, apiVersionOf } from '@addon-operator/kube-client/kube-object';
 import type { NewObject } from '@addon-operator/kube-client/object-patch/patch-operation';
+import type { AdmissionBinding, AdmissionRule } from '../../hook-config/admission-binding.ts';
 import type { HookEffects, HookExecution } from '../../hook-runs/hook-execution.ts';
 import type { RunReason } from '../../hooks/binding-context.ts';
 import { title } from '../../hooks/hook.ts';
 import type { AdmissionResponse } from '../../hooks/webhook-responses.ts';
 import type { HookRuntime } from '../../model/hook-runtime.ts';
 import { hookTask } from '../../model/tasks.ts';
+import type {
+  AdmissionFacts,
+  AdmissionStep,
+  ConversionFacts,
+  ConversionStep,
+} from '../../tools/hook-test/hook-test.ts';
 import { convertObjects } from '../../webhooks/conversion/convert-objects.ts';
 import type { CaseTools } from './case-tools.ts';
 

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { shellWord } from '@addon-operator/base/shell-word';
+import { shellWord } from '@addon-operator/strings/shell-word';
 import { hookCommand } from '../../hooks/python.ts';
 import type { HookRuns } from '../../hooks/run-hook.ts';
 

@@ -1,6 +1,5 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
-import type { KubernetesBindingSpec, KubernetesEvent } from '@addon-operator/hook-config/kubernetes-binding';
 import { type ApiResource, isOlderVersion, type KubeObject } from '@addon-operator/kube-client/kube-object';
 import type {
   ReflectorEvent,
@@ -9,6 +8,7 @@ import type {
   SharedReflectors,
 } from '@addon-operator/kube-client/reflector-sink';
 import { untilDone } from '@addon-operator/kube-client/retry';
+import type { KubernetesBindingSpec, KubernetesEvent } from '../../hook-config/kubernetes-binding.ts';
 import type { ObjectFilter } from './object-filter.ts';
 import { nameOf, type ObjectStore, resourceVersionOf } from './object-store.ts';
 import { SelectionSink } from './selection-sink.ts';

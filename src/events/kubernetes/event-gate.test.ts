@@ -1,5 +1,5 @@
-import type { KubernetesEvent } from '@addon-operator/hook-config/kubernetes-binding';
 import { expect, test } from 'vitest';
+import type { KubernetesEvent } from '../../hook-config/kubernetes-binding.ts';
 import type { EventHolder } from '../../hooks/event-backlog.ts';
 import { EventGate } from './event-gate.ts';
 

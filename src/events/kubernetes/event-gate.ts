@@ -1,4 +1,4 @@
-import type { KubernetesEvent } from '@addon-operator/hook-config/kubernetes-binding';
+import type { KubernetesEvent } from '../../hook-config/kubernetes-binding.ts';
 import type { EventBacklog, EventHolder } from '../../hooks/event-backlog.ts';
 
 export interface EventGateOptions {

@@ -1,10 +1,10 @@
-import type { KubernetesEvent, SnapshotItem } from '@addon-operator/hook-config/kubernetes-binding';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { keyOf } from '@addon-operator/kube-client/reflector-sink';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { settle } from '../../../test/support/fake-clock.ts';
 import { MonitorLab } from '../../../test/support/monitor-lab.ts';
+import type { KubernetesEvent, SnapshotItem } from '../../hook-config/kubernetes-binding.ts';
 import type { Monitor } from './monitor.ts';
 
 const OBJECTS = ['a/1', 'a/2', 'b/1', 'b/2'];

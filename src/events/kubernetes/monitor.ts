@@ -1,12 +1,12 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
+import type { ApiResource } from '@addon-operator/kube-client/kube-object';
+import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import type {
   KubernetesBindingSpec,
   KubernetesEvent,
   SnapshotItem,
-} from '@addon-operator/hook-config/kubernetes-binding';
-import type { ApiResource } from '@addon-operator/kube-client/kube-object';
-import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
+} from '../../hook-config/kubernetes-binding.ts';
 import { BindingWatches } from './binding-watches.ts';
 import { EventGate, type EventGateOptions } from './event-gate.ts';
 import { createObjectFilter, type JqProgram } from './object-filter.ts';

@@ -1,7 +1,7 @@
 import { hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
-import type { KubernetesBindingSpec, SnapshotItem } from '@addon-operator/hook-config/kubernetes-binding';
 import { filterResult } from '@addon-operator/jq/engines/jq-engine';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
+import type { KubernetesBindingSpec, SnapshotItem } from '../../hook-config/kubernetes-binding.ts';
 
 /** A compiled jq program. */
 export interface JqProgram {

@@ -1,6 +1,6 @@
-import type { KubernetesBindingSpec, SnapshotItem } from '@addon-operator/hook-config/kubernetes-binding';
 import { canonicalJson } from '@addon-operator/json';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
+import type { KubernetesBindingSpec, SnapshotItem } from '../../hook-config/kubernetes-binding.ts';
 
 /** What a binding keeps of one object. */
 export interface StoredObject {

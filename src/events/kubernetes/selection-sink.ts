@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
-import type { KubernetesEvent } from '@addon-operator/hook-config/kubernetes-binding';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { keyOf, type ReflectorEvent, type ReflectorSink } from '@addon-operator/kube-client/reflector-sink';
+import type { KubernetesEvent } from '../../hook-config/kubernetes-binding.ts';
 import { isObjectFailure, type ObjectFilter } from './object-filter.ts';
 import { isSameState, nameOf, type ObjectStore, type StoredObject, toStoredObject } from './object-store.ts';
 import type { OperationCounter } from './snapshot-operations.ts';

@@ -1,5 +1,5 @@
-import type { FieldRequirement, LabelSelector } from '@addon-operator/hook-config/kubernetes-binding';
 import { describe, expect, test } from 'vitest';
+import type { FieldRequirement, LabelSelector } from '../../hook-config/kubernetes-binding.ts';
 import { fieldSelectorQuery, labelSelectorQuery } from './selectors.ts';
 
 describe('label selectors', () => {

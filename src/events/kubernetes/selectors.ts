@@ -2,7 +2,7 @@ import type {
   FieldRequirement,
   LabelRequirement,
   LabelSelector,
-} from '@addon-operator/hook-config/kubernetes-binding';
+} from '../../hook-config/kubernetes-binding.ts';
 
 /** The selector as the `labelSelector` query parameter has it; undefined when it matches everything. */
 export function labelSelectorQuery(selector: LabelSelector | undefined): string | undefined {

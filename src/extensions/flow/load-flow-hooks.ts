@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { boundedDelay } from '@addon-operator/base/bounded-time';
 import { errorFields, messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import { isMissingFile } from '@addon-operator/base/missing-file';
+import { boundedDelay } from '@addon-operator/concurrency/bounded-time';
+import { isMissingFile } from '@addon-operator/files/missing-file';
 import { isObject, type Json, type JsonObject } from '@addon-operator/json';
 import type { FlowHookSetup, FlowHookType, HookResult } from '@addon-operator/sdk';
 import { FLOW_HOOK_TYPES, FLOW_HOOKS } from '@addon-operator/sdk/host';

@@ -6,11 +6,11 @@ import {
   objectKey,
   objectTitle,
 } from '@addon-operator/helm/manifest-object';
-import type { AppliedRelease, ReleaseSteps } from '@addon-operator/helm-releases/release-steps';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { whyNotReady } from '@addon-operator/kube-client/readiness';
 import { type ErrorDetails, notReady, type PostReconcileResult, proceed, ready } from '@addon-operator/sdk';
 import type { PointMethod } from '@addon-operator/sdk/host';
+import type { AppliedRelease, ReleaseSteps } from '../../releases/release-steps.ts';
 import type { HostSet } from './customizations.ts';
 import { failureCause, namedObjects } from './failure-cause.ts';
 import {

@@ -1,6 +1,6 @@
-import { boundedDelay } from '@addon-operator/base/bounded-time';
 import { errorFields, hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import { boundedDelay } from '@addon-operator/concurrency/bounded-time';
 import { isObject } from '@addon-operator/json';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import type { PointMethod } from '@addon-operator/sdk/host';

@@ -1,5 +1,5 @@
 import { silentLogger } from '@addon-operator/base/log';
-import { resultOrAbort } from '@addon-operator/base/result-or-abort';
+import { resultOrAbort } from '@addon-operator/concurrency/result-or-abort';
 import { expect, test } from 'vitest';
 import { rejection } from '../../../test/support/rejection.ts';
 import { NO_MANIFEST } from '../../modules/module-manifest.ts';

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { escapeControls } from '@addon-operator/base/escape-controls';
 import { fieldsOf, isObject, parseJson } from '@addon-operator/json';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
+import { escapeControls } from '@addon-operator/strings/escape-controls';
 import { type HookResponse, refusalOf, saidText } from '../../hooks/http/hook-response.ts';
 import type { WebhookCapability } from '../../modules/reconcile-webhook.ts';
 import { childKey } from './request-body.ts';

@@ -1,10 +1,10 @@
 import { hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import type { ReleaseSteps } from '@addon-operator/helm-releases/release-steps';
 import { KubeApiError } from '@addon-operator/kube-client/kube-client';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import type { Module } from '../../modules/module.ts';
 import type { ReconcileWebhook, WebhookCapability } from '../../modules/reconcile-webhook.ts';
+import type { ReleaseSteps } from '../../releases/release-steps.ts';
 import { type CallDeps, callWebhook } from './call-webhook.ts';
 import type { ChildPlaces } from './child-places.ts';
 import { requestBody } from './request-body.ts';

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import { isMissingFile } from '@addon-operator/base/missing-file';
+import { isMissingFile } from '@addon-operator/files/missing-file';
 import { isScriptName } from '../../hooks/find-hooks.ts';
 
 const TEST_OR_TYPES = /\.(?:test|spec|d)\.[cm]?[jt]s$/;

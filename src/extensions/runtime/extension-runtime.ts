@@ -5,7 +5,7 @@ import type { Query, QueryFailure, QueryResponse } from '@addon-operator/script-
 import { type WorkerResponse, whyNot } from '@addon-operator/script-threads/script-worker';
 import type { WorkerPools } from '@addon-operator/script-threads/worker-pools';
 import { outputTo } from '../../hooks/in-process/script-output.ts';
-import { ownProgram } from '../../lib/own-code.ts';
+import { ownProgram } from '../../own-code.ts';
 
 const PROGRAM = ownProgram('extensions/runtime/extension-worker-main').href;
 /** Loading may take this long. */

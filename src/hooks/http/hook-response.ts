@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { escapeControls } from '@addon-operator/base/escape-controls';
 import { isObject, parseJsonVerbatim, parseSecretJson, stringifyJson } from '@addon-operator/json';
 import { didYouMean } from '@addon-operator/json/similar-word';
 import type { HookOutputTexts } from '@addon-operator/sdk/host';
+import { escapeControls } from '@addon-operator/strings/escape-controls';
 
 /** The parts of a response that are used. */
 export interface HookResponse {

@@ -1,16 +1,16 @@
 import { dirname, resolve } from 'node:path';
 import { messageOf } from '@addon-operator/base/errors';
-import { durationMs } from '@addon-operator/hook-config/binding-checks';
-import { object, type Schema, text } from '@addon-operator/hook-config/config-schema-parts';
-import type { HookScope } from '@addon-operator/hook-config/hook-config';
+import type { ValidateFunction } from 'ajv';
+import { durationMs } from '../../hook-config/binding-checks.ts';
+import { object, type Schema, text } from '../../hook-config/config-schema-parts.ts';
+import type { HookScope } from '../../hook-config/hook-config.ts';
 import {
   configVersionOf,
   invalidConfig,
   parseConfigDocument,
-} from '@addon-operator/hook-config/hook-config-document';
-import { hookConfigSchema } from '@addon-operator/hook-config/hook-config-schema';
-import { hookConfigAjv, schemaProblem } from '@addon-operator/hook-config/hook-config-schemas';
-import type { ValidateFunction } from 'ajv';
+} from '../../hook-config/hook-config-document.ts';
+import { hookConfigSchema } from '../../hook-config/hook-config-schema.ts';
+import { hookConfigAjv, schemaProblem } from '../../hook-config/hook-config-schemas.ts';
 import type { SecretReference } from '../../values/secrets/secret-reference.ts';
 
 /** Where a text comes from. */

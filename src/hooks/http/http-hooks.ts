@@ -4,7 +4,7 @@ import type { Clock } from '@addon-operator/base/clock';
 import { errorText } from '@addon-operator/base/error-text';
 import { type ErrorFacts, messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import { resultOrAbort } from '@addon-operator/base/result-or-abort';
+import { resultOrAbort } from '@addon-operator/concurrency/result-or-abort';
 import { withDeadline } from '@addon-operator/kube-client/deadline';
 import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
 import { contextText } from '../context-document.ts';

@@ -1,8 +1,8 @@
 import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import { componentLog } from '@addon-operator/base/log';
-import type { Redactor } from '@addon-operator/base/redactor';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
+import type { Redactor } from '@addon-operator/masking/redactor';
 import { SecretWatcher } from '../../values/secrets/secret-watcher.ts';
 import { HttpHooks, type HttpHooksOptions } from './http-hooks.ts';
 

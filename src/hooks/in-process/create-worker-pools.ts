@@ -1,7 +1,7 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import { WorkerPools } from '@addon-operator/script-threads/worker-pools';
-import { OWN_CODE, ownProgram } from '../../lib/own-code.ts';
+import { OWN_CODE, ownProgram } from '../../own-code.ts';
 
 export interface CreateWorkerPoolsOptions {
   readonly clock: SteadyClock;

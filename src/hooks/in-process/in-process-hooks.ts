@@ -4,7 +4,7 @@ import type { RunFacts, Texts } from '@addon-operator/script-threads/host-protoc
 import { type WorkerResponse, whyNot } from '@addon-operator/script-threads/script-worker';
 import type { WorkerPools } from '@addon-operator/script-threads/worker-pools';
 import type { HookOutputTexts } from '@addon-operator/sdk/host';
-import { ownProgram } from '../../lib/own-code.ts';
+import { ownProgram } from '../../own-code.ts';
 import { contextText } from '../context-document.ts';
 import { type Hook, title } from '../hook.ts';
 import { afterMsOf, permanentError, temporaryError } from '../retry-errors.ts';

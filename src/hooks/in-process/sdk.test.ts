@@ -1,6 +1,4 @@
 import { silentLogger } from '@addon-operator/base/log';
-import type { Schema } from '@addon-operator/hook-config/config-schema-parts';
-import { hookConfigSchema } from '@addon-operator/hook-config/hook-config-schema';
 import type {
   AdmissionBinding,
   ConversionBinding,
@@ -12,6 +10,8 @@ import type {
 } from '@addon-operator/sdk';
 import { recordHookRun } from '@addon-operator/sdk/host';
 import { expect, test } from 'vitest';
+import type { Schema } from '../../hook-config/config-schema-parts.ts';
+import { hookConfigSchema } from '../../hook-config/hook-config-schema.ts';
 import type { ModuleName } from '../../values/module-key.ts';
 import type { Hook } from '../hook.ts';
 import { parseOutputs } from '../parse-outputs.ts';

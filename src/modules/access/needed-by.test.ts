@@ -1,5 +1,5 @@
-import type { KubernetesBindingSpec } from '@addon-operator/hook-config/kubernetes-binding';
 import { expect, test } from 'vitest';
+import type { KubernetesBindingSpec } from '../../hook-config/kubernetes-binding.ts';
 import {
   accessOfBinding,
   accessOfObject,

@@ -1,4 +1,3 @@
-import type { HookConfig, KubernetesBinding } from '@addon-operator/hook-config/hook-config';
 import { isObject, stringOf, stringsOf } from '@addon-operator/json';
 import type { ApiResource } from '@addon-operator/kube-client/kube-object';
 import { hasPods } from '@addon-operator/kube-client/pod-trouble';
@@ -8,6 +7,7 @@ import {
   type PolicyRule,
   type ResourceAccess,
 } from '@addon-operator/kube-client/policy-rules';
+import type { HookConfig, KubernetesBinding } from '../../hook-config/hook-config.ts';
 import type { SecretReference } from '../../values/secrets/secret-reference.ts';
 
 type RawObject = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import { isoTime } from '@addon-operator/base/bounded-time';
+import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import type { ApiParts } from './api-route.ts';
 
 /** Which operator this is, and how it fares. */

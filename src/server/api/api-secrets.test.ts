@@ -1,4 +1,4 @@
-import { Redactor } from '@addon-operator/base/redactor';
+import { Redactor } from '@addon-operator/masking/redactor';
 import { expect, test } from 'vitest';
 import { daemonView, moduleView, NO_COMMANDS } from '../../../test/support/daemon-view-stub.ts';
 import { type DebugEndpoint, debugHandler } from '../debug-routes.ts';

@@ -1,6 +1,6 @@
-import type { Redactor } from '@addon-operator/base/redactor';
 import { type RouteResponse, redactedResponse } from '@addon-operator/http-server/response';
 import type { ServerRequest } from '@addon-operator/http-server/serve';
+import type { Redactor } from '@addon-operator/masking/redactor';
 import { API_PREFIX, apiResponse, READ_PATHS } from './api-handler.ts';
 import { apiError } from './api-response.ts';
 import type { ApiParts } from './api-route.ts';

@@ -1,5 +1,5 @@
-import { isoTime } from '@addon-operator/base/bounded-time';
 import type { Clock } from '@addon-operator/base/clock';
+import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
 import type { Settings } from '../../settings.ts';
 import type { OperatorIdentity } from './api-route.ts';

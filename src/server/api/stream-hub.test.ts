@@ -1,6 +1,6 @@
-import { Redactor } from '@addon-operator/base/redactor';
 import type { StreamSink } from '@addon-operator/http-server/response';
 import { LogTail } from '@addon-operator/logging/log-tail';
+import { Redactor } from '@addon-operator/masking/redactor';
 import { array, assert, asyncProperty, constant, nat, oneof, record } from 'fast-check';
 import { expect, test } from 'vitest';
 import { daemonView, NO_COMMANDS } from '../../../test/support/daemon-view-stub.ts';

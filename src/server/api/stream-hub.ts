@@ -1,7 +1,7 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
-import type { Redactor } from '@addon-operator/base/redactor';
 import type { StreamSink } from '@addon-operator/http-server/response';
 import type { LogTail } from '@addon-operator/logging/log-tail';
+import type { Redactor } from '@addon-operator/masking/redactor';
 import type { DaemonView } from '../../status/daemon-view.ts';
 import { headlineData, modulesData, nextData, queuesData } from './api-handler.ts';
 import type { OperatorIdentity } from './api-route.ts';

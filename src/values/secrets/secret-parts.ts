@@ -1,7 +1,7 @@
 import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
-import type { Redactor } from '@addon-operator/base/redactor';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
+import type { Redactor } from '@addon-operator/masking/redactor';
 import type { ConfigMapContent } from '../config-map-content.ts';
 import type { ValuesSecrets, ValuesStore } from '../values-store.ts';
 import type { SecretReference } from './secret-reference.ts';

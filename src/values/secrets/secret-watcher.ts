@@ -1,11 +1,11 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { messageOf } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import type { Redactor } from '@addon-operator/base/redactor';
 import { fieldsOf } from '@addon-operator/json';
 import type { ApiResource, KubeObject } from '@addon-operator/kube-client/kube-object';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import { untilDone } from '@addon-operator/kube-client/retry';
+import type { Redactor } from '@addon-operator/masking/redactor';
 import type { SecretText } from './resolve-secrets.ts';
 import type { SecretReference } from './secret-reference.ts';
 

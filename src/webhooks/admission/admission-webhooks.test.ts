@@ -1,9 +1,9 @@
 import { silentLogger } from '@addon-operator/base/log';
-import { Semaphore } from '@addon-operator/base/semaphore';
-import type { AdmissionBinding } from '@addon-operator/hook-config/admission-binding';
+import { Semaphore } from '@addon-operator/concurrency/semaphore';
 import { CertificateSlot } from '@addon-operator/http-server/webhook-certificates';
 import { expect, test } from 'vitest';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
+import type { AdmissionBinding } from '../../hook-config/admission-binding.ts';
 import type { AdmissionResponse } from '../../hooks/webhook-responses.ts';
 import { type AdmissionHook, AdmissionWebhooks } from './admission-webhooks.ts';
 import type { DesiredWebhooks } from './webhook-configurations.ts';

@@ -1,11 +1,11 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { errorFields, OperatorError } from '@addon-operator/base/errors';
-import { jittered } from '@addon-operator/base/jitter';
 import type { Logger } from '@addon-operator/base/log';
-import { Semaphore } from '@addon-operator/base/semaphore';
-import type { AdmissionBinding } from '@addon-operator/hook-config/admission-binding';
+import { jittered } from '@addon-operator/concurrency/jitter';
+import { Semaphore } from '@addon-operator/concurrency/semaphore';
 import type { WebhookRequest, WebhookResponse } from '@addon-operator/http-server/tls-server';
 import type { WebhookCertificates } from '@addon-operator/http-server/webhook-certificates';
+import type { AdmissionBinding } from '../../hook-config/admission-binding.ts';
 import type { WebhookCaller } from '../../hook-runs/webhook-run.ts';
 import type { AdmissionResponse } from '../../hooks/webhook-responses.ts';
 import { callerOf } from '../webhook-caller.ts';

@@ -1,9 +1,9 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
-import { jittered } from '@addon-operator/base/jitter';
 import type { Logger } from '@addon-operator/base/log';
-import type { AdmissionType } from '@addon-operator/hook-config/admission-binding';
+import { jittered } from '@addon-operator/concurrency/jitter';
 import { fieldsOf, isObject } from '@addon-operator/json';
 import { hasStatus, KubeApiError, type KubeClient } from '@addon-operator/kube-client/kube-client';
+import type { AdmissionType } from '../../hook-config/admission-binding.ts';
 import { leadsTo, type WebhookTarget } from '../webhook-target.ts';
 import type { WebhookEntry } from './webhook-entries.ts';
 

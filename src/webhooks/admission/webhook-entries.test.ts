@@ -1,5 +1,5 @@
-import type { AdmissionBinding, AdmissionRule } from '@addon-operator/hook-config/admission-binding';
 import { expect, test } from 'vitest';
+import type { AdmissionBinding, AdmissionRule } from '../../hook-config/admission-binding.ts';
 import { stopsEverything, webhookEntry } from './webhook-entries.ts';
 
 const RULE: AdmissionRule = {

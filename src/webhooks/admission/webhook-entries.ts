@@ -1,4 +1,4 @@
-import type { AdmissionBinding, AdmissionRule } from '@addon-operator/hook-config/admission-binding';
+import type { AdmissionBinding, AdmissionRule } from '../../hook-config/admission-binding.ts';
 import { clientConfigOf, type WebhookTarget } from '../webhook-target.ts';
 import { webhookId } from './webhook-id.ts';
 

@@ -1,4 +1,4 @@
-import type { ConversionRule } from '@addon-operator/hook-config/conversion-binding';
+import type { ConversionRule } from '../../hook-config/conversion-binding.ts';
 
 /** Whether two versions are the same: equal, or one is short and equal to the other's part behind the group. */
 export function isSameVersion(a: string, b: string): boolean {

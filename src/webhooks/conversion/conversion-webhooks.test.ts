@@ -1,5 +1,5 @@
 import { silentLogger } from '@addon-operator/base/log';
-import { Semaphore } from '@addon-operator/base/semaphore';
+import { Semaphore } from '@addon-operator/concurrency/semaphore';
 import { CertificateSlot } from '@addon-operator/http-server/webhook-certificates';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fake-clock.ts';

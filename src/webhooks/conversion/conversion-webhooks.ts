@@ -1,9 +1,9 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
-import { Semaphore } from '@addon-operator/base/semaphore';
-import type { ConversionBinding, ConversionRule } from '@addon-operator/hook-config/conversion-binding';
+import { Semaphore } from '@addon-operator/concurrency/semaphore';
 import type { WebhookRequest, WebhookResponse } from '@addon-operator/http-server/tls-server';
 import type { WebhookCertificates } from '@addon-operator/http-server/webhook-certificates';
+import type { ConversionBinding, ConversionRule } from '../../hook-config/conversion-binding.ts';
 import type { WebhookCaller } from '../../hook-runs/webhook-run.ts';
 import type { ConversionResponse } from '../../hooks/webhook-responses.ts';
 import { callerOf } from '../webhook-caller.ts';

@@ -1,7 +1,7 @@
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import type { ConversionRule } from '@addon-operator/hook-config/conversion-binding';
 import { fieldsOf, stringOf } from '@addon-operator/json';
+import type { ConversionRule } from '../../hook-config/conversion-binding.ts';
 import type { ConversionResponse } from '../../hooks/webhook-responses.ts';
 import { findConversionChain } from './conversion-chain.ts';
 import { convertedObjectsProblem } from './converted-objects-problem.ts';

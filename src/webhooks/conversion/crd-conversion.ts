@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
-import { jittered } from '@addon-operator/base/jitter';
 import type { Logger } from '@addon-operator/base/log';
-import { Wakeup } from '@addon-operator/base/wakeup';
+import { jittered } from '@addon-operator/concurrency/jitter';
+import { Wakeup } from '@addon-operator/concurrency/wakeup';
 import type { WebhookCertificates } from '@addon-operator/http-server/webhook-certificates';
 import { isObject } from '@addon-operator/json';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';

@@ -5,9 +5,9 @@ import { systemClock } from '@addon-operator/base/clock';
 import { silentLogger } from '@addon-operator/base/log';
 import { parseJson } from '@addon-operator/json';
 import { type Sandbox, startSandbox } from '@addon-operator/kube-sandbox';
-import { pinnedHelm, pinnedKubectl } from '@addon-operator/pinned-tools';
-import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
 import { execa } from 'execa';
+import { cacheDirectory } from '../../../src/tools/pinned-tools/cache-directory.ts';
+import { pinnedHelm, pinnedKubectl } from '../../../src/tools/pinned-tools/pinned-tools.ts';
 import { StartedCommand } from '../../support/started-command.ts';
 
 const never = new AbortController().signal;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { lockText } from '@addon-operator/module-authorization/digest-policy';
+import { lockText } from '../../../src/authorization/digest-policy.ts';
 import { World, type WorldOptions } from '../../support/world.ts';
 import { configMapChart, under } from '../../support/world-files.ts';
 import { inWorld, kept, recordingHook } from '../recorder.ts';

@@ -1,9 +1,9 @@
 import { homedir } from 'node:os';
-import { pinnedKubectl } from '@addon-operator/pinned-tools';
-import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
 import { execa } from 'execa';
 import { expect, vi } from 'vitest';
 import type { ModuleExplanation, ModuleStatus } from '../../../src/status/module-explanation.ts';
+import { cacheDirectory } from '../../../src/tools/pinned-tools/cache-directory.ts';
+import { pinnedKubectl } from '../../../src/tools/pinned-tools/pinned-tools.ts';
 import { eventsOf } from '../module-world.ts';
 import type { World } from '../world.ts';
 import { runInWorld } from '../world-command.ts';

@@ -2,8 +2,8 @@ import { mkdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { systemClock } from '@addon-operator/base/clock';
-import { pinnedHelm } from '@addon-operator/pinned-tools';
-import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
+import { cacheDirectory } from '../../../src/tools/pinned-tools/cache-directory.ts';
+import { pinnedHelm } from '../../../src/tools/pinned-tools/pinned-tools.ts';
 import { withBuildLock } from './build-lock.ts';
 import {
   BUILT_HELM_VERSION,

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
+import { cacheDirectory } from '../../../src/tools/pinned-tools/cache-directory.ts';
 import { isPresent, KUBERNETES_VERSION, NODE_PROGRAMS } from '../control-plane/go-programs.ts';
 import {
   type ControlPlanePrograms,

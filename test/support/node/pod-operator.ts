@@ -1,9 +1,9 @@
 import { chmod, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { pinnedKubectl } from '@addon-operator/pinned-tools';
-import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
 import { execa } from 'execa';
+import { cacheDirectory } from '../../../src/tools/pinned-tools/cache-directory.ts';
+import { pinnedKubectl } from '../../../src/tools/pinned-tools/pinned-tools.ts';
 import { CHART } from '../control-plane/operator-chart.ts';
 import type { HelmVersion } from '../control-plane/programs.ts';
 import { writeImage } from './images.ts';

@@ -1,9 +1,9 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { pinnedHelm } from '@addon-operator/pinned-tools';
-import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
 import { execa } from 'execa';
 import { loadAll } from 'js-yaml';
+import { cacheDirectory } from '../../../src/tools/pinned-tools/cache-directory.ts';
+import { pinnedHelm } from '../../../src/tools/pinned-tools/pinned-tools.ts';
 
 /** One alert as Prometheus reads it. */
 export interface Rule {

@@ -3,8 +3,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@addon-operator/base/clock';
 import { messageOf } from '@addon-operator/base/errors';
-import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
 import { execa } from 'execa';
+import { cacheDirectory } from '../../../src/tools/pinned-tools/cache-directory.ts';
 import { withBuildLock } from '../control-plane/build-lock.ts';
 import type { FindOptions } from '../control-plane/programs.ts';
 

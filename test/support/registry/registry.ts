@@ -2,7 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@addon-operator/base/clock';
-import { cacheDirectory } from '@addon-operator/pinned-tools/cache-directory';
+import { cacheDirectory } from '../../../src/tools/pinned-tools/cache-directory.ts';
 import { freePorts } from '../control-plane/free-ports.ts';
 import { GuardedProcess } from '../control-plane/guarded-process.ts';
 import { ProcessGuard } from '../control-plane/process-guard.ts';

@@ -13,7 +13,7 @@ import type { JqEngine } from './jq-engine.ts';
 import { parseJqVersion, selectJqEngine } from './select-jq-engine.ts';
 
 /** The tests run it from `dist/`, where it starts faster than from its sources. */
-const builtinProgram = fileURLToPath(ownProgram('lib/jq-builtin-main'));
+const builtinProgram = fileURLToPath(ownProgram('jq-builtin-main'));
 const never = new AbortController().signal;
 const clock = new FakeClock();
 const pinnedJq = await jqForTests();

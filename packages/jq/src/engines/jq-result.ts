@@ -1,6 +1,6 @@
 import { OperatorError } from '@addon-operator/base/errors';
-import { hasMoreItems } from '@addon-operator/base/json-stream';
 import { isObject, parseJson } from '@addon-operator/json';
+import { hasMoreItems } from '@addon-operator/json/json-stream';
 
 /** Longest part of a program that a message shows. */
 const MAX_SHOWN_LENGTH = 200;

@@ -1,5 +1,5 @@
-import { shortened } from '@addon-operator/base/jitter';
 import { silentLogger } from '@addon-operator/base/log';
+import { shortened } from '@addon-operator/concurrency/jitter';
 import { array, assert, asyncProperty, constant, integer, nat, oneof, record } from 'fast-check';
 import { expect, test } from 'vitest';
 import { FakeClock, settle } from '../../../../test/support/fake-clock.ts';

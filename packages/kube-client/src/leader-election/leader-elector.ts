@@ -1,7 +1,7 @@
 import type { SteadyClock, WallClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
-import { shortened } from '@addon-operator/base/jitter';
 import type { Logger } from '@addon-operator/base/log';
+import { shortened } from '@addon-operator/concurrency/jitter';
 import { withDeadline } from '../deadline.ts';
 import type { LeaseObservation } from './lease-election.ts';
 import {

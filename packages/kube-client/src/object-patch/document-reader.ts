@@ -1,7 +1,7 @@
-import { cutMiddle } from '@addon-operator/base/cut-middle';
 import { isObject } from '@addon-operator/json';
 import { pathBeyond } from '@addon-operator/json/depth';
 import { formatPointer } from '@addon-operator/json/pointer';
+import { cutMiddle } from '@addon-operator/strings/cut-middle';
 import { readEmbedded, YamlTextError } from './patch-documents.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { OperatorError } from '@addon-operator/base/errors';
-import { finish, type Steps } from '@addon-operator/base/steps';
+import { finish, type Steps } from '@addon-operator/concurrency/steps';
 import { fieldsOf, isObject, stringOf } from '@addon-operator/json';
 import { DocumentReader, isPathSegment } from './document-reader.ts';
 import { patchDocumentSteps } from './patch-documents.ts';

@@ -1,4 +1,4 @@
-import { finish } from '@addon-operator/base/steps';
+import { finish } from '@addon-operator/concurrency/steps';
 import * as fc from 'fast-check';
 import { CORE_SCHEMA, loadAll } from 'js-yaml';
 import { expect, test } from 'vitest';

@@ -1,7 +1,7 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
-import { hasMoreItems, jsonStream } from '@addon-operator/base/json-stream';
-import { finish, type Steps } from '@addon-operator/base/steps';
+import { finish, type Steps } from '@addon-operator/concurrency/steps';
 import { isObject, parseJson } from '@addon-operator/json';
+import { hasMoreItems, jsonStream } from '@addon-operator/json/json-stream';
 import { yamlMarks } from '@addon-operator/yaml';
 import { readFlowAtAnyColumn } from '@addon-operator/yaml/yaml-flow-columns';
 import { CORE_SCHEMA, defineScalarTag, loadAll, mergeTag, NOT_RESOLVED, YAMLException } from 'js-yaml';

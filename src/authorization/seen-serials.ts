@@ -1,0 +1,168 @@
+import { errorFields, messageOf } from '@addon-operator/base/errors';
+import { Semaphore } from '@addon-operator/concurrency/semaphore';
+import {
+  type ConfigMapRef,
+  changeConfigMapData,
+  readConfigMap,
+} from '@addon-operator/kube-client/config-map-object';
+import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-client';
+import { type RetryHost, untilAvailable } from '@addon-operator/kube-client/retry';
+import type { SerialCheck } from './keyring.ts';
+import { refused } from './module-content.ts';
+
+type Data = Readonly<Record<string, string>>;
+
+/** Where the newest serial numbers are kept. Both methods wait until the API server responds. */
+interface SerialStore {
+  /** Undefined when there is no record. */
+  read(signal: AbortSignal): Promise<Data | undefined>;
+  /** `isThere` is false for a record that does not exist, which is created. */
+  change(change: (data: Data, isThere: boolean) => Data, signal: AbortSignal): Promise<void>;
+}
+
+interface Seen {
+  readonly serial: number;
+  readonly digest: string;
+}
+
+/** Remembers the newest manifest of each module that was authorized, outside of the daemon, so that it outlives it. */
+export class SeenSerials implements SerialCheck {
+  readonly #store: SerialStore;
+  readonly #lock = new Semaphore(1);
+  #seen: Data | undefined;
+
+  constructor(store: SerialStore) {
+    this.#store = store;
+  }
+
+  async check(module: string, serial: number, digest: string, signal: AbortSignal): Promise<void> {
+    await this.#lock.run(async () => {
+      this.#seen ??= (await this.#store.read(signal)) ?? {};
+      if (!isNewer(this.#seen, module, serial, digest)) return;
+      let written: Data = {};
+      await this.#store.change((current, isThere) => {
+        const data = isThere ? current : { ...this.#readable(), ...current };
+        // Another daemon may have seen a newer one in the meantime.
+        written = isNewer(data, module, serial, digest) ? { ...data, [module]: `${serial} ${digest}` } : data;
+        return written;
+      }, signal);
+      // A key that was removed from the record stays known until the operator starts again.
+      this.#seen = { ...this.#seen, ...written };
+    });
+  }
+
+  /**
+   * Writes a record that was deleted again, as far as it is known. Otherwise the next start would accept old signatures.
+   * A record that exists is not changed: removing a key from it is how a user goes back to older files.
+   *
+   * @returns whether the record was gone
+   */
+  async restore(signal: AbortSignal): Promise<boolean> {
+    return await this.#lock.run(async () => {
+      const known = this.#readable();
+      if (Object.keys(known).length === 0 || (await this.#store.read(signal)) !== undefined) return false;
+      await this.#store.change((data, isThere) => (isThere ? data : known), signal);
+      return true;
+    });
+  }
+
+  /** What is remembered, without what a user has to correct first. */
+  #readable(): Data {
+    const entries = Object.entries(this.#seen ?? {});
+    return Object.fromEntries(entries.filter(([, text]) => parse(text).serial !== Infinity));
+  }
+}
+
+/** @throws OperatorError MODULE_UNAUTHORIZED when the seen one is newer, or another one with the same number */
+function isNewer(seen: Data, module: string, serial: number, digest: string): boolean {
+  const newest = Object.hasOwn(seen, module) ? parse(seen[module] ?? '') : undefined;
+  if (newest === undefined || serial > newest.serial) return true;
+  if (newest.serial === Infinity)
+    throw refused(
+      'the record of its last serial number cannot be read: correct or remove the key of the module in the ConfigMap of serial numbers, then start the operator again',
+    );
+  if (serial < newest.serial)
+    throw refused(
+      `its manifest has serial number ${serial}, but number ${newest.serial} has already run: to go back to this content, sign it again`,
+    );
+  if (digest !== newest.digest)
+    throw refused(`different content was signed with the same serial number ${serial}: sign it again`);
+  return false;
+}
+
+/** What cannot be understood must not let an old signature in. */
+function parse(text: string): Seen {
+  const [serial = '', digest = ''] = text.split(' ');
+  return /^\d+$/u.test(serial) ? { serial: Number(serial), digest } : { serial: Infinity, digest };
+}
+
+/** How long an old signature could come back by a restart after the record was deleted. */
+const CHECK_MS = 5_000;
+
+interface SerialStoreOptions {
+  readonly kube: KubeClient;
+  readonly ref: ConfigMapRef;
+  readonly host: RetryHost;
+  /** Set by commands that write nothing. */
+  readonly isReadOnly: boolean;
+  readonly stop: AbortSignal;
+}
+
+/**
+ * Keeps the newest serial number of each module in a ConfigMap, and waits for an API server that is away. One that does
+ * not accept them is no reason to wait: without the numbers old signatures cannot be distinguished from new ones, so no module may run.
+ */
+export function serialStore({ kube, ref, host, isReadOnly, stop }: SerialStoreOptions): SerialStore {
+  const repeated = <T>(request: () => Promise<T>, signal: AbortSignal): Promise<T> =>
+    untilAvailable(
+      'serial numbers of signatures',
+      () => refuseDenied(request, ref.name),
+      host,
+      AbortSignal.any([stop, signal]),
+    );
+  return {
+    read: (signal) => repeated(async () => (await readConfigMap(kube, ref, signal))?.data, signal),
+    change: (change, signal) =>
+      isReadOnly ? Promise.resolve() : repeated(() => changeConfigMapData(kube, ref, change, signal), signal),
+  };
+}
+
+/** Looks for the record until the signal aborts, and has it written again when it was deleted. */
+export async function keepSerials(
+  serials: Pick<SeenSerials, 'restore'>,
+  configMap: string,
+  { clock, log }: Pick<RetryHost, 'clock' | 'log'>,
+  stop: AbortSignal,
+): Promise<void> {
+  let reported = '';
+  while (!stop.aborted) {
+    try {
+      await clock.sleep(CHECK_MS, stop);
+      if (await serials.restore(stop))
+        log.warn(
+          { configMap },
+          'the ConfigMap with the serial numbers of signatures was deleted; writing it again',
+        );
+      reported = '';
+    } catch (error) {
+      if (stop.aborted) return;
+      const message = messageOf(error);
+      if (message !== reported)
+        log.warn({ configMap, ...errorFields(error) }, 'serial numbers of signatures may be lost');
+      reported = message;
+    }
+  }
+}
+
+async function refuseDenied<T>(request: () => Promise<T>, configMap: string): Promise<T> {
+  try {
+    return await request();
+  } catch (cause) {
+    const problem = `cannot store the serial numbers of signatures: ${messageOf(cause)}`;
+    if (hasStatus(cause, 403))
+      throw refused(`${problem}; allow get, create and update of ConfigMap ${configMap}`, cause);
+    // Such as a name of a module that cannot be a key: the next try would end the same way.
+    if (hasStatus(cause, 422)) throw refused(problem, cause);
+    throw cause;
+  }
+}

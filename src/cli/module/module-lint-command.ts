@@ -1,0 +1,69 @@
+import { scratchDirectory } from '@addon-operator/files/scratch-directory';
+import { inspect } from '../../app/inspect.ts';
+import { operatorParsers } from '../../devkit/operator-parsers.ts';
+import { readSetting } from '../../settings/read-settings.ts';
+import {
+  type ReportFormat,
+  ruleOf,
+  ruleText,
+  runLint,
+  type WithParsers,
+} from '../../tools/lint/module-lint.ts';
+import type { CliHost } from '../cli-host.ts';
+import { harmless } from '../harmless.ts';
+import { printData } from '../output/print-data.ts';
+import { quietHost } from '../quiet-host.ts';
+import { CONFIG_MAP, NAMESPACE, withSandboxApi } from '../sandbox/sandbox-lab.ts';
+import { createFirstObjects } from '../sandbox/sandbox-objects.ts';
+
+export interface LintCommandOptions {
+  /** Empty: the modules directories of the settings. */
+  readonly directories: readonly string[];
+  readonly output: ReportFormat;
+  readonly fix?: boolean;
+  readonly rule?: readonly string[];
+  readonly profile?: 'restricted';
+  readonly strict?: boolean;
+  readonly explain?: string;
+}
+
+/** Checks modules, or explains a rule, and returns the exit code. */
+export async function moduleLintCommand(options: LintCommandOptions, host: CliHost): Promise<number> {
+  const { directories, output: format, rule: rules = [], explain, fix, strict, profile } = options;
+  if (explain !== undefined) {
+    host.stdout.write(ruleText(ruleOf(explain)));
+    return 0;
+  }
+  const { text, exitCode } = await runLint(
+    {
+      directories:
+        directories.length > 0 ? directories : readSetting('modulesDirs', { env: host.env, flags: {} }),
+      cwd: host.cwd,
+      format,
+      rules,
+      isFixing: fix === true,
+      isStrict: strict === true,
+      ...(profile && { profile }),
+    },
+    (use) => withParsers(host, use),
+  );
+  printData(host, format === 'text' ? harmless(text) : text);
+  return exitCode;
+}
+
+/** The parts of the operator run on an API that lasts for the command; no module is in its directories. */
+async function withParsers<T>(host: CliHost, use: Parameters<WithParsers<T>>[0]): Promise<T> {
+  const signal = host.stopSignal();
+  await using running = new AsyncDisposableStack();
+  const flags = { 'modules-dir': await scratchDirectory(running) };
+  return await withSandboxApi(host, { flags }, async ({ sandbox, settings, env }) => {
+    await createFirstObjects(sandbox.url, { namespace: NAMESPACE, configMap: CONFIG_MAP }, signal);
+    return await inspect(
+      settings,
+      // What the operator would log is what findings say.
+      quietHost({ ...host, env, stderr: { write: () => true } }),
+      (inspection) => use(operatorParsers(inspection, settings.allowsLinksOutside, signal), signal),
+      signal,
+    );
+  });
+}

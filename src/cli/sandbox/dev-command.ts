@@ -1,0 +1,44 @@
+import type { Command } from 'commander';
+import type { CommandParts } from '../daemon/debug-command.ts';
+import { nameArgument } from '../name-arguments.ts';
+import { addSettingOptions, givenFlags } from '../operator/setting-options.ts';
+import { DEV_DEFAULTS, DEV_FIXED } from './dev-flags.ts';
+
+/** Adds `dev`: one module on this machine, in place of the operator in the cluster. */
+export function addDevCommand(program: Command, { host, runner }: CommandParts): void {
+  const dev = program
+    .command('dev')
+    .summary('Run one module here in place of the operator in a cluster')
+    .description(
+      'Run one module on this machine, from its files here, while the operator in the cluster runs all others: it hands the module over, and takes it back when this ends',
+    )
+    .addArgument(
+      nameArgument(
+        'module',
+        '[module]',
+        'name of the module; default: the only one in the modules directories',
+      ),
+    )
+    .option('--force', 'take the module away from another "dev" that runs it')
+    .option(
+      '--global-values <file>',
+      'global values as they are in the cluster: what "addon-operator global values" prints there',
+    );
+  addSettingOptions(dev, { defaults: DEV_DEFAULTS, hidden: DEV_FIXED });
+  dev.action(() =>
+    runner(async () => {
+      const { runDev } = await import('./run-dev.ts');
+      const options: Readonly<Record<string, unknown>> = dev.opts();
+      const { globalValues } = options;
+      return await runDev(
+        {
+          module: dev.args[0],
+          isForced: options['force'] === true,
+          globalValues: typeof globalValues === 'string' ? globalValues : undefined,
+          flags: givenFlags(dev),
+        },
+        host,
+      );
+    }),
+  );
+}

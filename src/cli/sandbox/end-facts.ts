@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fieldsOf, stringOf } from '@addon-operator/json';
+import { load } from 'js-yaml';
+import type { Daemon } from '../../app/start.ts';
+import { globalHooksRoot } from '../../hooks/load-hooks.ts';
+import type { Module } from '../../modules/module.ts';
+import type { Settings } from '../../settings.ts';
+import { operatorStatus } from '../../status/operator-status.ts';
+import { type ModuleName, sectionOf } from '../../values/module-key.ts';
+import { collectOperatorFacts } from '../../views/collect-operator-facts.ts';
+import { suggestEdit } from './edit-suggestion.ts';
+import type { EndFacts } from './end-screen.ts';
+import type { Progress } from './progress-state.ts';
+import type { SandboxFiles } from './sandbox-paths.ts';
+
+export interface EndFactsInput {
+  readonly daemon: Daemon;
+  readonly settings: Settings;
+  readonly progress: Progress;
+  readonly files: SandboxFiles;
+  readonly kubectl: string | undefined;
+  readonly executable: string;
+  readonly pageAddress: string | undefined;
+  readonly elapsedMs: number;
+}
+
+/** Reads from the running daemon, and the releases in its cluster, what the end screen shows. */
+export async function endFacts(input: EndFactsInput, signal: AbortSignal): Promise<EndFacts> {
+  const { daemon, settings, progress, files } = input;
+  const { operator, httpPort } = daemon;
+  const { values, releases } = operator;
+  const revisions = new Map<string, number>(
+    (await releases.list(signal)).map(({ name, revision }) => [name, revision]),
+  );
+  const isEnabled = ({ name }: Module): boolean => operator.registry.isEnabled(name);
+  const reasonOf = (name: ModuleName): string =>
+    operator.registry.discovery?.decisions.get(name)?.reason ?? '';
+  const enabled = operator.registry.modules.filter(
+    (module) => isEnabled(module) && operator.registry.holdOf(module.name) === undefined,
+  );
+  return {
+    modules: enabled.map((module) => ({
+      name: module.name,
+      chartVersion: chartVersion(module),
+      revision: revisions.get(module.name),
+      hooks: (operator.registry.tracked.get(module.name)?.hooks ?? []).map(({ hook }) => hook.name),
+    })),
+    disabled: operator.registry.modules
+      .filter((module) => !isEnabled(module))
+      .map(({ name }) => ({ name, reason: reasonOf(name) })),
+    refused: operator.registry.modules
+      .filter((module) => isEnabled(module) && operator.registry.holdOf(module.name) !== undefined)
+      .map(({ name }) => ({ name, reason: reasonOf(name) })),
+    globalHooks: operator.globalHooks.runtimes.map(({ hook }) => hook.name),
+    globalHooksDir: globalHooksRoot(settings.globalHooksDir),
+    modulesDir: settings.modulesDirs.map((directory) => resolve(directory))[0],
+    elapsedMs: input.elapsedMs,
+    metricsUrl: `http://${urlHost(settings.listenAddress)}:${httpPort}/metrics`,
+    pageAddress: input.pageAddress,
+    namespace: settings.namespace,
+    configMap: settings.configMapName,
+    kubeconfig: files.kubeconfig,
+    kubectl: input.kubectl,
+    executable: input.executable,
+    debugSocket: settings.debugUnixSocket,
+    jqEngine: progress.jqEngine,
+    helmVersion: progress.helmVersion,
+    log: files.log,
+    stateDir: files.stateDir,
+    status: operatorStatus(collectOperatorFacts(operator)).text,
+    edit: suggestEdit(
+      enabled
+        .filter(({ chart }) => chart !== 'none')
+        .map(({ name }) => ({
+          name,
+          section: sectionOf(name),
+          values: values.writtenValues(name),
+          configValues: values.configValues(name) ?? {},
+          choices: (key) => values.choices(name, key),
+          accepts: (section) => values.acceptsSection(name, section),
+        })),
+    ),
+  };
+}
+
+function chartVersion({ chart, path }: Module): string {
+  if (chart !== 'chart-yaml') return '';
+  const document: unknown = load(readFileSync(join(path, 'Chart.yaml'), 'utf8'));
+  return stringOf(fieldsOf(document)['version']);
+}
+
+function urlHost(address: string): string {
+  if (address === '' || address === '0.0.0.0' || address === '::') return '127.0.0.1';
+  return address.includes(':') ? `[${address}]` : address;
+}

@@ -1,0 +1,275 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import type { Clock } from '@addon-operator/base/clock';
+import type { Logger } from '@addon-operator/base/log';
+import { KeyedLock } from '@addon-operator/concurrency/keyed-lock';
+import type { HelmBinary } from '@addon-operator/helm/find-helm';
+import { helmEnvironment } from '@addon-operator/helm/helm-process';
+import { type NotedRelease, notedReleases } from '@addon-operator/helm/noted-release';
+import { PreparedHelm } from '@addon-operator/helm/prepared-helm';
+import {
+  isKept,
+  isOwned,
+  LABELS_WHEN_DISOWNED,
+  labelsWhenKept,
+  saysUnmanaged,
+} from '@addon-operator/helm/record-metadata';
+import type { ReleaseStatus } from '@addon-operator/helm/recovery-table';
+import { type ReleaseHistory, releaseHistory } from '@addon-operator/helm/release-history';
+import { createHolder, type Holder, LockAges } from '@addon-operator/helm/release-locks';
+import { ReleaseStore, type StorageDriver } from '@addon-operator/helm/release-store';
+import { RenderGateScript } from '@addon-operator/helm/render-gate';
+import { MonitorReads, type ReleaseFinding, randomShiftMs } from '@addon-operator/helm/resource-monitor';
+import { removeLeftovers } from '@addon-operator/helm/run-directory';
+import { SharedReads } from '@addon-operator/helm/shared-reads';
+import type { KubeClient } from '@addon-operator/kube-client/kube-client';
+import { processStart } from '@addon-operator/process/process-alive';
+import type { ProcessRunner } from '@addon-operator/process/process-runner';
+import { type DeployRequest, type DeployResult, deployRelease, unmanaged } from './deploy.ts';
+import { type DriftSettings, driftStarter } from './drift/start-drift.ts';
+import { type DriverContext, type HelmOperation, lookupOptions, ReleaseNotices } from './driver-context.ts';
+import { MonitorSet } from './monitor-set.ts';
+import { prepareUpgrade } from './prepare-upgrade.ts';
+import { previewRelease, type ReleasePreview } from './preview-release.ts';
+import { type UnlockResult, unlockRelease } from './recover.ts';
+import { type RenderOptions, renderModule } from './render.ts';
+import { type UninstallOptions, type UninstallResult, uninstallRelease } from './uninstall.ts';
+
+export interface HelmDriverOptions {
+  readonly runner: ProcessRunner;
+  readonly kube: KubeClient;
+  /** For the regular check of the objects of releases, which may have a lower rate limit. */
+  readonly monitorKube: KubeClient;
+  readonly discovery: DriverContext['discovery'];
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly helm: HelmBinary;
+  /** The daemon's environment. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** A kubeconfig file that leads to the same cluster as `kube`. */
+  readonly kubeConfigPath: string;
+  /** Empty for the current context of that file. */
+  readonly kubeContext: string;
+  /** Namespace of all releases. */
+  readonly namespace: string;
+  /** A directory for the driver alone; made when missing, with mode 0700. Caches in it may outlive the daemon. */
+  readonly workDir: string;
+  readonly storageDriver: StorageDriver;
+  /** Revisions helm keeps of a release; 0 keeps all. */
+  readonly historyMax: number;
+  /** Limit for each helm hook, in milliseconds. */
+  readonly timeoutMs: number;
+  /** How many releases are deployed or uninstalled at the same time; at least 1. */
+  readonly parallel: number;
+  /** Set on every object of every release, for instance `heritage=addon-operator`. */
+  readonly extraLabels: Readonly<Record<string, string>>;
+  /** A number in [0, 1). */
+  readonly random: () => number;
+  readonly onOperation: (operation: HelmOperation) => void;
+  /** Objects that stay although their release is removed: titles, each with the reason. */
+  readonly onLeftBehind: DriverContext['onLeftBehind'];
+  /** What a resource monitor found; the module should be run again. */
+  readonly onFinding: (module: string, finding: ReleaseFinding) => void;
+  /** How objects are watched that may drift. */
+  readonly drift: DriftSettings;
+}
+
+export interface ReleaseSummary {
+  readonly name: string;
+  readonly revision: number;
+  readonly status: ReleaseStatus;
+  /** Whether an addon-operator made it. */
+  readonly isOwned: boolean;
+  /** Set when the release stays although its module is gone. */
+  readonly isKept?: boolean;
+  /** Set when it is deployed and labelled as unmanaged: while its module is in maintenance, it is skipped. */
+  readonly isUnmanaged?: boolean;
+}
+
+export interface HelmDriver {
+  /** Makes a module's release match its chart and values, see {@link deployRelease}; then its objects are monitored. */
+  deploy(request: DeployRequest, signal: AbortSignal): Promise<DeployResult>;
+  /**
+   * Starts helm for a deployment that will most likely follow in a moment, see {@link prepareUpgrade}. Never throws: without it
+   * the deployment takes a little longer.
+   */
+  prepare(request: DeployRequest, signal: AbortSignal): Promise<void>;
+  /** Ends what {@link prepare} has started. */
+  dismissPrepared(): Promise<void>;
+  /** Stops monitoring and removes the release, see {@link uninstallRelease}. */
+  uninstall(release: string, signal: AbortSignal, options?: UninstallOptions): Promise<UninstallResult>;
+  /** Whether there is a release of this name, in any state. Throws when the API server does not respond. */
+  exists(release: string, signal: AbortSignal): Promise<boolean>;
+  /** Newest revision of a release, in any state; 0 without one. Throws when the API server does not respond. */
+  revision(release: string, signal: AbortSignal): Promise<number>;
+  /** Stops monitoring a release and removes our labels from it, so that this operator does not own it any more. A missing release is no error. */
+  disown(release: string, signal: AbortSignal): Promise<void>;
+  /** Notes on a release whether it stays when its module is gone. A missing one is fine. */
+  keep(release: string, isKept: boolean, signal: AbortSignal): Promise<void>;
+  /** Lets a release be taken over at once that another helm has left locked, see {@link unlockRelease}. */
+  unlock(release: string, signal: AbortSignal): Promise<UnlockResult>;
+  /** Every release in the namespace in any state, by name. */
+  listReleases(signal: AbortSignal): Promise<readonly ReleaseSummary[]>;
+  /** What the newest revision of a release consists of, as YAML; empty when there is none. */
+  manifest(release: string, signal: AbortSignal): Promise<string>;
+  /** To be called when a hook has run: it may have changed what was read for several modules at once. */
+  forgetReads(): void;
+  /** Global values changed: every module is about to be run. Stops all monitors, reads the API discovery anew. */
+  onGlobalChange(): Promise<void>;
+  /** The manifests of a module, see {@link renderModule}. */
+  render(request: DeployRequest, signal: AbortSignal, options?: RenderOptions): Promise<string>;
+  /** What {@link deploy} would do to the release of a module that is managed, or not yet unmanaged. Changes nothing. */
+  preview(request: DeployRequest, signal: AbortSignal): Promise<ReleasePreview>;
+  /** Former revisions of releases. */
+  readonly history: ReleaseHistory;
+  /** The note of the last deployment of each release, the latest first. */
+  notedReleases(signal: AbortSignal): Promise<readonly NotedRelease[]>;
+  readonly monitors: Pick<MonitorSet, 'pause' | 'resources' | 'drift' | 'recheckDrift' | 'stop' | 'stopAll'>;
+}
+
+/**
+ * Builds the driver and prepares its directory. The driver is all that the operator uses of helm: it reads the records of
+ * releases, decides with `release-action.ts`, and calls helm only where something differs.
+ */
+export async function createHelmDriver(options: HelmDriverOptions): Promise<HelmDriver> {
+  const context = await createContext(options);
+  const locks = new KeyedLock();
+  const monitors = createMonitors(context, options);
+  const contextOf = ({ isUnmanaged }: DeployRequest): DriverContext =>
+    isUnmanaged === true ? unmanaged(context) : context;
+  return {
+    monitors,
+    deploy: (request, signal) =>
+      locks.run(request.module.name, signal, async () => {
+        const { name } = request.module;
+        const result = await deployRelease(context, request, signal);
+        if (result.action !== 'skipped') context.sharedReads.forgetRelease(name);
+        if (request.isUnmanaged === true) await monitors.stop(name);
+        else if (result.action === 'skipped') await monitors.ensure(name, result.objects, request.drift);
+        else await monitors.restart(name, result.objects, request.drift);
+        if (request.isUnmanaged !== true) await request.steps?.whenDeployed?.(result.objects, signal);
+        return result;
+      }),
+    prepare: async (request, signal) => {
+      try {
+        if (request.isUnmanaged !== true) await prepareUpgrade(context, request, signal);
+      } catch (error) {
+        context.log.debug({ module: request.module.name, error }, 'cannot start helm ahead');
+      }
+    },
+    dismissPrepared: () => context.prepared.dismiss(),
+    uninstall: (release, signal, uninstallOptions = {}) =>
+      locks.run(release, signal, async () => {
+        await monitors.stop(release);
+        return await uninstallRelease(context, release, uninstallOptions, signal);
+      }),
+    exists: async (release, signal) => {
+      const latest = await context.store.latest(release, signal);
+      return latest !== undefined && latest.status !== 'uninstalled';
+    },
+    revision: async (release, signal) => (await context.store.latest(release, signal))?.revision ?? 0,
+    disown: (release, signal) =>
+      locks.run(release, signal, async () => {
+        await monitors.stop(release);
+        const latest = await context.store.latest(release, signal);
+        if (latest === undefined) return;
+        await context.store.setMetadata(release, latest.revision, { labels: LABELS_WHEN_DISOWNED }, signal);
+      }),
+    keep: (release, isToStay, signal) =>
+      locks.run(release, signal, async () => {
+        const latest = await context.store.latest(release, signal);
+        if (latest === undefined || isKept(latest.labels) === isToStay) return;
+        const labels = labelsWhenKept(isToStay);
+        await context.store.setMetadata(release, latest.revision, { labels }, signal);
+      }),
+    unlock: (release, signal) => unlockRelease(context, release, signal),
+    listReleases: async (signal) => {
+      const revisions = await context.sharedReads.readReleases(() => context.store.latestOfAll(signal));
+      return revisions.map(({ release, revision, status, labels }) => ({
+        name: release,
+        revision,
+        status,
+        isOwned: isOwned(labels),
+        ...(isKept(labels) && { isKept: true }),
+        ...(status === 'deployed' && saysUnmanaged(labels, revision) && { isUnmanaged: true }),
+      }));
+    },
+    forgetReads: () => context.sharedReads.forget(),
+    onGlobalChange: async () => {
+      context.discovery.invalidate();
+      await monitors.stopAll();
+    },
+    manifest: async (release, signal) => {
+      const latest = await context.store.latest(release, signal);
+      return latest === undefined ? '' : (await context.store.payload(latest, signal)).manifest;
+    },
+    render: (request, signal, renderOptions) =>
+      renderModule(contextOf(request), request, signal, renderOptions),
+    history: releaseHistory(context.store),
+    notedReleases: (signal) => notedReleases(context.store, signal),
+    preview: (request, signal) => previewRelease(contextOf(request), request, signal),
+  };
+}
+
+async function createContext(options: HelmDriverOptions): Promise<DriverContext> {
+  const { kube, namespace, storageDriver, workDir, helm, log, clock } = options;
+  const store = new ReleaseStore({ kube, namespace, storageDriver });
+  await mkdir(workDir, { recursive: true, mode: 0o700 });
+  await removeLeftovers(workDir);
+  const gateScript = await RenderGateScript.install(workDir, helm);
+  const { env: base, kubeConfigPath } = options;
+  const { pluginsDir } = gateScript;
+  return {
+    runner: options.runner,
+    kube,
+    discovery: options.discovery,
+    clock,
+    log,
+    helm,
+    env: helmEnvironment({ base, kubeConfigPath, workDir, pluginsDir, storageDriver }),
+    workDir,
+    namespace,
+    kubeContext: options.kubeContext,
+    historyMax: options.historyMax,
+    timeoutMs: options.timeoutMs,
+    extraLabels: options.extraLabels,
+    store,
+    prepared: new PreparedHelm({ clock, log, places: options.parallel }),
+    sharedReads: new SharedReads(clock),
+    gateScript,
+    holder: ownHolder(),
+    lockAges: new LockAges(clock),
+    notices: new ReleaseNotices(log),
+    readYaml: options.drift.readYaml,
+    onOperation: options.onOperation,
+    onLeftBehind: options.onLeftBehind,
+  };
+}
+
+function createMonitors(context: DriverContext, options: HelmDriverOptions): MonitorSet {
+  const { monitorKube: kube, namespace, storageDriver, clock } = options;
+  const store = new ReleaseStore({ kube, namespace, storageDriver });
+  const lookup = { ...lookupOptions(context), kube };
+  const reads = new MonitorReads({ clock, store, lookup, labels: context.extraLabels });
+  const startDrift = driftStarter({ context, settings: options.drift, store, kube });
+  return new MonitorSet({
+    driftMode: options.drift.mode,
+    startDrift,
+    clock,
+    log: options.log,
+    shiftMs: randomShiftMs(options.random),
+    reads,
+    onFinding: options.onFinding,
+  });
+}
+
+function ownHolder(): Holder {
+  const { pid } = process;
+  return createHolder(shortHash(hostname()), pid, randomBytes(6).toString('hex'), processStart(pid));
+}
+
+/** Host names may be longer than a label allows. */
+function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 12);
+}

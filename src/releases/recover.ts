@@ -1,0 +1,182 @@
+import { hasCode, OperatorError } from '@addon-operator/base/errors';
+import { parseManifest } from '@addon-operator/helm/manifest-document';
+import { type ManifestObject, releaseObjects } from '@addon-operator/helm/manifest-object';
+import { ownFacts } from '@addon-operator/helm/record-metadata';
+import { deployRecovery, type OwnRecord, type ReleaseState } from '@addon-operator/helm/recovery-table';
+import type { ReleaseRevision, ReleaseStore } from '@addon-operator/helm/release-store';
+import { isProcessAlive } from '@addon-operator/process/process-alive';
+import { formatGoDuration } from '@addon-operator/strings/go-duration';
+import { type DriverContext, processLimitMs } from './driver-context.ts';
+import { lockLimitMs, ownRecord, type RecordObserver } from './own-record.ts';
+import type { ObservedRelease } from './release-action.ts';
+import { replaceUnservedKinds } from './unserved-kinds.ts';
+
+/** The state of a release by its latest record. That is read too: helm stumbles over one that it cannot read. */
+export async function releaseState(
+  store: ReleaseStore,
+  latest: ReleaseRevision | undefined,
+  signal: AbortSignal,
+): Promise<ReleaseState> {
+  if (latest === undefined) return 'none';
+  try {
+    await store.payload(latest, signal);
+    return latest.status;
+  } catch (error) {
+    if (hasCode(error, 'HELM_RELEASE_CORRUPT')) return 'corrupt';
+    throw error;
+  }
+}
+
+/** This process as an observer of the holder of a record. */
+export function recordObserver(
+  { holder, lockAges, timeoutMs }: Pick<DriverContext, 'holder' | 'lockAges' | 'timeoutMs'>,
+  record: ReleaseRevision,
+): RecordObserver {
+  return {
+    self: holder,
+    isProcessAlive,
+    unchangedMs: lockAges.unchangedMs(record),
+    helmTimeoutMs: timeoutMs,
+  };
+}
+
+/**
+ * Thrown while another helm may be working on a release. The message is the same at every attempt: messages that change
+ * each time would be written into the status of the module each time.
+ */
+export function lockedError(
+  release: string,
+  state: ReleaseState,
+  own: OwnRecord,
+  helmTimeoutMs: number,
+): OperatorError {
+  const [holder, limitMs] =
+    own === 'at-work'
+      ? ['another addon-operator process on this machine is using it', processLimitMs(helmTimeoutMs)]
+      : ['another helm process may be using it', lockLimitMs(helmTimeoutMs)];
+  return new OperatorError(
+    'HELM_LOCKED',
+    `Release "${release}" is ${state}: ${holder}. It will be retried, and taken over when this process has seen it ` +
+      `unchanged for ${formatGoDuration(limitMs)}. If no helm process uses it, take it over now with ` +
+      `"addon-operator module release-unlock ${release}".`,
+  );
+}
+
+/** Moves the latest record of a release away, because it cannot be read, and logs it. */
+export async function setAside(
+  { store, log }: Pick<DriverContext, 'store' | 'log'>,
+  latest: ReleaseRevision,
+  signal: AbortSignal,
+): Promise<void> {
+  const { release, revision, recordName } = latest;
+  const movedTo = await store.setAside(latest, signal);
+  log.warn(
+    { release, revision, record: recordName, movedTo },
+    'cannot read a release record: it was moved aside, and the release continues from the remaining records',
+  );
+}
+
+/**
+ * Removes what makes helm fail for ever in the records of a release, and logs it: a record in the place of the next
+ * revision that helm does not see for want of its labels, and kinds that the cluster does not serve any more. For
+ * calling after a helm that failed.
+ */
+export async function clearTheWay(
+  context: DriverContext,
+  release: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store } = context;
+  const latest = await store.latest(release, signal);
+  const unseen = await store.unseen(release, (latest?.revision ?? 0) + 1, signal);
+  if (unseen !== undefined) await setAside(context, unseen, signal);
+  if (latest === undefined) return;
+  await mendKinds(context, latest, signal);
+  const deployed = latest.status === 'deployed' ? undefined : await store.lastDeployed(release, signal);
+  if (deployed !== undefined) await mendKinds(context, deployed, signal);
+}
+
+/** {@link replaceUnservedKinds}, as far as that can be done: helm may get on all the same. */
+export async function mendKinds(
+  context: DriverContext,
+  revision: ReleaseRevision,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await replaceUnservedKinds(context, revision, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    const { release, recordName } = revision;
+    context.log.warn(
+      { release, record: recordName, error },
+      'cannot check a release record for unserved kinds',
+    );
+  }
+}
+
+/** The state of a release by its newest revision; does not check whether the record can be read. */
+export function observeRelease(context: DriverContext, latest: ReleaseRevision | undefined): ObservedRelease {
+  if (latest === undefined) return { state: 'none', own: 'none', inputDigest: undefined, unchangedMs: 0 };
+  return {
+    state: latest.status,
+    own: ownRecord(latest, recordObserver(context, latest)),
+    inputDigest: ownFacts(latest.labels, latest.revision).inputDigest,
+    unchangedMs: context.lockAges.unchangedMs(latest),
+  };
+}
+
+/** What a revision consists of, by the note on its record, else by the record itself. */
+export async function storedObjects(
+  context: DriverContext,
+  latest: ReleaseRevision | undefined,
+  signal: AbortSignal,
+): Promise<readonly ManifestObject[]> {
+  if (latest === undefined) return [];
+  if (latest.objects !== undefined) return latest.objects;
+  const { manifest } = await context.store.payload(latest, signal);
+  try {
+    return releaseObjects(parseManifest(manifest));
+  } catch (error) {
+    context.log.warn(
+      { release: latest.release, revision: latest.revision, error },
+      'stored manifest is unreadable',
+    );
+    return [];
+  }
+}
+
+/**
+ * What became of the request to take over a release at once. `busy`: helm of this process works on it. `not-locked`: its
+ * state blocks no deployment.
+ */
+export type UnlockResult =
+  | { readonly type: 'absent' }
+  | { readonly type: 'busy'; readonly state: ReleaseState }
+  | { readonly type: 'not-locked'; readonly state: ReleaseState }
+  | { readonly type: 'unlocked'; readonly state: ReleaseState; readonly revision: number };
+
+/**
+ * Makes the next deployment or uninstall of a release take it over, though another helm may have left it a moment ago.
+ * Nothing is written: if the record is written again before that, another helm does work on it, and it is waited for.
+ */
+export async function unlockRelease(
+  context: DriverContext,
+  release: string,
+  signal: AbortSignal,
+): Promise<UnlockResult> {
+  const latest = await context.store.latest(release, signal);
+  if (latest === undefined) return { type: 'absent' };
+  const state = await releaseState(context.store, latest, signal);
+  const recovery = deployRecovery(state, observeRelease(context, latest).own);
+  if (recovery !== 'outwait' && recovery !== 'wait') {
+    const { holder, uninstaller } = ownFacts(latest.labels, latest.revision);
+    const isOurs = (state === 'uninstalling' ? uninstaller : holder) === context.holder.token;
+    return { type: isOurs && recovery === 'mark-failed' ? 'busy' : 'not-locked', state };
+  }
+  context.lockAges.unlock(latest);
+  context.log.warn(
+    { release, revision: latest.revision, status: state },
+    'release is taken over on request, even if another helm process is using it',
+  );
+  return { type: 'unlocked', state, revision: latest.revision };
+}

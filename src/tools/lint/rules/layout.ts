@@ -1,0 +1,276 @@
+import { didYouMean } from '@addon-operator/json/similar-word';
+import { looksLikeHook as isLikeHook } from '../../../hook-config/hook-likeness.ts';
+import { parseHelmIgnore } from '../helm-ignore.ts';
+import type { FileFacts, ModuleFacts } from '../lint-facts.ts';
+import { type Found, fromParser, type Rule } from '../rule.ts';
+
+const KNOWN_AT_TOP = [
+  'CHANGELOG.md',
+  'Chart.lock',
+  'Chart.yaml',
+  'LICENSE',
+  'README.md',
+  'charts',
+  'crds',
+  'docs',
+  'enabled',
+  'files',
+  'hooks',
+  'images',
+  'lib',
+  'module.yaml',
+  'openapi',
+  'package-lock.json',
+  'package.json',
+  'templates',
+  'test',
+  'tests',
+  'tsconfig.json',
+  'values.schema.json',
+  'values.yaml',
+];
+const MAX_BYTES = 256 * 1024 * 1024;
+const MAX_FILES = 20_000;
+const BYTE_ORDER_MARK = '\u{FEFF}';
+/** What hooks source, and programs for jq. */
+const LIBRARY = /^hooks\/.*\.(?:sh|bash|jq)$/;
+/** A variable may have such a name. */
+const REMOVED_FROM_JQ =
+  /(?<![\w$.-]|--(?:arg|argjson|slurpfile|rawfile) )(?:--argfile|leaf_paths|recurse_down)\b/g;
+/** The operator takes none of these for a hook. */
+const DATA_ENDINGS = /\.(?:yaml|json|md|txt)$/;
+const SKIPPED_DIRECTORIES = new Set(['lib', 'venv']);
+
+/** Rules about the files of a module. */
+export const LAYOUT_RULES: readonly Rule[] = [
+  {
+    code: 'module-name',
+    group: 'layout',
+    level: 'error',
+    summary: 'The name of the directory is that of a module.',
+    explanation:
+      'A module is named in kebab-case, such as `030-web-shop`, and the name can be restored from its key in values (`webShop`). The operator does not start with any other name. Rename the directory.',
+    check: fromParser('module-name'),
+  },
+  {
+    code: 'number-missing',
+    group: 'layout',
+    level: 'warning',
+    summary: 'The name of the directory begins with a number, or module.yaml has a weight.',
+    explanation:
+      'The number decides when a module runs. Modules without one run together, after all others or where a setting puts them. Rename the directory, such as to `030-web`.',
+    check: function* ({ directoryName, parsed }) {
+      if (!/^\d+-/.test(directoryName) && parsed.weight === undefined)
+        yield {
+          path: '',
+          message: `${directoryName} has no number, so the setting for unnumbered modules decides when it runs: rename it, such as to 030-${directoryName}`,
+        };
+    },
+  },
+  {
+    code: 'unknown-file',
+    group: 'layout',
+    level: 'warning',
+    summary: 'Files and directories at the top of a module have names that are known.',
+    explanation:
+      'A directory `template/` or a file `value.yaml` is ignored without a word. Files that templates read with `.Files` are known by being named there. Rename the file, or exclude it with the reason why it is there.',
+    check: unknownFiles,
+  },
+  {
+    code: 'hook-not-executable',
+    group: 'layout',
+    level: 'error',
+    summary: 'A script below hooks/ is executable.',
+    explanation:
+      'The operator runs executable files only, and ignores this one. `--fix` makes it executable. Shared code belongs into a directory named `lib`.',
+    check: ({ files, parsed }) =>
+      hookCandidates(files)
+        .filter(
+          ({ path, isExecutable, text = '' }) =>
+            !parsed.hookFiles.includes(path) && !isExecutable && hasShebang(text),
+        )
+        .filter((file) => looksLikeHook(file, parsed, files))
+        .filter(({ path }) => !isNeverHook(path))
+        .map(({ path }) => ({
+          path,
+          message: 'is a script, but not executable, so it is never run: chmod +x',
+          fix: { type: 'make-executable' as const },
+        })),
+  },
+  {
+    code: 'hook-ignored',
+    group: 'layout',
+    level: 'warning',
+    summary: 'What looks like a hook below hooks/ is a hook.',
+    explanation:
+      'Names that begin with a dot, the endings `.yaml`, `.json`, `.md` and `.txt`, and directories named `lib` or `venv` are skipped; a TypeScript or JavaScript file that is not executable is a hook only if it exports the result of `defineHook`. A file looks like a hook if it is executable, begins with `#!`, or has the ending of another hook; sources, tests and files that hooks import do not. Rename the file, or move shared code to `lib/`.',
+    check: ({ files, parsed }) =>
+      hookCandidates(files)
+        .filter(({ path }) => !parsed.hookFiles.includes(path))
+        .filter((file) =>
+          isNeverHook(file.path)
+            ? file.isExecutable || hasShebang(file.text ?? '')
+            : !file.isExecutable && !hasShebang(file.text ?? '') && looksLikeHook(file, parsed, files),
+        )
+        .filter(({ path }) => !/(?:^|\/)(?:\.gitkeep|\.gitignore)$/.test(path))
+        .map(({ path }) => ({
+          path,
+          message: isNeverHook(path)
+            ? 'is never run, because files with such a name are skipped: rename it'
+            : 'is neither executable nor an in-process hook, so it is never run: move shared code to lib/',
+        })),
+  },
+  {
+    code: 'script-text',
+    group: 'layout',
+    level: 'error',
+    summary: 'A script has Unix line ends and no byte order mark.',
+    explanation:
+      'With a carriage return behind `#!/bin/sh`, or a byte order mark before it, the system finds no program to run the script. `--fix` removes both.',
+    check: ({ files }) =>
+      scripts(files)
+        .filter(({ text = '' }) => text.startsWith(BYTE_ORDER_MARK) || text.split('\n', 1)[0]?.endsWith('\r'))
+        .map(({ path, text = '' }) => ({
+          path,
+          message: text.startsWith(BYTE_ORDER_MARK)
+            ? 'begins with a byte order mark, so it cannot be run'
+            : 'has DOS line ends, so it cannot be run',
+          fix: { type: 'unix-text' as const },
+        })),
+  },
+  {
+    code: 'shebang',
+    group: 'layout',
+    level: 'warning',
+    summary: 'A script begins with #! and an absolute path.',
+    explanation:
+      'Without such a line the system refuses to run the script, or each shell does what it likes. Write `#!/usr/bin/env bash`, or the path of another interpreter.',
+    check: ({ files, parsed }) =>
+      files
+        .filter(
+          ({ path, isExecutable }) => isExecutable && (path === 'enabled' || parsed.hookFiles.includes(path)),
+        )
+        .filter(({ text }) => text !== undefined && !/^\u{FEFF}?#!\s*\//u.test(text))
+        .map(({ path }) => ({
+          path,
+          message:
+            'is an executable text without #! and an absolute path in its first line: write #!/usr/bin/env bash, or the like',
+        })),
+  },
+  {
+    code: 'jq-removed',
+    group: 'layout',
+    level: 'warning',
+    summary: 'A script uses what jq 1.8 has.',
+    explanation:
+      'The image has jq 1.8. It has no option `--argfile` (use `--slurpfile`, which gives an array), and no functions `leaf_paths` (use `paths(scalars)`) and `recurse_down` (use `recurse`).',
+    check: ({ files }) =>
+      files
+        .filter(({ path, text = '' }) => isScript(path, text) || LIBRARY.test(path))
+        .filter(({ path, text = '' }) => path.endsWith('.jq') || /\bjq\b/.test(text))
+        .flatMap(({ path, text = '' }) =>
+          text.split('\n').flatMap((line, index) =>
+            [...line.replace(/^\s*#.*/, '').matchAll(REMOVED_FROM_JQ)].map(([name]) => ({
+              path,
+              message: `line ${index + 1} uses ${name}, which jq 1.8 of the image does not have`,
+            })),
+          ),
+        ),
+  },
+  {
+    code: 'link-leads-out',
+    group: 'layout',
+    level: 'error',
+    summary: 'Links stay inside of the module.',
+    explanation:
+      'A link to a file elsewhere would have the operator read, run or deploy what is not part of the module, so it does not start. Copy the file, or set `--allow-links-outside`.',
+    check: fromParser('link-leads-out'),
+  },
+  {
+    code: 'too-big',
+    group: 'layout',
+    level: 'error',
+    summary: 'A module has at most 256 MiB and 20,000 files.',
+    explanation:
+      'Each start reads all files, and authorization copies them. Move binaries to an image, and data to where it is needed.',
+    check: function* ({ files }) {
+      const bytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+      if (bytes > MAX_BYTES || files.length > MAX_FILES)
+        yield { path: '', message: `has ${files.length} files with ${Math.round(bytes / 1024 / 1024)} MiB` };
+    },
+  },
+  {
+    code: 'helmignore-hides-templates',
+    group: 'layout',
+    level: 'error',
+    summary: 'No pattern of .helmignore matches a template.',
+    explanation:
+      'Helm does not render a template that `.helmignore` matches, and says nothing. A pattern behind `!` makes helm ignore everything that it does not match. Remove the pattern.',
+    check: hiddenTemplates,
+  },
+];
+
+function* unknownFiles({ files }: ModuleFacts): Iterable<Found> {
+  const templates = files.filter(({ path }) => path.startsWith('templates/')).map(({ text = '' }) => text);
+  for (const { path } of files) {
+    if (path.includes('/') || path.startsWith('.') || KNOWN_AT_TOP.includes(path)) continue;
+    if (/^(?:LICENSE|NOTICE|OWNERS)|\.md$/.test(path)) continue;
+    if (templates.some((text) => text.includes(path))) continue;
+    yield { path, message: `is not used by the operator${didYouMean(path, KNOWN_AT_TOP)}` };
+  }
+}
+
+function* hiddenTemplates({ files, parsed }: ModuleFacts): Iterable<Found> {
+  // The file counts for charts only: the operator makes a chart of bare templates without it.
+  if (parsed.chart !== 'chart-yaml') return;
+  const ignored = parseHelmIgnore(textAt(files, '.helmignore'));
+  for (const { path, type } of files)
+    if (type === 'file' && path.startsWith('templates/') && ignored(path, false))
+      yield { path: '.helmignore', message: `leaves out ${path}, so helm does not render it` };
+}
+
+/** As the operator decides it. */
+function looksLikeHook(
+  { path, text = '' }: FileFacts,
+  { hookFiles }: ModuleFacts['parsed'],
+  files: readonly FileFacts[],
+): boolean {
+  const hooks = hookFiles.map((hook) => ({ path: hook, text: textAt(files, hook) }));
+  return isLikeHook({ path, text }, hooks);
+}
+
+/** Files below hooks/ that are not in a directory which the operator skips. */
+function hookCandidates(files: readonly FileFacts[]): readonly FileFacts[] {
+  return files.filter(({ path, type }) => {
+    const [top, ...below] = path.split('/');
+    const directories = below.slice(0, -1);
+    return (
+      type === 'file' &&
+      top === 'hooks' &&
+      !directories.some((name) => name.startsWith('.') || SKIPPED_DIRECTORIES.has(name))
+    );
+  });
+}
+
+function isNeverHook(path: string): boolean {
+  return (
+    (path.split('/').at(-1) ?? '').startsWith('.') ||
+    (DATA_ENDINGS.test(path) && !path.endsWith('.http.yaml'))
+  );
+}
+
+function hasShebang(text: string): boolean {
+  return text.startsWith('#!') || text.startsWith(`${BYTE_ORDER_MARK}#!`);
+}
+
+function scripts(files: readonly FileFacts[]): readonly FileFacts[] {
+  return files.filter(({ path, text = '' }) => isScript(path, text));
+}
+
+function isScript(path: string, text: string): boolean {
+  return (path === 'enabled' || path.startsWith('hooks/')) && hasShebang(text);
+}
+
+function textAt(files: readonly FileFacts[], path: string): string {
+  return files.find((file) => file.path === path)?.text ?? '';
+}
