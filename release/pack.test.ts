@@ -56,6 +56,7 @@ test('the packed sandbox works in a plain project, and has nothing of the operat
       '@addon-operator/base',
       '@addon-operator/json',
       '@addon-operator/kube-client',
+      '@addon-operator/strings',
       'js-yaml',
       'argparse',
     ],
@@ -64,7 +65,7 @@ test('the packed sandbox works in a plain project, and has nothing of the operat
 
 test.each([
   ['sdk', ['json']],
-  ['kube-sandbox', ['base', 'json', 'kube-client']],
+  ['kube-sandbox', ['base', 'json', 'kube-client', 'strings']],
 ] as const)('the packed %s has compiled files, and those of %j', LIMIT, async (name, parts) => {
   const archive = await packPackage(name, directory, new AbortController().signal);
   const { stdout } = await execa('tar', ['-tzf', archive]);
