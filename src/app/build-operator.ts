@@ -3,6 +3,7 @@ import type { Redactor } from '@addon-operator/masking/redactor';
 import type { TaskHandler } from '@addon-operator/task-queue';
 import { parseHelmYaml } from '@addon-operator/yaml';
 import { createAuthorization } from '../extensions/create-authorization.ts';
+import { createExecution, createRunParts, scriptParts } from '../hook-runs/execution-parts.ts';
 import { createHookLoader, createRuntime } from '../hook-runs/hook-parts.ts';
 import { createRecording } from '../hook-runs/recorded-runs.ts';
 import { createSchedules, type Schedules } from '../hook-runs/schedules.ts';
@@ -15,6 +16,14 @@ import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { ConvergeState } from '../model/converge-state.ts';
 import { GlobalHooks } from '../model/global-hooks.ts';
 import { createHandOvers, type HandOvers } from '../model/hand-overs.ts';
+import {
+  enabledWith,
+  type LoneModule,
+  NO_DIRECTORY_MEMORY,
+  onlyContentOf,
+  onlyReleaseOf,
+  sourcesOf,
+} from '../model/lone-module.ts';
 import { createFlags, discoveries } from '../model/module-flags.ts';
 import { ModuleOperations } from '../model/module-operations.ts';
 import { ModuleRegistry } from '../model/module-registry.ts';
@@ -27,26 +36,17 @@ import type { Task } from '../model/tasks.ts';
 import { createCrds } from '../modules/crds/crds-of-modules.ts';
 import type { Module } from '../modules/module.ts';
 import { createModuleHooks } from '../modules/module-hooks.ts';
-import { createQueues } from '../operator/create-queues.ts';
-import { createExecution, createRunParts, scriptParts } from '../operator/execution-parts.ts';
 import { createExtensionParts } from '../operator/extension-parts.ts';
 import { createFileWaits, type FileWaits } from '../operator/file-waits.ts';
 import type { Operator } from '../operator/operator.ts';
 import { onSecretsChange } from '../operator/secret-changes.ts';
 import { taskHandler } from '../operator/task-pipeline.ts';
+import { createQueues } from '../queues/create-queues.ts';
 import { TaskRouter } from '../queues/task-router.ts';
 import { TaskTraces } from '../queues/task-traces.ts';
 import { DeployHooks } from '../reconcile/deploy-hooks.ts';
 import { directoryMemory } from '../reconcile/directory-memory.ts';
 import { helmReports } from '../reconcile/helm-reports.ts';
-import {
-  enabledWith,
-  type LoneModule,
-  NO_DIRECTORY_MEMORY,
-  onlyContentOf,
-  onlyReleaseOf,
-  sourcesOf,
-} from '../reconcile/lone-module.ts';
 import { ModuleFiles, type ModuleFilesOptions } from '../reconcile/module-files.ts';
 import { fileSetStore, ModuleMemory } from '../reconcile/module-memory.ts';
 import type { HelmDriver } from '../releases/helm-driver.ts';

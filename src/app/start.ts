@@ -12,12 +12,12 @@ import { type HookTools, startHookTools } from '../hook-runs/start-hook-tools.ts
 import { leaderPod } from '../leader/leader-host.ts';
 import { ALONE, type LeadOnCluster, type TakeLeadOptions, takeLead } from '../leader/take-lead.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
+import type { LoneModule } from '../model/lone-module.ts';
 import { FILES_CHANGED } from '../model/tasks.ts';
 import { warnAboutUnknownModules } from '../operator/apply-config.ts';
 import { shutDown, startUp } from '../operator/lifecycle.ts';
 import type { Operator } from '../operator/operator.ts';
 import { watchedPaths, watchFiles } from '../operator/watch-files.ts';
-import type { LoneModule } from '../reconcile/lone-module.ts';
 import { startStatusSocket } from '../server/start-debug.ts';
 import { type Probes, startProbes } from '../server/start-probes.ts';
 import { ConfigMapEventLog } from '../settings/log-parameters.ts';

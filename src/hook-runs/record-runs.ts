@@ -13,7 +13,7 @@ import { sourceFile } from '../model/hook-file.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';
 import { type HookRun, hookOf, moduleOf, type Task } from '../model/tasks.ts';
 import { taskIdOf } from '../queues/task-queue-view.ts';
-import type { HookRunFollower, ObserveHookRun } from './hook-execution.ts';
+import type { HookRunEnd, HookRunFollower, ObserveHookRun } from './hook-execution.ts';
 
 /** What the journal records of an attempt of a task when it begins. */
 export function startOfAttempt(queue: string, entry: QueueEntry<Task>): RunStart {
@@ -204,4 +204,23 @@ function lineOf(level: string, fields: Readonly<Record<string, unknown>>, messag
   const { proxyJsonLog, ...rest } = fields;
   if (proxyJsonLog !== true) return message;
   return `${level} ${message}${Object.keys(rest).length === 0 ? '' : ` ${JSON.stringify(rest)}`}`;
+}
+
+/** Remembers how a run of a hook for a module ended, in place of the one before for the same binding. */
+export function noteHookRun(
+  registry: ModuleRegistry,
+  { run, startedAtMs, durationMs, error }: HookRunEnd,
+): void {
+  const { name: hook } = run.hook.hook;
+  const tracked = stateFor(registry, run);
+  if (tracked === undefined) return;
+  const { binding } = run;
+  tracked.history.noteHookRun({ hook, binding, startedAtMs, durationMs: Math.round(durationMs), error });
+}
+
+/** Of the module whose hook it is, or that a hook of its deploy looks on. */
+function stateFor({ tracked }: ModuleRegistry, { hook: { hook }, reasons: [reason] }: HookRun) {
+  if (hook.owner.type === 'module') return tracked.get(hook.owner.module);
+  if (reason?.type !== 'deploy') return undefined;
+  return [...tracked.values()].find(({ module }) => module.name === reason.facts.module.name);
 }

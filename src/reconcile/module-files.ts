@@ -4,6 +4,7 @@ import { componentLog } from '@addon-operator/base/log';
 import type { ModuleGate } from '../authorization/module-gate.ts';
 import { createFlowHooks, type FlowHooksOptions } from '../extensions/flow/create-flow-hooks.ts';
 import type { FlowPassDeps } from '../extensions/flow/flow-pass.ts';
+import { type LoneModule, onlyFilesOf } from '../model/lone-module.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';
 import { areMostGone } from '../model/purge-guard.ts';
 import { COMMON_VALUES } from '../modules/file-set.ts';
@@ -14,7 +15,6 @@ import type { Settings } from '../settings.ts';
 import type { ModuleName, ValuesOwner } from '../values/module-key.ts';
 import type { SectionSchemas } from '../values/section-schemas.ts';
 import type { ValuesStore } from '../values/values-store.ts';
-import { type LoneModule, onlyFilesOf } from './lone-module.ts';
 import type { ModuleMemory } from './module-memory.ts';
 import { nextReconcile, withReadableSchedules } from './reconcile-schedule.ts';
 

@@ -1,8 +1,5 @@
 import { codeOf, messageOf } from '@addon-operator/base/errors';
-import type { HookRunEnd } from '../hook-runs/hook-execution.ts';
 import { type PlacesByModule, placesByModule } from '../model/module-places.ts';
-import type { ModuleRegistry } from '../model/module-registry.ts';
-import type { HookRun } from '../model/tasks.ts';
 import type { Module } from '../modules/module.ts';
 import type { ModuleExplanation } from '../status/module-explanation.ts';
 import type { ModuleFacts } from '../status/module-facts.ts';
@@ -120,23 +117,4 @@ function unreadableFacts(operator: Explained, { name, order, path }: Module, cau
     reconciledAtMs: undefined,
     hookRuns: [],
   };
-}
-
-/** Remembers how a run of a hook for a module ended, in place of the one before for the same binding. */
-export function noteHookRun(
-  registry: ModuleRegistry,
-  { run, startedAtMs, durationMs, error }: HookRunEnd,
-): void {
-  const { name: hook } = run.hook.hook;
-  const tracked = stateFor(registry, run);
-  if (tracked === undefined) return;
-  const { binding } = run;
-  tracked.history.noteHookRun({ hook, binding, startedAtMs, durationMs: Math.round(durationMs), error });
-}
-
-/** Of the module whose hook it is, or that a hook of its deploy looks on. */
-function stateFor({ tracked }: ModuleRegistry, { hook: { hook }, reasons: [reason] }: HookRun) {
-  if (hook.owner.type === 'module') return tracked.get(hook.owner.module);
-  if (reason?.type !== 'deploy') return undefined;
-  return [...tracked.values()].find(({ module }) => module.name === reason.facts.module.name);
 }

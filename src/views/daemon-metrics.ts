@@ -1,6 +1,5 @@
 import { type Clock, wallTimeOf } from '@addon-operator/base/clock';
 import type { QueueEntry, TaskQueue } from '@addon-operator/task-queue';
-import type { QueueSetOptions } from '@addon-operator/task-queue/queue-set';
 import type { EventBacklog } from '../hooks/event-backlog.ts';
 import { bindingLabels, fullName, moduleNameOf } from '../hooks/hook.ts';
 import { measureEventLoopDelay } from '../metrics/event-loop-delay.ts';
@@ -22,23 +21,6 @@ import type { Explained } from './explained.ts';
 const MS_PER_SECOND = 1_000;
 /** Hooks with more tasks than this in a queue are shown. */
 const SHOWN_CROWD = 20;
-
-/**
- * Counts how long what is done to the queues takes.
- *
- * @param nowMs a clock for durations; what it measures takes microseconds, so it must not take longer itself
- */
-export function queueActionMeasure(
-  nowMs: () => number,
-  metrics: Pick<OperatorMetrics, 'queueAction'>,
-): NonNullable<QueueSetOptions<Task>['measure']> {
-  return (queue, action, act) => {
-    const startedMs = nowMs();
-    const result = act();
-    metrics.queueAction(queue, action, (nowMs() - startedMs) / 1_000);
-    return result;
-  };
-}
 
 /** What gauges are read from. */
 export interface GaugesParts extends Explained {

@@ -9,10 +9,6 @@ import type { SeenAccess } from '@addon-operator/kube-client/policy-rules';
 import type { RootLogger } from '@addon-operator/logging/json-logger';
 import { warnOfEscaped } from '@addon-operator/process/escaped-processes';
 import type { ProcessRunner } from '@addon-operator/process/process-runner';
-import { HookExecution, type HookExecutionOptions } from '../hook-runs/hook-execution.ts';
-import { noteReadiness } from '../hook-runs/note-readiness.ts';
-import { recordHookRun } from '../hook-runs/record-runs.ts';
-import type { SettingsChecksParts } from '../hook-runs/settings-checks.ts';
 import { type CheckOptions, checkSettings } from '../hooks/check-settings.ts';
 import type { HttpHooks } from '../hooks/http/http-hooks.ts';
 import type { InProcessHooks } from '../hooks/in-process/in-process-hooks.ts';
@@ -29,7 +25,10 @@ import { hookLimits } from '../settings/hook-limits.ts';
 import type { Settings } from '../settings.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import { type SecretsUse, sectionsVisibleToModule, visibleToModule } from '../values/visible-values.ts';
-import { noteHookRun } from '../views/collect-module-facts.ts';
+import { HookExecution, type HookExecutionOptions } from './hook-execution.ts';
+import { noteReadiness } from './note-readiness.ts';
+import { noteHookRun, recordHookRun } from './record-runs.ts';
+import type { SettingsChecksParts } from './settings-checks.ts';
 
 /** Between TERM and KILL of a hook that is to end. */
 const HOOK_GRACE_MS = 10_000;

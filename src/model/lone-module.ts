@@ -1,12 +1,12 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import type { JsonObject } from '@addon-operator/json';
 import { mergeValues } from '@addon-operator/json/merge';
-import type { DirectoryMemory } from '../model/purge-guard.ts';
-import type { Releases } from '../model/releases.ts';
-import type { ModuleSources } from '../model/services.ts';
 import type { FoundModules } from '../modules/find-modules.ts';
 import type { ConfigMapContent } from '../values/config-map-content.ts';
 import type { ModuleName } from '../values/module-key.ts';
+import type { DirectoryMemory } from './purge-guard.ts';
+import type { Releases } from './releases.ts';
+import type { ModuleSources } from './services.ts';
 
 /**
  * The one module that this daemon runs while the operator in the cluster runs all others. Nothing of others is looked at, so

@@ -1,19 +1,18 @@
 import { type Clock, monotonicMs } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import { componentLog } from '@addon-operator/base/log';
-import { QueueSet } from '@addon-operator/task-queue/queue-set';
+import { QueueSet, type QueueSetOptions } from '@addon-operator/task-queue/queue-set';
 import { EventBacklog } from '../hooks/event-backlog.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { ConvergeState } from '../model/converge-state.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';
 import { withOrigin } from '../model/task-origin.ts';
 import type { Task } from '../model/tasks.ts';
-import { type FailedTask, failedTask } from '../queues/failed-task.ts';
-import { countQueuedEvents, queuedEvents } from '../queues/queued-events.ts';
-import { logAdded } from '../queues/task-log.ts';
-import { eventFactsOf, type TaskTraces } from '../queues/task-traces.ts';
 import type { Settings } from '../settings.ts';
-import { queueActionMeasure } from '../views/daemon-metrics.ts';
+import { type FailedTask, failedTask } from './failed-task.ts';
+import { countQueuedEvents, queuedEvents } from './queued-events.ts';
+import { logAdded } from './task-log.ts';
+import { eventFactsOf, type TaskTraces } from './task-traces.ts';
 
 export interface QueuesOptions {
   readonly settings: Pick<Settings, 'hookBacklogMaxBytes'>;
@@ -85,4 +84,21 @@ function createQueueSet(
         'internal error outside of a queue task: the queue continues; please report this',
       ),
   });
+}
+
+/**
+ * Counts how long what is done to the queues takes.
+ *
+ * @param nowMs a clock for durations; what it measures takes microseconds, so it must not take longer itself
+ */
+function queueActionMeasure(
+  nowMs: () => number,
+  metrics: Pick<OperatorMetrics, 'queueAction'>,
+): NonNullable<QueueSetOptions<Task>['measure']> {
+  return (queue, action, act) => {
+    const startedMs = nowMs();
+    const result = act();
+    metrics.queueAction(queue, action, (nowMs() - startedMs) / 1_000);
+    return result;
+  };
 }
