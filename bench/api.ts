@@ -32,7 +32,10 @@ export async function benchApi(): Promise<void> {
   await fill(lab, modules);
   const view = createView({
     operator: lab.operator,
-    clock: lab.clock,
+    health: { outage: undefined },
+    journal: lab.journal,
+    values: lab.values,
+    extensions: lab.operator.extensions,
     helm: {} as ViewDeps['helm'],
     namespace: 'default',
     compare: async () => '',

@@ -98,7 +98,9 @@ async function fill(list: string): Promise<void> {
 
 /** Loads the hook and starts its monitors, as the daemon does; resolves when the snapshot is complete. */
 async function synchronise(world: World): Promise<{ durationMs: number; runtime: HookRuntime }> {
-  const { sources, bindings } = world.daemon.operator;
+  const { modules, hooks } = world.daemon.built;
+  const { sources } = modules;
+  const { bindings } = hooks;
   const hook = (await sources.loadGlobalHooks(never)).find(({ name }) => name === 'sync.sh');
   if (hook === undefined) throw new Error('the hook of the benchmark is missing');
   const runtime = bindings.createRuntime(hook);

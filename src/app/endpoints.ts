@@ -1,12 +1,8 @@
 import type { LogTail } from '@addon-operator/logging/log-tail';
 import type { Redactor } from '@addon-operator/masking/redactor';
 import { peerUid } from '@addon-operator/process/peer-uid';
-import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
-import type { Pauses } from '../model/pauses.ts';
-import type { Operator } from '../operator/operator.ts';
 import { liveDiff } from '../plan/live-changes.ts';
 import { changeText, manifestChanges } from '../plan/manifest-changes.ts';
-import type { HelmDriver } from '../releases/helm-driver.ts';
 import { debugCommands } from '../requests/debug-commands.ts';
 import { type Api, createApi } from '../server/api/api.ts';
 import { recordAction } from '../server/api/module-action.ts';
@@ -20,21 +16,16 @@ import type { Settings } from '../settings.ts';
 import type { DaemonView } from '../status/daemon-view.ts';
 import type { ModuleObjects } from '../status/module-objects.ts';
 import { createView, type ViewDeps } from '../views/operator-view.ts';
+import type { BuiltOperator } from './build-options.ts';
 import type { DaemonHost } from './host.ts';
 import type { BaseParts } from './infrastructure.ts';
 
-interface ViewedParts {
-  readonly operator: Operator;
-  readonly helm: HelmDriver;
-  readonly redactor: Redactor;
-}
-
 /** What the debug endpoint shows. */
 export function viewOf(
-  { namespace }: Settings,
-  { clock }: DaemonHost,
-  { cluster }: BaseParts,
-  { operator, helm, redactor }: ViewedParts,
+  { namespace }: Pick<Settings, 'namespace'>,
+  { cluster }: Pick<BaseParts, 'cluster'>,
+  { explained, telemetry, configuration, modules }: BuiltOperator,
+  redactor: Redactor,
 ): DaemonView {
   const live = {
     kube: cluster.helm,
@@ -49,15 +40,24 @@ export function viewOf(
       after: `revision ${to.revision}`,
     });
   const patchAccess = (): ReturnType<ViewDeps['patchAccess']> => cluster.patchAccess.all;
-  return createView({ operator, clock, helm, namespace, compare, compareRevisions, patchAccess });
+  return createView({
+    operator: explained,
+    health: cluster.health,
+    journal: telemetry.journal,
+    values: configuration.values,
+    extensions: modules.extensions,
+    helm: modules.helm,
+    namespace,
+    compare,
+    compareRevisions,
+    patchAccess,
+  });
 }
 
 export interface DebugParts {
   readonly settings: Settings;
   readonly host: DaemonHost;
-  readonly metrics: Pick<OperatorMetrics, 'eventLoopDelay'>;
-  readonly operator: Operator;
-  readonly pauses: Pauses;
+  readonly built: BuiltOperator;
   readonly view: DaemonView;
   readonly redactor: Redactor;
   /** Different after each start of the operator. */
@@ -71,23 +71,35 @@ export interface DebugParts {
 
 /** Starts the debug endpoint, which shows the view and passes requests to the operator, and returns its API. */
 export async function startDebugEndpoint(parts: DebugParts): Promise<Api> {
-  const { settings, host, metrics, operator, pauses, view, redactor, logs, running, bootId } = parts;
+  const { settings, host, built, view, redactor, logs, running, bootId, objects, stop } = parts;
+  const { model, queueing, telemetry, hooks, modules, reconcile, recorder, followed } = built;
+  const { releases, extensions, records } = modules;
   const { clock } = host;
   const adjustable = [logLevelParameter(host.log), logs.configMapEvents.parameter];
-  const parameters = startParameters(adjustable, clock, running);
-  const identity = identityOf(settings, host, metrics, bootId);
+  const commands = debugCommands({
+    model,
+    queueing,
+    telemetry,
+    execution: hooks.execution,
+    releases,
+    extensions,
+    records,
+    reconcile,
+    recorder,
+    pauses: followed.pauses,
+  });
   const endpoint = {
+    ...commands,
     view,
     redactor,
-    parameters,
-    identity,
+    parameters: startParameters(adjustable, clock, running),
+    identity: identityOf(settings, host, telemetry.metrics, bootId),
     settings: runningSettings(settings, host.cwd),
     log: logs.tail,
-    ...debugCommands(operator, pauses, clock),
   };
   const api = createApi({
     ...endpoint,
-    onAction: (action) => recordAction({ ...parts, log: host.log }, action),
+    onAction: (action) => recordAction({ objects, log: host.log, stop }, action),
   });
   await startDebug({ settings, endpoint, api, peerUid, log: host.log, running });
   return api;

@@ -71,7 +71,7 @@ async function inspectAs<T>(
     redact: (text) => text,
     onSeriesDropped: () => undefined,
   });
-  const { operator, helm } = await buildOperator({
+  const { model, configuration, modules } = await buildOperator({
     settings: own,
     host,
     base,
@@ -88,9 +88,25 @@ async function inspectAs<T>(
   const { namespace, crdFilterPrefixes, crdExtraLabels } = settings;
   const hasSecretReferences = (module: string): boolean =>
     [module, GLOBAL_SECTION].some((owner) => isResolvedFor(settings, owner));
+  const { registry, globalHooks, policy, pauses } = model;
+  const { values, dynamicFlags, configMapContent } = configuration;
+  const { sources, extensions, records } = modules;
+  const { memory, directoryMemory } = records;
   return await use({
-    operator,
-    base: { ...base, helm },
+    operator: {
+      registry,
+      globalHooks,
+      policy,
+      pauses,
+      values,
+      dynamicFlags,
+      configMapContent,
+      sources,
+      extensions,
+      directoryMemory,
+      memory,
+    },
+    base: { helm: modules.helm, http: base.http, cluster: base.cluster },
     namespace,
     crdFilterPrefixes,
     crdExtraLabels,

@@ -1,16 +1,12 @@
 import { every } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
-import type { Schedules } from '../hook-runs/schedules.ts';
-import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
-import type { HandOvers } from '../model/hand-overs.ts';
-import type { Pauses } from '../model/pauses.ts';
 import { onConfigChange } from '../operator/config-changes.ts';
-import type { Operator } from '../operator/operator.ts';
 import { DirectoryLooks, runLooks } from '../reconcile/directory-looks.ts';
 import { handOverActions } from '../requests/hand-over-tasks.ts';
 import { onPausesChange } from '../requests/pause-tasks.ts';
 import type { ModuleObjects } from '../status/module-objects.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
+import type { BuiltOperator } from './build-options.ts';
 import { freeMemory } from './free-memory.ts';
 import type { DaemonHost } from './host.ts';
 
@@ -18,12 +14,8 @@ const LIVE_TICK_MS = 10_000;
 const CONFIG_CHECK_MS = 5_000;
 
 export interface LoopParts {
-  readonly operator: Operator;
+  readonly built: BuiltOperator;
   readonly configMap: ConfigMapStore;
-  readonly schedules: Schedules;
-  readonly pauses: Pauses;
-  readonly handOvers: HandOvers;
-  readonly metrics: OperatorMetrics;
   /** They show the state of modules, which these loops change too. */
   readonly objects: Pick<ModuleObjects, 'changed'> | undefined;
   readonly stop: AbortSignal;
@@ -32,27 +24,35 @@ export interface LoopParts {
 
 /** Starts everything that goes on by itself until the daemon stops. */
 export function startLoops(host: DaemonHost, parts: LoopParts): void {
-  const { operator, configMap, schedules, pauses, handOvers, metrics, objects, stop, running } = parts;
+  const { built, configMap, objects, stop, running } = parts;
+  const { model, queueing, telemetry, hooks, modules, reconcile, followed } = built;
+  const { registry, converge, pauses } = model;
+  const { queues, router, traces } = queueing;
+  const { log, metrics } = telemetry;
+  const { sources, records, releases } = modules;
+  const { memory, crds } = records;
+  const pausing = { registry, converge, router, log, queues, releases, crds, pauses };
+  const handingOver = { ...pausing, removal: reconcile.removal };
   const showLife = (): void => {
     metrics.liveTick();
-    operator.execution.running.warnOfLong();
+    hooks.execution.running.warnOfLong();
   };
   const checkConfig = (): void => {
-    if (configMap.state.type !== 'valid' || operator.converge.isConfigRefused) metrics.configValuesError();
+    if (configMap.state.type !== 'valid' || converge.isConfigRefused) metrics.configValuesError();
   };
   const loops = [
     configMap.watch((change) => {
-      onConfigChange(operator, change);
+      onConfigChange({ registry, converge, router, log, traces }, change);
       objects?.changed();
     }, stop),
-    schedules.run(stop),
-    pauses.watch(() => {
-      onPausesChange(operator);
+    followed.schedules.run(stop),
+    followed.pauses.watch(() => {
+      onPausesChange(pausing);
       objects?.changed();
     }, stop),
-    pauses.follow(stop),
-    runLooks(new DirectoryLooks(operator), host, stop),
-    handOvers.run(handOverActions(operator, pauses), stop),
+    followed.pauses.follow(stop),
+    runLooks(new DirectoryLooks({ registry, converge, router, sources, memory }), host, stop),
+    followed.handOvers.run(handOverActions(handingOver, followed.pauses), stop),
     every(host.clock, LIVE_TICK_MS, showLife, stop),
     every(host.clock, CONFIG_CHECK_MS, checkConfig, stop),
   ];

@@ -12,38 +12,46 @@ import { type HookTools, startHookTools } from '../hook-runs/start-hook-tools.ts
 import { leaderPod } from '../leader/leader-host.ts';
 import { ALONE, type LeadOnCluster, type TakeLeadOptions, takeLead } from '../leader/take-lead.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
+import type { OperatorGauges } from '../metrics/operator-metrics.ts';
 import type { LoneModule } from '../model/lone-module.ts';
 import { FILES_CHANGED } from '../model/tasks.ts';
 import { warnAboutUnknownModules } from '../operator/apply-config.ts';
 import { shutDown, startUp } from '../operator/lifecycle.ts';
-import type { Operator } from '../operator/operator.ts';
 import { watchedPaths, watchFiles } from '../operator/watch-files.ts';
 import { startStatusSocket } from '../server/start-debug.ts';
 import { type Probes, startProbes } from '../server/start-probes.ts';
 import { ConfigMapEventLog } from '../settings/log-parameters.ts';
 import { refuseUnsupported } from '../settings/unsupported-settings.ts';
 import type { Settings } from '../settings.ts';
+import type { DaemonView } from '../status/daemon-view.ts';
+import type { ModuleObjects } from '../status/module-objects.ts';
 import { type OperatorStatus, unloadedStatus } from '../status/operator-status.ts';
 import { runModuleObjects } from '../status/run-module-objects.ts';
 import { type Standby, standbyStatus } from '../status/standby.ts';
 import { Page } from '../ui/page.ts';
+import type { ConfigMapStore } from '../values/config-map-store.ts';
 import { createConfigMap, loadPatiently } from '../values/operator-config-map.ts';
 import { createModuleObjects, moduleSource } from '../views/create-module-objects.ts';
 import { createMetrics, operatorGauges } from '../views/daemon-metrics.ts';
+import type { Explained } from '../views/explained.ts';
 import { STARTING_VIEW } from '../views/operator-view.ts';
 import { startAdmissionServer } from '../webhooks/admission-server.ts';
 import { webhookPorts } from '../webhooks/webhook-server.ts';
-import { buildOperator, type OperatorVariant } from './build-operator.ts';
+import { buildOperator } from './build-operator.ts';
+import type { BuiltOperator, OperatorVariant } from './build-options.ts';
 import { type Cluster, connectCluster } from './connect-cluster.ts';
-import { startDebugEndpoint, viewOf } from './endpoints.ts';
+import { type DebugParts, startDebugEndpoint, viewOf } from './endpoints.ts';
 import type { DaemonHost } from './host.ts';
-import { type BaseOptions, startBase, type Tracing } from './infrastructure.ts';
+import { type BaseOptions, type BaseParts, startBase, type Tracing } from './infrastructure.ts';
 import { startFreeingMemory, startLoops } from './loops.ts';
 import { stopDaemon } from './stop.ts';
 
 /** A running operator. */
 export interface Daemon {
-  readonly operator: Operator;
+  /** What is read of it to show it. */
+  readonly operator: Explained;
+  readonly built: BuiltOperator;
+  readonly view: DaemonView;
   /** Port of the HTTP server. */
   readonly httpPort: number;
   /** Resolves when the first converge is over. */
@@ -94,7 +102,7 @@ export async function startDaemon(
     lost.resolve();
   };
   try {
-    const { operator, httpPort } = await start(settings, host, {
+    const { built, view, httpPort } = await start(settings, host, {
       lone,
       running,
       stop: AbortSignal.any([stop.signal, startSignal]),
@@ -106,11 +114,13 @@ export async function startDaemon(
       },
     });
     return {
-      operator,
+      operator: built.explained,
+      built,
+      view,
       httpPort,
-      firstConverge: operator.converge.firstDone,
+      firstConverge: built.model.converge.firstDone,
       leadershipLost: lost.promise,
-      stop: () => stopDaemon(settings, host, operator, { running, stop, abort }),
+      stop: () => stopDaemon(settings, host, built.queueing.queues, { running, stop, abort }),
     };
   } catch (error) {
     abort.abort();
@@ -176,7 +186,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     reflectors: base.reflectors,
     redactor,
   });
-  const parts = await buildOperator({
+  const built = await buildOperator({
     ...common,
     base,
     configMap,
@@ -187,33 +197,107 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
       onWait: showsWait(common, probes),
     },
   });
-  const { operator, loads } = parts;
-  warnAboutUnknownModules(operator);
-  await loads.untilLoaded(() => loadHooks(operator, stop));
-  warnOfNothingToDo(operator, settings, host.log);
-  metrics.show(operatorGauges(operator));
+  const view = await startOperator(built, {
+    ...common,
+    base,
+    configMap,
+    objects,
+    probes,
+    page,
+    bootId: tracing.bootId,
+    logs: { configMapEvents, tail: logTail },
+    abort,
+  });
+  return { built, view, httpPort: probes.port };
+}
+
+interface OperatorStart {
+  readonly settings: Settings;
+  readonly host: DaemonHost;
+  readonly base: BaseParts;
+  readonly configMap: ConfigMapStore;
+  readonly objects: ModuleObjects | undefined;
+  readonly redactor: Redactor;
+  readonly probes: Probes;
+  readonly page: Page;
+  readonly bootId: string;
+  readonly logs: DebugParts['logs'];
+  readonly running: AsyncDisposableStack;
+  readonly stop: AbortSignal;
+  readonly abort: AbortSignal;
+}
+
+/** Loads the global hooks, serves webhooks and the debug endpoint, then starts the queues. Returns what is shown of it. */
+async function startOperator(
+  built: BuiltOperator,
+  {
+    settings,
+    host,
+    base,
+    configMap,
+    objects,
+    redactor,
+    probes,
+    page,
+    bootId,
+    logs,
+    running,
+    stop,
+    abort,
+  }: OperatorStart,
+): Promise<DaemonView> {
+  const { model, queueing, telemetry, hooks, modules, loads } = built;
+  const { registry, globalHooks, converge } = model;
+  const { queues, router } = queueing;
+  const { log, metrics } = telemetry;
+  const { bindings, execution } = hooks;
+  const lifecycle = { registry, globalHooks, router, queues, converge };
+  warnAboutUnknownModules({
+    registry,
+    configMapContent: built.configuration.configMapContent,
+    log,
+  });
+  await loads.untilLoaded(() =>
+    loadHooks({ globalHooks, sources: modules.sources, bindings, metrics }, stop),
+  );
+  warnOfNothingToDo({ registry, globalHooks }, settings, host.log);
+  metrics.show(gaugesOf(built));
   // After the servers of webhooks, which answer to the end.
-  running.defer(() => shutDown(operator));
+  running.defer(() => shutDown(lifecycle));
   // Before the queues: requests may come earlier than the first hook runs, but not before their hooks are loaded.
-  await operator.bindings.setWebhooks(operator.globalHooks.runtimes, true, stop);
-  const view = viewOf(settings, host, base, { ...parts, redactor });
+  await bindings.setWebhooks(globalHooks.runtimes, true, stop);
+  const view = viewOf(settings, base, built, redactor);
   probes.show(view);
   const api = await startDebugEndpoint({
-    ...common,
-    ...tracing,
-    ...parts,
+    settings,
+    host,
+    built,
     view,
+    redactor,
+    bootId,
+    logs,
     objects,
-    logs: { configMapEvents, tail: logTail },
+    stop,
+    running,
   });
   await page.show({ api });
-  startUp(operator, parts.handle, { stop, abort });
-  startLoops(host, { ...parts, configMap, metrics, objects, stop, running });
-  runModuleObjects(objects, moduleSource(operator, redactor), settings, host, running);
-  if (settings.watchesFiles) running.defer(watchFiles(watchedPaths(settings), host, operator, stop));
-  if (loads.hasWaited)
-    operator.router.main.prepend({ type: 'ReloadFiles', saved: [], trigger: FILES_CHANGED });
-  return { operator, httpPort: probes.port };
+  startUp(lifecycle, built.handle, { stop, abort });
+  startLoops(host, { built, configMap, objects, stop, running });
+  const { extensions } = modules;
+  const source = moduleSource(built.explained, { registry, converge, router, queues, extensions }, redactor);
+  runModuleObjects(objects, source, settings, host, running);
+  if (settings.watchesFiles) {
+    const watching = { router, execution, queues, converge, log };
+    running.defer(watchFiles(watchedPaths(settings), host, watching, stop));
+  }
+  if (loads.hasWaited) router.main.prepend({ type: 'ReloadFiles', saved: [], trigger: FILES_CHANGED });
+  return view;
+}
+
+function gaugesOf({ explained, queueing, configuration }: BuiltOperator): OperatorGauges {
+  const { backlog } = queueing;
+  const { configMapContent } = configuration;
+  return operatorGauges({ ...explained, backlog, configMapContent });
 }
 
 /** Connects to the cluster, and waits until this process may act on it. */

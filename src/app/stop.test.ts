@@ -27,7 +27,7 @@ async function stop(lab: OperatorLab) {
     isDisposed = true;
   });
   const settings = readSettings({ flags: {}, env: { ADDON_OPERATOR_NAMESPACE: 'n' } });
-  const stopped = stopDaemon({ ...settings, shutdownGraceMs: GRACE_MS }, host, lab.operator, {
+  const stopped = stopDaemon({ ...settings, shutdownGraceMs: GRACE_MS }, host, lab.operator.queues, {
     running,
     stop: lab.stop,
     abort: lab.abort,

@@ -1,5 +1,6 @@
 import { OperatorError } from '@addon-operator/base/errors';
-import type { Operator } from '../operator/operator.ts';
+import type { QueueSet } from '@addon-operator/task-queue/queue-set';
+import type { Task } from '../model/tasks.ts';
 import type { Settings } from '../settings.ts';
 import type { DaemonHost } from './host.ts';
 
@@ -16,7 +17,7 @@ export interface StopParts {
 export async function stopDaemon(
   settings: Settings,
   { clock, log }: DaemonHost,
-  operator: Operator,
+  queues: Pick<QueueSet<Task>, 'ended'>,
   { running, stop, abort }: StopParts,
 ): Promise<void> {
   const stopping = new OperatorError('ABORTED', 'the daemon is stopping');
@@ -30,7 +31,7 @@ export async function stopDaemon(
     },
     () => undefined,
   );
-  await operator.queues.ended();
+  await queues.ended();
   ended.abort();
   await grace;
   abort.abort(stopping);

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { v1 } from '../../test/support/hook-configs.ts';
 import { failing, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
 import { startUp } from '../operator/lifecycle.ts';
-import { taskHandler } from '../operator/task-pipeline.ts';
 import { describeEdit, planEdit } from './edited-hooks.ts';
 
 const PODS = { kind: 'Pod', name: 'pods' };
@@ -82,7 +81,7 @@ describe('an edited hook', () => {
 
   test('that is global runs again', async () => {
     await using lab = await operatorLab([], { 'global/a.sh': { onStartup: 1, kubernetes: [PODS] } });
-    startUp(lab.operator, taskHandler(lab.operator), { stop: lab.stop.signal, abort: lab.abort.signal });
+    startUp(lab.operator, lab.handler(), { stop: lab.stop.signal, abort: lab.abort.signal });
     await lab.settle();
     await save(lab, '/global/a.sh');
     expect(ran(lab)).toEqual(['global/a.sh onStartup', 'global/a.sh Synchronization:pods']);

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { failing, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
 import { startUp } from '../operator/lifecycle.ts';
-import { taskHandler } from '../operator/task-pipeline.ts';
 
 function start(lab: OperatorLab): Promise<void> {
-  startUp(lab.operator, taskHandler(lab.operator), { stop: lab.stop.signal, abort: lab.abort.signal });
+  startUp(lab.operator, lab.handler(), { stop: lab.stop.signal, abort: lab.abort.signal });
   return lab.settle();
 }
 
@@ -14,7 +13,7 @@ test('global hooks start up in order: onStartup, schedules, Synchronization, the
     'global/a.sh': { onStartup: 5, schedule: [{ crontab: '* * * * *', queue: 'ticks' }] },
     'global/c.sh': { onStartup: 10, beforeAll: 1, kubernetes: [{ kind: 'Node', name: 'nodes' }] },
   });
-  startUp(lab.operator, taskHandler(lab.operator), { stop: lab.stop.signal, abort: lab.abort.signal });
+  startUp(lab.operator, lab.handler(), { stop: lab.stop.signal, abort: lab.abort.signal });
   expect(lab.tasks()).toEqual([
     'GlobalHookRun:onStartup:a.sh:Operator-Startup',
     'GlobalHookRun:onStartup:b.sh:Operator-Startup',

@@ -116,7 +116,7 @@ export function createRunParts(
   return { hookRuns: createHookRuns(options), objectPatcher: createHookPatcher(options), check };
 }
 
-interface ExecutionOptions
+export interface ExecutionOptions
   extends Pick<
     HookExecutionOptions,
     'configMap' | 'dynamicFlags' | 'followSecrets' | 'hookMetrics' | 'metrics' | 'values'

@@ -6,7 +6,6 @@ import { moduleFor, operatorLab } from '../../test/support/operator-lab.ts';
 import type { RunView } from '../journal/run-view.ts';
 import type { Task } from '../model/tasks.ts';
 import { startUp } from '../operator/lifecycle.ts';
-import { taskHandler } from '../operator/task-pipeline.ts';
 import { taskIdOf } from '../queues/task-queue-view.ts';
 
 /** One attempt as the queue sees it. */
@@ -23,7 +22,7 @@ test('in any history the journal has each attempt once, with its result, hooks a
     asyncProperty(anyOptions, anySteps, async (options, steps) => {
       const modules = MODULES.map((module) => moduleFor(module, 1));
       await using lab = await operatorLab(modules, HOOKS, options);
-      const handle = taskHandler(lab.operator);
+      const handle = lab.handler();
       const seen: Seen[] = [];
       const follow: typeof handle = async (entry, queue, signal) => {
         const { type, eventId } = entry.task;

@@ -3,14 +3,13 @@ import { expect, test } from 'vitest';
 import { refusal } from '../../test/support/fake-kube-api.ts';
 import { type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
 import { startUp } from '../operator/lifecycle.ts';
-import { taskHandler } from '../operator/task-pipeline.ts';
 import { staleBindings } from '../queues/binding-problems.ts';
 import { canWaitAside, isRefusal } from './refused-hooks.ts';
 
 const PODS = [{ kind: 'Pod', name: 'pods' }];
 
 async function start(lab: OperatorLab): Promise<void> {
-  startUp(lab.operator, taskHandler(lab.operator), { stop: lab.stop.signal, abort: lab.abort.signal });
+  startUp(lab.operator, lab.handler(), { stop: lab.stop.signal, abort: lab.abort.signal });
   await lab.settle();
 }
 

@@ -1,6 +1,5 @@
 import type { Clock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
-import type { Logger } from '@addon-operator/base/log';
 import { componentLog } from '@addon-operator/base/log';
 import { Semaphore } from '@addon-operator/concurrency/semaphore';
 import { sleepOrWake, Wakeup } from '@addon-operator/concurrency/wakeup';
@@ -10,8 +9,7 @@ import { nameOfHandOver } from '@addon-operator/kube-client/hand-over/hand-over-
 import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import { untilAvailable } from '@addon-operator/kube-client/retry';
-import type { Settings } from '../settings.ts';
-import type { HandOvers } from './hand-overs.ts';
+import { createHandOvers, type HandOvers, type HandOversOptions } from './hand-overs.ts';
 import { formatPause, type Pause, parsePause, pausesRef } from './pause-entry.ts';
 import { type PauseWatchDeps, watchPauses } from './pause-watch.ts';
 
@@ -232,35 +230,37 @@ export class Pauses {
 const MAX_SLEEP_MS = 30_000;
 const LONG_MS = 24 * 60 * 60 * 1_000;
 
-export interface PausesOptions {
-  readonly settings: Pick<Settings, 'namespace' | 'configMapName'>;
-  readonly handOvers?: PausesDeps['handOvers'];
-  readonly host: { readonly clock: Clock; readonly random: () => number; readonly log: Logger };
-  readonly kube: KubeClient;
+export interface PausesOptions extends HandOversOptions {
+  readonly host: HandOversOptions['host'] & { readonly clock: Clock; readonly random: () => number };
   readonly reflectors: SharedReflectors;
   readonly stop: AbortSignal;
 }
 
-/** Reads the pauses, and waits for the API server as long as that takes. @throws `stop.reason` on abort */
-export async function loadPauses(
-  { settings, host, kube, reflectors, handOvers, stop }: PausesOptions,
+/**
+ * Reads the pauses and hand-overs that the cluster keeps, and waits for the API server as long as that takes.
+ *
+ * @param isLone this daemon runs one module only: others pause modules that are none here, and hand over the one that is
+ * @throws `stop.reason` on abort
+ */
+export async function createPauses(
+  { settings, host, kube, reflectors, stop }: PausesOptions,
   hasModule: (name: string) => boolean,
-): Promise<Pauses> {
-  const ref = pausesRef(settings);
+  isLone: boolean,
+): Promise<{ readonly pauses: Pauses; readonly handOvers: HandOvers }> {
+  const handOvers = createHandOvers({ settings, host, kube });
   const { clock, random } = host;
-  const log = componentLog(host, 'operator');
   const pauses = new Pauses({
     kube,
     reflectors,
-    ref,
+    ref: pausesRef(settings),
     clock,
     random,
-    log,
-    hasModule,
-    ...(handOvers === undefined ? {} : { handOvers }),
+    log: componentLog(host, 'operator'),
+    hasModule: (name) => isLone || hasModule(name),
+    ...(!isLone && { handOvers }),
   });
   await untilAvailable('pauses', () => pauses.load(stop), host, stop);
-  return pauses;
+  return { pauses, handOvers };
 }
 
 function isEqual(a: ReadonlyMap<string, Pause>, b: ReadonlyMap<string, Pause>): boolean {

@@ -1,14 +1,39 @@
+import type { Clock } from '@addon-operator/base/clock';
+import type { Logger } from '@addon-operator/base/log';
 import type { FlowPassDeps } from '../extensions/flow/flow-pass.ts';
 import type { ModuleFinalizers } from '../extensions/reconcile-webhook/module-finalizers.ts';
 import type { WebhookSteps } from '../extensions/reconcile-webhook/webhook-steps.ts';
 import type { Hook } from '../hooks/hook.ts';
 import type { LoadOptions, OnInvalidHook } from '../hooks/load-hooks.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { Module } from '../modules/module.ts';
 import type { Discovery } from '../modules/module-discovery.ts';
 import type { ReleaseSteps, UninstallSteps } from '../releases/release-steps.ts';
+import type { ConfigMapContent } from '../values/config-map-content.ts';
 import type { ModuleName } from '../values/module-key.ts';
+import type { ValuesStore } from '../values/values-store.ts';
+import type { DynamicFlags } from './dynamic-flags.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import type { ModulesDirectory } from './purge-guard.ts';
+
+/** What every room measures time with, and what it records with what happens. */
+export interface Telemetry {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: OperatorMetrics;
+  readonly journal: Journal;
+}
+
+/** Values and flags as they are now. */
+export interface Configuration {
+  readonly values: ValuesStore;
+  readonly dynamicFlags: DynamicFlags;
+  /** The newest valid content of the ConfigMap. */
+  readonly configMapContent: () => ConfigMapContent;
+  /** Reads the Secrets that values refer to. */
+  readonly followSecrets: () => Promise<void>;
+}
 
 /** What is known of modules when they are discovered. */
 export interface ModulesBefore {

@@ -4,7 +4,6 @@ import { act, anyOptions, anySteps, HOOKS, MODULES } from '../../test/support/op
 import { moduleFor, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
 import { onPausesChange } from '../requests/pause-tasks.ts';
 import { startUp } from './lifecycle.ts';
-import { taskHandler } from './task-pipeline.ts';
 
 const AT_WORK = {
   phase: 'ready',
@@ -48,7 +47,7 @@ test('the daemon comes to rest with exactly the enabled modules running, after a
     asyncProperty(anyOptions, anySteps, async (options, steps) => {
       const modules = MODULES.map((module) => moduleFor(module, 1));
       await using lab = await operatorLab(modules, HOOKS, options);
-      startUp(lab.operator, taskHandler(lab.operator), { stop: lab.stop.signal, abort: lab.abort.signal });
+      startUp(lab.operator, lab.handler(), { stop: lab.stop.signal, abort: lab.abort.signal });
       for (const [what, turns] of steps) {
         await act(lab, what);
         // Between two steps the daemon gets more or less far.

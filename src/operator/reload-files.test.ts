@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { failing, hookFor, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
 import { startUp } from './lifecycle.ts';
-import { taskHandler } from './task-pipeline.ts';
 
 async function reload(lab: OperatorLab): Promise<void> {
   lab.takeCalls();
@@ -15,7 +14,7 @@ test('new and changed global hooks start, those that are gone stop, the others g
     'global/changed.sh': { onStartup: 1, kubernetes: [{ kind: 'Pod', name: 'pods' }] },
     'global/gone.sh': { kubernetes: [{ kind: 'Pod', name: 'pods' }] },
   });
-  startUp(lab.operator, taskHandler(lab.operator), { stop: lab.stop.signal, abort: lab.abort.signal });
+  startUp(lab.operator, lab.handler(), { stop: lab.stop.signal, abort: lab.abort.signal });
   await lab.settle();
   lab.replaceHooks([
     await hookFor('global/same.sh', { onStartup: 1 }),
@@ -57,7 +56,7 @@ test('new global hooks start before a converge that is started over', async () =
 test('files that change during the start do not let the converge overtake the global hooks', async () => {
   await using lab = await operatorLab([], { 'global/a.sh': { onStartup: 1, beforeAll: 1 } });
   lab.main.prepend({ type: 'ReloadFiles', saved: [], trigger: 'test' });
-  startUp(lab.operator, taskHandler(lab.operator), { stop: lab.stop.signal, abort: lab.abort.signal });
+  startUp(lab.operator, lab.handler(), { stop: lab.stop.signal, abort: lab.abort.signal });
   await lab.settle();
   expect(lab.calls).toEqual(['global/a.sh onStartup', 'global/a.sh beforeAll', 'discover']);
 });

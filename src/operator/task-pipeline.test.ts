@@ -6,12 +6,12 @@ import { moduleFor, name, type OperatorLab, operatorLab } from '../../test/suppo
 import { RestartRequest } from '../hook-runs/restart-hooks.ts';
 import { RunAborts } from '../model/run-aborts.ts';
 import { hookTask, type Task } from '../model/tasks.ts';
+import { createDispatch } from './dispatch.ts';
 import {
   type Attempt,
   abort,
   authorize,
   dispatch,
-  handlersOf,
   lock,
   logAttempt,
   logFailure,
@@ -20,7 +20,6 @@ import {
   redact,
   rerouteIsolated,
   type Stage,
-  taskHandler,
 } from './task-pipeline.ts';
 
 const SECRET = 'hunter22';
@@ -162,7 +161,7 @@ test('redact comes after rerouteIsolated, so that a failure in a queue of its ow
   });
   const redactor = new Redactor();
   redactor.add(SECRET);
-  const handle = taskHandler(lab.operator, redactor);
+  const handle = lab.handler({ redactor });
   const signals = { stop: lab.stop.signal, abort: lab.abort.signal };
   const workers = [lab.main.run(handle, signals)];
   lab.operator.router.queueConverge('OperatorStartup', 'test');
@@ -355,7 +354,7 @@ test('record: an attempt that the daemon ends is recorded as aborted', async () 
 test('dispatch calls the handler of the task', async () => {
   await using lab = await labOf(['web']);
   const { ran } = await through(
-    dispatch(handlersOf(lab.operator)),
+    dispatch(createDispatch(lab.operator.handlerParts)),
     attemptIn(lab, { type: 'ModulePurge', release: 'old', trigger: 'test' }),
   );
   expect(ran).toBe(false);
@@ -367,7 +366,7 @@ test('a task passes the stages in order: a refused module is not paused, a pause
   await using lab = await labOf([evil, 'web'], { authorization: allow });
   for (const module of ['evil', 'web'])
     lab.pauses.set(module, { reason: 'maintenance', untilMs: undefined, sinceMs: 0 });
-  const handle = taskHandler(lab.operator);
+  const handle = lab.handler();
   for (const module of ['evil', 'web', 'web']) {
     const { entry, queue, signal } = attemptIn(lab, runOf(module));
     expect(await handle(entry, queue, signal)).toEqual(success);

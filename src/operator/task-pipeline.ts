@@ -3,19 +3,14 @@ import { NO_SPAN, traceFields } from '@addon-operator/base/trace';
 import type { Redactor } from '@addon-operator/masking/redactor';
 import { redactedError } from '@addon-operator/masking/redactor';
 import type { QueueEntry, TaskHandler, TaskOutcome, TaskQueue } from '@addon-operator/task-queue';
-import {
-  handleEnableKubernetes,
-  handleEnableSchedules,
-  handleWaitSynchronization,
-} from '../hook-runs/enable-global-hook.ts';
-import { handleGlobalHookRun } from '../hook-runs/global-hook-run.ts';
-import { handleModuleHookRun } from '../hook-runs/module-hook-run.ts';
 import { endOfAttempt, startOfAttempt } from '../hook-runs/record-runs.ts';
 import { outcomeOfRestart } from '../hook-runs/restart-hooks.ts';
 import { rethrowAbort } from '../hook-runs/rethrow-abort.ts';
-import { Synchronizations } from '../hook-runs/synchronizations.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Model } from '../model/model.ts';
 import type { OperatorPolicy } from '../model/operator-policy.ts';
 import type { RunAborts } from '../model/run-aborts.ts';
+import type { ModuleCrds, Telemetry } from '../model/services.ts';
 import { hookOf, moduleLabelOf, moduleOf, type Task } from '../model/tasks.ts';
 import {
   type IsolationParts,
@@ -24,31 +19,15 @@ import {
   requeueUnblocked,
   rerouteToModuleQueue,
 } from '../queues/isolation.ts';
-import {
-  handleParallelModuleRun,
-  type ParallelModuleRunParts,
-  reportToGroup,
-} from '../queues/parallel-module-run.ts';
+import { type ParallelModuleRunParts, reportToGroup } from '../queues/parallel-module-run.ts';
 import { endMessage, eventFields, flowFields, phaseOf, startMessage } from '../queues/task-log.ts';
-import { ModuleDeployment } from '../reconcile/deploy-module.ts';
-import { DiscoveryPass } from '../reconcile/discover-modules.ts';
-import { ModuleRemoval } from '../reconcile/module-delete.ts';
-import { handleModuleEnsureCrds } from '../reconcile/module-ensure-crds.ts';
-import { ModuleLifecycle } from '../reconcile/module-lifecycle.ts';
-import { ModuleRunner } from '../reconcile/module-run.ts';
-import { ModuleTasks } from '../reconcile/module-tasks.ts';
-import { DeploymentPreparation } from '../reconcile/prepare-deployment.ts';
-import { handleDiscoverReleases, handleModulePurge } from '../reconcile/purge-releases.ts';
-import { reconcileModule } from '../reconcile/reconcile-module.ts';
-import { RefusedModules, type RefusedModulesParts, skipIfRefused } from '../reconcile/refused-modules.ts';
-import { handleRetryEnabledScripts } from '../reconcile/retry-enabled-scripts.ts';
+import type { TaskTraces } from '../queues/task-traces.ts';
+import type { Reconcile } from '../reconcile/create-reconcile.ts';
 import { deferIfAway, type HandOverTasksParts, targetOf } from '../requests/hand-over-tasks.ts';
 import { deferIfPaused, type PauseTasksParts } from '../requests/pause-tasks.ts';
+import type { ModuleObjects } from '../status/module-objects.ts';
 import type { ModuleName } from '../values/module-key.ts';
-import { handleApplyConfig } from './apply-config.ts';
-import { handleConvergeModules } from './converge-modules.ts';
-import type { Operator } from './operator.ts';
-import { handleReloadFiles } from './reload-files.ts';
+import { createDispatch, type DispatchParts } from './dispatch.ts';
 
 /** One attempt of a task. */
 export interface Attempt {
@@ -65,27 +44,35 @@ type Next = (attempt: Attempt) => Promise<Outcome>;
 /** A part of the way of every attempt: it ends the attempt with an outcome of its own, or lets the next stages run. */
 export type Stage = (attempt: Attempt, next: Next) => Promise<Outcome>;
 
-/**
- * Runs one attempt of any task. A task that throws is tried again; the error is logged here, once.
- *
- * @param redactor takes the content of Secrets out of errors; default: nothing is taken out
- */
-export function taskHandler(
-  operator: Operator,
-  redactor: Pick<Redactor, 'text'> = { text: (text) => text },
-): TaskHandler<Task> {
+/** What the stages are made from. */
+export interface TaskHandlerParts extends DispatchParts {
+  readonly crds: ModuleCrds;
+  /** The Module objects, which show each attempt; undefined where there are none. */
+  readonly objects?: Pick<ModuleObjects, 'changed'> | undefined;
+  /** Takes the content of Secrets out of errors; default: nothing is taken out. */
+  readonly redactor?: Pick<Redactor, 'text'>;
+}
+
+/** Runs one attempt of any task. A task that throws is tried again; the error is logged here, once. */
+export function taskHandler(parts: TaskHandlerParts): TaskHandler<Task> {
+  const { model, queueing, telemetry, reconcile, crds, releases, objects } = parts;
+  const { redactor = { text: (text) => text } } = parts;
+  const { registry, converge, policy, pauses, handOvers, aborts } = model;
+  const { queues, router, traces } = queueing;
+  const { clock, log, metrics, journal } = telemetry;
   const run = inOrder([
-    rerouteIsolated(operator),
-    record(operator),
+    notify(objects),
+    rerouteIsolated({ registry, router, log, metrics, queues, policy }),
+    record({ journal, traces }),
     redact(redactor),
-    logFailure(operator),
-    authorize(operator),
-    handOver(operator),
-    pause(operator),
-    logAttempt(operator),
+    logFailure({ log, journal }),
+    authorize({ reconcile, journal }),
+    handOver({ registry, converge, log, handOvers, journal }),
+    pause({ registry, converge, router, log, queues, releases, crds, pauses, journal }),
+    logAttempt({ clock, journal, log, metrics, registry }),
     lock(),
-    abort(operator),
-    dispatch(handlersOf(operator)),
+    abort({ aborts }),
+    dispatch(createDispatch(parts)),
   ]);
   return (entry, queue, signal) => run({ entry, queue, signal });
 }
@@ -95,9 +82,24 @@ function inOrder(stages: readonly Stage[]): Next {
   return stages.reduceRight<Next>((next, stage) => (attempt) => stage(attempt, next), unhandled);
 }
 
-type SkippingParts = Pick<Operator, 'journal'>;
+interface SkippingParts {
+  readonly journal: Journal;
+}
 
 const SUCCESS: Outcome = { type: 'success' };
+
+/** Has the Module objects written again when an attempt begins and when it ends: they show what is going on. */
+export function notify(objects: Pick<ModuleObjects, 'changed'> | undefined): Stage {
+  if (objects === undefined) return (attempt, next) => next(attempt);
+  return async (attempt, next) => {
+    objects.changed();
+    try {
+      return await next(attempt);
+    } finally {
+      objects.changed();
+    }
+  };
+}
 
 /**
  * Moves a task of an isolated module to the queue of that module, and isolates a module whose task fails. It is the first
@@ -127,7 +129,10 @@ export function rerouteIsolated(
 }
 
 /** Records the attempt in the journal. What ends it by an exception is the daemon's stop. */
-export function record({ journal, traces }: Pick<Operator, 'journal' | 'traces'>): Stage {
+export function record({
+  journal,
+  traces,
+}: SkippingParts & { readonly traces: Pick<TaskTraces, 'beginAttempt'> }): Stage {
   return async (attempt, next) => {
     const { entry, queue } = attempt;
     const run = journal.begin(startOfAttempt(queue.name, entry));
@@ -164,7 +169,7 @@ export function redact(redactor: Pick<Redactor, 'text'>): Stage {
 }
 
 /** Logs what a later stage throws, and has the task tried again. An attempt that the daemon ends is not a failure. */
-export function logFailure({ log, journal }: Pick<Operator, 'journal' | 'log'>): Stage {
+export function logFailure({ log, journal }: Pick<Telemetry, 'journal' | 'log'>): Stage {
   return async (attempt, next) => {
     const { entry, queue, signal } = attempt;
     try {
@@ -197,9 +202,12 @@ function skipped({ journal }: SkippingParts, { queue }: Attempt): Outcome {
 }
 
 /** Skips tasks of modules that are not authorized, also their deletion. */
-export function authorize(operator: RefusedModulesParts & SkippingParts): Stage {
+export function authorize({
+  reconcile,
+  journal,
+}: SkippingParts & { readonly reconcile: Pick<Reconcile, 'skipsTask'> }): Stage {
   return async (attempt, next) =>
-    skipIfRefused(operator, attempt.entry.task) ? skipped(operator, attempt) : await next(attempt);
+    reconcile.skipsTask(attempt.entry.task) ? skipped({ journal }, attempt) : await next(attempt);
 }
 
 /** Skips tasks of modules that are handed over; no module is handed over while an attempt for it is in progress. */
@@ -220,10 +228,13 @@ export function pause(operator: PauseTasksParts & SkippingParts): Stage {
 }
 
 /** Logs the beginning and the end of an attempt, and counts how long the task has waited for it. */
-export function logAttempt(
-  operator: Pick<Operator, 'clock' | 'journal' | 'log' | 'metrics' | 'registry'>,
-): Stage {
-  const { clock, journal, log, metrics, registry } = operator;
+export function logAttempt({
+  clock,
+  journal,
+  log,
+  metrics,
+  registry,
+}: Telemetry & Pick<Model, 'registry'>): Stage {
   return async (attempt, next) => {
     const { entry, queue } = attempt;
     const { task } = entry;
@@ -286,62 +297,6 @@ export function abort({ aborts }: { readonly aborts: Pick<RunAborts, 'run'> }): 
 }
 
 /** Calls the handler of the task; nothing comes after it. */
-export function dispatch(handlers: Handlers): Stage {
-  return ({ entry, queue, signal }) => handle(handlers, entry, queue, signal);
-}
-
-/** What handlers are given: each declares the few parts that it uses. */
-type Handlers = ReturnType<typeof handlersOf>;
-
-/** Builds the parts of handlers from the parts of the operator, each from those that it uses. */
-export function handlersOf(operator: Operator) {
-  const synchronizations = new Synchronizations(operator);
-  const lifecycle = new ModuleLifecycle(operator);
-  const preparation = new DeploymentPreparation(operator);
-  const refusals = new RefusedModules(operator);
-  const removal = new ModuleRemoval({ ...operator, lifecycle });
-  const deployment = new ModuleDeployment({ ...operator, refusals, preparation });
-  const runner = new ModuleRunner({ ...operator, lifecycle, synchronizations, deployment });
-  const discovery = new DiscoveryPass({ ...operator, refusals });
-  const moduleTasks = new ModuleTasks(operator);
-  return { ...operator, synchronizations, preparation, refusals, removal, runner, discovery, moduleTasks };
-}
-
-async function handle(
-  operator: Handlers,
-  ...[entry, queue, signal]: Parameters<TaskHandler<Task>>
-): Promise<TaskOutcome<Task>> {
-  const { task } = entry;
-  switch (task.type) {
-    case 'GlobalHookRun':
-      return handleGlobalHookRun(operator, entry, task, queue, signal);
-    case 'ModuleHookRun':
-      return handleModuleHookRun(operator, entry, task, queue, signal);
-    case 'GlobalHookEnableScheduleBindings':
-      return handleEnableSchedules(operator, task.hook);
-    case 'GlobalHookEnableKubernetesBindings':
-      return handleEnableKubernetes(operator, task, signal);
-    case 'GlobalHookWaitKubernetesSynchronization':
-      return handleWaitSynchronization(operator);
-    case 'ConvergeModules':
-      return handleConvergeModules(operator, entry, task, queue, signal);
-    case 'ApplyKubeConfigValues':
-      return handleApplyConfig(operator, task, signal);
-    case 'ReloadFiles':
-      return handleReloadFiles(operator, task, signal);
-    case 'ModuleRun':
-      return reconcileModule(operator, task, queue, signal);
-    case 'ParallelModuleRun':
-      return handleParallelModuleRun(operator, task);
-    case 'ModuleEnsureCRDs':
-      return handleModuleEnsureCrds(operator, task, signal);
-    case 'ModuleDelete':
-      return reconcileModule(operator, task, queue, signal);
-    case 'RetryEnabledScripts':
-      return handleRetryEnabledScripts(operator, signal);
-    case 'DiscoverHelmReleases':
-      return handleDiscoverReleases(operator, signal);
-    case 'ModulePurge':
-      return handleModulePurge(operator, task.release, signal);
-  }
+export function dispatch(handle: TaskHandler<Task>): Stage {
+  return ({ entry, queue, signal }) => handle(entry, queue, signal);
 }

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { operatorLab } from '../../test/support/operator-lab.ts';
 import { UNKNOWN_HEALTH } from '../events/kubernetes/monitor.ts';
 import { startUp } from '../operator/lifecycle.ts';
-import { taskHandler } from '../operator/task-pipeline.ts';
 import { problemsShown, staleBindings, unfilteredObjects } from './binding-problems.ts';
 
 const REFUSED = { error: 'pods is forbidden', sinceMs: 0, isRefused: true };
@@ -17,7 +16,7 @@ const FILTER_FAILURE = {
 
 async function watching() {
   const lab = await operatorLab([], { 'global/a.sh': { kubernetes: [{ kind: 'Pod', name: 'pods' }] } });
-  startUp(lab.operator, taskHandler(lab.operator), { stop: lab.stop.signal, abort: lab.abort.signal });
+  startUp(lab.operator, lab.handler(), { stop: lab.stop.signal, abort: lab.abort.signal });
   await lab.settle();
   const monitor = lab.monitors.get('global/a.sh/pods');
   if (monitor === undefined) throw new Error('there is no monitor');

@@ -5,14 +5,16 @@ import { QueueSet, type QueueSetOptions } from '@addon-operator/task-queue/queue
 import { EventBacklog } from '../hooks/event-backlog.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { ConvergeState } from '../model/converge-state.ts';
+import type { Model } from '../model/model.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';
-import { withOrigin } from '../model/task-origin.ts';
+import { eventIds, withOrigin } from '../model/task-origin.ts';
 import type { Task } from '../model/tasks.ts';
 import type { Settings } from '../settings.ts';
 import { type FailedTask, failedTask } from './failed-task.ts';
 import { countQueuedEvents, queuedEvents } from './queued-events.ts';
 import { logAdded } from './task-log.ts';
-import { eventFactsOf, type TaskTraces } from './task-traces.ts';
+import { TaskRouter, type TaskRouterDeps } from './task-router.ts';
+import { eventFactsOf, TaskTraces, type TaskTracesOptions } from './task-traces.ts';
 
 export interface QueuesOptions {
   readonly settings: Pick<Settings, 'hookBacklogMaxBytes'>;
@@ -27,14 +29,51 @@ export interface QueuesOptions {
 }
 
 /** What queues read of the operator. */
-export interface QueueUsers {
+interface QueueUsers {
   readonly registry: Pick<ModuleRegistry, 'tracked'>;
   readonly converge: ConvergeState;
   readonly traces: Pick<TaskTraces, 'newEvent'>;
 }
 
+/** The queues, and what fills them. */
+export interface Queueing {
+  readonly queues: QueueSet<Task>;
+  /** Bounds the events that wait in the queues. */
+  readonly backlog: EventBacklog;
+  readonly router: TaskRouter;
+  readonly traces: TaskTraces;
+}
+
+export interface QueueingParts extends QueuesOptions {
+  readonly metrics: QueuesOptions['metrics'] & TaskRouterDeps['metrics'];
+  readonly model: Pick<Model, 'registry' | 'converge' | 'globalHooks'>;
+  /** How traces are named and where they go. */
+  readonly tracing: Pick<TaskTracesOptions, 'bootId' | 'tracer'>;
+}
+
+/** The queues of all tasks, the bound on the events that wait in them, and the router that fills them. Nothing runs yet. */
+export function createQueueing({ settings, host, metrics, model, tracing }: QueueingParts): Queueing {
+  const { registry, converge, globalHooks } = model;
+  const { clock, random } = host;
+  const { bootId, tracer } = tracing;
+  const traces = new TaskTraces({ clock, newEventId: eventIds(random), bootId, ...(tracer && { tracer }) });
+  const { queues, backlog } = createQueues({ settings, host, metrics }, { registry, converge, traces });
+  const router = new TaskRouter({
+    queues,
+    clock,
+    random,
+    log: componentLog(host, 'operator'),
+    metrics,
+    backlog,
+    registry,
+    converge,
+    globalHooks,
+  });
+  return { queues, backlog, router, traces };
+}
+
 /** The queues of all tasks, and the bound on the events that wait in them. Nothing runs yet. */
-export function createQueues(
+function createQueues(
   options: QueuesOptions,
   users: QueueUsers,
 ): { readonly queues: QueueSet<Task>; readonly backlog: EventBacklog } {

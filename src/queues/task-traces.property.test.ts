@@ -4,7 +4,6 @@ import { act, anyOptions, anySteps, HOOKS, MODULES } from '../../test/support/op
 import { moduleFor, operatorLab } from '../../test/support/operator-lab.ts';
 import { type RecordedSpan, RecordingTracer } from '../../test/support/recording-tracer.ts';
 import { shutDown, startUp } from '../operator/lifecycle.ts';
-import { taskHandler } from '../operator/task-pipeline.ts';
 
 test('in any history each span is in the trace and the time of its parent, and waits end where attempts begin', async () => {
   await assert(
@@ -13,7 +12,7 @@ test('in any history each span is in the trace and the time of its parent, and w
       const modules = MODULES.map((module) => moduleFor(module, 1));
       const lab = await operatorLab(modules, HOOKS, { ...options, tracer });
       tracer.nowMs = () => lab.clock.steadyMs();
-      startUp(lab.operator, taskHandler(lab.operator), { stop: lab.stop.signal, abort: lab.abort.signal });
+      startUp(lab.operator, lab.handler(), { stop: lab.stop.signal, abort: lab.abort.signal });
       for (const [what, turns] of steps) {
         await act(lab, what);
         await lab.turns(turns);

@@ -1,50 +1,65 @@
-import type { Clock } from '@addon-operator/base/clock';
 import { fullName } from '../hooks/hook.ts';
+import type { Model } from '../model/model.ts';
 import type { Pause } from '../model/pause-entry.ts';
 import { ALL_MODULES, type Pauses } from '../model/pauses.ts';
-import { confirmPurge, type PurgeReleasesParts } from '../reconcile/purge-releases.ts';
+import type { Releases } from '../model/releases.ts';
+import type { ModuleExtensions, Telemetry } from '../model/services.ts';
+import type { Queueing } from '../queues/create-queues.ts';
+import type { ModuleRecords, Reconcile } from '../reconcile/create-reconcile.ts';
 import type { Recorder } from '../recordings/recorder.ts';
 import type { HookAbortRequest } from '../status/hook-abort.ts';
 import type { HookTriggerRequest } from '../status/hook-trigger.ts';
 import type { ModuleOperation } from '../status/module-object.ts';
 import { type AbortHookParts, abortHook } from './abort-hook.ts';
-import { type ConfirmFilesParts, confirmFiles } from './confirm-files.ts';
-import { type ReleaseFinalizerParts, releaseFinalizer } from './release-finalizer.ts';
-import { type ReleaseUnlockParts, releaseUnlock } from './release-unlock.ts';
-import { type RequestOperationParts, requestOperation } from './request-operation.ts';
-import { hooksInOperation, type TriggerHookParts, triggerHook } from './trigger-hook.ts';
+import { confirmFiles } from './confirm-files.ts';
+import { releaseFinalizer } from './release-finalizer.ts';
+import { releaseUnlock } from './release-unlock.ts';
+import { requestOperation } from './request-operation.ts';
+import { hooksInOperation, triggerHook } from './trigger-hook.ts';
+
+export interface DebugCommandsParts {
+  readonly model: Model;
+  readonly queueing: Queueing;
+  readonly telemetry: Telemetry;
+  readonly execution: AbortHookParts['execution'];
+  readonly releases: Releases;
+  readonly extensions: Pick<ModuleExtensions, 'finalizers'>;
+  readonly records: Pick<ModuleRecords, 'memory'>;
+  readonly reconcile: Pick<Reconcile, 'releases'>;
+  readonly recorder: Recorder;
+  readonly pauses: Pick<Pauses, 'pause' | 'resume'>;
+}
 
 /** What the debug endpoint changes on request. A pause without a module is one of all modules. */
-export function debugCommands(
-  operator: AbortHookParts &
-    RequestOperationParts &
-    ConfirmFilesParts &
-    PurgeReleasesParts &
-    ReleaseFinalizerParts &
-    ReleaseUnlockParts &
-    TriggerHookParts & { readonly recorder: Recorder },
-  pauses: Pick<Pauses, 'pause' | 'resume'>,
-  clock: Clock,
-) {
+export function debugCommands(parts: DebugCommandsParts) {
+  const { model, queueing, telemetry, execution, releases, extensions, records, reconcile, recorder } = parts;
+  const { registry, converge, globalHooks, operations, aborts } = model;
+  const { queues, router } = queueing;
+  const { clock, log, metrics } = telemetry;
+  const triggering = { registry, globalHooks, queues, metrics, log, router };
+  const requesting = { registry, router, operations, aborts, log, queues, pauses: model.pauses };
+  const deleting = { registry, converge, router, queues, extensions };
+  const { memory } = records;
   return {
     pauses: {
       pause: (module: string | undefined, pause: Pick<Pause, 'reason' | 'untilMs'>, signal: AbortSignal) =>
-        pauses.pause(module ?? ALL_MODULES, pause, signal),
+        parts.pauses.pause(module ?? ALL_MODULES, pause, signal),
       resume: (module: string | undefined, signal: AbortSignal) =>
-        pauses.resume(module ?? ALL_MODULES, signal),
+        parts.pauses.resume(module ?? ALL_MODULES, signal),
       nowMs: () => clock.wallMs(),
     },
-    releaseFinalizer: (module: string, signal: AbortSignal) => releaseFinalizer(operator, module, signal),
+    releaseFinalizer: (module: string, signal: AbortSignal) => releaseFinalizer(deleting, module, signal),
     requestOperation: (module: string, operation: ModuleOperation) =>
-      requestOperation(operator, module, operation),
-    abortHook: (request: HookAbortRequest) => abortHook(operator, request),
-    recorder: operator.recorder,
-    triggerHook: (request: HookTriggerRequest) => triggerHook(operator, request),
-    hooks: () => hooksInOperation(operator).map(({ hook }) => fullName(hook)),
+      requestOperation(requesting, module, operation),
+    abortHook: (request: HookAbortRequest) => abortHook({ execution, queues, log }, request),
+    recorder,
+    triggerHook: (request: HookTriggerRequest) => triggerHook(triggering, request),
+    hooks: () => hooksInOperation(triggering).map(({ hook }) => fullName(hook)),
     releases: {
-      unlock: (release: string, signal: AbortSignal) => releaseUnlock(operator, release, signal),
-      confirmFiles: (module: string) => confirmFiles(operator, module),
-      confirmPurge: (signal: AbortSignal) => confirmPurge(operator, signal),
+      unlock: (release: string, signal: AbortSignal) =>
+        releaseUnlock({ registry, converge, router, queues, extensions, releases }, release, signal),
+      confirmFiles: (module: string) => confirmFiles({ registry, converge, memory, router, log }, module),
+      confirmPurge: (signal: AbortSignal) => reconcile.releases.confirm(signal),
     },
   };
 }

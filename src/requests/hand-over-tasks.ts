@@ -5,8 +5,7 @@ import type { ModuleRegistry } from '../model/module-registry.ts';
 import type { Pauses } from '../model/pauses.ts';
 import type { Task } from '../model/tasks.ts';
 import { lookForReleases } from '../reconcile/finish-deletion.ts';
-import { ModuleRemoval, type ModuleRemovalParts } from '../reconcile/module-delete.ts';
-import { ModuleLifecycle, type ModuleLifecycleParts } from '../reconcile/module-lifecycle.ts';
+import type { ModuleRemoval } from '../reconcile/module-delete.ts';
 import { identityOf } from '../reconcile/reconcile-module.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { onPausesChange, type PauseTasksParts } from './pause-tasks.ts';
@@ -46,11 +45,10 @@ export function deferIfAway(operator: HandOverTasksParts, task: Task): boolean {
 
 /** What the operator does when modules are handed over and taken back. */
 export function handOverActions(
-  operator: Omit<ModuleRemovalParts, 'lifecycle'> & ModuleLifecycleParts & PauseTasksParts,
+  operator: PauseTasksParts & { readonly removal: Pick<ModuleRemoval, 'stop'> },
   pauses: Pick<Pauses, 'change'>,
 ): HandOverActions {
-  const { registry, releases, converge, router } = operator;
-  const removal = new ModuleRemoval({ ...operator, lifecycle: new ModuleLifecycle(operator) });
+  const { registry, releases, converge, router, removal } = operator;
   return {
     begin: async (module) => {
       const hooks = registry.tracked.get(module as ModuleName)?.hooks ?? [];

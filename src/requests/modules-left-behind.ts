@@ -1,12 +1,15 @@
+import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import type { ModuleRegistry } from '../model/module-registry.ts';
-import { type IsolationParts, isolatedModules } from '../queues/isolation.ts';
+import type { Task } from '../model/tasks.ts';
+import { isolatedModules } from '../queues/isolation.ts';
 import { type PutOffParts, putOffText } from '../queues/put-off.ts';
 import type { ModuleName } from '../values/module-key.ts';
 
 /** What the functions here use of the operator. */
-export type ModulesLeftBehindParts = {
+export interface ModulesLeftBehindParts {
   readonly registry: ModuleRegistry;
-} & IsolationParts;
+  readonly queues: QueueSet<Task>;
+}
 
 /** Modules that a converge which is over went on without: isolated, failed for good, or not authorized. In run order. */
 export function modulesLeftBehind(operator: ModulesLeftBehindParts): readonly ModuleName[] {

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { act, anyOptions, anySteps, HOOKS, MODULES } from '../../test/support/operator-histories.ts';
 import { moduleFor, operatorLab } from '../../test/support/operator-lab.ts';
 import { startUp } from '../operator/lifecycle.ts';
-import { taskHandler } from '../operator/task-pipeline.ts';
 import { operatorStatus } from '../status/operator-status.ts';
 import { collectOperatorFacts } from './collect-operator-facts.ts';
 import { explainModule, moduleStatuses, summarizeModules } from './explain-module.ts';
@@ -14,11 +13,11 @@ test('in any history the status of the operator is the same as one made of the s
     asyncProperty(anyOptions, anySteps, async (options, steps) => {
       const modules = MODULES.map((module) => moduleFor(module, 1));
       await using lab = await operatorLab(modules, HOOKS, options);
-      startUp(lab.operator, taskHandler(lab.operator), { stop: lab.stop.signal, abort: lab.abort.signal });
+      startUp(lab.operator, lab.handler(), { stop: lab.stop.signal, abort: lab.abort.signal });
       for (const [what, turns] of steps) {
         await act(lab, what);
         await lab.turns(turns);
-        const facts = collectOperatorFacts(lab.operator);
+        const facts = collectOperatorFacts(lab.operator, lab.operator.health);
         const summaries = summarizeModules(lab.operator);
         expect(operatorStatus(facts)).toEqual(operatorStatus({ ...facts, modules: summaries }));
         const sum = Object.values(facts.counts).reduce((one, other) => one + other, 0);

@@ -18,20 +18,18 @@ import { driftOf } from './explain-drift.ts';
 import { heldSummaries, moduleStates, summarizeStates } from './explain-module.ts';
 import type { Explained } from './explained.ts';
 
-export type OperatorFactsParts = Explained & {
-  readonly health: Pick<ApiHealth, 'outage'>;
-};
+/** Whether the API server responds. */
+type Health = Pick<ApiHealth, 'outage'>;
 
 /** What the status of the operator is made from. */
-export function collectOperatorFacts(operator: OperatorFactsParts): OperatorFacts {
-  const { clock, converge, health, queues, registry, pauses, releases } = operator;
+export function collectOperatorFacts(operator: Explained, { outage }: Health): OperatorFacts {
+  const { clock, converge, queues, registry, pauses, releases } = operator;
   const pausedOfAll = registry.modules.find(({ name }) => pauses.isOfAll(name));
   const pause = pausedOfAll && pauses.of(pausedOfAll.name);
   const runtimes = allRuntimes(operator);
   const states = moduleStates(operator);
   const held = heldSummaries(operator);
   const busy = queues.all.filter(({ entries }) => entries.length > 0);
-  const { outage } = health;
   return {
     outage,
     firstConverge: converge.first,

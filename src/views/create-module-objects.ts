@@ -34,9 +34,13 @@ export function createModuleObjects(options: ModuleObjectsPartOptions): ModuleOb
 }
 
 /** What Module objects show. */
-export function moduleSource(operator: Explained & FinishDeletionParts, redactor: Redactor): ModuleSource {
+export function moduleSource(
+  operator: Explained,
+  deletion: FinishDeletionParts,
+  redactor: Redactor,
+): ModuleSource {
   return {
-    finishDeletion: (module, signal) => finishDeletion(operator, module, signal),
+    finishDeletion: (module, signal) => finishDeletion(deletion, module, signal),
     mayRemove: () => operator.converge.purge !== 'undecided',
     // The same shape comes back: only texts are replaced.
     facts: () => redactor.data(moduleFacts(operator)) as readonly ModuleFacts[],

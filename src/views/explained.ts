@@ -3,11 +3,13 @@ import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import type { HookExecution } from '../hook-runs/hook-execution.ts';
 import type { ConvergeState } from '../model/converge-state.ts';
 import type { GlobalHooks } from '../model/global-hooks.ts';
+import type { Model } from '../model/model.ts';
 import type { ModuleOperations } from '../model/module-operations.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';
 import type { Pauses } from '../model/pauses.ts';
 import type { Releases } from '../model/releases.ts';
 import type { Task } from '../model/tasks.ts';
+import type { Queueing } from '../queues/create-queues.ts';
 import type { TaskRouter } from '../queues/task-router.ts';
 
 /** What the state of modules is read from. */
@@ -22,4 +24,34 @@ export interface Explained {
   readonly execution: HookExecution;
   readonly releases: Releases;
   readonly pauses: Pick<Pauses, 'of' | 'isOfAll'>;
+}
+
+/** The parts of it, from the rooms that have them. */
+export function explainedOf({
+  model,
+  queueing,
+  clock,
+  execution,
+  releases,
+}: {
+  readonly model: Model;
+  readonly queueing: Queueing;
+  readonly clock: Clock;
+  readonly execution: HookExecution;
+  readonly releases: Releases;
+}): Explained {
+  const { registry, converge, globalHooks, operations, pauses } = model;
+  const { queues, router } = queueing;
+  return {
+    registry,
+    converge,
+    globalHooks,
+    router,
+    operations,
+    clock,
+    queues,
+    execution,
+    releases,
+    pauses,
+  };
 }

@@ -5,7 +5,6 @@ import { moduleFor, type OperatorLab, operatorLab } from '../../test/support/ope
 import { moduleNameOf } from '../hooks/hook.ts';
 import type { RunView } from '../journal/run-view.ts';
 import { startUp } from '../operator/lifecycle.ts';
-import { taskHandler } from '../operator/task-pipeline.ts';
 import { allRuntimes } from '../queues/binding-problems.ts';
 import type { NextItem } from '../status/next-item.ts';
 import { nextItems } from './next-items.ts';
@@ -19,7 +18,7 @@ test('in any history what is announced happens at that time, not before, and the
     asyncProperty(anyOptions, anySteps, async (options, steps) => {
       const modules = MODULES.map((module) => moduleFor(module, 1));
       await using lab = await operatorLab(modules, HOOKS, options);
-      startUp(lab.operator, taskHandler(lab.operator), { stop: lab.stop.signal, abort: lab.abort.signal });
+      startUp(lab.operator, lab.handler(), { stop: lab.stop.signal, abort: lab.abort.signal });
       for (const [what, turns] of steps) {
         await act(lab, what);
         await lab.turns(turns);

@@ -12,7 +12,10 @@ function viewOf(lab: OperatorLab): DaemonView {
   };
   return createView({
     operator: lab.operator,
-    clock: lab.clock,
+    health: { outage: undefined },
+    journal: lab.journal,
+    values: lab.values,
+    extensions: lab.operator.extensions,
     helm: helm as Helm,
     namespace: 'n',
     compare: () => Promise.reject(new Error('no cluster here')),

@@ -1,6 +1,7 @@
 import type { Clock, SteadyClock } from '@addon-operator/base/clock';
 import { KeyedLock } from '@addon-operator/concurrency/keyed-lock';
 import type { JsonObject } from '@addon-operator/json';
+import type { ApiHealth } from '@addon-operator/kube-client/api-health';
 import type { ResourceAccess } from '@addon-operator/kube-client/policy-rules';
 import { formatGoDuration } from '@addon-operator/strings/go-duration';
 import { headlineOf } from '@addon-operator/strings/headline';
@@ -32,21 +33,13 @@ import { GLOBAL_SECTION, sectionOf, type ValuesOwner } from '../values/module-ke
 import { layeredValues } from '../values/value-layers.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import { visibleToHelm } from '../values/visible-values.ts';
-import { collectOperatorFacts, type OperatorFactsParts, runningHooks } from './collect-operator-facts.ts';
-import type { GaugesParts } from './daemon-metrics.ts';
+import { collectOperatorFacts, runningHooks } from './collect-operator-facts.ts';
 import { driftOf } from './explain-drift.ts';
 import { moduleStatuses, summarizeModules } from './explain-module.ts';
 import { explainWhy } from './explain-why.ts';
+import type { Explained } from './explained.ts';
 import { hookPatchViews, hookViews, snapshotViews, watchViews } from './hook-details.ts';
 import { nextItems } from './next-items.ts';
-
-/** What the view is read from. */
-export type ViewedOperator = OperatorFactsParts &
-  GaugesParts & {
-    readonly journal: Journal;
-    readonly values: ValuesStore;
-    readonly extensions: Pick<ModuleExtensions, 'releaseSteps' | 'httpHooks'>;
-  };
 
 /** What a revision of a release consists of, as YAML. */
 export interface RevisionManifest {
@@ -55,8 +48,12 @@ export interface RevisionManifest {
 }
 
 export interface ViewDeps {
-  readonly operator: ViewedOperator;
-  readonly clock: SteadyClock;
+  readonly operator: Explained;
+  /** Whether the API server responds. */
+  readonly health: Pick<ApiHealth, 'outage'>;
+  readonly journal: Journal;
+  readonly values: ValuesStore;
+  readonly extensions: Pick<ModuleExtensions, 'releaseSteps'>;
   readonly helm: Pick<HelmDriver, 'render' | 'manifest' | 'monitors' | 'history'>;
   /** Namespace of the releases. */
   readonly namespace: string;
@@ -87,25 +84,26 @@ export const STARTING_VIEW: Pick<DaemonView, 'readiness' | 'convergeStatus' | 's
 
 /** Shows the operator to the HTTP server and the debug endpoint. */
 export function createView(deps: ViewDeps): DaemonView {
-  const { operator, clock, helm } = deps;
+  const { operator, health, journal, helm } = deps;
+  const { clock } = operator;
   const comparisons = new KeyedLock();
   return {
     readiness: () => readinessOf(operator),
     convergeStatus: () => convergeStatus(operator),
-    status: () => operatorStatus(collectOperatorFacts(operator)),
+    status: () => operatorStatus(collectOperatorFacts(operator, health)),
     runningHooks: () => runningHooks(operator),
     queues: () => operator.queues.all.map((queue) => queueView(queue, clock)),
     unfinishedRuns: () => unfinishedRuns(operator),
     taskQueues: (maxTasks) => taskQueueViews(operator, maxTasks),
-    stateKey: () => stateKeyOf(operator),
-    journal: operator.journal,
+    stateKey: () => stateKeyOf(operator, journal),
+    journal,
     next: (withinMs, limit) => nextItems(operator, withinMs, limit),
     enabledModules: () => operator.registry.enabled,
     modules: () => summarizeModules(operator),
     moduleGraph: () => moduleGraph(operator),
     explainModule: async (name, signal) => explainWhy(operator, name, await operator.releases.list(signal)),
     globalHooks: () => operator.globalHooks.runtimes.map(({ hook }) => hook.name),
-    global: sectionView(operator, GLOBAL_SECTION, () => operator.globalHooks.runtimes),
+    global: sectionView(deps, GLOBAL_SECTION, () => operator.globalHooks.runtimes),
     module: (name) => moduleView(deps, comparisons, name),
     watches: () => watchViews(allRuntimes(operator), operator.clock),
     patchAccess: () => deps.patchAccess().map((access) => ({ ...access })),
@@ -119,14 +117,14 @@ export function createView(deps: ViewDeps): DaemonView {
   };
 }
 
-function stateKeyOf({ queues, journal }: ViewedOperator): string {
+function stateKeyOf({ queues }: Explained, { revision }: Journal): string {
   const parts = listedQueues(queues).map(({ queue: { name, length, status, entries }, keys }) =>
     [name, length, keys, status.type, entries[0]?.id, entries.at(-1)?.id].join(' '),
   );
-  return `${journal.revision}\n${parts.join('\n')}`;
+  return `${revision}\n${parts.join('\n')}`;
 }
 
-function readinessOf(operator: ViewedOperator): Readiness {
+function readinessOf(operator: Explained): Readiness {
   const type = operator.converge.first === 'done' ? 'converged' : 'converging';
   const warnings = staleBindings(allRuntimes(operator), operator.clock);
   return { type, ...(warnings.length > 0 && { warnings }) };
@@ -137,7 +135,7 @@ function inNamespace(title: string, namespace: string): string {
   return title.startsWith('/') ? `${namespace}${title}` : title;
 }
 
-function moduleGraph(operator: ViewedOperator): readonly GraphModule[] {
+function moduleGraph(operator: Explained): readonly GraphModule[] {
   const statuses = moduleStatuses(operator);
   return operator.registry.modules.map(({ name, order, manifest }) => ({
     name,
@@ -147,7 +145,7 @@ function moduleGraph(operator: ViewedOperator): readonly GraphModule[] {
   }));
 }
 
-function convergeStatus(operator: ViewedOperator): ConvergeStatus {
+function convergeStatus(operator: Explained): ConvergeStatus {
   const tasks = operator.router.main.entries.filter(({ task }) => countsForConverge(task)).length;
   switch (operator.converge.first) {
     case 'not-started':
@@ -159,7 +157,7 @@ function convergeStatus(operator: ViewedOperator): ConvergeStatus {
   }
 }
 
-function isolatedFact(operator: ViewedOperator): { readonly isolated?: readonly string[] } {
+function isolatedFact(operator: Explained): { readonly isolated?: readonly string[] } {
   const alone = isolatedModules(operator);
   const isolated = operator.registry.modules
     .map(({ name }) => name)
@@ -206,7 +204,7 @@ function moduleView(deps: ViewDeps, comparisons: KeyedLock, text: string): Modul
   if (module === undefined) return undefined;
   const { name } = module;
   return {
-    ...sectionView(operator, name, () => operator.registry.tracked.get(name)?.hooks ?? []),
+    ...sectionView(deps, name, () => operator.registry.tracked.get(name)?.hooks ?? []),
     valuesKey: sectionOf(name),
     drift: () => driftOf(operator, name),
     history: (signal) => helm.history.list(name, signal),
@@ -224,14 +222,14 @@ function moduleView(deps: ViewDeps, comparisons: KeyedLock, text: string): Modul
 }
 
 async function rendered(
-  { operator, helm, compare }: ViewDeps,
+  { values, extensions, helm, compare }: ViewDeps,
   module: Module,
   { isDebug, isDiff }: RenderOptions,
   signal: AbortSignal,
 ): Promise<string> {
   if (module.chart === 'none') return '';
-  const steps = await operator.extensions.releaseSteps(module, signal);
-  const request = { module, values: visibleToHelm(operator.values, module.name), steps };
+  const steps = await extensions.releaseSteps(module, signal);
+  const request = { module, values: visibleToHelm(values, module.name), steps };
   const manifest = await helm.render(request, signal, { isDebug });
   const note = steps?.isOpen === true ? OPEN_NOTE : '';
   if (!isDiff) return `${note}${manifest}`;
@@ -241,11 +239,10 @@ async function rendered(
 }
 
 function sectionView(
-  operator: ViewedOperator,
+  { operator, values, journal }: ViewDeps,
   owner: ValuesOwner,
   runtimes: () => readonly HookRuntime[],
 ): SectionView {
-  const { values } = operator;
   return {
     values: () => values.writtenValues(owner),
     configValues: () => values.configValues(owner) ?? {},
@@ -258,7 +255,7 @@ function sectionView(
     layeredValues: () => layeredValues(values, owner),
     hookPatches: () => hookPatchViews(values, owner),
     hookSnapshots: () => snapshotViews(runtimes()),
-    hooks: () => hookViews(operator, runtimes()),
+    hooks: () => hookViews({ ...operator, journal }, runtimes()),
   };
 }
 

@@ -20,7 +20,7 @@ async function applied(world: World): Promise<Readonly<Record<string, boolean>>>
   const metrics = await fetch(`http://127.0.0.1:${world.daemon.httpPort}/metrics/hooks`);
   return {
     isSaved: (await world.get('configmaps', 'addon-operator')) !== undefined,
-    isPatched: 'patched' in world.daemon.operator.values.values('web' as never),
+    isPatched: 'patched' in world.daemon.built.configuration.values.values('web' as never),
     isMeasured: (await metrics.text()).includes('hook_wrote'),
     isMade: (await world.get('configmaps', 'made')) !== undefined,
   };

@@ -380,7 +380,7 @@ describeApiIndependent((backend) => {
     await world.converge();
     const name = 'web/hooks/batch:one:1';
     const recorded = runInWorld(world, 'hook', 'record', name, '--runs', '1', '-o', directory);
-    await vi.waitFor(() => expect(world.daemon.operator.recorder.isWanted(name)).toBe(true), WAIT);
+    await vi.waitFor(() => expect(world.daemon.built.recorder.isWanted(name)).toBe(true), WAIT);
     expect(await runInWorld(world, 'hook', 'trigger', name, 'onStartup')).toMatchObject({ exitCode: 0 });
     expect(await recorded).toMatchObject({ exitCode: 0 });
     const modules = `--modules-dir=${join(world.directory, 'modules')}`;

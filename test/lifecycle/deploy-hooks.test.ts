@@ -213,7 +213,7 @@ echo '{"name": "deploys_seen", "action": "add", "value": 1}' >"$METRICS_PATH"`,
       expect(await world.get('configmaps', 'note')).toBeDefined();
       const page = await fetch(`http://127.0.0.1:${world.daemon.httpPort}/metrics/hooks`);
       expect(await page.text()).toContain('deploys_seen{hook="notes.sh"} 1');
-      expect(world.daemon.operator.values.values('global')).not.toHaveProperty('color');
+      expect(world.daemon.built.configuration.values.values('global')).not.toHaveProperty('color');
       expect(world.log.records.find(({ msg }) => msg === FAILED)?.['error']).toContain(
         "global hook 'values.sh': it changes values, which is not allowed for afterLaunch",
       );

@@ -49,7 +49,7 @@ describeLifecycle((backend) => {
     await world.log.untilPrinted('web afterDeleteHelm');
     await world.putConfig(config);
     await world.log.untilPrinted('web onStartup', 2);
-    expect(world.daemon.operator.values.values('web' as never)).toEqual({ a: 1 });
+    expect(world.daemon.built.configuration.values.values('web' as never)).toEqual({ a: 1 });
   });
 
   test('a module whose directory is removed at run time can still be deleted, and a new directory is ignored', async () => {
@@ -92,7 +92,7 @@ describeApiIndependent((backend) => {
     await using both = await World.create(backend(), { directories: { modules: dirs } });
     await both.converge();
     expect(both.log.printed).toEqual(['one onStartup', 'first onStartup', 'two onStartup']);
-    expect(both.daemon.operator.values.values('global')).toEqual({ a: 1, b: 2 });
+    expect(both.daemon.built.configuration.values.values('global')).toEqual({ a: 1, b: 2 });
     await both.log.untilMessage('module is not registered, because it has a duplicate');
     await using missing = await World.create(backend(), {
       directories: { modules: `${dirs}:${world.directory}/none` },
@@ -155,8 +155,8 @@ describeApiIndependent((backend) => {
     });
     await world.converge();
     expect(world.daemon.operator.registry.enabled).toEqual(['one', 'two']);
-    expect(world.daemon.operator.values.values('two' as never)).toEqual({});
-    expect(world.daemon.operator.values.values('global')).toEqual({});
+    expect(world.daemon.built.configuration.values.values('two' as never)).toEqual({});
+    expect(world.daemon.built.configuration.values.values('global')).toEqual({});
   });
 
   test('in strict mode every module needs a values.yaml', async () => {

@@ -64,12 +64,12 @@ echo '{"op":"add","path":"/global/reached","value":1}' > "$VALUES_JSON_PATCH_PAT
       expect(await world.get('configmaps', 'made')).toBeDefined();
       const metrics = await fetch(`http://127.0.0.1:${world.daemon.httpPort}/metrics/hooks`);
       expect(await metrics.text()).toContain('written{hook="a.sh"} 1');
-      expect(world.daemon.operator.values.globalValues()).toEqual({});
+      expect(world.daemon.built.configuration.values.globalValues()).toEqual({});
       await world.create('configmaps', { metadata: { name: 'missing' } });
       await world.passDelay();
       await world.daemon.firstConverge;
       expect(await world.get('configmaps', 'missing')).toMatchObject({ data: { a: '1' } });
-      expect(world.daemon.operator.values.globalValues()).toEqual({ reached: 1 });
+      expect(world.daemon.built.configuration.values.globalValues()).toEqual({ reached: 1 });
     });
 
     test('may use keys of prototypes in values, objects and patches: they stay data', async () => {
@@ -206,7 +206,7 @@ done
       const headline =
         "global hook 'a.sh' failed: a program that it ran was killed by SIGKILL, perhaps out of memory (exit status 137): OSError: no disk";
       expect(await lastError(world)).toBe(`${headline}\n\n${lines.join('\n')}`);
-      const { runs } = world.daemon.operator.journal.list({ hook: 'a.sh', limit: 1 });
+      const { runs } = world.daemon.built.telemetry.journal.list({ hook: 'a.sh', limit: 1 });
       const { stdout } = await cliRun(
         `runs show ${runs[0]?.id ?? ''} -o table --debug-unix-socket ${join(world.directory, 'debug.socket')}`,
       );

@@ -76,7 +76,7 @@ describeApiIndependent((backend) => {
       await using world = await recordedWorld(backend());
       const { ready, result } = record(world, 'url.sh', '--runs=2', '--as-test=tests/url.hook-test.yaml');
       await ready;
-      expect(world.daemon.operator.recorder.isOn).toBe(true);
+      expect(world.daemon.built.recorder.isOn).toBe(true);
       for (let run = 0; run < 2; run += 1)
         expect(await runInWorld(world, 'hook', 'trigger', 'url.sh', 'secrets')).toMatchObject({
           exitCode: 0,
@@ -120,7 +120,7 @@ describeApiIndependent((backend) => {
           /- +url: db:\/\/\*\*\*1@db\n +\+ +url: db:\/\/\*\*\*1@database\n[^]*\n {2}as recordings\/[^]*0 same, 2 differ\n$/,
         ),
       });
-      await vi.waitFor(() => expect(world.daemon.operator.recorder.isOn).toBe(false), WAIT);
+      await vi.waitFor(() => expect(world.daemon.built.recorder.isOn).toBe(false), WAIT);
     });
 
     test('with secrets says so; Ctrl-C ends it, and the operator records no more', async () => {
@@ -141,7 +141,7 @@ describeApiIndependent((backend) => {
       expect(stdout).toContain('1 run recorded in all\n');
       const [file = ''] = await filesIn(world, 'all');
       expect(await readFile(join(world.directory, 'all', file), 'utf8')).toContain(`db://${PASSWORD}@db`);
-      await vi.waitFor(() => expect(world.daemon.operator.recorder.isOn).toBe(false), WAIT);
+      await vi.waitFor(() => expect(world.daemon.built.recorder.isOn).toBe(false), WAIT);
     });
 
     test('writes the last runs that failed, which the operator has kept with masked secrets', async () => {

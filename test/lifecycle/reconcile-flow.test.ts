@@ -195,7 +195,7 @@ describeApiIndependent((backend) => {
     test('is not called when there is none, and without a directory nothing is loaded', async () => {
       await using world = await World.create(backend(), { modules: WEB });
       await world.converge();
-      expect(world.daemon.operator.extensions.flow()).toBeUndefined();
+      expect(world.daemon.built.modules.extensions.flow()).toBeUndefined();
     });
   });
 

@@ -80,7 +80,7 @@ echo '{"op":"add","path":"/web/saved","value":1}' > "$CONFIG_VALUES_JSON_PATCH_P
     });
     await putSecret(world, TOKEN);
     await world.converge();
-    const checksum = world.daemon.operator.values.checksum('web' as never);
+    const checksum = world.daemon.built.configuration.values.checksum('web' as never);
     await world.merge('secrets', 'web-secret', {
       metadata: { labels: { a: 'b' } },
       stringData: { other: 'x' },
@@ -89,7 +89,7 @@ echo '{"op":"add","path":"/web/saved","value":1}' > "$CONFIG_VALUES_JSON_PATCH_P
     await world.log.untilMessage('ModuleRun success, module is ready', 2);
     expect(await deployed(world)).toEqual({ token: 'another-token' });
     expect(runs(world)).toBe(2);
-    expect(world.daemon.operator.values.checksum('web' as never)).not.toBe(checksum);
+    expect(world.daemon.built.configuration.values.checksum('web' as never)).not.toBe(checksum);
   });
 
   test('a missing Secret is named, and the module waits for it and continues when it exists', async () => {

@@ -59,11 +59,11 @@ describeLifecycle((backend) => {
     });
     await world.converge();
     const before = await world.get('configmaps', 'addon-operator');
-    const checksum = world.daemon.operator.values.checksum('web' as never);
+    const checksum = world.daemon.built.configuration.values.checksum('web' as never);
     await world.create('configmaps', { metadata: { name: 'poke' } });
     await world.log.untilPrinted('patched');
     await world.daemon.operator.router.main.untilEmpty();
-    expect(world.daemon.operator.values.checksum('web' as never)).toBe(checksum);
+    expect(world.daemon.built.configuration.values.checksum('web' as never)).toBe(checksum);
     expect(await world.get('configmaps', 'addon-operator')).toEqual(before);
     expect(runsOfWeb(world)).toBe(1);
   });
@@ -197,7 +197,7 @@ describeApiIndependent((backend) => {
     await world.putConfig({ web: 'a: later\nb: 1\n' });
     await world.log.untilMessage('ModuleRun success, module is ready', runs + 1);
     expect(await deployed(world)).toEqual({ a: 'hook', b: 1, obj: {} });
-    const patches = world.daemon.operator.values.patchesDump('web' as never);
+    const patches = world.daemon.built.configuration.values.patchesDump('web' as never);
     expect(JSON.stringify(patches)).not.toContain('/web/obj/k');
   });
 

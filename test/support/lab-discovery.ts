@@ -101,5 +101,6 @@ export function labPolicy({
     ignoredRelease: 'operator',
     allowsEmptyModulesDir: false,
     purgesForeignReleases: false,
+    deployHookTimeoutMs: undefined,
   };
 }

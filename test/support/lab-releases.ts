@@ -1,7 +1,6 @@
 import type { JsonObject } from '@addon-operator/json';
 import type { Releases } from '../../src/model/releases.ts';
 import type { Module } from '../../src/modules/module.ts';
-import { DeployHooks, type DeployHooksParts } from '../../src/reconcile/deploy-hooks.ts';
 
 /** What is known of the releases in a lab, and what is in their way. */
 interface ReleasesInLab {
@@ -98,9 +97,4 @@ async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
-}
-
-/** The deploy hooks of an operator without a time limit of its own for them. */
-export function labDeployHooks(parts: Omit<DeployHooksParts, 'policy'>): DeployHooks {
-  return new DeployHooks({ ...parts, policy: { deployHookTimeoutMs: undefined } });
 }

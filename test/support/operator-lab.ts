@@ -1,80 +1,64 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createHistogram } from 'node:perf_hooks';
 import type { Tracer } from '@addon-operator/base/trace';
-import { resultOrAbort } from '@addon-operator/concurrency/result-or-abort';
-import type { ProcessRunner, ProcessSpec } from '@addon-operator/process/process-runner';
+import type { TaskHandler } from '@addon-operator/task-queue';
 import { QueueSet } from '@addon-operator/task-queue/queue-set';
 import type { FlowPassDeps } from '../../src/extensions/flow/flow-pass.ts';
 import type { KubernetesEvent, SnapshotItem } from '../../src/hook-config/kubernetes-binding.ts';
-import { HookExecution } from '../../src/hook-runs/hook-execution.ts';
-import { recordHookRun } from '../../src/hook-runs/record-runs.ts';
+import { createHookTasks } from '../../src/hook-runs/hook-tasks.ts';
+import { Synchronizations } from '../../src/hook-runs/synchronizations.ts';
 import { EventBacklog } from '../../src/hooks/event-backlog.ts';
 import type { Hook, HookOwner } from '../../src/hooks/hook.ts';
-import { HookRunner } from '../../src/hooks/run-hook.ts';
 import { Journal } from '../../src/journal/journal.ts';
-import { HookMetrics } from '../../src/metrics/hook-metrics.ts';
 import { OperatorMetrics } from '../../src/metrics/operator-metrics.ts';
 import { ConvergeState } from '../../src/model/converge-state.ts';
 import { DynamicFlags } from '../../src/model/dynamic-flags.ts';
 import { GlobalHooks } from '../../src/model/global-hooks.ts';
 import { HookRuntime } from '../../src/model/hook-runtime.ts';
+import type { Model } from '../../src/model/model.ts';
 import { ModuleOperations, type OperationSource } from '../../src/model/module-operations.ts';
 import { ModuleRegistry } from '../../src/model/module-registry.ts';
 import type { OperatorPolicy } from '../../src/model/operator-policy.ts';
 import type { Pause } from '../../src/model/pause-entry.ts';
 import type { ModulesDirectory } from '../../src/model/purge-guard.ts';
 import { RunAborts } from '../../src/model/run-aborts.ts';
-import type { ModuleExtensions } from '../../src/model/services.ts';
+import type { Configuration, ModuleExtensions, Telemetry } from '../../src/model/services.ts';
 import { describeTask, type Task } from '../../src/model/tasks.ts';
 import type { Module } from '../../src/modules/module.ts';
-import type { Operator } from '../../src/operator/operator.ts';
-import { taskHandler } from '../../src/operator/task-pipeline.ts';
+import { type TaskHandlerParts, taskHandler } from '../../src/operator/task-pipeline.ts';
+import type { Queueing } from '../../src/queues/create-queues.ts';
 import { countQueuedEvents, queuedEvents } from '../../src/queues/queued-events.ts';
 import { TaskRouter } from '../../src/queues/task-router.ts';
 import type { TaskTraces } from '../../src/queues/task-traces.ts';
+import {
+  createReconcile,
+  type HookServices,
+  type ModuleRecords,
+  type Reconcile,
+} from '../../src/reconcile/create-reconcile.ts';
+import type { Recorder } from '../../src/recordings/recorder.ts';
 import { EMPTY_CONTENT } from '../../src/values/config-map-content.ts';
-import type { ModuleName, ValuesOwner } from '../../src/values/module-key.ts';
+import type { ModuleName } from '../../src/values/module-key.ts';
 import { type ValuesSecrets, ValuesStore } from '../../src/values/values-store.ts';
 import { CapturedLog } from './captured-log.ts';
 import { FakeClock, settle } from './fake-clock.ts';
 import { FakeMonitor } from './fake-monitor.ts';
 import { v1 } from './hook-configs.ts';
-import { exitCodeOf } from './hook-exit.ts';
 import { labPolicy, labSources, NO_MEMORY } from './lab-discovery.ts';
-import { labDeployHooks, labReleases } from './lab-releases.ts';
+import { type HookBehaviour, labExecution } from './lab-execution.ts';
+import { labReleases } from './lab-releases.ts';
 import { BOOT_ID, labRecorder, labTraces } from './lab-traces.ts';
 import { moduleNamed } from './module-fixture.ts';
 
-interface Context {
-  readonly binding: string;
-  readonly type?: string;
-  readonly groupName?: string;
-  readonly [key: string]: unknown;
-}
-
-/** What one run of a hook sees and can do, in the place of a process. */
-export interface HookProcess {
-  readonly contexts: readonly Context[];
-  /** The content of one of the input files, named by its variable. */
-  readonly read: (variable: string) => unknown;
-  /** Writes one of the output files, named by its variable. */
-  readonly write: (variable: string, content: unknown) => void;
-}
-
-export type HookBehaviour = (hook: HookProcess) => void | Promise<void>;
-
-/** The behaviour of a hook that fails. */
-export const failing: HookBehaviour = () => {
-  throw new Error('hook is broken');
-};
+export { failing, type HookBehaviour, type HookProcess } from './lab-execution.ts';
 
 export const name = (text: string): ModuleName => text as ModuleName;
 
 type LabOptions = Partial<
   Pick<OperatorPolicy, 'runsModulesInParallel' | 'failurePolicy'> &
-    Pick<Operator, 'authorization'> &
+    Pick<ModuleRecords, 'authorization'> &
     Pick<ModuleExtensions, 'finalizers'>
 > & {
   readonly operationSource?: OperationSource;
@@ -90,6 +74,21 @@ interface Parts {
   readonly hooks: readonly Hook[];
 }
 
+/** All parts of the operator in one object: tests call functions of every room with it. */
+type LabOperator = Model &
+  Queueing &
+  Telemetry &
+  Configuration &
+  HookServices &
+  ModuleRecords &
+  Pick<TaskHandlerParts, 'releases' | 'sources' | 'reconcile'> &
+  Pick<Reconcile, 'removal' | 'deployHooks'> & {
+    readonly extensions: ModuleExtensions;
+    readonly recorder: Recorder;
+    readonly health: { readonly outage: undefined };
+    readonly handlerParts: TaskHandlerParts;
+  };
+
 /**
  * An operator with real queues, values, hooks and handlers. Processes, helm, monitors and discovery are a few lines
  * each; what they were asked for is in `calls`, in order.
@@ -99,7 +98,7 @@ export class OperatorLab {
   readonly journal = new Journal({ clock: this.clock, bootId: BOOT_ID });
   readonly log = new CapturedLog(this.clock);
   readonly calls: string[] = [];
-  readonly operator: Operator;
+  readonly operator: LabOperator;
   readonly backlog: EventBacklog;
   readonly values: ValuesStore;
   readonly dynamicFlags: DynamicFlags = new DynamicFlags((flags) =>
@@ -170,8 +169,13 @@ export class OperatorLab {
     return this.operator.router.main;
   }
 
+  /** Runs one attempt of a task, with all stages. */
+  handler(options: Pick<TaskHandlerParts, 'redactor' | 'objects'> = {}): TaskHandler<Task> {
+    return taskHandler({ ...this.operator.handlerParts, ...options });
+  }
+
   start(): void {
-    this.operator.queues.start(taskHandler(this.operator), {
+    this.operator.queues.start(this.handler(), {
       stop: this.stop.signal,
       abort: this.abort.signal,
     });
@@ -252,7 +256,7 @@ export class OperatorLab {
     this.#hooks.splice(0, this.#hooks.length, ...hooks);
   }
 
-  #createOperator(queues: QueueSet<Task>, modules: readonly Module[], traces: TaskTraces): Operator {
+  #createOperator(queues: QueueSet<Task>, modules: readonly Module[], traces: TaskTraces): LabOperator {
     const { clock, backlog, log } = this;
     const metrics = new OperatorMetrics({
       eventLoopDelay: createHistogram(),
@@ -261,81 +265,34 @@ export class OperatorLab {
       version: '0.0.0',
     });
     const registry = new ModuleRegistry(modules, (module) => this.flaggedOff.has(module));
-    const execution = new HookExecution({
-      clock,
+    const execution = labExecution(this, {
       metrics,
-      values: this.values,
-      dynamicFlags: this.dynamicFlags,
-      hookMetrics: new HookMetrics({
-        log: this.log.logger,
-        redact: (text) => text,
-        onSeriesDropped: () => undefined,
-      }),
+      registry,
       maxContextBytes: this.#options.maxContextBytes ?? Number.MAX_SAFE_INTEGER,
-      enabledModules: () => this.operator.registry.enabled,
-      followSecrets: async () => undefined,
-      observe: recordHookRun({ journal: this.journal, clock, registry, isKept: false }),
-      hookRunner: new HookRunner({
-        runner: {
-          run: (spec, signal) => resultOrAbort(this.#runProcess(spec), signal),
-        } satisfies ProcessRunner,
-        tmpDir: this.tmpDir,
-        env: {},
-        cwd: '/',
-        timeoutMs: undefined,
-        graceMs: 0,
-        maxOutputBytes: undefined,
-        onEscaped: () => undefined,
-        logLevel: () => 'info',
-        keepFiles: false,
-      }),
-      objectPatcher: {
-        serves: async () => await Promise.resolve(false),
-        apply: async (operations) => {
-          await this.#call(`patch ${operations.map(({ operation }) => operation).join(',')}`);
-        },
-      },
-      configMap: {
-        save: async (owner: ValuesOwner, operations) => {
-          await this.#call(`save ${owner}`);
-          return this.values.patchedConfig(owner, operations);
-        },
-      },
+      call: (what) => this.#call(what),
     });
+    const { values, dynamicFlags, journal } = this;
+    const telemetry: Telemetry = { clock, log: log.logger, metrics, journal };
+    const shared = { queues, backlog, metrics, clock, log: log.logger, random: () => 0 };
     const centre = { registry, converge: new ConvergeState(), globalHooks: new GlobalHooks() };
-    const shared = { clock, log: log.logger, metrics, queues, backlog, recorder: labRecorder(clock) };
-    const releases = labReleases(this, (what, detail) => this.#call(what, detail));
-    return {
+    const router = new TaskRouter({ ...shared, ...centre });
+    const model: Model = {
       ...centre,
-      journal: this.journal,
-      router: new TaskRouter({ ...shared, ...centre, random: () => 0 }),
       operations: new ModuleOperations(this.#options.operationSource),
       aborts: new RunAborts(),
-      ...shared,
-      execution,
-      traces,
-      values: this.values,
-      dynamicFlags: this.dynamicFlags,
-      releases,
-      deployHooks: labDeployHooks({ ...shared, ...centre, execution, releases }),
-      crds: {
-        has: (module) => this.withCrds.has(module),
-        ensure: (module) => this.#call(`crds ${module}`),
-      },
-      memory: NO_MEMORY,
       policy: labPolicy(this.#options),
-      extensions: {
-        flow: () => this.#options.flow,
-        httpHooks: undefined,
-        finalizers: this.#options.finalizers,
-        releaseSteps: async () => await Promise.resolve(undefined),
-        uninstallSteps: async () => await Promise.resolve(undefined),
-      },
-      authorization: this.#options.authorization,
-      handOvers: { isAway: (module) => this.handedOver.has(module), during: (_module, run) => run() },
-      health: { outage: undefined },
       pauses: { of: (module) => this.pauses.get(module), isOfAll: () => false },
-      sources: labSources(this, this.#hooks, (what) => this.#call(what)),
+      handOvers: { isAway: (module) => this.handedOver.has(module), during: (_module, run) => run() },
+    };
+    const queueing: Queueing = { queues, backlog, router, traces };
+    const configuration: Configuration = {
+      values,
+      dynamicFlags,
+      configMapContent: () => this.content,
+      followSecrets: async () => undefined,
+    };
+    const hooks: HookServices = {
+      execution,
       bindings: {
         createRuntime: (hook) => this.#createRuntime(hook),
         setSchedules: (runtime, isEnabled) => {
@@ -347,9 +304,16 @@ export class OperatorLab {
               await this.#call(`webhooks ${hook.name} ${isEnabled ? 'on' : 'off'}`);
         },
       },
-      configMapContent: () => this.content,
-      followSecrets: async () => undefined,
       settingsChecks: { checkContent: async () => undefined, checkInForce: async () => undefined },
+      synchronizations: new Synchronizations({ ...centre, router, queues }),
+    };
+    const records: ModuleRecords = {
+      crds: {
+        has: (module) => this.withCrds.has(module),
+        ensure: (module) => this.#call(`crds ${module}`),
+      },
+      memory: NO_MEMORY,
+      authorization: this.#options.authorization,
       directoryMemory: {
         read: async () => {
           await this.obstacles.get('read directories')?.();
@@ -360,6 +324,58 @@ export class OperatorLab {
         },
       },
     };
+    const releases = labReleases(this, (what, detail) => this.#call(what, detail));
+    const extensions: ModuleExtensions = {
+      flow: () => this.#options.flow,
+      httpHooks: undefined,
+      finalizers: this.#options.finalizers,
+      releaseSteps: async () => await Promise.resolve(undefined),
+      uninstallSteps: async () => await Promise.resolve(undefined),
+    };
+    const sources = labSources(this, this.#hooks, (what) => this.#call(what));
+    const { crds } = records;
+    const parts = {
+      model,
+      queueing,
+      telemetry,
+      configuration,
+      hooks,
+      sources,
+      records,
+      releases,
+      extensions,
+      crds,
+    };
+    const reconcile = createReconcile(parts);
+    const { bindings, synchronizations } = hooks;
+    const hookTasks = createHookTasks({
+      model,
+      queueing,
+      telemetry,
+      values,
+      releases,
+      execution,
+      bindings,
+      synchronizations,
+    });
+    // Tests call functions of every room with it: each takes the few parts that it uses.
+    const flat = {
+      ...model,
+      ...queueing,
+      ...telemetry,
+      ...configuration,
+      ...hooks,
+      ...records,
+      releases,
+      extensions,
+      sources,
+      reconcile,
+      removal: reconcile.removal,
+      deployHooks: reconcile.deployHooks,
+      recorder: labRecorder(clock),
+      health: { outage: undefined },
+    };
+    return { ...flat, handlerParts: { ...parts, reconcile, hookTasks } };
   }
 
   #createBacklog(): EventBacklog {
@@ -394,34 +410,6 @@ export class OperatorLab {
     this.calls.push(detail === '' || detail === '{}' ? what : `${what} ${detail}`);
     await this.obstacles.get(what)?.();
   }
-
-  async #runProcess(spec: ProcessSpec) {
-    const contexts = JSON.parse(
-      readFileSync(spec.env['BINDING_CONTEXT_PATH'] ?? '', 'utf8'),
-    ) as HookProcess['contexts'];
-    const hook = spec.file.slice(1);
-    this.calls.push(`${hook} ${contexts.map(wordFor).join('+')}`);
-    const usage = { userCpuMs: 30, systemCpuMs: 10, maxRssBytes: 1_024 };
-    const outcome = { isStdoutTruncated: false, stdout: '', durationMs: 0, usage };
-    try {
-      await this.behaviours.get(hook)?.({
-        contexts,
-        read: (variable) => JSON.parse(readFileSync(spec.env[variable] ?? '', 'utf8')) as unknown,
-        write: (variable, content) => {
-          writeFileSync(spec.env[variable] ?? '', JSON.stringify(content));
-        },
-      });
-      return { ...outcome, stderr: '', outcome: { type: 'exited', exitCode: 0 } as const };
-    } catch (error) {
-      const stderr = error instanceof Error ? error.message : '';
-      return { ...outcome, stderr, outcome: { type: 'exited', exitCode: exitCodeOf(error) } as const };
-    }
-  }
-}
-
-/** `beforeHelm`, `Event:pods`, `Group:g` and so on. */
-function wordFor({ binding, type, groupName }: Context): string {
-  return type === undefined ? binding : `${type}:${groupName ?? binding}`;
 }
 
 function keyOf(hook: Hook): string {

@@ -279,7 +279,7 @@ export const CONVERGE: readonly MutatedFile[] = [
         breaks: 'CRDs are written while the module is deleted.',
       },
       {
-        find: 'skipIfRefused(operator, attempt.entry.task) ? skipped(operator, attempt) : await next(attempt);',
+        find: 'reconcile.skipsTask(attempt.entry.task) ? skipped({ journal }, attempt) : await next(attempt);',
         replace: 'await next(attempt);',
         breaks: 'Tasks of modules that are not authorized run.',
       },

@@ -6,9 +6,7 @@ import type { Daemon } from '../../app/start.ts';
 import { globalHooksRoot } from '../../hooks/load-hooks.ts';
 import type { Module } from '../../modules/module.ts';
 import type { Settings } from '../../settings.ts';
-import { operatorStatus } from '../../status/operator-status.ts';
 import { type ModuleName, sectionOf } from '../../values/module-key.ts';
-import { collectOperatorFacts } from '../../views/collect-operator-facts.ts';
 import { suggestEdit } from './edit-suggestion.ts';
 import type { EndFacts } from './end-screen.ts';
 import type { Progress } from './progress-state.ts';
@@ -28,8 +26,9 @@ export interface EndFactsInput {
 /** Reads from the running daemon, and the releases in its cluster, what the end screen shows. */
 export async function endFacts(input: EndFactsInput, signal: AbortSignal): Promise<EndFacts> {
   const { daemon, settings, progress, files } = input;
-  const { operator, httpPort } = daemon;
-  const { values, releases } = operator;
+  const { operator, built, view, httpPort } = daemon;
+  const { values } = built.configuration;
+  const { releases } = operator;
   const revisions = new Map<string, number>(
     (await releases.list(signal)).map(({ name, revision }) => [name, revision]),
   );
@@ -68,7 +67,7 @@ export async function endFacts(input: EndFactsInput, signal: AbortSignal): Promi
     helmVersion: progress.helmVersion,
     log: files.log,
     stateDir: files.stateDir,
-    status: operatorStatus(collectOperatorFacts(operator)).text,
+    status: view.status().text,
     edit: suggestEdit(
       enabled
         .filter(({ chart }) => chart !== 'none')

@@ -13,10 +13,10 @@ import { OWN_CODE } from '../../own-code.ts';
 import { readSettings } from '../../settings/read-settings.ts';
 import { portType } from '../../settings/setting-type.ts';
 import type { Settings } from '../../settings.ts';
-import { hookText, NOTED_HOOK_MS, operatorStatus } from '../../status/operator-status.ts';
+import { hookText, NOTED_HOOK_MS } from '../../status/operator-status.ts';
 import { cacheDirectory } from '../../tools/pinned-tools/cache-directory.ts';
 import { pinnedKubectl } from '../../tools/pinned-tools/pinned-tools.ts';
-import { collectOperatorFacts, runningHooks } from '../../views/collect-operator-facts.ts';
+import { runningHooks } from '../../views/collect-operator-facts.ts';
 import type { CliHost } from '../cli-host.ts';
 import { daemonHost, daemonLog } from '../daemon-host.ts';
 import { withHookTools } from '../hook/hook-tools.ts';
@@ -121,8 +121,8 @@ async function runAndShow(parts: RunParts, stop: AbortSignal): Promise<number> {
     },
     stop,
     {
-      onStarted: ({ operator }) => {
-        display.showStatus(() => operatorStatus(collectOperatorFacts(operator)));
+      onStarted: ({ operator, view }) => {
+        display.showStatus(() => view.status());
         display.showLongHooks(() =>
           runningHooks(operator)
             .filter(({ runningMs }) => runningMs >= NOTED_HOOK_MS)

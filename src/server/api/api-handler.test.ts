@@ -48,7 +48,10 @@ test('real responses match the schemas', async () => {
   await using lab = await operatorLab(['web', 'db'], hooks);
   const view = createView({
     operator: lab.operator,
-    clock: lab.clock,
+    health: { outage: undefined },
+    journal: lab.journal,
+    values: lab.values,
+    extensions: lab.operator.extensions,
     helm: {
       history: HISTORY,
       render: async () => '',

@@ -23,7 +23,7 @@ export function typescriptHookTests(backend: () => Backend): void {
     expect(line).toMatchObject({ module: 'module-go-hooks', hook_count: expect.any(Number) });
     expect(line?.['hook_count']).toBeGreaterThanOrEqual(1);
     await world.daemon.operator.router.main.untilEmpty();
-    const { values } = world.daemon.operator;
+    const { values } = world.daemon.built.configuration;
     expect(values.values('module-go-hooks' as never)).toMatchObject({
       time: expect.any(String),
       timeTemp: expect.any(String),

@@ -1,0 +1,92 @@
+import type { Redactor } from '@addon-operator/masking/redactor';
+import type { TaskHandler } from '@addon-operator/task-queue';
+import type { Schedules } from '../hook-runs/schedules.ts';
+import type { Lead } from '../leader/take-lead.ts';
+import type { HookMetrics } from '../metrics/hook-metrics.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
+import type { HandOvers } from '../model/hand-overs.ts';
+import type { LoneModule } from '../model/lone-module.ts';
+import type { Model } from '../model/model.ts';
+import type { Pauses } from '../model/pauses.ts';
+import type { Releases } from '../model/releases.ts';
+import type { Configuration, ModuleExtensions, ModuleSources, Telemetry } from '../model/services.ts';
+import type { Task } from '../model/tasks.ts';
+import type { createFileWaits, FileWaits } from '../operator/file-waits.ts';
+import type { Queueing } from '../queues/create-queues.ts';
+import type { HookServices, ModuleRecords, Reconcile } from '../reconcile/create-reconcile.ts';
+import type { Recorder } from '../recordings/recorder.ts';
+import type { HelmDriver } from '../releases/helm-driver.ts';
+import type { Settings } from '../settings.ts';
+import type { ModuleObjects } from '../status/module-objects.ts';
+import type { ConfigMapStore } from '../values/config-map-store.ts';
+import type { Explained } from '../views/explained.ts';
+import type { DaemonHost } from './host.ts';
+import type { BaseParts } from './infrastructure.ts';
+
+/** What the operator is built from. */
+export interface BuildOptions {
+  readonly settings: Settings;
+  readonly host: DaemonHost;
+  readonly base: BaseParts;
+  readonly metrics: OperatorMetrics;
+  readonly hookMetrics: HookMetrics;
+  readonly configMap: ConfigMapStore;
+  /** The Module objects in the cluster; undefined where there are none. */
+  readonly objects: ModuleObjects | undefined;
+  /** Takes the content of Secrets out of logs, errors and responses. */
+  readonly redactor: Redactor;
+  /** Aborts when the daemon stops. */
+  readonly stop: AbortSignal;
+  /** The ports of webhooks that another replica can take over; undefined where there is one replica only. */
+  readonly heldPorts: Lead['heldPorts'];
+  /** What is started later is entered here. */
+  readonly running: AsyncDisposableStack;
+  /** Default: it runs all modules. */
+  readonly variant?: OperatorVariant;
+}
+
+/** How an operator is different. */
+export interface OperatorVariant {
+  /** Shows that the start waits for a file that can be loaded; see `operator/file-waits.ts`. */
+  readonly onWait?: Parameters<typeof createFileWaits>[0]['onWait'];
+  /** Nothing is run, and nothing is written to the cluster. */
+  readonly isInspection?: true;
+  /** The only module that it runs. */
+  readonly lone?: LoneModule | undefined;
+}
+
+/** The operator, by rooms. Nothing runs yet. */
+export interface BuiltOperator {
+  readonly model: Model;
+  readonly queueing: Queueing;
+  readonly telemetry: Telemetry;
+  readonly configuration: Configuration;
+  readonly hooks: HookServices;
+  readonly modules: BuiltModules;
+  readonly reconcile: Reconcile;
+  /** What the views read. */
+  readonly explained: Explained;
+  readonly followed: Followed;
+  /** Records runs of hooks for clients of the debug endpoint. */
+  readonly recorder: Recorder;
+  /** Loads files, and with an author at work waits for those that cannot be loaded. */
+  readonly loads: FileWaits;
+  /** Runs one attempt of a task; the queues are started with it. */
+  readonly handle: TaskHandler<Task>;
+}
+
+/** Where modules come from, and what they have in the cluster. */
+export interface BuiltModules {
+  readonly records: ModuleRecords;
+  readonly sources: ModuleSources;
+  readonly extensions: ModuleExtensions;
+  readonly releases: Releases;
+  readonly helm: HelmDriver;
+}
+
+/** What is followed for as long as the operator runs. */
+export interface Followed {
+  readonly pauses: Pauses;
+  readonly handOvers: HandOvers;
+  readonly schedules: Schedules;
+}

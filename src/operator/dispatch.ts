@@ -1,0 +1,112 @@
+import type { TaskHandler } from '@addon-operator/task-queue';
+import type { HookTasks } from '../hook-runs/hook-tasks.ts';
+import type { Model } from '../model/model.ts';
+import type { Releases } from '../model/releases.ts';
+import type { Configuration, ModuleSources, Telemetry } from '../model/services.ts';
+import type { Task } from '../model/tasks.ts';
+import type { Queueing } from '../queues/create-queues.ts';
+import { handleParallelModuleRun } from '../queues/parallel-module-run.ts';
+import type { HookServices, Reconcile } from '../reconcile/create-reconcile.ts';
+import { handleApplyConfig } from './apply-config.ts';
+import { handleConvergeModules } from './converge-modules.ts';
+import { handleReloadFiles } from './reload-files.ts';
+
+/** What handlers of tasks use. */
+export interface DispatchParts {
+  readonly model: Model;
+  readonly queueing: Queueing;
+  readonly telemetry: Telemetry;
+  readonly configuration: Configuration;
+  readonly hooks: HookServices;
+  readonly hookTasks: HookTasks;
+  readonly reconcile: Reconcile;
+  readonly sources: ModuleSources;
+  readonly releases: Releases;
+}
+
+/** The handlers of all types of tasks, each with the parts that it uses. */
+// oxlint-disable-next-line max-lines-per-function -- the switch over all types of tasks is one list
+export function createDispatch(parts: DispatchParts): TaskHandler<Task> {
+  const { model, queueing, telemetry, configuration, hooks, hookTasks, reconcile, sources, releases } = parts;
+  const { registry, converge, globalHooks } = model;
+  const { queues, router } = queueing;
+  const { clock, log, metrics } = telemetry;
+  const { values, configMapContent, followSecrets } = configuration;
+  const { bindings, settingsChecks, synchronizations } = hooks;
+  const { discovery, moduleTasks, preparation, removal } = reconcile;
+  const converging = {
+    registry,
+    converge,
+    globalHooks,
+    clock,
+    log,
+    metrics,
+    queues,
+    values,
+    discovery,
+    moduleTasks,
+    synchronizations,
+  };
+  const applying = {
+    registry,
+    converge,
+    router,
+    log,
+    metrics,
+    queues,
+    values,
+    configMapContent,
+    followSecrets,
+    sources,
+    preparation,
+    settingsChecks,
+  };
+  const reloading = {
+    registry,
+    converge,
+    globalHooks,
+    router,
+    log,
+    releases,
+    queues,
+    metrics,
+    sources,
+    bindings,
+    removal,
+    values,
+  };
+  return async (entry, queue, signal) => {
+    const { task } = entry;
+    switch (task.type) {
+      case 'GlobalHookRun':
+        return await hookTasks.runGlobal(entry, task, queue, signal);
+      case 'ModuleHookRun':
+        return await hookTasks.runOfModule(entry, task, queue, signal);
+      case 'GlobalHookEnableScheduleBindings':
+        return hookTasks.enableSchedules(task.hook);
+      case 'GlobalHookEnableKubernetesBindings':
+        return await hookTasks.enableKubernetes(task, signal);
+      case 'GlobalHookWaitKubernetesSynchronization':
+        return hookTasks.waitSynchronization();
+      case 'ConvergeModules':
+        return await handleConvergeModules(converging, entry, task, queue, signal);
+      case 'ApplyKubeConfigValues':
+        return await handleApplyConfig(applying, task, signal);
+      case 'ReloadFiles':
+        return await handleReloadFiles(reloading, task, signal);
+      case 'ModuleRun':
+      case 'ModuleDelete':
+        return await reconcile.reconcile(task, queue, signal);
+      case 'ParallelModuleRun':
+        return handleParallelModuleRun({ queues }, task);
+      case 'ModuleEnsureCRDs':
+        return await reconcile.ensureCrds(task, signal);
+      case 'RetryEnabledScripts':
+        return await reconcile.retryEnabledScripts(signal);
+      case 'DiscoverHelmReleases':
+        return await reconcile.releases.discover(signal);
+      case 'ModulePurge':
+        return await reconcile.releases.purge(task.release, signal);
+    }
+  };
+}
