@@ -218,9 +218,9 @@ test('what explains a deletion that a hook ended names the command that starts i
   await disable(lab, 'web');
   const explanation = explainWhy(lab.operator, 'web', []);
   const text = explanation === undefined ? '' : explanationText(explanation);
-  expect(text.match(/^(?:held up by|to mend it|waits for) .*$/gmu)).toEqual([
+  expect(text.match(/^(?:held up by|to fix it|waits for) .*$/gmu)).toEqual([
     'held up by   a flow hook ended its deletion',
-    'to mend it   start it again with `addon-operator module reconcile web`',
+    'to fix it    start it again with `addon-operator module reconcile web`',
     'waits for    another reconcile: a flow hook ended the last one before all changes and requests were handled',
   ]);
   expect(moduleFacts(lab.operator)[0]?.explanation.causes).toMatchObject([

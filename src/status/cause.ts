@@ -32,7 +32,7 @@ export interface Cause {
   readonly isStalled: boolean;
   /** What is in the way, such as `queue/main`, `module/db` or `hook/web/hooks/a.sh`. */
   readonly ref: string | null;
-  /** The command or edit that mends it. */
+  /** The command or edit that fixes it. */
   readonly remedy: string | null;
 }
 

@@ -108,7 +108,7 @@ test('hold() adds the finalizer to those of others, once, and release() takes on
   expect(await lab.modules.heldBy('web', never)).toBeUndefined();
 });
 
-test('hold() reports a refusal once, and throws what another try may mend', async () => {
+test('hold() reports a refusal once, and throws what another try may fix', async () => {
   const lab = new Lab();
   for (const method of ['GET', 'POST', 'GET']) lab.refusals.push({ method, status: 403 });
   for (const _time of [1, 2, 3]) await lab.modules.hold('web', '{}', never);

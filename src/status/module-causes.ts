@@ -239,7 +239,7 @@ function requirementRemedy(module: string, { name, range, unmet }: RequiredModul
     case 'unauthorized':
       return `authorize module ${name}; ${explain} says why it is not`;
     case 'held':
-      return `mend module ${name}; ${explain} says why it is held`;
+      return `fix module ${name}; ${explain} says why it is held`;
     case 'version-unknown':
       return `set the version of module ${name} in its module.yaml or Chart.yaml`;
     case 'version':
@@ -261,7 +261,7 @@ function failed(explained: Explained, isActive: boolean): Cause {
       isStalled: true,
       ...(broken !== undefined && {
         ref: `module/${broken.name}`,
-        remedy: `mend module ${broken.name}; \`addon-operator explain module ${broken.name}\` says why it fails`,
+        remedy: `fix module ${broken.name}; \`addon-operator explain module ${broken.name}\` says why it fails`,
       }),
     });
   }
@@ -280,7 +280,7 @@ function failed(explained: Explained, isActive: boolean): Cause {
       {
         isStalled: true,
         ref,
-        remedy: `mend it, then \`addon-operator module reconcile ${module}\``,
+        remedy: `fix it, then \`addon-operator module reconcile ${module}\``,
       },
     );
   const isInvalid = failure.code === 'HOOK_CONFIG_INVALID';
@@ -300,8 +300,8 @@ export function failureMessage({ code, error }: ModuleFailure): string {
 
 function retryRemedy(file: string): string {
   return file === ''
-    ? `mend what the error names; ${RETRIED}`
-    : `mend ${file} or what its error names; ${RETRIED}`;
+    ? `fix what the error names; ${RETRIED}`
+    : `fix ${file} or what its error names; ${RETRIED}`;
 }
 
 function nodeOfFailure({ step }: Explained, { place }: ModuleFailure): WhyId {

@@ -344,7 +344,7 @@ function heldUpRows({ causes, why }: ModuleExplanation): readonly (readonly [str
     first === undefined ? causes : [first, ...causes.filter(({ text }) => text !== first.text)];
   return obstacles.flatMap(({ text, remedy, until }) => [
     ['held up by', text.includes(`${until}`) ? text : `${text}${nextText(until)}`] as const,
-    ...(remedy === null ? [] : [['to mend it', remedy] as const]),
+    ...(remedy === null ? [] : [['to fix it', remedy] as const]),
   ]);
 }
 

@@ -67,13 +67,13 @@ test.each<[string, Partial<Explained>, Partial<Obstacles>, string | null]>([
     'a global hook that fails',
     {},
     { blocksAll: TASK },
-    'mend /global-hooks/a.sh or what its error names; the operator tries again by itself',
+    'fix /global-hooks/a.sh or what its error names; the operator tries again by itself',
   ],
   [
     'an enabled script that fails',
     {},
     { blocksAll: { ...TASK, file: '/modules/db/enabled', error: 'no answer' } },
-    'mend /modules/db/enabled or what its error names; the operator tries again by itself',
+    'fix /modules/db/enabled or what its error names; the operator tries again by itself',
   ],
   [
     'a hook of its own that fails',
@@ -86,13 +86,13 @@ test.each<[string, Partial<Explained>, Partial<Obstacles>, string | null]>([
       },
     },
     {},
-    'mend /modules/001-web/hooks/a.sh or what its error names; the operator tries again by itself',
+    'fix /modules/001-web/hooks/a.sh or what its error names; the operator tries again by itself',
   ],
   [
     'a failure of helm',
     { status: 'failing', failure: { ...FAILURE, error: 'no such key' } },
     {},
-    'mend what the error names; the operator tries again by itself',
+    'fix what the error names; the operator tries again by itself',
   ],
   [
     'a refused ConfigMap',
@@ -125,7 +125,7 @@ test.each<[string, Partial<Explained>, Partial<Obstacles>, string | null]>([
     {},
     'install module db in version >=2, or change the range in the module.yaml of module web',
   ],
-])('what mends %s is named with its file, command or module', (_name, explanation, obstacles, remedy) => {
+])('what fixes %s is named with its file, command or module', (_name, explanation, obstacles, remedy) => {
   expect(firstCause(explanation, obstacles)?.remedy).toBe(remedy);
 });
 

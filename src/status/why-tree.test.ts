@@ -226,7 +226,7 @@ const ROWS: readonly Row[] = [
       failure: { ...FAILURE, error: 'no beforeHelm hook, no afterHelm', place: hookPlace('schedule') },
     }),
     'yes yes yes yes yes yes yes yes yes yes no -',
-    { id: 'hooks', remedy: `mend ${HOOK_FILE} or what its error names; the operator tries again by itself` },
+    { id: 'hooks', remedy: `fix ${HOOK_FILE} or what its error names; the operator tries again by itself` },
   ],
   [
     'with a Synchronization that fails',
@@ -320,12 +320,12 @@ test('a condition with several causes names all of them', () => {
   });
 });
 
-test('explain shows the tree, the first condition that is not true and what mends it', () => {
+test('explain shows the tree, the first condition that is not true and what fixes it', () => {
   const off = { ...READY, ...OFF, source: 'config-map', reason: 'webEnabled in the ConfigMap is false' };
   const why = whyTree(off, { flag: 'webEnabled', responses: response('KubeConfig', null), hasChart: true });
   const text = explanationText({ ...off, why });
   expect(text).toContain('held up by   webEnabled in the ConfigMap is false\n');
-  expect(text).toContain('to mend it   set `webEnabled: "true"` in the ConfigMap\n');
+  expect(text).toContain('to fix it    set `webEnabled: "true"` in the ConfigMap\n');
   expect(text.slice(text.indexOf('TRUE'))).toBe(`TRUE  CONDITION           WHY
 yes   authorized          nothing denies the module
 yes   found               its directory is /modules/001-web

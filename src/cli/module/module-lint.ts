@@ -14,7 +14,7 @@ export function addLintCommand(module: Command, { host, runner }: CommandParts):
     )
     .argument('[directories...]', 'modules, or directories of modules; default: the modules directories')
     .addOption(new Option('-o, --output <format>', 'format of the output').choices(FORMATS).default('text'))
-    .option('--fix', 'mend what can be mended: modes and line ends')
+    .option('--fix', 'fix modes and line ends')
     .option('--rule <code...>', 'check only these rules')
     .addOption(new Option('--profile <name>', 'check further rules').choices(['restricted']))
     .option('--strict', 'warnings count as errors')

@@ -8,9 +8,9 @@ import { addSettingOptions, givenFlags } from './setting-options.ts';
 export function addDoctorCommand(program: Command, { host, runner }: CommandParts): void {
   const doctor = program
     .command('doctor')
-    .summary('Say what is wrong, and the command that mends it')
+    .summary('Say what is wrong, and the command that fixes it')
     .description(
-      'Say what is wrong with settings, machine, modules, cluster and a running operator, each with the command that mends it; nothing when all is well',
+      'Say what is wrong with settings, machine, modules, cluster and a running operator, each with the command that fixes it; nothing when all is well',
     )
     .option('--bundle <file>', 'also write an archive for a bug report, without secrets')
     .addOption(outputOption({ initial: 'table' }))

@@ -6,7 +6,7 @@ export interface Finding {
   readonly code: string;
   /** One sentence. */
   readonly message: string;
-  /** The command that mends it, or shows more. */
+  /** The command that fixes it, or shows more. */
   readonly command: string;
 }
 

@@ -39,7 +39,7 @@ export const EXCLUSION_RULES: readonly Rule[] = [
     group: 'exclusions',
     level: 'warning',
     summary: 'An exclusion applies to a finding.',
-    explanation: 'What was excluded is mended, or was misspelt. Remove the exclusion.',
+    explanation: 'What was excluded is fixed, or its name is misspelt. Remove the exclusion.',
     check: () => [],
   },
 ];

@@ -6,7 +6,7 @@ import type { Finding } from './lint.ts';
 const ALL_EXECUTE = 0o111;
 
 /**
- * Mends what can be mended without knowing more.
+ * Fixes modes of scripts and line ends, which need no decision.
  *
  * @param directory absolute path of the module
  * @returns the findings that are left

@@ -2,7 +2,7 @@ import type { ModuleFacts } from './lint-facts.ts';
 
 export type Level = 'error' | 'warning';
 
-/** How `--fix` mends a finding. */
+/** How `--fix` fixes a finding. */
 export type Fix = { readonly type: 'make-executable' } | { readonly type: 'unix-text' };
 
 /** One place where a rule is broken. */
@@ -12,7 +12,7 @@ export interface Found {
   readonly message: string;
   /** The rendered object it is about, such as `apps/v1/shop/Deployment/web`. */
   readonly object?: string;
-  /** Mends the file at `path`. */
+  /** Fixes the file at `path`. */
   readonly fix?: Fix;
 }
 

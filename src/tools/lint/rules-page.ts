@@ -27,7 +27,7 @@ An argument is a module or a directory of modules; without one the modules direc
 
 | option | what it does |
 |---|---|
-| \`--fix\` | mends what can be mended without knowing more: modes of scripts, line ends |
+| \`--fix\` | fixes modes of scripts and line ends |
 | \`--rule CODE\` | checks only this rule; may be repeated. Some rules are checked only so |
 | \`--profile restricted\` | checks the rules about [security](#security) too |
 | \`--strict\` | warnings count as errors |

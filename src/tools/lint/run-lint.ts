@@ -33,7 +33,7 @@ export type WithParsers<T> = (
 ) => Promise<T>;
 
 /**
- * Checks modules, and mends what can be mended if that is wanted.
+ * Checks modules, and fixes modes and line ends if that is wanted.
  *
  * @returns the report, and the exit code: 1 when there are errors, else 0
  * @throws OperatorError CONFIG_INVALID for a directory without modules, or a rule that does not exist; errors of `withParsers`
