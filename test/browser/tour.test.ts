@@ -15,7 +15,7 @@ const never = new AbortController().signal;
 
 /** The README's tour, followed on the page, which is opened once. */
 describeBrowser('the tour of the README on the page', (lab) => {
-  test('a failing hook is named with its countdown, and after it is mended all is well, without a reload', async () => {
+  test('a failing hook is named with its countdown, and after it is fixed all is well, without a reload', async () => {
     const cacheDir = cacheDirectory(process.env, homedir());
     const [helm, kubectl] = await Promise.all([
       pinnedHelm(3, { cacheDir }, never),
@@ -49,8 +49,8 @@ describeBrowser('the tour of the README on the page', (lab) => {
       .poll(async () => seen.add((await count.allInnerTexts())[0] ?? '').size, { ...SOON, interval: 200 })
       .toBeGreaterThan(2);
 
-    const [mended = ''] = commandsNamed('tour-mended').split(/^sleep/m);
-    await terminal.run(mended);
+    const [fixing = ''] = commandsNamed('tour-fixed').split(/^sleep/m);
+    await terminal.run(fixing);
     await headline.getByText('All is well').waitFor(SOON);
     // What waited behind the hook has run since then, and the first page shows ten runs.
     await page.getByRole('link', { name: 'Runs', exact: true }).click();

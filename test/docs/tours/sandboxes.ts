@@ -14,7 +14,7 @@ export const starterTour: CommandScenario = {
     'tour-edit',
     'tour-hook',
     'tour-failing',
-    'tour-mended',
+    'tour-fixed',
     'tour-explain',
     'tour-metrics',
     'tour-tidy',
@@ -35,8 +35,8 @@ export const starterTour: CommandScenario = {
     await daemon.until(/hook hello\.sh ran .*: hello from a new hook/);
     await apartFromFullMinute();
     await terminal.paste('tour-failing');
-    await terminal.paste('tour-mended');
-    await daemon.until(/hook greeting\.sh ran .*: hello from a mended hook/);
+    await terminal.paste('tour-fixed');
+    await daemon.until(/hook greeting\.sh ran .*: hello from a fixed hook/);
     await terminal.look('tour-explain');
     await terminal.look('tour-metrics');
     await terminal.paste('tour-tidy');
