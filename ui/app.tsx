@@ -152,8 +152,8 @@ function Banner(): VNode | null {
   if (link.value !== 'away') return null;
   return (
     <p class="banner" role="alert">
-      <strong>The operator is away.</strong>{' '}
-      {live.value.isReady ? 'This is what it showed last.' : 'Nothing is known yet.'} Trying again …
+      <strong>The operator does not respond.</strong>{' '}
+      {live.value.isReady ? 'The page shows its last state.' : 'Its state is not known yet.'} Trying again …
       {linkProblem.value !== '' && <span class="dim"> ({linkProblem.value})</span>}
     </p>
   );

@@ -107,16 +107,16 @@ describeBrowser('the connection of the page', (lab) => {
     page.expect(NO_SERVER);
     await settled(page);
     await ui.daemon.kill();
-    await page.page.getByText('The operator is away.').waitFor();
+    await page.page.getByText('The operator does not respond.').waitFor();
     await ui.world.write('modules', {
       'values.yaml': 'webEnabled: true\nnewEnabled: true\n',
       '002-new/hooks/hook.sh': shHook('beforeHelm: 1', 'true'),
     });
     ui.launch();
     await ui.daemon.untilConverged();
-    await page.page.getByText('The operator is away.').waitFor({ state: 'hidden' });
+    await page.page.getByText('The operator does not respond.').waitFor({ state: 'hidden' });
     await page.page.getByRole('navigation').getByRole('link', { name: 'Modules' }).click();
     await page.page.getByRole('link', { name: 'new', exact: true }).waitFor();
-    expect(await page.text()).not.toContain('The operator is away.');
+    expect(await page.text()).not.toContain('The operator does not respond.');
   });
 });

@@ -40,7 +40,7 @@ describeBrowser('the page of a standby', (lab) => {
     page.expect(/^console: Failed to load resource: net::ERR_/);
     await page.page.getByRole('heading', { name: 'This replica is a standby' }).waitFor();
     const text = await page.text();
-    expect(text).toContain('pod-1 leads');
+    expect(text).toContain('pod-1 is the leader');
     expect(text).toContain(`kubectl -n ${world.namespace} exec pod-1 -- addon-operator ui`);
     expect(text).toContain(`kubectl -n ${world.namespace} port-forward pod/pod-1 9652`);
     expect(await page.accessibilityProblems()).toEqual([]);

@@ -55,12 +55,12 @@ function Identity({ about }: { about: AboutResponse }): VNode {
       <dd>
         <code>{about.bootId}</code>
       </dd>
-      <dt>Its time</dt>
+      <dt>Time there</dt>
       <dd>
         <Clock at={about.at} />
       </dd>
       <dt>This page</dt>
-      <dd>{about.allowsActions ? 'may also act on modules' : 'only shows'}</dd>
+      <dd>{about.allowsActions ? 'can run, stop, pause and resume modules' : 'is read-only'}</dd>
     </dl>
   );
 }
@@ -79,12 +79,12 @@ function Process({ about: { process } }: { about: AboutResponse }): VNode {
       </dd>
       <dt>Memory</dt>
       <dd>
-        {bytesText(rssBytes)}, of which {bytesText(heapUsedBytes)} are objects
+        {bytesText(rssBytes)}, including {bytesText(heapUsedBytes)} of heap
       </dd>
       <dt>Event loop</dt>
       <dd>
-        late by {durationText(eventLoopDelay.meanMs)} on average, {durationText(eventLoopDelay.p99Ms)} at the
-        99th percentile
+        delayed by {durationText(eventLoopDelay.meanMs)} on average, {durationText(eventLoopDelay.p99Ms)} at
+        the 99th percentile
       </dd>
     </dl>
   );

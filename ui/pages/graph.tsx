@@ -15,7 +15,7 @@ export function GraphPage(): VNode {
   const responded = useResponse<GraphResponse>('graph', changes.value);
   return (
     <>
-      <Title note="An arrow leads from a module to one that requires it, and runs after it.">Graph</Title>
+      <Title note="An arrow leads from a module to a module that requires it and runs after it.">Graph</Title>
       <Shown responded={responded}>
         {(graph) => (
           <>
@@ -60,7 +60,11 @@ function Picture({ graph }: { graph: GraphResponse }): VNode {
   const statuses = new Map(graph.nodes.map(({ name, status }) => [name, status]));
   return (
     <Card title="Requirements">
-      <section class="scroll" tabIndex={0} aria-label="Picture of the graph; the table below says the same">
+      <section
+        class="scroll"
+        tabIndex={0}
+        aria-label="Picture of the graph; the table below has the same content"
+      >
         <svg
           class="graph"
           width={drawing.width}

@@ -44,16 +44,24 @@ function ActionBar({ module: { module, status, paused } }: { module: ModuleRespo
   return (
     <section class="actions" aria-label={`Actions for ${module}`}>
       {isEnabled &&
-        button('Run now', { action: 'reconcile' }, 'Runs the module; helm is run if something changed')}
+        button(
+          'Run now',
+          { action: 'reconcile' },
+          'Run the module now. Helm runs only if something has changed.',
+        )}
       {isEnabled &&
-        button('Run with helm', { action: 'force-reconcile' }, 'Runs helm even if nothing changed')}
-      {status === 'starting' && button('Stop the run', { action: 'abort' }, 'Ends the run that goes on')}
+        button(
+          'Run with helm',
+          { action: 'force-reconcile' },
+          'Run the module now. Helm runs even if nothing has changed.',
+        )}
+      {status === 'starting' && button('Stop the run', { action: 'abort' }, 'End the run in progress')}
       {!isPaused ? (
         <button type="button" disabled={isBusy} onClick={() => setPausing(true)}>
           Pause …
         </button>
       ) : (
-        button('Resume', { action: 'resume' }, 'Ends the pause')
+        button('Resume', { action: 'resume' }, 'End the pause')
       )}
       <output class={result?.isError === true ? 'bad' : 'dim'}>{result?.text}</output>
       {isPausing && (
@@ -106,7 +114,7 @@ function PauseDialog({
         }}
       >
         <label class="field">
-          <span>Reason, which others will read</span>
+          <span>Reason (shown to other users)</span>
           <input
             required
             value={reason}

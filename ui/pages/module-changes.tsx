@@ -38,7 +38,7 @@ function NextRun({ name }: { name: string }): VNode {
   return (
     <Card title="What the next run would change">
       <p class="dim">
-        The chart is rendered with the values of now, and compared with the objects in the cluster.
+        The chart is rendered with the current values and compared with the objects in the cluster.
       </p>
       <p>
         <button type="button" class="action" onClick={() => setWanted(wanted + 1)}>
@@ -97,7 +97,7 @@ function Drift({ drift }: { drift: DriftResponse['drift'] }): VNode {
       </Empty>
     );
   if (drift.objects.length === 0 && (drift.uncompared ?? []).length === 0)
-    return <Empty>Nothing: all objects are as the last run left them.</Empty>;
+    return <Empty>No object has been changed since the last run.</Empty>;
   return (
     <ul class="plain">
       {drift.objects.map(({ resource, fields, changedBy, since, outlook, correction }) => (

@@ -20,7 +20,7 @@ export function HooksTab({ name }: { name: string }): VNode {
       <Shown responded={responded}>
         {({ hooks }) =>
           hooks.length === 0 ? (
-            <Empty>It has no hooks.</Empty>
+            <Empty>The module has no hooks.</Empty>
           ) : (
             hooks.map((hook) => <HookCard key={hook.name} hook={hook} />)
           )
@@ -86,7 +86,7 @@ function Snapshots({ name }: { name: string }): VNode {
         <Shown responded={responded}>{({ hooks }) => <SnapshotList hooks={hooks} />}</Shown>
       ) : (
         <>
-          <p class="dim">The objects that hooks with kubernetes bindings are given.</p>
+          <p class="dim">The objects that hooks with kubernetes bindings receive.</p>
           <p>
             <button type="button" class="action" onClick={() => setWanted(true)}>
               Show

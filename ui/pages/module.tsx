@@ -102,11 +102,7 @@ function WhyTab({ name }: { name: string }): VNode {
   );
 }
 
-function Fine({
-  explanation: { status, waitsFor, reason, module },
-}: {
-  explanation: ModuleExplanation;
-}): VNode {
+function Fine({ explanation: { status, waitsFor, reason } }: { explanation: ModuleExplanation }): VNode {
   const { tone, sign, word } = kindOf(MODULE_KINDS, status);
   const isReady = status === 'ready';
   return (
@@ -117,7 +113,9 @@ function Fine({
       <div>
         <p class="level">{capital(word)}</p>
         <p class="sentence">
-          {isReady ? `Nothing stands in the way of ${module}.` : capital(waitsFor[0] ?? reason)}
+          {isReady
+            ? 'The last run succeeded, and nothing blocks further changes.'
+            : capital(waitsFor[0] ?? reason)}
         </p>
       </div>
     </section>
@@ -224,7 +222,7 @@ function RunsTab({ name }: { name: string }): VNode {
     <Shown responded={responded}>
       {({ runs }) =>
         runs.length === 0 ? (
-          <Empty>Nothing of it has run since the operator started.</Empty>
+          <Empty>The module has not run since the operator started.</Empty>
         ) : (
           <Card title="Runs" more={<Link to={pathTo(['runs'], { module: name })}>with filters</Link>}>
             <RunsTable runs={runs} caption={`Runs of ${name}`} isModuleShown={false} />

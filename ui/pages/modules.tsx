@@ -39,7 +39,7 @@ export function ModulesPage(): VNode {
         </output>
       </div>
       {shown.length === 0 ? (
-        <Empty>{live.value.isReady ? 'No module is like that.' : 'Reading …'}</Empty>
+        <Empty>{live.value.isReady ? 'No module matches the filter.' : 'Reading …'}</Empty>
       ) : (
         <ModuleTable modules={shown} />
       )}

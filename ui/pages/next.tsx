@@ -23,7 +23,7 @@ export function NextPage(): VNode {
   const responded = useResponse<{ items: readonly NextItem[] }>(pathTo(['next'], { hours }), changes.value);
   return (
     <>
-      <Title note="Retries, schedules, rechecks and ends of pauses. Everything else happens when something changes.">
+      <Title note="Retries, schedules, rechecks and ends of pauses. Everything else runs when something changes.">
         Next
       </Title>
       <div class="filters">
@@ -38,7 +38,7 @@ export function NextPage(): VNode {
         {({ items }) => {
           const shown = items.filter((item) => kind === '' || item.kind === kind);
           return shown.length === 0 ? (
-            <Empty>Nothing is planned.</Empty>
+            <Empty>Nothing is scheduled.</Empty>
           ) : (
             <div class="card">
               <NextList items={shown} isLong />

@@ -14,13 +14,13 @@ export function NoTokenPage(): VNode {
       </h1>
       <p>
         {isRefused
-          ? 'The operator refuses the token of this tab: each start of the operator makes another one.'
-          : 'The page shows the inside of the operator, so it asks who you are.'}
+          ? 'The token of this tab is no longer valid. The operator creates a new one at each start.'
+          : 'This page shows internal data of the operator, so it needs a token.'}
       </p>
       {isRefused && !linkProblem.value.startsWith('401') && linkProblem.value !== '' && (
         <p class="error">{linkProblem.value}</p>
       )}
-      <p>Print the address with its token, and open it:</p>
+      <p>Print the address with its token, then open it:</p>
       <pre class="output">
         <code>addon-operator ui</code>
       </pre>
@@ -30,7 +30,7 @@ export function NoTokenPage(): VNode {
           giveToken(text);
         }}
       >
-        <label htmlFor="token">Or paste the address, or its token, here</label>
+        <label htmlFor="token">Or paste the address or the token here</label>
         <div class="row">
           <input
             id="token"

@@ -34,7 +34,7 @@ export function NowPage(): VNode {
       <div class="columns">
         <Card title="Queues" more={<Link to="queues">all {state.queues.size}</Link>}>
           {busy.length === 0 ? (
-            <Empty>{state.isReady ? 'No task waits or runs.' : READING}</Empty>
+            <Empty>{state.isReady ? 'No task is waiting or running.' : READING}</Empty>
           ) : (
             <ul class="plain">
               {busy.map((queue) => (
@@ -43,10 +43,10 @@ export function NowPage(): VNode {
             </ul>
           )}
         </Card>
-        <Card title="Next" more={<Link to="next">all of the day</Link>}>
+        <Card title="Next" more={<Link to="next">next 24 hours</Link>}>
           {state.next.length === 0 ? (
             <Empty>
-              {state.isReady ? 'Nothing is planned: it happens when something changes.' : READING}
+              {state.isReady ? 'Nothing is scheduled. The operator acts when something changes.' : READING}
             </Empty>
           ) : (
             <NextList items={state.next.slice(0, SHOWN_NEXT)} />

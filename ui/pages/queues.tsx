@@ -31,7 +31,9 @@ export function QueuesPage(): VNode {
       <div class="filters">
         <TextFilter name="q" label="Name" />
       </div>
-      {busy.length === 0 && <Empty>{live.value.isReady ? 'No task waits or runs.' : 'Reading …'}</Empty>}
+      {busy.length === 0 && (
+        <Empty>{live.value.isReady ? 'No task is waiting or running.' : 'Reading …'}</Empty>
+      )}
       {busy.map((queue) => (
         <QueueCard key={queue.name} queue={queue} />
       ))}
@@ -105,7 +107,7 @@ export function QueuePage({ name }: { name: string }): VNode {
     return (
       <>
         {title}
-        <Empty>{live.value.isReady ? 'There is no such queue now.' : 'Reading …'}</Empty>
+        <Empty>{live.value.isReady ? 'This queue does not exist, or no longer exists.' : 'Reading …'}</Empty>
       </>
     );
   return (
@@ -113,7 +115,11 @@ export function QueuePage({ name }: { name: string }): VNode {
       {title}
       <Card title={counted(queue.length, 'task')} more={<QueueState status={queue.status} />}>
         <Keys queue={queue} />
-        {queue.length === 0 ? <Empty>No task waits or runs here.</Empty> : <Tasks tasks={queue.tasks} />}
+        {queue.length === 0 ? (
+          <Empty>No task is waiting or running here.</Empty>
+        ) : (
+          <Tasks tasks={queue.tasks} />
+        )}
         {queue.more > 0 && <p class="dim">and {counted(queue.more, 'task')} that are not listed</p>}
       </Card>
       <p>

@@ -43,7 +43,7 @@ function Details({ run }: { run: RunDetails }): VNode {
         </Card>
       )}
       <div class="columns uneven">
-        <Card title="Where it belongs">
+        <Card title="Cause and effects">
           <Chain run={run} />
         </Card>
         <Card title="Facts">
@@ -67,10 +67,10 @@ function Printed({ run }: { run: RunDetails }): VNode {
       {head === '' && tail === '' ? (
         <Empty>
           {run.outputLength > 0
-            ? 'It is not kept any more.'
+            ? 'The output is no longer kept.'
             : run.result === 'running'
-              ? 'It is shown when the hook has ended.'
-              : 'It printed nothing.'}
+              ? 'The output is shown when the hook has ended.'
+              : 'The hook printed nothing.'}
         </Empty>
       ) : (
         <>
@@ -79,7 +79,7 @@ function Printed({ run }: { run: RunDetails }): VNode {
           </Output>
           {cut > 0 && (
             <>
-              <p class="dim">{counted(cut, 'character')} are left out.</p>
+              <p class="dim">{counted(cut, 'character')} left out</p>
               <Output label="End of the output">{tail}</Output>
             </>
           )}

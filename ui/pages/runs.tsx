@@ -44,7 +44,7 @@ export function RunsPage(): VNode {
       <Shown responded={responded}>
         {({ runs, next }) =>
           runs.length === 0 ? (
-            <Empty>No run is like that. Names of modules and hooks have to be whole.</Empty>
+            <Empty>No run matches the filters. Enter complete names of modules and hooks.</Empty>
           ) : (
             <>
               <Grid runs={runs} />

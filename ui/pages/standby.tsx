@@ -9,19 +9,19 @@ export function StandbyPage({ standby }: { standby: StandbyResponse }): VNode {
     return (
       <Gate title="This replica is starting">
         <p role="status">
-          <strong>{visibleText(replica)}</strong> leads since a moment ago. This page follows by itself.
+          <strong>{visibleText(replica)}</strong> has just become the leader. This page updates by itself.
         </p>
       </Gate>
     );
   return (
     <Gate title="This replica is a standby">
       {leader === '' ? (
-        <p role="status">No replica leads at the moment: one of them will within a minute.</p>
+        <p role="status">There is no leader at the moment. A replica becomes the leader within a minute.</p>
       ) : (
         <>
           <p role="status">
-            <strong>{visibleText(leader)}</strong> leads: it alone runs hooks and modules. Its page is reached
-            with
+            <strong>{visibleText(leader)}</strong> is the leader. Only the leader runs hooks and modules. Open
+            its page with
           </p>
           <pre class="output">
             <code>
@@ -29,10 +29,10 @@ export function StandbyPage({ standby }: { standby: StandbyResponse }): VNode {
               {`kubectl -n ${visibleText(namespace)} port-forward pod/${visibleText(leader)} 9652`}
             </code>
           </pre>
-          <p>Nothing is wrong here: {visibleText(replica)} takes over when the leader ends.</p>
+          <p>This is not an error: {visibleText(replica)} takes over when the leader ends.</p>
         </>
       )}
-      <p>As soon as this replica leads, this page shows the operator.</p>
+      <p>When this replica becomes the leader, this page shows the operator.</p>
     </Gate>
   );
 }

@@ -22,6 +22,6 @@ export function Shown<Result>({
     error.code !== 'MODULE_UNKNOWN' &&
     error.message.startsWith('there is no /api/')
   )
-    return <Empty>This operator does not response that.</Empty>;
+    return <Empty>This operator does not serve this page. It may be an older version.</Empty>;
   return <Empty>{error.status === 0 ? 'The operator does not respond.' : error.message}</Empty>;
 }

@@ -9,20 +9,26 @@ import { Link, Output, Time } from './text.tsx';
 /** Longer errors get a box that scrolls. */
 const LONG = 500;
 
-const NAMES: Readonly<Record<string, string>> = {
-  authorized: 'Authorized',
-  found: 'Found',
-  config: 'ConfigMap accepted',
-  enabled: 'Enabled',
-  'not-paused': 'Not paused',
-  requirements: 'Requirements met',
-  queue: 'First in its queue',
-  synchronized: 'Hooks synchronized',
-  'before-helm': 'beforeHelm hooks',
-  helm: 'Chart deployed',
-  hooks: 'Its hooks',
-  ready: 'Ready',
+/** Each condition as it is called while it holds, and while it does not: a reader never has to negate a name. */
+const NAMES: Readonly<Record<string, readonly [holds: string, fails: string]>> = {
+  authorized: ['Authorized', 'Not authorized'],
+  found: ['Files complete', 'Files missing or invalid'],
+  config: ['ConfigMap accepted', 'ConfigMap refused'],
+  enabled: ['Enabled', 'Not enabled'],
+  'not-paused': ['Not paused', 'Paused'],
+  requirements: ['Requirements met', 'Requirements not met'],
+  queue: ['Queue not blocked', 'Queue blocked'],
+  synchronized: ['Hooks synchronized', 'Hooks not synchronized'],
+  'before-helm': ['beforeHelm hooks succeeded', 'beforeHelm hooks not complete'],
+  helm: ['Chart deployed', 'Chart not deployed'],
+  hooks: ['Hooks succeed', 'A hook fails'],
+  ready: ['Ready', 'Not ready'],
 };
+
+function nameOf({ id, ok }: WhyNode): string {
+  const [holds, fails] = NAMES[id] ?? [id, id];
+  return ok === false ? fails : holds;
+}
 
 /** What blocks the module, with the command or edit that corrects it. */
 export function Blocker({ node, module }: { node: WhyNode; module: string }): VNode {
@@ -35,7 +41,7 @@ export function Blocker({ node, module }: { node: WhyNode; module: string }): VN
         <Sign name="cross" />
       </span>
       <div>
-        <p class="level">{NAMES[node.id] ?? node.id}: not yet</p>
+        <p class="level">{nameOf(node)}</p>
         <h2 id="blocker" class="sentence">
           <Sentence text={capital(sentence)} />
         </h2>
@@ -82,7 +88,7 @@ function Condition({ node, isOpen }: { node: WhyNode; isOpen: boolean }): VNode 
   const line = (
     <>
       <Truth ok={node.ok} />
-      <span class="label">{NAMES[node.id] ?? node.id}</span>
+      <span class="label">{nameOf(node)}</span>
       <span class={`dim text${isOpen ? ' clamped' : ''}`}>
         <Sentence text={node.text} />
       </span>
@@ -121,7 +127,7 @@ function Truth({ ok }: { ok: boolean | null }): VNode {
   return (
     <>
       <Sign name={ok ? 'check' : 'cross'} tone={ok ? 'ok' : 'bad'} />
-      <span class="unseen">{ok ? 'yes:' : 'no:'}</span>
+      <span class="unseen">{ok ? 'met:' : 'not met:'}</span>
     </>
   );
 }
