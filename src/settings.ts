@@ -88,7 +88,7 @@ export const SETTINGS = {
     'ADDON_OPERATOR_CONFIG_MAP_GRACE',
     durationType,
     '10s',
-    'How long to wait for a deleted ConfigMap to return before it counts as deleted; its last content stays in force until then. Also applies at start if the ConfigMap existed before. 0: do not wait.',
+    'How long to wait for a deleted ConfigMap to return before it counts as deleted; its last content stays in use until then. Also applies at start if the ConfigMap existed before. 0: do not wait.',
   ),
   secretReferences: setting(
     'secret-references',

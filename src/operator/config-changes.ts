@@ -28,13 +28,13 @@ export function onConfigChange(operator: ConfigChangesParts, change: ConfigChang
     case 'invalid':
       log.error(
         { error: change.error },
-        'KubeConfig become invalid: the last valid content stays in force until the ConfigMap is corrected',
+        'KubeConfig become invalid: the last valid content stays in use until the ConfigMap is corrected',
       );
       return;
     case 'missing':
       log.warn(
         { graceMs: change.graceMs },
-        'ConfigMap is missing: its last content stays in force until the grace period ends, then it is treated as deleted',
+        'ConfigMap is missing: its last content stays in use until the grace period ends, then it is treated as deleted',
       );
       return;
     case 'valid':

@@ -196,7 +196,7 @@ const ROWS: readonly Row[] = [
     { configProblem: 'web.replicas: must be integer', blocksAll: { ...TASK, task: 'ApplyKubeConfigValues' } },
     'Failed',
     'False ConfigMapRefused',
-    'the ConfigMap is refused, older values stay in force: web.replicas: must be integer',
+    'the ConfigMap is refused, so older values stay in use: web.replicas: must be integer',
   ],
   [
     'changed files that cannot be loaded',

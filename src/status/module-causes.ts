@@ -156,7 +156,7 @@ function* decisionCauses(
     yield cause(
       'config',
       'ConfigMapRefused',
-      `the ConfigMap is refused, older values stay in force: ${headlineOf(configProblem)}`,
+      `the ConfigMap is refused, so older values stay in use: ${headlineOf(configProblem)}`,
       { isStalled: true, ref: 'configmap', remedy: `correct the ConfigMap with \`${editConfigMap}\`` },
     );
   // A refused ConfigMap fails at the head of `main` as well.

@@ -116,7 +116,7 @@ test.each<[string, Partial<OperatorFacts>, string, string]>([
     'the ConfigMap is refused',
     { configProblem: 'web.replicas must be integer' },
     'broken',
-    'the ConfigMap is refused, so that older values stay in force: web.replicas must be integer; correct it with `kubectl -n op edit configmap values`',
+    'the ConfigMap is refused, so older values stay in use: web.replicas must be integer; correct it with `kubectl -n op edit configmap values`',
   ],
   [
     'a module lacks what it requires',

@@ -148,7 +148,7 @@ function* brokenThings(facts: OperatorFacts): Generator<Problem> {
   }
   if (configProblem !== undefined)
     yield broken(
-      `the ConfigMap is refused, so that older values stay in force: ${endOf(configProblem)}; correct it with \`${editConfigMap}\``,
+      `the ConfigMap is refused, so older values stay in use: ${endOf(configProblem)}; correct it with \`${editConfigMap}\``,
     );
   for (const text of facts.unloadedFiles)
     yield broken(`${bothEnds(text)}; correct them, they are loaded when they are saved`);

@@ -329,7 +329,7 @@ test('explain shows the tree, the first condition that is not true and what fixe
   expect(text.slice(text.indexOf('TRUE'))).toBe(`TRUE  CONDITION           WHY
 yes   authorized          nothing denies the module
 yes   found               its directory is /modules/001-web
-yes   config              the ConfigMap is in force
+yes   config              the ConfigMap is accepted
 no    enabled             webEnabled in the ConfigMap is false
 yes   enabled/Static      webEnabled in /modules/values.yaml is true
 no    enabled/KubeConfig  disables it

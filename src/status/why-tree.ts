@@ -83,7 +83,7 @@ function leafOf(id: WhyId, explanation: Omit<ModuleExplanation, 'why'>, details:
     case 'found':
       return { ok: true, text: `its directory is ${path}`, ref: path };
     case 'config':
-      return { ok: true, text: 'the ConfigMap is in force' };
+      return { ok: true, text: 'the ConfigMap is accepted' };
     case 'enabled':
       return enabledLeaf(explanation, details);
     case 'not-paused':

@@ -101,7 +101,7 @@ function convergeObstacle({ router: { main } }: Explained, maxError: number): re
 
 function configObstacle({ converge: { configProblem } }: Explained): readonly Wait[] {
   if (configProblem === undefined) return [];
-  const text = `a valid ConfigMap; until then the last valid content stays in force: ${configProblem}`;
+  const text = `a valid ConfigMap; until then the last valid content stays in use: ${configProblem}`;
   return [{ type: 'config', text }];
 }
 

@@ -99,7 +99,7 @@ describeCluster('Module objects with kubectl', (cluster) => {
     await world.putConfig({ kubectlWaits: 'replicas: many\n' });
     await untilCondition('Stalled');
     await untilCondition('Ready=False');
-    expect(await readyMessage()).toContain('the ConfigMap is refused, older values stay in force');
+    expect(await readyMessage()).toContain('the ConfigMap is refused, so older values stay in use');
     await expectFollowsKstatus('Failed');
     await world.putConfig({ kubectlWaits: 'replicas: 2\n' });
     await untilCondition('Ready');

@@ -68,7 +68,7 @@ describeLifecycle((backend) => {
     await world.expect({ method: 'DELETE', path: world.path('configmaps', 'addon-operator') });
     await world.log.until((records) =>
       records.some(({ msg }) =>
-        String(msg).startsWith('ConfigMap is missing: its last content stays in force'),
+        String(msg).startsWith('ConfigMap is missing: its last content stays in use'),
       ),
     );
     world.clock.jump(10_000);
@@ -88,7 +88,7 @@ describeLifecycle((backend) => {
     await world.expect({ method: 'DELETE', path: world.path('configmaps', 'addon-operator') });
     await world.log.until((records) =>
       records.some(({ msg }) =>
-        String(msg).startsWith('ConfigMap is missing: its last content stays in force'),
+        String(msg).startsWith('ConfigMap is missing: its last content stays in use'),
       ),
     );
     expect(world.daemon.operator.converge.configProblem).toBe(
