@@ -279,7 +279,7 @@ spec: {group: example.com, names: {kind: Gadget, plural: gadgets}, scope: Cluste
   'render-differs': {
     bad: chart(configMap('web', '{key: "{{ randAlphaNum 20 }}"}')),
     good: chart(configMap('web', '{key: "{{ "a" | sha256sum }}"}')),
-    message: 'renders otherwise each time',
+    message: 'renders differently each time',
   },
   'object-twice': {
     bad: chart(configMap('web'), { '030-web/templates/b.yaml': configMap('web') }),

@@ -15,8 +15,7 @@ const TITLES: Readonly<Record<(typeof GROUPS)[number], string>> = {
 
 const INTRO = `# Checking modules
 
-\`addon-operator module lint\` checks modules before they come to a cluster: files, \`module.yaml\`, hooks, values and schemas, and what the chart renders to. It reads them with the parsers of the operator and renders charts with its helm, so what passes here
-is read in the same way later. It needs no cluster and changes nothing.
+\`addon-operator module lint\` checks modules before they come to a cluster: files, \`module.yaml\`, hooks, values and schemas, and what the chart renders to. It reads them with the parsers of the operator and renders charts with its helm, so the operator reads the modules in the same way later. It needs no cluster and changes nothing.
 
 <!-- run: module-lint -->
 \`\`\`sh
@@ -28,7 +27,7 @@ An argument is a module or a directory of modules; without one the modules direc
 | option | what it does |
 |---|---|
 | \`--fix\` | fixes modes of scripts and line ends |
-| \`--rule CODE\` | checks only this rule; may be repeated. Some rules are checked only so |
+| \`--rule CODE\` | checks only this rule; may be repeated. Some rules are checked only with this option |
 | \`--profile restricted\` | checks the rules about [security](#security) too |
 | \`--strict\` | warnings count as errors |
 | \`--explain CODE\` | prints the section of a rule on this page |
@@ -36,9 +35,9 @@ An argument is a module or a directory of modules; without one the modules direc
 
 The exit code is 1 if there are errors, or if modules cannot be checked, else 0.
 
-With files \`tests/values/*.yaml\` in a module its chart is rendered with each of them too. They have the form of the [ConfigMap](values.md): a key for the module, and \`global\`.
+If a module has files \`tests/values/*.yaml\`, its chart is also rendered with each of them. They have the form of the [ConfigMap](values.md): a key for the module, and \`global\`.
 
-A finding that is right as it is gets an exclusion in \`.module-lint.yaml\` in the directory of the module, always with the reason:
+If a finding is intended, exclude it in \`.module-lint.yaml\` in the directory of the module, always with the reason:
 
 \`\`\`yaml
 exclude:
@@ -53,7 +52,7 @@ exclude:
 /** The page about the rules: a table, then a section for each rule. */
 export function rulesPage(): string {
   const table = markdownTable(
-    ['rule', 'level', 'what it demands'],
+    ['rule', 'level', 'what it requires'],
     RULES.map((rule) => [`[${rule.code}](#${rule.code})`, levelOf(rule), rule.summary]),
   );
   const groups = GROUPS.map(

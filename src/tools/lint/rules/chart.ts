@@ -35,7 +35,7 @@ export const CHART_RULES: readonly Rule[] = [
     level: 'warning',
     summary: 'Two renderings with the same values are equal.',
     explanation:
-      'A template with `now`, `randAlphaNum` or `genCA` renders otherwise each time, so the release is upgraded each time. Keep generated values in a hook, or look them up.',
+      'A template with `now`, `randAlphaNum` or `genCA` renders differently each time, so the release is upgraded each time. Generate values in a hook, or use `lookup`.',
     check: differences,
   },
   {
@@ -152,9 +152,9 @@ function* differences({ parsed }: ModuleFacts): Iterable<Found> {
       ({ title, object }) => others.get(title) !== JSON.stringify(object),
     );
     const values = valuesFile === '' ? '' : ` with ${valuesFile}`;
-    if (changed.length === 0) yield { path: 'templates', message: `renders otherwise each time${values}` };
+    if (changed.length === 0) yield { path: 'templates', message: `renders differently each time${values}` };
     for (const { template, title } of changed)
-      yield { path: template, object: title, message: `renders otherwise each time${values}` };
+      yield { path: template, object: title, message: `renders differently each time${values}` };
   }
 }
 

@@ -71,9 +71,9 @@ export const LAYOUT_RULES: readonly Rule[] = [
     code: 'unknown-file',
     group: 'layout',
     level: 'warning',
-    summary: 'Files and directories at the top of a module have names that are known.',
+    summary: 'Files and directories at the top of a module have known names.',
     explanation:
-      'A directory `template/` or a file `value.yaml` is ignored without a word. Files that templates read with `.Files` are known by being named there. Rename the file, or exclude it with the reason why it is there.',
+      'A directory `template/` or a file `value.yaml` is ignored silently. Files that templates read with `.Files` are known. Rename the file, or exclude it with the reason why it is there.',
     check: unknownFiles,
   },
   {
@@ -82,7 +82,7 @@ export const LAYOUT_RULES: readonly Rule[] = [
     level: 'error',
     summary: 'A script below hooks/ is executable.',
     explanation:
-      'The operator runs executable files only, and ignores this one. `--fix` makes it executable. Shared code belongs into a directory named `lib`.',
+      'The operator runs executable files only, and ignores this one. `--fix` makes it executable. Put shared code into a directory named `lib`.',
     check: ({ files, parsed }) =>
       hookCandidates(files)
         .filter(
@@ -144,7 +144,7 @@ export const LAYOUT_RULES: readonly Rule[] = [
     level: 'warning',
     summary: 'A script begins with #! and an absolute path.',
     explanation:
-      'Without such a line the system refuses to run the script, or each shell does what it likes. Write `#!/usr/bin/env bash`, or the path of another interpreter.',
+      'Without such a line the system refuses to run the script, or the shell that runs it depends on the caller. Write `#!/usr/bin/env bash`, or the path of another interpreter.',
     check: ({ files, parsed }) =>
       files
         .filter(

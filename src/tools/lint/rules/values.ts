@@ -18,7 +18,7 @@ export const VALUES_RULES: readonly Rule[] = [
     level: 'error',
     summary: 'values.yaml can be read.',
     explanation:
-      'The operator does not start with keys that are there twice, numbers that JSON does not have (`.inf`, `1e999`), or what is no YAML.',
+      'The operator does not start if the file has duplicate keys or numbers that JSON does not have (`.inf`, `1e999`), or is not YAML.',
     check: fromParser('values-invalid'),
   },
   {
