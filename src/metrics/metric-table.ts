@@ -163,7 +163,7 @@ export const METRICS = {
   hookTemporaryFailures: counter(
     'hook_temporary_failures_total',
     ['module', 'hook', 'binding', 'queue'],
-    'Hook runs for which it was not yet time, and that are repeated.',
+    'Hook runs that failed temporarily and are retried.',
   ),
   hookFailedPermanently: gauge(
     'hook_failed_permanently',
@@ -173,7 +173,7 @@ export const METRICS = {
   hookHeldContexts: gauge(
     'hook_held_contexts',
     ['module', 'hook', 'queue'],
-    'Binding contexts that wait beside their queue until it is time for them.',
+    'Binding contexts that wait outside of their queue, for a debounce or the retry of a temporary failure.',
   ),
   globalHookRunSeconds: histogram('global_hook_run_seconds', HOOK, 'Duration of a global hook run.'),
   globalHookUserCpu: histogram(

@@ -27,18 +27,18 @@ This page lists all metrics. It is generated from \`src/metrics/metric-table.ts\
 
 Each name begins with the prefix of \`--prometheus-metrics-prefix\`, by default \`addon_operator_\`, or contains it where
 the table has \`{prefix}\`. Durations are in seconds. The metrics of the process (\`process_*\`, \`nodejs_*\`) have no prefix.
-\`nodejs_eventloop_lag_seconds\` is the delay at the moment of the scrape, \`event_loop_delay_seconds\` those of all time,
-measured every ${EVENT_LOOP_RESOLUTION_MS} ms.
+\`nodejs_eventloop_lag_seconds\` is the delay at the moment of the scrape. \`event_loop_delay_seconds\` is a histogram of all delays
+since the start, measured every ${EVENT_LOOP_RESOLUTION_MS} ms.
 
 ${markdownTable(['Name', 'Type', 'Labels', 'Meaning'], definitions.map(row))}
 - \`module\`, if the metric has this label, is empty for a global hook.
-- \`binding\` of hook runs is the type of the binding (\`onStartup\`, \`kubernetes\`, …); of snapshots, filters and events
-  its name.
+- \`binding\` is the type of the binding (\`onStartup\`, \`kubernetes\`, …) in metrics of hook runs, and its name in metrics of
+  snapshots, filters and events.
 - \`activation\` is \`OperatorStartup\` for everything that the start caused. In helm and converge metrics it can be another
   event, such as \`GlobalValuesChanged\`; for hook and module runs it is then empty.
 ${bucketLines(definitions)}
 
-### How many series there are
+### Number of series
 
 | Of | Series |
 | --- | --: |
@@ -49,19 +49,18 @@ ${bucketLines(definitions)}
 | a queue: what is done to it (\`QUEUE_ACTIONS_METRICS=no\` drops them) | ${SERIES_BUDGET.queueActions} |
 | a queue, a module: gauges | at most 5, at most 8 |
 
-Runs that the start caused have series of their own (\`activation="OperatorStartup"\`). Histograms have few buckets: the original's up
-to 10 seconds that distinguish kinds of runs, and 60 and 300 seconds for charts that wait for their workloads. \`_sum\` and \`_count\` are exact. There are no native histograms: prom-client, which exports the metrics, has none, and the text format that is scraped cannot carry them.
+Runs that the start caused have series of their own (\`activation="OperatorStartup"\`). Histograms have few buckets: up to 10 seconds to distinguish kinds of runs, and 60 and 300 seconds for charts that wait for their workloads. \`_sum\` and \`_count\` are exact. There are no native histograms, because prom-client and the text format of the scrape do not support them.
 
 ## From hooks: \`/metrics/hooks\`
 
 What hooks write to the file \`METRICS_PATH\`: JSON objects, one after another. Names are exported as they are given.
 
 ${markdownTable(['Field', 'Meaning'], HOOK_FIELDS)}
-- A run replaces every group it mentions: what earlier runs put there is gone. So counters add up within a run, not over
-  runs. A run that writes nothing changes nothing.
-- \`expire\` removes all series of a group, whichever hook they came from.
-- Any mistake in the file fails the hook and nothing of it is applied. An unknown action is only skipped with a warning,
-  as is a metric whose name another type has already.
+- A run replaces all series of every group that it writes to. So counters add up within a run, not over several runs. A run that
+  writes nothing changes nothing.
+- \`expire\` removes all series of a group, including those of other hooks.
+- Any mistake in the file fails the hook, and nothing in the file is applied. An unknown action, or a metric whose name is in use
+  with another type, is only skipped with a warning.
 - A hook may have 10,000 series. More are dropped and counted in \`hook_metrics_dropped_series_total\`.
 `;
 }
