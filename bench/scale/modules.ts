@@ -17,7 +17,7 @@ const READY = '"msg":"ModuleRun success, module is ready"';
 
 const FIGURES: readonly Figure[] = [
   { key: 'converge', title: 'first converge', unit: 's', isTotal: true },
-  { key: 'mirror', title: 'until all statuses are mirrored', unit: 's', goal: { size: 1_000, most: 5 } },
+  { key: 'mirror', title: 'until all statuses are written', unit: 's', goal: { size: 1_000, most: 5 } },
   { key: 'convergeRequests', title: 'requests of it, helm included', unit: '', isTotal: true },
   { key: 'restart', title: 'restart, no hooks', unit: 's', isTotal: true, goal: { size: 1_000, most: 5 } },
   { key: 'restartRequests', title: 'requests of it', unit: '' },

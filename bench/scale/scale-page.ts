@@ -44,8 +44,8 @@ ${markdownTable(head, rows)}
   });
   return `# Scale
 
-What the operator takes as the work grows: each table shows one thing there may be many of, and each chart what one of them costs at each size, as a
-multiple of what it costs at the smallest; what the operator costs without any of them is left out. A level line means that the work is linear. \`npm run bench -- scale --write\` measures this page.
+This page shows how much time, memory and how many requests the operator needs as the work grows. Each table varies the number of one kind of object. Each chart shows
+the cost of one object at each size, as a multiple of its cost at the smallest size, without the base cost of the operator. A level line means that the cost grows linearly. \`npm run bench -- scale --write\` measures this page.
 
 Measured on ${machine()}: the API server is the [sandbox](sandbox.md) in a process of its own on the same machine, helm is the real one.
 
