@@ -35,6 +35,8 @@ test('hookStatus() takes what is new, and nothing of the operator or of others',
   const sent = moduleWith({ phase: 'Init', by: 'others', conditions: [READY] });
   const returned = {
     phase: 'Succeeded',
+    description: 'of the hook',
+    stage: 'of the hook',
     by: 'others',
     endpoint: 'a',
     conditions: [{ ...READY, status: 'False' }, DNS],

@@ -33,6 +33,8 @@ test.each<[string, ModuleStatusFields, unknown, string]>([
   ],
   ['no status', STATUS, undefined, 'substance'],
   ['another phase', { ...STATUS, phase: 'Failed' }, STATUS, 'substance'],
+  ['another description', { ...STATUS, description: 'new' }, { ...STATUS, description: 'old' }, 'substance'],
+  ['another stage', { ...STATUS, stage: 'Preview' }, STATUS, 'substance'],
   ['a field too many', STATUS, { ...STATUS, lastError: 'old' }, 'substance'],
   ['another condition', { ...STATUS, conditions: [{ ...CONDITION, status: 'False' }] }, STATUS, 'substance'],
   ['a later run', { ...STATUS, lastReconcileTime: 'now' }, STATUS, 'chatter'],

@@ -1,25 +1,29 @@
 import { canonicalJson, fieldsOf, isObject } from '@addon-operator/json';
 import type { ModuleStatusFields } from './module-status.ts';
 
-/** Every field that the operator writes; all other fields of a status belong to other clients. */
-export const STATUS_FIELDS = [
-  'observedGeneration',
-  'operator',
-  'phase',
-  'enablement',
-  'version',
-  'release',
-  'lastError',
-  'failedAttempts',
-  'nextRetry',
-  'lastReconcileTime',
-  'lastRun',
-  'hookRuns',
-  'conditions',
-] as const satisfies readonly (keyof ModuleStatusFields)[];
+/**
+ * Every field that the operator writes; all other fields of a status belong to other clients. Fields that are `chatter` change
+ * with every run although nothing became different.
+ */
+const FIELD_KINDS: Readonly<Record<keyof ModuleStatusFields, 'substance' | 'chatter'>> = {
+  observedGeneration: 'substance',
+  operator: 'substance',
+  phase: 'substance',
+  enablement: 'substance',
+  version: 'substance',
+  description: 'substance',
+  stage: 'substance',
+  release: 'substance',
+  lastError: 'substance',
+  failedAttempts: 'substance',
+  nextRetry: 'substance',
+  lastReconcileTime: 'chatter',
+  lastRun: 'chatter',
+  hookRuns: 'chatter',
+  conditions: 'substance',
+};
 
-/** Fields that change with every run although nothing became different. */
-const CHATTER: ReadonlySet<string> = new Set(['hookRuns', 'lastRun', 'lastReconcileTime']);
+export const STATUS_FIELDS = Object.keys(FIELD_KINDS) as readonly (keyof ModuleStatusFields)[];
 
 /**
  * What is different between a status to be written and the one in the cluster: nothing, only times and durations of runs,
@@ -34,7 +38,7 @@ export function statusChange(wanted: ModuleStatusFields, current: unknown): 'non
   );
   if (changed.length === 0) return 'none';
   const isChatter =
-    changed.every((field) => CHATTER.has(field)) && !hasNewFailure(wanted, before['hookRuns']);
+    changed.every((field) => FIELD_KINDS[field] === 'chatter') && !hasNewFailure(wanted, before['hookRuns']);
   return isChatter ? 'chatter' : 'substance';
 }
 
