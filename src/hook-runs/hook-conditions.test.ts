@@ -104,8 +104,8 @@ test.each([
   [
     'for good',
     FINAL,
-    'failed for good, such as after its last retry',
-    'failed for good, such as after its last retry',
+    'failed permanently, such as after its last retry',
+    'failed permanently, such as after its last retry',
   ],
   [
     'and may',
@@ -133,7 +133,7 @@ test.each([
 });
 
 test('each row of the page is tested', () => {
-  const rows = SECTION.slice(0, SECTION.indexOf('\n\nIt ends'))
+  const rows = SECTION.slice(0, SECTION.indexOf('\n\nThe next'))
     .split('\n')
     .filter((line) => line.startsWith('| '))
     .slice(1);
