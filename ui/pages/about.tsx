@@ -19,7 +19,7 @@ export function AboutPage(): VNode {
               <Card title="This operator">
                 <Identity about={about} />
               </Card>
-              <Card title="Its process">
+              <Card title="Process">
                 <Process about={about} />
               </Card>
             </div>
@@ -51,11 +51,11 @@ function Identity({ about }: { about: AboutResponse }): VNode {
       <dd>{about.namespace}</dd>
       <dt>Role</dt>
       <dd>{about.role === 'leader' ? 'leader' : 'the only replica'}</dd>
-      <dt>Start</dt>
+      <dt>Start id</dt>
       <dd>
         <code>{about.bootId}</code>
       </dd>
-      <dt>Time there</dt>
+      <dt>Clock</dt>
       <dd>
         <Clock at={about.at} />
       </dd>
