@@ -2,9 +2,10 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RunList } from '../../src/journal/run-view.ts';
+import { LISTS } from '../../ui/lib/places.ts';
 import { projectRoot } from '../checks/checkout.ts';
 import { describeBrowser } from '../support/browser/browser-suite.ts';
-import { goTo, settled } from '../support/browser/pages.ts';
+import { goTo, PAGES, settled } from '../support/browser/pages.ts';
 import { pageUrl } from '../support/browser/ui-world.ts';
 import { variedWorld } from '../support/browser/varied-world.ts';
 
@@ -38,6 +39,11 @@ test.skipIf(process.env['UPDATE_SCREENSHOTS'] === '1')(
     }
   },
 );
+
+test('each page of the navigation has a picture, and the browser tests open it', () => {
+  expect(Object.values(PICTURES)).toEqual(expect.arrayContaining([...LISTS]));
+  expect(PAGES).toEqual(expect.arrayContaining([...LISTS]));
+});
 
 // A test that is skipped in each run of the gate would hide others.
 // oxlint-disable-next-line vitest/no-conditional-tests

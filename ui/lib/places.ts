@@ -1,6 +1,9 @@
+/** Pages of the navigation besides the first one; each has its name as its address. */
+export const LISTS = ['queues', 'modules', 'runs', 'next', 'graph', 'about'] as const;
+
 /** A page with what it shows. */
 export type Place =
-  | { readonly page: 'now' | 'queues' | 'modules' | 'runs' | 'next' | 'graph' | 'about' }
+  | { readonly page: 'now' | (typeof LISTS)[number] }
   | { readonly page: 'queue'; readonly name: string }
   | { readonly page: 'module'; readonly name: string; readonly tab: ModuleTab }
   | { readonly page: 'run'; readonly id: string }
@@ -8,8 +11,6 @@ export type Place =
 
 export const MODULE_TABS = ['why', 'runs', 'changes', 'values', 'hooks'] as const;
 export type ModuleTab = (typeof MODULE_TABS)[number];
-
-const LISTS = ['queues', 'modules', 'runs', 'next', 'graph', 'about'] as const;
 
 /** The page at a path below the base, such as `modules/web/why`. */
 export function placeOf(path: string): Place {
