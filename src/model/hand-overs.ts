@@ -114,7 +114,7 @@ export class HandOvers {
     const pause = { sinceMs, untilMs: undefined, handedOverTo: holder };
     if (entry !== undefined && entry.holder !== '')
       return { ...pause, reason: `handed over to addon-operator dev of ${holder}` };
-    const reason = `being taken back from addon-operator dev of ${holder}, where what runs of it ends first`;
+    const reason = `being taken back from addon-operator dev of ${holder}, which first ends its running hooks and helm`;
     return { ...pause, reason, isTakenBack: true };
   }
 
@@ -211,7 +211,7 @@ export class HandOvers {
     if (note?.holder !== holder) {
       log.warn(
         { module, holder: holderName(holder) },
-        'module is handed over: what runs of it ends, and nothing of it runs here until it is given back',
+        'module is handed over: its running hooks and helm end, and it does not run here until it is returned',
       );
       await this.#note(module, { holder, by, state: 'ending', facts: {} }, actions, signal);
     }

@@ -64,7 +64,7 @@ export class FileWaits {
         }
         try {
           const loaded = await load();
-          log.info({}, 'the files are loaded now, the start goes on');
+          log.info({}, 'the files are loaded now, the start continues');
           return loaded;
         } catch (error) {
           if (stop.aborted || !isAwaited(error, deps)) throw error;

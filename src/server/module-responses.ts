@@ -93,7 +93,7 @@ export async function resumeResponse(
   const wasPaused = await pauses.resume(module, signal);
   if (wasPaused && holder !== undefined)
     return textResponse(
-      `${titleOf(module)} taken back from addon-operator dev of ${holder}: it runs here when what runs of it there has ended\n`,
+      `${titleOf(module)} taken back from addon-operator dev of ${holder}: it runs here when its hooks and helm there have ended\n`,
     );
   if (wasPaused) return textResponse(`${titleOf(module)} resumed\n`);
   if (module !== undefined && view.module(module) === undefined) return noModuleResponse(module);

@@ -104,7 +104,7 @@ type Explained = Pick<
   | 'held'
 >;
 
-const RETRIED = 'the operator tries again by itself';
+const RETRIED = 'the operator retries by itself';
 
 /**
  * Everything that holds a module up, what has to end first before the rest. The conditions of its object, its Events, the

@@ -198,7 +198,7 @@ test.each<[string, Partial<OperatorFacts>, string, string]>([
     'the API server gives no response',
     { outage: { error: 'Cannot reach the API server https://10.0.0.1', durationMs: 42_900 } },
     'broken',
-    'the API server has not responded for 42 s: Cannot reach the API server https://10.0.0.1; snapshots and releases are as they were then, and everything goes on when it responds',
+    'the API server has not responded for 42 s: Cannot reach the API server https://10.0.0.1; snapshots and releases are as they were then, and everything continues when it responds',
   ],
   [
     'the operator starts',
@@ -206,12 +206,17 @@ test.each<[string, Partial<OperatorFacts>, string, string]>([
     'waiting',
     'the operator starts: GlobalHookRun a.sh, 1 task in queue main',
   ],
-  ['the first converge goes on', { firstConverge: 'running' }, 'waiting', 'the first converge goes on'],
+  [
+    'the first converge is in progress',
+    { firstConverge: 'running' },
+    'waiting',
+    'the first converge is in progress',
+  ],
   [
     'the first converge runs a module',
     { firstConverge: 'running', queues: [busy({ tasks: 45 })] },
     'waiting',
-    'the first converge goes on: ModuleRun web, 45 tasks in queue main',
+    'the first converge is in progress: ModuleRun web, 45 tasks in queue main',
   ],
   [
     'all modules are paused',
@@ -220,13 +225,13 @@ test.each<[string, Partial<OperatorFacts>, string, string]>([
       modules: [summary('web', { status: 'paused', paused: { reason: 'night', until: UNTIL } })],
     },
     'waiting',
-    `all modules are paused until ${UNTIL}: night; \`addon-operator resume\` ends that`,
+    `all modules are paused until ${UNTIL}: night; \`addon-operator resume\` ends the pause`,
   ],
   [
     'a module is paused',
     { modules: [summary('web', { status: 'paused', paused: { reason: 'disks', until: null } })] },
     'waiting',
-    'module web is paused until that is ended: disks; `addon-operator module resume web` ends that',
+    'module web is paused until it is resumed: disks; `addon-operator module resume web` ends the pause',
   ],
   [
     'a module starts',
@@ -363,9 +368,9 @@ test('a start is stuck where its task fails or its hook hangs, and goes on where
   ]);
   const runs = { runningHooks: [{ ...hook, runningMs: 599_999 }] };
   expect(said({ firstConverge: 'running', queues, ...runs })).toEqual([
-    `the first converge goes on: ${where}`,
+    `the first converge is in progress: ${where}`,
   ]);
   expect(said({ firstConverge: 'running', queues: [{ ...failing, isNotYet: true }] })).toEqual([
-    `the first converge goes on: ${where}`,
+    `the first converge is in progress: ${where}`,
   ]);
 });

@@ -170,7 +170,7 @@ function* waitingThings(facts: OperatorFacts): Generator<Problem> {
   const waiting = (text: string): Problem => ({ level: 'waiting', text: oneLine(text) });
   if (pause !== undefined)
     yield waiting(
-      `all modules are paused ${endOfPause(pause.until)}: ${pause.reason}; \`addon-operator resume\` ends that`,
+      `all modules are paused ${endOfPause(pause.until)}: ${pause.reason}; \`addon-operator resume\` ends the pause`,
     );
   for (const queue of queues) if (queue.isNotYet === true) yield waiting(failingHead(queue));
   for (const text of facts.unfinished?.waiting ?? []) yield waiting(text);
@@ -192,13 +192,13 @@ function* waitingThings(facts: OperatorFacts): Generator<Problem> {
 
 function startText({ firstConverge, queues: [main], runningHooks }: OperatorFacts): string {
   if (main === undefined)
-    return firstConverge === 'running' ? 'the first converge goes on' : 'the operator starts';
+    return firstConverge === 'running' ? 'the first converge is in progress' : 'the operator starts';
   const { name, head, tasks, failures, isNotYet } = main;
   const hangs = runningHooks.some(({ queue, runningMs }) => queue === name && runningMs >= LONG_HOOK_MS);
   const isStuck = hangs || (failures > 0 && isNotYet !== true);
-  const [what, goesOn] =
-    firstConverge === 'running' ? ['the first converge', 'goes on'] : ['the operator', 'starts'];
-  const doing = isStuck ? `${what} is stuck at` : `${what} ${goesOn}:`;
+  const [what, progress] =
+    firstConverge === 'running' ? ['the first converge', 'is in progress'] : ['the operator', 'starts'];
+  const doing = isStuck ? `${what} is stuck at` : `${what} ${progress}:`;
   return `${doing} ${head}, ${counted(tasks, 'task')} in queue ${name}`;
 }
 
@@ -245,7 +245,7 @@ const SHOWN_NAMES = 5;
 
 function outageText({ error, durationMs }: ApiOutage): string {
   const seconds = Math.floor(durationMs / 1_000);
-  return `the API server has not responded for ${seconds} s: ${endOf(error)}; snapshots and releases are as they were then, and everything goes on when it responds`;
+  return `the API server has not responded for ${seconds} s: ${endOf(error)}; snapshots and releases are as they were then, and everything continues when it responds`;
 }
 
 function behindText({ name, head }: BusyQueue, modules: readonly ModuleSummary[]): string {
@@ -315,11 +315,11 @@ function pausedText({ module, paused }: ModuleSummary): string {
   if (isTakenBack) return reason;
   const command = `\`addon-operator module resume ${module}\``;
   if (handedOverTo !== undefined) return `${reason}; ${command} takes it back`;
-  return `paused ${endOfPause(until)}: ${reason}; ${command} ends that`;
+  return `paused ${endOfPause(until)}: ${reason}; ${command} ends the pause`;
 }
 
 function endOfPause(until: string | null): string {
-  return until === null ? 'until that is ended' : `until ${until}`;
+  return until === null ? 'until it is resumed' : `until ${until}`;
 }
 
 function counted(count: number, name: string): string {

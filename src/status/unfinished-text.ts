@@ -13,7 +13,7 @@ export function unfinishedText({ waiting, debounced, failed }: UnfinishedRuns): 
   const block = (title: string, texts: readonly string[]): readonly string[] =>
     texts.length === 0 ? [] : [`${title} (${texts.length}):\n${texts.map((text) => `- ${text}\n`).join('')}`];
   return [
-    ...block('Waiting beside the queues', waiting),
+    ...block('Waiting outside of the queues', waiting),
     ...block('Held back by debounce', debounced),
     ...block('Failed, not retried', failed),
   ];

@@ -65,7 +65,7 @@ export function waitsOf(
 function waitForPause({ pauses }: Explained, name: ModuleName): Wait {
   const holder = pauses.of(name)?.handedOverTo;
   if (holder === undefined) return { type: 'pause', text: 'the end of its pause' };
-  return { type: 'other', text: `addon-operator dev of ${holder} to give it back` };
+  return { type: 'other', text: `addon-operator dev of ${holder} to return it` };
 }
 
 /** Modules that it requires and that fail while the others go on. */

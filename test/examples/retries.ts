@@ -22,7 +22,7 @@ export function retriesTests(backend: () => Backend): void {
       await world.create('configmaps', order('one', { item: 'tea' }));
       await expect.poll(() => world.daemon.operator.router.held.all, SOON).toHaveLength(1);
       const { stdout } = await runInWorld(world, 'queue', 'list');
-      expect(stdout).toContain('Waiting beside the queues (1):\n- hook orders.sh runs again at ');
+      expect(stdout).toContain('Waiting outside of the queues (1):\n- hook orders.sh runs again at ');
       expect(stdout).toContain('waiting for ConfigMap prices');
       await world.create('configmaps', watchedMap('prices', 'prices', { tea: '2' }));
       const [prices] = world.daemon.operator.globalHooks.runtimes;

@@ -103,7 +103,7 @@ async function requested(
 export function addWatchOptions(command: Command): Command {
   return command
     .option('-w, --watch', 'show the output again when it changes, until Ctrl-C')
-    .option('-t, --watchInterval <duration>', 'refresh as often while the operator reports no changes', '1s');
+    .option('-t, --watchInterval <duration>', 'refresh interval while the operator reports no changes', '1s');
 }
 
 /** Path of the debug socket of the operator that a command is about. */

@@ -13,7 +13,7 @@ export function addEventsCommand(program: Command, { host, runner }: CommandPart
     .summary('Follow runs, queues and modules')
     .description('Print the last runs, and with -w each change of runs, queues and modules, one line each')
     .addOption(outputOption(FORMAT))
-    .option('-w, --watch', 'go on until Ctrl-C');
+    .option('-w, --watch', 'continue until Ctrl-C');
   addSettingOption(events, SETTINGS.debugUnixSocket);
   events.action(() =>
     runner(async () => {

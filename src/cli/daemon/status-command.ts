@@ -12,12 +12,12 @@ export function addStatusCommand(program: Command, host: CliHost, runner: Comman
   const status = program
     .command('status')
     .summary('Say whether all is well, or what is in the way')
-    .description('Say in one sentence whether all is well, then what else is in the way, and counts')
+    .description('Say in one sentence whether all is well, then list other obstacles and counts')
     .addOption(outputOption(FORMAT))
     .option('--strict', 'exit with 1 for notices too')
     .addHelpText(
       'after',
-      '\nExit code: 0 all is well, or there are only notices; 2 something goes on that needs no help; 1 a person is needed, or no operator responds.',
+      '\nExit code: 0 all is well, or there are only notices; 2 something is in progress and needs no help; 1 a person has to act, or no operator responds.',
     );
   addSettingOption(status, SETTINGS.debugUnixSocket);
   addWatchOptions(status).action(() =>

@@ -16,7 +16,7 @@ export function addHookCommand(program: Command, parts: CommandParts): void {
   addTestCommand(hook, parts);
   addDebugCommand(
     hook,
-    { name: 'abort', description: 'Stop a hook that runs; its task is retried as after a failure' },
+    { name: 'abort', description: 'Stop a running hook; its task is retried as after a failure' },
     ([name = ''], options) => ({
       path: '/hook/abort',
       form: {
@@ -71,8 +71,8 @@ function addTrialCommands(hook: Command, { host, runner }: CommandParts): void {
       'Run a hook on a Kubernetes API that lasts for the command, or on a cluster to which nothing is written, and show what it prints and would change. Without --binding it runs as at its start: onStartup, then the Synchronization of its kubernetes bindings',
     );
   addTrialOptions(run)
-    .option('--kube-context <name>', 'the cluster of this context in place of a sandbox; nothing is written')
-    .option('--apply', 'with --kube-context: write what the hook wants to be written')
+    .option('--kube-context <name>', 'the cluster of this context instead of a sandbox; nothing is written')
+    .option('--apply', 'with --kube-context: apply the changes that the hook writes')
     .addOption(
       new Option('-o, --output <format>', 'format of the output').choices(['text', 'json']).default('text'),
     )
@@ -121,7 +121,7 @@ function addTestCommand(hook: Command, { host, runner }: CommandParts): void {
       'Run the tests in files *.hook-test.yaml, each case on a Kubernetes API of its own in memory, with a virtual clock',
     )
     .argument('[paths...]', 'files with tests, or directories with such files below them', ['.'])
-    .option('--filter <text>', 'only cases with this in their names; /REGEXP/: that match')
+    .option('--filter <text>', 'only cases whose names contain this, or match /REGEXP/')
     .option(
       '--report <FORMAT=FILE>',
       'also write a report (junit, tap, github) to a file; may be given several times',

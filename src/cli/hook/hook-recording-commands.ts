@@ -60,8 +60,8 @@ function addReplayCommand(hook: Command, { host, runner }: CommandParts): void {
       'Run hooks, as they are in the working copy, with the input of runs that `hook record` recorded, and show where they write anything else. Nothing that they write is applied',
     )
     .argument('[paths...]', 'recordings, or directories of them', ['recordings'])
-    .option('--hook <file>', 'file of the hook to run; default: of each recording the hook of its name')
-    .option('--timeout <duration>', 'limit of one run of a hook that sets none', '1m')
+    .option('--hook <file>', 'file of the hook to run; default: the hook with the name in each recording')
+    .option('--timeout <duration>', 'time limit of one run, if the hook sets none', '1m')
     .addOption(
       new Option('-o, --output <format>', 'format of the output').choices(['text', 'json']).default('text'),
     )

@@ -68,7 +68,7 @@ export function addModuleCommand(program: Command, host: CliHost, runner: Comman
     common,
   )
     .addArgument(nameArgument('module', '<name>', 'name of the module'))
-    .option('--debug', 'also show manifests that are no valid YAML')
+    .option('--debug', 'also show manifests that are not valid YAML')
     .option('--diff', 'show what would change in the cluster');
   const monitor = addDebugCommand(
     module,
@@ -113,7 +113,7 @@ function addValuesCommands(module: Command, common: CommandParts): void {
 export function addExplainCommand(program: Command, host: CliHost, runner: CommandRunner): void {
   const explain = program
     .command('explain')
-    .summary('Explain why a module is as it is')
+    .summary('Explain the state of a module')
     .description('Explain why something is in its current state');
   const module = addDebugCommand(
     explain,

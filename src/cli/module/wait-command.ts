@@ -16,11 +16,11 @@ export function addWaitCommand(program: Command, { host, runner }: CommandParts)
     .description('Wait until something has a status');
   const module = wait
     .command('module')
-    .description('Wait until a module has a status; the operator may start meanwhile')
+    .description('Wait until a module has a status; the operator may start in the meantime')
     .addArgument(nameArgument('module', '<name>', 'name of the module'))
     .addOption(new Option('--for <status>', 'the status to wait for').choices(STATUSES).default('ready'))
     .option('--timeout <duration>', 'how long to wait, such as 90s', '5m')
-    .addHelpText('after', '\nExit code: 0 the module has the status, 1 it has not within the time.');
+    .addHelpText('after', '\nExit code: 0 the module has the status, 1 the time limit expired first.');
   addSettingOption(module, SETTINGS.debugUnixSocket);
   module.action((name: string) =>
     runner(async () => {

@@ -11,7 +11,7 @@ export function addUninstallCommand(
   const uninstall = program
     // Run by the chart, and from its documentation.
     .command('uninstall', { hidden: true })
-    .summary('Remove what an operator registered in the cluster')
+    .summary('Remove the webhooks of an operator from the cluster')
     .description(
       'Remove what would refuse requests when the operator is gone: its webhook configurations, and its conversions of CRDs. Modules, releases, CRDs and objects stay.',
     )

@@ -8,7 +8,7 @@ import { DEV_DEFAULTS, DEV_FIXED } from './dev-flags.ts';
 export function addDevCommand(program: Command, { host, runner }: CommandParts): void {
   const dev = program
     .command('dev')
-    .summary('Run one module here in place of the operator in a cluster')
+    .summary('Run one module here instead of the operator in a cluster')
     .description(
       'Run one module on this machine, from its files here, while the operator in the cluster runs all others: it hands the module over, and takes it back when this ends',
     )
