@@ -203,7 +203,7 @@ describeCluster('the values of the chart of the operator', (cluster) => {
     const helm = helmOf(cluster(), HELM_VERSIONS[0]);
     const install = ['install', 'op', CHART, ...IMAGE, '--dry-run=client'];
     const rule = '[{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]';
-    const warning = 'It may not touch anything outside of its own ConfigMap';
+    const warning = 'It has permissions only for its own ConfigMap and releases';
     expect((await helm(...install)).stdout).toContain(warning);
     const granted = await helm(...install, '--set-json', `rbac.rulesByNamespace.other=${rule}`);
     expect(granted.stdout).not.toContain(warning);

@@ -235,7 +235,7 @@ export const ALERT_SITUATIONS: readonly AlertSituation[] = [
     fires: [of('live_ticks', '7x30'), of('is_leader', '1x30')],
     quiet: [of('live_ticks', '7x30'), of('is_leader', '0x30')],
     atMinutes: 15,
-    summary: 'The operator answers, but its event loop has stopped',
+    summary: 'The operator responds, but its event loop has stopped',
   },
   {
     alert: 'AddonOperatorAbsent',

@@ -13,7 +13,7 @@
 {{- end -}}
 {{- range $name := list "replicas" "replicaCount" -}}
 {{- if hasKey $.Values $name -}}
-{{- fail (printf "%s: the chart has no such value, as replicas without a lease would work against each other: set highAvailability.enabled to true, which runs highAvailability.replicas of them" $name) -}}
+{{- fail (printf "%s: the chart has no such value, because replicas without a lease would work against each other: set highAvailability.enabled to true, which runs highAvailability.replicas of them" $name) -}}
 {{- end -}}
 {{- end -}}
 {{- if and (not .Values.highAvailability.enabled) (ne (int .Values.highAvailability.replicas) 2) -}}
@@ -28,7 +28,7 @@
 {{- end -}}
 {{- with dig "limits" "memory" "" (.Values.resources | default dict) -}}
 {{- if lt (include "operator.mebibytes" . | float64) 128.0 -}}
-{{- fail (printf "resources.limits.memory is %v: with less than 128Mi the operator is killed before its first converge is over, and hooks and helm need memory besides; the default is 1Gi" .) -}}
+{{- fail (printf "resources.limits.memory is %v: with less than 128Mi the operator is killed before its first converge is complete, and hooks and helm need more memory; the default is 1Gi" .) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
