@@ -26,7 +26,7 @@ export interface ConvergePlan {
 
 /**
  * Derives the plan from what is, not from what changed since the last plan: a converge that was interrupted before its
- * tasks ran loses nothing. `handlers/converge-modules.ts` queues its tasks, and `plan/collect-plan.ts` shows them.
+ * tasks ran loses nothing. `operator/converge-modules.ts` queues its tasks, and `plan/collect-plan.ts` shows them.
  */
 export function planConverge(facts: ConvergeFacts): ConvergePlan {
   const enabled = new Set(facts.enabled);

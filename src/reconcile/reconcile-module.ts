@@ -63,7 +63,7 @@ const PLACES: Readonly<Record<ReconcileStep, FlowHookType>> = {
 
 /**
  * The way of every run and every deletion of a module, with the places at which flow hooks may act. The handlers of
- * `ModuleRun` and `ModuleDelete` call it with their step, which `handlers/module-run.ts` or `handlers/module-delete.ts`
+ * `ModuleRun` and `ModuleDelete` call it with their step, which `module-run.ts` or `module-delete.ts`
  * carries out. A run that waits for
  * something else in the meantime, such as Synchronizations, goes on in its step when it comes up again.
  */

@@ -11,7 +11,7 @@ import { targetOf, WebhookServers, type WebhookServersOptions } from './webhook-
 
 /**
  * Puts the webhooks of hooks together; nothing is served before the first hook needs it. Requests do not pass the queues: the
- * API server waits for a few seconds only, so `operator/webhook-run.ts` runs their hooks at once.
+ * API server waits for a few seconds only, so `hook-runs/webhook-run.ts` runs their hooks at once.
  */
 export function createWebhooks(
   options: WebhookServersOptions,

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { projectRoot, sourcesIn } from './checkout.ts';
@@ -84,6 +84,11 @@ test('libraries for traces are loaded by one file, which is loaded only when tra
   expect([...new Set(loaders.map(({ from }) => from))]).toEqual([library]);
   expect(loading.filter(({ to }) => to === library).map(({ from }) => from)).toEqual([start]);
   expect(sources.get(start ?? '')).toContain("await import('./otel-tracer.ts')");
+});
+
+test('every room has a README', () => {
+  const lacking = ROOMS.filter(({ name }) => !existsSync(join(projectRoot, 'src', name, 'README.md')));
+  expect(lacking).toEqual([]);
 });
 
 test('every room of src/ is in the map', () => {
