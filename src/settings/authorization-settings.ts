@@ -1,7 +1,7 @@
-import { ownAnd, setting } from './setting.ts';
+import { ownAnd, type Setting, type SettingsOf, setting } from './setting.ts';
 import { textType, wordType } from './setting-type.ts';
 
-export const AUTH_POLICIES = ['none', 'digest', 'keyring'] as const;
+const AUTH_POLICIES = ['none', 'digest', 'keyring'] as const;
 
 /** Settings of what decides which modules may run. */
 export const AUTHORIZATION_SETTINGS = {
@@ -33,14 +33,12 @@ export const AUTHORIZATION_SETTINGS = {
     '',
     'Directory for the verified copies of modules that are run; empty means modules below --tmp-dir.',
   ),
-};
+} satisfies Readonly<Record<string, Setting<unknown>>>;
+
+export type AuthorizationSettings = SettingsOf<typeof AUTHORIZATION_SETTINGS>;
 
 /** What a policy lacks, one sentence each. */
-export function authorizationProblems(settings: {
-  readonly authPolicy: (typeof AUTH_POLICIES)[number];
-  readonly authLockFile: string;
-  readonly authKeyring: string;
-}): string[] {
+export function authorizationProblems(settings: AuthorizationSettings): string[] {
   switch (settings.authPolicy) {
     case 'none':
       return [];

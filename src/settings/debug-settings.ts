@@ -1,4 +1,4 @@
-import { hidden, type Setting, secret, variable } from './setting.ts';
+import { hidden, type Setting, type SettingsOf, secret, variable } from './setting.ts';
 import { booleanType, textType } from './setting-type.ts';
 
 /** Settings of the debug endpoint and for debugging; only `debug-options` lists their flags. */
@@ -50,12 +50,10 @@ export const DEBUG_SETTINGS = {
   ),
 } satisfies Readonly<Record<string, Setting<unknown>>>;
 
+export type DebugSettings = SettingsOf<typeof DEBUG_SETTINGS>;
+
 /** What the debug endpoint on TCP lacks, one sentence each. */
-export function debugProblems(settings: {
-  readonly debugHttpAddress: string;
-  readonly debugHttpTokenFile: string;
-  readonly debugHttpToken: string;
-}): string[] {
+export function debugProblems(settings: DebugSettings): string[] {
   if (settings.debugHttpAddress === '') return [];
   if (settings.debugHttpTokenFile !== '' || settings.debugHttpToken !== '') return [];
   return [

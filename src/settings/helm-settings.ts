@@ -1,4 +1,4 @@
-import { type Setting, setting } from './setting.ts';
+import { type Setting, type SettingsOf, setting, variable } from './setting.ts';
 import {
   booleanType,
   countType,
@@ -12,7 +12,7 @@ import {
 const HELM_DRIVERS = ['secret', 'secrets', 'configmap', 'configmaps'] as const;
 
 /** helm has drivers `memory` and `sql` too. */
-export const helmDriverType: SettingType<(typeof HELM_DRIVERS)[number]> = {
+const helmDriverType: SettingType<(typeof HELM_DRIVERS)[number]> = {
   ...wordType(HELM_DRIVERS),
   accepted: `${HELM_DRIVERS.join(', ')}; memory and sql are not supported, because releases are read from the cluster`,
 };
@@ -89,4 +89,7 @@ export const HELM_SETTINGS = {
     'off',
     'What happens when other clients change objects of releases, unless module.yaml sets it: off (nothing), warn, heal (correct them).',
   ),
+  helmDriver: variable('HELM_DRIVER', helmDriverType, 'secret', 'Where helm stores releases.'),
 } satisfies Readonly<Record<string, Setting<unknown>>>;
+
+export type HelmSettings = SettingsOf<typeof HELM_SETTINGS>;

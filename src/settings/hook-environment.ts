@@ -1,4 +1,6 @@
-import { SECRET_VARIABLES, type Settings } from '../settings.ts';
+import { SECRET_VARIABLES } from '../settings.ts';
+import type { AuthorizationSettings } from './authorization-settings.ts';
+import type { HookRunSettings } from './hook-settings.ts';
 
 /** Exporters of telemetry take tokens from such variables, with or without the name of a signal. */
 const TELEMETRY_HEADERS = /^OTEL_EXPORTER_(?:\w+_)?HEADERS$/;
@@ -12,7 +14,11 @@ type Environment = Readonly<Record<string, string | undefined>>;
  */
 export function hookEnvironment(
   env: Environment,
-  { hookEnv, hookEnvAllowed, authPolicy }: Pick<Settings, 'hookEnv' | 'hookEnvAllowed' | 'authPolicy'>,
+  {
+    hookEnv,
+    hookEnvAllowed,
+    authPolicy,
+  }: Pick<HookRunSettings, 'hookEnv' | 'hookEnvAllowed'> & Pick<AuthorizationSettings, 'authPolicy'>,
 ): Readonly<Record<string, string>> {
   const given = withoutCredentials(definedVariables(env));
   if (authPolicy === 'none') return allowed(given, hookEnv, hookEnvAllowed);
@@ -37,8 +43,8 @@ function withoutCredentials(all: Readonly<Record<string, string>>): Readonly<Rec
 
 function allowed(
   all: Readonly<Record<string, string>>,
-  hookEnv: Settings['hookEnv'],
-  hookEnvAllowed: Settings['hookEnvAllowed'],
+  hookEnv: HookRunSettings['hookEnv'],
+  hookEnvAllowed: HookRunSettings['hookEnvAllowed'],
 ): Readonly<Record<string, string>> {
   if (hookEnv === 'all') return all;
   const isAllowed = (name: string): boolean =>

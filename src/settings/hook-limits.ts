@@ -1,4 +1,4 @@
-import type { Settings } from '../settings.ts';
+import type { HookRunSettings } from './hook-settings.ts';
 
 /** What bounds a run of a hook, or of an enabled script; undefined: nothing. */
 export interface HookLimits {
@@ -10,7 +10,7 @@ export interface HookLimits {
 export function hookLimits({
   hookTimeoutMs,
   hookOutputLimitBytes,
-}: Pick<Settings, 'hookTimeoutMs' | 'hookOutputLimitBytes'>): HookLimits {
+}: Pick<HookRunSettings, 'hookTimeoutMs' | 'hookOutputLimitBytes'>): HookLimits {
   return {
     timeoutMs: hookTimeoutMs === 0 ? undefined : hookTimeoutMs,
     maxOutputBytes: hookOutputLimitBytes === 0 ? undefined : hookOutputLimitBytes,

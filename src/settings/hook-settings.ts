@@ -1,4 +1,4 @@
-import { type Setting, setting } from './setting.ts';
+import { type Setting, type SettingsOf, setting } from './setting.ts';
 import { durationType, integerType, listType, textType, wordType } from './setting-type.ts';
 
 /** Settings of how hooks, enabled scripts and extensions are run. */
@@ -75,6 +75,8 @@ export const HOOK_SETTINGS = {
   ),
 } satisfies Readonly<Record<string, Setting<unknown>>>;
 
+export type HookRunSettings = SettingsOf<typeof HOOK_SETTINGS>;
+
 /** Settings of extension points. */
 export const EXTENSION_SETTINGS = {
   customizationsDir: setting(
@@ -100,6 +102,8 @@ export const EXTENSION_SETTINGS = {
   ),
 } satisfies Readonly<Record<string, Setting<unknown>>>;
 
+export type ExtensionSettings = SettingsOf<typeof EXTENSION_SETTINGS>;
+
 /** Settings of HTTP hooks and of the reconcile webhooks of modules. */
 export const HTTP_HOOK_SETTINGS = {
   httpHookAllowedHosts: setting(
@@ -117,3 +121,5 @@ export const HTTP_HOOK_SETTINGS = {
     'Where reconcile webhooks may add objects in addition to the namespaces of their module: namespaces, * for all, Cluster for cluster-scoped kinds.',
   ),
 } satisfies Readonly<Record<string, Setting<unknown>>>;
+
+export type HttpHookSettings = SettingsOf<typeof HTTP_HOOK_SETTINGS>;

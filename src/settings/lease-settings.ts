@@ -1,4 +1,4 @@
-import { hidden, type Setting, variable } from './setting.ts';
+import { hidden, type Setting, type SettingsOf, variable } from './setting.ts';
 import { durationType, onlyWordType, textType } from './setting-type.ts';
 
 /** Settings of the election among several replicas. */
@@ -33,12 +33,10 @@ export const LEASE_SETTINGS = {
   podName: variable('ADDON_OPERATOR_POD', textType, '', 'Name of the pod; required with ADDON_OPERATOR_HA.'),
 } satisfies Readonly<Record<string, Setting<unknown>>>;
 
+export type LeaseSettings = SettingsOf<typeof LEASE_SETTINGS>;
+
 /** What is wrong with the times of the lease, one sentence each. */
-export function leaseTimeProblems(times: {
-  readonly leaseDurationMs: number;
-  readonly leaseRenewDeadlineMs: number;
-  readonly leaseRetryPeriodMs: number;
-}): string[] {
+export function leaseTimeProblems(times: LeaseSettings): string[] {
   const { leaseDurationMs, leaseRenewDeadlineMs, leaseRetryPeriodMs } = times;
   const problems: string[] = [];
   if (leaseDurationMs % 1_000 !== 0 || leaseDurationMs === 0)

@@ -1,5 +1,5 @@
 import type { LogLevel, RootLogger } from '@addon-operator/logging/json-logger';
-import { LOG_LEVELS } from '../settings.ts';
+import { LOG_LEVELS } from './log-settings.ts';
 import type { RuntimeParameter } from './runtime-parameters.ts';
 import { booleanType } from './setting-type.ts';
 

@@ -16,6 +16,11 @@ export interface Setting<T> {
   readonly isSecret?: boolean;
 }
 
+/** The values of a table of settings, by name. */
+export type SettingsOf<Table> = {
+  readonly [Name in keyof Table]: Table[Name] extends Setting<infer T> ? T : never;
+};
+
 /** A flag with its variables, the strongest first. */
 export function setting<T>(
   flag: string,

@@ -1,4 +1,4 @@
-import { type Setting, setting } from './setting.ts';
+import { type Setting, type SettingsOf, setting } from './setting.ts';
 import { booleanType, listType, portType, wordType } from './setting-type.ts';
 
 /** Settings of the page in the browser. */
@@ -32,3 +32,5 @@ export const UI_SETTINGS = {
     'Names of hosts under which browsers reach the page through a proxy, besides localhost and its addresses; others are refused.',
   ),
 } satisfies Readonly<Record<string, Setting<unknown>>>;
+
+export type UiSettings = SettingsOf<typeof UI_SETTINGS>;

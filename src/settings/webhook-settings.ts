@@ -1,7 +1,34 @@
-import { ownAnd, type Setting, setting } from './setting.ts';
-import { integerType, listType, portType, textType, webhookUrlType } from './setting-type.ts';
+import { ownAnd, type Setting, type SettingsOf, setting } from './setting.ts';
+import { booleanType, integerType, listType, portType, textType, webhookUrlType } from './setting-type.ts';
 
 const FILES = listType(',', 'list');
+
+/** Settings of the admission server, which serves nothing. */
+export const ADMISSION_SERVER_SETTINGS = {
+  isAdmissionServerEnabled: setting(
+    'admission-server-enabled',
+    'ADDON_OPERATOR_ADMISSION_SERVER_ENABLED',
+    booleanType,
+    'false',
+    'Start the HTTPS server for admission requests.',
+  ),
+  admissionServerPort: setting(
+    'admission-server-listen-port',
+    'ADDON_OPERATOR_ADMISSION_SERVER_LISTEN_PORT',
+    portType,
+    '9651',
+    'Port of the admission server.',
+  ),
+  admissionServerCertsDir: setting(
+    'admission-server-certs-dir',
+    'ADDON_OPERATOR_ADMISSION_SERVER_CERTS_DIR',
+    textType,
+    '',
+    'Directory with tls.crt and tls.key of the admission server.',
+  ),
+} satisfies Readonly<Record<string, Setting<unknown>>>;
+
+export type AdmissionServerSettings = SettingsOf<typeof ADMISSION_SERVER_SETTINGS>;
 
 /** Settings of the servers for admission and conversion webhooks. */
 export const WEBHOOK_SETTINGS = {
@@ -139,3 +166,5 @@ export const WEBHOOK_SETTINGS = {
     'Port of the conversion webhooks.',
   ),
 } satisfies Readonly<Record<string, Setting<unknown>>>;
+
+export type WebhookSettings = SettingsOf<typeof WEBHOOK_SETTINGS>;

@@ -1,0 +1,42 @@
+import { ownAnd, type Setting, type SettingsOf, setting } from './setting.ts';
+import { durationType, listType, textType } from './setting-type.ts';
+
+/** What distinguishes this operator from others in the cluster. Objects that it creates for itself are named after both. */
+export const INSTANCE_SETTINGS = {
+  namespace: setting(
+    'namespace',
+    ownAnd('NAMESPACE', 'SHELL_OPERATOR_NAMESPACE'),
+    textType,
+    '',
+    'Namespace of the ConfigMap, the helm releases and the lease. Required.',
+  ),
+  configMapName: setting(
+    'config-map',
+    'ADDON_OPERATOR_CONFIG_MAP',
+    textType,
+    'addon-operator',
+    'Name of the ConfigMap with values.',
+  ),
+} satisfies Readonly<Record<string, Setting<unknown>>>;
+
+export type InstanceSettings = SettingsOf<typeof INSTANCE_SETTINGS>;
+
+/** How values are read from the ConfigMap. */
+export const CONFIG_MAP_SETTINGS = {
+  configMapGraceMs: setting(
+    'config-map-grace',
+    'ADDON_OPERATOR_CONFIG_MAP_GRACE',
+    durationType,
+    '10s',
+    'How long to wait for a deleted ConfigMap to return before it counts as deleted; its last content stays in use until then. Also applies at start if the ConfigMap existed before. 0: do not wait.',
+  ),
+  secretReferences: setting(
+    'secret-references',
+    'ADDON_OPERATOR_SECRET_REFERENCES',
+    listType(',', 'list'),
+    '',
+    'Sections of values in which valueFrom.secretKeyRef is replaced by the content of a Secret: names of modules, global, or * for all.',
+  ),
+} satisfies Readonly<Record<string, Setting<unknown>>>;
+
+export type ConfigMapSettings = SettingsOf<typeof CONFIG_MAP_SETTINGS>;

@@ -1,0 +1,50 @@
+import { ownAnd, type Setting, type SettingsOf, setting } from './setting.ts';
+import { booleanType, integerType, listType, textType } from './setting-type.ts';
+
+/** Directories of modules and hooks, and how they are read. */
+export const DIRECTORY_SETTINGS = {
+  modulesDirs: setting(
+    'modules-dir',
+    ownAnd('MODULES_DIR'),
+    listType(':', 'paths'),
+    'modules',
+    'Directories with modules, separated by colons.',
+  ),
+  allowsLinksOutside: setting(
+    'allow-links-outside',
+    'ADDON_OPERATOR_ALLOW_LINKS_OUTSIDE',
+    booleanType,
+    'false',
+    'Accept symbolic links in modules to targets outside of their module.',
+  ),
+  globalHooksDir: setting(
+    'global-hooks-dir',
+    ['ADDON_OPERATOR_GLOBAL_HOOKS_DIR', 'GLOBAL_HOOKS_DIR', 'SHELL_OPERATOR_HOOKS_DIR'],
+    textType,
+    'global-hooks',
+    'Directory with global hooks.',
+  ),
+  unnumberedModulesOrder: setting(
+    'unnumbered-modules-order',
+    ownAnd('UNNUMBERED_MODULES_ORDER'),
+    integerType(0, 2 ** 31 - 1),
+    '1',
+    'Order number of modules whose directory name has none.',
+  ),
+  requiresValuesFiles: setting(
+    'strict-check-values-mode-enabled',
+    ownAnd('STRICT_CHECK_VALUES_MODE_ENABLED'),
+    booleanType,
+    'false',
+    'Fail the start if a values.yaml is missing.',
+  ),
+  tmpDir: setting(
+    'tmp-dir',
+    ownAnd('TMP_DIR', 'SHELL_OPERATOR_TMP_DIR'),
+    textType,
+    '/tmp/addon-operator',
+    'Directory for temporary files; created if missing.',
+  ),
+} satisfies Readonly<Record<string, Setting<unknown>>>;
+
+export type DirectorySettings = SettingsOf<typeof DIRECTORY_SETTINGS>;
