@@ -25,7 +25,8 @@ import {
   removeHandOver,
 } from '@addon-operator/kube-client/hand-over/hand-over-owner';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
-import type { Settings } from '../settings.ts';
+import type { InstanceSettings } from '../settings/config-map-settings.ts';
+import type { LeaseSettings } from '../settings/lease-settings.ts';
 import { type Pause, pausesRef } from './pause-entry.ts';
 
 type Data = Readonly<Record<string, string>>;
@@ -63,7 +64,7 @@ export interface HandOverActions {
 }
 
 export interface HandOversOptions {
-  readonly settings: Pick<Settings, 'namespace' | 'configMapName' | 'podName'>;
+  readonly settings: InstanceSettings & Pick<LeaseSettings, 'podName'>;
   readonly host: { readonly steadyClock: SteadyClock; readonly log: Logger };
   readonly kube: KubeClient;
 }

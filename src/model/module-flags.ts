@@ -4,14 +4,14 @@ import { flagDecision, parseExtenders } from '../modules/enablement.ts';
 import type { FoundModules } from '../modules/find-modules.ts';
 import type { Module } from '../modules/module.ts';
 import type { ModuleHooks } from '../modules/module-hooks.ts';
-import type { Settings } from '../settings.ts';
+import type { ModuleSettings } from '../settings/module-settings.ts';
 import type { ConfigMapContent } from '../values/config-map-content.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { DynamicFlags } from './dynamic-flags.ts';
 import type { ModuleSources } from './services.ts';
 
 export interface ModuleFlagsOptions {
-  readonly settings: Pick<Settings, 'appliedModuleExtenders'>;
+  readonly settings: Pick<ModuleSettings, 'appliedModuleExtenders'>;
   /** The newest valid content of the ConfigMap. */
   readonly configMap: { readonly content: ConfigMapContent };
   /** What was read of the modules directories last. */
@@ -52,7 +52,7 @@ function enabledBy(
  */
 export function discoveries(
   { discover, rediscover }: ModuleHooks,
-  { moduleFailurePolicy }: Pick<Settings, 'moduleFailurePolicy'>,
+  { moduleFailurePolicy }: Pick<ModuleSettings, 'moduleFailurePolicy'>,
   flags: () => ModuleFlags,
   extenders: readonly Extender[],
   cluster: Pick<Discovery, 'serverVersion'>,

@@ -1,4 +1,6 @@
-import type { Settings } from '../settings.ts';
+import type { HelmSettings } from '../settings/helm-settings.ts';
+import type { HookRunSettings } from '../settings/hook-settings.ts';
+import type { ModuleSettings } from '../settings/module-settings.ts';
 
 /** Without any limit a hook of a deploy that hangs would hold up every deploy for ever. */
 const DEPLOY_HOOK_TIMEOUT_MS = 300_000;
@@ -24,7 +26,11 @@ export interface OperatorPolicy {
   readonly allowsEmptyModulesDir: boolean;
 }
 
-export function operatorPolicy(settings: Settings): OperatorPolicy {
+type PolicySettings = Pick<ModuleSettings, 'runsModulesInParallel' | 'moduleFailurePolicy'> &
+  Pick<HelmSettings, 'helmIgnoreRelease' | 'purgesForeignReleases' | 'allowsEmptyModulesDir'> &
+  Pick<HookRunSettings, 'hookTimeoutMs'>;
+
+export function operatorPolicy(settings: PolicySettings): OperatorPolicy {
   return {
     runsModulesInParallel: settings.runsModulesInParallel,
     failurePolicy: settings.moduleFailurePolicy,

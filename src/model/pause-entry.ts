@@ -1,10 +1,10 @@
 import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import { isObject } from '@addon-operator/json';
 import type { ConfigMapRef } from '@addon-operator/kube-client/config-map-object';
-import type { Settings } from '../settings.ts';
+import type { InstanceSettings } from '../settings/config-map-settings.ts';
 
 /** The ConfigMap of pauses and hand-overs. */
-export function pausesRef(settings: Pick<Settings, 'namespace' | 'configMapName'>): ConfigMapRef {
+export function pausesRef(settings: InstanceSettings): ConfigMapRef {
   return { namespace: settings.namespace, name: `${settings.configMapName}-pauses` };
 }
 
