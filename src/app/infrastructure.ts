@@ -40,6 +40,9 @@ export interface Tracing {
 const NO_TRACING: Tracing = { bootId: '', tracer: NO_TRACER };
 
 export interface BaseOptions extends HookToolsOptions, HookConnectionsOptions {
+  readonly settings: HookToolsOptions['settings'] &
+    HookConnectionsOptions['settings'] &
+    HelmSearch['settings'];
   readonly host: DaemonHost;
   readonly cluster: Cluster;
   /** What `startHookTools` returned, where it was called before; default: it is called now. */

@@ -4,7 +4,8 @@ import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { GlobalHooks } from '../model/global-hooks.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';
 import type { HookBindings, ModuleSources } from '../model/services.ts';
-import type { Settings } from '../settings.ts';
+import type { DaemonSettings } from '../settings/daemon-settings.ts';
+import type { DirectorySettings } from '../settings/directory-settings.ts';
 
 /** What the functions here use of the operator. */
 export interface LoadGlobalHooksParts {
@@ -36,7 +37,7 @@ export function warnOfNothingToDo(
     modulesDirs,
     globalHooksDir,
     watchesFiles,
-  }: Pick<Settings, 'modulesDirs' | 'globalHooksDir' | 'watchesFiles'>,
+  }: Pick<DirectorySettings, 'modulesDirs' | 'globalHooksDir'> & Pick<DaemonSettings, 'watchesFiles'>,
   log: Logger,
 ): void {
   if (registry.modules.length > 0 || globalHooks.runtimes.length > 0) return;

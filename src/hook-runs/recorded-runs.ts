@@ -3,10 +3,10 @@ import type { Redactor } from '@addon-operator/masking/redactor';
 import { fullName, moduleNameOf } from '../hooks/hook.ts';
 import type { HookRuns } from '../hooks/run-hook.ts';
 import { Recorder } from '../recordings/recorder.ts';
-import type { Settings } from '../settings.ts';
+import type { HookRunSettings } from '../settings/hook-settings.ts';
 
 export interface RecordingOptions {
-  readonly settings: Pick<Settings, 'keptHookFailures'>;
+  readonly settings: Pick<HookRunSettings, 'keptHookFailures'>;
   readonly host: { readonly clock: Clock; readonly version: string };
   readonly redactor: Redactor;
   /** Variables that executables have. */

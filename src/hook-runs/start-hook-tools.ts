@@ -27,9 +27,13 @@ import { InProcessHooks } from '../hooks/in-process/in-process-hooks.ts';
 import { prepareTemporaryDirectory } from '../hooks/temporary-directory.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { BUILT_CODE, COMPILE_CACHE, ownProgram } from '../own-code.ts';
+import type { AuthorizationSettings } from '../settings/authorization-settings.ts';
+import type { InstanceSettings } from '../settings/config-map-settings.ts';
+import type { DaemonSettings } from '../settings/daemon-settings.ts';
+import type { DirectorySettings } from '../settings/directory-settings.ts';
 import { hookEnvironment } from '../settings/hook-environment.ts';
 import { hookLimits } from '../settings/hook-limits.ts';
-import type { Settings } from '../settings.ts';
+import type { HookRunSettings, HttpHookSettings } from '../settings/hook-settings.ts';
 
 /** What hooks need besides a cluster. */
 export interface HookTools {
@@ -64,7 +68,10 @@ export interface HookHost {
 }
 
 export interface HookToolsOptions {
-  readonly settings: Settings;
+  readonly settings: HookRunSettings &
+    Pick<DirectorySettings, 'tmpDir'> &
+    Pick<AuthorizationSettings, 'authPolicy'> &
+    Pick<DaemonSettings, 'jq'>;
   readonly host: HookHost;
   readonly lead: RunPermit;
   /** Aborts when the operator stops: no further process is started. */
@@ -73,8 +80,10 @@ export interface HookToolsOptions {
   readonly running: AsyncDisposableStack;
 }
 
-export interface HookConnectionsOptions
-  extends Pick<HookToolsOptions, 'settings' | 'host' | 'stop' | 'running'> {
+export interface HookConnectionsOptions extends Pick<HookToolsOptions, 'host' | 'stop' | 'running'> {
+  readonly settings: Pick<HookRunSettings, 'hookTimeoutMs' | 'hookOutputLimitBytes'> &
+    Pick<HttpHookSettings, 'httpHookAllowedHosts'> &
+    Pick<InstanceSettings, 'namespace'>;
   readonly cluster: {
     readonly main: KubeClient;
     readonly discovery: Discovery;
