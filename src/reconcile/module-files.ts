@@ -11,7 +11,10 @@ import { COMMON_VALUES } from '../modules/file-set.ts';
 import { type FoundModules, findModules } from '../modules/find-modules.ts';
 import { entryOf, type Module } from '../modules/module.ts';
 import { inRunOrder } from '../modules/run-order.ts';
-import type { Settings } from '../settings.ts';
+import type { DaemonSettings } from '../settings/daemon-settings.ts';
+import type { DirectorySettings } from '../settings/directory-settings.ts';
+import type { HelmSettings } from '../settings/helm-settings.ts';
+import type { ModuleSettings } from '../settings/module-settings.ts';
 import type { ModuleName, ValuesOwner } from '../values/module-key.ts';
 import type { SectionSchemas } from '../values/section-schemas.ts';
 import type { ValuesStore } from '../values/values-store.ts';
@@ -20,17 +23,10 @@ import { nextReconcile, withReadableSchedules } from './reconcile-schedule.ts';
 
 export interface ModuleFilesOptions {
   readonly settings: FlowHooksOptions['settings'] &
-    Pick<
-      Settings,
-      | 'modulesDirs'
-      | 'unnumberedModulesOrder'
-      | 'requiresValuesFiles'
-      | 'globalHooksDir'
-      | 'allowsLinksOutside'
-      | 'moduleFailurePolicy'
-      | 'watchesFiles'
-      | 'allowsEmptyModulesDir'
-    >;
+    Omit<DirectorySettings, 'tmpDir'> &
+    Pick<ModuleSettings, 'moduleFailurePolicy'> &
+    Pick<DaemonSettings, 'watchesFiles'> &
+    Pick<HelmSettings, 'allowsEmptyModulesDir'>;
   readonly host: FlowHooksOptions['host'] & { readonly log: Logger };
   readonly extensions: FlowHooksOptions['extensions'];
   /** Undefined when every module may run. */
