@@ -21,8 +21,9 @@ import { isProbe } from '../model/probe-readiness.ts';
 import type { EnabledScriptOptions } from '../modules/enabled-script.ts';
 import type { ModuleHooksOptions } from '../modules/module-hooks.ts';
 import type { HelmDriver } from '../releases/helm-driver.ts';
+import type { DebugSettings } from '../settings/debug-settings.ts';
 import { hookLimits } from '../settings/hook-limits.ts';
-import type { Settings } from '../settings.ts';
+import type { HookRunSettings } from '../settings/hook-settings.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import { type SecretsUse, sectionsVisibleToModule, visibleToModule } from '../values/visible-values.ts';
 import { HookExecution, type HookExecutionOptions } from './hook-execution.ts';
@@ -38,7 +39,8 @@ const SECRETS_OF_SCRIPTS: SecretsUse = 'optional';
 
 /** What hooks and enabled scripts of modules are both run with. */
 interface ScriptPartsOptions {
-  readonly settings: Pick<Settings, 'hookTimeoutMs' | 'hookOutputLimitBytes' | 'keepsTmpFiles'>;
+  readonly settings: Pick<HookRunSettings, 'hookTimeoutMs' | 'hookOutputLimitBytes'> &
+    Pick<DebugSettings, 'keepsTmpFiles'>;
   readonly host: { readonly cwd: string; readonly log: Logger };
   readonly runner: ProcessRunner;
   readonly tmpDir: string;
@@ -121,7 +123,7 @@ export interface ExecutionOptions
     HookExecutionOptions,
     'configMap' | 'dynamicFlags' | 'followSecrets' | 'hookMetrics' | 'metrics' | 'values'
   > {
-  readonly settings: Pick<Settings, 'hookContextMaxBytes' | 'keptHookFailures'>;
+  readonly settings: Pick<HookRunSettings, 'hookContextMaxBytes' | 'keptHookFailures'>;
   readonly host: { readonly clock: Clock; readonly log: Logger };
   readonly helm: Pick<HelmDriver, 'forgetReads'>;
   readonly hookRuns: HookRuns;

@@ -3,13 +3,15 @@ import type { Extensions } from '../extensions/runtime/extension-runtime.ts';
 import type { ModuleExtensions } from '../model/services.ts';
 import type { Module } from '../modules/module.ts';
 import { combineSteps, type ReleaseSteps } from '../releases/release-steps.ts';
-import type { Settings } from '../settings.ts';
+import type { DirectorySettings } from '../settings/directory-settings.ts';
+import type { ExtensionSettings } from '../settings/hook-settings.ts';
 import type { Explained } from '../views/explained.ts';
 import { createReconcileWebhooks, type ReconcileWebhooksOptions } from './reconcile-webhooks.ts';
 
 export interface ExtensionPartsOptions extends ReconcileWebhooksOptions {
   readonly settings: ReconcileWebhooksOptions['settings'] &
-    Pick<Settings, 'customizationsDir' | 'globalHooksDir' | 'fatalDeployErrors'>;
+    Pick<ExtensionSettings, 'customizationsDir' | 'fatalDeployErrors'> &
+    Pick<DirectorySettings, 'globalHooksDir'>;
   readonly extensions: Extensions;
   readonly stop: AbortSignal;
 }

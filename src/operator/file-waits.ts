@@ -2,7 +2,7 @@ import type { Clock } from '@addon-operator/base/clock';
 import { errorFields, messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { resultOrAbort } from '@addon-operator/concurrency/result-or-abort';
-import type { Settings } from '../settings.ts';
+import type { DaemonSettings } from '../settings/daemon-settings.ts';
 import { QUIET_MS, type WatchedSettings, watchedPaths, watchPaths } from './watch-files.ts';
 
 export interface FileWaitsDeps {
@@ -110,7 +110,7 @@ export function createFileWaits({
   isInspection,
 }: Pick<FileWaitsDeps, 'stop' | 'onWait'> & {
   readonly host: FileWaitsDeps['host'] & { readonly process?: unknown };
-  readonly settings: WatchedSettings & Pick<Settings, 'watchesFiles' | 'exitsAfterConverge'>;
+  readonly settings: WatchedSettings & Pick<DaemonSettings, 'watchesFiles' | 'exitsAfterConverge'>;
   readonly isInspection: boolean;
 }): FileWaits {
   const { watchesFiles, exitsAfterConverge } = settings;

@@ -11,7 +11,8 @@ import { ModuleFinalizers } from '../extensions/reconcile-webhook/module-finaliz
 import { WebhookSteps } from '../extensions/reconcile-webhook/webhook-steps.ts';
 import type { AllowedHosts } from '../hooks/http/allowed-hosts.ts';
 import type { HelmDriver } from '../releases/helm-driver.ts';
-import type { Settings } from '../settings.ts';
+import type { InstanceSettings } from '../settings/config-map-settings.ts';
+import type { HttpHookSettings } from '../settings/hook-settings.ts';
 import { HookedModules } from '../status/hooked-modules.ts';
 import { HOOK_FINALIZER } from '../status/module-object.ts';
 import type { ModuleObjects } from '../status/module-objects.ts';
@@ -20,7 +21,7 @@ import { factsOfModule } from '../views/collect-module-facts.ts';
 import type { Explained } from '../views/explained.ts';
 
 export interface ReconcileWebhooksOptions {
-  readonly settings: Pick<Settings, 'namespace' | 'configMapName' | 'httpHookChildNamespaces'>;
+  readonly settings: InstanceSettings & Pick<HttpHookSettings, 'httpHookChildNamespaces'>;
   readonly host: { readonly clock: Clock; readonly log: Logger; readonly version: string };
   readonly cluster: {
     readonly main: KubeClient;

@@ -10,7 +10,9 @@ import { type RestartHooksParts, restartChangedHooks } from '../hook-runs/restar
 import { savedFile } from '../model/saved-files.ts';
 import { FILES_CHANGED } from '../model/tasks.ts';
 import type { TaskRouter } from '../queues/task-router.ts';
-import type { Settings } from '../settings.ts';
+import type { AuthorizationSettings } from '../settings/authorization-settings.ts';
+import type { DirectorySettings } from '../settings/directory-settings.ts';
+import type { ExtensionSettings } from '../settings/hook-settings.ts';
 
 /** Editors write a file in several steps: a reload waits until nothing changed for this long. */
 export const QUIET_MS = 300;
@@ -21,9 +23,9 @@ export interface WatchFilesParts extends RestartHooksParts {
 }
 
 /** The settings that say what is watched. */
-export type WatchedSettings = Pick<Settings, 'globalHooksDir' | 'modulesDirs'> &
-  Parameters<typeof customizationsDir>[0] &
-  Parameters<typeof policyFiles>[0];
+export type WatchedSettings = Pick<DirectorySettings, 'globalHooksDir' | 'modulesDirs'> &
+  Pick<ExtensionSettings, 'customizationsDir'> &
+  Pick<AuthorizationSettings, 'authPolicy' | 'authLockFile' | 'authKeyring'>;
 
 /** Receives what happens to watched files. */
 export interface PathsListener {

@@ -9,7 +9,7 @@ import type { Model } from '../model/model.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';
 import { eventIds, withOrigin } from '../model/task-origin.ts';
 import type { Task } from '../model/tasks.ts';
-import type { Settings } from '../settings.ts';
+import type { HookRunSettings } from '../settings/hook-settings.ts';
 import { type FailedTask, failedTask } from './failed-task.ts';
 import { countQueuedEvents, queuedEvents } from './queued-events.ts';
 import { logAdded } from './task-log.ts';
@@ -17,7 +17,7 @@ import { TaskRouter, type TaskRouterDeps } from './task-router.ts';
 import { eventFactsOf, TaskTraces, type TaskTracesOptions } from './task-traces.ts';
 
 export interface QueuesOptions {
-  readonly settings: Pick<Settings, 'hookBacklogMaxBytes'>;
+  readonly settings: Pick<HookRunSettings, 'hookBacklogMaxBytes'>;
   readonly host: {
     readonly clock: Clock;
     readonly random: () => number;
