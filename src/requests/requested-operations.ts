@@ -2,13 +2,13 @@ import type { Clock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
-import type { Settings } from '../settings.ts';
+import type { InstanceSettings } from '../settings/config-map-settings.ts';
 import { AnnotatedOperations } from '../status/annotated-operations.ts';
 import type { ModuleObjects } from '../status/module-objects.ts';
 import { type RequestOperationParts, runOperation } from './request-operation.ts';
 
 export interface AnnotatedOperationsOptions {
-  readonly settings: Pick<Settings, 'namespace' | 'configMapName'>;
+  readonly settings: InstanceSettings;
   readonly host: { readonly clock: Clock; readonly random: () => number; readonly log: Logger };
   readonly cluster: { readonly status: KubeClient };
   /** The status of modules in the cluster; undefined where it is not kept. */

@@ -4,14 +4,15 @@ import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import type { Redactor } from '@addon-operator/masking/redactor';
 import { type FinishDeletionParts, finishDeletion } from '../reconcile/finish-deletion.ts';
-import type { Settings } from '../settings.ts';
+import type { InstanceSettings } from '../settings/config-map-settings.ts';
+import type { ModuleSettings } from '../settings/module-settings.ts';
 import type { ModuleFacts } from '../status/module-facts.ts';
 import { ModuleObjects, type ModuleSource } from '../status/module-objects.ts';
 import { moduleFacts } from './collect-module-facts.ts';
 import type { Explained } from './explained.ts';
 
 export interface ModuleObjectsPartOptions {
-  readonly settings: Pick<Settings, 'keepsModuleObjects' | 'namespace' | 'configMapName'>;
+  readonly settings: InstanceSettings & Pick<ModuleSettings, 'keepsModuleObjects'>;
   readonly host: { readonly clock: Clock; readonly log: Logger };
   readonly kube: KubeClient;
   readonly reflectors: SharedReflectors;

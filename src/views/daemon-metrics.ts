@@ -13,7 +13,7 @@ import { hookOf, moduleLabelOf, type Task } from '../model/tasks.ts';
 import { allRuntimes, type BindingState, statesOf } from '../queues/binding-problems.ts';
 import { crowdsIn } from '../queues/compact-queue.ts';
 import { isolatedModules } from '../queues/isolation.ts';
-import type { Settings } from '../settings.ts';
+import type { MetricsSettings } from '../settings/server-settings.ts';
 import type { ConfigMapContent } from '../values/config-map-content.ts';
 import { moduleStatuses } from './explain-module.ts';
 import type { Explained } from './explained.ts';
@@ -107,7 +107,7 @@ function seconds(ms: number | undefined): number | undefined {
 
 /** The metrics of the daemon; those about queues, hooks and modules follow with {@link operatorGauges}. */
 export function createMetrics(
-  settings: Pick<Settings, 'metricsPrefix' | 'hasQueueActionMetrics'>,
+  settings: MetricsSettings,
   host: { readonly version: string; readonly droppedLogRecords?: () => number },
 ): OperatorMetrics {
   return new OperatorMetrics({
