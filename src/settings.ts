@@ -1,7 +1,7 @@
 import { AUTHORIZATION_SETTINGS } from './settings/authorization-settings.ts';
 import { CONFIG_MAP_SETTINGS, INSTANCE_SETTINGS } from './settings/config-map-settings.ts';
 import { DAEMON_SETTINGS } from './settings/daemon-settings.ts';
-import { DEBUG_SETTINGS } from './settings/debug-settings.ts';
+import { DEBUG_ENDPOINT_SETTINGS, DEBUG_SETTINGS } from './settings/debug-settings.ts';
 import { DIRECTORY_SETTINGS } from './settings/directory-settings.ts';
 import { HELM_SETTINGS } from './settings/helm-settings.ts';
 import { EXTENSION_SETTINGS, HOOK_SETTINGS, HTTP_HOOK_SETTINGS } from './settings/hook-settings.ts';
@@ -36,6 +36,7 @@ export const SETTINGS = {
   ...DAEMON_SETTINGS,
   ...LOG_SETTINGS,
   ...UI_SETTINGS,
+  ...DEBUG_ENDPOINT_SETTINGS,
   ...DEBUG_SETTINGS,
   ...LEASE_SETTINGS,
 } satisfies Readonly<Record<string, Setting<unknown>>>;

@@ -4,7 +4,7 @@ import type { Logger } from '@addon-operator/base/log';
 import { errorResponse, redactedResponse } from '@addon-operator/http-server/response';
 import type { RequestHandler, RunningServer } from '@addon-operator/http-server/serve';
 import type { Redactor } from '@addon-operator/masking/redactor';
-import type { Settings } from '../settings.ts';
+import type { DebugEndpointSettings } from '../settings/debug-settings.ts';
 import type { OperatorStatus } from '../status/operator-status.ts';
 import type { Api } from './api/api.ts';
 import { type PeerUid, withAudit } from './debug-access.ts';
@@ -13,10 +13,7 @@ import { startDebugServer, startDebugTcpServer, startSocketServer } from './debu
 import { statusResponse } from './probe-responses.ts';
 
 export interface DebugOptions {
-  readonly settings: Pick<
-    Settings,
-    'debugUnixSocket' | 'debugHttpAddress' | 'debugHttpTokenFile' | 'debugHttpToken'
-  >;
+  readonly settings: DebugEndpointSettings;
   readonly endpoint: DebugEndpoint;
   readonly api: Api;
   readonly peerUid: PeerUid;
@@ -47,7 +44,7 @@ export async function startStatusSocket({
   peerUid,
   log,
 }: Pick<DebugOptions, 'peerUid' | 'log'> & {
-  readonly settings: Pick<Settings, 'debugUnixSocket'>;
+  readonly settings: Pick<DebugEndpointSettings, 'debugUnixSocket'>;
   readonly status: () => OperatorStatus;
   readonly redactor: Redactor;
 }): Promise<RunningServer> {
@@ -67,7 +64,7 @@ export async function startStatusSocket({
 function tokenReader({
   debugHttpTokenFile: path,
   debugHttpToken,
-}: Pick<Settings, 'debugHttpTokenFile' | 'debugHttpToken'>): () => Promise<string> {
+}: Pick<DebugEndpointSettings, 'debugHttpTokenFile' | 'debugHttpToken'>): () => Promise<string> {
   return async () => {
     if (path === '') return debugHttpToken;
     const text = await readFile(path, 'utf8').catch((cause: unknown) => {

@@ -3,13 +3,13 @@ import { fieldsOf } from '@addon-operator/json';
 import type { Redactor } from '@addon-operator/masking/redactor';
 import type { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
-import type { Settings } from '../settings.ts';
+import type { ServerSettings } from '../settings/server-settings.ts';
 import type { DaemonView } from '../status/daemon-view.ts';
 import type { OperatorStatus } from '../status/operator-status.ts';
 import { startHttpServer } from './http-server.ts';
 
 interface ProbesOptions {
-  readonly settings: Pick<Settings, 'listenAddress' | 'listenPort'>;
+  readonly settings: ServerSettings;
   readonly host: {
     readonly log: Logger;
     /** Called when the port is in use: a free one is taken then. Absent: that is an error. */

@@ -1,8 +1,8 @@
 import { hidden, type Setting, type SettingsOf, secret, variable } from './setting.ts';
 import { booleanType, textType } from './setting-type.ts';
 
-/** Settings of the debug endpoint and for debugging; only `debug-options` lists their flags. */
-export const DEBUG_SETTINGS = {
+/** Settings of the debug endpoint; only `debug-options` lists their flags. */
+export const DEBUG_ENDPOINT_SETTINGS = {
   debugUnixSocket: hidden(
     'debug-unix-socket',
     ['ADDON_OPERATOR_DEBUG_SOCKET', 'DEBUG_UNIX_SOCKET'],
@@ -34,6 +34,12 @@ export const DEBUG_SETTINGS = {
       'The bearer token of the debug endpoint on TCP, if it is not in a file.',
     ),
   ),
+} satisfies Readonly<Record<string, Setting<unknown>>>;
+
+export type DebugEndpointSettings = SettingsOf<typeof DEBUG_ENDPOINT_SETTINGS>;
+
+/** Settings for debugging; only `debug-options` lists their flags. */
+export const DEBUG_SETTINGS = {
   keepsTmpFiles: hidden(
     'debug-keep-tmp-files',
     'DEBUG_KEEP_TMP_FILES',
@@ -53,7 +59,7 @@ export const DEBUG_SETTINGS = {
 export type DebugSettings = SettingsOf<typeof DEBUG_SETTINGS>;
 
 /** What the debug endpoint on TCP lacks, one sentence each. */
-export function debugProblems(settings: DebugSettings): string[] {
+export function debugProblems(settings: DebugEndpointSettings): string[] {
   if (settings.debugHttpAddress === '') return [];
   if (settings.debugHttpTokenFile !== '' || settings.debugHttpToken !== '') return [];
   return [

@@ -1,12 +1,17 @@
 import type { Clock } from '@addon-operator/base/clock';
 import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
-import type { Settings } from '../../settings.ts';
+import type { InstanceSettings } from '../../settings/config-map-settings.ts';
+import type { LeaseSettings } from '../../settings/lease-settings.ts';
 import type { OperatorIdentity } from './api-route.ts';
 
 /** The identity of this operator, and what its process has used since its start. */
 export function identityOf(
-  { podName, namespace, isHaEnabled }: Pick<Settings, 'podName' | 'namespace' | 'isHaEnabled'>,
+  {
+    podName,
+    namespace,
+    isHaEnabled,
+  }: Pick<LeaseSettings, 'podName' | 'isHaEnabled'> & Pick<InstanceSettings, 'namespace'>,
   { clock, version }: { readonly clock: Clock; readonly version: string },
   metrics: Pick<OperatorMetrics, 'eventLoopDelay'>,
   bootId: string,
