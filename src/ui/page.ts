@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import type { Logger } from '@addon-operator/base/log';
 import { OWN_CODE } from '../own-code.ts';
-import type { Settings } from '../settings.ts';
-import type { UiServer } from './start-ui.ts';
+import type { UiSettings } from '../settings/ui-settings.ts';
+import type { UiOptions, UiServer } from './start-ui.ts';
 import type { UiContent } from './ui-handler.ts';
 
 interface PageParts {
-  readonly settings: Settings;
+  readonly settings: UiOptions['settings'] & Pick<UiSettings, 'ui'>;
   readonly host: {
     readonly log: Logger;
     /** Called with the address of the page and its token, when it is about the operator. */

@@ -4,13 +4,14 @@ import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { componentLog, type Logger } from '@addon-operator/base/log';
 import { serve } from '@addon-operator/http-server/serve';
 import { StaticFiles } from '@addon-operator/http-server/static-files';
-import type { Settings } from '../settings.ts';
+import type { DebugEndpointSettings } from '../settings/debug-settings.ts';
+import type { UiSettings } from '../settings/ui-settings.ts';
 import { addressFileOf, readKeptToken, writeAddressFile } from './address-file.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 import { type UiContent, uiHandler } from './ui-handler.ts';
 
 export interface UiOptions {
-  readonly settings: Pick<Settings, 'uiPort' | 'uiAllowedHosts' | 'hasUiActions' | 'debugUnixSocket'>;
+  readonly settings: Omit<UiSettings, 'ui'> & Pick<DebugEndpointSettings, 'debugUnixSocket'>;
   /** What it is about at first. */
   readonly content: UiContent;
   /** Where the built page lies, absolute. */
