@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { OperatorError } from '@addon-operator/base/errors';
 import { startWebhookServer } from '@addon-operator/http-server/tls-server';
-import type { Settings } from '../settings.ts';
+import type { AdmissionServerSettings } from '../settings/webhook-settings.ts';
 import { loadFromFiles } from './certificate-files.ts';
 import { openCertificateSource } from './certificate-source.ts';
 import { MAX_BODY_BYTES, type WebhookHost } from './webhook-server.ts';
@@ -16,7 +16,7 @@ const ALL_ADDRESSES = '0.0.0.0';
  *   used, HTTP_LISTEN when the port is in use
  */
 export async function startAdmissionServer(
-  settings: Pick<Settings, 'isAdmissionServerEnabled' | 'admissionServerCertsDir' | 'admissionServerPort'>,
+  settings: AdmissionServerSettings,
   { clock, log }: Pick<WebhookHost, 'clock' | 'log'>,
   stop: AbortSignal,
   running: AsyncDisposableStack,

@@ -1,8 +1,7 @@
 import { fieldsOf, isObject, stringOf } from '@addon-operator/json';
 import { hasStatus, type KubeClient, requestIfPresent } from '@addon-operator/kube-client/kube-client';
 import { type KubeObject, resourcePath } from '@addon-operator/kube-client/kube-object';
-import type { Settings } from '../settings.ts';
-import { targetOf } from './webhook-server.ts';
+import { type TargetSettings, targetOf } from './webhook-server.ts';
 import { leadsTo, type WebhookTarget } from './webhook-target.ts';
 
 const ADMISSION = { group: 'admissionregistration.k8s.io', version: 'v1' };
@@ -24,7 +23,7 @@ const WRITE_ATTEMPTS = 5;
  */
 export async function removeAdmission(
   kube: KubeClient,
-  settings: Settings,
+  settings: TargetSettings,
   signal: AbortSignal,
 ): Promise<string[]> {
   const name = `${settings.validatingConfigurationName}-hooks`;
@@ -61,7 +60,7 @@ export async function removeAdmission(
  */
 export async function removeConversions(
   kube: KubeClient,
-  settings: Settings,
+  settings: TargetSettings,
   signal: AbortSignal,
 ): Promise<string[]> {
   const target = targetOf(settings, 'conversion');

@@ -9,7 +9,8 @@ import type {
 } from '@addon-operator/http-server/webhook-certificates';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
-import { SETTINGS, type Settings } from '../settings.ts';
+import type { InstanceSettings } from '../settings/config-map-settings.ts';
+import { WEBHOOK_SETTINGS, type WebhookSettings } from '../settings/webhook-settings.ts';
 import { type CertificateFiles, loadFromFiles, readPem } from './certificate-files.ts';
 import { loadFromSecret } from './certificate-secret.ts';
 import { type CertificateSource, openCertificateSource } from './certificate-source.ts';
@@ -39,7 +40,7 @@ export interface WebhookHost {
 }
 
 export interface WebhookServersOptions {
-  readonly settings: Settings;
+  readonly settings: WebhookSettings & InstanceSettings;
   readonly host: WebhookHost;
   readonly kube: KubeClient;
   readonly metrics: OperatorMetrics;
@@ -138,8 +139,11 @@ export class WebhookServers {
   }
 }
 
+/** The settings that say how API servers reach the servers. */
+export type TargetSettings = WebhookSettings & Pick<InstanceSettings, 'namespace'>;
+
 /** How API servers reach one of the servers. */
-export function targetOf(settings: Settings, purpose: WebhookPurpose): WebhookTarget {
+export function targetOf(settings: TargetSettings, purpose: WebhookPurpose): WebhookTarget {
   const { webhookUrl, namespace } = settings;
   if (webhookUrl === '') return { type: 'service', namespace, name: settings[`${purpose}ServiceName`] };
   const base = webhookUrl.replace(/\/$/, '');
@@ -148,10 +152,10 @@ export function targetOf(settings: Settings, purpose: WebhookPurpose): WebhookTa
 }
 
 /** The certificate files to be used; undefined where we make our own: the default files need not be there. */
-function filesOf(settings: Settings, purpose: WebhookPurpose): CertificateFiles | undefined {
+function filesOf(settings: WebhookSettings, purpose: WebhookPurpose): CertificateFiles | undefined {
   const names = [`${purpose}ServerCert`, `${purpose}ServerKey`, `${purpose}Ca`] as const;
   const isGiven = names.some(
-    (name) => settings[name] !== SETTINGS[name].default || existsSync(settings[name]),
+    (name) => settings[name] !== WEBHOOK_SETTINGS[name].default || existsSync(settings[name]),
   );
   if (!isGiven) return undefined;
   const [cert, key, ca] = names;
@@ -159,7 +163,7 @@ function filesOf(settings: Settings, purpose: WebhookPurpose): CertificateFiles 
 }
 
 /** Where the servers listen, and where those of another replica do. */
-export function webhookPorts(settings: Settings): readonly ForwardedPort[] {
+export function webhookPorts(settings: WebhookSettings): readonly ForwardedPort[] {
   return WEBHOOK_PURPOSES.map((purpose) => {
     const port = settings[`${purpose}ListenPort`];
     return { address: settings[`${purpose}ListenAddress`], port, targetPort: port };
