@@ -71,8 +71,8 @@ export interface LoneRun {
 
 export type LoneLeadOptions = Pick<
   TakeLeadOptions<Cluster>,
-  'settings' | 'metrics' | 'connect' | 'running' | 'stop' | 'onLost'
-> & { readonly host: DaemonHost };
+  'metrics' | 'connect' | 'running' | 'stop' | 'onLost'
+> & { readonly settings: Settings; readonly host: DaemonHost };
 
 /**
  * Starts everything in order: probes and metrics, with high availability the wait for the Lease, the parts below the operator, hooks and

@@ -15,7 +15,9 @@ import { LeaseStore } from '@addon-operator/kube-client/leader-election/lease-st
 import type { LeaseTerm } from '@addon-operator/kube-client/leader-election/lease-term';
 import type { BoundProcesses } from '@addon-operator/process/run-deadline';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
-import type { Settings } from '../settings.ts';
+import type { InstanceSettings } from '../settings/config-map-settings.ts';
+import type { LeaseSettings, LeaseTimeSettings } from '../settings/lease-settings.ts';
+import type { ServerSettings } from '../settings/server-settings.ts';
 
 /** Of the Lease in the operator's namespace. */
 export const LEASE_NAME = 'addon-operator-leader-election';
@@ -156,8 +158,13 @@ export async function sendLast(
   }
 }
 
+/** The settings of one replica among several. */
+type ReplicaSettings = LeaseSettings &
+  Pick<ServerSettings, 'listenAddress'> &
+  Pick<InstanceSettings, 'namespace'>;
+
 /** The Lease that replicas compete for. @param kube not behind the fence, and without a limit of rate */
-export function replicaLease(settings: Settings, kube: KubeClient): LeadershipLease {
+export function replicaLease(settings: ReplicaSettings, kube: KubeClient): LeadershipLease {
   const { namespace, leaseRetryPeriodMs } = settings;
   return {
     store: new LeaseStore(kube, { namespace, name: LEASE_NAME }, leaseRetryPeriodMs),
@@ -168,9 +175,7 @@ export function replicaLease(settings: Settings, kube: KubeClient): LeadershipLe
   };
 }
 
-export function leaseTimes(
-  settings: Pick<Settings, 'leaseDurationMs' | 'leaseRenewDeadlineMs' | 'leaseRetryPeriodMs'>,
-): LeaseTimes {
+export function leaseTimes(settings: LeaseTimeSettings): LeaseTimes {
   return {
     durationMs: settings.leaseDurationMs,
     renewDeadlineMs: settings.leaseRenewDeadlineMs,
@@ -179,11 +184,7 @@ export function leaseTimes(
 }
 
 /** `<pod>.<ip>.<namespace>.pod`: below the domain of a cluster, DNS resolves it to the pod. */
-function leaderIdentity({
-  podName,
-  listenAddress,
-  namespace,
-}: Pick<Settings, 'podName' | 'listenAddress' | 'namespace'>): string {
+function leaderIdentity({ podName, listenAddress, namespace }: ReplicaSettings): string {
   return `${podName}.${listenAddress.replaceAll(/[.:]/g, '-')}.${namespace}.pod`;
 }
 

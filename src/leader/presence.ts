@@ -8,7 +8,7 @@ import { parseLeaseSpec } from '@addon-operator/kube-client/leader-election/leas
 import { type LeaseObject, LeaseStore } from '@addon-operator/kube-client/leader-election/lease-store';
 import { leaseChange } from '@addon-operator/kube-client/leader-election/lease-watch';
 import { microTime } from '@addon-operator/kube-client/leader-election/micro-time';
-import type { Settings } from '../settings.ts';
+import type { InstanceSettings } from '../settings/config-map-settings.ts';
 import type { LeadershipHost } from './leadership.ts';
 
 /** From the start of the operator to its first look at the Lease, in milliseconds: most starts are over by then. */
@@ -105,7 +105,7 @@ const NONCE_RANGE = 2 ** 32;
  * @returns waits for its end, to be called after `stop` has aborted
  */
 export function startPresence(
-  { namespace, configMapName }: Settings,
+  { namespace, configMapName }: InstanceSettings,
   { random, clock: wallClock, steadyClock, log }: LeadershipHost,
   kube: KubeClient,
   stop: AbortSignal,

@@ -10,7 +10,9 @@ import { LeaseFence } from '@addon-operator/kube-client/leader-election/lease-fe
 import { requireNamespace } from '@addon-operator/kube-client/require-namespace';
 import type { RunPermit } from '@addon-operator/process/run-deadline';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
-import type { Settings } from '../settings.ts';
+import type { InstanceSettings } from '../settings/config-map-settings.ts';
+import type { LeaseSettings } from '../settings/lease-settings.ts';
+import type { ServerSettings } from '../settings/server-settings.ts';
 import type { Readiness } from '../status/daemon-view.ts';
 import { leaderHost } from './leader-host.ts';
 import { leaderReadiness } from './leader-readiness.ts';
@@ -57,7 +59,7 @@ export interface LeadOnCluster<Cluster> {
 }
 
 export interface TakeLeadOptions<Cluster extends LeadClients> extends ConnectOptions<Cluster> {
-  readonly settings: Settings;
+  readonly settings: LeaseSettings & ServerSettings & InstanceSettings;
   readonly host: LeadershipHost;
   readonly metrics: Pick<OperatorMetrics, 'setLeader' | 'leaseError'>;
   /** Where webhook requests arrive: they are sent on to the leader as long as this replica waits. */

@@ -11,6 +11,8 @@ import {
 import { HandOverStore } from '@addon-operator/kube-client/hand-over/hand-over-store';
 import { LeaseFence } from '@addon-operator/kube-client/leader-election/lease-fence';
 import { requireNamespace } from '@addon-operator/kube-client/require-namespace';
+import type { InstanceSettings } from '../settings/config-map-settings.ts';
+import type { LeaseTimeSettings } from '../settings/lease-settings.ts';
 import { Leadership, leaseTimes, sendLast } from './leadership.ts';
 import type { Lead, LeadClients, LeadOnCluster, TakeLeadOptions } from './take-lead.ts';
 
@@ -29,10 +31,8 @@ export type TakeProgress =
   | { readonly type: 'ended' };
 
 export interface TakeModuleOptions<Cluster extends LeadClients>
-  extends Pick<
-    TakeLeadOptions<Cluster>,
-    'settings' | 'host' | 'metrics' | 'connect' | 'running' | 'stop' | 'onLost'
-  > {
+  extends Pick<TakeLeadOptions<Cluster>, 'host' | 'metrics' | 'connect' | 'running' | 'stop' | 'onLost'> {
+  readonly settings: LeaseTimeSettings & Pick<InstanceSettings, 'namespace'>;
   readonly module: string;
   /** The ConfigMap with the entries. */
   readonly ref: ConfigMapRef;

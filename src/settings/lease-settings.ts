@@ -35,8 +35,13 @@ export const LEASE_SETTINGS = {
 
 export type LeaseSettings = SettingsOf<typeof LEASE_SETTINGS>;
 
+export type LeaseTimeSettings = Pick<
+  LeaseSettings,
+  'leaseDurationMs' | 'leaseRenewDeadlineMs' | 'leaseRetryPeriodMs'
+>;
+
 /** What is wrong with the times of the lease, one sentence each. */
-export function leaseTimeProblems(times: LeaseSettings): string[] {
+export function leaseTimeProblems(times: LeaseTimeSettings): string[] {
   const { leaseDurationMs, leaseRenewDeadlineMs, leaseRetryPeriodMs } = times;
   const problems: string[] = [];
   if (leaseDurationMs % 1_000 !== 0 || leaseDurationMs === 0)
