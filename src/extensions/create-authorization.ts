@@ -10,20 +10,12 @@ import { ModuleAuthorization } from '../authorization/module-authorization.ts';
 import { keepSerials, SeenSerials, serialStore } from '../authorization/seen-serials.ts';
 import { makeStagingDirectory } from '../authorization/staging-directory.ts';
 import type { Module } from '../modules/module.ts';
-
-interface AuthorizationSettings {
-  readonly authPolicy: 'none' | 'digest' | 'keyring';
-  readonly authLockFile: string;
-  readonly authKeyring: string;
-  /** Where checked copies of modules are; empty: below `tmpDir`. */
-  readonly authStagingDir: string;
-  readonly modulesDirs: readonly string[];
-  readonly namespace: string;
-  readonly configMapName: string;
-}
+import type { AuthorizationSettings } from '../settings/authorization-settings.ts';
+import type { InstanceSettings } from '../settings/config-map-settings.ts';
+import type { DirectorySettings } from '../settings/directory-settings.ts';
 
 interface AuthorizationOptions {
-  readonly settings: AuthorizationSettings;
+  readonly settings: AuthorizationSettings & InstanceSettings & Pick<DirectorySettings, 'modulesDirs'>;
   readonly host: RetryHost & { readonly clock: Clock };
   readonly kube: KubeClient;
   readonly tmpDir: string;

@@ -1,6 +1,8 @@
 import { isOwned } from '@addon-operator/helm/record-metadata';
-import { ReleaseStore, type StorageDriver } from '@addon-operator/helm/release-store';
+import { ReleaseStore } from '@addon-operator/helm/release-store';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
+import type { InstanceSettings } from '../settings/config-map-settings.ts';
+import type { HelmSettings } from '../settings/helm-settings.ts';
 
 /**
  * Names of the releases in a namespace, in any state, that carry the label of this operator. Needs no helm: it is read
@@ -13,7 +15,7 @@ export async function ownedReleases(
   {
     namespace,
     helmDriver: storageDriver,
-  }: { readonly namespace: string; readonly helmDriver: StorageDriver },
+  }: Pick<InstanceSettings, 'namespace'> & Pick<HelmSettings, 'helmDriver'>,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const releases = await new ReleaseStore({ kube, namespace, storageDriver }).latestOfAll(signal);

@@ -10,6 +10,10 @@ import type { LocatedAccess } from '@addon-operator/kube-client/cluster-access';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import type { ProcessRunner } from '@addon-operator/process/process-runner';
+import type { InstanceSettings } from '../settings/config-map-settings.ts';
+import type { HelmSettings } from '../settings/helm-settings.ts';
+import type { KubeSettings } from '../settings/kube-settings.ts';
+import type { CrdSettings } from '../settings/module-settings.ts';
 import type { DriftSettings } from './drift/start-drift.ts';
 import { createHelmDriver, type HelmDriver, type HelmDriverOptions } from './helm-driver.ts';
 
@@ -19,26 +23,6 @@ interface HelmHost {
   /** A number in [0, 1). */
   readonly random: () => number;
   readonly log: Logger;
-}
-
-/** What a program that uses the driver lets its users set. */
-export interface HelmSettings {
-  /** Path of helm; empty: the one in `PATH`. */
-  readonly helmBinPath: string;
-  /** Empty: the current one of the kubeconfig. */
-  readonly kubeContext: string;
-  /** Of all releases. */
-  readonly namespace: string;
-  readonly helmDriver: HelmDriverOptions['storageDriver'];
-  /** Revisions that helm keeps of a release; 0 keeps all. */
-  readonly helmHistoryMax: number;
-  /** Limit for each helm hook, in milliseconds. */
-  readonly helmTimeoutMs: number;
-  /** Releases that are deployed at the same time; 0: one more than there are cores. */
-  readonly helmParallel: number;
-  /** Set on every object of every release. */
-  readonly crdExtraLabels: Readonly<Record<string, string>>;
-  readonly driftMode: DriftSettings['mode'];
 }
 
 /** What helm is looked for with. */
@@ -73,7 +57,10 @@ export async function locateHelm(
 
 /** What the driver is started with. */
 interface HelmStart {
-  readonly settings: HelmSettings;
+  readonly settings: HelmSettings &
+    Pick<KubeSettings, 'kubeContext'> &
+    Pick<InstanceSettings, 'namespace'> &
+    Pick<CrdSettings, 'crdExtraLabels'>;
   readonly host: HelmHost;
   readonly cluster: {
     readonly access: LocatedAccess;

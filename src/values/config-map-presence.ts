@@ -10,6 +10,7 @@ import {
 } from '@addon-operator/kube-client/config-map-object';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { untilDone } from '@addon-operator/kube-client/retry';
+import type { InstanceSettings } from '../settings/config-map-settings.ts';
 
 /** Keeps in the cluster whether the ConfigMap existed: a daemon that restarts has no other memory of it. */
 export interface PresenceMemory {
@@ -130,13 +131,7 @@ const KEY = 'configMap';
 const PRESENT = 'present';
 
 /** The ConfigMap with what the operator remembers from one start to the next, each fact under its own key. */
-export function memoryRef({
-  namespace,
-  configMapName,
-}: {
-  readonly namespace: string;
-  readonly configMapName: string;
-}): ConfigMapRef {
+export function memoryRef({ namespace, configMapName }: InstanceSettings): ConfigMapRef {
   return { namespace, name: `${configMapName}-modules` };
 }
 

@@ -4,17 +4,14 @@ import { componentLog } from '@addon-operator/base/log';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import { type RetryHost, untilAvailable } from '@addon-operator/kube-client/retry';
+import type { ConfigMapSettings, InstanceSettings } from '../settings/config-map-settings.ts';
 import { memoryRef, presenceMemory, readOnly } from './config-map-presence.ts';
 import { ConfigMapStore } from './config-map-store.ts';
 import type { ModuleName } from './module-key.ts';
 import type { ValuesStore } from './values-store.ts';
 
 interface ConfigMapOptions {
-  readonly settings: {
-    readonly namespace: string;
-    readonly configMapName: string;
-    readonly configMapGraceMs: number;
-  };
+  readonly settings: InstanceSettings & Pick<ConfigMapSettings, 'configMapGraceMs'>;
   readonly host: RetryHost & { readonly clock: Clock };
   readonly kube: KubeClient;
   readonly reflectors: SharedReflectors;
@@ -40,10 +37,7 @@ export function createConfigMap(options: ConfigMapOptions): ConfigMapStore {
 }
 
 /** The command with which a user corrects the ConfigMap. */
-export function editCommand({
-  namespace,
-  configMapName,
-}: Pick<ConfigMapOptions['settings'], 'namespace' | 'configMapName'>): string {
+export function editCommand({ namespace, configMapName }: InstanceSettings): string {
   return `kubectl -n ${namespace} edit configmap ${configMapName}`;
 }
 

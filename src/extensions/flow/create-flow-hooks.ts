@@ -4,25 +4,23 @@ import type { Logger } from '@addon-operator/base/log';
 import type { FlowHookSetup, FlowModule, HookLog } from '@addon-operator/sdk';
 import { FlowHooks } from '@addon-operator/sdk/host';
 import type { Module } from '../../modules/module.ts';
+import type { InstanceSettings } from '../../settings/config-map-settings.ts';
+import type { DirectorySettings } from '../../settings/directory-settings.ts';
+import type { ExtensionSettings } from '../../settings/hook-settings.ts';
 import { warnOfMissingDirectory } from '../runtime/extension-files.ts';
 import type { Extensions } from '../runtime/extension-runtime.ts';
 import type { FlowPassDeps } from './flow-pass.ts';
 import { loadFlowHooks } from './load-flow-hooks.ts';
 
 export interface FlowHooksOptions {
-  readonly settings: FlowHooksSettings;
+  readonly settings: FlowHooksSettings & Pick<InstanceSettings, 'namespace'>;
   readonly host: { readonly clock: Clock; readonly log: Logger };
   readonly extensions: Extensions;
   /** When a module with `reconcileEvery` runs next. */
   readonly nextReconcile: ContinuousReconcileDeps['nextAfter'];
 }
 
-interface FlowHooksSettings {
-  /** Directory of the users' flow hooks; empty: beside the global hooks. */
-  readonly flowHooksDir: string;
-  readonly globalHooksDir: string;
-  readonly namespace: string;
-}
+type FlowHooksSettings = Pick<ExtensionSettings, 'flowHooksDir'> & Pick<DirectorySettings, 'globalHooksDir'>;
 
 /**
  * The flow hooks of users, and the built-in ones that some module needs.

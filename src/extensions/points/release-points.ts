@@ -9,6 +9,9 @@ import { readPodTrouble } from '@addon-operator/kube-client/pod-trouble';
 import type { Module } from '../../modules/module.ts';
 import type { ModuleManifest } from '../../modules/module-manifest.ts';
 import type { ReleaseSteps, UninstallSteps } from '../../releases/release-steps.ts';
+import type { InstanceSettings } from '../../settings/config-map-settings.ts';
+import type { DirectorySettings } from '../../settings/directory-settings.ts';
+import type { ExtensionSettings } from '../../settings/hook-settings.ts';
 import { warnOfMissingDirectory } from '../runtime/extension-files.ts';
 import type { Extensions } from '../runtime/extension-runtime.ts';
 import { Customizations, type HostSet } from './customizations.ts';
@@ -86,21 +89,17 @@ class ReleasePoints {
 }
 
 interface ExtensionPointsOptions {
-  readonly settings: CustomizationsSettings & {
-    readonly namespace: string;
-    readonly fatalDeployErrors: 'retry' | 'stop';
-  };
+  readonly settings: CustomizationsSettings &
+    Pick<ExtensionSettings, 'fatalDeployErrors'> &
+    Pick<InstanceSettings, 'namespace'>;
   readonly log: Logger;
   readonly extensions: Extensions;
   readonly kube: KubeClient;
   readonly discovery: Discovery;
 }
 
-interface CustomizationsSettings {
-  /** Directory of the operator-wide extensions; empty: beside the global hooks. */
-  readonly customizationsDir: string;
-  readonly globalHooksDir: string;
-}
+type CustomizationsSettings = Pick<ExtensionSettings, 'customizationsDir'> &
+  Pick<DirectorySettings, 'globalHooksDir'>;
 
 /**
  * What calls the extension points while modules are deployed; the operator-wide extensions are loaded.

@@ -6,6 +6,7 @@ import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
+import type { CrdSettings } from '../../settings/module-settings.ts';
 import type { ModuleName } from '../../values/module-key.ts';
 import type { Module } from '../module.ts';
 import { CrdInstaller } from './crd-installer.ts';
@@ -21,10 +22,7 @@ interface CrdsOfModules {
 }
 
 interface CrdsOptions {
-  readonly settings: {
-    readonly crdExtraLabels: Readonly<Record<string, string>>;
-    readonly crdFilterPrefixes: readonly string[];
-  };
+  readonly settings: CrdSettings;
   readonly host: { readonly clock: SteadyClock; readonly log: Logger };
   readonly kube: KubeClient;
   readonly discovery: Discovery;

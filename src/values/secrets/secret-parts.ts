@@ -2,6 +2,7 @@ import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import type { Redactor } from '@addon-operator/masking/redactor';
+import type { ConfigMapSettings, InstanceSettings } from '../../settings/config-map-settings.ts';
 import type { ConfigMapContent } from '../config-map-content.ts';
 import type { ValuesSecrets, ValuesStore } from '../values-store.ts';
 import type { SecretReference } from './secret-reference.ts';
@@ -21,13 +22,10 @@ interface SecretParts {
 
 type SecretsListener = (references: readonly SecretReference[]) => void;
 
-interface SecretSettings {
-  /** Owners of values whose references count: `global`, module names, or `*`. */
-  readonly secretReferences: readonly string[];
-}
+type SecretSettings = Pick<ConfigMapSettings, 'secretReferences'>;
 
 interface SecretPartsOptions {
-  readonly settings: SecretSettings & { readonly namespace: string };
+  readonly settings: SecretSettings & Pick<InstanceSettings, 'namespace'>;
   readonly host: { readonly clock: Clock; readonly random: () => number; readonly log: Logger };
   readonly reflectors: SharedReflectors;
   readonly redactor: Redactor;
