@@ -4,6 +4,7 @@ import type { DaemonHost } from './app/host.ts';
 import { type Daemon, type LoneRun, startDaemon } from './app/start.ts';
 import type { FailedTask } from './queues/failed-task.ts';
 import { modulesLeftBehind, modulesPutOff } from './requests/modules-left-behind.ts';
+import type { DaemonSettings } from './settings/daemon-settings.ts';
 import type { Settings } from './settings.ts';
 
 /** A task of the start or the first converge that failed this often in a row will not succeed by itself. */
@@ -80,13 +81,15 @@ export async function runDaemon(
   }
 }
 
-function exitCodeOf({ exitsAfterConverge }: Settings, hasConverged: boolean): number {
+type EndSettings = Pick<DaemonSettings, 'exitsAfterConverge'>;
+
+function exitCodeOf({ exitsAfterConverge }: EndSettings, hasConverged: boolean): number {
   return exitsAfterConverge && !hasConverged ? 1 : 0;
 }
 
 /** Reports modules that failed or were put off while the others converged. Returns whether there are any. */
 function tellLeftBehind(
-  { exitsAfterConverge }: Settings,
+  { exitsAfterConverge }: EndSettings,
   { operator }: Daemon,
   { log }: DaemonHost,
 ): boolean {

@@ -12,8 +12,15 @@ import { loadKubeConfig } from '@addon-operator/kube-client/kube-config';
 import { loadPluginCredentials } from '@addon-operator/kube-client/plugin-credentials';
 import { SeenAccess } from '@addon-operator/kube-client/policy-rules';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
-import type { Settings } from '../settings.ts';
+import type { DebugSettings } from '../settings/debug-settings.ts';
+import type { HelmSettings } from '../settings/helm-settings.ts';
+import type { KubeSettings } from '../settings/kube-settings.ts';
 import type { DaemonHost } from './host.ts';
+
+/** The settings of the clients. */
+export type ClusterSettings = KubeSettings &
+  Pick<HelmSettings, 'helmMonitorQps' | 'helmMonitorBurst'> &
+  Pick<DebugSettings, 'logsKubeApi'>;
 
 /** The ways to the API server: one client a purpose, each with its own limit on the rate of requests. */
 export interface Cluster {
@@ -45,7 +52,7 @@ export interface Cluster {
  * @throws OperatorError KUBE_CONFIG_INVALID when it cannot be found out how to reach the API server
  */
 export async function connectCluster(
-  settings: Settings,
+  settings: ClusterSettings,
   host: DaemonHost,
   metrics: OperatorMetrics,
   beforeWrite: () => void = () => undefined,

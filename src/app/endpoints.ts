@@ -8,6 +8,7 @@ import { type Api, createApi } from '../server/api/api.ts';
 import { recordAction } from '../server/api/module-action.ts';
 import { identityOf } from '../server/api/operator-identity.ts';
 import { startDebug } from '../server/start-debug.ts';
+import type { InstanceSettings } from '../settings/config-map-settings.ts';
 import type { ConfigMapEventLog } from '../settings/log-parameters.ts';
 import { logLevelParameter } from '../settings/log-parameters.ts';
 import { runningSettings } from '../settings/running-settings.ts';
@@ -22,7 +23,7 @@ import type { BaseParts } from './infrastructure.ts';
 
 /** What the debug endpoint shows. */
 export function viewOf(
-  { namespace }: Pick<Settings, 'namespace'>,
+  { namespace }: Pick<InstanceSettings, 'namespace'>,
   { cluster }: Pick<BaseParts, 'cluster'>,
   { explained, telemetry, configuration, modules }: BuiltOperator,
   redactor: Redactor,

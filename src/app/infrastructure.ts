@@ -39,16 +39,19 @@ export interface Tracing {
 
 const NO_TRACING: Tracing = { bootId: '', tracer: NO_TRACER };
 
-export interface BaseOptions extends HookToolsOptions, HookConnectionsOptions {
-  readonly settings: HookToolsOptions['settings'] &
-    HookConnectionsOptions['settings'] &
-    HelmSearch['settings'];
+/** What hooks are started with. */
+export interface HookBaseOptions extends HookToolsOptions, HookConnectionsOptions {
+  readonly settings: HookToolsOptions['settings'] & HookConnectionsOptions['settings'];
   readonly host: DaemonHost;
   readonly cluster: Cluster;
   /** What `startHookTools` returned, where it was called before; default: it is called now. */
   readonly tools?: Promise<HookTools> | undefined;
   /** Default: nothing is recorded. */
   readonly tracing?: Tracing;
+}
+
+export interface BaseOptions extends HookBaseOptions {
+  readonly settings: HookBaseOptions['settings'] & HelmSearch['settings'];
 }
 
 /**
@@ -72,7 +75,7 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
  *
  * @throws OperatorError when a part cannot be started
  */
-export async function startHookBase(options: BaseOptions): Promise<HookBase> {
+export async function startHookBase(options: HookBaseOptions): Promise<HookBase> {
   const { cluster, tracing = NO_TRACING } = options;
   const tools = await (options.tools ?? startHookTools(options));
   return { ...tools, ...connectHooks(options, tools), cluster, tracing };

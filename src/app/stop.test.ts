@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { daemonHost } from '../../test/support/daemon-host.ts';
 import { type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
-import { readSettings } from '../settings/read-settings.ts';
 import { stopDaemon } from './stop.ts';
 
 const GRACE_MS = 30_000;
@@ -26,8 +25,7 @@ async function stop(lab: OperatorLab) {
   running.defer(() => {
     isDisposed = true;
   });
-  const settings = readSettings({ flags: {}, env: { ADDON_OPERATOR_NAMESPACE: 'n' } });
-  const stopped = stopDaemon({ ...settings, shutdownGraceMs: GRACE_MS }, host, lab.operator.queues, {
+  const stopped = stopDaemon({ shutdownGraceMs: GRACE_MS }, host, lab.operator.queues, {
     running,
     stop: lab.stop,
     abort: lab.abort,

@@ -1,7 +1,7 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import type { Task } from '../model/tasks.ts';
-import type { Settings } from '../settings.ts';
+import type { DaemonSettings } from '../settings/daemon-settings.ts';
 import type { DaemonHost } from './host.ts';
 
 export interface StopParts {
@@ -15,16 +15,16 @@ export interface StopParts {
  * grace, then their process groups are terminated; at last everything else ends, in reverse order of its start.
  */
 export async function stopDaemon(
-  settings: Settings,
+  { shutdownGraceMs: graceMs }: Pick<DaemonSettings, 'shutdownGraceMs'>,
   { clock, log }: DaemonHost,
   queues: Pick<QueueSet<Task>, 'ended'>,
   { running, stop, abort }: StopParts,
 ): Promise<void> {
   const stopping = new OperatorError('ABORTED', 'the daemon is stopping');
-  log.info({ graceMs: settings.shutdownGraceMs }, 'stopping: waiting for running hooks and helm');
+  log.info({ graceMs }, 'stopping: waiting for running hooks and helm');
   stop.abort(stopping);
   const ended = new AbortController();
-  const grace = clock.sleep(settings.shutdownGraceMs, ended.signal).then(
+  const grace = clock.sleep(graceMs, ended.signal).then(
     () => {
       log.warn({}, 'hooks or helm still run after the grace period: terminating them');
       abort.abort(stopping);
