@@ -5,7 +5,7 @@ import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { ObjectPatcher } from '@addon-operator/kube-client/object-patch/object-patcher';
 import type { RootLogger } from '@addon-operator/logging/json-logger';
 import type { Redactor } from '@addon-operator/masking/redactor';
-import { createExecution, createRunParts } from '../hook-runs/execution-parts.ts';
+import { createExecution, createExecution, createRunParts, createRunParts } from '../hook-runs/execution-parts.ts';
 import { createHookLoader, createRuntime, type HookPartsDeps } from '../hook-runs/hook-parts.ts';
 import { EventBacklog } from '../hooks/event-backlog.ts';
 import type { Hook } from '../hooks/hook.ts';
@@ -16,7 +16,11 @@ import type { HookRuntime } from '../model/hook-runtime.ts';
 import { createFlags } from '../model/module-flags.ts';
 import { ModuleRegistry } from '../model/module-registry.ts';
 import { type FoundModules, findModules } from '../modules/find-modules.ts';
-import type { Settings } from '../settings.ts';
+import type { ConfigMapSettings, InstanceSettings } from '../settings/config-map-settings.ts';
+import type { DebugSettings } from '../settings/debug-settings.ts';
+import type { DirectorySettings } from '../settings/directory-settings.ts';
+import type { HookRunSettings } from '../settings/hook-settings.ts';
+import type { ModuleSettings } from '../settings/module-settings.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
 import { createConfigMap, takeConfig } from '../values/operator-config-map.ts';
 import { createSecrets } from '../values/secrets/secret-parts.ts';
@@ -27,7 +31,12 @@ import type { HookListener, LoneHook } from './lone-hook.ts';
 import { ObjectWriter } from './object-writer.ts';
 
 export interface LoneHookParts extends HookPartsDeps {
-  readonly settings: Settings;
+  readonly settings: InstanceSettings &
+    ConfigMapSettings &
+    HookRunSettings &
+    Pick<DirectorySettings, 'unnumberedModulesOrder' | 'globalHooksDir' | 'allowsLinksOutside'> &
+    Pick<ModuleSettings, 'appliedModuleExtenders'> &
+    Pick<DebugSettings, 'keepsTmpFiles'>;
   readonly host: HookPartsDeps['host'] & { readonly log: RootLogger };
   readonly cluster: {
     readonly main: KubeClient;

@@ -4,9 +4,14 @@ import { Discovery } from '@addon-operator/kube-client/discovery';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { Redactor } from '@addon-operator/masking/redactor';
 import type { DaemonHost } from '../app/host.ts';
-import { connectHooks, startHookTools } from '../hook-runs/start-hook-tools.ts';
+import {
+  connectHooks,
+  type HookConnectionsOptions,
+  type HookToolsOptions,
+  startHookTools,
+} from '../hook-runs/start-hook-tools.ts';
 import { ALONE } from '../leader/take-lead.ts';
-import type { Settings } from '../settings.ts';
+import type { MetricsSettings } from '../settings/server-settings.ts';
 import { createMetrics } from '../views/daemon-metrics.ts';
 import { createLoneHook, type LoneHookParts } from './create-lone-hook.ts';
 import type { LoneHook } from './lone-hook.ts';
@@ -25,7 +30,7 @@ export interface HookLab {
 
 export interface LabHookOptions
   extends Pick<LoneHookParts, 'path' | 'place' | 'tap' | 'running' | 'stop' | 'loaded'> {
-  readonly settings: Settings;
+  readonly settings: LoneHookParts['settings'] & HookConnectionsOptions['settings'];
   readonly host: Pick<DaemonHost, 'log'>;
   readonly clients: LabClients;
   /** Default that of the host. */
@@ -57,14 +62,14 @@ interface LabClocks {
  * @throws OperatorError when a part cannot be started; errors of `use`
  */
 export async function withHookLab<T>(
-  given: { readonly settings: Settings; readonly host: DaemonHost },
+  given: { readonly settings: HookToolsOptions['settings'] & MetricsSettings; readonly host: DaemonHost },
   use: (lab: HookLab) => Promise<T>,
   stop: AbortSignal,
 ): Promise<T> {
   await using running = new AsyncDisposableStack();
   const directory = await scratchDirectory(running);
   const { host } = given;
-  const settings: Settings = { ...given.settings, tmpDir: directory };
+  const settings = { ...given.settings, tmpDir: directory };
   const metrics = createMetrics(settings, { version: host.version });
   const tools = await startHookTools({ settings, host, lead: ALONE, stop, running });
   return await use({

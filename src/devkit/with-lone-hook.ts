@@ -2,21 +2,26 @@ import { scratchDirectory } from '@addon-operator/files/scratch-directory';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { withRedactedLog } from '@addon-operator/logging/redacted-log';
 import { redactedError } from '@addon-operator/masking/redactor';
-import { type Cluster, connectCluster } from '../app/connect-cluster.ts';
+import { type Cluster, type ClusterSettings, connectCluster } from '../app/connect-cluster.ts';
 import type { DaemonHost } from '../app/host.ts';
-import { startHookBase } from '../app/infrastructure.ts';
+import { type HookBaseOptions, startHookBase } from '../app/infrastructure.ts';
 import type { HookRuns } from '../hooks/run-hook.ts';
 import { connectAlone } from '../leader/take-lead.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
-import type { Settings } from '../settings.ts';
+import type { MetricsSettings } from '../settings/server-settings.ts';
 import { createMetrics } from '../views/daemon-metrics.ts';
-import { createLoneHook } from './create-lone-hook.ts';
+import { createLoneHook, type LoneHookParts } from './create-lone-hook.ts';
 import type { HookPlace } from './hook-place.ts';
 import type { LoneHook } from './lone-hook.ts';
 
+type LoneHookSettings = LoneHookParts['settings'] &
+  HookBaseOptions['settings'] &
+  ClusterSettings &
+  MetricsSettings;
+
 export interface LoneHookOptions {
   /** Of the hook and its module; the cluster is that of `kubeConfig`. */
-  readonly settings: Settings;
+  readonly settings: LoneHookSettings;
   readonly host: DaemonHost;
   /** Absolute. */
   readonly path: string;
@@ -41,7 +46,7 @@ export async function withLoneHook<T>(
   const { host, redactor } = withRedactedLog(given);
   await using running = new AsyncDisposableStack();
   const directory = await scratchDirectory(running);
-  const settings: Settings = { ...wanted, tmpDir: directory };
+  const settings: LoneHookSettings = { ...wanted, tmpDir: directory };
   const metrics = createMetrics(settings, { version: host.version });
   const common = { settings, host, metrics, redactor, stop: signal, running };
   try {
@@ -58,7 +63,7 @@ async function connectThrough(
     settings,
     host,
     metrics,
-  }: { readonly settings: Settings; readonly host: DaemonHost; readonly metrics: OperatorMetrics },
+  }: { readonly settings: ClusterSettings; readonly host: DaemonHost; readonly metrics: OperatorMetrics },
   through: (kube: KubeClient) => KubeClient,
 ): Promise<Cluster> {
   const cluster = await connectCluster(settings, host, metrics);
