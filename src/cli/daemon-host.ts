@@ -4,7 +4,7 @@ import { returnIdleCode } from '@addon-operator/process/idle-code';
 import { processMemory } from '../app/free-memory.ts';
 import type { DaemonHost } from '../app/host.ts';
 import { BUILT_CODE } from '../own-code.ts';
-import type { Settings } from '../settings.ts';
+import type { LogSettings } from '../settings/log-settings.ts';
 import type { CliHost } from './cli-host.ts';
 import { readVersion } from './version.ts';
 
@@ -25,7 +25,7 @@ export function daemonHost({ env, cwd, clock }: CliHost, log: RootLogger): Daemo
 
 /** The log of a daemon, as its settings want it. */
 export function daemonLog(
-  { logLevel, logType, logsWithoutTime }: Settings,
+  { logLevel, logType, logsWithoutTime }: LogSettings,
   { clock }: CliHost,
   output: LogOutput,
 ): RootLogger {

@@ -5,7 +5,7 @@ import { didYouMean } from '@addon-operator/json/similar-word';
 import type { ApiRequest } from '@addon-operator/kube-sandbox';
 import { MemoryClient } from '@addon-operator/kube-sandbox/memory-client';
 import { parseGoDuration } from '@addon-operator/strings/go-duration';
-import type { HookLab } from '../../devkit/hook-lab.ts';
+import type { HookLab, LabHookOptions } from '../../devkit/hook-lab.ts';
 import { placeOf } from '../../devkit/hook-place.ts';
 import {
   changedBindings,
@@ -23,7 +23,7 @@ import {
   type ReplayResult,
   replayOne,
 } from '../../recordings/hook-recordings.ts';
-import type { Settings } from '../../settings.ts';
+import type { DirectorySettings } from '../../settings/directory-settings.ts';
 import type { CliHost } from '../cli-host.ts';
 import { harmless } from '../harmless.ts';
 import { paintFor, wantsColor } from '../output/paint.ts';
@@ -124,7 +124,7 @@ async function withReplayLab<T>(
 interface OpenHooksParts extends LabOptions {
   readonly lab: HookLab;
   readonly kube: MemoryClient;
-  readonly settings: Settings;
+  readonly settings: LabHookOptions['settings'] & DirectorySettings;
   readonly running: AsyncDisposableStack;
   readonly takeRequests: () => readonly string[];
   readonly signal: AbortSignal;

@@ -1,10 +1,12 @@
 import { parseLeaseSpec } from '@addon-operator/kube-client/leader-election/lease-election';
 import { LeaseStore } from '@addon-operator/kube-client/leader-election/lease-store';
 import { shellWord } from '@addon-operator/strings/shell-word';
-import { connectCluster } from '../../app/connect-cluster.ts';
+import { type ClusterSettings, connectCluster } from '../../app/connect-cluster.ts';
 import { leaderPod } from '../../leader/leader-host.ts';
 import { LEASE_NAME } from '../../leader/leadership.ts';
+import type { InstanceSettings } from '../../settings/config-map-settings.ts';
 import { readSettings } from '../../settings/read-settings.ts';
+import type { MetricsSettings } from '../../settings/server-settings.ts';
 import { createMetrics } from '../../views/daemon-metrics.ts';
 import type { CliHost } from '../cli-host.ts';
 import { quietHost } from '../quiet-host.ts';
@@ -46,7 +48,10 @@ export async function isStandby(host: CliHost): Promise<boolean> {
   }
 }
 
-async function leaseHolder(settings: ReturnType<typeof readSettings>, host: CliHost): Promise<string> {
+async function leaseHolder(
+  settings: ClusterSettings & MetricsSettings & Pick<InstanceSettings, 'namespace'>,
+  host: CliHost,
+): Promise<string> {
   const daemon = quietHost(host);
   const cluster = await connectCluster(
     settings,

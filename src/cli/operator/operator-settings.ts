@@ -5,6 +5,8 @@ import { hasCode } from '@addon-operator/base/errors';
 import { isObject, parseJson } from '@addon-operator/json';
 import { loadKubeConfig, NoClusterError } from '@addon-operator/kube-client/kube-config';
 import { requestDebug } from '../../server/debug-client.ts';
+import type { DirectorySettings } from '../../settings/directory-settings.ts';
+import type { KubeSettings } from '../../settings/kube-settings.ts';
 import { readSetting, readSettings } from '../../settings/read-settings.ts';
 import { SETTINGS, type Settings } from '../../settings.ts';
 import type { CliHost } from '../cli-host.ts';
@@ -95,7 +97,7 @@ export async function withCluster<T>(
 
 /** Where there are modules alone, an empty directory counts, as a sandbox makes one. */
 async function globalHooksOf(
-  { globalHooksDir }: Settings,
+  { globalHooksDir }: Pick<DirectorySettings, 'globalHooksDir'>,
   cwd: string,
   scratchDirectory: string,
 ): Promise<string> {
@@ -108,7 +110,7 @@ async function globalHooksOf(
 
 /** Also true for a configuration that cannot be used: whoever uses it says why. */
 async function isConfigured(
-  { kubeConfig, kubeContext, kubeServer }: Settings,
+  { kubeConfig, kubeContext, kubeServer }: KubeSettings,
   { env }: CliHost,
 ): Promise<boolean> {
   const readText = (path: string): Promise<string> => readFile(path, 'utf8');

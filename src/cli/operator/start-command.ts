@@ -2,6 +2,7 @@ import { messageOf } from '@addon-operator/base/errors';
 import type { LogOutput, RootLogger } from '@addon-operator/logging/json-logger';
 import { stdoutLogOutput } from '@addon-operator/logging/stdout-log-output';
 import type { DaemonHost } from '../../app/host.ts';
+import type { LogSettings } from '../../settings/log-settings.ts';
 import { readSettings } from '../../settings/read-settings.ts';
 import type { Settings } from '../../settings.ts';
 import type { CliHost } from '../cli-host.ts';
@@ -44,7 +45,7 @@ interface LoggingHost extends AsyncDisposable {
  * people, unless its format is among the flags or variables.
  */
 export async function openDaemonLog(
-  settings: Settings,
+  settings: LogSettings,
   host: CliHost,
   flags: Readonly<Record<string, string>>,
 ): Promise<LoggingHost> {
@@ -61,7 +62,7 @@ export async function openDaemonLog(
 
 async function daemonLogOn(
   output: LogOutput,
-  settings: Settings,
+  settings: LogSettings,
   host: CliHost,
   flags: Readonly<Record<string, string>>,
 ): Promise<RootLogger> {

@@ -5,7 +5,10 @@ import { load } from 'js-yaml';
 import type { Daemon } from '../../app/start.ts';
 import { globalHooksRoot } from '../../hooks/load-hooks.ts';
 import type { Module } from '../../modules/module.ts';
-import type { Settings } from '../../settings.ts';
+import type { InstanceSettings } from '../../settings/config-map-settings.ts';
+import type { DebugEndpointSettings } from '../../settings/debug-settings.ts';
+import type { DirectorySettings } from '../../settings/directory-settings.ts';
+import type { ServerSettings } from '../../settings/server-settings.ts';
 import { type ModuleName, sectionOf } from '../../values/module-key.ts';
 import { suggestEdit } from './edit-suggestion.ts';
 import type { EndFacts } from './end-screen.ts';
@@ -14,7 +17,10 @@ import type { SandboxFiles } from './sandbox-paths.ts';
 
 export interface EndFactsInput {
   readonly daemon: Daemon;
-  readonly settings: Settings;
+  readonly settings: InstanceSettings &
+    Pick<DirectorySettings, 'modulesDirs' | 'globalHooksDir'> &
+    Pick<ServerSettings, 'listenAddress'> &
+    Pick<DebugEndpointSettings, 'debugUnixSocket'>;
   readonly progress: Progress;
   readonly files: SandboxFiles;
   readonly kubectl: string | undefined;

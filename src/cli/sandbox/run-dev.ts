@@ -18,8 +18,11 @@ import { findModules } from '../../modules/find-modules.ts';
 import type { Module } from '../../modules/module.ts';
 import type { Inspection } from '../../plan/inspection.ts';
 import { neededAccess } from '../../plan/needed-access.ts';
+import type { InstanceSettings } from '../../settings/config-map-settings.ts';
+import type { DirectorySettings } from '../../settings/directory-settings.ts';
+import type { KubeSettings } from '../../settings/kube-settings.ts';
+import type { LeaseSettings } from '../../settings/lease-settings.ts';
 import { readSettings } from '../../settings/read-settings.ts';
-import type { Settings } from '../../settings.ts';
 import type { CliHost } from '../cli-host.ts';
 import { harmless } from '../harmless.ts';
 import { withHookTools } from '../hook/hook-tools.ts';
@@ -93,7 +96,7 @@ export async function runDev(options: DevCommandOptions, host: CliHost): Promise
 }
 
 /** @throws OperatorError MODULE_UNKNOWN when there is not exactly one */
-async function onlyModule(settings: Settings, host: CliHost): Promise<string> {
+async function onlyModule(settings: DirectorySettings, host: CliHost): Promise<string> {
   const { modules } = await findModules({
     dirs: settings.modulesDirs,
     defaultOrder: settings.unnumberedModulesOrder,
@@ -133,7 +136,7 @@ async function readGlobalValues(file: string | undefined, cwd: string): Promise<
  */
 async function hookEnvironment(
   { env }: Pick<CliHost, 'env'>,
-  { kubeConfig, kubeContext }: Settings,
+  { kubeConfig, kubeContext }: Pick<KubeSettings, 'kubeConfig' | 'kubeContext'>,
   directory: string,
 ): Promise<CliHost['env']> {
   const first = join(directory, 'kubeconfig');
@@ -153,7 +156,7 @@ async function hookEnvironment(
 /** @throws OperatorError for a module that cannot run here, and for missing permissions */
 async function check(
   inspection: Inspection,
-  settings: Settings,
+  settings: InstanceSettings & Pick<KubeSettings, 'kubeContext'>,
   name: string,
   host: CliHost,
   signal: AbortSignal,
@@ -205,7 +208,7 @@ function refuseWebhooks({ name, manifest }: Module, hooks: readonly Hook[]): voi
 }
 
 /** What the hand-over, the ConfigMap and the releases need. */
-function ownAccess({ namespace, configMapName }: Settings): readonly Access[] {
+function ownAccess({ namespace, configMapName }: InstanceSettings): readonly Access[] {
   const inNamespace = { group: '', namespace };
   const names = [configMapName, `${configMapName}-pauses`];
   return [
@@ -216,7 +219,12 @@ function ownAccess({ namespace, configMapName }: Settings): readonly Access[] {
 }
 
 function introduction(
-  { namespace, configMapName, kubeContext, modulesDirs }: Settings,
+  {
+    namespace,
+    configMapName,
+    kubeContext,
+    modulesDirs,
+  }: InstanceSettings & Pick<KubeSettings, 'kubeContext'> & Pick<DirectorySettings, 'modulesDirs'>,
   name: string,
   { globalValues }: DevCommandOptions,
 ): readonly string[] {
@@ -232,7 +240,10 @@ function introduction(
 
 function progressText(
   progress: TakeProgress,
-  { namespace, leaseDurationMs }: Settings,
+  {
+    namespace,
+    leaseDurationMs,
+  }: Pick<InstanceSettings, 'namespace'> & Pick<LeaseSettings, 'leaseDurationMs'>,
   name: string,
 ): string {
   const seconds = Math.round(leaseDurationMs / 1_000);

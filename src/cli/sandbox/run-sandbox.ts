@@ -10,6 +10,9 @@ import { findExecutable } from '@addon-operator/process/executable-file';
 import type { Daemon } from '../../app/start.ts';
 import { runDaemon } from '../../daemon.ts';
 import { OWN_CODE } from '../../own-code.ts';
+import type { InstanceSettings } from '../../settings/config-map-settings.ts';
+import type { DirectorySettings } from '../../settings/directory-settings.ts';
+import type { LogSettings } from '../../settings/log-settings.ts';
 import { readSettings } from '../../settings/read-settings.ts';
 import { portType } from '../../settings/setting-type.ts';
 import type { Settings } from '../../settings.ts';
@@ -158,7 +161,7 @@ async function showEnd(
 }
 
 function observedLog(
-  settings: Settings,
+  settings: LogSettings,
   files: SandboxFiles,
   host: CliHost,
   display: ProgressDisplay,
@@ -185,8 +188,11 @@ async function findKubectl(
 }
 
 /** The directories of modules and hooks that the user has not named: a named one that does not exist is a mistake. */
-function defaultDirectories(settings: Settings, given: GivenSettings, cwd: string): readonly string[] {
-  const { modulesDirs, globalHooksDir } = settings;
+function defaultDirectories(
+  { modulesDirs, globalHooksDir }: Pick<DirectorySettings, 'modulesDirs' | 'globalHooksDir'>,
+  given: GivenSettings,
+  cwd: string,
+): readonly string[] {
   return [
     ...(isGiven('modules-dir', given) ? [] : modulesDirs),
     ...(isGiven('global-hooks-dir', given) ? [] : [globalHooksDir]),
@@ -208,6 +214,6 @@ function apiPort(text: string): number {
   throw new OperatorError('CONFIG_INVALID', message);
 }
 
-function firstObjects({ namespace, configMapName }: Settings): FirstObjects {
+function firstObjects({ namespace, configMapName }: InstanceSettings): FirstObjects {
   return { namespace, configMap: configMapName };
 }
