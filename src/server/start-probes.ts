@@ -9,7 +9,7 @@ import type { OperatorStatus } from '../status/operator-status.ts';
 import { startHttpServer } from './http-server.ts';
 
 interface ProbesOptions {
-  readonly settings: ServerSettings;
+  readonly settings: Pick<ServerSettings, 'listenAddress' | 'listenPort'>;
   readonly host: {
     readonly log: Logger;
     /** Called when the port is in use: a free one is taken then. Absent: that is an error. */

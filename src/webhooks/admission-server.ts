@@ -16,7 +16,10 @@ const ALL_ADDRESSES = '0.0.0.0';
  *   used, HTTP_LISTEN when the port is in use
  */
 export async function startAdmissionServer(
-  settings: AdmissionServerSettings,
+  settings: Pick<
+    AdmissionServerSettings,
+    'isAdmissionServerEnabled' | 'admissionServerCertsDir' | 'admissionServerPort'
+  >,
   { clock, log }: Pick<WebhookHost, 'clock' | 'log'>,
   stop: AbortSignal,
   running: AsyncDisposableStack,
