@@ -1,3 +1,11 @@
+/**
+ * The settings of the daemon. A flag with its variables is one entry in the table of a group,
+ * `settings/*-settings.ts`; this file joins the tables. `cli/` makes options of them and gives what a user has set to
+ * `settings/read-settings.ts`, which returns all values or reports all mistakes. From there `app/` passes the values
+ * on, and each room names the groups that it uses. `--help`, docs/settings.md and the variables that the chart accepts
+ * come from the same tables.
+ */
+
 import { AUTHORIZATION_SETTINGS } from './settings/authorization-settings.ts';
 import { CONFIG_MAP_SETTINGS, INSTANCE_SETTINGS } from './settings/config-map-settings.ts';
 import { DAEMON_SETTINGS } from './settings/daemon-settings.ts';
@@ -15,7 +23,7 @@ import { UI_SETTINGS } from './settings/ui-settings.ts';
 import { UNSUPPORTED_SETTINGS } from './settings/unsupported-settings.ts';
 import { ADMISSION_SERVER_SETTINGS, WEBHOOK_SETTINGS } from './settings/webhook-settings.ts';
 
-/** Every flag and environment variable of the daemon, in the order of `--help` and of docs/settings.md, which come from it. */
+/** Every flag and environment variable of the daemon, in the order of `--help` and of docs/settings.md. */
 export const SETTINGS = {
   ...DIRECTORY_SETTINGS,
   ...INSTANCE_SETTINGS,

@@ -1,3 +1,10 @@
+/**
+ * From the command line and the environment to values. A command calls it once, before anything starts. Each setting
+ * is read by itself: the flag wins, then the first variable that is not empty, then the value of a running operator
+ * where a command looks at one, then the default. Then rules between settings are checked. All mistakes are collected
+ * into one error, so that a user can correct them at once.
+ */
+
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { REFUSED_VARIABLES, SETTINGS, type SettingName, type Settings } from '../settings.ts';
 import { authorizationProblems } from './authorization-settings.ts';

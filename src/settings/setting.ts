@@ -1,3 +1,9 @@
+/**
+ * One entry of a table of settings, and the functions that create entries. An entry is data: `setting-type.ts` parses
+ * its value, `read-settings.ts` decides which source wins, the command line and the pages read the rest. `SettingsOf`
+ * derives the type of the values from a table, so that a setting is declared in one place only.
+ */
+
 import type { SettingType } from './setting-type.ts';
 
 /** One flag of `start` with its environment variables, or a variable that has no flag. */
