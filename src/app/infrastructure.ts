@@ -19,15 +19,11 @@ import type { DaemonHost } from './host.ts';
 const PINNED_HELM_MAJOR = 3;
 
 /** Everything below the operator, each part running. */
-export interface BaseParts extends HookBase {
-  /** Asking helm for its version takes a while, in which modules can be read. @throws OperatorError HELM_NOT_FOUND */
-  readonly helmBinary: Promise<HelmBinary>;
-}
-
-/** What hooks need, each part running. */
-export interface HookBase extends HookTools, HookConnections {
+export interface BaseParts extends HookTools, HookConnections {
   readonly cluster: Cluster;
   readonly tracing: Tracing;
+  /** Asking helm for its version takes a while, in which modules can be read. @throws OperatorError HELM_NOT_FOUND */
+  readonly helmBinary: Promise<HelmBinary>;
 }
 
 /** How the operator names and records traces. */
@@ -39,9 +35,10 @@ export interface Tracing {
 
 const NO_TRACING: Tracing = { bootId: '', tracer: NO_TRACER };
 
-/** What hooks are started with. */
-export interface HookBaseOptions extends HookToolsOptions, HookConnectionsOptions {
-  readonly settings: HookToolsOptions['settings'] & HookConnectionsOptions['settings'];
+export interface BaseOptions extends HookToolsOptions, HookConnectionsOptions {
+  readonly settings: HookToolsOptions['settings'] &
+    HookConnectionsOptions['settings'] &
+    HelmSearch['settings'];
   readonly host: DaemonHost;
   readonly cluster: Cluster;
   /** What `startHookTools` returned, where it was called before; default: it is called now. */
@@ -50,35 +47,37 @@ export interface HookBaseOptions extends HookToolsOptions, HookConnectionsOption
   readonly tracing?: Tracing;
 }
 
-export interface BaseOptions extends HookBaseOptions {
-  readonly settings: HookBaseOptions['settings'] & HelmSearch['settings'];
-}
-
 /**
  * Starts the parts below the operator, in the order in which they need each other.
  *
  * @throws OperatorError when a part cannot be started
  */
 export async function startBase(options: BaseOptions): Promise<BaseParts> {
-  const { settings, host, stop } = options;
-  const parts = await startHookBase(options);
-  const { runner, tmpDir } = parts;
+  const { settings, host, lead, cluster, metrics, redactor, stop, running, tracing = NO_TRACING } = options;
+  const tools = await (options.tools ?? startHookTools({ settings, host, lead, stop, running }));
+  const { tmpDir, runner, inProcess, extensions, hookEnv, jq, check } = tools;
+  const { reflectors, http } = connectHooks(
+    { settings, host, cluster, metrics, redactor, stop, running },
+    tools,
+  );
   const pinned: HelmSearch['pinned'] = (helmLog, signal) => fetchHelm(host, helmLog, signal);
   const helmBinary = locateHelm({ settings, host, runner, tmpDir, pinned }, stop);
   // A start that fails before it is needed has another reason.
   helmBinary.catch(() => undefined);
-  return { ...parts, helmBinary };
-}
-
-/**
- * Starts what hooks need: nothing of it needs helm.
- *
- * @throws OperatorError when a part cannot be started
- */
-export async function startHookBase(options: HookBaseOptions): Promise<HookBase> {
-  const { cluster, tracing = NO_TRACING } = options;
-  const tools = await (options.tools ?? startHookTools(options));
-  return { ...tools, ...connectHooks(options, tools), cluster, tracing };
+  return {
+    cluster,
+    tracing,
+    tmpDir,
+    runner,
+    inProcess,
+    extensions,
+    hookEnv,
+    jq,
+    check,
+    reflectors,
+    http,
+    helmBinary,
+  };
 }
 
 /** Fetches the helm taken where the machine has none. */

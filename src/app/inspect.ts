@@ -48,8 +48,13 @@ async function inspectAs<T>(
   const directory = await scratchDirectory(running);
   const own: Settings = { ...settings, tmpDir: directory };
   const metrics = createMetrics(own, { version: host.version });
+  const { cluster, lead } = await connectAlone({
+    connect: () => connectCluster(own, host, metrics),
+    running,
+  });
   const base = await startBase({
-    ...(await connectAlone({ connect: () => connectCluster(own, host, metrics), running })),
+    cluster,
+    lead,
     settings: own,
     host,
     metrics,

@@ -7,11 +7,13 @@ import type { RootLogger } from '@addon-operator/logging/json-logger';
 import type { Redactor } from '@addon-operator/masking/redactor';
 import { createExecution, createExecution, createRunParts, createRunParts } from '../hook-runs/execution-parts.ts';
 import { createHookLoader, createRuntime, type HookPartsDeps } from '../hook-runs/hook-parts.ts';
+import type { HookConnections, HookTools } from '../hook-runs/start-hook-tools.ts';
 import { EventBacklog } from '../hooks/event-backlog.ts';
 import type { Hook } from '../hooks/hook.ts';
 import type { HookRuns } from '../hooks/run-hook.ts';
 import { Journal } from '../journal/journal.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { HookRuntime } from '../model/hook-runtime.ts';
 import { createFlags } from '../model/module-flags.ts';
 import { ModuleRegistry } from '../model/module-registry.ts';
@@ -30,7 +32,7 @@ import type { LoadedHook } from './loaded-hook.ts';
 import type { HookListener, LoneHook } from './lone-hook.ts';
 import { ObjectWriter } from './object-writer.ts';
 
-export interface LoneHookParts extends HookPartsDeps {
+export interface LoneHookParts {
   readonly settings: InstanceSettings &
     ConfigMapSettings &
     HookRunSettings &
@@ -43,20 +45,28 @@ export interface LoneHookParts extends HookPartsDeps {
     readonly patcher: KubeClient;
     readonly discovery: Discovery;
   };
-  readonly tmpDir: string;
+  readonly tools: Pick<HookTools, 'tmpDir' | 'runner' | 'inProcess' | 'hookEnv' | 'jq'>;
+  readonly connections: HookConnections;
+  readonly file: LoneHookFile;
+  readonly metrics: OperatorMetrics;
+  readonly redactor: Redactor;
+  readonly stop: AbortSignal;
+  /** What is started is entered here. */
+  readonly running: AsyncDisposableStack;
+  /** Of the rate limit of the hook; default that of the host. */
+  readonly runClock?: Clock | undefined;
+  /** Writes objects that are not written by the hook; default: as the operator does. */
+  readonly author?: { readonly kube: KubeClient; readonly discovery: Discovery } | undefined;
+}
+
+/** The hook, and what comes between it and the operator. */
+export interface LoneHookFile {
   /** Of its file, absolute; of a file with several hooks `FILE:NAME:INDEX`. */
   readonly path: string;
   readonly place: HookPlace;
   readonly tap: (runs: HookRuns) => HookRuns;
-  readonly redactor: Redactor;
-  /** What is started is entered here. */
-  readonly running: AsyncDisposableStack;
-  /** Of the rate limit of the hook; default that of the host. */
-  readonly runClock?: Clock;
-  /** Writes objects that are not written by the hook; default: as the operator does. */
-  readonly author?: { readonly kube: KubeClient; readonly discovery: Discovery };
   /** The hook and its modules, if they were loaded before. */
-  readonly loaded?: LoadedHook;
+  readonly loaded?: LoadedHook | undefined;
 }
 
 /** No release is read here, so none has to be forgotten. */
@@ -69,22 +79,37 @@ const NO_RELEASES = { forgetReads: (): void => undefined };
  * @throws OperatorError when the hook, its configuration, its module or the ConfigMap cannot be used
  */
 export async function createLoneHook(parts: LoneHookParts): Promise<LoneHook> {
-  const { settings, host, cluster, reflectors, redactor, stop, running } = parts;
+  const { settings, host, cluster, connections, file, metrics, redactor, stop, running } = parts;
   const { clock, log } = host;
+  const { reflectors } = connections;
   const logsEvents = (): boolean => false;
   // What an operator remembers of the ConfigMap is its own.
   const isReadOnly = true;
   const kube = cluster.main;
   const configMap = createConfigMap({ settings, host, kube, reflectors, logsEvents, isReadOnly });
   await configMap.load(stop);
-  const found = parts.loaded?.found ?? (await findOwnModules(parts));
-  const { registry, takeValues, ...owned } = await readOwner(parts, found, configMap);
+  const found = file.loaded?.found ?? (await findOwnModules(settings, file.place));
+  const owner = await readOwner(parts, found, configMap);
+  const { registry, values, dynamicFlags, followSecrets, takeValues } = owner;
   const hookMetrics = new HookMetrics({ log, redact: (text) => text, onSeriesDropped: () => undefined });
+  const { hookRuns, objectPatcher } = createHookRuns(parts);
   const execution = createExecution(
-    { ...parts, ...owned, configMap, hookMetrics, helm: NO_RELEASES, ...createRunParts(parts) },
+    {
+      settings,
+      host,
+      metrics,
+      hookMetrics,
+      configMap,
+      values,
+      dynamicFlags,
+      followSecrets,
+      helm: NO_RELEASES,
+      hookRuns,
+      objectPatcher,
+    },
     { registry, journal: new Journal({ clock }) },
   );
-  const hook = parts.loaded?.hook ?? (await loadLoneHook(parts, found));
+  const hook = file.loaded?.hook ?? (await loadLoneHook(parts, found));
   const listeners = new Set<HookListener>();
   const runtime = createListenedRuntime(parts, hook, listeners);
   running.defer(() => runtime.stop());
@@ -93,7 +118,6 @@ export async function createLoneHook(parts: LoneHookParts): Promise<LoneHook> {
     await takeValues();
   };
   const objects = createObjectWriter(parts);
-  const { values } = owned;
   const loaded = { hook, found };
   return {
     runtime,
@@ -109,27 +133,68 @@ export async function createLoneHook(parts: LoneHookParts): Promise<LoneHook> {
   };
 }
 
-function createObjectWriter(parts: LoneHookParts): ObjectWriter {
-  const { host, cluster } = parts;
-  const { kube, discovery } = parts.author ?? { kube: cluster.main, discovery: cluster.discovery };
+function createHookRuns({
+  settings,
+  host,
+  cluster,
+  tools,
+  connections,
+  file,
+  metrics,
+  running,
+}: LoneHookParts): ReturnType<typeof createRunParts> {
+  const { tmpDir, runner, inProcess, hookEnv, jq } = tools;
+  const { http } = connections;
+  const { tap } = file;
+  return createRunParts({
+    settings,
+    host,
+    cluster,
+    tmpDir,
+    runner,
+    inProcess,
+    hookEnv,
+    jq,
+    http,
+    tap,
+    metrics,
+    running,
+  });
+}
+
+/** What the hook is loaded with, and watched from then on. */
+function hookDeps({ host, cluster, tools, connections, metrics, stop }: LoneHookParts): HookPartsDeps {
+  const { runner, inProcess, hookEnv, jq } = tools;
+  const { reflectors, http } = connections;
+  return { host, cluster, runner, inProcess, hookEnv, jq, reflectors, http, metrics, stop };
+}
+
+function createObjectWriter({ host, cluster, tools, author }: LoneHookParts): ObjectWriter {
+  const { kube, discovery } = author ?? { kube: cluster.main, discovery: cluster.discovery };
   const patcher = new ObjectPatcher({
     kube,
     find: (apiVersion, kind, signal) => discovery.find(apiVersion, kind, signal),
-    ...parts,
-    ...host,
+    jq: tools.jq,
+    clock: host.clock,
+    random: host.random,
+    log: host.log,
   });
   return new ObjectWriter({ patcher, discovery, clock: host.clock });
 }
 
 async function loadLoneHook(parts: LoneHookParts, { modules }: FoundModules): Promise<Hook> {
-  const { path, place, stop } = parts;
+  const { file: wanted, stop } = parts;
+  const { path, place } = wanted;
   const address = splitAddress(path);
   const module = place.type === 'module' ? modules.find(({ name }) => name === place.module) : undefined;
   const file = await findHookFile(address.file, place, module?.manifest.batchHooks ?? []);
-  return chooseHook(await createHookLoader(parts, stop).loadFile(file, ownerOf(place), stop), address);
+  return chooseHook(
+    await createHookLoader(hookDeps(parts), stop).loadFile(file, ownerOf(place), stop),
+    address,
+  );
 }
 
-async function findOwnModules({ settings, place }: LoneHookParts): Promise<FoundModules> {
+async function findOwnModules(settings: LoneHookParts['settings'], place: HookPlace): Promise<FoundModules> {
   return await findModules({
     dirs: place.type === 'module' ? [place.modulesDir] : [],
     defaultOrder: settings.unnumberedModulesOrder,
@@ -143,8 +208,10 @@ async function findOwnModules({ settings, place }: LoneHookParts): Promise<Found
 
 /** The values that the hook sees, and the modules it knows of: all that flags do not disable, and its own. */
 async function readOwner(parts: LoneHookParts, found: FoundModules, configMap: ConfigMapStore) {
-  const { settings, place } = parts;
-  const secrets = createSecrets(parts);
+  const { settings, host, connections, file, redactor, stop, running } = parts;
+  const { place } = file;
+  const { reflectors } = connections;
+  const secrets = createSecrets({ settings, host, reflectors, redactor, stop, running });
   const values = new ValuesStore(found.staticValues, secrets.values);
   const { dynamicFlags, isFlaggedOff } = createFlags({ settings, configMap, files: { found } });
   const isEnabled = (module: (typeof found.modules)[number]['name']): boolean =>
@@ -172,7 +239,7 @@ function createListenedRuntime(
     onDrop: () => undefined,
   });
   const { host, runClock = host.clock } = parts;
-  return createRuntime({ ...parts, host: { ...host, clock: runClock }, backlog }, hook, {
+  return createRuntime({ ...hookDeps(parts), host: { ...host, clock: runClock }, backlog }, hook, {
     onKubernetesEvent: (_runtime, binding, event) => {
       for (const listener of listeners) listener(binding, event);
     },

@@ -7,13 +7,14 @@ import type { DaemonHost } from '../app/host.ts';
 import {
   connectHooks,
   type HookConnectionsOptions,
+  type HookTools,
   type HookToolsOptions,
   startHookTools,
 } from '../hook-runs/start-hook-tools.ts';
 import { ALONE } from '../leader/take-lead.ts';
 import type { MetricsSettings } from '../settings/server-settings.ts';
 import { createMetrics } from '../views/daemon-metrics.ts';
-import { createLoneHook, type LoneHookParts } from './create-lone-hook.ts';
+import { createLoneHook, type LoneHookFile, type LoneHookParts } from './create-lone-hook.ts';
 import type { LoneHook } from './lone-hook.ts';
 
 /** Puts hooks into operation one after another, each on a cluster of its own. */
@@ -22,14 +23,13 @@ export interface HookLab {
    * @throws OperatorError when the hook, its configuration, its module or the ConfigMap cannot be used
    */
   open(options: LabHookOptions): Promise<LoneHook>;
-  readonly jq: LoneHookParts['jq'];
+  readonly jq: HookTools['jq'];
   readonly metrics: LoneHookParts['metrics'];
   /** Variables of executables. */
-  readonly hookEnv: LoneHookParts['hookEnv'];
+  readonly hookEnv: HookTools['hookEnv'];
 }
 
-export interface LabHookOptions
-  extends Pick<LoneHookParts, 'path' | 'place' | 'tap' | 'running' | 'stop' | 'loaded'> {
+export interface LabHookOptions extends LoneHookFile, Pick<LoneHookParts, 'running' | 'stop'> {
   readonly settings: LoneHookParts['settings'] & HookConnectionsOptions['settings'];
   readonly host: Pick<DaemonHost, 'log'>;
   readonly clients: LabClients;
@@ -76,24 +76,30 @@ export async function withHookLab<T>(
     jq: tools.jq,
     hookEnv: tools.hookEnv,
     metrics,
-    open: async ({ settings: own, host: { log }, clients, clocks, env, ...options }) => {
-      const hookHost = { ...host, log };
+    open: async (options) => {
+      const { clients, clocks, running: opened, stop: ended } = options;
+      const { log } = options.host;
+      const { path, place, tap, loaded } = options;
       const { main, patcher, author } = clients;
       const discovery = clients.discovery ?? new Discovery({ kube: main, clock: host.clock, log });
-      const cluster = { main, patcher, discovery };
-      const hookSettings = { ...own, tmpDir: directory };
-      const common = { settings: hookSettings, host: hookHost, metrics, redactor: new Redactor(), cluster };
+      const common = {
+        settings: { ...options.settings, tmpDir: directory },
+        host: { ...host, log },
+        cluster: { main, patcher, discovery },
+        metrics,
+        redactor: new Redactor(),
+        running: opened,
+        stop: ended,
+      };
+      const { tmpDir, runner, inProcess, jq } = tools;
+      const hookEnv = { ...tools.hookEnv, ...options.env };
       return await createLoneHook({
-        ...tools,
         ...common,
-        ...options,
-        ...(author === undefined ? {} : { author }),
-        ...(clocks === undefined ? {} : { runClock: clocks.run }),
-        ...connectHooks(
-          { ...common, ...options, ...(clocks === undefined ? {} : { watchClock: clocks.watch }) },
-          tools,
-        ),
-        hookEnv: { ...tools.hookEnv, ...env },
+        tools: { tmpDir, runner, inProcess, jq, hookEnv },
+        connections: connectHooks({ ...common, watchClock: clocks?.watch }, tools),
+        file: { path, place, tap, loaded },
+        runClock: clocks?.run,
+        author,
       });
     },
   });

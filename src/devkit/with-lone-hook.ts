@@ -4,7 +4,12 @@ import { withRedactedLog } from '@addon-operator/logging/redacted-log';
 import { redactedError } from '@addon-operator/masking/redactor';
 import { type Cluster, type ClusterSettings, connectCluster } from '../app/connect-cluster.ts';
 import type { DaemonHost } from '../app/host.ts';
-import { type HookBaseOptions, startHookBase } from '../app/infrastructure.ts';
+import {
+  connectHooks,
+  type HookConnectionsOptions,
+  type HookToolsOptions,
+  startHookTools,
+} from '../hook-runs/start-hook-tools.ts';
 import type { HookRuns } from '../hooks/run-hook.ts';
 import { connectAlone } from '../leader/take-lead.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
@@ -15,7 +20,8 @@ import type { HookPlace } from './hook-place.ts';
 import type { LoneHook } from './lone-hook.ts';
 
 type LoneHookSettings = LoneHookParts['settings'] &
-  HookBaseOptions['settings'] &
+  HookToolsOptions['settings'] &
+  HookConnectionsOptions['settings'] &
   ClusterSettings &
   MetricsSettings;
 
@@ -39,7 +45,7 @@ export interface LoneHookOptions {
  * @throws OperatorError when the hook, its configuration, its module or the ConfigMap cannot be used; and what `use` throws
  */
 export async function withLoneHook<T>(
-  { host: given, settings: wanted, through = (kube) => kube, ...options }: LoneHookOptions,
+  { host: given, settings: wanted, through = (kube) => kube, path, place, tap }: LoneHookOptions,
   use: (hook: LoneHook) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
@@ -50,9 +56,12 @@ export async function withLoneHook<T>(
   const metrics = createMetrics(settings, { version: host.version });
   const common = { settings, host, metrics, redactor, stop: signal, running };
   try {
-    const connected = await connectAlone({ connect: () => connectThrough(common, through), running });
-    const base = await startHookBase({ ...common, ...connected });
-    return await use(await createLoneHook({ ...common, ...options, ...base }));
+    const connect = (): Promise<Cluster> => connectThrough(common, through);
+    const { cluster, lead } = await connectAlone({ connect, running });
+    const tools = await startHookTools({ settings, host, lead, stop: signal, running });
+    const connections = connectHooks({ ...common, cluster }, tools);
+    const file = { path, place, tap };
+    return await use(await createLoneHook({ ...common, cluster, tools, connections, file }));
   } catch (error) {
     throw redactedError(error, redactor);
   }

@@ -94,7 +94,7 @@ export interface HookConnectionsOptions extends Pick<HookToolsOptions, 'host' | 
   /** Learns the content of Secrets, and takes it out of logs. */
   readonly redactor: Redactor;
   /** Of watches that are interrupted; default that of the host. */
-  readonly watchClock?: Clock;
+  readonly watchClock?: Clock | undefined;
 }
 
 /**
@@ -149,7 +149,7 @@ export function connectHooks(
   options: HookConnectionsOptions,
   { check }: Pick<HookTools, 'check'>,
 ): HookConnections {
-  const { settings, host } = options;
+  const { settings, host, redactor, stop, running } = options;
   const reflectors = createReflectors(options);
   const apiServer = host.env['KUBERNETES_SERVICE_HOST'];
   const hosts = new AllowedHosts({
@@ -158,7 +158,18 @@ export function connectHooks(
   });
   const { namespace } = settings;
   const { timeoutMs } = hookLimits(settings);
-  return { reflectors, http: startHttpHooks({ ...options, namespace, timeoutMs, reflectors, hosts, check }) };
+  const http = startHttpHooks({
+    host,
+    namespace,
+    timeoutMs,
+    reflectors,
+    redactor,
+    hosts,
+    check,
+    stop,
+    running,
+  });
+  return { reflectors, http };
 }
 
 /** The launcher, which is a process of its own, and jq, which is looked for while the launcher starts. */

@@ -25,12 +25,15 @@ export interface HttpHooksStart
 
 /** HTTP hooks with their Secrets, which are watched from the first run that needs them. */
 export function startHttpHooks(options: HttpHooksStart): HttpHooks {
-  const { host, reflectors, redactor, stop, running, ...settings } = options;
+  const { host, namespace, timeoutMs, hosts, check, reflectors, redactor, stop, running } = options;
   const { clock, random, version } = host;
   const end = new AbortController();
   running.defer(() => end.abort());
   return new HttpHooks({
-    ...settings,
+    namespace,
+    timeoutMs,
+    hosts,
+    check,
     clock,
     version,
     secrets: new SecretWatcher({
