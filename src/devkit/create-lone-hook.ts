@@ -5,7 +5,7 @@ import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { ObjectPatcher } from '@addon-operator/kube-client/object-patch/object-patcher';
 import type { RootLogger } from '@addon-operator/logging/json-logger';
 import type { Redactor } from '@addon-operator/masking/redactor';
-import { createExecution, createExecution, createRunParts, createRunParts } from '../hook-runs/execution-parts.ts';
+import { createExecution, createRunParts } from '../hook-runs/execution-parts.ts';
 import { createHookLoader, createRuntime, type HookPartsDeps } from '../hook-runs/hook-parts.ts';
 import type { HookConnections, HookTools } from '../hook-runs/start-hook-tools.ts';
 import { EventBacklog } from '../hooks/event-backlog.ts';

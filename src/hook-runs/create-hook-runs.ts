@@ -14,7 +14,8 @@ import type { Configuration, HookBindings, Telemetry } from '../model/services.t
 import type { ModuleHooksOptions } from '../modules/module-hooks.ts';
 import type { Queueing } from '../queues/create-queues.ts';
 import type { Recorder } from '../recordings/recorder.ts';
-import type { Settings } from '../settings.ts';
+import type { DebugSettings } from '../settings/debug-settings.ts';
+import type { HookRunSettings } from '../settings/hook-settings.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import { createExecution, createRunParts, type ExecutionOptions, scriptParts } from './execution-parts.ts';
@@ -45,10 +46,8 @@ interface HookRunsBase extends HookTools, HookConnections {
 }
 
 export interface HookRunsParts {
-  readonly settings: Pick<
-    Settings,
-    'keptHookFailures' | 'hookTimeoutMs' | 'hookOutputLimitBytes' | 'keepsTmpFiles'
-  >;
+  readonly settings: Pick<HookRunSettings, 'keptHookFailures' | 'hookTimeoutMs' | 'hookOutputLimitBytes'> &
+    Pick<DebugSettings, 'keepsTmpFiles'>;
   readonly host: HookRunsHost;
   readonly base: HookRunsBase;
   readonly metrics: OperatorMetrics;

@@ -4,7 +4,8 @@ import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sin
 import type { Redactor } from '@addon-operator/masking/redactor';
 import type { Extender, ModuleFlags } from '../modules/enablement.ts';
 import type { FoundModules } from '../modules/find-modules.ts';
-import type { Settings } from '../settings.ts';
+import type { ConfigMapSettings, InstanceSettings } from '../settings/config-map-settings.ts';
+import type { ModuleSettings } from '../settings/module-settings.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { takeConfig } from '../values/operator-config-map.ts';
@@ -16,7 +17,9 @@ import { createFlags } from './module-flags.ts';
 import type { Configuration } from './services.ts';
 
 export interface ConfigurationParts {
-  readonly settings: Pick<Settings, 'namespace' | 'secretReferences' | 'appliedModuleExtenders'>;
+  readonly settings: Pick<InstanceSettings, 'namespace'> &
+    Pick<ConfigMapSettings, 'secretReferences'> &
+    Pick<ModuleSettings, 'appliedModuleExtenders'>;
   readonly host: { readonly clock: Clock; readonly random: () => number; readonly log: Logger };
   readonly reflectors: SharedReflectors;
   readonly redactor: Redactor;

@@ -110,7 +110,8 @@ test('a module that is wanted back says that its holder ends its runs first', as
   await handOvers.reclaim('web', stop.signal);
   handOvers.observe(cluster.data);
   expect(handOvers.pauseOf('web')).toMatchObject({
-    reason: 'being taken back from addon-operator dev of alice@laptop, which first ends its running hooks and helm',
+    reason:
+      'being taken back from addon-operator dev of alice@laptop, which first ends its running hooks and helm',
     handedOverTo: 'alice@laptop',
     isTakenBack: true,
   });

@@ -1,5 +1,5 @@
 import type { Module } from '../modules/module.ts';
-import type { Settings } from '../settings.ts';
+import type { InstanceSettings } from '../settings/config-map-settings.ts';
 import { editCommand } from '../values/operator-config-map.ts';
 import { ConvergeState } from './converge-state.ts';
 import { GlobalHooks } from './global-hooks.ts';
@@ -23,7 +23,7 @@ export interface Model {
 }
 
 export interface ModelParts {
-  readonly settings: Parameters<typeof operatorPolicy>[0] & Pick<Settings, 'namespace' | 'configMapName'>;
+  readonly settings: Parameters<typeof operatorPolicy>[0] & InstanceSettings;
   /** All modules that were found, in run order. */
   readonly modules: readonly Module[];
   /** Whether flags disable a module. */

@@ -7,12 +7,13 @@ import type { ModuleSources } from '../model/services.ts';
 import type { Extender, ModuleFlags } from '../modules/enablement.ts';
 import type { Module } from '../modules/module.ts';
 import { createModuleHooks, type ModuleHooksOptions } from '../modules/module-hooks.ts';
-import type { Settings } from '../settings.ts';
+import type { DirectorySettings } from '../settings/directory-settings.ts';
+import type { ModuleSettings } from '../settings/module-settings.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import type { ModuleFiles } from './module-files.ts';
 
 export interface ModuleSourcesParts {
-  readonly settings: Pick<Settings, 'moduleFailurePolicy' | 'globalHooksDir'>;
+  readonly settings: Pick<ModuleSettings, 'moduleFailurePolicy'> & Pick<DirectorySettings, 'globalHooksDir'>;
   readonly loader: HookLoader;
   /** What enabled scripts are run with. */
   readonly scripts: Pick<ModuleHooksOptions, 'scripts' | 'sections'>;

@@ -90,7 +90,10 @@ const KNOWN: Readonly<Record<string, (fields: LogFields) => ProgressEvent>> = {
     type: 'files-changed',
     path: text(fields, 'path'),
   }),
-  'the files are loaded now, the start continues': () => ({ type: 'phase', text: 'the files are loaded now' }),
+  'the files are loaded now, the start continues': () => ({
+    type: 'phase',
+    text: 'the files are loaded now',
+  }),
   'saved files are used': (fields) => ({
     type: 'files-used',
     files: stringsOf(fields['files']),
