@@ -1,31 +1,17 @@
 import { type Clock, roundedMs } from '@addon-operator/base/clock';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import { type Span, traced, traceparentOf } from '@addon-operator/base/trace';
+import { type Span, traceparentOf } from '@addon-operator/base/trace';
 import { finishInSlices } from '@addon-operator/concurrency/steps';
-import type { JsonObject } from '@addon-operator/json';
-import type { PatchOperation as ObjectOperation } from '@addon-operator/kube-client/object-patch/patch-operation';
-import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
-import { laneName } from '@addon-operator/task-queue/lane-name';
+import type { HookOutputTexts } from '@addon-operator/sdk/host';
 import type { BindingType } from '../hook-config/hook-config.ts';
-import {
-  bindingNameOf,
-  buildBindingContexts,
-  buildBindingContextsV0,
-  type RunReason,
-} from '../hooks/binding-context.ts';
-import { type ContextLimits, type NumberedContext, writeContexts } from '../hooks/context-document.ts';
+import { bindingNameOf } from '../hooks/binding-context.ts';
 import { type Hook, title, valuesOwnerOf } from '../hooks/hook.ts';
-import { roomForContexts } from '../hooks/http/http-hooks.ts';
 import { outputSteps, type ParsedOutputs } from '../hooks/parse-outputs.ts';
-import { queueOf } from '../hooks/queue-keys.ts';
 import { isFinal, isNotYet } from '../hooks/retry-errors.ts';
 import type { HookExit, HookRunResult, HookRuns } from '../hooks/run-hook.ts';
-import type { AdmissionResponse, ConversionResponse } from '../hooks/webhook-responses.ts';
 import type { HookFacts } from '../journal/run.ts';
-import type { HookLabels, HookMetrics } from '../metrics/hook-metrics.ts';
 import type { HookRunLabels, OperatorMetrics } from '../metrics/operator-metrics.ts';
-import type { DynamicFlags } from '../model/dynamic-flags.ts';
 import {
   isProbe,
   MODULES,
@@ -35,32 +21,26 @@ import {
 } from '../model/probe-readiness.ts';
 import { RunningHooks } from '../model/running-hooks.ts';
 import type { HookRun } from '../model/tasks.ts';
-import type { ConfigMapStore } from '../values/config-map-store.ts';
-import type { ModuleName } from '../values/module-key.ts';
-import type { ValuesStore } from '../values/values-store.ts';
-import { visibleToGlobalHook, visibleToModule } from '../values/visible-values.ts';
-import { CanonicalTexts } from './canonical-texts.ts';
+import {
+  type ApplyParts,
+  applyOutputs,
+  type HookEffects,
+  NO_EFFECTS,
+  type Written,
+} from './apply-outputs.ts';
+import { type HookInputsOptions, HookInputWriter, isBesideQueue } from './hook-inputs.ts';
+import { hookLabels } from './hook-labels.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
 import { isDroppedOnPurpose, RetryBudgets } from './retry-budgets.ts';
 
-export interface HookExecutionOptions {
+export interface HookExecutionOptions extends ApplyParts, HookInputsOptions {
   readonly clock: Clock;
   readonly hookRunner: HookRuns;
-  readonly values: ValuesStore;
-  readonly configMap: Pick<ConfigMapStore, 'save'>;
-  readonly dynamicFlags: DynamicFlags;
-  readonly objectPatcher: {
-    apply(operations: readonly ObjectOperation[], signal: AbortSignal, span: Span): Promise<void>;
+  readonly objectPatcher: ApplyParts['objectPatcher'] & {
     /** Whether the API server serves a kind. */
     serves(apiVersion: string, kind: string, signal: AbortSignal): Promise<boolean>;
   };
-  readonly hookMetrics: HookMetrics;
   readonly metrics: OperatorMetrics;
-  readonly enabledModules: () => readonly ModuleName[];
-  /** Follows the Secrets that values refer to now. */
-  readonly followSecrets: () => Promise<void>;
-  /** What is over goes into the next run. */
-  readonly maxContextBytes: number;
   readonly observe: ObserveHookRun;
 }
 
@@ -95,30 +75,6 @@ export interface HookRunEnd {
 
 const NO_PATCHES = { values: 0, objects: 0 };
 
-/** What one hook run changed for the rest of the daemon. */
-export interface HookEffects {
-  /** The merged values of the hook's owner are different now. */
-  readonly areValuesChanged: boolean;
-  /** A global hook changed what it says about enabled modules. */
-  readonly areFlagsChanged: boolean;
-  /** What the hook returned for an admission request; undefined where it returned nothing. */
-  readonly admission: AdmissionResponse | undefined;
-  /** What the hook returned for a conversion; undefined where it returned nothing. */
-  readonly conversion: ConversionResponse | undefined;
-}
-
-const BESIDE_QUEUES: ReadonlySet<RunReason['type']> = new Set(['admission', 'conversion', 'deploy']);
-
-/** Sections and their direct members: they are composed again for each run. */
-const VALUES_LEVELS = 2;
-
-const NO_EFFECTS: HookEffects = {
-  areValuesChanged: false,
-  areFlagsChanged: false,
-  admission: undefined,
-  conversion: undefined,
-};
-
 /**
  * Runs hooks and applies what they wrote, whether a task, an admission request or a conversion needs it. The order is the
  * same for all: write contexts and values, run the hook (executable, thread or HTTP), check all its outputs, and only then
@@ -128,11 +84,12 @@ export class HookExecution {
   readonly running: RunningHooks;
   readonly #options: HookExecutionOptions;
   readonly #idempotencyKeys = new IdempotencyKeys();
-  readonly #texts = new CanonicalTexts();
+  readonly #inputs: HookInputWriter;
   readonly #budgets: RetryBudgets;
 
   constructor(options: HookExecutionOptions) {
     this.#options = options;
+    this.#inputs = new HookInputWriter(options);
     this.running = new RunningHooks(options.clock);
     this.#budgets = new RetryBudgets(options.clock);
   }
@@ -178,9 +135,7 @@ export class HookExecution {
     let readiness: Readiness | undefined;
     let onRefused: HookRunResult['onRefused'];
     try {
-      const contexts = this.#bindingContexts(run, log);
-      const values = this.#values(run);
-      const { document, covered } = await writeContexts(contexts, this.#limitsOf(hook, values));
+      const { document, covered, ...values } = await this.#inputs.write(run, hook, log);
       const idempotencyKey = this.#idempotencyKeys.of(task, work);
       const onStart = (pid: number): void => shown.setPid(pid);
       const onExit = (ended: HookExit): void => void (exit = ended);
@@ -261,102 +216,10 @@ export class HookExecution {
     return error;
   }
 
-  #limitsOf(hook: Hook, values: Pick<HookRunTexts, 'values' | 'configValues'>): ContextLimits {
-    const room = hook.transport === 'http' ? roomForContexts(values) : Number.POSITIVE_INFINITY;
-    // Hooks of the old format are given one context a run.
-    const maxContexts = hook.config.version === 'v0' ? 1 : Number.MAX_SAFE_INTEGER;
-    return { maxBytes: Math.min(this.#options.maxContextBytes, room), maxContexts };
-  }
-
-  #values(run: HookRun): Pick<HookRunTexts, 'values' | 'configValues'> {
-    const visible = this.#visibleValues(run);
-    const owner = valuesOwnerOf(run.hook.hook);
-    return {
-      values: this.#texts.of(`values ${owner}`, visible.values, VALUES_LEVELS),
-      configValues: this.#texts.of(`config values ${owner}`, visible.configValues, VALUES_LEVELS),
-    };
-  }
-
-  #bindingContexts({ hook: runtime, reasons }: HookRun, log: Logger): Iterable<NumberedContext> {
-    const { version, kubernetes } = runtime.hook.config;
-    if (version === 'v0') return buildBindingContextsV0(reasons);
-    // What comes beside the queues of the hook must not drop events that are held back.
-    const isBeside = isBesideQueue({ reasons });
-    return buildBindingContexts(reasons, kubernetes, (index) => {
-      if (!runtime.isMonitored(index)) {
-        const binding = kubernetes[index]?.name ?? '';
-        this.#options.metrics.missingMonitor(binding);
-        log.warn({ snapshot: binding }, 'snapshot of a binding that is not watched yet is empty');
-      }
-      return isBeside ? runtime.peek(index) : runtime.snapshot(index);
-    });
-  }
-
-  #visibleValues(run: HookRun) {
-    const { values, enabledModules } = this.#options;
-    const { owner } = run.hook.hook;
-    // A module must be able to go when its Secrets are gone already.
-    const isForDeletion = run.binding === 'beforeDeleteHelm' || run.binding === 'afterDeleteHelm';
-    return owner.type === 'global'
-      ? visibleToGlobalHook(values)
-      : visibleToModule(values, owner.module, enabledModules(), isForDeletion ? 'optional' : 'required');
-  }
-
   async #checkAndApply(run: HookRun, parsed: Written, span: Span, signal: AbortSignal): Promise<HookEffects> {
     if (isOfDeploy(run)) refuseValues(parsed, run.binding);
     this.#options.values.checkPatches(valuesOwnerOf(run.hook.hook), parsed.patches);
-    return await this.#apply(run, parsed, span, signal);
-  }
-
-  async #apply(run: HookRun, parsed: Written, span: Span, signal: AbortSignal): Promise<HookEffects> {
-    const { hook } = run.hook;
-    const { objectPatcher, hookMetrics, dynamicFlags } = this.#options;
-    hookMetrics.apply(metricLabels(hook), parsed.metrics);
-    const { objectOperations, bytes } = parsed;
-    if (objectOperations.length > 0)
-      await traced(
-        span,
-        'patch objects',
-        { 'addon_operator.operations': objectOperations.length, 'addon_operator.bytes': bytes.objects },
-        (own) => objectPatcher.apply(objectOperations, signal, own),
-      );
-    if (run.hook.isStopped) return NO_EFFECTS;
-    const { config, values: patches } = parsed.patches;
-    const { admission, conversion } = parsed;
-    if (config.length + patches.length === 0)
-      return {
-        ...NO_EFFECTS,
-        areFlagsChanged: dynamicFlags.apply(parsed.flags, hook.name),
-        admission,
-        conversion,
-      };
-    const attributes = {
-      'addon_operator.operations': config.length + patches.length,
-      'addon_operator.bytes': bytes.values,
-    };
-    return await traced(span, 'patch values', attributes, () => this.#applyValues(run, parsed, signal));
-  }
-
-  async #applyValues(run: HookRun, parsed: ParsedOutputs, signal: AbortSignal): Promise<HookEffects> {
-    const { hook } = run.hook;
-    const { values, configMap, dynamicFlags } = this.#options;
-    const owner = valuesOwnerOf(hook);
-    const { admission, conversion } = parsed;
-    const { config, values: patches } = parsed.patches;
-    const before = values.checksum(owner);
-    if (config.length > 0) {
-      const check = (section: JsonObject): void => values.checkConfigSection(owner, section);
-      values.setConfigSection(owner, await configMap.save(owner, config, check, signal));
-      await this.#options.followSecrets();
-      if (run.hook.isStopped) return NO_EFFECTS;
-    }
-    values.applyPatch(owner, patches, hook.name);
-    return {
-      areValuesChanged: values.checksum(owner) !== before,
-      areFlagsChanged: dynamicFlags.apply(parsed.flags, hook.name),
-      admission,
-      conversion,
-    };
+    return await applyOutputs(this.#options, run, parsed, span, signal);
   }
 }
 
@@ -375,17 +238,8 @@ function bindingsOf({ reasons }: HookRun): ReadonlySet<string> {
   return new Set(reasons.map(bindingNameOf));
 }
 
-function isBesideQueue({ reasons }: Pick<HookRun, 'reasons'>): boolean {
-  return reasons.some(({ type }) => BESIDE_QUEUES.has(type));
-}
-
 function traceOf({ context }: Span): { readonly traceparent?: string } {
   return context === undefined ? {} : { traceparent: traceparentOf(context) };
-}
-
-/** What a hook wrote, and the sizes of its patches if it is traced. */
-interface Written extends ParsedOutputs {
-  readonly bytes: { readonly objects?: number; readonly values?: number };
 }
 
 function bytesOf({ context }: Span, outputs: HookOutputTexts): Written['bytes'] {
@@ -429,19 +283,4 @@ async function inNameOf<T>(hook: Hook, signal: AbortSignal, act: () => Promise<T
     if (signal.aborted || !(cause instanceof OperatorError)) throw cause;
     throw new OperatorError(cause.code, `${title(hook)}: ${cause.message}`, { cause });
   }
-}
-
-function metricLabels({ owner, name }: Hook): HookLabels {
-  return owner.type === 'global' ? { hook: name } : { module: owner.module, hook: name };
-}
-
-/** Labels of the metrics about runs of one hook. A key of a queue is not among them: their number has no limit. */
-export function hookLabels(run: HookRun, queue: string): HookRunLabels {
-  const { binding, activation } = run;
-  return { ...metricLabels(run.hook.hook), binding, queue: queueLabel(run, queue), activation };
-}
-
-function queueLabel({ reasons: [reason] }: HookRun, queue: string): string {
-  const own = queueOf(reason);
-  return own?.lane !== undefined && queue === laneName(own.queue, own.lane.key) ? own.queue : queue;
 }

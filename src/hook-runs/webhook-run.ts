@@ -9,7 +9,9 @@ import { causedBy } from '../model/task-origin.ts';
 import { type HookTask, hookTask } from '../model/tasks.ts';
 import type { TaskRouter } from '../queues/task-router.ts';
 import type { EventFacts, TaskTraces } from '../queues/task-traces.ts';
-import { type HookEffects, type HookExecution, hookLabels } from './hook-execution.ts';
+import type { HookEffects } from './apply-outputs.ts';
+import type { HookExecution } from './hook-execution.ts';
+import { hookLabels } from './hook-labels.ts';
 import { taskLogger } from './hook-run.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
 

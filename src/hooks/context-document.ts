@@ -19,7 +19,7 @@ export interface ContextLimits {
 /** The binding contexts of one run as JSON: a string where it is short, else its bytes, made while they are read. */
 export type ContextDocument = string | AsyncIterable<Buffer>;
 
-interface WrittenContexts {
+export interface WrittenContexts {
   readonly document: ContextDocument;
   /** How many reasons are covered; final when the document was read to its end. */
   readonly covered: () => number;

@@ -1,0 +1,95 @@
+import type { Logger } from '@addon-operator/base/log';
+import type { HookRunTexts } from '@addon-operator/sdk/host';
+import { buildBindingContexts, buildBindingContextsV0, type RunReason } from '../hooks/binding-context.ts';
+import {
+  type ContextLimits,
+  type NumberedContext,
+  type WrittenContexts,
+  writeContexts,
+} from '../hooks/context-document.ts';
+import { type Hook, valuesOwnerOf } from '../hooks/hook.ts';
+import { roomForContexts } from '../hooks/http/http-hooks.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
+import type { HookRun } from '../model/tasks.ts';
+import type { ModuleName } from '../values/module-key.ts';
+import type { ValuesStore } from '../values/values-store.ts';
+import { visibleToGlobalHook, visibleToModule } from '../values/visible-values.ts';
+import { CanonicalTexts } from './canonical-texts.ts';
+
+const BESIDE_QUEUES: ReadonlySet<RunReason['type']> = new Set(['admission', 'conversion', 'deploy']);
+
+/** Sections and their direct members: they are composed again for each run. */
+const VALUES_LEVELS = 2;
+
+export interface HookInputsOptions {
+  readonly values: ValuesStore;
+  readonly metrics: Pick<OperatorMetrics, 'missingMonitor'>;
+  readonly enabledModules: () => readonly ModuleName[];
+  /** Contexts beyond this size go into the next run. */
+  readonly maxContextBytes: number;
+}
+
+/** What a hook reads: its values and binding contexts. */
+interface HookInputs extends WrittenContexts, Pick<HookRunTexts, 'values' | 'configValues'> {}
+
+/** Writes what hooks read. Values that have not changed since the last run are not serialized again. */
+export class HookInputWriter {
+  readonly #options: HookInputsOptions;
+  readonly #texts = new CanonicalTexts();
+
+  constructor(options: HookInputsOptions) {
+    this.#options = options;
+  }
+
+  async write(run: HookRun, hook: Hook, log: Logger): Promise<HookInputs> {
+    const contexts = this.#bindingContexts(run, log);
+    const values = this.#values(run);
+    return { ...values, ...(await writeContexts(contexts, this.#limitsOf(hook, values))) };
+  }
+
+  #limitsOf(hook: Hook, values: Pick<HookRunTexts, 'values' | 'configValues'>): ContextLimits {
+    const room = hook.transport === 'http' ? roomForContexts(values) : Number.POSITIVE_INFINITY;
+    // Hooks of the old format are given one context a run.
+    const maxContexts = hook.config.version === 'v0' ? 1 : Number.MAX_SAFE_INTEGER;
+    return { maxBytes: Math.min(this.#options.maxContextBytes, room), maxContexts };
+  }
+
+  #values(run: HookRun): Pick<HookRunTexts, 'values' | 'configValues'> {
+    const visible = this.#visibleValues(run);
+    const owner = valuesOwnerOf(run.hook.hook);
+    return {
+      values: this.#texts.of(`values ${owner}`, visible.values, VALUES_LEVELS),
+      configValues: this.#texts.of(`config values ${owner}`, visible.configValues, VALUES_LEVELS),
+    };
+  }
+
+  #bindingContexts({ hook: runtime, reasons }: HookRun, log: Logger): Iterable<NumberedContext> {
+    const { version, kubernetes } = runtime.hook.config;
+    if (version === 'v0') return buildBindingContextsV0(reasons);
+    // What comes beside the queues of the hook must not drop events that are held back.
+    const isBeside = isBesideQueue({ reasons });
+    return buildBindingContexts(reasons, kubernetes, (index) => {
+      if (!runtime.isMonitored(index)) {
+        const binding = kubernetes[index]?.name ?? '';
+        this.#options.metrics.missingMonitor(binding);
+        log.warn({ snapshot: binding }, 'snapshot of a binding that is not watched yet is empty');
+      }
+      return isBeside ? runtime.peek(index) : runtime.snapshot(index);
+    });
+  }
+
+  #visibleValues(run: HookRun) {
+    const { values, enabledModules } = this.#options;
+    const { owner } = run.hook.hook;
+    // A module must be able to go when its Secrets are gone already.
+    const isForDeletion = run.binding === 'beforeDeleteHelm' || run.binding === 'afterDeleteHelm';
+    return owner.type === 'global'
+      ? visibleToGlobalHook(values)
+      : visibleToModule(values, owner.module, enabledModules(), isForDeletion ? 'optional' : 'required');
+  }
+}
+
+/** Whether the run comes in no queue of its hook: a client or a deployment waits for it. */
+export function isBesideQueue({ reasons }: Pick<HookRun, 'reasons'>): boolean {
+  return reasons.some(({ type }) => BESIDE_QUEUES.has(type));
+}
