@@ -9,7 +9,7 @@ import { bindingNameOf } from '../hooks/binding-context.ts';
 import { type Hook, title, valuesOwnerOf } from '../hooks/hook.ts';
 import { outputSteps, type ParsedOutputs } from '../hooks/parse-outputs.ts';
 import { isFinal, isNotYet } from '../hooks/retry-errors.ts';
-import type { HookExit, HookRunResult, HookRuns } from '../hooks/run-hook.ts';
+import type { HookExit, HookRunInputs, HookRunResult, HookRuns } from '../hooks/run-hook.ts';
 import type { HookFacts } from '../journal/run.ts';
 import type { HookRunLabels, OperatorMetrics } from '../metrics/operator-metrics.ts';
 import {
@@ -19,7 +19,7 @@ import {
   readinessOfFailure,
   takeReadiness,
 } from '../model/probe-readiness.ts';
-import { RunningHooks } from '../model/running-hooks.ts';
+import { RunningHooks, type RunReport } from '../model/running-hooks.ts';
 import type { HookRun } from '../model/tasks.ts';
 import {
   type ApplyParts,
@@ -73,12 +73,51 @@ export interface HookRunEnd {
   readonly readiness: Readiness | undefined;
 }
 
-const NO_PATCHES = { values: 0, objects: 0 };
+/** Facts about a run that its steps find out, for the account at its end. */
+interface RunFacts {
+  cause: HookRunEnd['cause'];
+  exit: HookExit;
+  contexts: number;
+  patches: HookRunEnd['patches'];
+  readiness: Readiness | undefined;
+  onRefused: HookRunResult['onRefused'];
+}
+
+/** A run of a hook that has begun. */
+interface StartedRun {
+  readonly run: HookRun;
+  readonly queue: string;
+  /** With the time limit of this run, if it has none of its own. */
+  readonly hook: Hook;
+  readonly labels: HookRunLabels;
+  /** Aborts when the daemon stops or the attempt of the task is aborted. */
+  readonly signal: AbortSignal;
+  /** Aborts also when a user ends this run. */
+  readonly ends: AbortSignal;
+  readonly shown: RunReport;
+  readonly follower: HookRunFollower;
+  readonly startedAtMs: number;
+  readonly startedMs: number;
+  readonly facts: RunFacts;
+}
+
+interface PreparedInputs extends HookRunInputs {
+  /** How many reasons are covered by the contexts; final when the hook has read them. */
+  readonly covered: () => number;
+}
+
+/** All that a hook wrote, checked. */
+interface CheckedOutputs {
+  readonly outputs: Written;
+  /** What a readiness probe reported. */
+  readonly readiness: Readiness | undefined;
+}
 
 /**
- * Runs hooks and applies what they wrote, whether a task, an admission request or a conversion needs it. The order is the
- * same for all: write contexts and values, run the hook (executable, thread or HTTP), check all its outputs, and only then
- * apply them, so that a run with one bad output has no effect. Callers decide what follows from the changed values.
+ * Runs hooks and applies what they wrote, whether a task, an admission request or a conversion needs it. The five steps are
+ * the same for all: prepare (write contexts and values), run (executable, thread or HTTP), check all outputs, and only then
+ * apply them, so that a run with one bad output has no effect; account for the result in logs, metrics and the journal.
+ * Callers decide what follows from the changed values.
  */
 export class HookExecution {
   readonly running: RunningHooks;
@@ -98,7 +137,7 @@ export class HookExecution {
    * Runs a hook once, and applies its outputs: metrics, Kubernetes operations, config values (written back to the
    * ConfigMap), values, enabled flags. All of them are parsed and checked before the first is applied.
    *
-   * @param onContexts called with the number of reasons whose contexts the hook is given, before it is run
+   * @param onContexts called when the hook has ended, with the number of reasons whose contexts it was given
    * @throws OperatorError when the hook fails, when an output is broken (nothing is applied then), or when applying
    *   fails (what was applied before stays; the hook is to be run again), and RUN_ABORTED when a user ends the run
    */
@@ -109,13 +148,27 @@ export class HookExecution {
     signal: AbortSignal,
     onContexts: (covered: number) => void = () => undefined,
   ): Promise<HookEffects> {
-    const hook = hookWithLimit(run);
-    const own = new AbortController();
-    const ends = AbortSignal.any([signal, own.signal]);
-    const { clock, metrics } = this.#options;
+    const started = this.#start(run, queue, taskLog, signal);
+    try {
+      const inputs = await this.#prepare(started);
+      const written = await this.#runHook(started, inputs, onContexts);
+      const checked = await this.#check(started, written);
+      // Its module was deleted in the meantime: nothing of it may come back.
+      if (checked === undefined) return NO_EFFECTS;
+      const effects = await this.#apply(started, checked);
+      this.#accountSuccess(started, checked);
+      return effects;
+    } catch (error) {
+      throw await this.#accountFailure(started, error);
+    } finally {
+      this.#accountEnd(started);
+    }
+  }
+
+  #start(run: HookRun, queue: string, taskLog: Logger, signal: AbortSignal): StartedRun {
+    const { clock, observe } = this.#options;
+    const aborted = new AbortController();
     const labels = hookLabels(run, queue);
-    const task = run.repeatedBy ?? run;
-    const work = `${run.binding} ${hook.name}`;
     const startedAtMs = clock.wallMs();
     const startedMs = clock.steadyMs();
     const shown = this.running.add({
@@ -123,63 +176,114 @@ export class HookExecution {
       hook: run.hook.hook,
       log: taskLog,
       startedAtMs,
-      abort: (error) => own.abort(error),
+      abort: (error) => aborted.abort(error),
     });
-    const follower = this.#options.observe(run, queue, taskLog);
-    const { log, span } = follower;
-    log.debug({}, 'hook started');
-    let ending: HookRunEnd['cause'];
-    let exit: HookExit = {};
-    let given = 0;
-    let patches: HookRunEnd['patches'] = NO_PATCHES;
-    let readiness: Readiness | undefined;
-    let onRefused: HookRunResult['onRefused'];
-    try {
-      const { document, covered, ...values } = await this.#inputs.write(run, hook, log);
-      const idempotencyKey = this.#idempotencyKeys.of(task, work);
-      const onStart = (pid: number): void => shown.setPid(pid);
-      const onExit = (ended: HookExit): void => void (exit = ended);
-      const isAwaited = run.reasons.some(({ type }) => type === 'admission' || type === 'conversion');
-      const calls = { onStart, onExit, ...traceOf(span) };
-      const inputs = { bindingContext: document, ...values, idempotencyKey, ...calls, isAwaited };
-      const running = this.#options.hookRunner.run(hook, inputs, log, ends);
-      const { outputs, ...result } = await running.finally(() => {
-        given = covered();
-        onContexts(given);
-      });
-      onRefused = result.onRefused;
-      if (exit.usage !== undefined) metrics.hookUsage(labels, exit.usage);
-      // Its module was deleted in the meantime: nothing of it may come back. The same goes for the waits below.
-      if (run.hook.isStopped) return NO_EFFECTS;
-      const written = await finishInSlices(outputSteps(outputs, hook, log), clock);
-      if (run.hook.isStopped) return NO_EFFECTS;
-      const { parsed, reported } = withoutReport(hook, written);
-      const applying = () =>
-        this.#checkAndApply(run, { ...parsed, bytes: bytesOf(span, outputs) }, span, ends);
-      const effects = await inNameOf(hook, signal, applying);
-      this.#idempotencyKeys.succeeded(task, work);
-      this.#budgets.succeeded(run, queue);
-      if (run.hook.hasFailures) run.hook.forgetFailures(bindingsOf(run));
-      metrics.hookSucceeded(labels, startedAtMs + clock.steadyMs() - startedMs);
-      patches = countsOf(parsed);
-      readiness = reported;
-      const contextsOf = given > 1 ? { contexts: given } : {};
-      log.info({ durationMs: roundedMs(clock.steadyMs() - startedMs), ...contextsOf }, 'hook finished');
-      return effects;
-    } catch (thrown) {
-      onRefused?.(thrown);
-      const cause = signal.aborted ? thrown : this.#noteFailure(run, queue, labels, thrown);
-      if (isProbe(hook) && !ends.aborted) readiness = await this.#readinessOfFailure(thrown, ends);
-      ending = { error: cause, isAborted: signal.aborted };
-      throw cause;
-    } finally {
-      shown.end();
-      const durationMs = clock.steadyMs() - startedMs;
-      const error = ending === undefined || ending.isAborted ? undefined : messageOf(ending.error);
-      const facts = { exit, contexts: given, patches, readiness };
-      follower.end({ run, startedAtMs, durationMs, error, cause: ending, ...facts });
-      metrics.hookRun(labels, durationMs / 1_000);
-    }
+    const follower = observe(run, queue, taskLog);
+    follower.log.debug({}, 'hook started');
+    return {
+      run,
+      queue,
+      hook: hookWithLimit(run),
+      labels,
+      signal,
+      ends: AbortSignal.any([signal, aborted.signal]),
+      shown,
+      follower,
+      startedAtMs,
+      startedMs,
+      facts: {
+        cause: undefined,
+        exit: {},
+        contexts: 0,
+        patches: { values: 0, objects: 0 },
+        readiness: undefined,
+        onRefused: undefined,
+      },
+    };
+  }
+
+  async #prepare({ run, hook, follower }: StartedRun): Promise<PreparedInputs> {
+    const { document, ...rest } = await this.#inputs.write(run, hook, follower.log);
+    const idempotencyKey = this.#idempotencyKeys.of(...workOf(run));
+    return { bindingContext: document, ...rest, idempotencyKey };
+  }
+
+  async #runHook(
+    { run, hook, labels, ends, shown, follower, facts }: StartedRun,
+    { covered, ...inputs }: PreparedInputs,
+    onContexts: (covered: number) => void,
+  ): Promise<HookOutputTexts> {
+    const { hookRunner, metrics } = this.#options;
+    const onStart = (pid: number): void => shown.setPid(pid);
+    const onExit = (exit: HookExit): void => void (facts.exit = exit);
+    const isAwaited = run.reasons.some(({ type }) => type === 'admission' || type === 'conversion');
+    const given = { ...inputs, onStart, onExit, ...traceOf(follower.span), isAwaited };
+    const { outputs, onRefused } = await hookRunner.run(hook, given, follower.log, ends).finally(() => {
+      facts.contexts = covered();
+      onContexts(facts.contexts);
+    });
+    facts.onRefused = onRefused;
+    const { usage } = facts.exit;
+    if (usage !== undefined) metrics.hookUsage(labels, usage);
+    return outputs;
+  }
+
+  /** Parses and checks everything that a hook wrote; undefined if the hook was stopped in the meantime. */
+  async #check(
+    { run, hook, signal, follower: { log, span } }: StartedRun,
+    written: HookOutputTexts,
+  ): Promise<CheckedOutputs | undefined> {
+    if (run.hook.isStopped) return undefined;
+    const all = await finishInSlices(outputSteps(written, hook, log), this.#options.clock);
+    if (run.hook.isStopped) return undefined;
+    const { parsed, readiness } = withoutReadiness(hook, all);
+    await inNameOf(hook, signal, async () => {
+      if (isOfDeploy(run)) refuseValues(parsed, run.binding);
+      this.#options.values.checkPatches(valuesOwnerOf(hook), parsed.patches);
+    });
+    return { outputs: { ...parsed, bytes: bytesOf(span, written) }, readiness };
+  }
+
+  async #apply(
+    { run, hook, signal, ends, follower }: StartedRun,
+    { outputs }: CheckedOutputs,
+  ): Promise<HookEffects> {
+    const applying = () => applyOutputs(this.#options, run, outputs, follower.span, ends);
+    return await inNameOf(hook, signal, applying);
+  }
+
+  #accountSuccess(started: StartedRun, { outputs, readiness }: CheckedOutputs): void {
+    const { run, queue, labels, follower, facts, startedAtMs, startedMs } = started;
+    const { clock, metrics } = this.#options;
+    this.#idempotencyKeys.succeeded(...workOf(run));
+    this.#budgets.succeeded(run, queue);
+    if (run.hook.hasFailures) run.hook.forgetFailures(bindingsOf(run));
+    const durationMs = clock.steadyMs() - startedMs;
+    metrics.hookSucceeded(labels, startedAtMs + durationMs);
+    facts.patches = countsOf(outputs);
+    facts.readiness = readiness;
+    const contexts = facts.contexts > 1 ? { contexts: facts.contexts } : {};
+    follower.log.info({ durationMs: roundedMs(durationMs), ...contexts }, 'hook finished');
+  }
+
+  /** Returns the error of the run: the one it failed with, or one that says that it is not retried any more. */
+  async #accountFailure(started: StartedRun, thrown: unknown): Promise<unknown> {
+    const { run, queue, hook, labels, signal, ends, facts } = started;
+    facts.onRefused?.(thrown);
+    const error = signal.aborted ? thrown : this.#noteFailure(run, queue, labels, thrown);
+    if (isProbe(hook) && !ends.aborted) facts.readiness = await this.#readinessOfFailure(thrown, ends);
+    facts.cause = { error, isAborted: signal.aborted };
+    return error;
+  }
+
+  #accountEnd({ run, labels, shown, follower, facts, startedAtMs, startedMs }: StartedRun): void {
+    const { clock, metrics } = this.#options;
+    shown.end();
+    const durationMs = clock.steadyMs() - startedMs;
+    const { cause, exit, contexts, patches, readiness } = facts;
+    const error = cause === undefined || cause.isAborted ? undefined : messageOf(cause.error);
+    follower.end({ run, startedAtMs, durationMs, error, cause, exit, contexts, patches, readiness });
+    metrics.hookRun(labels, durationMs / 1_000);
   }
 
   /** A request that fails too says nothing about the module: the next tick probes again. */
@@ -215,22 +319,21 @@ export class HookExecution {
     }
     return error;
   }
-
-  async #checkAndApply(run: HookRun, parsed: Written, span: Span, signal: AbortSignal): Promise<HookEffects> {
-    if (isOfDeploy(run)) refuseValues(parsed, run.binding);
-    this.#options.values.checkPatches(valuesOwnerOf(run.hook.hook), parsed.patches);
-    return await applyOutputs(this.#options, run, parsed, span, signal);
-  }
 }
 
-/** What is to be applied, without what a probe reports. */
-function withoutReport(
+/** The outputs that are applied, and apart from them what a readiness probe reports. */
+function withoutReadiness(
   hook: Hook,
   written: ParsedOutputs,
-): { readonly parsed: ParsedOutputs; readonly reported: Readiness | undefined } {
-  if (!isProbe(hook)) return { parsed: written, reported: undefined };
+): { readonly parsed: ParsedOutputs; readonly readiness: Readiness | undefined } {
+  if (!isProbe(hook)) return { parsed: written, readiness: undefined };
   const { readiness, others } = takeReadiness(written.objectOperations);
-  return { parsed: { ...written, objectOperations: others }, reported: readiness };
+  return { parsed: { ...written, objectOperations: others }, readiness };
+}
+
+/** The piece of work that a run does, for its idempotency key. */
+function workOf(run: HookRun): [task: object, work: string] {
+  return [run.repeatedBy ?? run, `${run.binding} ${run.hook.hook.name}`];
 }
 
 /** Names of the bindings that a run is for. */
