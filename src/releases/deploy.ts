@@ -20,12 +20,14 @@ import { type ChartModule, type DriverContext, lookupOptions } from './driver-co
 import {
   clearTheWay,
   lockedError,
+  MAX_SET_ASIDE,
   observeRelease,
   releaseState,
   setAside,
   storedObjects,
+  unreadableError,
 } from './recover.ts';
-import { nextReleaseAction } from './release-action.ts';
+import { nextReleaseAction, type ReleaseAction } from './release-action.ts';
 import type { ReleaseSteps } from './release-steps.ts';
 import { type DeployedRendering, type FailedUpgrade, UNCHANGED, upgradeRelease } from './upgrade.ts';
 
@@ -76,8 +78,8 @@ type Attempt = { readonly type: 'done'; readonly result: DeployResult } | Failed
  *
  * An unmanaged release is deployed once more, so that its record and its objects are labelled, and not touched afterwards.
  *
- * @throws OperatorError HELM_FAILED, HELM_LOCKED while another client works on the release, MODULE_INVALID; what one of
- * the steps throws; on abort helm is stopped and waited for, and `signal.reason` is thrown
+ * @throws OperatorError HELM_FAILED, HELM_LOCKED while another client works on the release, HELM_RELEASE_CORRUPT,
+ * MODULE_INVALID; what one of the steps throws; on abort helm is stopped and waited for, and `signal.reason` is thrown
  */
 export async function deployRelease(
   general: DriverContext,
@@ -164,18 +166,45 @@ async function keepUnchanged(
   return result;
 }
 
+/**
+ * Decides by the newest record of the release, and acts. A record that cannot be read is moved aside, and the one before it
+ * decides.
+ */
 async function attempt(
   context: DriverContext,
   request: DeployRequest,
   chart: ChartState,
   signal: AbortSignal,
 ): Promise<Attempt> {
-  const startedAtMs = context.clock.steadyMs();
+  const { name } = request.module;
+  for (let moved = 0; moved < MAX_SET_ASIDE; moved += 1) {
+    const startedAtMs = context.clock.steadyMs();
+    const latest = await context.store.latest(name, signal);
+    const state = await releaseState(context.store, latest, signal);
+    const observed = observeRelease(context, latest);
+    const action = nextReleaseAction({ ...observed, state }, desiredRelease(context, chart));
+    if (action.type === 'locked') throw lockedError(name, state, observed.own, context.timeoutMs);
+    if (action.type !== 'set-aside')
+      return await carryOut(context, request, { action, chart, latest, startedAtMs }, signal);
+    if (latest !== undefined) await setAside(context, latest, signal);
+  }
+  throw unreadableError(name);
+}
+
+interface Decision {
+  readonly action: Exclude<ReleaseAction, { readonly type: 'locked' | 'set-aside' }>;
+  readonly chart: ChartState;
+  readonly latest: ReleaseRevision | undefined;
+  readonly startedAtMs: number;
+}
+
+async function carryOut(
+  context: DriverContext,
+  request: DeployRequest,
+  { action, chart, latest, startedAtMs }: Decision,
+  signal: AbortSignal,
+): Promise<Attempt> {
   const { module } = request;
-  const latest = await context.store.latest(module.name, signal);
-  const state = await releaseState(context.store, latest, signal);
-  const observed = observeRelease(context, latest);
-  const action = nextReleaseAction({ ...observed, state }, desiredRelease(context, chart));
   switch (action.type) {
     case 'install':
       return await upgrade(
@@ -184,11 +213,6 @@ async function attempt(
         { chart, latest, reason: 'there is no release', isInstalled: true },
         signal,
       );
-    case 'locked':
-      throw lockedError(module.name, state, observed.own, context.timeoutMs);
-    case 'set-aside':
-      if (latest !== undefined) await setAside(context, latest, signal);
-      return await attempt(context, request, chart, signal);
     case 'upgrade':
       if (action.repair && latest !== undefined) await repair(context, latest, signal);
       return await upgradeOrInstall(context, request, { chart, latest, reason: action.reason }, signal);

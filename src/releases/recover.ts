@@ -62,6 +62,19 @@ export function lockedError(
   );
 }
 
+/** Records of a release that one deployment or uninstall moves aside at most. helm keeps ten by default. */
+export const MAX_SET_ASIDE = 100;
+
+/** Thrown when the newest record of a release could not be read, {@link MAX_SET_ASIDE} times in a row. */
+export function unreadableError(release: string): OperatorError {
+  return new OperatorError(
+    'HELM_RELEASE_CORRUPT',
+    `The newest helm record of release "${release}" cannot be read, although ${MAX_SET_ASIDE} times one was moved aside: ` +
+      'a finalizer may keep it, or another client writes it again. Remove the finalizer, delete the record, or restore it ' +
+      'from a backup.',
+  );
+}
+
 /** Moves the latest record of a release away, because it cannot be read, and logs it. */
 export async function setAside(
   { store, log }: Pick<DriverContext, 'store' | 'log'>,

@@ -22,7 +22,7 @@ export interface DesiredRelease {
   readonly helmTimeoutMs: number;
 }
 
-type ReleaseAction =
+export type ReleaseAction =
   | { readonly type: 'install' }
   /** Run helm, whether or not the rendered manifests changed. With `repair` the latest revision is marked failed first. */
   | { readonly type: 'upgrade'; readonly reason: string; readonly repair: boolean }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { DeployLab, labelsOfHolder } from '../../test/support/deploy-lab.ts';
 import { uninstallError } from './uninstall.ts';
 
 test.each([
@@ -33,4 +34,16 @@ test('uninstallError() returns any other error unchanged', () => {
   expect(
     uninstallError('level=DEBUG msg=x\nError: timed out\nhelm.go:86: 2026 [debug] timed out\nmain.main\n'),
   ).toBe('timed out');
+});
+
+test('an unreadable record that cannot be removed ends an uninstall', async () => {
+  await using lab = await DeployLab.open();
+  await lab.addRecord(1, {
+    status: 'failed',
+    labels: labelsOfHolder(1, 'other.1.gone'),
+    content: 'no release',
+    finalizers: ['example.com/backup'],
+  });
+  await expect(lab.uninstall()).rejects.toMatchObject({ code: 'HELM_RELEASE_CORRUPT' });
+  expect(lab.helmRuns).toEqual([]);
 });

@@ -13,7 +13,15 @@ import { withAdvice } from './helm-advice.ts';
 import { tracedHelm } from './helm-spans.ts';
 import { deleteLeftovers, findLeftovers, type Leftover } from './leftover-objects.ts';
 import { lockLimitMs, ownRecord } from './own-record.ts';
-import { lockedError, mendKinds, recordObserver, releaseState, setAside } from './recover.ts';
+import {
+  lockedError,
+  MAX_SET_ASIDE,
+  mendKinds,
+  recordObserver,
+  releaseState,
+  setAside,
+  unreadableError,
+} from './recover.ts';
 import type { UninstallSteps } from './release-steps.ts';
 
 /** `spared`: the release was not made by an addon-operator, and stays. */
@@ -33,7 +41,7 @@ export interface UninstallOptions {
  * which helm leaves behind after an upgrade that failed, go as well. The result is "absent" only
  * if the API server reports it.
  *
- * @throws OperatorError HELM_FAILED, HELM_LOCKED while another client works on the release; what
+ * @throws OperatorError HELM_FAILED, HELM_LOCKED while another client works on the release, HELM_RELEASE_CORRUPT; what
  * the API client throws; what the steps throw
  */
 export async function uninstallRelease(
@@ -43,36 +51,41 @@ export async function uninstallRelease(
   signal: AbortSignal,
 ): Promise<UninstallResult> {
   const { store, log, timeoutMs } = context;
-  context.sharedReads.forgetRelease(release);
-  const latest = await store.latest(release, signal);
-  if (latest === undefined) return 'absent';
-  const state = await releaseState(store, latest, signal);
-  const observer = recordObserver(context, latest);
-  const own = ownRecord(latest, observer);
-  const step = uninstallRecovery(state, own, options.includeForeign === true);
-  switch (step) {
-    case 'absent':
-      return step;
-    case 'spare':
-      log.warn({ release }, 'release was not created by this operator: it is not uninstalled');
-      return 'spared';
-    case 'wait':
-      throw lockedError(release, state, own, timeoutMs);
-    case 'outwait':
-      if (observer.unchangedMs < lockLimitMs(timeoutMs)) throw lockedError(release, state, own, timeoutMs);
-      break;
-    case 'set-aside':
-      await setAside(context, latest, signal);
-      log.warn(
-        { release, annotation: `meta.helm.sh/release-name=${release}` },
-        'objects that only the unreadable revision listed may remain: find them by this annotation and delete them',
-      );
-      // Older revisions are ours too: the release was adopted.
-      return await uninstallRelease(context, release, { ...options, includeForeign: true }, signal);
-    case 'uninstall':
+  let isForced = options.includeForeign === true;
+  for (let moved = 0; moved < MAX_SET_ASIDE; moved += 1) {
+    context.sharedReads.forgetRelease(release);
+    const latest = await store.latest(release, signal);
+    if (latest === undefined) return 'absent';
+    const state = await releaseState(store, latest, signal);
+    const observer = recordObserver(context, latest);
+    const own = ownRecord(latest, observer);
+    const step = uninstallRecovery(state, own, isForced);
+    switch (step) {
+      case 'absent':
+        return step;
+      case 'spare':
+        log.warn({ release }, 'release was not created by this operator: it is not uninstalled');
+        return 'spared';
+      case 'wait':
+        throw lockedError(release, state, own, timeoutMs);
+      case 'outwait':
+        if (observer.unchangedMs < lockLimitMs(timeoutMs)) throw lockedError(release, state, own, timeoutMs);
+        break;
+      case 'set-aside':
+        await setAside(context, latest, signal);
+        log.warn(
+          { release, annotation: `meta.helm.sh/release-name=${release}` },
+          'objects that only the unreadable revision listed may remain: find them by this annotation and delete them',
+        );
+        // Older revisions are ours too: the release was adopted.
+        isForced = true;
+        continue;
+      case 'uninstall':
+    }
+    await around(context, latest, options, signal);
+    return 'uninstalled';
   }
-  await around(context, latest, options, signal);
-  return 'uninstalled';
+  throw unreadableError(release);
 }
 
 async function around(
