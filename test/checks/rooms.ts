@@ -57,7 +57,7 @@ const OWN_CODE = 'own-code.ts';
  */
 const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
   '@addon-operator/jq': ['operator', 'hook-runs', 'events'],
-  '@addon-operator/kube-sandbox': ['cli'],
+  '@addon-operator/kube-sandbox': ['cli', 'devkit'],
   '@addon-operator/process': [
     'cli',
     'app',

@@ -5,6 +5,7 @@
 export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'server/api/operator-identity.ts': 'the time of a response',
   'cli/hook/hook-test-lab.ts': 'the virtual clock that objects get their times from',
+  'devkit/test/open-case.ts': 'the virtual clock that objects get their times from',
   'cli/sandbox/sandbox-lab.ts': 'passes a clock on',
   'cli/operator/doctor-command.ts': 'the time of the files in an archive',
   'devkit/doctor-facts.ts': 'the clock of this machine is compared with that of the API server',

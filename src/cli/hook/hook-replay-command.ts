@@ -5,8 +5,10 @@ import { didYouMean } from '@addon-operator/json/similar-word';
 import type { ApiRequest } from '@addon-operator/kube-sandbox';
 import { MemoryClient } from '@addon-operator/kube-sandbox/memory-client';
 import { parseGoDuration } from '@addon-operator/strings/go-duration';
+import { errorLog } from '../../devkit/error-log.ts';
 import type { HookLab, LabHookOptions } from '../../devkit/hook-lab.ts';
 import { placeOf } from '../../devkit/hook-place.ts';
+import { createOperatorObjects } from '../../devkit/operator-objects.ts';
 import {
   changedBindings,
   fullNameOf,
@@ -28,7 +30,7 @@ import type { CliHost } from '../cli-host.ts';
 import { harmless } from '../harmless.ts';
 import { paintFor, wantsColor } from '../output/paint.ts';
 import { printData } from '../output/print-data.ts';
-import { createOperatorObjects, errorLog, withSandboxLab } from '../sandbox/sandbox-lab.ts';
+import { withSandboxLab } from '../sandbox/sandbox-lab.ts';
 import { plainDiff, readRecordings } from './read-recordings.ts';
 import { ReplayReport } from './replay-text.ts';
 

@@ -1,5 +1,6 @@
 import { scratchDirectory } from '@addon-operator/files/scratch-directory';
 import { inspect } from '../../app/inspect.ts';
+import { CONFIG_MAP, NAMESPACE } from '../../devkit/operator-objects.ts';
 import { operatorParsers } from '../../devkit/operator-parsers.ts';
 import { readSetting } from '../../settings/read-settings.ts';
 import {
@@ -13,7 +14,7 @@ import type { CliHost } from '../cli-host.ts';
 import { harmless } from '../harmless.ts';
 import { printData } from '../output/print-data.ts';
 import { quietHost } from '../quiet-host.ts';
-import { CONFIG_MAP, NAMESPACE, withSandboxApi } from '../sandbox/sandbox-lab.ts';
+import { withSandboxApi } from '../sandbox/sandbox-lab.ts';
 import { createFirstObjects } from '../sandbox/sandbox-objects.ts';
 
 export interface LintCommandOptions {

@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { hasCode } from '@addon-operator/base/errors';
 import { isObject, parseJson } from '@addon-operator/json';
 import { loadKubeConfig, NoClusterError } from '@addon-operator/kube-client/kube-config';
+import { NAMESPACE } from '../../devkit/operator-objects.ts';
 import { requestDebug } from '../../server/debug-client.ts';
 import type { DirectorySettings } from '../../settings/directory-settings.ts';
 import type { KubeSettings } from '../../settings/kube-settings.ts';
@@ -11,7 +12,7 @@ import { readSetting, readSettings } from '../../settings/read-settings.ts';
 import { SETTINGS, type Settings } from '../../settings.ts';
 import type { CliHost } from '../cli-host.ts';
 import { findDebugSocket } from '../find-socket.ts';
-import { NAMESPACE, withSandboxApi } from '../sandbox/sandbox-lab.ts';
+import { withSandboxApi } from '../sandbox/sandbox-lab.ts';
 import { createFirstObjects } from '../sandbox/sandbox-objects.ts';
 
 type Flags = Readonly<Record<string, string>>;

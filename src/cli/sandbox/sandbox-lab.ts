@@ -2,12 +2,10 @@ import { join } from 'node:path';
 import { systemClock } from '@addon-operator/base/clock';
 import { silentLogger } from '@addon-operator/base/log';
 import { scratchDirectory } from '@addon-operator/files/scratch-directory';
-import type { Json } from '@addon-operator/json';
-import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { type Sandbox, type SandboxOptions, startSandbox } from '@addon-operator/kube-sandbox';
-import { createLogger } from '@addon-operator/logging/json-logger';
-import { dumpYaml } from '@addon-operator/yaml';
+import { errorLog } from '../../devkit/error-log.ts';
 import { type HookLab, withHookLab } from '../../devkit/hook-lab.ts';
+import { CONFIG_MAP, NAMESPACE } from '../../devkit/operator-objects.ts';
 import { readSettings } from '../../settings/read-settings.ts';
 import type { Settings } from '../../settings.ts';
 import type { CliHost } from '../cli-host.ts';
@@ -15,10 +13,6 @@ import { daemonHost } from '../daemon-host.ts';
 import { withHookTools } from '../hook/hook-tools.ts';
 import { rethrowSandboxError } from './sandbox-failure.ts';
 import { writeKubeconfig } from './sandbox-files.ts';
-
-/** Namespace and name of the ConfigMap of the operator on the sandbox. */
-export const NAMESPACE = 'addon-operator';
-export const CONFIG_MAP = 'addon-operator';
 
 /** Hooks one after another on one sandbox in memory. */
 export interface SandboxLab {
@@ -80,50 +74,5 @@ export async function withSandboxLab<T>(
       errorLog(() => undefined),
     );
     return await withHookLab({ settings, host: labHost }, (lab) => use({ lab, sandbox, settings }), signal);
-  });
-}
-
-/** Creates the namespace and the ConfigMap of the operator. */
-export async function createOperatorObjects(
-  kube: KubeClient,
-  values: Readonly<Record<string, unknown>>,
-  signal: AbortSignal,
-): Promise<void> {
-  const data = Object.fromEntries(
-    Object.entries(values).map(([key, section]) => [key, dumpYaml(section as Json, 2)]),
-  );
-  const namespaces = '/api/v1/namespaces';
-  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } };
-  await kube.request({ method: 'POST', path: namespaces, body: namespace }, signal);
-  const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: CONFIG_MAP }, data };
-  const path = `${namespaces}/${NAMESPACE}/configmaps`;
-  await kube.request({ method: 'POST', path, body: configMap }, signal);
-}
-
-/** Replaces sections of the ConfigMap; null removes one. */
-export async function patchOperatorConfig(
-  kube: KubeClient,
-  sections: Readonly<Record<string, unknown>>,
-  signal: AbortSignal,
-): Promise<void> {
-  const data = Object.fromEntries(
-    Object.entries(sections).map(([key, section]) => [
-      key,
-      section === null ? null : dumpYaml(section as Json, 2),
-    ]),
-  );
-  const path = `/api/v1/namespaces/${NAMESPACE}/configmaps/${CONFIG_MAP}`;
-  const contentType = 'application/merge-patch+json';
-  await kube.request({ method: 'PATCH', path, contentType, body: { data } }, signal);
-}
-
-/** Passes the messages of errors on, and drops all else. */
-export function errorLog(onError: (text: string) => void): ReturnType<typeof createLogger> {
-  return createLogger({
-    level: 'error',
-    type: 'text',
-    hasTime: false,
-    clock: systemClock,
-    output: { write: (line) => onError(line.trimEnd()) },
   });
 }
