@@ -16,7 +16,7 @@ import {
   type CurrentCase,
   type HookFile,
   OPERATOR,
-  openOnce,
+  openHook,
   STEPS,
 } from './open-hook.ts';
 import { type OpenedWorld, RestartableWorld } from './restartable-world.ts';
@@ -90,7 +90,7 @@ export async function openCase(
     const discovery = beginning.discovery.sharedWith(steps);
     const errors: string[] = [];
     const open = async (isFirst: boolean): Promise<OpenedWorld> =>
-      await openOnce(
+      await openHook(
         { ...parts, steps, discovery, errors, stop, setting, ...(isFirst && { beginning }) },
         { path, directory },
       );

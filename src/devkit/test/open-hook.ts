@@ -85,7 +85,7 @@ export interface OpenParts extends CaseParts {
 }
 
 /** Starts the operator, as far as one hook needs it. */
-export async function openOnce(parts: OpenParts, { path, directory }: HookFile): Promise<OpenedWorld> {
+export async function openHook(parts: OpenParts, { path, directory }: HookFile): Promise<OpenedWorld> {
   const { cwd, lab, sandbox, settings, loaded, current, steps, discovery, errors, setting } = parts;
   const { beginning, wrap } = parts;
   const { clock, activity, api } = current;
@@ -124,9 +124,8 @@ export async function openOnce(parts: OpenParts, { path, directory }: HookFile):
   loaded.set(path, hook.loaded);
   refuseEnvironment(setting, hook.runtime.hook);
   if (hookRuns === undefined) throw new OperatorError('INTERNAL', 'the hook has no way to be run');
-  const readObjects: CaseTools['readObjects'] = (given) => objectsOf(given, directory);
   if (beginning !== undefined)
-    for (const object of [...(await crdsOf(place)), ...(await readObjects(setting.cluster ?? []))])
+    for (const object of [...(await crdsOf(place)), ...(await objectsOf(setting.cluster ?? [], directory))])
       await hook.objects.put(object, stop);
   const world = new HookWorld({
     hook,
@@ -138,18 +137,7 @@ export async function openOnce(parts: OpenParts, { path, directory }: HookFile):
     stop,
     metrics: lab.metrics,
     kube: steps,
-    tools: {
-      take: () => ({
-        changes: changesOf(current.changes.splice(0)),
-        requests: current.requests.splice(0),
-        errors: errors.splice(0),
-      }),
-      readObjects,
-      writeValues: (sections) => patchOperatorConfig(steps, sections, stop),
-      setApi: (state) => api.set(state),
-      replay: (recordings, ...hooks) => parts.replay(resolve(directory, recordings), ...hooks),
-      patched: (object, patch) => applyJsonPatch(object, patch),
-    },
+    tools: toolsOf(parts, directory, stop),
   });
   const running = opening.move();
   const end = async (): Promise<void> => {
@@ -158,6 +146,26 @@ export async function openOnce(parts: OpenParts, { path, directory }: HookFile):
     await running.disposeAsync();
   };
   return { world, end };
+}
+
+/** What the steps of a case use besides the hook. */
+function toolsOf(
+  { current, errors, steps, replay }: OpenParts,
+  directory: string,
+  stop: AbortSignal,
+): CaseTools {
+  return {
+    take: () => ({
+      changes: changesOf(current.changes.splice(0)),
+      requests: current.requests.splice(0),
+      errors: errors.splice(0),
+    }),
+    readObjects: (given) => objectsOf(given, directory),
+    writeValues: (sections) => patchOperatorConfig(steps, sections, stop),
+    setApi: (state) => current.api.set(state),
+    replay: (recordings, ...hooks) => replay(resolve(directory, recordings), ...hooks),
+    patched: (object, patch) => applyJsonPatch(object, patch),
+  };
 }
 
 /** Refuses what only the processes of executables have. */
