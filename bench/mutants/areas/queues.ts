@@ -117,14 +117,45 @@ export const QUEUES: readonly MutatedFile[] = [
         breaks: 'Tasks that wait for nothing block the event loop.',
       },
       {
-        find: 'else await this.#attempt(head, withPlace(handle, giveBack), signals).finally(giveBack);',
-        replace: 'else await this.#attempt(head, handle, signals).finally(giveBack);',
+        find: 'await this.#attempt(first, handleInPlace, signals);',
+        replace: 'await this.#attempt(first, handle, signals);',
         breaks: 'A key keeps its place during the delay after a failure.',
       },
       {
-        find: 'if (first.earlierFailure !== undefined) return await',
-        replace: 'if (first.failures < 0) return await',
+        find: 'if (this.lane === undefined || head.earlierFailure !== undefined)',
+        replace: 'if (this.lane === undefined)',
         breaks: 'The delay of an earlier failure takes a place.',
+      },
+    ],
+  },
+  {
+    file: 'packages/task-queue/src/lanes.ts',
+    tests: ['packages/task-queue/src/lanes.test.ts'],
+    mutants: [
+      {
+        find: '    group.places.limit = parallel;\n    group.count += 1;',
+        replace: '    group.count += 1;',
+        breaks: 'A limit that a new key brings has no effect.',
+      },
+      {
+        find: 'if (group !== undefined) group.places.limit = parallel;',
+        replace: '',
+        breaks: 'A changed limit of keys has no effect.',
+      },
+      {
+        find: 'if (group.count === 0) this.#groups.delete(queue);',
+        replace: '',
+        breaks: 'Queues whose keys are all done are kept for ever.',
+      },
+      {
+        find: 'for (const { places } of this.#groups.values()) places.close();',
+        replace: '',
+        breaks: 'Keys that wait for a place do not stop.',
+      },
+      {
+        find: '          return await handle(...given);\n        } finally {\n          release();',
+        replace: '          return await handle(...given);\n        } finally {',
+        breaks: 'A place is kept until the end of the attempt.',
       },
     ],
   },
@@ -161,8 +192,8 @@ export const QUEUES: readonly MutatedFile[] = [
     ],
     mutants: [
       {
-        find: 'if (known !== undefined) return known;',
-        replace: '',
+        find: 'if (known !== undefined) {',
+        replace: 'if (known === null) {',
         breaks: 'A key gets a second queue while it has one.',
       },
       {
@@ -171,9 +202,9 @@ export const QUEUES: readonly MutatedFile[] = [
         breaks: 'Queues of keys are kept for ever.',
       },
       {
-        find: 'lanes.places.limit = parallel;',
+        find: 'this.#lanes.setLimit(queue, parallel);',
         replace: '',
-        breaks: 'A changed limit of keys has no effect.',
+        breaks: 'A changed limit of keys has no effect while a key has tasks.',
       },
       {
         find: 'for (const queue of this.#queues.values()) this.#work(queue);',

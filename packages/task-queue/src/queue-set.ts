@@ -1,8 +1,7 @@
 import type { Clock } from '@addon-operator/base/clock';
 import { laneName } from './lane-name.ts';
-import { Places } from './places.ts';
+import { type Lane, Lanes } from './lanes.ts';
 import type {
-  Lane,
   QueueAction,
   QueueEntry,
   QueuePlace,
@@ -35,9 +34,7 @@ export class QueueSet<T> {
   readonly #options: QueueSetOptions<T>;
   readonly #queues = new Map<string, TaskQueue<T>>();
   readonly #workers = new Set<Promise<void>>();
-  /** By the name of the queue that they belong to, while any of them has a task. */
-  readonly #lanes = new Map<string, { readonly places: Places; count: number }>();
-  #lastLaneTask = 0;
+  readonly #lanes = new Lanes();
   #work: ((queue: TaskQueue<T>) => void) | undefined;
 
   constructor(options: QueueSetOptions<T>) {
@@ -66,23 +63,15 @@ export class QueueSet<T> {
    */
   lane(queue: string, key: string, parallel: number): TaskQueue<T> {
     const name = laneName(queue, key);
-    const lanes = this.#lanes.get(queue) ?? { places: new Places(parallel), count: 0 };
-    lanes.places.limit = parallel;
     const known = this.#queues.get(name);
-    if (known !== undefined) return known;
-    this.#lanes.set(queue, lanes);
-    lanes.count += 1;
+    if (known !== undefined) {
+      this.#lanes.setLimit(queue, parallel);
+      return known;
+    }
     const onEmpty = (): void => {
       this.#queues.delete(name);
-      lanes.count -= 1;
-      if (lanes.count === 0) this.#lanes.delete(queue);
     };
-    // A queue that is created again for the key must not repeat ids.
-    const nextId = (): number => {
-      this.#lastLaneTask += 1;
-      return this.#lastLaneTask;
-    };
-    return this.#create(name, { queue, key, places: lanes.places, nextId, onEmpty });
+    return this.#create(name, this.#lanes.open(queue, key, parallel, onEmpty));
   }
 
   #create(name: string, lane?: Lane): TaskQueue<T> {
@@ -114,9 +103,7 @@ export class QueueSet<T> {
       this.#workers.add(worker);
     };
     for (const queue of this.#queues.values()) this.#work(queue);
-    signals.stop.addEventListener('abort', () => {
-      for (const { places } of this.#lanes.values()) places.close();
-    });
+    signals.stop.addEventListener('abort', () => this.#lanes.close());
   }
 
   /** Resolves when every worker has ended, running tasks included. */

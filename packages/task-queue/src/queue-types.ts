@@ -1,6 +1,6 @@
 import type { Clock } from '@addon-operator/base/clock';
 import type { ErrorCode, ErrorFacts } from '@addon-operator/base/errors';
-import type { Places } from './places.ts';
+import type { Lane } from './lanes.ts';
 
 /** A task in a queue, with what happened to it so far. */
 export interface QueueEntry<T> {
@@ -82,19 +82,6 @@ export type MeasureAction = <R>(action: QueueAction, act: () => R) => R;
 export interface QueueSignals {
   readonly stop: AbortSignal;
   readonly abort: AbortSignal;
-}
-
-/** What makes a queue one of several, each for the tasks of one key. */
-export interface Lane {
-  /** Name of all these queues together. */
-  readonly queue: string;
-  readonly key: string;
-  /** How many of them run a task at a time. */
-  readonly places: Places;
-  /** Ids of tasks, unique among all of them. */
-  readonly nextId: () => number;
-  /** Called when no task is left; the worker ends then. */
-  readonly onEmpty: () => void;
 }
 
 export interface TaskQueueOptions<T> {

@@ -3,8 +3,8 @@ import type { Clock } from '@addon-operator/base/clock';
 import { codeOf, type ErrorCode, type ErrorFacts, factsOf, messageOf } from '@addon-operator/base/errors';
 import { retryDelayMs } from '@addon-operator/concurrency/backoff';
 import { guarded, nothing, unchanged } from './guarded.ts';
+import type { Lane } from './lanes.ts';
 import type {
-  Lane,
   MeasureAction,
   QueueEntry,
   QueuePlace,
@@ -250,12 +250,12 @@ export class TaskQueue<T> {
 
   /** Runs tasks until `stop` aborts; then the running handler is waited for. Never rejects. */
   async run(handle: TaskHandler<T>, { stop, abort }: QueueSignals): Promise<void> {
-    const ignoreStop = this.#wakeAtStop(stop);
+    const ignoreStop = this.#onStop(stop, () => this.#wakeUp());
     let turnMs = this.#clock.steadyMs();
     while (!stop.aborted) {
       const head = this.#entries[0];
       if (head === undefined && this.lane !== undefined) {
-        this.lane.onEmpty();
+        this.lane.end();
         break;
       }
       if (head === undefined) await this.#waitForTask(stop);
@@ -268,11 +268,10 @@ export class TaskQueue<T> {
     this.#status = { type: 'stopped' };
   }
 
-  #wakeAtStop(stop: AbortSignal): () => void {
-    const onStop = (): void => this.#wakeUp();
-    if (this.lane !== undefined) return this.lane.places.onClose(onStop);
-    stop.addEventListener('abort', onStop);
-    return () => stop.removeEventListener('abort', onStop);
+  #onStop(stop: AbortSignal, listener: () => void): () => void {
+    if (this.lane !== undefined) return this.lane.onClose(listener);
+    stop.addEventListener('abort', listener);
+    return () => stop.removeEventListener('abort', listener);
   }
 
   async #waitForTask(stop: AbortSignal): Promise<void> {
@@ -280,28 +279,17 @@ export class TaskQueue<T> {
     await this.#untilWoken(stop);
   }
 
-  #attemptHead(head: MutableEntry<T>, handle: TaskHandler<T>, signals: QueueSignals): Promise<void> {
-    const { lane } = this;
-    return lane === undefined
-      ? this.#attempt(head, handle, signals)
-      : this.#attemptInTurn(head, lane, handle, signals);
-  }
-
-  /** Attempts the head when it is the turn of this queue. The handler needs a place, the delay after a failure does not. */
-  async #attemptInTurn(
-    first: MutableEntry<T>,
-    { places }: Lane,
-    handle: TaskHandler<T>,
-    signals: QueueSignals,
-  ): Promise<void> {
-    if (first.earlierFailure !== undefined) return await this.#attempt(first, handle, signals);
+  /** Attempts the head, in a lane when it is its turn. The handler needs a place, the delay after a failure does not. */
+  async #attemptHead(head: MutableEntry<T>, handle: TaskHandler<T>, signals: QueueSignals): Promise<void> {
+    if (this.lane === undefined || head.earlierFailure !== undefined)
+      return await this.#attempt(head, handle, signals);
     this.#status = { type: 'queued', sinceMs: this.#clock.steadyMs() };
-    const giveBack = await places.take();
-    this.#status = { type: 'idle' };
-    // The first task may have been removed in the meantime, or another one put in front of it.
-    const head = this.#entries[0];
-    if (giveBack === undefined || head === undefined) giveBack?.();
-    else await this.#attempt(head, withPlace(handle, giveBack), signals).finally(giveBack);
+    await this.lane.inTurn(handle, async (handleInPlace) => {
+      this.#status = { type: 'idle' };
+      // The first task may have been removed in the meantime, or another one put in front of it.
+      const first = this.#entries[0];
+      if (first !== undefined) await this.#attempt(first, handleInPlace, signals);
+    });
   }
 
   async #attempt(
@@ -461,17 +449,6 @@ export class TaskQueue<T> {
       };
     });
   }
-}
-
-/** The handler, which gives the place back before the queue waits for anything. */
-function withPlace<T>(handle: TaskHandler<T>, giveBack: () => void): TaskHandler<T> {
-  return async (...attempt) => {
-    try {
-      return await handle(...attempt);
-    } finally {
-      giveBack();
-    }
-  };
 }
 
 function taskOf<T>({ task }: QueueEntry<T>): T {
