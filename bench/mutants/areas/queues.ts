@@ -143,11 +143,6 @@ export const QUEUES: readonly MutatedFile[] = [
         breaks: 'A changed limit of keys has no effect.',
       },
       {
-        find: 'if (group.count === 0) this.#groups.delete(queue);',
-        replace: '',
-        breaks: 'Queues whose keys are all done are kept for ever.',
-      },
-      {
         find: 'for (const { places } of this.#groups.values()) places.close();',
         replace: '',
         breaks: 'Keys that wait for a place do not stop.',
