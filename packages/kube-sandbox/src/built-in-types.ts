@@ -79,6 +79,25 @@ export function builtInType(kind: Pick<ServedKind, 'group' | 'version' | 'kind'>
 
 const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
 
+/** The OpenAPI schema of the objects of a kind. */
+export function schemaOfKind({ group, version, kind, isCustom, schema = {} }: ServedKind): Fields {
+  if (!isCustom) return fieldsAt(types().schemas, types().names.get(`${group}/${version}/${kind}`) ?? '');
+  const metadata = { $ref: `${REFERENCE_PREFIX}${OBJECT_META}` };
+  return { ...schema, properties: { ...fieldsAt(schema, 'properties'), metadata } };
+}
+
+/** A schema with what the type that it refers to says. */
+export function resolvedSchema(schema: Fields): Fields {
+  const reference = referenceOf(schema);
+  return reference === '' ? schema : { ...fieldsAt(types().schemas, reference), ...schema };
+}
+
+/** The name of the type that a schema refers to; empty if it describes the value itself. */
+function referenceOf(schema: Fields): string {
+  const reference = stringAt(schema, '$ref') || stringAt(schema, 'allOf', 0, '$ref');
+  return reference.slice(REFERENCE_PREFIX.length);
+}
+
 /** The type of `metadata`. */
 export function objectMetaType(): StructType {
   return structOf(OBJECT_META);
@@ -115,8 +134,8 @@ function fieldsOf(schemaName: string): ReadonlyMap<string, ValueType> {
 }
 
 function valueType(schema: Fields): ValueType {
-  const reference = stringAt(schema, '$ref') || stringAt(schema, 'allOf', 0, '$ref');
-  if (reference !== '') return referencedType(reference.slice(REFERENCE_PREFIX.length));
+  const reference = referenceOf(schema);
+  if (reference !== '') return referencedType(reference);
   switch (schema['type']) {
     case 'array': {
       const item = valueType(fieldsAt(schema, 'items'));

@@ -3,7 +3,6 @@ import { type Fields, fieldsAt, listAt, numberAt, stringAt, valueAt } from './js
 import { ALL_VERBS, type PrinterColumn, type ServedKind } from './kinds.ts';
 import { invalidValue, required } from './object-names.ts';
 import type { ResourceObject } from './resource-object.ts';
-import { schemaStructures } from './schema-structures.ts';
 import { invalid, type StatusCause } from './status-error.ts';
 
 const AGE_COLUMN: PrinterColumn = {
@@ -43,8 +42,6 @@ export function kindsOfDefinition(definition: ResourceObject): readonly ServedKi
         isReview: false,
         columns: printerColumns(version),
         schema,
-        structures: schemaStructures(kind, schema),
-        rootType: kind,
       };
     });
 }

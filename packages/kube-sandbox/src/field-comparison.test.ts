@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
+import { builtInKind } from '../test/api-lab.ts';
 import { appliedFields, compareFields } from './field-comparison.ts';
 import { type FieldSet, pathText } from './field-set.ts';
 import type { Fields } from './json-access.ts';
-import { STRUCTURES } from './structures.ts';
-import { TypeRules } from './type-rules.ts';
+import { MergeType } from './merge-type.ts';
 
-const rules = TypeRules.ofRoot(STRUCTURES, 'Pod');
+const type = MergeType.ofKind(builtInKind('Pod'));
 
 function texts(set: FieldSet): readonly string[] {
   return [...set.paths].map(pathText).toSorted();
 }
 
 function compared(before: Fields, after: Fields): object {
-  const { added, modified, removed } = compareFields(before, after, rules);
+  const { added, modified, removed } = compareFields(before, after, type);
   return { added: texts(added), modified: texts(modified), removed: texts(removed) };
 }
 
@@ -80,7 +80,7 @@ test('an applied configuration owns its leaves and list elements', () => {
       nodeSelector: { a: 'b' },
     },
   };
-  expect(texts(appliedFields(configuration, rules))).toEqual([
+  expect(texts(appliedFields(configuration, type))).toEqual([
     '.metadata.labels.app',
     '.spec.containers[name="a"]',
     '.spec.containers[name="a"].args',

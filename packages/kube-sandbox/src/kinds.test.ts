@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { KindRegistry } from './kind-registry.ts';
 import { apiVersionOf, BUILT_IN_KINDS, storageOf } from './kinds.ts';
-import { STRUCTURES } from './structures.ts';
 
 test('every built-in kind has a URL of its own, and all but Events a place', () => {
   const urls = BUILT_IN_KINDS.map((kind) => `${apiVersionOf(kind)}/${kind.plural}`);
@@ -29,13 +28,6 @@ test('the kinds that charts commonly have are there', () => {
       'apiextensions.k8s.io/v1 CustomResourceDefinition',
     ]),
   );
-});
-
-test('every type that a merge rule names is described', () => {
-  const named = Object.values(STRUCTURES).flatMap((structure) =>
-    Object.values(structure).map(({ type }) => type),
-  );
-  expect(named.filter((type) => type !== undefined && STRUCTURES[type] === undefined)).toEqual([]);
 });
 
 test('the registry finds kinds by URL, by object and by storage, custom ones while they are served', () => {

@@ -1,7 +1,6 @@
 import { eventFields } from './event-versions.ts';
 import type { Fields } from './json-access.ts';
 import type { ResourceName } from './status-error.ts';
-import { STRUCTURES, type Structure } from './structures.ts';
 
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
 
@@ -49,10 +48,6 @@ export interface ServedKind extends ResourceName {
   readonly schema?: Fields;
   /** Known fields beside apiVersion, kind and metadata; undefined when any field is allowed. */
   readonly fields?: readonly string[];
-  /** Merge rules of this kind and of the types below it. */
-  readonly structures: Readonly<Record<string, Structure>>;
-  /** Name of the kind's own type in `structures`. */
-  readonly rootType: string;
 }
 
 /** `v1` or `group/version`. */
@@ -81,8 +76,6 @@ interface KindOptions {
   /** Default: spec, and status where there is one. */
   readonly fields?: readonly string[];
   readonly plural?: string;
-  /** Default: the kind. */
-  readonly rootType?: string;
   readonly isReview?: true;
 }
 
@@ -108,8 +101,6 @@ function row(kind: string, isNamespaced: boolean, options: KindOptions): KindRow
     verbs: verbsOf(kind, options),
     isReview: options.isReview === true,
     fields: options.fields ?? defaultFields,
-    structures: STRUCTURES,
-    rootType: options.rootType ?? kind,
   });
 }
 
@@ -185,7 +176,6 @@ const GROUPS: readonly (readonly [group: string, version: string, rows: readonly
       inNamespace('Event', {
         short: ['ev'],
         fields: eventFields(CORE_EVENT_FIELDS),
-        rootType: 'EventOfGroup',
       }),
     ],
   ],

@@ -2,8 +2,8 @@ import { canonicalJson, isObject, parseJson } from '@addon-operator/json';
 import { appliedFields, compareFields } from './field-comparison.ts';
 import { FieldSet } from './field-set.ts';
 import type { Fields } from './json-access.ts';
+import type { MergeType } from './merge-type.ts';
 import type { ResourceObject } from './resource-object.ts';
-import type { TypeRules } from './type-rules.ts';
 
 /** Where kubectl keeps what it applied from the client's side. */
 const ANNOTATION = 'kubectl.kubernetes.io/last-applied-configuration';
@@ -11,11 +11,11 @@ const ANNOTATION = 'kubectl.kubernetes.io/last-applied-configuration';
 const KUBECTL = 'kubectl';
 
 /** Fields that kubectl may take over from its own earlier client-side apply: those that still are as it left them. */
-export function takeoverFields(current: ResourceObject, manager: string, rules: TypeRules): FieldSet {
+export function takeoverFields(current: ResourceObject, manager: string, type: MergeType): FieldSet {
   const configuration = manager === KUBECTL ? lastApplied(current) : undefined;
   if (configuration === undefined) return FieldSet.empty;
-  const { added, modified, removed } = compareFields(configuration, current, rules);
-  return appliedFields(configuration, rules).difference(modified).difference(added).difference(removed);
+  const { added, modified, removed } = compareFields(configuration, current, type);
+  return appliedFields(configuration, type).difference(modified).difference(added).difference(removed);
 }
 
 function lastApplied(object: ResourceObject): Fields | undefined {

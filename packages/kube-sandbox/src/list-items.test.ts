@@ -1,31 +1,33 @@
 import { expect, test } from 'vitest';
-import { appliedOrder, isMergedList, itemElement, itemsByElement, sortMerged } from './list-items.ts';
+import { builtInKind } from '../test/api-lab.ts';
+import { appliedOrder, itemElement, itemsByElement, sortMerged } from './list-items.ts';
+import { MergeType } from './merge-type.ts';
+
+const pod = MergeType.ofKind(builtInKind('Pod'));
+const ports = pod.field('spec').field('containers').item.field('ports');
+const finalizers = pod.field('metadata').field('finalizers');
 
 test('an element is known by its keys, with their defaults, or by its value', () => {
-  const ports = { keys: ['containerPort', 'protocol'] };
-  expect(itemElement({ containerPort: 80, name: 'http' }, ports)).toBe(
-    'k:{"containerPort":80,"protocol":"TCP"}',
+  expect(itemElement({ containerPort: 80, protocol: 'UDP', name: 'x' }, ports)).toBe(
+    'k:{"containerPort":80,"protocol":"UDP"}',
   );
-  expect(itemElement({ name: 'a' }, { keys: ['name'] })).toBe('k:{"name":"a"}');
-  expect(itemElement('x', { set: true })).toBe('v:"x"');
+  expect(itemElement({ containerPort: 80 }, ports)).toBe('k:{"containerPort":80,"protocol":"TCP"}');
+  expect(itemElement('a', finalizers)).toBe('v:"a"');
 });
 
-test('itemsByElement() finds elements in lists only', () => {
-  expect(itemsByElement([{ name: 'a', v: 1 }], { keys: ['name'] })?.get('k:{"name":"a"}')).toEqual({
-    name: 'a',
-    v: 1,
-  });
-  expect(itemsByElement({}, { set: true })).toBeUndefined();
-});
-
-test('lists with keys and sets are merged, others are not', () => {
-  expect([isMergedList({ keys: ['a'] }), isMergedList({ set: true }), isMergedList({ type: 'X' })]).toEqual([
-    true,
-    true,
-    false,
+test('itemsByElement() finds elements by their path elements', () => {
+  expect([...itemsByElement(['a', 'b'], finalizers)]).toEqual([
+    ['v:"a"', 'a'],
+    ['v:"b"', 'b'],
   ]);
 });
 
+test('lists with keys and sets are merged, others are not', () => {
+  const spec = pod.field('spec');
+  expect(ports.isMergedList).toBe(true);
+  expect(finalizers.isMergedList).toBe(true);
+  expect(spec.field('tolerations').isMergedList).toBe(false);
+});
 test.each([
   [
     ['a', 'b'],

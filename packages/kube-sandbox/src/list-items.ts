@@ -1,29 +1,20 @@
 import { canonicalJson, isObject } from '@addon-operator/json';
-import type { FieldRule } from './structures.ts';
-
-/** Values that a key has in an element that does not name it. */
-const KEY_DEFAULTS: Readonly<Record<string, unknown>> = { protocol: 'TCP' };
+import type { MergeType } from './merge-type.ts';
 
 /** Path element of one element of a merged list: by its keys, or by its value in a set. */
-export function itemElement(item: unknown, rule: FieldRule): string {
-  if (rule.keys === undefined) return `v:${canonicalJson(item)}`;
+export function itemElement(item: unknown, type: MergeType): string {
+  if (type.keys === undefined) return `v:${canonicalJson(item)}`;
   const keys: Record<string, unknown> = {};
-  for (const key of rule.keys) {
-    const value = isObject(item) ? (item[key] ?? KEY_DEFAULTS[key]) : undefined;
+  for (const key of type.keys) {
+    const value = isObject(item) ? (item[key] ?? type.keyDefault(key)) : undefined;
     if (value !== undefined) keys[key] = value;
   }
   return `k:${canonicalJson(keys)}`;
 }
 
-/** Elements of a merged list by their path elements; undefined for what is no list. */
-export function itemsByElement(list: unknown, rule: FieldRule): ReadonlyMap<string, unknown> | undefined {
-  if (!Array.isArray(list)) return undefined;
-  return new Map(list.map((item) => [itemElement(item, rule), item]));
-}
-
-/** Whether the elements of a list have owners of their own. */
-export function isMergedList(rule: FieldRule): boolean {
-  return rule.keys !== undefined || rule.set === true;
+/** Elements of a merged list by their path elements. */
+export function itemsByElement(list: readonly unknown[], type: MergeType): ReadonlyMap<string, unknown> {
+  return new Map(list.map((item) => [itemElement(item, type), item]));
 }
 
 /**

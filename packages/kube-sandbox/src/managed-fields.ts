@@ -3,9 +3,9 @@ import { appliedFields, compareFields, type FieldComparison } from './field-comp
 import { FieldSet, pathText } from './field-set.ts';
 import type { Fields } from './json-access.ts';
 import { apiVersionOf, type ServedKind } from './kinds.ts';
+import { MergeType } from './merge-type.ts';
 import { type ManagedFieldsEntry, type ResourceObject, withMeta } from './resource-object.ts';
 import { StatusError } from './status-error.ts';
-import { TypeRules } from './type-rules.ts';
 
 /** One entry of managed fields, its set decoded. */
 export interface FieldManager {
@@ -41,10 +41,6 @@ const UNOWNED = FieldSet.parse({
   },
 });
 
-export function rulesOf(kind: ServedKind): TypeRules {
-  return TypeRules.ofRoot(kind.structures, kind.rootType);
-}
-
 /**
  * `next` with the managed fields that follow from an update by `writer`: it takes the fields that it changed, every manager
  * loses those that changed or went. `current` is undefined for a new object. An object whose managed fields were
@@ -59,7 +55,7 @@ export function recordUpdate(
   const former = decodeManagers(next);
   if (current !== undefined && former.length === 0) return withManagers(next, []);
   const known = ofGroup(former, kind);
-  const comparison = compareFields(current ?? emptyObject(kind), next, rulesOf(kind));
+  const comparison = compareFields(current ?? emptyObject(kind), next, MergeType.ofKind(kind));
   const taken = comparison.added.union(comparison.modified).difference(UNOWNED);
   const managers = withoutChanged(known, comparison);
   const operation = 'Update';
@@ -173,7 +169,7 @@ export function replaceApplied(
   kind: ServedKind,
   writer: FieldWriter,
 ): AppliedManagers {
-  const fields = appliedFields(configuration, rulesOf(kind)).difference(UNOWNED);
+  const fields = appliedFields(configuration, MergeType.ofKind(kind)).difference(UNOWNED);
   const self = { ...writer, operation: 'Apply', apiVersion: apiVersionOf(kind), fields } as const;
   const former = managers.find((manager) => isSameManager(manager, self));
   const [known] = ofGroup(former === undefined ? [] : [former], kind);

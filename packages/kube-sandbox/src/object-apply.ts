@@ -11,10 +11,10 @@ import {
   type FieldWriter,
   recordUpdate,
   replaceApplied,
-  rulesOf,
   settleConflicts,
   withManagers,
 } from './managed-fields.ts';
+import { MergeType } from './merge-type.ts';
 import { toResourceObject } from './object-body.ts';
 import { commitNew, prepareObject } from './object-create.ts';
 import { commitChange, nextObject } from './object-update.ts';
@@ -100,18 +100,18 @@ function mergeInto(
   { current, configuration, writer }: Merge,
   options: WriteOptions,
 ): ResourceObject {
-  const rules = rulesOf(kind);
+  const type = MergeType.ofKind(kind);
   const { managers, formerFields } = replaceApplied(
     knownManagers(current, kind),
     configuration,
     kind,
     writer,
   );
-  const merged = mergeApplied(current, configuration, rules);
+  const merged = mergeApplied(current, configuration, type);
   const owned = managers.reduce((all, { fields }) => all.union(fields), FieldSet.empty);
-  const pruned = pruneUnowned(merged, rules, { former: formerFields, owned });
-  const allowed = isForced ? undefined : takeoverFields(current, writer.manager, rules);
-  const settled = settleConflicts(managers, compareFields(current, pruned, rules), writer, allowed);
+  const pruned = pruneUnowned(merged, type, { former: formerFields, owned });
+  const allowed = isForced ? undefined : takeoverFields(current, writer.manager, type);
+  const settled = settleConflicts(managers, compareFields(current, pruned, type), writer, allowed);
   const dated = equalJson(current, pruned) ? settled : settled.map((manager) => datedNow(manager, writer));
   const annotated = withLastApplied(toResourceObject(pruned, kind), applied, writer.manager);
   const changed = nextObject(state, { kind, current, draft: withManagers(annotated, dated), subresource });

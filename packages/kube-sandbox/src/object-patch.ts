@@ -1,6 +1,7 @@
 import { isObject } from '@addon-operator/json';
 import { parseBodyJson } from './body-json.ts';
 import type { ServedKind } from './kinds.ts';
+import { MergeType } from './merge-type.ts';
 import { mediaTypeOf } from './object-body.ts';
 import { applyJsonPatch } from './patch-json.ts';
 import { applyMergePatch } from './patch-merge.ts';
@@ -8,7 +9,6 @@ import { applyStrategicPatch } from './patch-strategic.ts';
 import type { ResourceObject } from './resource-object.ts';
 import { messageOf } from './sandbox-error.ts';
 import { badRequest, StatusError, unsupportedMediaType } from './status-error.ts';
-import { TypeRules } from './type-rules.ts';
 
 export type PatchType = 'json' | 'merge' | 'strategic' | 'apply';
 
@@ -77,5 +77,5 @@ function mergeFields(
       'error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}',
     );
   if (type === 'merge') return applyMergePatch(current, patch);
-  return applyStrategicPatch(current, patch, TypeRules.ofRoot(kind.structures, kind.rootType));
+  return applyStrategicPatch(current, patch, MergeType.ofKind(kind));
 }

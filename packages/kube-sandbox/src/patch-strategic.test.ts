@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { builtInKind } from '../test/api-lab.ts';
 import type { Fields } from './json-access.ts';
+import { MergeType } from './merge-type.ts';
 import { applyStrategicPatch } from './patch-strategic.ts';
 import { StatusError } from './status-error.ts';
-import { STRUCTURES } from './structures.ts';
-import { TypeRules } from './type-rules.ts';
 
 const podSpec = {
   containers: [
@@ -15,8 +15,8 @@ const podSpec = {
 };
 
 function patchPod(spec: Fields): Fields {
-  const rules = TypeRules.ofRoot(STRUCTURES, 'Pod');
-  const patched = applyStrategicPatch({ spec: podSpec }, { spec }, rules);
+  const type = MergeType.ofKind(builtInKind('Pod'));
+  const patched = applyStrategicPatch({ spec: podSpec }, { spec }, type);
   return Object(patched['spec']);
 }
 
@@ -73,13 +73,13 @@ test('$setElementOrder sorts the elements it names, the others stay near their n
 });
 
 test('scalars of a merged list are added and taken out', () => {
-  const rules = TypeRules.ofRoot(STRUCTURES, 'Pod');
+  const type = MergeType.ofKind(builtInKind('Pod'));
   const pod = { metadata: { finalizers: ['a', 'b'] } };
-  expect(applyStrategicPatch(pod, { metadata: { finalizers: ['b', 'c'] } }, rules)).toEqual({
+  expect(applyStrategicPatch(pod, { metadata: { finalizers: ['b', 'c'] } }, type)).toEqual({
     metadata: { finalizers: ['a', 'b', 'c'] },
   });
   const removal = { metadata: { '$deleteFromPrimitiveList/finalizers': ['a'] } };
-  expect(applyStrategicPatch(pod, removal, rules)).toEqual({ metadata: { finalizers: ['b'] } });
+  expect(applyStrategicPatch(pod, removal, type)).toEqual({ metadata: { finalizers: ['b'] } });
 });
 
 test('new parts hold no directives and no nulls', () => {

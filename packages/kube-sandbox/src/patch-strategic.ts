@@ -1,8 +1,8 @@
 import { canonicalJson, isObject } from '@addon-operator/json';
 import { equalJson, type Fields, listAt, scalarText } from './json-access.ts';
 import { sortMerged } from './list-items.ts';
+import type { MergeType } from './merge-type.ts';
 import { badRequest } from './status-error.ts';
-import type { TypeRules } from './type-rules.ts';
 
 const DIRECTIVE = '$patch';
 const RETAIN_KEYS = '$retainKeys';
@@ -14,7 +14,7 @@ const ORDER_PREFIX = '$setElementOrder/';
  *
  * @throws StatusError 400 for a patch with unknown directives or list elements without merge key
  */
-export function applyStrategicPatch(target: Fields, patch: Fields, rules: TypeRules): Fields {
+export function applyStrategicPatch(target: Fields, patch: Fields, type: MergeType): Fields {
   const directive = patch[DIRECTIVE];
   if (directive === 'replace') return withoutDirectives(patch);
   if (directive === 'delete') return {};
@@ -26,13 +26,13 @@ export function applyStrategicPatch(target: Fields, patch: Fields, rules: TypeRu
     if (key.startsWith(DELETE_PREFIX)) {
       merged = removeScalars(merged, key.slice(DELETE_PREFIX.length), value);
     } else if (value === null) delete merged[key];
-    else merged[key] = mergeField(merged[key], value, key, rules);
+    else merged[key] = mergeField(merged[key], value, type.field(key));
   }
   for (const [key, order] of Object.entries(patch)) {
     if (!key.startsWith(ORDER_PREFIX) || !Array.isArray(order)) continue;
     const field = key.slice(ORDER_PREFIX.length);
     const list = merged[field];
-    const mergeKey = rules.rule(field).mergeKey ?? '';
+    const mergeKey = type.field(field).mergeKey ?? '';
     if (Array.isArray(list)) merged[field] = inOrder(list, order, listAt(target, field), mergeKey);
   }
   return merged;
@@ -59,26 +59,24 @@ function removeScalars(
   return { ...fields, [field]: list.filter((item) => !removed.includes(item)) };
 }
 
-function mergeField(target: unknown, patch: unknown, field: string, rules: TypeRules): unknown {
-  const rule = rules.rule(field);
+function mergeField(target: unknown, patch: unknown, type: MergeType): unknown {
   if (isObject(patch)) {
-    const base = isObject(target) && rule.replace !== true ? target : {};
-    return applyStrategicPatch(base, patch, rules.below(field));
+    const base = isObject(target) && !type.isReplaced ? target : {};
+    return applyStrategicPatch(base, patch, type);
   }
-  if (!Array.isArray(patch) || rule.mergeKey === undefined) return patch;
+  const { mergeKey } = type;
+  if (!Array.isArray(patch) || mergeKey === undefined) return patch;
   const list = Array.isArray(target) ? target : [];
-  if (rule.mergeKey === '') {
-    const added = patch.filter((item) => !list.includes(item));
-    return inOrder([...list, ...added], patch, list, '');
-  }
-  return mergeObjects(list, patch, rule.mergeKey, rules.below(field));
+  if (mergeKey !== '') return mergeObjects(list, patch, mergeKey, type.item);
+  const added = patch.filter((item) => !list.includes(item));
+  return inOrder([...list, ...added], patch, list, '');
 }
 
 function mergeObjects(
   target: readonly unknown[],
   patch: readonly unknown[],
   mergeKey: string,
-  rules: TypeRules,
+  type: MergeType,
 ): readonly unknown[] {
   const isReplace = patch.some((item) => isObject(item) && item[DIRECTIVE] === 'replace');
   const items = patch.filter((item) => !(isObject(item) && item[DIRECTIVE] === 'replace'));
@@ -91,8 +89,8 @@ function mergeObjects(
     const index = merged.findIndex(isSame);
     const found = merged[index];
     if (item[DIRECTIVE] === 'delete') merged = merged.filter((other) => !isSame(other));
-    else if (isObject(found)) merged[index] = applyStrategicPatch(found, item, rules);
-    else merged.push(applyStrategicPatch({}, item, rules));
+    else if (isObject(found)) merged[index] = applyStrategicPatch(found, item, type);
+    else merged.push(applyStrategicPatch({}, item, type));
   }
   return inOrder(merged, items, target, mergeKey);
 }

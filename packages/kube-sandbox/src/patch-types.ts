@@ -1,11 +1,11 @@
 import { isObject, parseJson, stringifyJson } from '@addon-operator/json';
 import { type Fields, scalarText, valueAt } from './json-access.ts';
 import { apiVersionOf, type ServedKind } from './kinds.ts';
+import { MergeType } from './merge-type.ts';
 import { decodeOfKind } from './object-body.ts';
 import { invalidValue } from './object-names.ts';
 import type { PatchType } from './object-patch.ts';
 import { StatusError } from './status-error.ts';
-import { TypeRules } from './type-rules.ts';
 import type { TypeMistake } from './typed-decoding.ts';
 
 /**
@@ -103,20 +103,19 @@ function goValue(value: unknown): string {
 
 /** `spec.containers[0].image` as field managers see it: `.spec.containers[name="main"].image`. */
 function declaredPath(path: string, applied: Fields, kind: ServedKind): string {
-  let rules = TypeRules.ofRoot(kind.structures, kind.rootType);
+  let type = MergeType.ofKind(kind);
   let current: unknown = applied;
-  let keys: readonly string[] | undefined;
   let text = '';
   for (const [, field, index] of path.matchAll(/([^.[\]]+)|\[(\d+)\]/g)) {
     if (field !== undefined && index === undefined) {
-      ({ keys } = rules.rule(field));
-      rules = rules.below(field);
+      type = type.field(field);
       current = valueAt(current, field);
       text += `.${field}`;
     } else {
       const item = valueAt(current, Number(index));
-      const named = (keys ?? []).map((key) => `${key}=${JSON.stringify(valueAt(item, key))}`);
+      const named = (type.keys ?? []).map((key) => `${key}=${JSON.stringify(valueAt(item, key))}`);
       text += `[${named.length === 0 ? index : named.join()}]`;
+      type = type.item;
       current = item;
     }
   }

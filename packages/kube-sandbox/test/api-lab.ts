@@ -9,6 +9,7 @@ import { garbageCollector, OwnerIndex } from '../src/garbage-collector.ts';
 import { handleRequest } from '../src/handle-request.ts';
 import { scalarText } from '../src/json-access.ts';
 import { KindRegistry } from '../src/kind-registry.ts';
+import { BUILT_IN_KINDS, type ServedKind } from '../src/kinds.ts';
 import { namespaceController } from '../src/namespace-controller.ts';
 import { silentLog } from '../src/sandbox-log.ts';
 import { ObjectStore } from '../src/sandbox-store.ts';
@@ -112,6 +113,13 @@ export class ApiLab {
       body: body instanceof Uint8Array ? body : Buffer.from(text),
     };
   }
+}
+
+/** The first built-in kind of this name. */
+export function builtInKind(name: string): ServedKind {
+  const found = BUILT_IN_KINDS.find(({ kind }) => kind === name);
+  if (found === undefined) throw new Error(`no kind ${name}`);
+  return found;
 }
 
 const PATCH_TYPES = {

@@ -124,4 +124,19 @@ export const APPLY_SCRIPTS: readonly Script[] = [
       get(`${DEPLOYMENTS}/web`),
     ],
   },
+  {
+    name: 'managed fields of elements that are owned as a whole',
+    steps: [
+      patch('/api/v1/namespaces/{ns}/serviceaccounts/runner?fieldManager=helm', APPLY, {
+        apiVersion: 'v1',
+        kind: 'ServiceAccount',
+        metadata: { name: 'runner' },
+        imagePullSecrets: [{ name: 'registry' }],
+        secrets: [{ name: 'token' }],
+      }),
+      patch('/api/v1/namespaces/{ns}/serviceaccounts/runner?fieldManager=owner', MERGE, {
+        metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'a', uid: 'b' }] },
+      }),
+    ],
+  },
 ];
