@@ -1,6 +1,6 @@
 import { brotliDecompressSync } from 'node:zlib';
 import { isObject } from '@addon-operator/json';
-import { BUILT_IN_SCHEMAS, DESCRIPTIONS, GO_TYPES } from './built-in-data.ts';
+import { BUILT_IN_SCHEMAS, DESCRIPTIONS, GO_TYPES, PROTOBUF_FIELDS } from './built-in-data.ts';
 import { type Fields, fieldsAt, listAt, stringAt, withoutFields } from './json-access.ts';
 import type { ServedKind } from './kinds.ts';
 
@@ -15,6 +15,7 @@ export type ValueType = { readonly goType: string } & (
 export interface StructType {
   readonly type: 'struct';
   readonly goType: string;
+  readonly schemaName: string;
   /** `DeploymentSpec` */
   readonly name: string;
   /** Types of the fields by name; computed when the first field is read, because types refer to each other. */
@@ -53,22 +54,27 @@ function types(): Types {
 }
 
 function load(): Types {
-  const schemas = decompress(BUILT_IN_SCHEMAS);
+  const schemas = fieldsAt(unpacked(BUILT_IN_SCHEMAS));
   const names = new Map<string, string>();
   for (const [name, schema] of Object.entries(schemas)) {
     for (const kind of listAt(schema, 'x-kubernetes-group-version-kind')) {
       names.set(`${stringAt(kind, 'group')}/${stringAt(kind, 'version')}/${stringAt(kind, 'kind')}`, name);
     }
   }
-  return { schemas, goTypes: decompress(GO_TYPES), names, structs: new Map() };
+  return { schemas, goTypes: fieldsAt(unpacked(GO_TYPES)), names, structs: new Map() };
 }
 
-function decompress(base64: string): Fields {
-  return fieldsAt(parsed(base64));
-}
-
-function parsed(base64: string): unknown {
+/** JSON that `built-in-data.ts` has compressed. */
+export function unpacked(base64: string): unknown {
   return JSON.parse(brotliDecompressSync(Buffer.from(base64, 'base64')).toString('utf8'));
+}
+
+let messages: Fields | undefined;
+
+/** Names of the fields of a protobuf message by their numbers; see `protobufFields()` in `test/generate-schemas.ts`. */
+export function fieldsOfMessage(schemaName: string): Fields {
+  messages ??= fieldsAt(unpacked(PROTOBUF_FIELDS));
+  return fieldsAt(messages, schemaName);
 }
 
 /** The type of a built-in kind; undefined for one that has none. */
@@ -112,6 +118,7 @@ function structOf(schemaName: string): StructType {
   const struct: StructType = {
     type: 'struct',
     goType: goNameOf(schemaName),
+    schemaName,
     name,
     get fields() {
       return (fields ??= fieldsOf(schemaName));
@@ -232,7 +239,7 @@ function referencesIn(value: unknown): readonly string[] {
 
 /** Not kept: only `kubectl explain` and clients that validate by themselves read them. */
 function describedSchemas(schemas: Fields): Fields {
-  const descriptions = parsed(DESCRIPTIONS);
+  const descriptions = unpacked(DESCRIPTIONS);
   let index = 0;
   const described = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(described);

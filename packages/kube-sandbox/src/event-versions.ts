@@ -16,11 +16,6 @@ const RENAMED: readonly (readonly [inCore: string, inEvents: string])[] = [
 const TO_EVENTS: ReadonlyMap<string, string> = new Map(RENAMED);
 const TO_CORE: ReadonlyMap<string, string> = new Map(RENAMED.map(([inCore, inEvents]) => [inEvents, inCore]));
 
-/** Top-level fields of an Event of `events.k8s.io/v1`, given those of one of `v1`. */
-export function eventFields(coreFields: readonly string[]): readonly string[] {
-  return coreFields.map((field) => TO_EVENTS.get(field) ?? field);
-}
-
 /** Fields that an Event of `v1` has even when they are empty. */
 export const EMPTY_CORE_EVENT: Fields = {
   involvedObject: {},

@@ -1,4 +1,4 @@
-import { emptyObject } from './empty-objects.ts';
+import { emptyObject } from './empty-values.ts';
 import { appliedFields, compareFields, type FieldComparison } from './field-comparison.ts';
 import { FieldSet, pathText } from './field-set.ts';
 import type { Fields } from './json-access.ts';

@@ -191,7 +191,7 @@ export function decodeOfKind(value: Readonly<Record<string, unknown>>, kind: Ser
   };
 }
 
-/** Fields that a typed server leaves out when they are empty. */
+/** Fields at the top of an object that a typed server leaves out when they are empty; the schema does not tell them apart. */
 const OMITTED_FIELDS = [
   'binaryData',
   'data',
@@ -202,14 +202,11 @@ const OMITTED_FIELDS = [
   'subjects',
 ];
 
-/** Removes top-level fields that a built-in kind does not have, as a typed server drops them. */
-export function dropUnknownFields(object: ResourceObject, kind: ServedKind): ResourceObject {
-  const { fields } = kind;
-  if (fields === undefined) return object;
-  const kept: Record<string, unknown> = {};
-  for (const [field, value] of Object.entries(object)) {
-    if (fields.includes(field) && !(OMITTED_FIELDS.includes(field) ? isEmpty(value) : value === null))
-      kept[field] = value;
-  }
-  return { kind: object.kind, apiVersion: object.apiVersion, metadata: object.metadata, ...kept };
+/** Removes the fields at the top of a built-in object that a typed server leaves out when they are empty. */
+export function dropEmptyFields(object: ResourceObject): ResourceObject {
+  const { kind, apiVersion, metadata } = object;
+  const kept = Object.entries(object).filter(
+    ([field, value]) => !(OMITTED_FIELDS.includes(field) ? isEmpty(value) : value === null),
+  );
+  return { kind, apiVersion, metadata, ...Object.fromEntries(kept) };
 }

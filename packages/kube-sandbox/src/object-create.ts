@@ -1,12 +1,12 @@
 import { type ApiState, timestamp, type WriteOptions } from './api-state.ts';
 import { prepareDefinition } from './custom-resources.ts';
 import { applyDefaults } from './defaults.ts';
+import { withInitialStatus } from './empty-values.ts';
 import { isEvent } from './event-versions.ts';
-import { withInitialStatus } from './initial-status.ts';
 import { type Fields, fieldsAt, withoutFields } from './json-access.ts';
 import { isNamespace, type ServedKind, storageOf } from './kinds.ts';
 import { recordUpdate } from './managed-fields.ts';
-import { dropUnknownFields } from './object-body.ts';
+import { dropEmptyFields } from './object-body.ts';
 import { generateName } from './object-names.ts';
 import { objectKey, type ResourceObject, withMeta } from './resource-object.ts';
 import { applySchemaDefaults } from './schema-defaults.ts';
@@ -37,6 +37,7 @@ const KINDS_WITH_GENERATION = new Set([
   'NetworkPolicy',
   'Pod',
   'PodDisruptionBudget',
+  'PodTemplate',
   'PriorityClass',
   'ReplicaSet',
   'ReplicationController',
@@ -115,11 +116,9 @@ function isJob(kind: ServedKind): boolean {
   return kind.group === 'batch' && kind.kind === 'Job';
 }
 
-/** Fills in the fields that have defaults, and drops those that the kind does not know. */
+/** Fills in the fields that have defaults, and drops empty ones. */
 export function defaultObject(kind: ServedKind, object: ResourceObject): ResourceObject {
-  return kind.isCustom
-    ? applySchemaDefaults(object, kind.schema)
-    : applyDefaults(dropUnknownFields(object, kind));
+  return kind.isCustom ? applySchemaDefaults(object, kind.schema) : applyDefaults(dropEmptyFields(object));
 }
 
 /** Fills in what the server alone decides; `current` is the stored state on an update. */

@@ -101,8 +101,38 @@ test('decodes DeleteOptions', () => {
   });
 });
 
-test('refuses kinds that no client was seen to send, with 415', () => {
-  expect(() => decodeProtobufBody(body('v1', 'Pod', []))).toThrow(
+test('decodes embedded types, numbers, quantities, ports and times', () => {
+  const handler = field(2, [...field(1, '/'), ...field(2, [...flag(1, 1), ...field(3, 'http')])]);
+  const container = [
+    ...field(1, 'main'),
+    ...field(8, field(1, [...field(1, 'cpu'), ...field(2, field(1, '100m'))])),
+    ...field(10, [...field(1, handler), ...flag(2, 5)]),
+  ];
+  const volume = [...field(1, 'v'), ...field(2, field(2, []))];
+  const spec = [...field(1, volume), ...field(2, container), ...flag(4, 0)];
+  const metadata = [...field(1, 'a'), ...flag(7, 0), ...field(8, flag(1, 1_767_225_600))];
+
+  expect(decodeProtobufBody(body('v1', 'Pod', [...field(1, metadata), ...field(2, spec)]))).toEqual({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'a', creationTimestamp: '2026-01-01T00:00:00Z' },
+    spec: {
+      volumes: [{ name: 'v', emptyDir: {} }],
+      containers: [
+        {
+          name: 'main',
+          resources: { limits: { cpu: '100m' } },
+          livenessProbe: { httpGet: { path: '/', port: 'http' }, initialDelaySeconds: 5 },
+        },
+      ],
+      // A pointer in Go: zero is a value.
+      terminationGracePeriodSeconds: 0,
+    },
+  });
+});
+
+test('refuses kinds that are not built in, with 415', () => {
+  expect(() => decodeProtobufBody(body('example.com/v1', 'Widget', []))).toThrow(
     expect.objectContaining({ status: expect.objectContaining({ code: 415 }) }),
   );
 });

@@ -1,173 +1,111 @@
-import { scalarText } from './json-access.ts';
+import { builtInType, fieldsOfMessage, type StructType, type ValueType } from './built-in-types.ts';
+import { scalarText, stringAt } from './json-access.ts';
 import { readFields } from './protobuf-reader.ts';
 import { badRequest, unsupportedMediaType } from './status-error.ts';
 
 const MAGIC = 'k8s\0';
 const ACCEPTED = ['application/json', 'application/yaml'];
 
-type FieldType =
-  | 'string'
-  | 'base64'
-  | 'bool'
-  | 'int'
-  | { readonly message: Message }
-  | { readonly map: 'string' | 'base64' }
-  | { readonly list: FieldType };
-
-/** Fields of a message by number: JSON name and type. */
-type Message = Readonly<Record<number, readonly [name: string, type: FieldType]>>;
-
-const OWNER_REFERENCE: Message = {
-  1: ['kind', 'string'],
-  3: ['name', 'string'],
-  4: ['uid', 'string'],
-  5: ['apiVersion', 'string'],
-  6: ['controller', 'bool'],
-  7: ['blockOwnerDeletion', 'bool'],
-};
-
-/** Fields that only the server sets (selfLink, generation, times, managedFields) are left out: writes ignore them. */
-const OBJECT_META: Message = {
-  1: ['name', 'string'],
-  2: ['generateName', 'string'],
-  3: ['namespace', 'string'],
-  5: ['uid', 'string'],
-  6: ['resourceVersion', 'string'],
-  11: ['labels', { map: 'string' }],
-  12: ['annotations', { map: 'string' }],
-  13: ['ownerReferences', { list: { message: OWNER_REFERENCE } }],
-  14: ['finalizers', { list: 'string' }],
-};
-
-const METADATA: readonly [string, FieldType] = ['metadata', { message: OBJECT_META }];
-
-const PRECONDITIONS: Message = { 1: ['uid', 'string'], 2: ['resourceVersion', 'string'] };
-
-const RESOURCE_ATTRIBUTES: Message = {
-  1: ['namespace', 'string'],
-  2: ['verb', 'string'],
-  3: ['group', 'string'],
-  4: ['version', 'string'],
-  5: ['resource', 'string'],
-  6: ['subresource', 'string'],
-  7: ['name', 'string'],
-};
-
-const NON_RESOURCE_ATTRIBUTES: Message = { 1: ['path', 'string'], 2: ['verb', 'string'] };
-
-/** Kinds that the recorded clients send as protobuf. */
-const MESSAGES: Readonly<Record<string, Message>> = {
-  Secret: {
-    1: METADATA,
-    2: ['data', { map: 'base64' }],
-    3: ['type', 'string'],
-    4: ['stringData', { map: 'string' }],
-    5: ['immutable', 'bool'],
-  },
-  ConfigMap: {
-    1: METADATA,
-    2: ['data', { map: 'string' }],
-    3: ['binaryData', { map: 'base64' }],
-    4: ['immutable', 'bool'],
-  },
-  Namespace: { 1: METADATA },
-  ServiceAccount: { 1: METADATA, 4: ['automountServiceAccountToken', 'bool'] },
-  DeleteOptions: {
-    1: ['gracePeriodSeconds', 'int'],
-    2: ['preconditions', { message: PRECONDITIONS }],
-    3: ['orphanDependents', 'bool'],
-    4: ['propagationPolicy', 'string'],
-    5: ['dryRun', { list: 'string' }],
-  },
-  SelfSubjectReview: { 1: METADATA },
-  SelfSubjectRulesReview: { 1: METADATA, 2: ['spec', { message: { 1: ['namespace', 'string'] } }] },
-  SelfSubjectAccessReview: {
-    1: METADATA,
-    2: [
-      'spec',
-      {
-        message: {
-          1: ['resourceAttributes', { message: RESOURCE_ATTRIBUTES }],
-          2: ['nonResourceAttributes', { message: NON_RESOURCE_ATTRIBUTES }],
-        },
-      },
-    ],
-  },
-};
-
 /**
  * Decodes a body of type `application/vnd.kubernetes.protobuf` to the JSON object that it encodes.
  *
- * @throws StatusError 415 for a kind that is not decoded, 400 for broken bytes
+ * @throws StatusError 415 for a kind that is not built in, 400 for broken bytes
  */
 export function decodeProtobufBody(bytes: Uint8Array): Record<string, unknown> {
-  if (textOf(bytes.subarray(0, MAGIC.length)) !== MAGIC) throw badRequest('protobuf body without its prefix');
+  if (stringOf(bytes.subarray(0, MAGIC.length)) !== MAGIC)
+    throw badRequest('protobuf body without its prefix');
   try {
-    const envelope = decodeMessage(bytes.subarray(MAGIC.length), {
-      1: ['type', { message: { 1: ['apiVersion', 'string'], 2: ['kind', 'string'] } }],
-      2: ['raw', 'base64'],
-    });
-    const type = envelope['type'];
-    const typeMeta = typeof type === 'object' && type !== null ? { ...type } : {};
-    const kind = 'kind' in typeMeta && typeof typeMeta.kind === 'string' ? typeMeta.kind : '';
-    const message = MESSAGES[kind];
-    if (message === undefined) throw unsupportedMediaType(ACCEPTED);
-    const raw =
-      typeof envelope['raw'] === 'string' ? Buffer.from(envelope['raw'], 'base64') : new Uint8Array();
-    return { ...typeMeta, ...decodeMessage(raw, message) };
+    const envelope = parts(bytes.subarray(MAGIC.length));
+    const type = parts(envelope[1]);
+    const apiVersion = stringOf(type[1]);
+    const kind = stringOf(type[2]);
+    const [version = '', group = ''] = apiVersion.split('/').toReversed();
+    const struct = builtInType({ group, version, kind });
+    if (struct === undefined) throw unsupportedMediaType(ACCEPTED);
+    return { apiVersion, kind, ...decodeMessage(bytesOf(envelope[2]), struct, struct.schemaName) };
   } catch (error) {
     if (error instanceof RangeError) throw badRequest(`broken protobuf body: ${error.message}`);
     throw error;
   }
 }
 
-function decodeMessage(bytes: Uint8Array, message: Message): Record<string, unknown> {
+type Value = bigint | Uint8Array;
+
+/** @param messageName of the message whose fields belong to `struct`: its own, or that of an embedded type */
+function decodeMessage(bytes: Uint8Array, struct: StructType, messageName: string): Record<string, unknown> {
+  const names = fieldsOfMessage(messageName);
   const object: Record<string, unknown> = {};
   for (const { number, value } of readFields(bytes)) {
-    const [name, type] = message[number] ?? [];
-    if (name === undefined || type === undefined) continue;
-    if (typeof type === 'object' && 'list' in type) {
+    const declared = stringAt(names, String(number));
+    const name = declared.replace('*', '');
+    const type = struct.fields.get(name);
+    if (declared.startsWith('='))
+      Object.assign(object, decodeMessage(bytesOf(value), struct, declared.slice(1)));
+    else if (type?.type === 'list') {
       const items = object[name];
-      object[name] = [...(Array.isArray(items) ? items : []), decodeValue(value, type.list)];
-    } else if (typeof type === 'object' && 'map' in type) {
-      const entries = object[name];
-      object[name] = { ...(typeof entries === 'object' ? entries : {}), ...decodeEntry(value, type.map) };
-    } else {
+      object[name] = [...(Array.isArray(items) ? items : []), decodeValue(value, type.item)];
+    } else if (type?.type === 'map') {
+      const { 1: key, 2: content = new Uint8Array() } = parts(value);
+      object[name] = { ...Object(object[name]), [stringOf(key)]: decodeValue(content, type.item) };
+    } else if (type !== undefined) {
       const decoded = decodeValue(value, type);
-      // Go writes every string field, the empty ones too.
-      if (decoded !== '') object[name] = decoded;
+      // Go writes every field that is no pointer, the empty ones too.
+      if (declared.startsWith('*') || (decoded !== '' && decoded !== 0 && decoded !== false))
+        object[name] = decoded;
     }
   }
   return object;
 }
 
-function decodeEntry(value: bigint | Uint8Array, type: FieldType): Record<string, unknown> {
-  const entry = decodeMessage(bytesOf(value), { 1: ['key', 'string'], 2: ['value', type] });
-  return { [scalarText(entry['key'])]: entry['value'] ?? '' };
+/** The fields of a message by number. */
+function parts(message: Value | undefined): Readonly<Record<number, Value>> {
+  return Object.fromEntries([...readFields(bytesOf(message))].map(({ number, value }) => [number, value]));
 }
 
-function decodeValue(value: bigint | Uint8Array, type: FieldType): unknown {
-  switch (type) {
+function decodeValue(value: Value, type: ValueType): unknown {
+  switch (type.type) {
     case 'string':
-      return textOf(bytesOf(value));
-    case 'base64':
+      return stringOf(value);
+    case 'bytes':
       return Buffer.from(bytesOf(value)).toString('base64');
     case 'bool':
       return value === 1n;
-    case 'int':
+    case 'int32':
+    case 'int64':
       return Number(value);
+    case 'float64':
+      return Buffer.from(bytesOf(value)).readDoubleLE();
+    case 'struct':
+      return decodeMessage(bytesOf(value), type, type.schemaName);
+    case 'quantity':
+      return stringOf(parts(value)[1]);
+    case 'intOrString': {
+      const { 1: kind, 2: number, 3: text } = parts(value);
+      return kind === 1n ? stringOf(text) : Number(number ?? 0);
+    }
+    case 'time':
+    case 'microTime':
+      return decodeTime(value, type.type === 'microTime');
+    case 'any':
+      return JSON.parse(stringOf(parts(value)[1]) || 'null');
     default:
-      return typeof type === 'object' && 'message' in type
-        ? decodeMessage(bytesOf(value), type.message)
-        : null;
+      throw new RangeError(`${type.goType} in a list`);
   }
 }
 
-function bytesOf(value: bigint | Uint8Array): Uint8Array {
-  if (typeof value === 'bigint') throw new RangeError('number in the place of bytes');
-  return value;
+/** A time; undefined for the zero one. */
+function decodeTime(value: Value, isMicro: boolean): string | undefined {
+  const { 1: seconds, 2: nanos = 0n } = parts(value);
+  if (seconds === undefined) return undefined;
+  const text = new Date(Number(seconds) * 1000).toISOString().slice(0, 19);
+  return isMicro ? `${text}.${scalarText(Number(nanos) / 1000).padStart(6, '0')}Z` : `${text}Z`;
 }
 
-function textOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('utf8');
+function bytesOf(value: Value | undefined): Uint8Array {
+  if (typeof value === 'bigint') throw new RangeError('number in the place of bytes');
+  return value ?? new Uint8Array();
+}
+
+function stringOf(value: Value | undefined): string {
+  return Buffer.from(bytesOf(value)).toString('utf8');
 }

@@ -42,6 +42,8 @@ function withoutDescriptions(value: unknown, descriptions: string[]): unknown {
 
 const STRUCT = /^type (\w+) struct \{\n([\s\S]*?)^\}/gm;
 const FIELD = /^\s+\w+\s+([\w.*[\]]+)\s+`[^`]*json:"(\w+)/gm;
+/** A field, or an embedded struct, which has no name of its own. */
+const NUMBERED = /^\s+(?:\w+\s+)?(\*?)([\w.*[\]]+)\s+`(?=[^`]*json:"(\w*))[^`]*protobuf:"\w+,(\d+)/gm;
 
 /**
  * Types of fields that OpenAPI does not tell from plain strings, lists and maps, as messages of the API server name them.
@@ -50,22 +52,99 @@ const FIELD = /^\s+\w+\s+([\w.*[\]]+)\s+`[^`]*json:"(\w+)/gm;
  */
 export function goTypes(sources: Readonly<Record<string, string>>, schemas: Fields): Fields {
   const types: Record<string, Record<string, string>> = {};
-  for (const [prefix, text] of Object.entries(sources)) {
-    const packageName = prefix.split('.').at(-1) ?? '';
-    for (const [, name = '', body = ''] of text.matchAll(STRUCT)) {
-      const schema = schemas[`${prefix}.${name}`];
-      if (!isObject(schema)) continue;
-      const fields: Record<string, string> = {};
-      for (const [, type = '', field = ''] of body.matchAll(FIELD)) {
-        const qualified = qualify(type.replace(/^\*/, ''), packageName);
-        if (/^(?:string|bool|int32|int64|float64)$/.test(qualified)) continue;
-        const property = isObject(schema['properties']) ? schema['properties'][field] : undefined;
-        if (qualified !== typeName(property)) fields[field] = qualified;
-      }
-      if (Object.keys(fields).length > 0) types[`${prefix}.${name}`] = fields;
+  for (const { prefix, name, body } of structsIn(sources)) {
+    const schema = schemas[`${prefix}.${name}`];
+    if (!isObject(schema)) continue;
+    const fields: Record<string, string> = {};
+    for (const [, type = '', field = ''] of body.matchAll(FIELD)) {
+      const qualified = qualify(type.replace(/^\*/, ''), prefix.split('.').at(-1) ?? '');
+      if (/^(?:string|bool|int32|int64|float64)$/.test(qualified)) continue;
+      const property = isObject(schema['properties']) ? schema['properties'][field] : undefined;
+      if (qualified !== typeName(property)) fields[field] = qualified;
     }
+    if (Object.keys(fields).length > 0) types[`${prefix}.${name}`] = fields;
   }
   return types;
+}
+
+/**
+ * Fields of protobuf messages by their numbers, by the name of the type. `*name` is a pointer: its zero is a value, where that of
+ * others means that there is none. `=Type` is an embedded type: its fields are those of the outer one in JSON.
+ */
+export function protobufFields(sources: Readonly<Record<string, string>>): Fields {
+  const types: Record<string, Record<string, string>> = {};
+  for (const { prefix, name, body } of structsIn(sources)) {
+    const fields: Record<string, string> = {};
+    for (const [, pointer = '', type = '', field = '', number = ''] of body.matchAll(NUMBERED))
+      fields[number] = field === '' ? `=${prefix}.${type}` : `${pointer}${field}`;
+    if (Object.keys(fields).length > 0) types[`${prefix}.${name}`] = fields;
+  }
+  return types;
+}
+
+function structsIn(
+  sources: Readonly<Record<string, string>>,
+): readonly { readonly prefix: string; readonly name: string; readonly body: string }[] {
+  return Object.entries(sources).flatMap(([prefix, text]) =>
+    [...text.matchAll(STRUCT)].map(([, name = '', body = '']) => ({ prefix, name, body })),
+  );
+}
+
+/** Resources that the sandbox serves, by group version, in the order of its discovery documents. */
+const SERVED: Readonly<Record<string, string>> = {
+  v1: 'configmaps endpoints events limitranges namespaces nodes persistentvolumeclaims persistentvolumes pods podtemplates replicationcontrollers resourcequotas secrets serviceaccounts services',
+  'apps/v1': 'controllerrevisions daemonsets deployments replicasets statefulsets',
+  'events.k8s.io/v1': 'events',
+  'authentication.k8s.io/v1': 'selfsubjectreviews',
+  'authorization.k8s.io/v1':
+    'localsubjectaccessreviews selfsubjectaccessreviews selfsubjectrulesreviews subjectaccessreviews',
+  'autoscaling/v2': 'horizontalpodautoscalers',
+  'batch/v1': 'cronjobs jobs',
+  'networking.k8s.io/v1': 'ingressclasses ingresses networkpolicies',
+  'policy/v1': 'poddisruptionbudgets',
+  'rbac.authorization.k8s.io/v1': 'clusterrolebindings clusterroles rolebindings roles',
+  'storage.k8s.io/v1': 'csidrivers csinodes storageclasses volumeattachments',
+  'admissionregistration.k8s.io/v1':
+    'mutatingwebhookconfigurations validatingadmissionpolicies validatingadmissionpolicybindings validatingwebhookconfigurations',
+  'apiextensions.k8s.io/v1': 'customresourcedefinitions',
+  'scheduling.k8s.io/v1': 'priorityclasses',
+  'coordination.k8s.io/v1': 'leases',
+  'node.k8s.io/v1': 'runtimeclasses',
+  'discovery.k8s.io/v1': 'endpointslices',
+};
+
+/** The paths of the group versions that the sandbox serves. */
+export const SERVED_PATHS: readonly string[] = Object.keys(SERVED).map((groupVersion) =>
+  groupVersion.includes('/') ? `apis/${groupVersion}` : `api/${groupVersion}`,
+);
+
+const SUBRESOURCES = ['finalize', 'scale', 'status'];
+
+/** The kinds that the sandbox serves, as the resource lists of the API server (`/api/v1`, `/apis/apps/v1`) describe them. */
+export function builtInKinds(lists: readonly Fields[]): readonly Fields[] {
+  return Object.entries(SERVED).flatMap(([groupVersion, names]) => {
+    const list = lists.find((each) => each['groupVersion'] === groupVersion);
+    const resources = Array.isArray(list?.['resources']) ? list['resources'].filter(isObject) : [];
+    const [version = '', group = ''] = groupVersion.split('/').toReversed();
+    return names.split(' ').map((plural) => {
+      const resource = resources.find(({ name }) => name === plural) ?? {};
+      const subresources = SUBRESOURCES.filter((each) =>
+        resources.some(({ name }) => name === `${plural}/${each}`),
+      );
+      return {
+        group,
+        version,
+        kind: resource['kind'],
+        plural,
+        singular: resource['singularName'],
+        shortNames: resource['shortNames'] ?? [],
+        categories: resource['categories'] ?? [],
+        isNamespaced: resource['namespaced'],
+        verbs: resource['verbs'],
+        subresources,
+      };
+    });
+  });
 }
 
 const PREDECLARED = /^(?:string|bool|byte|int|int32|int64|float64)$/;
@@ -93,19 +172,26 @@ export function typeName(schema: unknown): string {
   return type === 'number' ? 'float64' : type === 'boolean' ? 'bool' : typeof type === 'string' ? type : '';
 }
 
-/** The text of `src/built-in-data.ts`. */
-export function dataModule(
-  version: string,
-  { schemas, descriptions }: BuiltInSchemas,
-  types: Fields,
-): string {
+/** What the package keeps of the API server. */
+export interface BuiltInData extends BuiltInSchemas {
+  readonly kinds: readonly Fields[];
+  readonly goTypes: Fields;
+  readonly protobufFields: Fields;
+}
+
+/** The content of `src/built-in-data.ts`. */
+export function dataModule(version: string, data: BuiltInData): string {
   return `/** Types of the built-in kinds of Kubernetes ${version}: compressed JSON, as Base64. See \`README.md\` for how it is made. */
 export const BUILT_IN_SCHEMAS =
-  '${compressed(schemas)}';
+  '${compressed(data.schemas)}';
+export const KINDS =
+  '${compressed(data.kinds)}';
 export const GO_TYPES =
-  '${compressed(types)}';
+  '${compressed(data.goTypes)}';
+export const PROTOBUF_FIELDS =
+  '${compressed(data.protobufFields)}';
 export const DESCRIPTIONS =
-  '${compressed(descriptions)}';
+  '${compressed(data.descriptions)}';
 `;
 }
 

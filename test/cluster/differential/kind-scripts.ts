@@ -197,6 +197,33 @@ export const KIND_SCRIPTS: readonly Script[] = [
     ],
   },
   {
+    name: 'what empty objects of further kinds have',
+    steps: [
+      post('/api/v1/namespaces/{ns}/podtemplates?fieldManager=me', {
+        apiVersion: 'v1',
+        kind: 'PodTemplate',
+        metadata: { name: 'template' },
+        template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'a', image: 'b' }] } },
+      }),
+      post('/api/v1/namespaces/{ns}/replicationcontrollers?fieldManager=me', {
+        apiVersion: 'v1',
+        kind: 'ReplicationController',
+        metadata: { name: 'controller', labels: { a: 'b' } },
+        spec: {
+          replicas: 0,
+          template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'a', image: 'b' }] } },
+        },
+      }),
+      post('/api/v1/namespaces/{ns}/configmaps?fieldManager=me', {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name: 'empty' },
+        data: {},
+        binaryData: {},
+      }),
+    ],
+  },
+  {
     name: 'the status of nodes, which a create keeps',
     steps: [
       post('/api/v1/nodes?fieldManager=me', node('{ns}-a')),
