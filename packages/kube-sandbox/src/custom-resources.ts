@@ -1,9 +1,9 @@
 import { isObject } from '@addon-operator/json';
 import { type Fields, fieldsAt, listAt, numberAt, stringAt, valueAt } from './json-access.ts';
 import { ALL_VERBS, type PrinterColumn, type ServedKind } from './kinds.ts';
-import { invalidValue, required } from './object-names.ts';
 import type { ResourceObject } from './resource-object.ts';
 import { invalid, type StatusCause } from './status-error.ts';
+import { Field } from './validation/field.ts';
 
 const AGE_COLUMN: PrinterColumn = {
   name: 'Age',
@@ -125,29 +125,20 @@ function establishedConditions(now: string): readonly Fields[] {
 }
 
 function definitionProblems(definition: ResourceObject): readonly StatusCause[] {
-  const problems: StatusCause[] = [];
-  const group = stringAt(definition, 'spec', 'group');
-  const plural = stringAt(definition, 'spec', 'names', 'plural');
-  const scope = stringAt(definition, 'spec', 'scope');
-  const versions = listAt(definition, 'spec', 'versions');
-  const { name } = definition.metadata;
-  if (name !== `${plural}.${group}`)
-    problems.push(invalidValue('metadata.name', name, 'must be spec.names.plural+"."+spec.group'));
-  if (group === '') problems.push(required('spec.group', ''));
-  if (scope !== 'Namespaced' && scope !== 'Cluster') problems.push(required('spec.scope', ''));
-  if (plural === '') problems.push(required('spec.names.plural', ''));
-  if (stringAt(definition, 'spec', 'names', 'kind') === '') problems.push(required('spec.names.kind', ''));
-  if (versions.filter((version) => valueAt(version, 'storage') === true).length !== 1)
-    problems.push(
-      invalidValue(
-        'spec.versions',
-        versions.length,
-        'must have exactly one version marked as storage version',
-      ),
-    );
-  for (const [index, version] of versions.entries()) {
-    if (!isObject(valueAt(version, 'schema', 'openAPIV3Schema')))
-      problems.push(required(`spec.versions[${index}].schema.openAPIV3Schema`, 'schemas are required'));
-  }
-  return problems;
+  const object = new Field(definition);
+  const name = object.at('metadata', 'name');
+  const group = object.at('spec', 'group');
+  const plural = object.at('spec', 'names', 'plural');
+  const scope = object.at('spec', 'scope');
+  const versions = object.at('spec', 'versions');
+  if (name.text !== `${plural.text}.${group.text}`) name.invalid('must be spec.names.plural+"."+spec.group');
+  group.require();
+  if (scope.text !== 'Namespaced' && scope.text !== 'Cluster') scope.required();
+  plural.require();
+  object.at('spec', 'names', 'kind').require();
+  if (versions.items.filter((version) => version.at('storage').value === true).length !== 1)
+    versions.invalid('must have exactly one version marked as storage version', versions.list.length);
+  for (const schema of versions.items.map((version) => version.at('schema', 'openAPIV3Schema')))
+    if (!isObject(schema.value)) schema.required('schemas are required');
+  return object.causes;
 }

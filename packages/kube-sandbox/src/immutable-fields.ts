@@ -1,10 +1,9 @@
-import { isEvent } from './event-versions.ts';
-import { equalJson, type Fields, fieldsAt, listAt, stringAt, valueAt, withoutFields } from './json-access.ts';
+import { coreEvent, isEvent } from './event-versions.ts';
+import { equalJson, type Fields, fieldsAt, listAt, valueAt, withoutFields } from './json-access.ts';
 import type { ServedKind } from './kinds.ts';
-import { invalidValue } from './object-names.ts';
 import type { ResourceObject } from './resource-object.ts';
-import { forbiddenField, type StatusCause } from './status-error.ts';
-import { FieldErrors } from './validation/field-errors.ts';
+import type { StatusCause } from './status-error.ts';
+import { Field } from './validation/field.ts';
 import { validateChangedEvent } from './validation/validate-event.ts';
 
 /** Fields that an update must leave as they are, by kind. */
@@ -16,98 +15,69 @@ const IMMUTABLE_FIELDS: Readonly<Record<string, readonly string[]>> = {
   Secret: ['type'],
 };
 
-const MUTABLE_STATEFUL_SET_FIELDS: readonly string[] = [
-  'replicas',
-  'ordinals',
-  'template',
-  'updateStrategy',
-  'revisionHistoryLimit',
-  'persistentVolumeClaimRetentionPolicy',
-  'minReadySeconds',
-];
+/** Kinds of whose spec only a part may change: what must not, and what is reported then. */
+const FIXED_SPECS: Readonly<
+  Record<string, { readonly fixed: (spec: Fields) => Fields; readonly rule: string }>
+> = {
+  StatefulSet: {
+    fixed: (spec) =>
+      withoutFields(
+        spec,
+        'replicas',
+        'ordinals',
+        'template',
+        'updateStrategy',
+        'revisionHistoryLimit',
+        'persistentVolumeClaimRetentionPolicy',
+        'minReadySeconds',
+      ),
+    rule: "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
+  },
+  // Of the next two the API server adds how the specs differ, field by field of its internal type.
+  Pod: {
+    fixed: fixedPodSpec,
+    rule: 'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
+  },
+  PersistentVolumeClaim: {
+    fixed: (spec) => withoutFields(spec, 'resources', 'volumeAttributesClassName', 'volumeName'),
+    rule: 'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims',
+  },
+};
 
-/** Changes of immutable fields. */
+/** Changes of immutable fields, as causes of a 422. */
 export function immutableProblems(
   kind: ServedKind,
   current: ResourceObject,
   next: ResourceObject,
 ): readonly StatusCause[] {
   if (kind.isCustom) return [];
-  return [
-    ...changedFields(kind, current, next),
-    ...statefulSetProblems(kind, current, next),
-    ...frozenDataProblems(kind, current, next),
-    ...roleRefProblems(kind, current, next),
-    ...podProblems(kind, current, next),
-    ...claimProblems(kind, current, next),
-    ...eventProblems(kind, current, next),
-  ];
-}
-
-function changedFields(
-  kind: ServedKind,
-  current: ResourceObject,
-  next: ResourceObject,
-): readonly StatusCause[] {
-  const causes: StatusCause[] = [];
-  for (const field of IMMUTABLE_FIELDS[kind.kind] ?? []) {
-    const path = field.split('.');
-    const value = valueAt(next, ...path);
-    if (!equalJson(valueAt(current, ...path), value))
-      causes.push(invalidValue(field, value, 'field is immutable'));
+  const object = new Field(next);
+  for (const path of IMMUTABLE_FIELDS[kind.kind] ?? []) {
+    const field = object.at(...path.split('.'));
+    if (!equalJson(valueAt(current, ...path.split('.')), field.value)) field.invalid('field is immutable');
   }
-  return causes;
+  const spec = object.at('spec');
+  const { fixed, rule = '' } = FIXED_SPECS[kind.kind] ?? {};
+  if (fixed !== undefined && !equalJson(fixed(fieldsAt(current, 'spec')), fixed(spec.fields)))
+    spec.forbidden(rule);
+  if (kind.group === '' && current['immutable'] === true) checkFrozenData(current, object);
+  if (kind.group === 'rbac.authorization.k8s.io') checkRoleRef(current, object.at('roleRef'));
+  if (isEvent(kind) && kind.group !== '')
+    validateChangedEvent(coreEvent(current), object.named('', coreEvent(next)));
+  return object.causes;
 }
 
-function statefulSetProblems(
-  kind: ServedKind,
-  current: ResourceObject,
-  next: ResourceObject,
-): readonly StatusCause[] {
-  if (kind.kind !== 'StatefulSet') return [];
-  const names = new Set([...Object.keys(Object(current['spec'])), ...Object.keys(Object(next['spec']))]);
-  const isChanged = [...names].some(
-    (name) =>
-      !MUTABLE_STATEFUL_SET_FIELDS.includes(name) &&
-      !equalJson(valueAt(current, 'spec', name), valueAt(next, 'spec', name)),
-  );
-  if (!isChanged) return [];
-  const allowed =
-    "'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds'";
-  return [
-    forbiddenField('spec', `updates to statefulset spec for fields other than ${allowed} are forbidden`),
-  ];
-}
-
-function frozenDataProblems(
-  kind: ServedKind,
-  current: ResourceObject,
-  next: ResourceObject,
-): readonly StatusCause[] {
-  if (kind.group !== '' || current['immutable'] !== true) return [];
-  if (next['immutable'] !== true)
-    return [forbiddenField('immutable', 'field is immutable when `immutable` is set')];
-  return ['data', 'binaryData']
-    .filter((field) => !equalJson(current[field], next[field]))
-    .map((field) => forbiddenField(field, 'field is immutable when `immutable` is set'));
-}
-
-const POD_RULE =
-  'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
-
-/** The API server adds how the specs differ, field by field of its internal type. */
-function podProblems(
-  kind: ServedKind,
-  current: ResourceObject,
-  next: ResourceObject,
-): readonly StatusCause[] {
-  if (kind.kind !== 'Pod' || equalJson(fixedPart(current), fixedPart(next))) return [];
-  return [forbiddenField('spec', POD_RULE)];
+function checkFrozenData(current: ResourceObject, object: Field): void {
+  const rule = 'field is immutable when `immutable` is set';
+  if (object.at('immutable').value !== true) object.at('immutable').forbidden(rule);
+  else {
+    for (const data of ['data', 'binaryData'])
+      if (!equalJson(current[data], object.at(data).value)) object.at(data).forbidden(rule);
+  }
 }
 
 /** The spec of a Pod without what may change. */
-function fixedPart(pod: ResourceObject): Fields {
-  const spec = fieldsAt(pod, 'spec');
+function fixedPodSpec(spec: Fields): Fields {
   const withoutImages = (field: string): readonly Fields[] =>
     listAt(spec, field).map((container) => withoutFields(fieldsAt(container), 'image'));
   const rest = withoutFields(
@@ -124,41 +94,11 @@ function fixedPart(pod: ResourceObject): Fields {
   };
 }
 
-const CLAIM_RULE =
-  'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
-
-function claimProblems(
-  kind: ServedKind,
-  current: ResourceObject,
-  next: ResourceObject,
-): readonly StatusCause[] {
-  if (kind.kind !== 'PersistentVolumeClaim') return [];
-  const fixed = (claim: ResourceObject): Fields =>
-    withoutFields(fieldsAt(claim, 'spec'), 'resources', 'volumeAttributesClassName', 'volumeName');
-  if (equalJson(fixed(current), fixed(next))) return [];
-  return [forbiddenField('spec', CLAIM_RULE)];
-}
-
-function eventProblems(
-  kind: ServedKind,
-  current: ResourceObject,
-  next: ResourceObject,
-): readonly StatusCause[] {
-  if (!isEvent(kind) || kind.group === '') return [];
-  const errors = new FieldErrors();
-  validateChangedEvent(current, next, errors);
-  return errors.causes;
-}
-
-function roleRefProblems(
-  kind: ServedKind,
-  current: ResourceObject,
-  next: ResourceObject,
-): readonly StatusCause[] {
-  if (kind.group !== 'rbac.authorization.k8s.io' || next['roleRef'] === undefined) return [];
-  if (stringAt(next, 'roleRef', 'name') !== '' && equalJson(current['roleRef'], next['roleRef'])) return [];
-  const { apiGroup, kind: kindName, name } = fieldsAt(next, 'roleRef');
+function checkRoleRef(current: ResourceObject, roleRef: Field): void {
+  if (!roleRef.isSet) return;
+  const { apiGroup = '', kind = '', name = '' } = roleRef.fields;
+  if (roleRef.at('name').text !== '' && equalJson(current['roleRef'], roleRef.value)) return;
   // In the order in which the API server shows the fields of its internal type.
-  const shown = { APIGroup: apiGroup, Kind: kindName, Name: name };
-  return [invalidValue('roleRef', shown, 'cannot change roleRef')];
+  const shown = new Map(Object.entries({ APIGroup: apiGroup, Kind: kind, Name: name }));
+  roleRef.invalid('cannot change roleRef', shown);
 }

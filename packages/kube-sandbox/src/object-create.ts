@@ -7,7 +7,6 @@ import { type Fields, fieldsAt, withoutFields } from './json-access.ts';
 import { isNamespace, type ServedKind, storageOf } from './kinds.ts';
 import { recordUpdate } from './managed-fields.ts';
 import { dropEmptyFields } from './object-body.ts';
-import { generateName } from './object-names.ts';
 import { objectKey, type ResourceObject, withMeta } from './resource-object.ts';
 import { applySchemaDefaults } from './schema-defaults.ts';
 import { assignAddresses } from './service-addresses.ts';
@@ -189,4 +188,16 @@ function requireActiveNamespace(state: ApiState, kind: ServedKind, namespace: st
     message: `namespace ${namespace} is being terminated`,
     field: 'metadata.namespace',
   });
+}
+
+const SUFFIX_LETTERS = 'bcdfghjklmnpqrstvwxz2456789';
+const MAX_GENERATED_BASE = 58;
+
+/** A name made of `base` and five random letters. */
+export function generateName(base: string, random: () => number): string {
+  let suffix = '';
+  for (let count = 0; count < 5; count += 1) {
+    suffix += SUFFIX_LETTERS[Math.floor(random() * SUFFIX_LETTERS.length)] ?? '';
+  }
+  return `${base.slice(0, MAX_GENERATED_BASE)}${suffix}`;
 }

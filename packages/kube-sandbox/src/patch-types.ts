@@ -3,9 +3,8 @@ import { type Fields, scalarText, valueAt } from './json-access.ts';
 import { apiVersionOf, type ServedKind } from './kinds.ts';
 import { MergeType } from './merge-type.ts';
 import { decodeOfKind } from './object-body.ts';
-import { invalidValue } from './object-names.ts';
 import type { PatchType } from './object-patch.ts';
-import { StatusError } from './status-error.ts';
+import { invalidValue, StatusError } from './status-error.ts';
 import type { TypeMistake } from './typed-decoding.ts';
 
 /**

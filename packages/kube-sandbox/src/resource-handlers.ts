@@ -16,7 +16,6 @@ import {
 } from './object-body.ts';
 import { createObject, writer } from './object-create.ts';
 import { type DeleteResult, deleteObject, parseDeleteOptions } from './object-delete.ts';
-import { invalidValue, required } from './object-names.ts';
 import { patchFields, patchTypeOf } from './object-patch.ts';
 import { updateObject } from './object-update.ts';
 import { requireDeclared, requirePatchable } from './patch-types.ts';
@@ -24,7 +23,7 @@ import { inVersion, type View, viewObject } from './representation.ts';
 import { objectKey, type ResourceObject } from './resource-object.ts';
 import { responseReview } from './reviews.ts';
 import { scaleOf, withScale } from './scale.ts';
-import { badRequest, invalid, notFound, StatusError } from './status-error.ts';
+import { badRequest, invalid, invalidValue, notFound, required, StatusError } from './status-error.ts';
 
 /** One request for a resource, taken apart. */
 export interface ResourceRequest {

@@ -1,7 +1,6 @@
 import { type Fields, fieldsAt, numberAt, stringsAt, valueAt } from './json-access.ts';
-import { invalidValue } from './object-names.ts';
 import type { ResourceObject } from './resource-object.ts';
-import { invalid } from './status-error.ts';
+import { invalid, invalidValue } from './status-error.ts';
 
 /** The `scale` subresource of a workload. */
 export function scaleOf(workload: ResourceObject): ResourceObject {

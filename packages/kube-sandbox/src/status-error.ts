@@ -137,6 +137,17 @@ export function notImplemented(what: string): StatusError {
   return new StatusError(501, 'NotImplemented', `the sandbox does not support ${what}; use a real cluster`);
 }
 
+/** A cause of {@link invalid} for a field that is missing. */
+export function required(field: string, why: string): StatusCause {
+  return { reason: 'FieldValueRequired', message: `Required value: ${why}`, field };
+}
+
+/** A cause of {@link invalid} for a field with a wrong value. */
+export function invalidValue(field: string, value: unknown, why: string): StatusCause {
+  const message = `Invalid value: ${JSON.stringify(value ?? null)}: ${why}`;
+  return { reason: 'FieldValueInvalid', message, field };
+}
+
 /** A cause of {@link invalid} for a field that must not be set or changed. */
 export function forbiddenField(field: string, why: string): StatusCause {
   return { reason: 'FieldValueForbidden', message: `Forbidden: ${why}`, field };

@@ -1,191 +1,169 @@
-import {
-  type Fields,
-  fieldsAt,
-  listAt,
-  numberAt,
-  scalarText,
-  stringAt,
-  stringsAt,
-  valueAt,
-} from '../json-access.ts';
-import type { FieldErrors, GoStruct } from './field-errors.ts';
+import { type Fields, fieldsAt, listAt, stringAt, stringsAt } from '../json-access.ts';
+import type { Field, GoStruct } from './field.ts';
 import { dnsLabel, percent } from './name-rules.ts';
 import { validateClaimSpec } from './validate-claim.ts';
 import { isEmptySelector, selectorMatches, validateSelector } from './validate-meta.ts';
 import { validatePodTemplate } from './validate-pod.ts';
 
-const MISMATCH = '`selector` does not match template `labels`';
-
 /** Checks the spec of a Deployment. */
-export function validateDeployment(spec: Fields, errors: FieldErrors): void {
-  errors.nonNegative('spec.replicas', spec['replicas']);
-  validateOwnSelector(spec, 'deployment', errors);
-  validateTemplate(spec, 'ReplicaSet', errors);
-  validateDeploymentStrategy(fieldsAt(spec, 'strategy'), errors);
-  errors.nonNegative('spec.minReadySeconds', spec['minReadySeconds']);
-  errors.nonNegative('spec.revisionHistoryLimit', spec['revisionHistoryLimit']);
-  const deadline = numberAt(spec, 'progressDeadlineSeconds');
-  errors.nonNegative('spec.progressDeadlineSeconds', deadline);
-  if (deadline !== undefined && deadline <= (numberAt(spec, 'minReadySeconds') ?? 0))
-    errors.invalid('spec.progressDeadlineSeconds', deadline, 'must be greater than minReadySeconds');
+export function validateDeployment(spec: Field): void {
+  spec.at('replicas').nonNegative();
+  validateOwnSelector(spec, 'deployment');
+  validateTemplate(spec, 'ReplicaSet');
+  validateDeploymentStrategy(spec.at('strategy'));
+  spec.at('minReadySeconds').nonNegative();
+  spec.at('revisionHistoryLimit').nonNegative();
+  const deadline = spec.at('progressDeadlineSeconds');
+  deadline.nonNegative();
+  if (deadline.number !== undefined && deadline.number <= (spec.at('minReadySeconds').number ?? 0))
+    deadline.invalid('must be greater than minReadySeconds');
 }
 
 /** Checks the spec of a ReplicaSet. */
-export function validateReplicaSet(spec: Fields, errors: FieldErrors): void {
-  errors.nonNegative('spec.replicas', spec['replicas']);
-  errors.nonNegative('spec.minReadySeconds', spec['minReadySeconds']);
-  validateOwnSelector(spec, 'deployment', errors);
-  validateTemplate(spec, 'ReplicaSet', errors);
+export function validateReplicaSet(spec: Field): void {
+  spec.at('replicas').nonNegative();
+  spec.at('minReadySeconds').nonNegative();
+  validateOwnSelector(spec, 'deployment');
+  validateTemplate(spec, 'ReplicaSet');
 }
 
-function validateOwnSelector(spec: Fields, kind: string, errors: FieldErrors): void {
-  const selector = spec['selector'];
-  if (selector === undefined) {
-    errors.required('spec.selector');
+function validateOwnSelector(spec: Field, kind: string): void {
+  const selector = spec.at('selector');
+  if (!selector.isSet) {
+    selector.required();
     return;
   }
-  validateSelector(selector, 'spec.selector', errors);
-  if (isEmptySelector(selector))
-    errors.invalid('spec.selector', selector, `empty selector is invalid for ${kind}`);
+  validateSelector(selector);
+  if (isEmptySelector(selector.value)) selector.invalid(`empty selector is invalid for ${kind}`);
 }
 
-function labelsOf(spec: Fields): Fields | undefined {
-  const labels = valueAt(spec, 'template', 'metadata', 'labels');
-  return labels === undefined ? undefined : stringsAt(labels);
+/** Whether the selector selects the pods of the template; undefined if it cannot be read. A missing one selects none. */
+function selectsOwnPods(spec: Field): boolean | undefined {
+  const selector = spec.at('selector');
+  if (!selector.isSet) return false;
+  return selectorMatches(selector.value, stringsAt(spec.value, 'template', 'metadata', 'labels'));
 }
 
-function validateTemplate(spec: Fields, kind: string, errors: FieldErrors): void {
-  const labels = labelsOf(spec);
-  const selector = spec['selector'];
-  const isMatch = selectorMatches(selector, labels ?? {});
-  if (isMatch === undefined) {
-    errors.invalid('spec.selector', selector, kind === 'StatefulSet' ? '' : 'invalid label selector');
+/** Reports a template whose labels the selector does not select. */
+export function reportMismatch(spec: Field): void {
+  const labels = spec.at('template', 'metadata', 'labels');
+  labels.invalid('`selector` does not match template `labels`');
+}
+
+function validateTemplate(spec: Field, kind: string): void {
+  const isSelected = selectsOwnPods(spec);
+  if (isSelected === undefined) {
+    spec.at('selector').invalid(kind === 'StatefulSet' ? '' : 'invalid label selector');
     return;
   }
-  // A missing selector matches nothing, an empty one everything.
-  if (selector === undefined || !isMatch) errors.invalid('spec.template.metadata.labels', labels, MISMATCH);
-  validatePodTemplate(fieldsAt(spec, 'template'), 'spec.template', errors);
-  if (kind === 'ReplicaSet') validateRunsAlways(spec, kind, errors);
+  if (!isSelected) reportMismatch(spec);
+  validatePodTemplate(spec.at('template'));
+  if (kind === 'ReplicaSet') validateRunsAlways(spec, kind);
 }
 
-function validateRunsAlways(spec: Fields, kind: string, errors: FieldErrors): void {
-  const policy = stringAt(spec, 'template', 'spec', 'restartPolicy');
-  if (policy !== 'Always') errors.notSupported('spec.template.spec.restartPolicy', policy, ['Always']);
-  if (valueAt(spec, 'template', 'spec', 'activeDeadlineSeconds') !== undefined)
-    errors.forbidden(
-      'spec.template.spec.activeDeadlineSeconds',
-      `activeDeadlineSeconds in ${kind} is not Supported`,
-    );
+function validateRunsAlways(spec: Field, kind: string): void {
+  const podSpec = spec.at('template', 'spec');
+  const policy = podSpec.at('restartPolicy');
+  if (policy.text !== 'Always') policy.notSupported(['Always'], policy.text);
+  const deadline = podSpec.at('activeDeadlineSeconds');
+  if (deadline.isSet) deadline.forbidden(`activeDeadlineSeconds in ${kind} is not Supported`);
 }
 
-function validateDeploymentStrategy(strategy: Fields, errors: FieldErrors): void {
-  const path = 'spec.strategy.rollingUpdate';
-  const rolling = fieldsAt(strategy, 'rollingUpdate');
-  switch (strategy['type']) {
+function validateDeploymentStrategy(strategy: Field): void {
+  const rolling = strategy.at('rollingUpdate');
+  const maxUnavailable = rolling.at('maxUnavailable');
+  const maxSurge = rolling.at('maxSurge');
+  switch (strategy.at('type').value) {
     case 'Recreate':
-      if (strategy['rollingUpdate'] !== undefined)
-        errors.forbidden(path, "may not be specified when strategy `type` is 'Recreate'");
+      if (rolling.isSet) rolling.forbidden("may not be specified when strategy `type` is 'Recreate'");
       break;
     case 'RollingUpdate':
-      validateIntOrPercent(rolling['maxUnavailable'], `${path}.maxUnavailable`, errors);
-      validateIntOrPercent(rolling['maxSurge'], `${path}.maxSurge`, errors);
-      if (amount(rolling['maxUnavailable']) === 0 && amount(rolling['maxSurge']) === 0)
-        errors.invalid(
-          `${path}.maxUnavailable`,
-          rolling['maxUnavailable'],
-          'may not be 0 when `maxSurge` is 0',
-        );
-      validateAtMostAll(rolling['maxUnavailable'], `${path}.maxUnavailable`, errors);
+      validateIntOrPercent(maxUnavailable);
+      validateIntOrPercent(maxSurge);
+      if (amount(maxUnavailable) === 0 && amount(maxSurge) === 0)
+        maxUnavailable.invalid('may not be 0 when `maxSurge` is 0');
+      validateAtMostAll(maxUnavailable);
       break;
     default:
-      errors.notSupported('spec.strategy', goStrategy(strategy), ['Recreate', 'RollingUpdate']);
+      strategy.notSupported(['Recreate', 'RollingUpdate'], goStrategy(strategy));
   }
 }
 
 /** A strategy as the API server shows it: by the names of its internal type. */
-function goStrategy(strategy: Fields): GoStruct {
+function goStrategy({ fields }: Field): GoStruct {
   return new Map([
-    ['Type', strategy['type'] ?? ''],
-    ['RollingUpdate', strategy['rollingUpdate'] ?? null],
+    ['Type', fields['type'] ?? ''],
+    ['RollingUpdate', fields['rollingUpdate'] ?? null],
   ]);
 }
 
 /** A number of pods, or a part of them. */
-export function validateIntOrPercent(value: unknown, path: string, errors: FieldErrors): void {
-  if (typeof value === 'string') errors.invalidEach(path, value, percent(value));
-  else errors.nonNegative(path, value);
+export function validateIntOrPercent(count: Field): void {
+  if (typeof count.value === 'string') count.check(percent(count.value));
+  else count.nonNegative();
 }
 
-export function validateAtMostAll(value: unknown, path: string, errors: FieldErrors): void {
-  if (typeof value === 'string' && percent(value).length === 0 && amount(value) > 100)
-    errors.invalid(path, value, 'must not be greater than 100%');
+/** A number of pods that is not more than all of them. */
+export function validateAtMostAll(count: Field): void {
+  if (typeof count.value === 'string' && percent(count.value).length === 0 && amount(count) > 100)
+    count.invalid('must not be greater than 100%');
 }
 
-function amount(value: unknown): number {
+function amount({ value }: Field): number {
   if (typeof value === 'number') return value;
   return typeof value === 'string' ? Number.parseInt(value, 10) || 0 : 0;
 }
 
 /** Checks the spec of a DaemonSet. */
-export function validateDaemonSet(spec: Fields, errors: FieldErrors): void {
-  const selector = spec['selector'];
-  validateSelector(selector, 'spec.selector', errors);
-  const labels = labelsOf(spec);
-  const isMatch = selector === undefined ? false : selectorMatches(selector, labels ?? {});
-  if (isMatch === false) errors.invalid('spec.template.metadata.labels', labels, MISMATCH);
-  if (selector !== undefined && isEmptySelector(selector))
-    errors.invalid('spec.selector', selector, 'empty selector is invalid for daemonset');
-  validatePodTemplate(fieldsAt(spec, 'template'), 'spec.template', errors);
-  validateRunsAlways(spec, 'DaemonSet', errors);
-  errors.nonNegative('spec.minReadySeconds', spec['minReadySeconds']);
-  validateDaemonSetStrategy(fieldsAt(spec, 'updateStrategy'), errors);
-  errors.nonNegative('spec.revisionHistoryLimit', spec['revisionHistoryLimit']);
+export function validateDaemonSet(spec: Field): void {
+  const selector = spec.at('selector');
+  validateSelector(selector);
+  if (selectsOwnPods(spec) === false) reportMismatch(spec);
+  if (selector.isSet && isEmptySelector(selector.value))
+    selector.invalid('empty selector is invalid for daemonset');
+  validatePodTemplate(spec.at('template'));
+  validateRunsAlways(spec, 'DaemonSet');
+  spec.at('minReadySeconds').nonNegative();
+  validateDaemonSetStrategy(spec.at('updateStrategy'));
+  spec.at('revisionHistoryLimit').nonNegative();
 }
 
-function validateDaemonSetStrategy(strategy: Fields, errors: FieldErrors): void {
-  const path = 'spec.updateStrategy.rollingUpdate';
-  if (strategy['type'] === 'OnDelete') return;
-  if (strategy['type'] !== 'RollingUpdate') {
-    errors.notSupported('spec.updateStrategy', goStrategy(strategy), ['RollingUpdate', 'OnDelete']);
+function validateDaemonSetStrategy(strategy: Field): void {
+  const type = strategy.at('type').value;
+  if (type === 'OnDelete') return;
+  if (type !== 'RollingUpdate') {
+    strategy.notSupported(['RollingUpdate', 'OnDelete'], goStrategy(strategy));
     return;
   }
-  const { maxUnavailable, maxSurge } = fieldsAt(strategy, 'rollingUpdate');
-  validateIntOrPercent(maxUnavailable, `${path}.maxUnavailable`, errors);
-  validateIntOrPercent(maxSurge, `${path}.maxSurge`, errors);
-  validateAtMostAll(maxUnavailable, `${path}.maxUnavailable`, errors);
-  validateAtMostAll(maxSurge, `${path}.maxSurge`, errors);
+  const maxUnavailable = strategy.at('rollingUpdate', 'maxUnavailable');
+  const maxSurge = strategy.at('rollingUpdate', 'maxSurge');
+  validateIntOrPercent(maxUnavailable);
+  validateIntOrPercent(maxSurge);
+  validateAtMostAll(maxUnavailable);
+  validateAtMostAll(maxSurge);
   if (amount(maxUnavailable) !== 0 && amount(maxSurge) !== 0)
-    errors.invalid(`${path}.maxSurge`, maxSurge, 'may not be set when maxUnavailable is non-zero');
+    maxSurge.invalid('may not be set when maxUnavailable is non-zero');
   else if (amount(maxUnavailable) === 0 && amount(maxSurge) === 0)
-    errors.required(`${path}.maxUnavailable`, 'cannot be 0 when maxSurge is 0');
+    maxUnavailable.required('cannot be 0 when maxSurge is 0');
 }
 
-const RETENTION = ['Retain', 'Delete'];
-
 /** Checks the spec of a StatefulSet. `isUpdate`: what is immutable was checked when it was created. */
-export function validateStatefulSet(spec: Fields, errors: FieldErrors, isUpdate: boolean): void {
-  const management = stringAt(spec, 'podManagementPolicy');
-  if (management !== 'OrderedReady' && management !== 'Parallel')
-    errors.invalid('spec.podManagementPolicy', management, "must be 'OrderedReady' or 'Parallel'");
-  validateStatefulSetStrategy(fieldsAt(spec, 'updateStrategy'), errors);
-  for (const field of ['whenDeleted', 'whenScaled']) {
-    const policy = valueAt(spec, 'persistentVolumeClaimRetentionPolicy', field);
-    if (policy !== undefined && !RETENTION.includes(scalarText(policy)))
-      errors.notSupported(`spec.persistentVolumeClaimRetentionPolicy.${field}`, policy, RETENTION);
-  }
-  if (!isUpdate) {
-    for (const [index, claim] of listAt(spec, 'volumeClaimTemplates').entries())
-      validateClaimSpec(fieldsAt(claim, 'spec'), `spec.volumeClaimTemplates[${index}].spec`, errors);
-  }
-  errors.nonNegative('spec.replicas', spec['replicas']);
-  errors.nonNegative('spec.minReadySeconds', spec['minReadySeconds']);
-  errors.nonNegative('spec.ordinals.start', valueAt(spec, 'ordinals', 'start'));
-  const serviceName = stringAt(spec, 'serviceName');
-  if (!isUpdate && serviceName !== '')
-    errors.invalidEach('spec.serviceName', serviceName, dnsLabel(serviceName));
-  validateOwnSelector(spec, 'statefulset', errors);
-  validateTemplate(withClaimVolumes(spec), 'StatefulSet', errors);
-  validateRunsAlways(spec, 'StatefulSet', errors);
+export function validateStatefulSet(spec: Field, isUpdate: boolean): void {
+  const management = spec.at('podManagementPolicy');
+  if (management.text !== 'OrderedReady' && management.text !== 'Parallel')
+    management.invalid("must be 'OrderedReady' or 'Parallel'", management.text);
+  validateStatefulSetStrategy(spec.at('updateStrategy'));
+  for (const field of ['whenDeleted', 'whenScaled'])
+    spec.at('persistentVolumeClaimRetentionPolicy', field).oneOfIfSet(['Retain', 'Delete']);
+  for (const claim of isUpdate ? [] : spec.at('volumeClaimTemplates').items)
+    validateClaimSpec(claim.at('spec'));
+  spec.at('replicas').nonNegative();
+  spec.at('minReadySeconds').nonNegative();
+  spec.at('ordinals', 'start').nonNegative();
+  if (!isUpdate) spec.at('serviceName').checkIfSet(dnsLabel);
+  validateOwnSelector(spec, 'statefulset');
+  validateTemplate(spec.named(spec.path, withClaimVolumes(spec.fields)), 'StatefulSet');
+  validateRunsAlways(spec, 'StatefulSet');
 }
 
 /** The claims of a StatefulSet are volumes of its pods. */
@@ -201,25 +179,24 @@ function withClaimVolumes(spec: Fields): Fields {
   return { ...spec, template: { ...template, spec: podSpec } };
 }
 
-function validateStatefulSetStrategy(strategy: Fields, errors: FieldErrors): void {
-  const path = 'spec.updateStrategy.rollingUpdate';
-  const rolling = fieldsAt(strategy, 'rollingUpdate');
-  switch (strategy['type']) {
+function validateStatefulSetStrategy(strategy: Field): void {
+  const rolling = strategy.at('rollingUpdate');
+  switch (strategy.at('type').value) {
     case 'OnDelete':
-      if (strategy['rollingUpdate'] !== undefined)
-        errors.invalid(path, goRollingUpdate(rolling), "only allowed for updateStrategy 'RollingUpdate'");
+      if (rolling.isSet)
+        rolling.invalid("only allowed for updateStrategy 'RollingUpdate'", goRollingUpdate(rolling));
       break;
     case 'RollingUpdate':
-      errors.nonNegative(`${path}.partition`, rolling['partition']);
+      rolling.at('partition').nonNegative();
       break;
     default:
-      errors.invalid('spec.updateStrategy', goStrategy(strategy), "must be 'RollingUpdate' or 'OnDelete'");
+      strategy.invalid("must be 'RollingUpdate' or 'OnDelete'", goStrategy(strategy));
   }
 }
 
-function goRollingUpdate(rolling: Fields): GoStruct {
+function goRollingUpdate({ fields }: Field): GoStruct {
   return new Map([
-    ['Partition', rolling['partition'] ?? 0],
-    ['MaxUnavailable', rolling['maxUnavailable'] ?? null],
+    ['Partition', fields['partition'] ?? 0],
+    ['MaxUnavailable', fields['maxUnavailable'] ?? null],
   ]);
 }

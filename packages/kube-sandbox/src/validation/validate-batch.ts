@@ -1,17 +1,9 @@
-import {
-  equalJson,
-  type Fields,
-  fieldsAt,
-  numberAt,
-  scalarText,
-  stringAt,
-  stringsAt,
-  valueAt,
-} from '../json-access.ts';
+import { equalJson, fieldsAt, stringsAt } from '../json-access.ts';
 import type { ResourceObject } from '../resource-object.ts';
 import { cronProblem } from './cron-rules.ts';
-import type { FieldErrors } from './field-errors.ts';
+import type { Field } from './field.ts';
 import { dnsLabel } from './name-rules.ts';
+import { reportMismatch } from './validate-apps.ts';
 import { selectorMatches, validateSelector } from './validate-meta.ts';
 import { validatePodTemplate } from './validate-pod.ts';
 
@@ -24,135 +16,104 @@ const COUNTS = [
   'backoffLimitPerIndex',
   'maxFailedIndexes',
 ];
-const MODES = ['NonIndexed', 'Indexed'];
-const REPLACEMENT = ['Failed', 'TerminatingOrFailed'];
-const CONCURRENCY = ['Allow', 'Forbid', 'Replace'];
 const MAX_CRON_JOB_NAME = 52;
 
 /** Checks a Job, its generated selector included. */
-export function validateJob(job: ResourceObject, errors: FieldErrors, isUpdate: boolean): void {
-  const spec = fieldsAt(job, 'spec');
-  if (!isUpdate) validateGenerated(job, errors);
-  validateJobSpec(spec, 'spec', errors);
-  const selector = spec['selector'];
-  if (selector === undefined) errors.required('spec.selector');
-  else validateSelector(selector, 'spec.selector', errors);
-  const labels = stringsAt(spec, 'template', 'metadata', 'labels');
-  if (selector === undefined || selectorMatches(selector, labels) === false)
-    errors.invalid(
-      'spec.template.metadata.labels',
-      valueAt(spec, 'template', 'metadata', 'labels'),
-      '`selector` does not match template `labels`',
-    );
-  const completions = numberAt(spec, 'completions') ?? 0;
-  const hostname = `${job.metadata.name}-${completions - 1}`;
-  if (spec['completionMode'] === 'Indexed' && completions > 0 && dnsLabel(hostname).length > 0)
-    errors.invalid(
-      'metadata.name',
-      job.metadata.name,
-      `will not able to create pod with invalid DNS label: ${hostname}`,
-    );
+export function validateJob(job: Field, isUpdate: boolean): void {
+  const spec = job.at('spec');
+  if (!isUpdate) validateGenerated(job);
+  validateJobSpec(spec);
+  const selector = spec.at('selector');
+  if (selector.isSet) validateSelector(selector);
+  else selector.required();
+  const labels = stringsAt(spec.value, 'template', 'metadata', 'labels');
+  if (!selector.isSet || selectorMatches(selector.value, labels) === false) reportMismatch(spec);
+  const name = job.at('metadata', 'name');
+  const completions = spec.at('completions').number ?? 0;
+  const hostname = `${name.text}-${completions - 1}`;
+  if (spec.at('completionMode').value === 'Indexed' && completions > 0 && dnsLabel(hostname).length > 0)
+    name.invalid(`will not able to create pod with invalid DNS label: ${hostname}`);
 }
 
 const CONTROLLER_LABEL = 'batch.kubernetes.io/controller-uid';
 
 /** The selector of a Job is not for its author to choose, unless the author says so. */
-function validateGenerated(job: ResourceObject, errors: FieldErrors): void {
-  if (valueAt(job, 'spec', 'manualSelector') === true) return;
-  const selector = valueAt(job, 'spec', 'selector');
-  const generated = { matchLabels: { [CONTROLLER_LABEL]: job.metadata.uid } };
-  if (selector !== undefined && !equalJson(selector, generated))
-    errors.invalid('spec.selector', selector, '`selector` not auto-generated');
+function validateGenerated(job: Field): void {
+  if (job.at('spec', 'manualSelector').value === true) return;
+  const selector = job.at('spec', 'selector');
+  const generated = { matchLabels: { [CONTROLLER_LABEL]: job.at('metadata', 'uid').value } };
+  if (selector.isSet && !equalJson(selector.value, generated))
+    selector.invalid('`selector` not auto-generated');
 }
 
-function validateJobSpec(spec: Fields, path: string, errors: FieldErrors): void {
-  for (const field of COUNTS) errors.nonNegative(`${path}.${field}`, spec[field]);
-  const { maxFailedIndexes, backoffLimitPerIndex, completionMode } = spec;
-  if (maxFailedIndexes !== undefined && backoffLimitPerIndex === undefined)
-    errors.required(`${path}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified');
-  if (completionMode !== undefined && !MODES.includes(scalarText(completionMode)))
-    errors.notSupported(`${path}.completionMode`, completionMode, MODES);
-  if (completionMode === 'Indexed' && spec['completions'] === undefined)
-    errors.required(`${path}.completions`, 'when completion mode is Indexed');
-  if (completionMode === undefined || completionMode === 'NonIndexed') {
-    for (const field of ['backoffLimitPerIndex', 'maxFailedIndexes']) {
-      if (spec[field] !== undefined)
-        errors.invalid(`${path}.${field}`, spec[field], 'requires indexed completion mode');
-    }
+function validateJobSpec(spec: Field): void {
+  for (const field of COUNTS) spec.at(field).nonNegative();
+  const perIndex = spec.at('backoffLimitPerIndex');
+  const maxFailed = spec.at('maxFailedIndexes');
+  const mode = spec.at('completionMode');
+  if (maxFailed.isSet && !perIndex.isSet) perIndex.required('when maxFailedIndexes is specified');
+  mode.oneOfIfSet(['NonIndexed', 'Indexed']);
+  if (mode.value === 'Indexed' && !spec.at('completions').isSet)
+    spec.at('completions').required('when completion mode is Indexed');
+  if (!mode.isSet || mode.value === 'NonIndexed') {
+    for (const field of [perIndex, maxFailed])
+      if (field.isSet) field.invalid('requires indexed completion mode');
   }
-  validateReplacement(spec, `${path}.podReplacementPolicy`, errors);
-  validatePodTemplate(fieldsAt(spec, 'template'), `${path}.template`, errors);
-  validateRestartPolicy(spec, `${path}.template.spec.restartPolicy`, errors);
+  const hasFailurePolicy = spec.at('podFailurePolicy').isSet;
+  spec
+    .at('podReplacementPolicy')
+    .oneOfIfSet(hasFailurePolicy ? ['Failed'] : ['Failed', 'TerminatingOrFailed']);
+  validatePodTemplate(spec.at('template'));
+  validateRestartPolicy(spec.at('template', 'spec', 'restartPolicy'), hasFailurePolicy);
 }
 
-function validateReplacement(spec: Fields, path: string, errors: FieldErrors): void {
-  const policy = spec['podReplacementPolicy'];
-  if (policy === undefined) return;
-  if (spec['podFailurePolicy'] !== undefined) {
-    if (policy !== 'Failed') errors.notSupported(path, policy, ['Failed']);
-  } else if (!REPLACEMENT.includes(scalarText(policy))) errors.notSupported(path, policy, REPLACEMENT);
-}
-
-function validateRestartPolicy(spec: Fields, path: string, errors: FieldErrors): void {
-  const policy = stringAt(spec, 'template', 'spec', 'restartPolicy');
-  if (policy === '' || policy === 'Always') errors.required(path, 'valid values: "OnFailure", "Never"');
-  else if (policy !== 'OnFailure' && policy !== 'Never')
-    errors.notSupported(path, policy, ['OnFailure', 'Never']);
-  else if (spec['podFailurePolicy'] !== undefined && policy !== 'Never')
-    errors.invalid(path, policy, 'only "Never" is supported when podFailurePolicy is specified');
+function validateRestartPolicy(policy: Field, hasFailurePolicy: boolean): void {
+  if (policy.text === '' || policy.text === 'Always') policy.required('valid values: "OnFailure", "Never"');
+  else if (policy.text !== 'OnFailure' && policy.text !== 'Never')
+    policy.notSupported(['OnFailure', 'Never']);
+  else if (hasFailurePolicy && policy.text !== 'Never')
+    policy.invalid('only "Never" is supported when podFailurePolicy is specified');
 }
 
 /** Checks a CronJob. */
-export function validateCronJob(cronJob: ResourceObject, errors: FieldErrors, isUpdate: boolean): void {
-  const spec = fieldsAt(cronJob, 'spec');
-  validateSchedule(stringAt(spec, 'schedule'), errors);
-  errors.nonNegative('spec.startingDeadlineSeconds', spec['startingDeadlineSeconds']);
-  validateTimeZone(spec['timeZone'], errors);
-  errors.oneOf('spec.concurrencyPolicy', spec['concurrencyPolicy'], CONCURRENCY);
-  const jobSpec = fieldsAt(spec, 'jobTemplate', 'spec');
-  validateJobSpec(jobSpec, 'spec.jobTemplate.spec', errors);
-  if (jobSpec['selector'] !== undefined)
-    errors.invalid(
-      'spec.jobTemplate.spec.selector',
-      jobSpec['selector'],
-      '`selector` will be auto-generated',
-    );
-  if (jobSpec['manualSelector'] === true)
-    errors.notSupported('spec.jobTemplate.spec.manualSelector', true, ['nil', 'false']);
-  errors.nonNegative('spec.successfulJobsHistoryLimit', spec['successfulJobsHistoryLimit']);
-  errors.nonNegative('spec.failedJobsHistoryLimit', spec['failedJobsHistoryLimit']);
-  const { name } = cronJob.metadata;
+export function validateCronJob(cronJob: Field, isUpdate: boolean): void {
+  const spec = cronJob.at('spec');
+  validateSchedule(spec.at('schedule'));
+  spec.at('startingDeadlineSeconds').nonNegative();
+  validateTimeZone(spec.at('timeZone'));
+  spec.at('concurrencyPolicy').oneOf(['Allow', 'Forbid', 'Replace']);
+  const jobSpec = spec.at('jobTemplate', 'spec');
+  validateJobSpec(jobSpec);
+  const selector = jobSpec.at('selector');
+  if (selector.isSet) selector.invalid('`selector` will be auto-generated');
+  const manual = jobSpec.at('manualSelector');
+  if (manual.value === true) manual.notSupported(['nil', 'false']);
+  spec.at('successfulJobsHistoryLimit').nonNegative();
+  spec.at('failedJobsHistoryLimit').nonNegative();
+  const name = cronJob.at('metadata', 'name');
   // The time that its Jobs have at the end of their names takes the rest.
-  if (!isUpdate && name.length > MAX_CRON_JOB_NAME)
-    errors.invalid('metadata.name', name, `must be no more than ${MAX_CRON_JOB_NAME} characters`);
+  if (!isUpdate && name.text.length > MAX_CRON_JOB_NAME)
+    name.invalid(`must be no more than ${MAX_CRON_JOB_NAME} characters`);
 }
 
-function validateSchedule(schedule: string, errors: FieldErrors): void {
-  if (schedule === '') {
-    errors.required('spec.schedule');
+function validateSchedule(schedule: Field): void {
+  if (schedule.text === '') {
+    schedule.required();
     return;
   }
-  const problem = cronProblem(schedule);
-  if (problem !== undefined) errors.invalid('spec.schedule', schedule, problem);
-  if (schedule.includes('TZ'))
-    errors.invalid(
-      'spec.schedule',
-      schedule,
-      'cannot use TZ or CRON_TZ in schedule, use timeZone field instead',
-    );
+  const problem = cronProblem(schedule.text);
+  if (problem !== undefined) schedule.invalid(problem);
+  if (schedule.text.includes('TZ'))
+    schedule.invalid('cannot use TZ or CRON_TZ in schedule, use timeZone field instead');
 }
 
-function validateTimeZone(timeZone: unknown, errors: FieldErrors): void {
-  if (typeof timeZone !== 'string') return;
-  const path = 'spec.timeZone';
-  if (timeZone === '') errors.invalid(path, timeZone, 'timeZone must be nil or non-empty string');
-  else if (timeZone.toLowerCase() === 'local')
-    errors.invalid(
-      path,
-      timeZone,
-      'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones',
-    );
-  else if (!isTimeZone(timeZone)) errors.invalid(path, timeZone, `unknown time zone ${timeZone}`);
+function validateTimeZone(timeZone: Field): void {
+  const { value } = timeZone;
+  if (typeof value !== 'string') return;
+  if (value === '') timeZone.invalid('timeZone must be nil or non-empty string');
+  else if (value.toLowerCase() === 'local')
+    timeZone.invalid('timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones');
+  else if (!isTimeZone(value)) timeZone.invalid(`unknown time zone ${value}`);
 }
 
 function isTimeZone(timeZone: string): boolean {
@@ -163,7 +124,7 @@ function isTimeZone(timeZone: string): boolean {
   }
 }
 
-/** What a Job is created with beyond its defaults: a selector of its own, and the labels that it selects. */
+/** A Job with what it is created with beyond its defaults: a selector of its own, and the labels that it selects. */
 export function withJobSelector(job: ResourceObject): ResourceObject {
   const spec = fieldsAt(job, 'spec');
   if (spec['manualSelector'] === true) return job;

@@ -1,28 +1,33 @@
-import { type Fields, listAt, numberAt, scalarText, stringAt, stringsAt, valueAt } from '../json-access.ts';
-import type { ResourceObject } from '../resource-object.ts';
-import type { FieldErrors, GoStruct } from './field-errors.ts';
-import { configKey, dnsLabel, dnsSubdomain, portNumber, qualifiedName } from './name-rules.ts';
-import { validatePortReference } from './validate-container.ts';
+import { stringsAt } from '../json-access.ts';
+import type { Field, GoStruct } from './field.ts';
+import { configKey, dnsLabel, dnsSubdomain, qualifiedName } from './name-rules.ts';
+import { validatePort, validatePortReference } from './validate-container.ts';
 import { validateLabels } from './validate-meta.ts';
 
 const MAX_DATA_BYTES = 1024 * 1024;
 
-/** Checks a ConfigMap. */
-export function validateConfigMap(object: ResourceObject, errors: FieldErrors): void {
-  const data = stringsAt(object, 'data');
-  const binaryData = stringsAt(object, 'binaryData');
+/** Checks the keys of the data of a ConfigMap or Secret, and returns how large the data are. */
+function validateData(
+  data: Field,
+  encoding: 'utf8' | 'base64',
+  others: Readonly<Record<string, string>> = {},
+): number {
   let sizeBytes = 0;
-  for (const [key, value] of Object.entries(data)) {
-    errors.invalidEach(`data[${key}]`, key, configKey(key));
-    if (binaryData[key] !== undefined)
-      errors.invalid(`data[${key}]`, key, 'duplicate of key present in binaryData');
-    sizeBytes += Buffer.byteLength(value);
+  for (const [key, value] of Object.entries(stringsAt(data.value))) {
+    const entry = data.named(`${data.path}[${key}]`, key);
+    entry.check(configKey(key));
+    if (Object.hasOwn(others, key)) entry.invalid('duplicate of key present in binaryData');
+    sizeBytes += Buffer.byteLength(value, encoding);
   }
-  for (const [key, value] of Object.entries(binaryData)) {
-    errors.invalidEach(`binaryData[${key}]`, key, configKey(key));
-    sizeBytes += Buffer.byteLength(value, 'base64');
-  }
-  if (sizeBytes > MAX_DATA_BYTES) errors.tooLong('[]', MAX_DATA_BYTES);
+  return sizeBytes;
+}
+
+/** Checks a ConfigMap. */
+export function validateConfigMap(object: Field): void {
+  const binaryData = object.at('binaryData');
+  const sizeBytes =
+    validateData(object.at('data'), 'utf8', stringsAt(binaryData.value)) + validateData(binaryData, 'base64');
+  if (sizeBytes > MAX_DATA_BYTES) object.named('[]').tooLong(MAX_DATA_BYTES);
 }
 
 /** Keys that a type of Secret must have; of a basic-auth Secret one is enough. */
@@ -35,32 +40,29 @@ const SECRET_KEYS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Checks a Secret, after `stringData` was moved to `data`. */
-export function validateSecret(object: ResourceObject, errors: FieldErrors): void {
-  const data = stringsAt(object, 'data');
-  let sizeBytes = 0;
-  for (const [key, value] of Object.entries(data)) {
-    errors.invalidEach(`data[${key}]`, key, configKey(key));
-    sizeBytes += Buffer.byteLength(value, 'base64');
-  }
-  if (sizeBytes > MAX_DATA_BYTES) errors.tooLong('data', MAX_DATA_BYTES);
-  const type = stringAt(object, 'type');
+export function validateSecret(object: Field): void {
+  const data = object.at('data');
+  if (validateData(data, 'base64') > MAX_DATA_BYTES) data.tooLong(MAX_DATA_BYTES);
+  const type = object.at('type').text;
   const account = 'kubernetes.io/service-account.name';
-  if (type === 'kubernetes.io/service-account-token' && !object.metadata.annotations?.[account])
-    errors.required(`metadata.annotations[${account}]`);
+  const annotation = object.at('metadata', 'annotations', account);
+  if (type === 'kubernetes.io/service-account-token' && annotation.text === '')
+    annotation.named(`metadata.annotations[${account}]`).required();
   const keys = SECRET_KEYS[type] ?? [];
+  const content = stringsAt(data.value);
   const missing = keys.filter(
-    (key) => data[key] === undefined || (type.endsWith('ssh-auth') && data[key] === ''),
+    (key) => content[key] === undefined || (type.endsWith('ssh-auth') && content[key] === ''),
   );
   if (type === 'kubernetes.io/basic-auth' && missing.length < keys.length) return;
-  for (const key of missing) errors.required(`data[${key}]`);
+  for (const key of missing) data.named(`data[${key}]`).required();
+  const [first = ''] = keys;
   if (missing.length === 0 && type.startsWith('kubernetes.io/docker'))
-    validateJson(data, keys[0] ?? '', errors);
+    validateJson(data.named(`data[${first}]`, content[first]));
 }
 
-function validateJson(data: Readonly<Record<string, string>>, key: string, errors: FieldErrors): void {
-  const text = Buffer.from(data[key] ?? '', 'base64').toString('utf8');
-  const problem = jsonProblem(text);
-  if (problem !== undefined) errors.invalid(`data[${key}]`, '<secret contents redacted>', problem);
+function validateJson(data: Field): void {
+  const problem = jsonProblem(Buffer.from(data.text, 'base64').toString('utf8'));
+  if (problem !== undefined) data.invalid(problem, '<secret contents redacted>');
 }
 
 function jsonProblem(text: string): string | undefined {
@@ -75,101 +77,85 @@ function jsonProblem(text: string): string | undefined {
 }
 
 const SERVICE_TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
-const AFFINITIES = ['ClientIP', 'None'];
 const TRAFFIC_POLICIES = ['Cluster', 'Local'];
-const PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
-const IP_FAMILIES = ['IPv4', 'IPv6'];
-const IP_FAMILY_POLICIES = ['PreferDualStack', 'RequireDualStack', 'SingleStack'];
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)$/;
 
 /** Checks the spec of a Service, with its defaults filled in. */
-export function validateService(spec: Fields, errors: FieldErrors): void {
-  const type = stringAt(spec, 'type');
-  const isHeadless = stringAt(spec, 'clusterIP') === 'None';
-  const ports = listAt(spec, 'ports');
-  if (ports.length === 0 && !isHeadless && type !== 'ExternalName') errors.required('spec.ports');
-  validateServiceType(spec, type, isHeadless, errors);
-  validatePorts(ports, errors);
-  validateLabels(stringsAt(spec, 'selector'), 'spec.selector', errors);
-  errors.oneOf('spec.sessionAffinity', spec['sessionAffinity'], AFFINITIES);
-  if (spec['sessionAffinity'] === 'None' && spec['sessionAffinityConfig'] !== undefined)
-    errors.forbidden('spec.sessionAffinityConfig', 'must not be set when session affinity is None');
-  if (type !== 'ExternalName') validateAddresses(spec, errors);
-  errors.oneOf('spec.type', type, SERVICE_TYPES);
-  validateNodePorts(type, ports, errors);
-  validatePolicies(spec, type, errors);
+export function validateService(spec: Field): void {
+  const type = spec.at('type').text;
+  const isHeadless = spec.at('clusterIP').text === 'None';
+  const ports = spec.at('ports');
+  if (ports.list.length === 0 && !isHeadless && type !== 'ExternalName') ports.required();
+  validateServiceType(spec, type, isHeadless);
+  validatePorts(ports);
+  validateLabels(spec.at('selector'));
+  const affinity = spec.at('sessionAffinity');
+  affinity.oneOf(['ClientIP', 'None']);
+  const affinityConfig = spec.at('sessionAffinityConfig');
+  if (affinity.value === 'None' && affinityConfig.isSet)
+    affinityConfig.forbidden('must not be set when session affinity is None');
+  if (type !== 'ExternalName') validateAddresses(spec);
+  spec.at('type').oneOf(SERVICE_TYPES);
+  validateNodePorts(type, ports);
+  validatePolicies(spec, type);
 }
 
-function validateServiceType(spec: Fields, type: string, isHeadless: boolean, errors: FieldErrors): void {
+function validateServiceType(spec: Field, type: string, isHeadless: boolean): void {
+  const addresses = spec.at('clusterIPs');
   if (isHeadless && (type === 'LoadBalancer' || type === 'NodePort'))
-    errors.invalid('spec.clusterIPs[0]', 'None', `may not be set to 'None' for ${type} services`);
+    spec.named('spec.clusterIPs[0]').invalid(`may not be set to 'None' for ${type} services`, 'None');
   if (type !== 'ExternalName') return;
   const unset = 'may not be set for ExternalName services';
-  if (listAt(spec, 'clusterIPs').length > 0 || stringAt(spec, 'clusterIP') !== '')
-    errors.forbidden('spec.clusterIPs', unset);
-  if (listAt(spec, 'ipFamilies').length > 0) errors.forbidden('spec.ipFamilies', unset);
-  if (spec['ipFamilyPolicy'] !== undefined) errors.forbidden('spec.ipFamilyPolicy', unset);
-  const name = stringAt(spec, 'externalName').replace(/\.$/, '');
-  if (name === '') errors.required('spec.externalName');
-  else errors.invalidEach('spec.externalName', name, dnsSubdomain(name));
+  if (addresses.list.length > 0 || spec.at('clusterIP').text !== '') addresses.forbidden(unset);
+  if (spec.at('ipFamilies').list.length > 0) spec.at('ipFamilies').forbidden(unset);
+  if (spec.at('ipFamilyPolicy').isSet) spec.at('ipFamilyPolicy').forbidden(unset);
+  const name = spec.at('externalName');
+  name.named(name.path, name.text.replace(/\.$/, '')).require(dnsSubdomain);
 }
 
-function validatePorts(ports: readonly unknown[], errors: FieldErrors): void {
+function validatePorts(ports: Field): void {
   const names = new Set<string>();
-  for (const [index, port] of ports.entries()) {
-    const path = `spec.ports[${index}]`;
-    const name = stringAt(port, 'name');
-    if (ports.length > 1 && name === '') errors.required(`${path}.name`);
-    else if (name !== '') {
-      errors.invalidEach(`${path}.name`, name, dnsLabel(name));
-      errors.unique(`${path}.name`, name, names);
-    }
-    const number = numberAt(port, 'port') ?? 0;
-    errors.invalidEach(`${path}.port`, number, portNumber(number));
-    errors.oneOf(`${path}.protocol`, valueAt(port, 'protocol'), PROTOCOLS);
-    validatePortReference(valueAt(port, 'targetPort'), `${path}.targetPort`, errors);
-    const appProtocol = stringAt(port, 'appProtocol');
-    if (appProtocol !== '')
-      errors.invalidEach(`${path}.appProtocol`, appProtocol, qualifiedName(appProtocol));
+  for (const port of ports.items) {
+    const name = port.at('name');
+    if (ports.list.length > 1) name.require(dnsLabel);
+    else name.checkIfSet(dnsLabel);
+    if (name.text !== '') name.unique(names);
+    validatePort(port.at('port'));
+    port.at('protocol').oneOf(['SCTP', 'TCP', 'UDP']);
+    validatePortReference(port.at('targetPort'));
+    port.at('appProtocol').checkIfSet(qualifiedName);
   }
 }
 
-function validateAddresses(spec: Fields, errors: FieldErrors): void {
-  for (const [index, family] of listAt(spec, 'ipFamilies').entries()) {
-    if (!IP_FAMILIES.includes(String(family)))
-      errors.notSupported(`spec.ipFamilies[${index}]`, family, IP_FAMILIES);
-  }
-  const policy = spec['ipFamilyPolicy'];
-  if (policy !== undefined && !IP_FAMILY_POLICIES.includes(scalarText(policy)))
-    errors.notSupported('spec.ipFamilyPolicy', policy, IP_FAMILY_POLICIES);
-  const address = stringAt(spec, 'clusterIP') || stringAt(spec, 'clusterIPs', 0);
+function validateAddresses(spec: Field): void {
+  for (const family of spec.at('ipFamilies').items) family.oneOfIfSet(['IPv4', 'IPv6']);
+  spec.at('ipFamilyPolicy').oneOfIfSet(['PreferDualStack', 'RequireDualStack', 'SingleStack']);
+  const [first = ''] = spec.at('clusterIPs').list.map(String);
+  const address = spec.at('clusterIP').text || first;
   if (address !== '' && address !== 'None' && !IPV4.test(address) && !address.includes(':'))
-    errors.invalid(
-      'spec.clusterIPs[0]',
-      address,
-      'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
-    );
+    spec
+      .named('spec.clusterIPs[0]')
+      .invalid('must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)', address);
 }
 
-function validateNodePorts(type: string, ports: readonly unknown[], errors: FieldErrors): void {
-  const nodePorts = new Set<string>();
-  const numbers = new Set<string>();
-  for (const [index, port] of ports.entries()) {
-    if (type === 'ClusterIP' && (numberAt(port, 'nodePort') ?? 0) !== 0)
-      errors.forbidden(`spec.ports[${index}].nodePort`, "may not be used when `type` is 'ClusterIP'");
+function validateNodePorts(type: string, ports: Field): void {
+  for (const nodePort of ports.items.map((port) => port.at('nodePort'))) {
+    if (type === 'ClusterIP' && (nodePort.number ?? 0) !== 0)
+      nodePort.forbidden("may not be used when `type` is 'ClusterIP'");
   }
-  for (const [index, port] of ports.entries()) {
-    const nodePort = numberAt(port, 'nodePort') ?? 0;
-    if (nodePort === 0) continue;
-    const title = `${stringAt(port, 'protocol')}/${nodePort}`;
-    if (nodePorts.has(title)) errors.duplicate(`spec.ports[${index}].nodePort`, nodePort);
+  const nodePorts = new Set<string>();
+  for (const port of ports.items) {
+    const nodePort = port.at('nodePort');
+    if ((nodePort.number ?? 0) === 0) continue;
+    const title = `${port.at('protocol').text}/${nodePort.number}`;
+    if (nodePorts.has(title)) nodePort.duplicate();
     nodePorts.add(title);
   }
-  for (const [index, port] of ports.entries()) {
-    const number = numberAt(port, 'port') ?? 0;
-    const protocol = stringAt(port, 'protocol');
-    if (numbers.has(`${protocol}/${number}`))
-      errors.duplicate(`spec.ports[${index}]`, goServicePort(protocol, number));
+  const numbers = new Set<string>();
+  for (const port of ports.items) {
+    const protocol = port.at('protocol').text;
+    const number = port.at('port').number ?? 0;
+    if (numbers.has(`${protocol}/${number}`)) port.duplicate(goServicePort(protocol, number));
     numbers.add(`${protocol}/${number}`);
   }
 }
@@ -180,32 +166,27 @@ function goServicePort(protocol: string, port: number): GoStruct {
   return new Map(Object.entries(fields));
 }
 
-function validatePolicies(spec: Fields, type: string, errors: FieldErrors): void {
+function validatePolicies(spec: Field, type: string): void {
   const isBalanced = type === 'LoadBalancer';
-  if (listAt(spec, 'loadBalancerSourceRanges').length > 0 && !isBalanced)
-    errors.forbidden('spec.LoadBalancerSourceRanges', "may only be used when `type` is 'LoadBalancer'");
-  if (spec['allocateLoadBalancerNodePorts'] !== undefined && !isBalanced)
-    errors.forbidden('spec.allocateLoadBalancerNodePorts', "may only be used when `type` is 'LoadBalancer'");
-  if (stringAt(spec, 'loadBalancerClass') !== '' && !isBalanced)
-    errors.forbidden('spec.loadBalancerClass', "may only be used when `type` is 'LoadBalancer'");
-  const external = stringAt(spec, 'externalTrafficPolicy');
-  const isExternal =
-    isBalanced || type === 'NodePort' || (type === 'ClusterIP' && listAt(spec, 'externalIPs').length > 0);
-  if (!isExternal && external !== '')
-    errors.invalid(
-      'spec.externalTrafficPolicy',
-      external,
-      'may only be set for externally-accessible services',
-    );
-  else if (isExternal && external !== '' && !TRAFFIC_POLICIES.includes(external))
-    errors.notSupported('spec.externalTrafficPolicy', external, TRAFFIC_POLICIES);
-  const internal = spec['internalTrafficPolicy'];
-  if (internal !== undefined && !TRAFFIC_POLICIES.includes(scalarText(internal)))
-    errors.notSupported('spec.internalTrafficPolicy', internal, TRAFFIC_POLICIES);
+  const onlyBalanced = "may only be used when `type` is 'LoadBalancer'";
+  if (spec.at('loadBalancerSourceRanges').list.length > 0 && !isBalanced)
+    spec.named('spec.LoadBalancerSourceRanges').forbidden(onlyBalanced);
+  const allocation = spec.at('allocateLoadBalancerNodePorts');
+  if (allocation.isSet && !isBalanced) allocation.forbidden(onlyBalanced);
+  const balancerClass = spec.at('loadBalancerClass');
+  if (balancerClass.text !== '' && !isBalanced) balancerClass.forbidden(onlyBalanced);
+  const external = spec.at('externalTrafficPolicy');
+  const hasAddresses = spec.at('externalIPs').list.length > 0;
+  const isExternal = isBalanced || type === 'NodePort' || (type === 'ClusterIP' && hasAddresses);
+  if (external.text !== '') {
+    if (isExternal) external.oneOfIfSet(TRAFFIC_POLICIES);
+    else external.invalid('may only be set for externally-accessible services');
+  }
+  spec.at('internalTrafficPolicy').oneOfIfSet(TRAFFIC_POLICIES);
 }
 
-/** Names of the parts of a Namespace that hold it back. */
-export function validateNamespace(object: ResourceObject, errors: FieldErrors): void {
-  for (const finalizer of listAt(object, 'spec', 'finalizers').map(String))
-    errors.invalidEach('spec.finalizers', finalizer, qualifiedName(finalizer));
+/** Checks the finalizers in the spec of a Namespace. */
+export function validateNamespace(object: Field): void {
+  const finalizers = object.at('spec', 'finalizers');
+  for (const finalizer of finalizers.list.map(String)) finalizers.check(qualifiedName(finalizer), finalizer);
 }

@@ -1,18 +1,12 @@
 import { expect, test } from 'vitest';
-import { BUILT_IN_KINDS, type ServedKind } from '../kinds.ts';
-import { FieldErrors } from './field-errors.ts';
+import { builtInKind } from '../../test/api-lab.ts';
+import { Field } from './field.ts';
 import { validateMeta } from './validate-meta.ts';
 
-function kindOf(name: string): ServedKind {
-  const kind = BUILT_IN_KINDS.find((candidate) => candidate.kind === name);
-  if (kind === undefined) throw new Error(name);
-  return kind;
-}
-
 function problemsOf(kind: string, name: string, labels: Readonly<Record<string, string>> = {}): string {
-  const errors = new FieldErrors();
-  validateMeta({ kind, apiVersion: 'v1', metadata: { name, labels } }, kindOf(kind), errors, false);
-  return errors.causes.map(({ field, message }) => `${field}: ${message}`).join('; ');
+  const object = new Field({ metadata: { name, labels } });
+  validateMeta(object, builtInKind(kind), false);
+  return object.causes.map(({ field, message }) => `${field}: ${message}`).join('; ');
 }
 
 test.each([

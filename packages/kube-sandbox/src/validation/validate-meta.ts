@@ -1,7 +1,6 @@
-import { type Fields, listAt, stringAt, stringsAt, valueAt } from '../json-access.ts';
+import { type Fields, listAt, stringAt, stringsAt } from '../json-access.ts';
 import { isNamespace, type ServedKind } from '../kinds.ts';
-import type { ResourceObject } from '../resource-object.ts';
-import type { FieldErrors } from './field-errors.ts';
+import type { Field } from './field.ts';
 import {
   dns1035Label,
   dnsLabel,
@@ -25,112 +24,88 @@ export function nameRuleOf(kind: Pick<ServedKind, 'group' | 'kind'>): NameRule {
 }
 
 /** Checks the metadata of an object, whatever its kind; on an update the name was checked before. */
-export function validateMeta(
-  { metadata }: ResourceObject,
-  kind: ServedKind,
-  errors: FieldErrors,
-  isUpdate: boolean,
-): void {
-  const { name, generateName = '' } = metadata;
+export function validateMeta(object: Field, kind: ServedKind, isUpdate: boolean): void {
+  const metadata = object.at('metadata');
   if (!isUpdate) {
     const rule = nameRuleOf(kind);
     // What follows is appended, so the end may be one that a name must not have.
-    if (generateName !== '')
-      errors.invalidEach('metadata.generateName', generateName, rule(generateName.replace(/-$/, 'a')));
-    if (name === '') errors.required('metadata.name', 'name or generateName is required');
-    else errors.invalidEach('metadata.name', name, rule(name));
+    metadata.at('generateName').checkIfSet((base) => rule(base.replace(/-$/, 'a')));
+    metadata.at('name').require(rule, 'name or generateName is required');
   }
-  validateLabels(metadata.labels ?? {}, 'metadata.labels', errors);
-  validateAnnotations(metadata.annotations ?? {}, 'metadata.annotations', errors);
-  validateOwners(metadata.ownerReferences ?? [], errors);
-  if (!isUpdate)
-    for (const finalizer of metadata.finalizers ?? [])
-      errors.invalidEach('metadata.finalizers', finalizer, qualifiedName(finalizer));
+  validateLabels(metadata.at('labels'));
+  validateAnnotations(metadata.at('annotations'));
+  validateOwners(metadata.at('ownerReferences'));
+  const finalizers = metadata.at('finalizers');
+  for (const finalizer of isUpdate ? [] : finalizers.list.map(String))
+    finalizers.check(qualifiedName(finalizer), finalizer);
 }
 
 const STANDARD_FINALIZERS = ['kubernetes', 'orphan', 'foregroundDeletion'];
 
 /** Finalizers of anything but the cluster itself need a domain. */
-export function validateFinalizerDomains({ metadata }: ResourceObject, errors: FieldErrors): void {
-  for (const [index, finalizer] of (metadata.finalizers ?? []).entries()) {
-    if (!finalizer.includes('/') && !STANDARD_FINALIZERS.includes(finalizer))
-      errors.invalid(
-        `metadata.finalizers[${index}]`,
-        finalizer,
-        'name is neither a standard finalizer name nor is it fully qualified',
-      );
+export function validateFinalizerDomains(object: Field): void {
+  for (const finalizer of object.at('metadata', 'finalizers').items) {
+    if (!finalizer.text.includes('/') && !STANDARD_FINALIZERS.includes(finalizer.text))
+      finalizer.invalid('name is neither a standard finalizer name nor is it fully qualified');
   }
 }
 
-export function validateLabels(
-  labels: Readonly<Record<string, string>>,
-  path: string,
-  errors: FieldErrors,
-): void {
-  for (const [key, value] of Object.entries(labels)) {
-    errors.invalidEach(path, key, qualifiedName(key));
-    errors.invalidEach(path, value, labelValue(value));
+export function validateLabels(labels: Field): void {
+  for (const [key, value] of Object.entries(stringsAt(labels.value))) {
+    labels.check(qualifiedName(key), key);
+    labels.check(labelValue(value), value);
   }
 }
 
-export function validateAnnotations(
-  annotations: Readonly<Record<string, string>>,
-  path: string,
-  errors: FieldErrors,
-): void {
+export function validateAnnotations(annotations: Field): void {
   let sizeBytes = 0;
-  for (const [key, value] of Object.entries(annotations)) {
-    errors.invalidEach(path, key, qualifiedName(key.toLowerCase()));
+  for (const [key, value] of Object.entries(stringsAt(annotations.value))) {
+    annotations.check(qualifiedName(key.toLowerCase()), key);
     sizeBytes += Buffer.byteLength(key) + Buffer.byteLength(value);
   }
-  if (sizeBytes > MAX_ANNOTATIONS_BYTES) errors.tooLong(path, MAX_ANNOTATIONS_BYTES);
+  if (sizeBytes > MAX_ANNOTATIONS_BYTES) annotations.tooLong(MAX_ANNOTATIONS_BYTES);
 }
 
-function validateOwners(owners: readonly unknown[], errors: FieldErrors): void {
-  const path = 'metadata.ownerReferences';
+function validateOwners(owners: Field): void {
   let controller = '';
-  for (const owner of owners) {
-    const apiVersion = stringAt(owner, 'apiVersion');
-    if (apiVersion === '') errors.invalid(`${path}.apiVersion`, apiVersion, 'version must not be empty');
-    for (const field of ['kind', 'name', 'uid']) {
-      if (stringAt(owner, field) === '') errors.invalid(`${path}.${field}`, '', 'must not be empty');
-    }
-    if (valueAt(owner, 'controller') !== true) continue;
-    const title = `${stringAt(owner, 'kind')}/${stringAt(owner, 'name')}`;
+  for (const owner of owners.items) {
+    // The API server leaves the position out of these paths.
+    const unplaced = owner.named(owners.path);
+    if (owner.at('apiVersion').text === '')
+      unplaced.at('apiVersion').invalid('version must not be empty', '');
+    for (const field of ['kind', 'name', 'uid'])
+      if (owner.at(field).text === '') unplaced.at(field).invalid('must not be empty', '');
+    if (owner.at('controller').value !== true) continue;
+    const title = `${owner.at('kind').text}/${owner.at('name').text}`;
     if (controller !== '')
-      errors.invalid(
-        path,
-        owners,
+      owners.invalid(
         `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${title}`,
       );
     else controller = title;
   }
 }
 
-const SET_OPERATORS = ['In', 'NotIn'];
-const EXISTENCE_OPERATORS = ['Exists', 'DoesNotExist'];
-
 /** Checks a label selector; undefined is accepted. */
-export function validateSelector(selector: unknown, path: string, errors: FieldErrors): void {
-  validateLabels(stringsAt(selector, 'matchLabels'), `${path}.matchLabels`, errors);
-  for (const [index, expression] of listAt(selector, 'matchExpressions').entries()) {
-    const place = `${path}.matchExpressions[${index}]`;
-    const operator = stringAt(expression, 'operator');
-    const values = listAt(expression, 'values');
-    if (SET_OPERATORS.includes(operator)) {
-      if (values.length === 0)
-        errors.required(`${place}.values`, "must be specified when `operator` is 'In' or 'NotIn'");
-    } else if (EXISTENCE_OPERATORS.includes(operator)) {
-      if (values.length > 0)
-        errors.forbidden(
-          `${place}.values`,
-          "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
-        );
-    } else errors.invalid(`${place}.operator`, operator, 'not a valid selector operator');
-    const key = stringAt(expression, 'key');
-    errors.invalidEach(`${place}.key`, key, qualifiedName(key));
-    for (const [number, value] of values.entries())
-      errors.invalidEach(`${place}.values[${number}]`, value, labelValue(String(value)));
+export function validateSelector(selector: Field): void {
+  validateLabels(selector.at('matchLabels'));
+  for (const expression of selector.at('matchExpressions').items) {
+    const values = expression.at('values');
+    switch (expression.at('operator').text) {
+      case 'In':
+      case 'NotIn':
+        if (values.list.length === 0) values.required("must be specified when `operator` is 'In' or 'NotIn'");
+        break;
+      case 'Exists':
+      case 'DoesNotExist':
+        if (values.list.length > 0)
+          values.forbidden("may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
+        break;
+      default:
+        expression.at('operator').invalid('not a valid selector operator', expression.at('operator').text);
+    }
+    const key = expression.at('key');
+    key.check(qualifiedName(key.text), key.text);
+    for (const value of values.items) value.check(labelValue(String(value.value)));
   }
 }
 
@@ -144,11 +119,9 @@ export function isEmptySelector(selector: unknown): boolean {
 
 /** Whether labels meet a selector; undefined if the selector cannot be read. */
 export function selectorMatches(selector: unknown, labels: Fields): boolean | undefined {
-  const isEqual = Object.entries(stringsAt(selector, 'matchLabels')).every(
-    ([key, value]) => labels[key] === value,
-  );
-  if (!areLabels(stringsAt(selector, 'matchLabels'))) return undefined;
-  let isMatch = isEqual;
+  const wanted = Object.entries(stringsAt(selector, 'matchLabels'));
+  if (!wanted.every(([key, value]) => isQualified(key) && isLabelValue(value))) return undefined;
+  let isMatch = wanted.every(([key, value]) => labels[key] === value);
   for (const expression of listAt(selector, 'matchExpressions')) {
     const result = meetsExpression(expression, labels);
     if (result === undefined) return undefined;
@@ -157,17 +130,19 @@ export function selectorMatches(selector: unknown, labels: Fields): boolean | un
   return isMatch;
 }
 
-function areLabels(labels: Readonly<Record<string, string>>): boolean {
-  return Object.entries(labels).every(
-    ([key, value]) => qualifiedName(key).length === 0 && labelValue(value).length === 0,
-  );
+function isQualified(key: string): boolean {
+  return qualifiedName(key).length === 0;
+}
+
+function isLabelValue(value: unknown): boolean {
+  return labelValue(String(value)).length === 0;
 }
 
 function meetsExpression(expression: unknown, labels: Fields): boolean | undefined {
-  const value = labels[stringAt(expression, 'key')];
+  const key = stringAt(expression, 'key');
   const values = listAt(expression, 'values');
-  const isValid = values.every((each) => labelValue(String(each)).length === 0);
-  if (!isValid || qualifiedName(stringAt(expression, 'key')).length > 0) return undefined;
+  if (!isQualified(key) || !values.every(isLabelValue)) return undefined;
+  const value = labels[key];
   switch (stringAt(expression, 'operator')) {
     case 'In':
       return values.length === 0 ? undefined : values.includes(value);

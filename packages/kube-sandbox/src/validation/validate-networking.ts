@@ -1,7 +1,8 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
-import { type Fields, fieldsAt, listAt, numberAt, scalarText, stringAt, valueAt } from '../json-access.ts';
-import type { FieldErrors } from './field-errors.ts';
-import { dns1035Label, dnsSubdomain, portName, portNumber, wildcardSubdomain } from './name-rules.ts';
+import { scalarText } from '../json-access.ts';
+import type { Field } from './field.ts';
+import { dns1035Label, dnsSubdomain, type NameRule, portName, wildcardSubdomain } from './name-rules.ts';
+import { validatePort } from './validate-container.ts';
 import { validateSelector } from './validate-meta.ts';
 
 const PATH_TYPES = ['Exact', 'ImplementationSpecific', 'Prefix'];
@@ -9,167 +10,135 @@ const FORBIDDEN_IN_PATHS = ['//', '/./', '/../', '%2f', '%2F'];
 const FORBIDDEN_ENDS = ['/..', '/.'];
 
 /** Checks the spec of an Ingress. */
-export function validateIngress(spec: Fields, errors: FieldErrors): void {
-  const rules = listAt(spec, 'rules');
-  if (rules.length === 0 && spec['defaultBackend'] === undefined)
-    errors.invalid('spec', spec['rules'] ?? null, 'either `defaultBackend` or `rules` must be specified');
-  if (spec['defaultBackend'] !== undefined)
-    validateBackend(fieldsAt(spec, 'defaultBackend'), 'spec.defaultBackend', errors);
-  for (const [index, rule] of rules.entries()) validateRule(rule, `spec.rules[${index}]`, errors);
-  for (const [index, tls] of listAt(spec, 'tls').entries()) {
-    for (const [number, host] of listAt(tls, 'hosts').map(String).entries())
-      errors.invalidEach(`spec.tls[${index}].hosts[${number}]`, host, hostProblems(host));
-    const name = stringAt(tls, 'secretName');
-    if (name !== '') errors.invalidEach(`spec.tls[${index}].secretName`, name, dnsSubdomain(name));
+export function validateIngress(spec: Field): void {
+  const rules = spec.at('rules');
+  const defaultBackend = spec.at('defaultBackend');
+  if (rules.list.length === 0 && !defaultBackend.isSet)
+    spec.invalid('either `defaultBackend` or `rules` must be specified', rules.value ?? null);
+  if (defaultBackend.isSet) validateBackend(defaultBackend);
+  for (const rule of rules.items) validateRule(rule);
+  for (const tls of spec.at('tls').items) {
+    for (const host of tls.at('hosts').items) host.check(hostName(host.text), host.text);
+    tls.at('secretName').checkIfSet(dnsSubdomain);
   }
-  const className = spec['ingressClassName'];
-  if (typeof className === 'string')
-    errors.invalidEach('spec.ingressClassName', className, dnsSubdomain(className));
+  const className = spec.at('ingressClassName');
+  if (className.isSet) className.check(dnsSubdomain(className.text));
 }
 
-function hostProblems(host: string): readonly string[] {
-  return host.includes('*') ? wildcardSubdomain(host) : dnsSubdomain(host);
+const hostName: NameRule = (host) => (host.includes('*') ? wildcardSubdomain(host) : dnsSubdomain(host));
+
+function validateRule(rule: Field): void {
+  const host = rule.at('host');
+  if (isIPv4(host.text) || isIPv6(host.text)) host.invalid('must be a DNS name, not an IP address');
+  host.checkIfSet(hostName);
+  if (!rule.at('http').isSet) return;
+  const paths = rule.at('http', 'paths');
+  if (paths.list.length === 0) paths.required();
+  for (const item of paths.items) validatePath(item);
 }
 
-function validateRule(rule: unknown, path: string, errors: FieldErrors): void {
-  const host = stringAt(rule, 'host');
-  if (host !== '') {
-    if (isIPv4(host) || isIPv6(host))
-      errors.invalid(`${path}.host`, host, 'must be a DNS name, not an IP address');
-    errors.invalidEach(`${path}.host`, host, hostProblems(host));
-  }
-  if (valueAt(rule, 'http') === undefined) return;
-  const paths = listAt(rule, 'http', 'paths');
-  if (paths.length === 0) errors.required(`${path}.http.paths`);
-  for (const [index, item] of paths.entries()) validatePath(item, `${path}.http.paths[${index}]`, errors);
-}
-
-function validatePath(item: unknown, path: string, errors: FieldErrors): void {
-  const pathType = valueAt(item, 'pathType');
-  const value = stringAt(item, 'path');
-  if (pathType === undefined) {
-    errors.required(`${path}.pathType`, 'pathType must be specified');
+function validatePath(item: Field): void {
+  const pathType = item.at('pathType');
+  const path = item.at('path');
+  if (!pathType.isSet) {
+    pathType.required('pathType must be specified');
     return;
   }
-  const isAbsolute = value.startsWith('/');
-  switch (scalarText(pathType)) {
+  const isAbsolute = path.text.startsWith('/');
+  const report = (why: string): void => path.invalid(why, path.text);
+  switch (scalarText(pathType.value)) {
     case 'Exact':
     case 'Prefix':
-      if (!isAbsolute) errors.invalid(`${path}.path`, value, 'must be an absolute path');
-      for (const text of FORBIDDEN_IN_PATHS.filter((each) => value.includes(each)))
-        errors.invalid(`${path}.path`, value, `must not contain '${text}'`);
-      for (const end of FORBIDDEN_ENDS.filter((each) => value.endsWith(each)))
-        errors.invalid(`${path}.path`, value, `cannot end with '${end}'`);
+      if (!isAbsolute) report('must be an absolute path');
+      for (const text of FORBIDDEN_IN_PATHS)
+        if (path.text.includes(text)) report(`must not contain '${text}'`);
+      for (const end of FORBIDDEN_ENDS) if (path.text.endsWith(end)) report(`cannot end with '${end}'`);
       break;
     case 'ImplementationSpecific':
-      if (value !== '' && !isAbsolute) errors.invalid(`${path}.path`, value, 'must be an absolute path');
+      if (path.text !== '' && !isAbsolute) report('must be an absolute path');
       break;
     default:
-      errors.notSupported(`${path}.pathType`, pathType, PATH_TYPES);
+      pathType.notSupported(PATH_TYPES);
   }
-  validateBackend(fieldsAt(item, 'backend'), `${path}.backend`, errors);
+  validateBackend(item.at('backend'));
 }
 
-function validateBackend(backend: Fields, path: string, errors: FieldErrors): void {
-  const hasResource = backend['resource'] !== undefined;
-  if (backend['service'] === undefined) {
-    if (!hasResource) errors.invalid(path, '', 'resource or service backend is required');
+function validateBackend(backend: Field): void {
+  const service = backend.at('service');
+  const hasResource = backend.at('resource').isSet;
+  if (!service.isSet || hasResource) {
+    if (service.isSet) backend.invalid('cannot set both resource and service backends', '');
+    else if (!hasResource) backend.invalid('resource or service backend is required', '');
     return;
   }
-  if (hasResource) {
-    errors.invalid(path, '', 'cannot set both resource and service backends');
-    return;
-  }
-  const name = stringAt(backend, 'service', 'name');
-  if (name === '') errors.required(`${path}.service.name`);
-  else errors.invalidEach(`${path}.service.name`, name, dns1035Label(name));
-  const portText = stringAt(backend, 'service', 'port', 'name');
-  const number = numberAt(backend, 'service', 'port', 'number') ?? 0;
-  if (portText !== '' && number !== 0) errors.invalid(path, '', 'cannot set both port name & port number');
-  else if (portText !== '') errors.invalidEach(`${path}.service.port.name`, portText, portName(portText));
-  else if (number !== 0) errors.invalidEach(`${path}.service.port.number`, number, portNumber(number));
-  else errors.required(path, 'port name or number is required');
+  service.at('name').require(dns1035Label);
+  const name = service.at('port', 'name');
+  const number = service.at('port', 'number');
+  const hasNumber = (number.number ?? 0) !== 0;
+  if (name.text !== '' && hasNumber) backend.invalid('cannot set both port name & port number', '');
+  else if (name.text !== '') name.check(portName(name.text));
+  else if (hasNumber) validatePort(number);
+  else backend.required('port name or number is required');
 }
 
-const PROTOCOLS = ['TCP', 'UDP', 'SCTP'];
 const POLICY_TYPES = ['Ingress', 'Egress'];
 
 /** Checks the spec of a NetworkPolicy. */
-export function validateNetworkPolicy(spec: Fields, errors: FieldErrors): void {
-  validateSelector(spec['podSelector'], 'spec.podSelector', errors);
-  for (const [direction, peers] of [
-    ['ingress', 'from'],
-    ['egress', 'to'],
-  ] as const) {
-    for (const [index, rule] of listAt(spec, direction).entries()) {
-      const path = `spec.${direction}[${index}]`;
-      for (const [number, port] of listAt(rule, 'ports').entries())
-        validatePolicyPort(port, `${path}.ports[${number}]`, errors);
-      for (const [number, peer] of listAt(rule, peers).entries())
-        validatePeer(fieldsAt(peer), `${path}.${peers}[${number}]`, errors);
-    }
-  }
-  const types = listAt(spec, 'policyTypes');
-  if (types.length > POLICY_TYPES.length) {
-    errors.invalid('spec.policyTypes', types, 'may not specify more than two policyTypes');
-    return;
-  }
-  for (const [index, type] of types.entries()) {
-    if (!POLICY_TYPES.includes(String(type)))
-      errors.notSupported(`spec.policyTypes[${index}]`, type, POLICY_TYPES);
-  }
+export function validateNetworkPolicy(spec: Field): void {
+  validateSelector(spec.at('podSelector'));
+  for (const rule of spec.at('ingress').items) validatePolicyRule(rule, 'from');
+  for (const rule of spec.at('egress').items) validatePolicyRule(rule, 'to');
+  const types = spec.at('policyTypes');
+  if (types.list.length > POLICY_TYPES.length) types.invalid('may not specify more than two policyTypes');
+  else for (const type of types.items) type.oneOfIfSet(POLICY_TYPES);
 }
 
-function validatePolicyPort(item: unknown, path: string, errors: FieldErrors): void {
-  const protocol = valueAt(item, 'protocol');
-  if (protocol !== undefined && !PROTOCOLS.includes(scalarText(protocol)))
-    errors.notSupported(`${path}.protocol`, protocol, PROTOCOLS);
-  const port = valueAt(item, 'port');
-  const endPort = numberAt(item, 'endPort');
-  if (port === undefined) {
-    if (endPort !== undefined)
-      errors.invalid(`${path}.endPort`, endPort, 'may not be specified when `port` is not specified');
-  } else if (typeof port === 'number') {
-    errors.invalidEach(`${path}.port`, port, portNumber(port));
-    if (endPort === undefined) return;
-    if (endPort < port) errors.invalid(`${path}.endPort`, port, 'must be greater than or equal to `port`');
-    errors.invalidEach(`${path}.endPort`, endPort, portNumber(endPort));
+function validatePolicyRule(rule: Field, peers: 'from' | 'to'): void {
+  for (const port of rule.at('ports').items) validatePolicyPort(port);
+  for (const peer of rule.at(peers).items) validatePeer(peer);
+}
+
+function validatePolicyPort(item: Field): void {
+  item.at('protocol').oneOfIfSet(['TCP', 'UDP', 'SCTP']);
+  const port = item.at('port');
+  const endPort = item.at('endPort');
+  if (!port.isSet) {
+    if (endPort.isSet) endPort.invalid('may not be specified when `port` is not specified');
+  } else if (port.number !== undefined) {
+    validatePort(port);
+    if (endPort.number === undefined) return;
+    if (endPort.number < port.number) endPort.invalid('must be greater than or equal to `port`', port.number);
+    validatePort(endPort);
   } else {
-    if (endPort !== undefined)
-      errors.invalid(`${path}.endPort`, endPort, 'may not be specified when `port` is non-numeric');
-    errors.invalidEach(`${path}.port`, port, portName(scalarText(port)));
+    if (endPort.isSet) endPort.invalid('may not be specified when `port` is non-numeric');
+    port.check(portName(port.text));
   }
 }
 
-function validatePeer(peer: Fields, path: string, errors: FieldErrors): void {
-  const given = ['podSelector', 'namespaceSelector', 'ipBlock'].filter((field) => peer[field] !== undefined);
+function validatePeer(peer: Field): void {
+  const given = ['podSelector', 'namespaceSelector', 'ipBlock'].filter((field) => peer.at(field).isSet);
   for (const field of given) {
-    if (field === 'ipBlock') validateBlock(fieldsAt(peer, 'ipBlock'), `${path}.ipBlock`, errors);
-    else validateSelector(peer[field], `${path}.${field}`, errors);
+    if (field === 'ipBlock') validateBlock(peer.at('ipBlock'));
+    else validateSelector(peer.at(field));
   }
-  if (given.length === 0) errors.required(path, 'must specify a peer');
+  if (given.length === 0) peer.required('must specify a peer');
   else if (given.length > 1 && given.includes('ipBlock'))
-    errors.forbidden(path, 'may not specify both ipBlock and another peer');
+    peer.forbidden('may not specify both ipBlock and another peer');
 }
 
 const CIDR_PROBLEM = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
 
-function validateBlock(block: Fields, path: string, errors: FieldErrors): void {
-  const cidr = stringAt(block, 'cidr');
-  if (cidr === '') {
-    errors.required(`${path}.cidr`);
-    return;
-  }
-  const range = parseCidr(cidr);
-  if (range === undefined) {
-    errors.invalid(`${path}.cidr`, cidr, CIDR_PROBLEM);
-    return;
-  }
-  for (const [index, text] of listAt(block, 'except').map(String).entries()) {
-    const except = parseCidr(text);
-    if (except === undefined) errors.invalid(`${path}.except[${index}]`, text, CIDR_PROBLEM);
-    else if (!contains(range, except))
-      errors.invalid(`${path}.except[${index}]`, text, 'must be a strict subset of `cidr`');
+function validateBlock(block: Field): void {
+  const cidr = block.at('cidr');
+  const range = parseCidr(cidr.text);
+  if (cidr.text === '') cidr.required();
+  else if (range === undefined) cidr.invalid(CIDR_PROBLEM);
+  else {
+    for (const item of block.at('except').items) {
+      const except = parseCidr(item.text);
+      if (except === undefined) item.invalid(CIDR_PROBLEM);
+      else if (!contains(range, except)) item.invalid('must be a strict subset of `cidr`');
+    }
   }
 }
 

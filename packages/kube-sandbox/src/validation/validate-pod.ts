@@ -1,10 +1,10 @@
-import { type Fields, fieldsAt, listAt, numberAt, stringAt, stringsAt, valueAt } from '../json-access.ts';
-import type { FieldErrors } from './field-errors.ts';
+import type { Field } from './field.ts';
 import { dnsLabel, dnsSubdomain, inRange, labelValue, qualifiedName } from './name-rules.ts';
 import {
   type ContainerScope,
   validateContainer,
   validateHandler,
+  validateIds,
   validateProbe,
 } from './validate-container.ts';
 import { validateAnnotations, validateLabels, validateSelector } from './validate-meta.ts';
@@ -16,200 +16,148 @@ const DNS_POLICIES = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'Non
 const TAINT_EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
 /** Checks a pod template, with its defaults filled in. */
-export function validatePodTemplate(template: Fields, path: string, errors: FieldErrors): void {
-  validateLabels(stringsAt(template, 'metadata', 'labels'), `${path}.labels`, errors);
-  validateAnnotations(stringsAt(template, 'metadata', 'annotations'), `${path}.annotations`, errors);
-  validatePodSpec(fieldsAt(template, 'spec'), `${path}.spec`, errors);
-  if (listAt(template, 'spec', 'ephemeralContainers').length > 0)
-    errors.forbidden(`${path}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template');
+export function validatePodTemplate(template: Field): void {
+  validateLabels(template.at('metadata', 'labels').named(`${template.path}.labels`));
+  validateAnnotations(template.at('metadata', 'annotations').named(`${template.path}.annotations`));
+  const spec = template.at('spec');
+  validatePodSpec(spec);
+  if (spec.at('ephemeralContainers').list.length > 0)
+    spec.at('ephemeralContainers').forbidden('ephemeral containers not allowed in pod template');
 }
 
 /** Checks a pod spec, with its defaults filled in. */
-export function validatePodSpec(spec: Fields, path: string, errors: FieldErrors): void {
-  const volumes = validateVolumes(listAt(spec, 'volumes'), `${path}.volumes`, errors);
-  const scope: ContainerScope = {
-    volumes,
-    gracePeriodSeconds: numberAt(spec, 'terminationGracePeriodSeconds'),
-  };
-  validateContainers(listAt(spec, 'containers'), scope, `${path}.containers`, errors);
-  validateInitContainers(spec, scope, `${path}.initContainers`, errors);
-  validateHostPorts(spec, path, errors);
-  errors.oneOf(`${path}.restartPolicy`, spec['restartPolicy'], RESTART_POLICIES);
-  errors.oneOf(`${path}.dnsPolicy`, spec['dnsPolicy'], DNS_POLICIES);
-  validateLabels(stringsAt(spec, 'nodeSelector'), `${path}.nodeSelector`, errors);
-  validateSecurityContext(fieldsAt(spec, 'securityContext'), `${path}.securityContext`, errors);
-  for (const [index, gate] of listAt(spec, 'readinessGates').entries())
-    errors.invalidEach(
-      `${path}.readinessGates[${index}].conditionType`,
-      stringAt(gate, 'conditionType'),
-      qualifiedName(stringAt(gate, 'conditionType')),
-    );
-  validateSpreading(listAt(spec, 'topologySpreadConstraints'), `${path}.topologySpreadConstraints`, errors);
-  validateReferences(spec, path, errors);
-  validateTolerations(listAt(spec, 'tolerations'), `${path}.tolerations`, errors);
+export function validatePodSpec(spec: Field): void {
+  const volumes = validateVolumes(spec.at('volumes'));
+  const scope = { volumes, gracePeriodSeconds: spec.at('terminationGracePeriodSeconds').number };
+  validateContainers(spec.at('containers'), scope);
+  validateInitContainers(spec, scope);
+  validateHostPorts(spec);
+  spec.at('restartPolicy').oneOf(RESTART_POLICIES);
+  spec.at('dnsPolicy').oneOf(DNS_POLICIES);
+  validateLabels(spec.at('nodeSelector'));
+  validateIds(spec.at('securityContext'), ['fsGroup', 'runAsUser', 'runAsGroup']);
+  for (const type of spec.at('readinessGates').items.map((gate) => gate.at('conditionType')))
+    type.check(qualifiedName(type.text), type.text);
+  validateSpreading(spec.at('topologySpreadConstraints'));
+  validateReferences(spec);
+  for (const toleration of spec.at('tolerations').items) validateToleration(toleration);
 }
 
-function validateContainers(
-  containers: readonly unknown[],
-  scope: ContainerScope,
-  path: string,
-  errors: FieldErrors,
-): void {
-  if (containers.length === 0) errors.required(path);
+function validateContainers(containers: Field, scope: ContainerScope): void {
+  if (containers.list.length === 0) containers.required();
   const names = new Set<string>();
-  for (const [index, item] of containers.entries()) {
-    const container = fieldsAt(item);
-    const place = `${path}[${index}]`;
-    validateContainer(container, scope, place, errors);
-    errors.unique(`${place}.name`, stringAt(container, 'name'), names);
-    validateRunning(container, scope, place, errors);
+  for (const container of containers.items) {
+    validateContainer(container, scope);
+    container.at('name').unique(names);
+    validateRunning(container, scope);
   }
-  validateUniqueHostPorts(containers, path, errors);
+  validateUniqueHostPorts(containers);
 }
 
 /** What containers have that run as long as the pod. */
-function validateRunning(container: Fields, scope: ContainerScope, path: string, errors: FieldErrors): void {
-  for (const handler of ['postStart', 'preStop']) {
-    const value = valueAt(container, 'lifecycle', handler);
-    if (value !== undefined) validateHandler(fieldsAt(value), scope, `${path}.lifecycle.${handler}`, errors);
-  }
+function validateRunning(container: Field, scope: ContainerScope): void {
+  for (const handler of ['postStart', 'preStop'].map((name) => container.at('lifecycle', name)))
+    if (handler.isSet) validateHandler(handler, scope);
   for (const probe of ['livenessProbe', 'readinessProbe', 'startupProbe'])
-    validateProbe(container, probe, scope, path, errors);
+    validateProbe(container, probe, scope);
 }
 
 const PROBES = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'];
 
-function validateInitContainers(
-  spec: Fields,
-  scope: ContainerScope,
-  path: string,
-  errors: FieldErrors,
-): void {
-  const names = new Set(listAt(spec, 'containers').map((container) => stringAt(container, 'name')));
-  for (const [index, item] of listAt(spec, 'initContainers').entries()) {
-    const container = fieldsAt(item);
-    const place = `${path}[${index}]`;
-    validateContainer(container, scope, place, errors);
-    const policy = container['restartPolicy'];
-    if (policy !== undefined && policy !== 'Always')
-      errors.notSupported(`${place}.restartPolicy`, policy, ['Always']);
-    const name = stringAt(container, 'name');
-    if (names.has(name)) errors.duplicate(`${place}.name`, name);
-    else if (name !== '') names.add(name);
-    if (policy === 'Always') validateRunning(container, scope, place, errors);
+function validateInitContainers(spec: Field, scope: ContainerScope): void {
+  const names = new Set(spec.at('containers').items.map((container) => container.at('name').text));
+  for (const container of spec.at('initContainers').items) {
+    validateContainer(container, scope);
+    const policy = container.at('restartPolicy');
+    policy.oneOfIfSet(['Always']);
+    const name = container.at('name');
+    if (names.has(name.text)) name.duplicate(name.text);
+    else if (name.text !== '') names.add(name.text);
+    if (policy.value === 'Always') validateRunning(container, scope);
     else {
-      for (const field of PROBES.filter((probe) => container[probe] !== undefined))
-        errors.forbidden(
-          `${place}.${field}`,
-          'may not be set for init containers without restartPolicy=Always',
-        );
+      for (const field of PROBES.map((probe) => container.at(probe)))
+        if (field.isSet) field.forbidden('may not be set for init containers without restartPolicy=Always');
     }
   }
 }
 
-function validateUniqueHostPorts(containers: readonly unknown[], path: string, errors: FieldErrors): void {
+function portsOf(containers: Field): readonly Field[] {
+  return containers.items.flatMap((container) => container.at('ports').items);
+}
+
+function validateUniqueHostPorts(containers: Field): void {
   const seen = new Set<string>();
-  for (const [index, container] of containers.entries()) {
-    for (const [number, port] of listAt(container, 'ports').entries()) {
-      const hostPort = numberAt(port, 'hostPort') ?? 0;
-      if (hostPort === 0) continue;
-      const title = `${stringAt(port, 'protocol')}/${stringAt(port, 'hostIP')}/${hostPort}`;
-      errors.unique(`${path}[${index}].ports[${number}].hostPort`, title, seen);
-    }
+  for (const port of portsOf(containers)) {
+    const hostPort = port.at('hostPort');
+    if ((hostPort.number ?? 0) !== 0)
+      hostPort.unique(seen, `${port.at('protocol').text}/${port.at('hostIP').text}/${hostPort.number}`);
   }
 }
 
-function validateHostPorts(spec: Fields, path: string, errors: FieldErrors): void {
-  if (spec['hostNetwork'] !== true) return;
-  for (const [index, container] of listAt(spec, 'containers').entries()) {
-    for (const [number, port] of listAt(container, 'ports').entries()) {
-      const hostPort = numberAt(port, 'hostPort') ?? 0;
-      if (hostPort !== 0 && hostPort !== numberAt(port, 'containerPort'))
-        errors.invalid(
-          `${path}.containers[${index}].ports[${number}].hostPort`,
-          hostPort,
-          'must match `containerPort` when `hostNetwork` is true',
-        );
-    }
-  }
-}
-
-function validateSecurityContext(context: Fields, path: string, errors: FieldErrors): void {
-  for (const field of ['fsGroup', 'runAsUser', 'runAsGroup']) {
-    const id = numberAt(context, field);
-    if (id !== undefined) errors.invalidEach(`${path}.${field}`, id, inRange(id, 0, MAX_INT32));
+function validateHostPorts(spec: Field): void {
+  if (spec.at('hostNetwork').value !== true) return;
+  for (const port of portsOf(spec.at('containers'))) {
+    const hostPort = port.at('hostPort');
+    if ((hostPort.number ?? 0) !== 0 && hostPort.number !== port.at('containerPort').number)
+      hostPort.invalid('must match `containerPort` when `hostNetwork` is true');
   }
 }
 
 const UNSATISFIABLE = ['DoNotSchedule', 'ScheduleAnyway'];
 
-function validateSpreading(constraints: readonly unknown[], path: string, errors: FieldErrors): void {
+function validateSpreading(constraints: Field): void {
   const seen = new Set<string>();
-  for (const [index, constraint] of constraints.entries()) {
-    const place = `${path}[${index}]`;
-    const maxSkew = numberAt(constraint, 'maxSkew') ?? 0;
-    if (maxSkew <= 0) errors.invalid(`${place}.maxSkew`, maxSkew, 'must be greater than zero');
-    const topologyKey = stringAt(constraint, 'topologyKey');
-    if (topologyKey === '') errors.required(`${place}.topologyKey`, 'can not be empty');
-    else errors.invalidEach(`${place}.topologyKey`, topologyKey, qualifiedName(topologyKey));
-    const when = stringAt(constraint, 'whenUnsatisfiable');
-    if (!UNSATISFIABLE.includes(when)) errors.notSupported(`${place}.whenUnsatisfiable`, when, UNSATISFIABLE);
-    errors.unique(`${place}.{topologyKey, whenUnsatisfiable}`, `{${topologyKey}, ${when}}`, seen);
-    validateSelector(valueAt(constraint, 'labelSelector'), `${place}.labelSelector`, errors);
+  for (const constraint of constraints.items) {
+    const maxSkew = constraint.at('maxSkew').number ?? 0;
+    if (maxSkew <= 0) constraint.at('maxSkew').invalid('must be greater than zero', maxSkew);
+    const topologyKey = constraint.at('topologyKey');
+    topologyKey.require(qualifiedName, 'can not be empty');
+    const when = constraint.at('whenUnsatisfiable');
+    if (!UNSATISFIABLE.includes(when.text)) when.notSupported(UNSATISFIABLE, when.text);
+    constraint.at('{topologyKey, whenUnsatisfiable}').unique(seen, `{${topologyKey.text}, ${when.text}}`);
+    validateSelector(constraint.at('labelSelector'));
   }
 }
 
-function validateReferences(spec: Fields, path: string, errors: FieldErrors): void {
-  for (const field of ['serviceAccountName', 'nodeName']) {
-    const name = stringAt(spec, field);
-    if (name !== '') errors.invalidEach(`${path}.${field}`, name, dnsSubdomain(name));
-  }
-  const deadline = numberAt(spec, 'activeDeadlineSeconds');
-  if (deadline !== undefined)
-    errors.invalidEach(`${path}.activeDeadlineSeconds`, deadline, inRange(deadline, 1, MAX_INT32));
-  for (const field of ['hostname', 'subdomain']) {
-    const name = stringAt(spec, field);
-    if (name !== '') errors.invalidEach(`${path}.${field}`, name, dnsLabel(name));
-  }
-  for (const field of ['priorityClassName', 'runtimeClassName']) {
-    const name = stringAt(spec, field);
-    if (name !== '') errors.invalidEach(`${path}.${field}`, name, dnsSubdomain(name));
-  }
+function validateReferences(spec: Field): void {
+  spec.at('serviceAccountName').checkIfSet(dnsSubdomain);
+  spec.at('nodeName').checkIfSet(dnsSubdomain);
+  const deadline = spec.at('activeDeadlineSeconds');
+  if (deadline.number !== undefined) deadline.check(inRange(deadline.number, 1, MAX_INT32));
+  spec.at('hostname').checkIfSet(dnsLabel);
+  spec.at('subdomain').checkIfSet(dnsLabel);
+  spec.at('priorityClassName').checkIfSet(dnsSubdomain);
+  spec.at('runtimeClassName').checkIfSet(dnsSubdomain);
 }
 
-function validateTolerations(tolerations: readonly unknown[], path: string, errors: FieldErrors): void {
-  for (const [index, toleration] of tolerations.entries()) {
-    const place = `${path}[${index}]`;
-    const [key, operator, effect, value] = ['key', 'operator', 'effect', 'value'].map((field) =>
-      stringAt(toleration, field),
+function validateToleration(toleration: Field): void {
+  const key = toleration.at('key');
+  const operator = toleration.at('operator');
+  const effect = toleration.at('effect');
+  key.checkIfSet(qualifiedName);
+  if (key.text === '' && operator.text !== 'Exists')
+    operator.invalid(
+      'operator must be Exists when `key` is empty, which means "match all values and all keys"',
+      operator.text,
     );
-    if (key !== undefined && key !== '') errors.invalidEach(`${place}.key`, key, qualifiedName(key));
-    if (key === '' && operator !== 'Exists')
-      errors.invalid(
-        `${place}.operator`,
-        operator,
-        'operator must be Exists when `key` is empty, which means "match all values and all keys"',
-      );
-    if (numberAt(toleration, 'tolerationSeconds') !== undefined && effect !== 'NoExecute')
-      errors.invalid(`${place}.effect`, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set");
-    validateTolerated(operator ?? '', value ?? '', `${place}.operator`, errors);
-    if (effect !== undefined && effect !== '' && !TAINT_EFFECTS.includes(effect))
-      errors.notSupported(`${place}.effect`, effect, TAINT_EFFECTS);
-  }
+  if (toleration.at('tolerationSeconds').number !== undefined && effect.text !== 'NoExecute')
+    effect.invalid("effect must be 'NoExecute' when `tolerationSeconds` is set", effect.text);
+  validateTolerated(operator, toleration.at('value').text);
+  if (effect.text !== '' && !TAINT_EFFECTS.includes(effect.text)) effect.notSupported(TAINT_EFFECTS);
 }
 
-function validateTolerated(operator: string, value: string, path: string, errors: FieldErrors): void {
-  switch (operator) {
+function validateTolerated(operator: Field, value: string): void {
+  switch (operator.text) {
     case '':
     case 'Equal': {
       const problems = labelValue(value);
-      if (problems.length > 0) errors.invalid(path, value, problems.join(';'));
+      if (problems.length > 0) operator.invalid(problems.join(';'), value);
       break;
     }
     case 'Exists':
-      if (value !== '') errors.invalid(path, value, "value must be empty when `operator` is 'Exists'");
+      if (value !== '') operator.invalid("value must be empty when `operator` is 'Exists'", value);
       break;
     default:
-      errors.notSupported(path, operator, ['Equal', 'Exists']);
+      operator.notSupported(['Equal', 'Exists']);
   }
 }

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { FieldErrors } from './field-errors.ts';
+import { Field } from './field.ts';
 import { validateBySchema } from './validate-schema.ts';
 
 function problems(spec: unknown, schema: object): readonly string[] {
-  const errors = new FieldErrors();
-  validateBySchema({ spec }, { type: 'object', properties: { spec: schema } }, errors);
-  return errors.causes.map(({ field, message }) => `${field}: ${message}`);
+  const object = new Field({ spec });
+  validateBySchema(object, { type: 'object', properties: { spec: schema } });
+  return object.causes.map(({ field, message }) => `${field}: ${message}`);
 }
 
 const text = { type: 'string' };

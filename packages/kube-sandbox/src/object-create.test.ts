@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { generateName } from './object-names.ts';
+import { generateName } from './object-create.ts';
 
 test('generateName() adds five letters, and shortens what would be too long', () => {
   expect(generateName('run-', () => 0.999)).toBe('run-99999');
