@@ -20,6 +20,8 @@ export interface StructType {
   readonly name: string;
   /** Types of the fields by name; computed when the first field is read, because types refer to each other. */
   readonly fields: ReadonlyMap<string, ValueType>;
+  /** Fields that every value has: structs that are never left out, and the defaults that the schema tells. */
+  readonly defaults: Fields;
 }
 
 const REFERENCE_PREFIX = '#/components/schemas/';
@@ -115,6 +117,7 @@ function structOf(schemaName: string): StructType {
   if (known !== undefined) return known;
   const name = schemaName.split('.').at(-1) ?? '';
   let fields: ReadonlyMap<string, ValueType> | undefined;
+  let defaults: Fields | undefined;
   const struct: StructType = {
     type: 'struct',
     goType: goNameOf(schemaName),
@@ -122,6 +125,9 @@ function structOf(schemaName: string): StructType {
     name,
     get fields() {
       return (fields ??= fieldsOf(schemaName));
+    },
+    get defaults() {
+      return (defaults ??= defaultsOf(struct));
     },
   };
   structs.set(schemaName, struct);
@@ -137,6 +143,18 @@ function fieldsOf(schemaName: string): ReadonlyMap<string, ValueType> {
       const type = valueType(fieldsAt(schema));
       return [field, goType === '' ? type : { ...type, goType: goType.replaceAll('[]byte', '[]uint8') }];
     }),
+  );
+}
+
+const ZEROS: readonly unknown[] = ['', 0, false];
+
+function defaultsOf({ schemaName, fields }: StructType): Fields {
+  const properties = Object.entries(fieldsAt(types().schemas, schemaName, 'properties'));
+  const values = properties.map(([field, schema]) => [field, fieldsAt(schema)['default']] as const);
+  return Object.fromEntries(
+    values.filter(([field, value]) =>
+      isObject(value) ? fields.get(field)?.type === 'struct' : value !== undefined && !ZEROS.includes(value),
+    ),
   );
 }
 

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
+import { builtInKind } from '../test/api-lab.ts';
 import { applyDefaults } from './defaults.ts';
 import { type Fields, fieldsAt, valueAt } from './json-access.ts';
 
 function defaulted(kind: string, fields: Fields): Fields {
-  return applyDefaults({ kind, apiVersion: 'v1', metadata: { name: 'a' }, ...fields });
+  return applyDefaults({ kind, apiVersion: 'v1', metadata: { name: 'a' }, ...fields }, builtInKind(kind));
 }
 
 const template = {

@@ -1,92 +1,143 @@
 import { isObject } from '@addon-operator/json';
-import { completeEvent } from './event-versions.ts';
-import { type Fields, fieldsAt, stringAt, stringsAt, valueAt, withoutFields } from './json-access.ts';
-import {
-  changeField,
-  changeItems,
-  defaultPodSpec,
-  defaultPodTemplate,
-  withDefaults,
-} from './pod-defaults.ts';
+import { builtInType, type StructType, type ValueType } from './built-in-types.ts';
+import { completeEvent, isEvent } from './event-versions.ts';
+import { type Fields, fieldsAt, listAt, stringAt, stringsAt, withoutFields } from './json-access.ts';
+import type { ServedKind } from './kinds.ts';
 import type { ResourceObject } from './resource-object.ts';
 
-type Change = (object: ResourceObject) => ResourceObject;
+const RBAC_GROUP = 'rbac.authorization.k8s.io';
+const FILES: Fields = { defaultMode: 0o644 };
+const WEBHOOK: Fields = {
+  failurePolicy: 'Fail',
+  matchPolicy: 'Equivalent',
+  namespaceSelector: {},
+  objectSelector: {},
+  timeoutSeconds: 10,
+};
+const PROTOCOL: Fields = { protocol: 'TCP' };
 
-/** A change of the spec; an object without spec gets one. */
-function spec(change: (spec: Fields, object: ResourceObject) => Fields): Change {
-  return (object) => ({ ...object, spec: change(fieldsAt(object, 'spec'), object) });
-}
-
-const DEFAULTS: Readonly<Record<string, Change>> = {
-  Pod: spec((pod) => withRequests(withDefaults(defaultPodSpec(pod), { enableServiceLinks: true }))),
-  PodTemplate: (object) => ({ ...object, template: defaultPodTemplate(object['template']) }),
-  Deployment: spec((value) => ({
-    ...withDefaults(value, { replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 }),
-    strategy: rollingUpdate(value['strategy'], { maxUnavailable: '25%', maxSurge: '25%' }),
-    template: defaultPodTemplate(value['template']),
-  })),
-  DaemonSet: spec((value) => ({
-    ...withDefaults(value, { revisionHistoryLimit: 10 }),
-    updateStrategy: rollingUpdate(value['updateStrategy'], { maxUnavailable: 1, maxSurge: 0 }),
-    template: defaultPodTemplate(value['template']),
-  })),
-  StatefulSet: spec(defaultStatefulSet),
-  ReplicaSet: spec((value) => ({
-    ...withDefaults(value, { replicas: 1 }),
-    template: defaultPodTemplate(value['template']),
-  })),
-  ReplicationController: spec(defaultReplicationController),
-  Job: spec(defaultJob),
-  CronJob: spec((value) => ({
-    ...withDefaults(value, {
-      concurrencyPolicy: 'Allow',
-      suspend: false,
-      successfulJobsHistoryLimit: 3,
-      failedJobsHistoryLimit: 1,
-    }),
-    jobTemplate: defaultJobTemplate(value['jobTemplate']),
-  })),
-  Service: spec(defaultService),
-  Secret: defaultSecret,
-  Namespace: (object) => ({
-    ...object,
-    metadata: {
-      ...object.metadata,
-      labels: { ...object.metadata.labels, 'kubernetes.io/metadata.name': object.metadata.name },
-    },
+/**
+ * Values of missing fields, by the type that has the fields: plain ones, and those that follow from other fields. The schema
+ * tells only some defaults, see {@link StructType.defaults}.
+ */
+const DEFAULTS: Readonly<Record<string, Fields | ((value: Fields) => Fields)>> = {
+  ConfigMapVolumeSource: FILES,
+  Container: defaultContainer,
+  CronJobSpec: {
+    concurrencyPolicy: 'Allow',
+    suspend: false,
+    successfulJobsHistoryLimit: 3,
+    failedJobsHistoryLimit: 1,
+  },
+  CustomResourceDefinitionNames: (names) => {
+    const kind = stringAt(names, 'kind');
+    return { singular: kind.toLowerCase(), listKind: `${kind}List`, ...names };
+  },
+  CustomResourceDefinitionSpec: { conversion: { strategy: 'None' } },
+  DaemonSetSpec: { revisionHistoryLimit: 10 },
+  DaemonSetUpdateStrategy: rollingUpdate,
+  DeploymentSpec: { replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 },
+  DeploymentStrategy: rollingUpdate,
+  DownwardAPIVolumeSource: FILES,
+  EndpointPort: PROTOCOL,
+  EndpointSlice: (slice) => withItems(slice, 'ports', (port) => ({ name: '', ...port })),
+  EphemeralContainer: defaultContainer,
+  GRPCAction: { service: '' },
+  HTTPGetAction: { path: '/', scheme: 'HTTP' },
+  HorizontalPodAutoscalerSpec: { minReplicas: 1 },
+  HostPathVolumeSource: { type: '' },
+  Job: (job) => ({ ...job, spec: defaultJobSpec(fieldsAt(job, 'spec')) }),
+  LimitRangeItem: defaultLimit,
+  MutatingWebhook: { ...WEBHOOK, reinvocationPolicy: 'Never' },
+  NetworkPolicyPort: PROTOCOL,
+  NetworkPolicySpec: (policy) => ({
+    policyTypes: listAt(policy, 'egress').length > 0 ? ['Ingress', 'Egress'] : ['Ingress'],
+    ...policy,
   }),
-  PersistentVolumeClaim: spec((value) => withDefaults(value, { volumeMode: 'Filesystem' })),
-  PersistentVolume: spec((value) =>
-    withDefaults(value, { volumeMode: 'Filesystem', persistentVolumeReclaimPolicy: 'Retain' }),
-  ),
-  LimitRange: spec((value) => changeItems(value, 'limits', defaultLimit)),
-  Event: completeEvent,
-  StorageClass: (object) => ({
-    ...object,
-    ...withDefaults(object, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' }),
+  ObjectFieldSelector: { apiVersion: 'v1' },
+  PersistentVolume: (volume) => ({
+    ...volume,
+    spec: { volumeMode: 'Filesystem', persistentVolumeReclaimPolicy: 'Retain', ...fieldsAt(volume, 'spec') },
   }),
-  HorizontalPodAutoscaler: spec((value) => withDefaults(value, { minReplicas: 1 })),
-  NetworkPolicy: spec(defaultNetworkPolicy),
-  Endpoints: (object) => withItems(object, 'subsets', (set) => changeItems(set, 'ports', tcpPort)),
-  EndpointSlice: (object) =>
-    withItems(object, 'ports', (port) => withDefaults(port, { name: '', protocol: 'TCP' })),
-  RoleBinding: defaultBinding,
-  ClusterRoleBinding: defaultBinding,
-  PriorityClass: (object) => ({
-    ...object,
-    preemptionPolicy: object['preemptionPolicy'] ?? 'PreemptLowerPriority',
+  PersistentVolumeClaimSpec: { volumeMode: 'Filesystem' },
+  Pod: (pod) => ({ ...pod, spec: { enableServiceLinks: true, ...withRequests(fieldsAt(pod, 'spec')) } }),
+  PodSpec: (spec) => ({
+    restartPolicy: 'Always',
+    terminationGracePeriodSeconds: 30,
+    dnsPolicy: 'ClusterFirst',
+    securityContext: {},
+    schedulerName: 'default-scheduler',
+    ...(typeof spec['serviceAccountName'] === 'string' && { serviceAccount: spec['serviceAccountName'] }),
+    ...spec,
   }),
-  ValidatingWebhookConfiguration: (object) => withItems(object, 'webhooks', defaultWebhook),
-  MutatingWebhookConfiguration: (object) =>
-    withItems(object, 'webhooks', (hook) =>
-      defaultWebhook(withDefaults(hook, { reinvocationPolicy: 'Never' })),
-    ),
-  CustomResourceDefinition: spec(defaultDefinition),
+  PriorityClass: { preemptionPolicy: 'PreemptLowerPriority' },
+  Probe: { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 },
+  ProjectedVolumeSource: FILES,
+  ReplicaSetSpec: { replicas: 1 },
+  ReplicationControllerSpec: (spec) => ({
+    selector: stringsAt(spec, 'template', 'metadata', 'labels'),
+    ...spec,
+  }),
+  RoleRef: { apiGroup: RBAC_GROUP },
+  RollingUpdateDaemonSet: { maxUnavailable: 1, maxSurge: 0 },
+  RollingUpdateDeployment: { maxUnavailable: '25%', maxSurge: '25%' },
+  RollingUpdateStatefulSetStrategy: { partition: 0 },
+  RuleWithOperations: { scope: '*' },
+  SecretVolumeSource: FILES,
+  ServicePort: defaultServicePort,
+  ServiceReference: { port: 443 },
+  ServiceSpec: defaultServiceSpec,
+  StatefulSetPersistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
+  StatefulSetSpec: defaultStatefulSetSpec,
+  StatefulSetUpdateStrategy: rollingUpdate,
+  StorageClass: { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' },
+  Subject: (subject) =>
+    subject['kind'] === 'ServiceAccount' ? subject : { apiGroup: RBAC_GROUP, ...subject },
+  ValidatingWebhook: WEBHOOK,
+  Volume: (volume) => (Object.values(volume).some(isObject) ? volume : { ...volume, emptyDir: {} }),
 };
 
 /** A built-in object with the fields that the API fills in when they are missing. */
-export function applyDefaults(object: ResourceObject): ResourceObject {
-  return DEFAULTS[object.kind]?.(object) ?? object;
+export function applyDefaults(object: ResourceObject, kind: ServedKind): ResourceObject {
+  const type = builtInType(kind);
+  if (isEvent(kind)) return completeEvent(object);
+  if (type === undefined) return object;
+  const { kind: kindName, apiVersion, metadata, status, ...fields } = prepared(object);
+  const completed = withoutFields(defaultStruct(fields, type), 'metadata', 'status');
+  const identity = { kind: kindName, apiVersion, metadata };
+  return { ...identity, ...completed, ...(status !== undefined && { status }) };
+}
+
+/** What of an object follows from its metadata, or is kept in another form. */
+function prepared(object: ResourceObject): ResourceObject {
+  if (object.kind === 'Secret') return encodedSecret(object);
+  if (object.kind !== 'Namespace') return object;
+  const labels = { ...object.metadata.labels, 'kubernetes.io/metadata.name': object.metadata.name };
+  return { ...object, metadata: { ...object.metadata, labels } };
+}
+
+function defaultStruct(value: Fields, struct: StructType): Fields {
+  const preset = DEFAULTS[struct.name] ?? {};
+  const completed = {
+    ...struct.defaults,
+    ...(typeof preset === 'function' ? preset(value) : { ...preset, ...value }),
+  };
+  return Object.fromEntries(
+    Object.entries(completed).map(([field, content]) => [
+      field,
+      defaulted(content, struct.fields.get(field)),
+    ]),
+  );
+}
+
+function defaulted(value: unknown, type: ValueType | undefined): unknown {
+  if (type?.type === 'list' && Array.isArray(value)) return value.map((item) => defaulted(item, type.item));
+  return type?.type === 'struct' && isObject(value) ? defaultStruct(value, type) : value;
+}
+
+function withItems(owner: Fields, field: string, change: (item: Fields) => Fields): Fields {
+  if (!Array.isArray(owner[field])) return owner;
+  return { ...owner, [field]: owner[field].map((item) => (isObject(item) ? change(item) : item)) };
 }
 
 /** What a container of a Pod may use is what it requests, unless it says otherwise. */
@@ -94,127 +145,96 @@ function withRequests(pod: Fields): Fields {
   const complete = (container: Fields): Fields => {
     const resources = fieldsAt(container, 'resources');
     const requests = { ...fieldsAt(resources, 'limits'), ...fieldsAt(resources, 'requests') };
-    return Object.keys(requests).length === 0
-      ? container
-      : { ...container, resources: { ...resources, requests } };
+    if (Object.keys(requests).length === 0) return container;
+    return { ...container, resources: { ...resources, requests } };
   };
-  return changeItems(changeItems(pod, 'containers', complete), 'initContainers', complete);
+  return withItems(withItems(pod, 'containers', complete), 'initContainers', complete);
 }
 
-function withItems(object: ResourceObject, field: string, change: (item: Fields) => Fields): ResourceObject {
-  return { ...object, [field]: changeItems(object, field, change)[field] };
-}
-
-function rollingUpdate(value: unknown, limits: Fields): Fields {
-  const strategy = withDefaults(value, { type: 'RollingUpdate' });
-  if (strategy['type'] !== 'RollingUpdate') return strategy;
-  return { ...strategy, rollingUpdate: withDefaults(strategy['rollingUpdate'], limits) };
-}
-
-function defaultStatefulSet(value: Fields): Fields {
-  const strategy = withDefaults(value['updateStrategy'], { type: 'RollingUpdate' });
-  const updateStrategy =
-    strategy['type'] === 'RollingUpdate'
-      ? { ...strategy, rollingUpdate: withDefaults(strategy['rollingUpdate'], { partition: 0 }) }
-      : strategy;
-  const changed = {
-    ...withDefaults(value, { replicas: 1, podManagementPolicy: 'OrderedReady', revisionHistoryLimit: 10 }),
-    persistentVolumeClaimRetentionPolicy: withDefaults(value['persistentVolumeClaimRetentionPolicy'], {
-      whenDeleted: 'Retain',
-      whenScaled: 'Retain',
-    }),
-    updateStrategy,
-    template: defaultPodTemplate(value['template']),
+function defaultContainer(container: Fields): Fields {
+  return {
+    terminationMessagePath: '/dev/termination-log',
+    terminationMessagePolicy: 'File',
+    imagePullPolicy: pullPolicyOf(container['image']),
+    ...container,
   };
-  return changeItems(changed, 'volumeClaimTemplates', (claim) => ({
+}
+
+function pullPolicyOf(image: unknown): string {
+  if (typeof image !== 'string' || image.includes('@')) return 'IfNotPresent';
+  const tag = /:([^/:]+)$/.exec(image)?.[1] ?? 'latest';
+  return tag === 'latest' ? 'Always' : 'IfNotPresent';
+}
+
+function rollingUpdate(value: Fields): Fields {
+  const strategy = { type: 'RollingUpdate', ...value };
+  return strategy.type === 'RollingUpdate' ? { rollingUpdate: {}, ...strategy } : strategy;
+}
+
+function defaultStatefulSetSpec(spec: Fields): Fields {
+  const defaults = {
+    replicas: 1,
+    podManagementPolicy: 'OrderedReady',
+    revisionHistoryLimit: 10,
+    persistentVolumeClaimRetentionPolicy: {},
+  };
+  return withItems({ ...defaults, ...spec }, 'volumeClaimTemplates', (claim) => ({
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
     ...claim,
-    spec: withDefaults(claim['spec'], { volumeMode: 'Filesystem' }),
     status: { phase: 'Pending' },
   }));
 }
 
-function defaultReplicationController(value: Fields): Fields {
-  const template = defaultPodTemplate(value['template']);
-  const selector = value['selector'] ?? stringsAt(template, 'metadata', 'labels');
-  return { ...withDefaults(value, { replicas: 1 }), selector, template };
-}
-
-function defaultJob(value: Fields): Fields {
+function defaultJobSpec(spec: Fields): Fields {
   return {
-    ...withDefaults(value, {
-      parallelism: 1,
-      completions: value['parallelism'] === undefined ? 1 : undefined,
-      completionMode: 'NonIndexed',
-      backoffLimit: 6,
-      suspend: false,
-      podReplacementPolicy: value['podFailurePolicy'] === undefined ? 'TerminatingOrFailed' : 'Failed',
-    }),
-    template: defaultPodTemplate(value['template']),
+    parallelism: 1,
+    ...(spec['parallelism'] === undefined && { completions: 1 }),
+    completionMode: 'NonIndexed',
+    backoffLimit: 6,
+    suspend: false,
+    podReplacementPolicy: spec['podFailurePolicy'] === undefined ? 'TerminatingOrFailed' : 'Failed',
+    ...spec,
   };
 }
 
-function defaultJobTemplate(value: unknown): Fields {
-  const template = fieldsAt(value);
-  const jobSpec = fieldsAt(template, 'spec');
-  return {
-    ...template,
-    metadata: fieldsAt(template, 'metadata'),
-    spec: { ...jobSpec, template: defaultPodTemplate(jobSpec['template']) },
-  };
-}
-
-function tcpPort(port: Fields): Fields {
-  return withDefaults(port, { protocol: 'TCP' });
-}
-
-function defaultService(value: Fields): Fields {
-  const type = stringAt(value, 'type') === '' ? 'ClusterIP' : stringAt(value, 'type');
+function defaultServiceSpec(spec: Fields): Fields {
+  const type = stringAt(spec, 'type') || 'ClusterIP';
   const isExternal = type === 'NodePort' || type === 'LoadBalancer';
-  const service = {
-    ...withDefaults(value, {
-      sessionAffinity: 'None',
-      ...(type === 'ExternalName' ? {} : { internalTrafficPolicy: 'Cluster' }),
-      ...(isExternal ? { externalTrafficPolicy: 'Cluster' } : {}),
-      ...(type === 'LoadBalancer' ? { allocateLoadBalancerNodePorts: true } : {}),
-    }),
+  return {
+    sessionAffinity: 'None',
+    ...(type !== 'ExternalName' && { internalTrafficPolicy: 'Cluster' }),
+    ...(isExternal && { externalTrafficPolicy: 'Cluster' }),
+    ...(type === 'LoadBalancer' && { allocateLoadBalancerNodePorts: true }),
+    ...spec,
     type,
   };
-  return changeItems(service, 'ports', (port) =>
-    withDefaults(withoutEmptyPort(port), { protocol: 'TCP', targetPort: port['port'] }),
-  );
 }
 
 /** The port of a target that is 0 or empty counts as missing. */
-function withoutEmptyPort(port: Fields): Fields {
+function defaultServicePort(port: Fields): Fields {
   const target = port['targetPort'];
-  return target === 0 || target === '' ? withoutFields(port, 'targetPort') : port;
-}
-
-function defaultSecret(object: ResourceObject): ResourceObject {
-  const encoded: Record<string, string> = {};
-  for (const [key, text] of Object.entries(stringsAt(object, 'stringData'))) {
-    encoded[key] = Buffer.from(text).toString('base64');
-  }
-  const data = { ...fieldsAt(object, 'data'), ...encoded };
-  const rest = withoutFields(object, 'stringData', 'data', 'type');
   return {
-    ...rest,
-    kind: object.kind,
-    apiVersion: object.apiVersion,
-    metadata: object.metadata,
-    ...(Object.keys(data).length === 0 && object['data'] === undefined ? {} : { data }),
-    type: stringAt(object, 'type') === '' ? 'Opaque' : object['type'],
+    ...port,
+    targetPort: target === undefined || target === 0 || target === '' ? port['port'] : target,
   };
 }
 
-function defaultNetworkPolicy(value: Fields): Fields {
-  const hasEgress = Array.isArray(value['egress']) && value['egress'].length > 0;
-  const policyTypes = value['policyTypes'] ?? (hasEgress ? ['Ingress', 'Egress'] : ['Ingress']);
-  const ports = (rule: Fields): Fields => changeItems(rule, 'ports', tcpPort);
-  const policy = { podSelector: {}, ...value, policyTypes };
-  return changeItems(changeItems(policy, 'ingress', ports), 'egress', ports);
+function encodedSecret(secret: ResourceObject): ResourceObject {
+  const encoded = Object.entries(stringsAt(secret, 'stringData')).map(([key, text]) => [
+    key,
+    Buffer.from(text).toString('base64'),
+  ]);
+  const data = { ...fieldsAt(secret, 'data'), ...Object.fromEntries(encoded) };
+  const { kind, apiVersion, metadata } = secret;
+  return {
+    ...withoutFields(secret, 'stringData', 'data', 'type'),
+    kind,
+    apiVersion,
+    metadata,
+    ...(Object.keys(data).length === 0 && secret['data'] === undefined ? {} : { data }),
+    type: stringAt(secret, 'type') || 'Opaque',
+  };
 }
 
 function defaultLimit(limit: Fields): Fields {
@@ -223,38 +243,7 @@ function defaultLimit(limit: Fields): Fields {
   const requests = { ...fieldsAt(limit, 'min'), ...limits, ...fieldsAt(limit, 'defaultRequest') };
   return {
     ...limit,
-    ...(Object.keys(limits).length === 0 ? {} : { default: limits }),
-    ...(Object.keys(requests).length === 0 ? {} : { defaultRequest: requests }),
+    ...(Object.keys(limits).length > 0 && { default: limits }),
+    ...(Object.keys(requests).length > 0 && { defaultRequest: requests }),
   };
-}
-
-const RBAC_GROUP = 'rbac.authorization.k8s.io';
-
-function defaultBinding(object: ResourceObject): ResourceObject {
-  const bound = withItems(object, 'subjects', (subject) =>
-    subject['kind'] === 'ServiceAccount' ? subject : withDefaults(subject, { apiGroup: RBAC_GROUP }),
-  );
-  return { ...bound, roleRef: withDefaults(object['roleRef'], { apiGroup: RBAC_GROUP }) };
-}
-
-function defaultWebhook(hook: Fields): Fields {
-  const changed = withDefaults(hook, {
-    failurePolicy: 'Fail',
-    matchPolicy: 'Equivalent',
-    namespaceSelector: {},
-    objectSelector: {},
-    timeoutSeconds: 10,
-  });
-  const withRules = changeItems(changed, 'rules', (rule) => withDefaults(rule, { scope: '*' }));
-  return changeField(withRules, 'clientConfig', (config) =>
-    isObject(config)
-      ? changeField(config, 'service', (service) => withDefaults(service, { port: 443 }))
-      : config,
-  );
-}
-
-function defaultDefinition(value: Fields): Fields {
-  const kind = stringAt(value, 'names', 'kind');
-  const names = withDefaults(value['names'], { singular: kind.toLowerCase(), listKind: `${kind}List` });
-  return { ...value, names, conversion: valueAt(value, 'conversion') ?? { strategy: 'None' } };
 }

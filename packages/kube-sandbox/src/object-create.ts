@@ -117,7 +117,9 @@ function isJob(kind: ServedKind): boolean {
 
 /** Fills in the fields that have defaults, and drops empty ones. */
 export function defaultObject(kind: ServedKind, object: ResourceObject): ResourceObject {
-  return kind.isCustom ? applySchemaDefaults(object, kind.schema) : applyDefaults(dropEmptyFields(object));
+  return kind.isCustom
+    ? applySchemaDefaults(object, kind.schema)
+    : applyDefaults(dropEmptyFields(object), kind);
 }
 
 /** Fills in what the server alone decides; `current` is the stored state on an update. */
