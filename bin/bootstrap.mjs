@@ -16,6 +16,8 @@ const CHECKS = [
   ['lint', 'lint'],
   ['types', 'typecheck'],
 ];
+/** Shows the size of the code, and limits nothing. */
+const MEASURES = ['measures', 'measures', '--', '--totals'];
 
 /**
  * Runs a program to its end and returns its exit code; signals that reach this process end the child, not the wait, as does
@@ -106,16 +108,17 @@ async function start(args) {
  * returns how many have failed.
  */
 async function failedChecks(env) {
-  const running = CHECKS.map(async ([name, script]) => {
+  const running = [...CHECKS, MEASURES].map(async ([name, script, ...args]) => {
     const startedMs = Date.now();
     const output = [];
-    const command = npmCommand(['run', '--silent', script]);
+    const command = npmCommand(['run', '--silent', script, ...args]);
     const code = await run(...command, { env, onOutput: (chunk) => output.push(chunk) });
     return { name, script, code, output: Buffer.concat(output), took: seconds(startedMs) };
   });
   let failed = 0;
   for (const { name, script, code, output, took } of await Promise.all(running)) {
-    if (code === 0) console.log(`check ${name}: ok (${took})`);
+    if (code === 0 && script === MEASURES[1]) process.stdout.write(output);
+    else if (code === 0) console.log(`check ${name}: ok (${took})`);
     else {
       failed += 1;
       process.stdout.write(output);

@@ -44,6 +44,7 @@ test('bootstrap test names the checks that failed, ends the preparation of tools
     'format:check': 'echo formatted',
     lint: 'echo found something; exit 1',
     typecheck: 'echo a type is wrong; exit 9',
+    measures: 'echo measured',
   };
   writeFileSync(packageFile, JSON.stringify({ ...JSON.parse(readFileSync(packageFile, 'utf8')), scripts }));
   const { exitCode, stdout } = await execa(process.execPath, [join(root, 'bin/bootstrap.mjs'), 'test'], {
@@ -51,7 +52,7 @@ test('bootstrap test names the checks that failed, ends the preparation of tools
   });
   expect(exitCode).toBe(1);
   expect(stdout.replaceAll(/\(\d+\.\d s\)/g, '(time)')).toBe(
-    'check format: ok (time)\nfound something\ncheck lint: failed (npm run lint)\na type is wrong\ncheck types: failed (npm run typecheck)\n\n0 passed, 2 failed, 0 skipped',
+    'check format: ok (time)\nfound something\ncheck lint: failed (npm run lint)\na type is wrong\ncheck types: failed (npm run typecheck)\nmeasured --totals\n\n0 passed, 2 failed, 0 skipped',
   );
 });
 
