@@ -5,6 +5,7 @@ import { markdownTable } from '@addon-operator/strings/markdown-table';
 import { projectRoot } from './checkout.ts';
 import {
   folderSizes,
+  isTest,
   longestFunctions,
   type MeasuredFile,
   type Measures,
@@ -16,6 +17,7 @@ import {
   smallWithOneImporter,
 } from './measures.ts';
 import { importsOfProject, sourcesOfProject } from './project-imports.ts';
+import { type CountedType, countParts } from './type-parts.ts';
 
 const FOLDERS = ['src', 'packages', 'ui', 'bench', 'release', 'deploy', 'bin', 'test'];
 const CENTRE = 'src/app/build-operator.ts';
@@ -71,6 +73,12 @@ function printAll(files: readonly MeasuredFile[], rows: readonly Measures[]): vo
   );
   const product = files.filter(({ file }) => PRODUCT.some((folder) => file.startsWith(folder)));
   section('Longest functions', functionTable(product));
+  const types = countParts(
+    { root: projectRoot },
+    (file) => /^(?:src|packages)\//.test(file) && !isTest(file),
+  );
+  section('Exported types with the most parts', typeTable(types, 'parts'));
+  section('Exported types with the most members', typeTable(types, 'members'));
   const centre = files.find(({ file }) => file === CENTRE);
   if (centre !== undefined) section(`Imports of ${CENTRE}`, `${centre.size.imports}\n`);
   section('Types that are exported under the same name', nameTable(repeatedNames(product, 'types')));
@@ -119,6 +127,16 @@ function functionTable(files: readonly MeasuredFile[]): string {
       String(what.codeLines),
       `${file}:${what.line}`,
     ]),
+  );
+}
+
+function typeTable(types: readonly CountedType[], order: 'parts' | 'members'): string {
+  return markdownTable(
+    ['type', 'parts', 'members', 'place'],
+    types
+      .toSorted((a, b) => b[order] - a[order])
+      .slice(0, 12)
+      .map(({ name, parts, members, file }) => [name, String(parts), String(members), file]),
   );
 }
 
