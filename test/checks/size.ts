@@ -28,8 +28,7 @@ type FunctionNode = ESTree.Function | ESTree.ArrowFunctionExpression;
 
 /** Measures a source by its syntax tree. The extension of the file says whether it may hold JSX. */
 export function sizeOf(file: string, source: string): SourceSize {
-  const { program, comments, errors, module } = parseSync(file, source);
-  if (errors.length > 0) throw new Error(`Cannot parse ${file}: ${errors[0]?.message}`);
+  const { program, comments, module } = parse(file, source);
   const code = withoutRanges(source, comments);
   const isCode = code.split('\n').map((line) => line.trim() !== '');
   const written = source.split('\n').filter((line) => line.trim() !== '').length;
@@ -41,6 +40,18 @@ export function sizeOf(file: string, source: string): SourceSize {
     functions: functionsOf(program, code),
     exports: program.body.flatMap(exportedNames),
   };
+}
+
+/** The source with spaces in place of its comments: what is left of each line is code, at the same place. */
+export function codeOf(file: string, source: string): string {
+  return withoutRanges(source, parse(file, source).comments);
+}
+
+function parse(file: string, source: string): ReturnType<typeof parseSync> {
+  const parsed = parseSync(file, source);
+  const [error] = parsed.errors;
+  if (error !== undefined) throw new Error(`Cannot parse ${file}: ${error.message}`);
+  return parsed;
 }
 
 /** Replaces the ranges by spaces, except for their line breaks. */
