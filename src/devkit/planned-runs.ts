@@ -1,14 +1,14 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import { didYouMean } from '@addon-operator/json/similar-word';
-import type {
-  BindingType,
-  HookConfig,
-  KubernetesBinding,
-  LifecycleBinding,
-  ScheduleBinding,
+import { type BindingType, LIFECYCLE_BINDINGS, type LifecycleBinding } from '../hook-config/binding-kinds.ts';
+import {
+  type HookConfig,
+  type KubernetesBinding,
+  type QueuedBinding,
+  queuedBindings,
 } from '../hook-config/hook-config.ts';
 import type { KubernetesEvent } from '../hook-config/kubernetes-binding.ts';
-import { mayShareRun, type RunReason } from '../hooks/binding-context.ts';
+import { mayShareRun, type RunReason, requestedReason } from '../hooks/binding-context.ts';
 
 /** One run that a hook is to be given. */
 export interface PlannedRun {
@@ -16,25 +16,13 @@ export interface PlannedRun {
   readonly reasons: readonly RunReason[];
 }
 
-/** Bindings in the order of a module's life; deploy bindings are left out, since they need facts of a deployment. */
-export const LIFECYCLE: readonly LifecycleBinding[] = [
-  'onStartup',
-  'beforeAll',
-  'beforeHelm',
-  'afterHelm',
-  'afterAll',
-  'beforeDeleteHelm',
-  'afterDeleteHelm',
-];
-
-/** The name and the run of each binding that can be run without a request or an event. */
+/** The name and the run of each binding that can be run without a request, an event or facts of a deployment. */
 export function runnableBindings(config: HookConfig): ReadonlyMap<string, PlannedRun> {
   return new Map([
-    ...LIFECYCLE.filter((binding) => config.lifecycle[binding] !== undefined).map(
+    ...LIFECYCLE_BINDINGS.filter((binding) => config.lifecycle[binding] !== undefined).map(
       (binding) => [binding, lifecycleRun(binding)] as const,
     ),
-    ...config.kubernetes.map((binding) => [binding.name, synchronizationRun([binding])] as const),
-    ...config.schedule.map((binding) => [binding.name, scheduleRun(binding)] as const),
+    ...queuedBindings(config).map((binding) => [binding.name, requestedRun(binding)] as const),
   ]);
 }
 
@@ -42,8 +30,8 @@ function lifecycleRun(binding: LifecycleBinding): PlannedRun {
   return { binding, reasons: [{ type: 'lifecycle', binding }] };
 }
 
-function scheduleRun(binding: ScheduleBinding): PlannedRun {
-  return { binding: 'schedule', reasons: [{ type: 'schedule', binding }] };
+function requestedRun(binding: QueuedBinding): PlannedRun {
+  return { binding: binding.type, reasons: [requestedReason(binding)] };
 }
 
 function synchronizationRun(bindings: readonly KubernetesBinding[]): PlannedRun {

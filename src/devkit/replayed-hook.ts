@@ -1,7 +1,7 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { silentLogger } from '@addon-operator/base/log';
 import { canonicalJson, isObject, type JsonObject } from '@addon-operator/json';
-import type { HookConfig } from '../hook-config/hook-config.ts';
+import { type HookConfig, namedBindings } from '../hook-config/hook-config.ts';
 import { type Hook, moduleNameOf, title, valuesOwnerOf } from '../hooks/hook.ts';
 import { parseOutputs } from '../hooks/parse-outputs.ts';
 import type { HookRuns } from '../hooks/run-hook.ts';
@@ -104,11 +104,9 @@ function mismatchOf({ module, contexts }: Recording, hook: Hook): string | undef
 }
 
 function bindingNames(config: HookConfig): ReadonlySet<string> {
-  const { lifecycle, kubernetes, schedule, admission, conversion } = config;
-  const named = [...kubernetes, ...schedule, ...admission, ...conversion];
   return new Set([
-    ...Object.keys(lifecycle),
-    ...named.flatMap(({ name, group }) => (group === undefined ? [name] : [name, group])),
+    ...Object.keys(config.lifecycle),
+    ...namedBindings(config).flatMap(({ name, group }) => (group === undefined ? [name] : [name, group])),
   ]);
 }
 

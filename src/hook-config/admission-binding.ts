@@ -6,6 +6,7 @@ import {
   snapshotPositions,
   snapshotProblems,
 } from './binding-checks.ts';
+import type { SectionOf } from './binding-kinds.ts';
 import {
   choice,
   includeSnapshotsFrom,
@@ -18,7 +19,7 @@ import {
 import type { LabelSelector } from './kubernetes-binding.ts';
 
 /** The admission bindings of a hook. */
-export type AdmissionType = 'kubernetesValidating' | 'kubernetesMutating';
+export type AdmissionType = SectionOf<'admission'>;
 
 interface MatchCondition {
   readonly name: string;

@@ -1,7 +1,7 @@
 import { hasCode } from '@addon-operator/base/errors';
 import { expect, test } from 'vitest';
 import { parseBatchConfig } from './batch-config.ts';
-import type { HookScope } from './hook-config.ts';
+import type { HookScope } from './binding-kinds.ts';
 import { HookConfigParser } from './parse-hook-config.ts';
 
 const parser = new HookConfigParser({

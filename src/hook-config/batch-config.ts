@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { hasCode, messageOf } from '@addon-operator/base/errors';
 import { isObject } from '@addon-operator/json';
-import type { HookConfig, HookScope } from './hook-config.ts';
+import type { HookScope } from './binding-kinds.ts';
+import { type HookConfig, NO_BINDINGS } from './hook-config.ts';
 import { invalidConfig } from './hook-config-document.ts';
 import type { HookConfigParser } from './parse-hook-config.ts';
 
@@ -14,17 +15,6 @@ export interface BatchConfig {
   /** Whether the file checks settings before they are used. */
   readonly hasSettingsCheck: boolean;
 }
-
-/** Of a hook that never runs by itself. */
-export const NO_BINDINGS: HookConfig = {
-  version: 'v1',
-  lifecycle: {},
-  schedule: [],
-  kubernetes: [],
-  admission: [],
-  conversion: [],
-  settings: {},
-};
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,18 +1,13 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { fieldsOf, isObject } from '@addon-operator/json';
-import { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
 import { withoutByteOrderMark } from '@addon-operator/strings/byte-order-mark';
 import { describeYamlSize, MAX_YAML_MARKS, yamlSizeProblem } from '@addon-operator/yaml';
 import { readFlowAtAnyColumn } from '@addon-operator/yaml/yaml-flow-columns';
 import type { ErrorObject } from 'ajv';
 import { loadAll } from 'js-yaml';
 import type { SnapshotSource } from './binding-checks.ts';
-import {
-  type ConfigVersion,
-  GLOBAL_LIFECYCLE_BINDINGS,
-  type HookConfig,
-  MODULE_LIFECYCLE_BINDINGS,
-} from './hook-config.ts';
+import { ORDER_SECTIONS } from './binding-kinds.ts';
+import type { ConfigVersion, HookConfig } from './hook-config.ts';
 
 /** What a hook printed, not yet checked against a schema. */
 type ConfigDocument = Readonly<Record<string, unknown>>;
@@ -88,12 +83,10 @@ export function invalidConfig(problems: readonly string[]): OperatorError {
   return new OperatorError('HOOK_CONFIG_INVALID', `${problems.length} error(s) occurred:\n${list}`);
 }
 
-const NAMES = new Set([...GLOBAL_LIFECYCLE_BINDINGS, ...MODULE_LIFECYCLE_BINDINGS, ...DEPLOY_BINDINGS]);
-
 /** The order numbers in a checked configuration. */
 export function lifecycleOrders(document: ConfigDocument): HookConfig['lifecycle'] {
   return Object.fromEntries(
-    [...NAMES].flatMap((name) => {
+    ORDER_SECTIONS.flatMap((name) => {
       const order = document[name];
       return typeof order === 'number' ? [[name, order]] : [];
     }),

@@ -2,6 +2,13 @@ import type { DeployBinding } from '@addon-operator/sdk';
 import { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
 import { mutatingSchema, validatingSchema } from './admission-binding.ts';
 import {
+  type HookScope,
+  type LifecycleBinding,
+  type ListKind,
+  lifecycleBindingsOf,
+  type SectionOf,
+} from './binding-kinds.ts';
+import {
   anyListOf,
   choice,
   fieldSelector,
@@ -16,12 +23,6 @@ import {
   text,
 } from './config-schema-parts.ts';
 import { conversionSchema } from './conversion-binding.ts';
-import {
-  GLOBAL_LIFECYCLE_BINDINGS,
-  type HookScope,
-  type LifecycleBinding,
-  MODULE_LIFECYCLE_BINDINGS,
-} from './hook-config.ts';
 
 const LIFECYCLE: Readonly<Record<LifecycleBinding, string>> = {
   onStartup: 'Run when the daemon starts, or when the module is enabled, at this place among the hooks.',
@@ -162,9 +163,8 @@ const settings: Schema = {
 
 /** Schemas of the lifecycle bindings a hook of the given owner may have. */
 function lifecycleSchemas(scope: HookScope): Readonly<Record<string, Schema>> {
-  const bindings = scope === 'global' ? GLOBAL_LIFECYCLE_BINDINGS : MODULE_LIFECYCLE_BINDINGS;
   return Object.fromEntries(
-    bindings.map((binding) => {
+    lifecycleBindingsOf(scope).map((binding) => {
       const order = { type: 'integer', description: LIFECYCLE[binding] };
       // Start-up order may be negative, the order of all other lifecycle bindings may not.
       return [binding, binding === 'onStartup' ? order : { ...order, minimum: 0 }];
@@ -179,6 +179,14 @@ const deploySchemas = Object.fromEntries(
   ]),
 );
 
+const listSchemas: Readonly<Record<SectionOf<ListKind>, Schema>> = {
+  schedule: listOf('Run on a schedule.', schedule),
+  kubernetes: listOf('Run when objects in the cluster change.', kubernetes),
+  kubernetesValidating: validatingSchema,
+  kubernetesMutating: mutatingSchema,
+  kubernetesCustomResourceConversion: conversionSchema,
+};
+
 /** JSON schema of `--config` output, version v1, for global or module hooks. */
 export function hookConfigSchema(scope: HookScope): Schema {
   return {
@@ -188,11 +196,7 @@ export function hookConfigSchema(scope: HookScope): Schema {
         configVersion: { type: 'string', description: 'Version of this format.', const: 'v1' },
         ...lifecycleSchemas(scope),
         ...(scope === 'global' ? deploySchemas : {}),
-        schedule: listOf('Run on a schedule.', schedule),
-        kubernetes: listOf('Run when objects in the cluster change.', kubernetes),
-        kubernetesValidating: validatingSchema,
-        kubernetesMutating: mutatingSchema,
-        kubernetesCustomResourceConversion: conversionSchema,
+        ...listSchemas,
         settings,
       },
       ['configVersion'],

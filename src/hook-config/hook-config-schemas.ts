@@ -1,9 +1,10 @@
 import { isObject } from '@addon-operator/json';
 import { didYouMean } from '@addon-operator/json/similar-word';
 import { Ajv, type CodeOptions, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { HookScope } from './binding-kinds.ts';
 import { compiledValidators } from './compiled-validators.ts';
 import type { Schema } from './config-schema-parts.ts';
-import type { ConfigVersion, HookScope } from './hook-config.ts';
+import type { ConfigVersion } from './hook-config.ts';
 import { hookConfigSchema, hookConfigSchemaV0 } from './hook-config-schema.ts';
 
 /** What makes the schema of a configuration in each format. */

@@ -1,39 +1,21 @@
 import type { TokenBucketOptions } from '@addon-operator/concurrency/token-bucket';
-import type { DeployBinding } from '@addon-operator/sdk';
-import type { AdmissionBinding, AdmissionType } from './admission-binding.ts';
+import type { AdmissionBinding } from './admission-binding.ts';
+import {
+  type BindingKind,
+  LIST_KINDS,
+  type ListKind,
+  QUEUED_KINDS,
+  type QueuedKind,
+  type SectionOf,
+} from './binding-kinds.ts';
 import type { ConversionBinding } from './conversion-binding.ts';
 import type { KubernetesBindingSpec } from './kubernetes-binding.ts';
-
-/** Whose hook it is decides which lifecycle bindings it may have. */
-export type HookScope = 'global' | 'module';
 
 /** The format of a configuration and of the binding contexts that go with it; v0 has no `configVersion`. */
 export type ConfigVersion = 'v0' | 'v1';
 
-export const GLOBAL_LIFECYCLE_BINDINGS = ['onStartup', 'beforeAll', 'afterAll'] as const;
-export const MODULE_LIFECYCLE_BINDINGS = [
-  'onStartup',
-  'beforeHelm',
-  'afterHelm',
-  'beforeDeleteHelm',
-  'afterDeleteHelm',
-] as const;
-
-/** Lifecycle bindings: a hook names the order in which it runs among the hooks of the same binding. */
-export type LifecycleBinding =
-  | (typeof GLOBAL_LIFECYCLE_BINDINGS)[number]
-  | (typeof MODULE_LIFECYCLE_BINDINGS)[number];
-
-export type BindingType =
-  | LifecycleBinding
-  | DeployBinding
-  | 'schedule'
-  | 'kubernetes'
-  | AdmissionType
-  | 'kubernetesCustomResourceConversion';
-
-/** What every binding with a queue has. */
-interface QueuedBinding {
+/** The part that all bindings with a queue have. */
+interface InQueue {
   readonly name: string;
   readonly allowFailure: boolean;
   readonly queue: string;
@@ -60,12 +42,12 @@ export type QueueKey =
   | { readonly type: 'namespace' }
   | { readonly type: 'path'; readonly steps: readonly (string | number)[] };
 
-export interface ScheduleBinding extends QueuedBinding {
+export interface ScheduleBinding extends InQueue {
   readonly type: 'schedule';
   readonly crontab: string;
 }
 
-export interface KubernetesBinding extends QueuedBinding {
+export interface KubernetesBinding extends InQueue {
   readonly type: 'kubernetes';
   /** Position in {@link HookConfig.kubernetes}. */
   readonly index: number;
@@ -116,15 +98,45 @@ export interface RetryLimits {
   readonly onExhausted: 'fail' | 'drop';
 }
 
+/** A binding of each kind that has a list. */
+interface ListBindings {
+  readonly schedule: ScheduleBinding;
+  readonly kubernetes: KubernetesBinding;
+  readonly admission: AdmissionBinding;
+  readonly conversion: ConversionBinding;
+}
+
+/** A binding with a name of its own. */
+export type NamedBinding = ListBindings[ListKind];
+
+/** A binding that names a queue. */
+export type QueuedBinding = ListBindings[QueuedKind];
+
+/** Of admission bindings the validating ones come first. */
+type BindingLists = { readonly [K in ListKind]: readonly ListBindings[K][] };
+
 /** The configuration that a hook prints for `--config`, validated and with all defaults. */
-export interface HookConfig {
+export interface HookConfig extends BindingLists {
   readonly version: ConfigVersion;
   /** Order numbers of the lifecycle and deploy bindings the hook has. */
-  readonly lifecycle: Readonly<Partial<Record<LifecycleBinding | DeployBinding, number>>>;
-  readonly schedule: readonly ScheduleBinding[];
-  readonly kubernetes: readonly KubernetesBinding[];
-  /** Validating bindings first. */
-  readonly admission: readonly AdmissionBinding[];
-  readonly conversion: readonly ConversionBinding[];
+  readonly lifecycle: Readonly<Partial<Record<SectionOf<Exclude<BindingKind, ListKind>>, number>>>;
   readonly settings: HookSettings;
+}
+
+/** The configuration of a hook that never runs by itself. */
+export const NO_BINDINGS: HookConfig = {
+  version: 'v1',
+  lifecycle: {},
+  ...(Object.fromEntries(LIST_KINDS.map((kind) => [kind, []])) as unknown as BindingLists),
+  settings: {},
+};
+
+/** All bindings of a hook that have a name of their own, by kind. */
+export function namedBindings(config: HookConfig): readonly NamedBinding[] {
+  return LIST_KINDS.flatMap((kind): readonly NamedBinding[] => config[kind]);
+}
+
+/** Those that name a queue. */
+export function queuedBindings(config: Pick<HookConfig, QueuedKind>): readonly QueuedBinding[] {
+  return QUEUED_KINDS.flatMap((kind): readonly QueuedBinding[] => config[kind]);
 }

@@ -1,5 +1,5 @@
 import { type BindingChecks, given, labelSelectorProblems, problemsOf } from './binding-checks.ts';
-import type { HookConfig, KubernetesBinding } from './hook-config.ts';
+import { type HookConfig, type KubernetesBinding, NO_BINDINGS } from './hook-config.ts';
 import { lifecycleOrders, type ValidParts } from './hook-config-document.ts';
 import type { LabelSelector, WatchEventType } from './kubernetes-binding.ts';
 
@@ -61,6 +61,7 @@ export async function v0Problems(
 export function configFromV0(raw: RawConfigV0): HookConfig {
   const { schedule = [], onKubernetesEvent = [] } = raw;
   return {
+    ...NO_BINDINGS,
     version: 'v0',
     lifecycle: lifecycleOrders(raw),
     schedule: schedule.map(({ name, crontab, allowFailure = false }) => ({
@@ -72,9 +73,6 @@ export function configFromV0(raw: RawConfigV0): HookConfig {
       snapshotsFrom: [],
     })),
     kubernetes: onKubernetesEvent.map(kubernetesBinding),
-    admission: [],
-    conversion: [],
-    settings: {},
   };
 }
 

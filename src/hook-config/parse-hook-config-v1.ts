@@ -1,9 +1,4 @@
-import {
-  type AdmissionType,
-  admissionBinding,
-  admissionProblems,
-  type RawAdmission,
-} from './admission-binding.ts';
+import { admissionBinding, admissionProblems, type RawAdmission } from './admission-binding.ts';
 import {
   API_VERSION,
   type BindingChecks,
@@ -16,6 +11,7 @@ import {
   snapshotPositions,
   snapshotProblems,
 } from './binding-checks.ts';
+import { BINDING_KINDS } from './binding-kinds.ts';
 import { conversionBinding, conversionProblems, type RawConversion } from './conversion-binding.ts';
 import type {
   Debounce,
@@ -92,7 +88,7 @@ interface RawKubernetes extends RawQueued {
   };
 }
 
-const ADMISSION_TYPES: readonly AdmissionType[] = ['kubernetesValidating', 'kubernetesMutating'];
+const { sections: ADMISSION_SECTIONS } = BINDING_KINDS.admission;
 const DEFAULT_PARALLEL = 4;
 /** Without a maximum, events that never stop would keep the hook from running. */
 const DEBOUNCE_MAX_FACTOR = 10;
@@ -126,7 +122,7 @@ export async function v1Problems(
         await problemsOf('jqFilter: compile jqFilter', () => checks.jqFilter(jqFilter)),
       );
   }
-  for (const type of ADMISSION_TYPES) {
+  for (const type of ADMISSION_SECTIONS) {
     const items = valid.items(type);
     const names = items.map(([, { name }]) => name);
     for (const [position, [index, item]] of items.entries())
@@ -179,7 +175,7 @@ export function configFromV1(raw: RawConfigV1): HookConfig {
       crontab: item.crontab,
     })) satisfies readonly ScheduleBinding[],
     kubernetes: kubernetes.map((item, index) => kubernetesBinding(item, index, kubernetes)),
-    admission: ADMISSION_TYPES.flatMap((type) =>
+    admission: ADMISSION_SECTIONS.flatMap((type) =>
       (raw[type] ?? []).map((item) => admissionBinding(type, item, kubernetes)),
     ),
     conversion: kubernetesCustomResourceConversion.map((item) => conversionBinding(item, kubernetes)),

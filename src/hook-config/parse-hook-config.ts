@@ -1,18 +1,14 @@
 import { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
 import type { ErrorObject } from 'ajv';
 import type { BindingChecks } from './binding-checks.ts';
-import {
-  type ConfigVersion,
-  GLOBAL_LIFECYCLE_BINDINGS,
-  type HookConfig,
-  type HookScope,
-} from './hook-config.ts';
+import { type HookScope, lifecycleBindingsOf } from './binding-kinds.ts';
+import type { ConfigVersion, HookConfig } from './hook-config.ts';
 import { configVersionOf, invalidConfig, parseConfigDocument, ValidParts } from './hook-config-document.ts';
 import { hookConfigValidator, schemaProblem } from './hook-config-schemas.ts';
 import { configFromV0, v0Problems } from './parse-hook-config-v0.ts';
 import { configFromV1, v1Problems } from './parse-hook-config-v1.ts';
 
-const OF_GLOBAL_HOOKS: ReadonlySet<string> = new Set([...GLOBAL_LIFECYCLE_BINDINGS, ...DEPLOY_BINDINGS]);
+const OF_GLOBAL_HOOKS: ReadonlySet<string> = new Set([...lifecycleBindingsOf('global'), ...DEPLOY_BINDINGS]);
 
 /** Turns `--config` output into a {@link HookConfig}. One parser serves all hooks. */
 export class HookConfigParser {

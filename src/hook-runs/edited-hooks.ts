@@ -1,6 +1,7 @@
 import type { Logger } from '@addon-operator/base/log';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
-import type { BindingType, HookConfig, KubernetesBinding } from '../hook-config/hook-config.ts';
+import { type BindingType, isPartOfConverge, ORDER_SECTIONS } from '../hook-config/binding-kinds.ts';
+import { type HookConfig, type KubernetesBinding, namedBindings } from '../hook-config/hook-config.ts';
 import type { RunReason } from '../hooks/binding-context.ts';
 import type { Hook } from '../hooks/hook.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
@@ -55,20 +56,20 @@ export function planEdit(config: HookConfig, isDue: (reason: RunReason) => boole
       return { binding: 'kubernetes', reason: { type: 'synchronization', binding }, allowFailure, queue };
     });
   const candidates = [...(config.lifecycle.onStartup === undefined ? [] : [startup]), ...synchronizations];
-  const lifecycle = Object.keys(config.lifecycle).filter((name) => name !== 'onStartup');
+  const lifecycle = ORDER_SECTIONS.filter(
+    (name) => name !== 'onStartup' && config.lifecycle[name] !== undefined,
+  );
   return {
     runs: candidates.filter(({ reason }) => !isDue(reason)),
-    inConverge: lifecycle.filter((name) => IN_CONVERGE.has(name)),
+    inConverge: lifecycle.filter(isPartOfConverge),
     atNextRun: [
-      ...lifecycle.filter((name) => !IN_CONVERGE.has(name)),
-      ...config.kubernetes.filter((each) => !each.executeOnSynchronization).map(({ name }) => name),
-      ...[...config.schedule, ...config.admission, ...config.conversion].map(({ name }) => name),
+      ...lifecycle.filter((name) => !isPartOfConverge(name)),
+      ...namedBindings(config)
+        .filter((binding) => binding.type !== 'kubernetes' || !binding.executeOnSynchronization)
+        .map(({ name }) => name),
     ],
   };
 }
-
-/** Other lifecycle bindings are for deletions and deployments. */
-const IN_CONVERGE: ReadonlySet<string> = new Set(['beforeAll', 'afterAll', 'beforeHelm', 'afterHelm']);
 
 /** What people are shown about an edited hook. */
 export function describeEdit({ runs, inConverge, atNextRun }: EditPlan): string {

@@ -1,4 +1,5 @@
 import type { QueueEntry, TaskOutcome, TaskQueue } from '@addon-operator/task-queue';
+import { kindFactsOf } from '../hook-config/binding-kinds.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';
 import type { Releases } from '../model/releases.ts';
 import { causedBy } from '../model/task-origin.ts';
@@ -55,9 +56,8 @@ function changeTrigger(
 ): string | undefined {
   if (isAfterAllDifferent(operator, task)) return 'AfterAll-Hooks-Change-GlobalValues';
   if (!effects.areValuesChanged || isOnlySynchronization(ran)) return undefined;
-  if (ran.binding === 'schedule') return 'Schedule-Change-GlobalValues';
-  if (ran.binding === 'kubernetes') return 'Kubernetes-Change-GlobalValues';
-  return ran.trigger === REQUESTED ? 'Request-Change-GlobalValues' : undefined;
+  const requested = ran.trigger === REQUESTED ? 'Request-Change-GlobalValues' : undefined;
+  return kindFactsOf(ran.binding).changeTriggers?.global ?? requested;
 }
 
 function isAfterAllDifferent(operator: GlobalHookRunParts, task: GlobalHookRun): boolean {

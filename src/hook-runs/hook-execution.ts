@@ -4,7 +4,12 @@ import type { Logger } from '@addon-operator/base/log';
 import { type Span, traceparentOf } from '@addon-operator/base/trace';
 import { finishInSlices } from '@addon-operator/concurrency/steps';
 import type { HookOutputTexts } from '@addon-operator/sdk/host';
-import type { BindingType } from '../hook-config/hook-config.ts';
+import {
+  type BindingType,
+  isAwaitedByClient,
+  isBesideQueues,
+  kindFactsOf,
+} from '../hook-config/binding-kinds.ts';
 import { bindingNameOf } from '../hooks/binding-context.ts';
 import { type Hook, title, valuesOwnerOf } from '../hooks/hook.ts';
 import { outputSteps, type ParsedOutputs } from '../hooks/parse-outputs.ts';
@@ -28,7 +33,7 @@ import {
   NO_EFFECTS,
   type Written,
 } from './apply-outputs.ts';
-import { type HookInputsOptions, HookInputWriter, isBesideQueue } from './hook-inputs.ts';
+import { type HookInputsOptions, HookInputWriter } from './hook-inputs.ts';
 import { hookLabels } from './hook-labels.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
 import { isDroppedOnPurpose, RetryBudgets } from './retry-budgets.ts';
@@ -216,7 +221,7 @@ export class HookExecution {
     const { hookRunner, metrics } = this.#options;
     const onStart = (pid: number): void => shown.setPid(pid);
     const onExit = (exit: HookExit): void => void (facts.exit = exit);
-    const isAwaited = run.reasons.some(({ type }) => type === 'admission' || type === 'conversion');
+    const isAwaited = isAwaitedByClient(run.reasons);
     const given = { ...inputs, onStart, onExit, ...traceOf(follower.span), isAwaited };
     const { outputs, onRefused } = await hookRunner.run(hook, given, follower.log, ends).finally(() => {
       facts.contexts = covered();
@@ -238,7 +243,7 @@ export class HookExecution {
     if (run.hook.isStopped) return undefined;
     const { parsed, readiness } = withoutReadiness(hook, all);
     await inNameOf(hook, signal, async () => {
-      if (isOfDeploy(run)) refuseValues(parsed, run.binding);
+      if (!kindFactsOf(run.binding).mayChangeValues) refuseValues(parsed, run.binding);
       this.#options.values.checkPatches(valuesOwnerOf(hook), parsed.patches);
     });
     return { outputs: { ...parsed, bytes: bytesOf(span, written) }, readiness };
@@ -301,9 +306,9 @@ export class HookExecution {
   #noteFailure(run: HookRun, queue: string, labels: HookRunLabels, thrown: unknown): unknown {
     const { metrics, clock } = this.#options;
     const atMs = clock.wallMs();
-    if (isBesideQueue(run)) {
-      // What a deploy hook is a part of shows the failure itself.
-      if (!isOfDeploy(run))
+    if (isBesideQueues(run.reasons)) {
+      // A deployment shows the failures of its hooks itself.
+      if (kindFactsOf(run.binding).failuresOf === 'requests')
         for (const binding of bindingsOf(run))
           run.hook.noteFailedRequest({ binding, error: messageOf(thrown), atMs });
       return thrown;
@@ -362,10 +367,6 @@ function hookWithLimit({ hook: { hook }, fallbackTimeoutMs }: HookRun): Hook {
   const hasLimit = config.settings.timeoutMs !== undefined || transport === 'http';
   if (fallbackTimeoutMs === undefined || hasLimit) return hook;
   return { ...hook, config: { ...config, settings: { ...config.settings, timeoutMs: fallbackTimeoutMs } } };
-}
-
-function isOfDeploy({ reasons }: HookRun): boolean {
-  return reasons.some(({ type }) => type === 'deploy');
 }
 
 /** Hooks of a deploy look on: what they changed in the values would ask for further deploys of everything. */

@@ -1,6 +1,7 @@
 import type { Logger } from '@addon-operator/base/log';
 import type { HookRunTexts } from '@addon-operator/sdk/host';
-import { buildBindingContexts, buildBindingContextsV0, type RunReason } from '../hooks/binding-context.ts';
+import { isBesideQueues, isPartOfDeletion } from '../hook-config/binding-kinds.ts';
+import { buildBindingContexts, buildBindingContextsV0 } from '../hooks/binding-context.ts';
 import {
   type ContextLimits,
   type NumberedContext,
@@ -15,8 +16,6 @@ import type { ModuleName } from '../values/module-key.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import { visibleToGlobalHook, visibleToModule } from '../values/visible-values.ts';
 import { CanonicalTexts } from './canonical-texts.ts';
-
-const BESIDE_QUEUES: ReadonlySet<RunReason['type']> = new Set(['admission', 'conversion', 'deploy']);
 
 /** Sections and their direct members: they are composed again for each run. */
 const VALUES_LEVELS = 2;
@@ -67,7 +66,7 @@ export class HookInputWriter {
     const { version, kubernetes } = runtime.hook.config;
     if (version === 'v0') return buildBindingContextsV0(reasons);
     // What comes beside the queues of the hook must not drop events that are held back.
-    const isBeside = isBesideQueue({ reasons });
+    const isBeside = isBesideQueues(reasons);
     return buildBindingContexts(reasons, kubernetes, (index) => {
       if (!runtime.isMonitored(index)) {
         const binding = kubernetes[index]?.name ?? '';
@@ -82,14 +81,13 @@ export class HookInputWriter {
     const { values, enabledModules } = this.#options;
     const { owner } = run.hook.hook;
     // A module must be able to go when its Secrets are gone already.
-    const isForDeletion = run.binding === 'beforeDeleteHelm' || run.binding === 'afterDeleteHelm';
     return owner.type === 'global'
       ? visibleToGlobalHook(values)
-      : visibleToModule(values, owner.module, enabledModules(), isForDeletion ? 'optional' : 'required');
+      : visibleToModule(
+          values,
+          owner.module,
+          enabledModules(),
+          isPartOfDeletion(run.binding) ? 'optional' : 'required',
+        );
   }
-}
-
-/** Whether the run comes in no queue of its hook: a client or a deployment waits for it. */
-export function isBesideQueue({ reasons }: Pick<HookRun, 'reasons'>): boolean {
-  return reasons.some(({ type }) => BESIDE_QUEUES.has(type));
 }

@@ -2,6 +2,7 @@ import type { Clock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { QueueEntry, TaskOutcome, TaskQueue } from '@addon-operator/task-queue';
+import { kindFactsOf } from '../hook-config/binding-kinds.ts';
 import { mayShareRun } from '../hooks/binding-context.ts';
 import { coalesceEvents } from '../hooks/coalesce-events.ts';
 import { coalesces, moduleNameOf } from '../hooks/hook.ts';
@@ -156,7 +157,7 @@ export function taskLogger(log: Logger, task: HookTask, queue: string): Logger {
 }
 
 function combine(entry: QueueEntry<Task>, first: HookTask, queue: TaskQueue<Task>): HookTask {
-  if (first.binding !== 'kubernetes' && first.binding !== 'schedule') return first;
+  if (!kindFactsOf(first.binding).isCombined) return first;
   // Hooks of the old format are given one context a run.
   if (first.hook.hook.config.version === 'v0') return first;
   let last = first;
@@ -184,7 +185,7 @@ function coalesce(entry: QueueEntry<Task>, task: HookTask, queue: TaskQueue<Task
 }
 
 function mayCombine(previous: HookTask, next: HookTask): boolean {
-  if (next.binding !== 'kubernetes' && next.binding !== 'schedule') return false;
+  if (!kindFactsOf(next.binding).isCombined) return false;
   // A failure is allowed or not for all contexts of a run: one that is allowed would drop the others with it.
   if (isUnwantedSynchronization(next) || next.allowFailure !== previous.allowFailure) return false;
   const [a, b] = [previous.reasons.at(-1), next.reasons[0]];

@@ -1,4 +1,5 @@
 import type { QueueEntry, TaskOutcome, TaskQueue } from '@addon-operator/task-queue';
+import { BINDING_KINDS, kindFactsOf } from '../hook-config/binding-kinds.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';
 import type { Releases } from '../model/releases.ts';
 import { causedBy } from '../model/task-origin.ts';
@@ -35,11 +36,8 @@ export async function handleModuleHookRun(
   try {
     const outcome = await runHookTask(operator, entry, task, queue, signal);
     if (outcome.type === 'ran' && outcome.effects.areValuesChanged && !isOnlySynchronization(outcome.task)) {
-      const trigger =
-        outcome.task.binding === 'schedule'
-          ? 'Schedule-Change-ModuleValues'
-          : 'Kubernetes-Change-ModuleValues';
-      operator.router.queueModuleRun(task.module, trigger, causedBy(outcome.task));
+      const { changeTriggers = BINDING_KINDS.kubernetes.changeTriggers } = kindFactsOf(outcome.task.binding);
+      operator.router.queueModuleRun(task.module, changeTriggers.module, causedBy(outcome.task));
     }
     return doneWith(outcome);
   } finally {

@@ -4,7 +4,8 @@ import { type Logger, loggerOf } from '@addon-operator/base/log';
 import { NO_SPAN, type Span, traceFields } from '@addon-operator/base/trace';
 import { shellWord } from '@addon-operator/strings/shell-word';
 import type { QueueEntry, TaskOutcome } from '@addon-operator/task-queue';
-import { bindingNameOf, type RunReason } from '../hooks/binding-context.ts';
+import { isBesideQueues } from '../hook-config/binding-kinds.ts';
+import { bindingNameOf } from '../hooks/binding-context.ts';
 import { fullName, moduleNameOf } from '../hooks/hook.ts';
 import { isFinal, isNotYet } from '../hooks/retry-errors.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -132,9 +133,6 @@ function bindingsOf({ reasons }: HookRun): readonly string[] {
   return [...new Set(reasons.map(bindingNameOf))];
 }
 
-/** What `hook run` cannot run. */
-const REQUESTED: ReadonlySet<RunReason['type']> = new Set(['admission', 'conversion', 'deploy']);
-
 /**
  * The command that runs the hook for the same, on a machine with its file.
  *
@@ -149,7 +147,8 @@ function commandOf(
   const path = shellWord(file);
   if (isRecorded)
     return `addon-operator hook record --failed ${shellWord(fullName(hook))} && addon-operator hook replay --hook ${path}`;
-  if (reasons.some(({ type }) => REQUESTED.has(type))) return '';
+  // Their requests and facts are not at hand for `hook run`.
+  if (isBesideQueues(reasons)) return '';
   return `addon-operator hook run ${path} --binding ${shellWord(binding)}`;
 }
 

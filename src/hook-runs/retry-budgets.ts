@@ -2,6 +2,7 @@ import type { SteadyClock } from '@addon-operator/base/clock';
 import { factsOf, hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
 import { formatGoDuration } from '@addon-operator/strings/go-duration';
 import { withRemark } from '@addon-operator/strings/headline';
+import { isIndependent, kindFactsOf } from '../hook-config/binding-kinds.ts';
 import type { RetryLimits } from '../hook-config/hook-config.ts';
 import { isFinal, isNotYet } from '../hooks/retry-errors.ts';
 import type { HookRuntime } from '../model/hook-runtime.ts';
@@ -57,12 +58,12 @@ export function isDroppedOnPurpose({ hook, allowFailure, reasons }: HookRun, err
   if (allowFailure) return true;
   if (!hasCode(error, 'HOOK_RETRIES_EXHAUSTED')) return false;
   if (hook.hook.config.settings.retry?.onExhausted !== 'drop') return false;
-  return reasons.every(({ type }) => type === 'event' || type === 'schedule');
+  return isIndependent(reasons);
 }
 
 /** Runs for events and schedules of one queue are one after another; lifecycle bindings have a count of their own. */
 function keyOf({ binding }: HookRun, queue: string): string {
-  return binding === 'kubernetes' || binding === 'schedule' ? queue : `${queue} ${binding}`;
+  return kindFactsOf(binding).failuresOf === 'queue' ? queue : `${queue} ${binding}`;
 }
 
 function usedUpText(

@@ -1,6 +1,7 @@
 import { errorFields, type OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { TaskOutcome, TaskQueue } from '@addon-operator/task-queue';
+import { isIndependent } from '../hook-config/binding-kinds.ts';
 import { synchronizedBindings } from '../hooks/binding-context.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';
 import { ownQueueName } from '../model/own-queue.ts';
@@ -27,12 +28,13 @@ export function postpone(
   log: Logger,
 ): TaskOutcome<Task> {
   const { retryAfterMs: delayMs } = error;
-  if (!isMovable(task)) {
+  if (!isIndependent(task.reasons)) {
     log.info({ reason: error.message, delayMs }, 'Hook is not done yet, its task is retried');
     return { type: 'retry', error, delayMs };
   }
   const following = queue.remove(
-    (other) => other !== task && 'reasons' in other && other.hook === task.hook && isMovable(other),
+    (other) =>
+      other !== task && 'reasons' in other && other.hook === task.hook && isIndependent(other.reasons),
   ) as readonly HookTask[];
   // In the queue of an isolated module there are runs of several queues.
   for (const [name, tasks] of Map.groupBy([task, ...following].flatMap(splitByQueue), ownQueueName)) {
@@ -69,10 +71,6 @@ export function giveUp(
 
 function isOfStart(task: HookTask): boolean {
   return task.type === 'GlobalHookRun' && task.binding === 'onStartup';
-}
-
-function isMovable({ reasons }: Pick<HookTask, 'reasons'>): boolean {
-  return reasons.every(({ type }) => type === 'event' || type === 'schedule');
 }
 
 function splitByQueue(task: HookTask): readonly HookTask[] {

@@ -1,14 +1,15 @@
 import { messageOf } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { Span, SpanContext } from '@addon-operator/base/trace';
-import type { RunReason } from '../hooks/binding-context.ts';
+import { kindFactsOf } from '../hook-config/binding-kinds.ts';
+import { tracedEvent, type WebhookReason } from '../hooks/binding-context.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { HookRuntime } from '../model/hook-runtime.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';
 import { causedBy } from '../model/task-origin.ts';
 import { type HookTask, hookTask } from '../model/tasks.ts';
 import type { TaskRouter } from '../queues/task-router.ts';
-import type { EventFacts, TaskTraces } from '../queues/task-traces.ts';
+import type { TaskTraces } from '../queues/task-traces.ts';
 import type { HookEffects } from './apply-outputs.ts';
 import type { HookExecution } from './hook-execution.ts';
 import { hookLabels } from './hook-labels.ts';
@@ -33,7 +34,7 @@ export interface WebhookCaller {
 }
 
 export interface RunForWebhook {
-  readonly reason: Extract<RunReason, { type: 'admission' | 'conversion' }>;
+  readonly reason: WebhookReason;
   readonly caller: WebhookCaller;
 }
 
@@ -53,7 +54,7 @@ export async function runForWebhook(
   signal: AbortSignal,
 ): Promise<HookEffects> {
   const { execution, metrics, log, traces } = deps;
-  const origin = traces.newEvent(() => factsOf(reason), caller.atMs);
+  const origin = traces.newEvent(() => tracedEvent(reason) ?? { type: reason.type }, caller.atMs);
   const span = traces.beginRequest(origin, reason.type, caller.span);
   const run = hookTask({
     hook: runtime,
@@ -80,11 +81,6 @@ export async function runForWebhook(
   }
 }
 
-function factsOf(reason: RunForWebhook['reason']): EventFacts {
-  const name = reason.type === 'admission' ? reason.binding.name : reason.binding.crdName;
-  return { type: reason.type, attributes: { 'addon_operator.binding.name': name } };
-}
-
 /** The run as part of the request; it links to one that is in the trace of the client. */
 function within(run: HookTask, span: Span): HookTask {
   const { root } = run;
@@ -95,12 +91,13 @@ function within(run: HookTask, span: Span): HookTask {
 }
 
 function followUp({ registry, router }: WebhookRunDeps, run: HookTask, effects: HookEffects): void {
+  const { changeTriggers: triggers } = kindFactsOf(run.binding);
   if (run.type === 'ModuleHookRun') {
-    if (effects.areValuesChanged)
-      router.queueModuleRun(run.module, 'Webhook-Change-ModuleValues', causedBy(run));
+    if (effects.areValuesChanged && triggers !== undefined)
+      router.queueModuleRun(run.module, triggers.module, causedBy(run));
   } else if (effects.areFlagsChanged && registry.discovery !== undefined) {
     router.restartConverge('ReloadAllModules', 'ReloadAll-After-GlobalHookDynamicUpdate', causedBy(run));
-  } else if (effects.areValuesChanged) {
-    router.queueConverge('GlobalValuesChanged', 'Webhook-Change-GlobalValues', causedBy(run));
+  } else if (effects.areValuesChanged && triggers !== undefined) {
+    router.queueConverge('GlobalValuesChanged', triggers.global, causedBy(run));
   }
 }

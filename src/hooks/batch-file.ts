@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { isObject } from '@addon-operator/json';
-import { type BatchConfig, NO_BINDINGS } from '../hook-config/batch-config.ts';
+import type { BatchConfig } from '../hook-config/batch-config.ts';
+import { NO_BINDINGS } from '../hook-config/hook-config.ts';
 import type { Hook, HookOwner } from './hook.ts';
 import type { Level } from './hook-output-log.ts';
 

@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { SpanAttributes } from '@addon-operator/base/trace';
 import type { DeployBinding, DeployFacts } from '@addon-operator/sdk';
-import type { AdmissionBinding } from '../hook-config/admission-binding.ts';
+import type { AdmissionBinding, AdmissionType } from '../hook-config/admission-binding.ts';
+import type { LifecycleBinding, ReasonOf, ReasonType, WebhookKind } from '../hook-config/binding-kinds.ts';
 import type { ConversionBinding, ConversionRule } from '../hook-config/conversion-binding.ts';
-import type { KubernetesBinding, LifecycleBinding, ScheduleBinding } from '../hook-config/hook-config.ts';
+import type { KubernetesBinding, QueuedBinding, ScheduleBinding } from '../hook-config/hook-config.ts';
 import type { KubernetesEvent, SnapshotItem, WatchEventType } from '../hook-config/kubernetes-binding.ts';
 import type { BindingContext, NumberedContext } from './context-document.ts';
 
@@ -15,26 +17,36 @@ export type DeployReason = {
   };
 }[DeployBinding];
 
+interface Reasons {
+  readonly lifecycle: { readonly type: 'lifecycle'; readonly binding: LifecycleBinding };
+  readonly deploy: DeployReason;
+  readonly schedule: { readonly type: 'schedule'; readonly binding: ScheduleBinding };
+  readonly synchronization: { readonly type: 'synchronization'; readonly binding: KubernetesBinding };
+  readonly event: {
+    readonly type: 'event';
+    readonly binding: KubernetesBinding;
+    readonly event: KubernetesEvent;
+  };
+  readonly admission: {
+    readonly type: 'admission';
+    readonly binding: AdmissionBinding;
+    /** The review of the API server, with only `request` in it. */
+    readonly review: unknown;
+  };
+  readonly conversion: {
+    readonly type: 'conversion';
+    readonly binding: ConversionBinding;
+    readonly rule: ConversionRule;
+    /** The review of the API server, with only `request` in it. */
+    readonly review: unknown;
+  };
+}
+
 /** Why a hook is to be run, as it waits in a queue: snapshots are added when the run starts. */
-export type RunReason =
-  | { readonly type: 'lifecycle'; readonly binding: LifecycleBinding }
-  | DeployReason
-  | { readonly type: 'schedule'; readonly binding: ScheduleBinding }
-  | { readonly type: 'synchronization'; readonly binding: KubernetesBinding }
-  | { readonly type: 'event'; readonly binding: KubernetesBinding; readonly event: KubernetesEvent }
-  | {
-      readonly type: 'admission';
-      readonly binding: AdmissionBinding;
-      /** The review of the API server, with only `request` in it. */
-      readonly review: unknown;
-    }
-  | {
-      readonly type: 'conversion';
-      readonly binding: ConversionBinding;
-      readonly rule: ConversionRule;
-      /** The review of the API server, with only `request` in it. */
-      readonly review: unknown;
-    };
+export type RunReason = Reasons[ReasonType];
+
+/** A request to a webhook of a hook. */
+export type WebhookReason = Reasons[ReasonOf<WebhookKind>];
 
 /** The snapshot of one kubernetes binding, by its position in the hook's configuration. */
 type SnapshotReader = (bindingIndex: number) => readonly SnapshotItem[];
@@ -86,8 +98,8 @@ function* contextsOf(
 
 /** The snapshots that the context of a reason holds. */
 function snapshotsOf(reason: RunReason, kubernetes: readonly KubernetesBinding[]): readonly number[] {
-  if (reason.type === 'lifecycle' && reason.binding === 'onStartup') return [];
-  if (reason.type === 'lifecycle' || reason.type === 'deploy') return kubernetes.map(({ index }) => index);
+  if (typeof reason.binding === 'string')
+    return reason.binding === 'onStartup' ? [] : kubernetes.map(({ index }) => index);
   const { snapshotsFrom } = reason.binding;
   if (reason.type === 'synchronization' && reason.binding.group === undefined)
     return [reason.binding.index, ...snapshotsFrom];
@@ -100,36 +112,102 @@ function contextOf(
   read: SnapshotReader,
   snapshots: (indexes: readonly number[]) => Record<string, readonly SnapshotItem[]>,
 ): BindingContext {
-  if (reason.type === 'lifecycle') {
-    if (reason.binding === 'onStartup') return { binding: reason.binding };
-    return { binding: reason.binding, snapshots: snapshots(kubernetes.map((binding) => binding.index)) };
+  const all = () => snapshots(kubernetes.map(({ index }) => index));
+  const included = ({ snapshotsFrom }: { readonly snapshotsFrom: readonly number[] }) =>
+    snapshotsFrom.length === 0 ? {} : { snapshots: snapshots(snapshotsFrom) };
+  switch (reason.type) {
+    case 'lifecycle': {
+      const { binding } = reason;
+      return binding === 'onStartup' ? { binding } : { binding, snapshots: all() };
+    }
+    case 'deploy':
+      return { binding: reason.binding, ...reason.facts, snapshots: all() };
+    case 'admission': {
+      const { binding, review } = reason;
+      return { binding: binding.name, type: REVIEWS[binding.type], review, ...included(binding) };
+    }
+    case 'conversion': {
+      const { binding, rule, review } = reason;
+      return { binding: binding.name, type: 'Conversion', ...rule, review, ...included(binding) };
+    }
+    case 'schedule':
+    case 'synchronization':
+    case 'event': {
+      const { name, group } = reason.binding;
+      const content =
+        group === undefined ? contentOf(reason, read) : ({ type: 'Group', groupName: group } as const);
+      return { binding: name, ...content, ...included(reason.binding) };
+    }
   }
-  if (reason.type === 'deploy') {
-    const { binding, facts } = reason;
-    return { binding, ...facts, snapshots: snapshots(kubernetes.map(({ index }) => index)) };
-  }
-  const { name, group, snapshotsFrom } = reason.binding;
-  const included = snapshotsFrom.length === 0 ? {} : { snapshots: snapshots(snapshotsFrom) };
-  if (reason.type === 'admission') {
-    const type = reason.binding.type === 'kubernetesValidating' ? 'Validating' : 'Mutating';
-    return { binding: name, type, review: reason.review, ...included };
-  }
-  if (reason.type === 'conversion')
-    return { binding: name, type: 'Conversion', ...reason.rule, review: reason.review, ...included };
-  if (group !== undefined) return { binding: name, type: 'Group', groupName: group, ...included };
+}
+
+const REVIEWS: Readonly<Record<AdmissionType, string>> = {
+  kubernetesValidating: 'Validating',
+  kubernetesMutating: 'Mutating',
+};
+
+type QueuedReason = Extract<RunReason, { readonly binding: QueuedBinding }>;
+
+/** The part of a context that a group replaces. */
+function contentOf(reason: QueuedReason, read: SnapshotReader): Omit<BindingContext, 'binding'> {
   switch (reason.type) {
     case 'schedule':
-      return { binding: name, type: 'Schedule', ...included };
+      return { type: 'Schedule' };
     case 'synchronization':
-      return { binding: name, type: 'Synchronization', objects: read(reason.binding.index), ...included };
+      return { type: 'Synchronization', objects: read(reason.binding.index) };
     case 'event':
+      return { type: 'Event', watchEvent: reason.event.watchEvent, ...reason.event.item };
+  }
+}
+
+/** The reason for a run that is requested without an event: a Synchronization for a kubernetes binding. */
+export function requestedReason(binding: QueuedBinding): QueuedReason {
+  switch (binding.type) {
+    case 'schedule':
+      return { type: 'schedule', binding };
+    case 'kubernetes':
+      return { type: 'synchronization', binding };
+  }
+}
+
+/** The event that a reason is, as traces show it; undefined for a reason that is part of another event. */
+export function tracedEvent(
+  reason: RunReason,
+): { readonly type: string; readonly attributes: SpanAttributes } | undefined {
+  switch (reason.type) {
+    case 'lifecycle':
+    case 'deploy':
+      return undefined;
+    case 'schedule': {
+      const { name, crontab } = reason.binding;
       return {
-        binding: name,
-        type: 'Event',
-        watchEvent: reason.event.watchEvent,
-        ...reason.event.item,
-        ...included,
+        type: 'schedule',
+        attributes: { 'addon_operator.binding.name': name, 'addon_operator.crontab': crontab },
       };
+    }
+    case 'synchronization':
+      return {
+        type: 'synchronization',
+        attributes: { 'addon_operator.binding.name': reason.binding.name },
+      };
+    case 'event': {
+      const { name, kind } = reason.binding.watch;
+      const { metadata } = reason.event.item.object ?? {};
+      return {
+        type: 'kubernetes',
+        attributes: {
+          'addon_operator.binding.name': name,
+          'addon_operator.watch_event': reason.event.watchEvent,
+          'addon_operator.object.kind': kind,
+          'addon_operator.object.name': metadata?.name,
+          'k8s.namespace.name': metadata?.namespace,
+        },
+      };
+    }
+    case 'admission':
+      return { type: 'admission', attributes: { 'addon_operator.binding.name': reason.binding.name } };
+    case 'conversion':
+      return { type: 'conversion', attributes: { 'addon_operator.binding.name': reason.binding.crdName } };
   }
 }
 

@@ -1,4 +1,4 @@
-import type { HookConfig, KubernetesBinding } from '../hook-config/hook-config.ts';
+import { type HookConfig, type KubernetesBinding, queuedBindings } from '../hook-config/hook-config.ts';
 import type { BindingLabels } from '../metrics/operator-metrics.ts';
 import { GLOBAL_SECTION, type ModuleName, type ValuesOwner } from '../values/module-key.ts';
 import type { PythonVenv } from './python.ts';
@@ -106,12 +106,12 @@ export function title(hook: Hook): string {
 
 /** The queues that the bindings of a hook name. */
 export function queuesOf({ config }: Hook): readonly string[] {
-  return [...config.schedule, ...config.kubernetes].map(({ queue }) => queue);
+  return queuedBindings(config).map(({ queue }) => queue);
 }
 
-/** How many lifecycle, schedule and kubernetes bindings a hook has. */
+/** How many bindings a hook has, apart from those for webhooks. */
 export function bindingCount({ config }: Hook): number {
-  return Object.keys(config.lifecycle).length + config.schedule.length + config.kubernetes.length;
+  return Object.keys(config.lifecycle).length + queuedBindings(config).length;
 }
 
 /** The labels under which everything about one kubernetes binding is measured. */

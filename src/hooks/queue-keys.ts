@@ -13,14 +13,14 @@ export interface Destination {
 const MAX_KEY = 253;
 
 /**
- * Where runs for events, schedules and Synchronizations wait; undefined for all others. A Synchronization is about the objects
+ * Where runs for bindings with a queue wait; undefined for all others. A Synchronization is about the objects
  * of all keys, so it waits in the queue itself.
  */
 export function queueOf(reason: RunReason | undefined): Destination | undefined {
-  if (reason?.type === 'synchronization') return { queue: reason.binding.queue };
-  if (reason?.type !== 'event' && reason?.type !== 'schedule') return undefined;
+  if (reason === undefined || typeof reason.binding === 'string' || !('queue' in reason.binding))
+    return undefined;
   const { queue, keyed } = reason.binding;
-  if (keyed === undefined) return { queue };
+  if (keyed === undefined || reason.type === 'synchronization') return { queue };
   const key = reason.type === 'event' ? keyOf(keyed.key, reason.event) : reason.binding.name;
   return { queue, lane: { key, parallel: keyed.parallel } };
 }

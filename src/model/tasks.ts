@@ -1,5 +1,5 @@
 import type { Span, SpanContext } from '@addon-operator/base/trace';
-import type { BindingType } from '../hook-config/hook-config.ts';
+import { type BindingType, isPartOfConverge } from '../hook-config/binding-kinds.ts';
 import type { RunReason } from '../hooks/binding-context.ts';
 import type { ModuleKey, ModuleName } from '../values/module-key.ts';
 import type { HookRuntime } from './hook-runtime.ts';
@@ -180,7 +180,7 @@ export function isConvergeTask(task: Task): boolean {
     case 'ModuleRun':
       return task.isPartOfConverge;
     case 'GlobalHookRun':
-      return task.binding === 'beforeAll' || task.binding === 'afterAll';
+      return isPartOfConverge(task.binding);
     case 'ModuleHookRun':
       return isSynchronization(task);
     case 'GlobalHookEnableScheduleBindings':

@@ -1,6 +1,6 @@
 import type { QueueSignals, TaskHandler } from '@addon-operator/task-queue';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
-import type { GLOBAL_LIFECYCLE_BINDINGS } from '../hook-config/hook-config.ts';
+import type { LifecycleBinding } from '../hook-config/binding-kinds.ts';
 import { queuesOf } from '../hooks/hook.ts';
 import type { ConvergeState } from '../model/converge-state.ts';
 import type { GlobalHooks } from '../model/global-hooks.ts';
@@ -52,7 +52,7 @@ export function onStartupRuns(runtimes: readonly HookRuntime[]): readonly Task[]
 /** The runs of global hooks for a lifecycle binding, by order number and name. */
 export function lifecycleRuns(
   runtimes: readonly HookRuntime[],
-  binding: (typeof GLOBAL_LIFECYCLE_BINDINGS)[number],
+  binding: LifecycleBinding,
   cause: Pick<GlobalHookRun, 'trigger' | 'activation'>,
 ): readonly GlobalHookRun[] {
   return runtimesInOrder(runtimes, binding).map((hook) => ({

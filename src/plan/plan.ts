@@ -1,6 +1,7 @@
 import { messageOf } from '@addon-operator/base/errors';
 import { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
-import { GLOBAL_LIFECYCLE_BINDINGS, MODULE_LIFECYCLE_BINDINGS } from '../hook-config/hook-config.ts';
+import { isPartOfDeletion, lifecycleBindingsOf } from '../hook-config/binding-kinds.ts';
+import { type NamedBinding, namedBindings } from '../hook-config/hook-config.ts';
 import type { Hook } from '../hooks/hook.ts';
 import type { Module } from '../modules/module.ts';
 import { addressTitle, type WebhookCapability } from '../modules/reconcile-webhook.ts';
@@ -72,33 +73,28 @@ const WITHOUT_CHANGE: ReadonlySet<ModuleAction> = new Set(['none', 'hold', 'stay
 /** What becomes of a module, as far as its hooks are concerned. */
 type HookOccasion = 'run' | 'deletion';
 
-const DELETION_BINDINGS: readonly string[] = ['beforeDeleteHelm', 'afterDeleteHelm'];
-
 /** When hooks would run, in the order of a start; those that would not are left out. */
 export function plannedHooks(hooks: readonly Hook[], occasion: HookOccasion): readonly PlannedHook[] {
   return hooks.map((hook) => plannedHook(hook, occasion)).filter(({ when }) => when.length > 0);
 }
 
 function plannedHook({ name, config, owner }: Hook, occasion: HookOccasion): PlannedHook {
-  const bindings =
-    owner.type === 'global' ? [...GLOBAL_LIFECYCLE_BINDINGS, ...DEPLOY_BINDINGS] : MODULE_LIFECYCLE_BINDINGS;
+  const bindings = [...lifecycleBindingsOf(owner.type), ...(owner.type === 'global' ? DEPLOY_BINDINGS : [])];
   const lifecycle = bindings
-    .filter((binding) => DELETION_BINDINGS.includes(binding) === (occasion === 'deletion'))
+    .filter((binding) => isPartOfDeletion(binding) === (occasion === 'deletion'))
     .flatMap((binding) => {
       const order = config.lifecycle[binding];
       return order === undefined ? [] : [`${binding} ${order}`];
     });
   if (occasion === 'deletion') return { hook: name, when: lifecycle };
-  return {
-    hook: name,
-    when: [
-      ...lifecycle,
-      ...config.kubernetes.map((binding) => `kubernetes ${binding.name} (${binding.watch.kind})`),
-      ...config.schedule.map(({ crontab }) => `schedule ${crontab}`),
-      ...config.admission.map((binding) => `${binding.type} ${binding.name}`),
-      ...config.conversion.map((binding) => `conversion ${binding.crdName}`),
-    ],
-  };
+  return { hook: name, when: [...lifecycle, ...namedBindings(config).map(occasionOf)] };
+}
+
+function occasionOf(binding: NamedBinding): string {
+  if ('watch' in binding) return `kubernetes ${binding.name} (${binding.watch.kind})`;
+  if ('crontab' in binding) return `schedule ${binding.crontab}`;
+  if ('crdName' in binding) return `conversion ${binding.crdName}`;
+  return `${binding.type} ${binding.name}`;
 }
 
 /** When the reconcile webhook of a module would be called; empty without one. */

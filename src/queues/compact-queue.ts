@@ -1,6 +1,7 @@
 import type { Logger } from '@addon-operator/base/log';
 import type { TaskQueue } from '@addon-operator/task-queue';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
+import { isIndependent } from '../hook-config/binding-kinds.ts';
 import { groupOf, type RunReason } from '../hooks/binding-context.ts';
 import { coalesceEvents } from '../hooks/coalesce-events.ts';
 import { coalesces } from '../hooks/hook.ts';
@@ -94,7 +95,7 @@ export function crowdsIn(queues: readonly TaskQueue<Task>[], above: number): Rea
 
 function isMergeable(task: Task): task is HookTask {
   if (task.type !== 'GlobalHookRun' && task.type !== 'ModuleHookRun') return false;
-  return task.reasons.every(({ type }) => type === 'event' || type === 'schedule');
+  return isIndependent(task.reasons);
 }
 
 function lastOfEachGroup(reasons: readonly RunReason[]): readonly RunReason[] {

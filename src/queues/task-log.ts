@@ -170,7 +170,7 @@ function subjectOf(task: Task, phase: ModulePhase): string {
 }
 
 function bindingOf({ binding, reasons: [reason] }: Extract<Task, { readonly reasons: unknown }>): string {
-  if (reason === undefined || reason.type === 'lifecycle' || reason.type === 'deploy') return binding;
+  if (reason === undefined || typeof reason.binding === 'string') return binding;
   const name = `'${binding}/${reason.binding.name}'`;
   return reason.type === 'synchronization' ? `Synchronization of ${name}` : name;
 }

@@ -3,6 +3,7 @@ import type { SpanAttributes, SpanContext, Tracer } from '@addon-operator/base/t
 import { NO_SPAN, NO_TRACER, type Span } from '@addon-operator/base/trace';
 import { traceIdOf } from '@addon-operator/base/trace-id';
 import type { QueueEntry } from '@addon-operator/task-queue';
+import { tracedEvent } from '../hooks/binding-context.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { JournalRun } from '../journal/run.ts';
 import { hookOf, moduleOf, type Task, type TaskOrigin } from '../model/tasks.ts';
@@ -121,35 +122,8 @@ export class TaskTraces {
 /** What a task is about that comes by itself, and not because another one requested it. */
 export function eventFactsOf(task: Task): EventFacts {
   if (task.type === 'ConvergeModules') return { type: task.event };
-  const own = 'reasons' in task ? factsOfReason(task.reasons[0]) : undefined;
-  return own ?? { type: task.trigger };
-}
-
-type Reason = Extract<Task, { readonly reasons: unknown }>['reasons'][number];
-
-function factsOfReason(reason: Reason | undefined): EventFacts | undefined {
-  if (reason?.type === 'synchronization')
-    return { type: 'synchronization', attributes: { 'addon_operator.binding.name': reason.binding.name } };
-  if (reason?.type === 'schedule') {
-    const { name, crontab } = reason.binding;
-    return {
-      type: 'schedule',
-      attributes: { 'addon_operator.binding.name': name, 'addon_operator.crontab': crontab },
-    };
-  }
-  if (reason?.type !== 'event') return undefined;
-  const { name, kind } = reason.binding.watch;
-  const { metadata } = reason.event.item.object ?? {};
-  return {
-    type: 'kubernetes',
-    attributes: {
-      'addon_operator.binding.name': name,
-      'addon_operator.watch_event': reason.event.watchEvent,
-      'addon_operator.object.kind': kind,
-      'addon_operator.object.name': metadata?.name,
-      'k8s.namespace.name': metadata?.namespace,
-    },
-  };
+  const [reason] = 'reasons' in task ? task.reasons : [];
+  return (reason && tracedEvent(reason)) ?? { type: task.trigger };
 }
 
 function attemptAttributes(run: JournalRun, task: Task, taskId: string): SpanAttributes {

@@ -1,7 +1,7 @@
 import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import { oneLine } from '@addon-operator/strings/escape-controls';
 import { headlineOf } from '@addon-operator/strings/headline';
-import type { BindingType } from '../hook-config/hook-config.ts';
+import { isPartOfConverge, lifecycleBindingsOf } from '../hook-config/binding-kinds.ts';
 import { fullName, title } from '../hooks/hook.ts';
 import { FAILED_REQUESTS, type FinalFailure, type HookRuntime } from '../model/hook-runtime.ts';
 import type { FailedHook } from '../status/module-causes.ts';
@@ -14,11 +14,8 @@ interface UnfinishedRunsParts extends BindingProblemsParts {
   readonly router: { readonly held: Pick<TaskRouter['held'], 'all'> };
 }
 
-/** Global lifecycle hooks run again by themselves only then. */
-const NEXT_RUNS: Readonly<Partial<Record<BindingType, string>>> = {
-  beforeAll: 'it runs again in the next converge',
-  afterAll: 'it runs again in the next converge',
-};
+/** Global lifecycle hooks of a converge run again by themselves only then. */
+const IN_CONVERGE: readonly string[] = lifecycleBindingsOf('global').filter(isPartOfConverge);
 
 /** Runs that are in no queue although they are not done. */
 export function unfinishedRuns(
@@ -62,8 +59,9 @@ export function failedHook(
   const next =
     isOfRequests === true
       ? 'it runs again for the next request'
-      : (NEXT_RUNS[binding as BindingType] ??
-        `then \`addon-operator hook trigger ${fullName(hook)} ${binding}\`, or wait for its next event`);
+      : IN_CONVERGE.includes(binding)
+        ? 'it runs again in the next converge'
+        : `then \`addon-operator hook trigger ${fullName(hook)} ${binding}\`, or wait for its next event`;
   return {
     hook: fullName(hook),
     text: `${title(hook)}, binding '${binding}' ${what}: ${headlineOf(error)}`,

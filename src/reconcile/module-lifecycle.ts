@@ -1,7 +1,7 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
-import type { LifecycleBinding } from '../hook-config/hook-config.ts';
+import type { LifecycleBinding } from '../hook-config/binding-kinds.ts';
 import type { HookExecution } from '../hook-runs/hook-execution.ts';
 import { taskLogger } from '../hook-runs/hook-run.ts';
 import type { SettingsChecks } from '../hook-runs/settings-checks.ts';

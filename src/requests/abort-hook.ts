@@ -1,9 +1,10 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
+import { isIndependent } from '../hook-config/binding-kinds.ts';
 import type { HookExecution } from '../hook-runs/hook-execution.ts';
 import { hookTitle, type RunningHook, taskOfRun } from '../model/running-hooks.ts';
-import { isSynchronization, type Task } from '../model/tasks.ts';
+import type { Task } from '../model/tasks.ts';
 import type { HookAbortOutcome, HookAbortRequest } from '../status/hook-abort.ts';
 
 /** What the functions here use of the operator. */
@@ -51,6 +52,5 @@ function isNamed(run: RunningHook, name: string): boolean {
 function droppableTask(queues: QueueSet<Task>, run: RunningHook): Task | undefined {
   const task = taskOfRun(queues, run);
   if (task?.type !== 'GlobalHookRun' && task?.type !== 'ModuleHookRun') return undefined;
-  const isOfEvents = task.binding === 'kubernetes' || task.binding === 'schedule';
-  return isOfEvents && !isSynchronization(task) && task.hook.hook.name === run.labels.hook ? task : undefined;
+  return isIndependent(task.reasons) && task.hook.hook.name === run.labels.hook ? task : undefined;
 }

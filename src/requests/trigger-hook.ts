@@ -1,9 +1,10 @@
 import type { Logger } from '@addon-operator/base/log';
 import { didYouMean } from '@addon-operator/json/similar-word';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
-import type { BindingType, HookConfig, KubernetesBinding } from '../hook-config/hook-config.ts';
+import type { BindingType } from '../hook-config/binding-kinds.ts';
+import { type HookConfig, type KubernetesBinding, queuedBindings } from '../hook-config/hook-config.ts';
 import type { SnapshotItem } from '../hook-config/kubernetes-binding.ts';
-import type { RunReason } from '../hooks/binding-context.ts';
+import { type RunReason, requestedReason } from '../hooks/binding-context.ts';
 import { fullName } from '../hooks/hook.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { GlobalHooks } from '../model/global-hooks.ts';
@@ -73,13 +74,12 @@ function refused(reason: string): HookTriggerOutcome {
 /** The run, or why there is none. */
 function plan(runtime: HookRuntime, name: string, object: string | undefined): PlannedRun | string {
   const { config } = runtime.hook;
-  const watched = config.kubernetes.find((binding) => binding.name === name);
-  if (watched !== undefined) return planWatched(runtime, watched, object);
+  const binding = queuedBindings(config).find((each) => each.name === name);
+  if (binding?.type === 'kubernetes') return planWatched(runtime, binding, object);
   if (object !== undefined) return `--object is for kubernetes bindings, and ${name} is none`;
-  const binding = config.schedule.find((each) => each.name === name);
   if (binding !== undefined) {
-    const { allowFailure } = binding;
-    return { binding: 'schedule', reasons: [{ type: 'schedule', binding }], allowFailure };
+    const { type, allowFailure } = binding;
+    return { binding: type, reasons: [requestedReason(binding)], allowFailure };
   }
   if (name === 'onStartup' && config.lifecycle.onStartup !== undefined)
     return {
@@ -92,9 +92,9 @@ function plan(runtime: HookRuntime, name: string, object: string | undefined): P
   return `hook ${runtime.hook.name} has no binding ${name} that can be triggered${didYouMean(name, names)}; it has ${names.join(', ') || 'none'}. Other bindings run with their module (module reconcile NAME), in converges, or for requests of the API server`;
 }
 
-function triggerable({ kubernetes, schedule, lifecycle }: HookConfig): readonly string[] {
-  const named = [...kubernetes, ...schedule].map(({ name }) => name);
-  return lifecycle.onStartup === undefined ? named : ['onStartup', ...named];
+function triggerable(config: HookConfig): readonly string[] {
+  const named = queuedBindings(config).map(({ name }) => name);
+  return config.lifecycle.onStartup === undefined ? named : ['onStartup', ...named];
 }
 
 function planWatched(

@@ -1,7 +1,12 @@
 import type { Clock } from '@addon-operator/base/clock';
 import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import { parseCrontab } from '@addon-operator/crontab';
-import type { KubernetesBinding, ScheduleBinding } from '../hook-config/hook-config.ts';
+import {
+  type KubernetesBinding,
+  type NamedBinding,
+  namedBindings,
+  type ScheduleBinding,
+} from '../hook-config/hook-config.ts';
 import type { SnapshotItem } from '../hook-config/kubernetes-binding.ts';
 import { moduleNameOf } from '../hooks/hook.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -116,27 +121,36 @@ const NO_BINDING: Omit<HookBindingView, 'type'> = {
 
 /** @param ticksAfterMs undefined while ticks are ignored */
 function bindingViews({ hook }: HookRuntime, ticksAfterMs: number | undefined): readonly HookBindingView[] {
-  const { lifecycle, schedule, kubernetes, admission, conversion } = hook.config;
+  const { config } = hook;
+  const others = namedBindings(config).filter(({ type }) => type !== 'schedule');
   return [
-    ...Object.entries(lifecycle).map(([type, order]) => ({
+    ...Object.entries(config.lifecycle).map(([type, order]) => ({
       ...NO_BINDING,
       type,
       name: type,
       queue: MAIN,
       order,
     })),
-    ...schedule.map((binding) => ({
-      ...queued(binding),
-      crontab: binding.crontab,
-      nextAt: ticksAfterMs === undefined ? null : nextTick(binding, ticksAfterMs),
-    })),
-    ...kubernetes.map((binding) => ({ ...queued(binding), kind: binding.watch.kind })),
-    ...[...admission, ...conversion].map(({ type, name }) => ({ ...NO_BINDING, type, name })),
+    ...[...config.schedule, ...others].map((binding) => bindingView(binding, ticksAfterMs)),
   ];
 }
 
-function queued({ type, name, queue, allowFailure }: ScheduleBinding | KubernetesBinding): HookBindingView {
-  return { ...NO_BINDING, type, name, queue, allowFailure };
+function bindingView(binding: NamedBinding, ticksAfterMs: number | undefined): HookBindingView {
+  const { type, name } = binding;
+  if (!('queue' in binding)) return { ...NO_BINDING, type, name };
+  const { queue, allowFailure } = binding;
+  return {
+    ...NO_BINDING,
+    type,
+    name,
+    queue,
+    allowFailure,
+    ...('watch' in binding && { kind: binding.watch.kind }),
+    ...('crontab' in binding && {
+      crontab: binding.crontab,
+      nextAt: ticksAfterMs === undefined ? null : nextTick(binding, ticksAfterMs),
+    }),
+  };
 }
 
 function nextTick({ crontab }: ScheduleBinding, nowMs: number): string | null {

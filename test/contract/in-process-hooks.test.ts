@@ -7,6 +7,7 @@ import { messageOf } from '@addon-operator/base/errors';
 import { silentLogger } from '@addon-operator/base/log';
 import { execa } from 'execa';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { NO_BINDINGS } from '../../src/hook-config/hook-config.ts';
 import type { Hook } from '../../src/hooks/hook.ts';
 import type { HookExit, HookRunResult } from '../../src/hooks/run-hook.ts';
 import { CapturedLog } from '../support/captured-log.ts';
@@ -54,12 +55,8 @@ function hookAt(path: string, name: string, timeoutMs?: number): Hook {
     transport: 'in-process',
     owner: { type: 'global' },
     config: {
-      version: 'v1',
+      ...NO_BINDINGS,
       lifecycle: { onStartup: 1 },
-      schedule: [],
-      kubernetes: [],
-      admission: [],
-      conversion: [],
       settings: timeoutMs === undefined ? {} : { timeoutMs },
     },
   };

@@ -1,7 +1,10 @@
 import { hasCode } from '@addon-operator/base/errors';
 import { parseCrontab } from '@addon-operator/crontab';
-import type { HookConfig, HookScope } from '../../src/hook-config/hook-config.ts';
+import type { HookScope } from '../../src/hook-config/binding-kinds.ts';
+import type { HookConfig } from '../../src/hook-config/hook-config.ts';
 import { HookConfigParser } from '../../src/hook-config/parse-hook-config.ts';
+
+export { NO_BINDINGS } from '../../src/hook-config/hook-config.ts';
 
 const parser = new HookConfigParser({
   crontab: (expression) => {
@@ -11,17 +14,6 @@ const parser = new HookConfigParser({
     if (program.includes('[') && !program.includes(']')) throw new Error('unexpected end of program');
   },
 });
-
-/** The configuration of a hook that is never run. */
-export const NO_BINDINGS: HookConfig = {
-  version: 'v1',
-  lifecycle: {},
-  schedule: [],
-  kubernetes: [],
-  admission: [],
-  conversion: [],
-  settings: {},
-};
 
 /** Parses what a hook prints; an object is printed as JSON. */
 export const parse = (config: object | string, scope: HookScope = 'module'): Promise<HookConfig> =>

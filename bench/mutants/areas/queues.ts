@@ -259,7 +259,7 @@ export const QUEUES: readonly MutatedFile[] = [
         breaks: 'A long queue is combined late.',
       },
       {
-        find: "return task.reasons.every(({ type }) => type === 'event' || type === 'schedule');",
+        find: 'return isIndependent(task.reasons);',
         replace: 'return true;',
         breaks: 'Synchronizations are combined with events.',
       },

@@ -149,6 +149,20 @@ type ConversionContext<C, B> = B extends unknown
     } & WithSnapshots<C, IncludedNames<C, B>>
   : never;
 
+/** The sections that hold lists of bindings. */
+type ListSection = Exclude<keyof HookConfig, LifecycleBinding | DeployBinding | 'configVersion' | 'settings'>;
+
+interface ListContexts<C> {
+  readonly schedule: ScheduleContext<C, ItemOf<C, 'schedule'>>;
+  readonly kubernetes: KubernetesContext<C, Kubernetes<C>>;
+  readonly kubernetesValidating: AdmissionContext<C, ItemOf<C, 'kubernetesValidating'>, 'Validating'>;
+  readonly kubernetesMutating: AdmissionContext<C, ItemOf<C, 'kubernetesMutating'>, 'Mutating'>;
+  readonly kubernetesCustomResourceConversion: ConversionContext<
+    C,
+    ItemOf<C, 'kubernetesCustomResourceConversion'>
+  >;
+}
+
 /**
  * The binding contexts that a hook with configuration `C` can be given: the compiler derives them from the bindings
  * written there, with their names, groups and snapshots.
@@ -156,8 +170,4 @@ type ConversionContext<C, B> = B extends unknown
 export type BindingContext<C extends HookConfig = HookConfig> =
   | LifecycleContext<C>
   | DeployContext<C>
-  | ScheduleContext<C, ItemOf<C, 'schedule'>>
-  | KubernetesContext<C, Kubernetes<C>>
-  | AdmissionContext<C, ItemOf<C, 'kubernetesValidating'>, 'Validating'>
-  | AdmissionContext<C, ItemOf<C, 'kubernetesMutating'>, 'Mutating'>
-  | ConversionContext<C, ItemOf<C, 'kubernetesCustomResourceConversion'>>;
+  | ListContexts<C>[ListSection];

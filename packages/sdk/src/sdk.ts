@@ -50,6 +50,7 @@ export type {
   HookSettings,
   KeyedQueue,
   KubernetesBinding,
+  LifecycleBinding,
   OutcomeCodes,
   RetryBudget,
   ScheduleBinding,

@@ -1,7 +1,7 @@
 import { isObject } from '@addon-operator/json';
-import type { HookConfig } from '../../hook-config/hook-config.ts';
+import { LIFECYCLE_BINDINGS } from '../../hook-config/binding-kinds.ts';
+import { type HookConfig, type NamedBinding, namedBindings } from '../../hook-config/hook-config.ts';
 import { fullName, type Hook } from '../../hooks/hook.ts';
-import { LIFECYCLE } from '../planned-runs.ts';
 
 /** What the tests of one hook have run it for. */
 export interface HookCoverage {
@@ -35,30 +35,26 @@ export class BindingCoverage {
 }
 
 /** All that a hook can be run for, apart from deployments. */
-function reasonsOf({
-  lifecycle,
-  kubernetes,
-  schedule,
-  admission,
-  conversion,
-}: HookConfig): readonly string[] {
-  const reasons = [
-    ...LIFECYCLE.filter((binding) => lifecycle[binding] !== undefined),
-    ...kubernetes.flatMap(({ name, group, watch, executeOnSynchronization }) =>
-      group === undefined
-        ? [
-            ...(executeOnSynchronization ? [`${name} Synchronization`] : []),
-            ...watch.executeOnEvents.map((event) => `${name} ${event}`),
-          ]
-        : [`group ${group}`],
-    ),
-    ...schedule.map(({ name, group }) => (group === undefined ? name : `group ${group}`)),
-    ...admission.map(({ name }) => name),
-    ...conversion.flatMap(({ name, conversions }) =>
-      conversions.map(({ fromVersion, toVersion }) => `${name} ${fromVersion} to ${toVersion}`),
-    ),
+function reasonsOf(config: HookConfig): readonly string[] {
+  return [
+    ...new Set([
+      ...LIFECYCLE_BINDINGS.filter((binding) => config.lifecycle[binding] !== undefined),
+      ...namedBindings(config).flatMap(reasonsOfBinding),
+    ]),
   ];
-  return [...new Set(reasons)];
+}
+
+function reasonsOfBinding(binding: NamedBinding): readonly string[] {
+  const { name, group } = binding;
+  if ('queue' in binding && group !== undefined) return [`group ${group}`];
+  if ('watch' in binding)
+    return [
+      ...(binding.executeOnSynchronization ? [`${name} Synchronization`] : []),
+      ...binding.watch.executeOnEvents.map((event) => `${name} ${event}`),
+    ];
+  if ('conversions' in binding)
+    return binding.conversions.map(({ fromVersion, toVersion }) => `${name} ${fromVersion} to ${toVersion}`);
+  return [name];
 }
 
 function reasonOf(context: Readonly<Record<string, unknown>>): string {

@@ -9,7 +9,7 @@ import type { NewObject } from '@addon-operator/kube-client/object-patch/patch-o
 import type { AdmissionBinding, AdmissionRule } from '../../hook-config/admission-binding.ts';
 import type { HookEffects } from '../../hook-runs/apply-outputs.ts';
 import type { HookExecution } from '../../hook-runs/hook-execution.ts';
-import type { RunReason } from '../../hooks/binding-context.ts';
+import type { WebhookReason } from '../../hooks/binding-context.ts';
 import { title } from '../../hooks/hook.ts';
 import type { AdmissionResponse } from '../../hooks/webhook-responses.ts';
 import type { HookRuntime } from '../../model/hook-runtime.ts';
@@ -218,10 +218,7 @@ export async function requestConversion(
   return result.type === 'success' ? { objects: result.objects } : { message: result.message };
 }
 
-async function run(
-  { hook, execution, stop }: WebhookParts,
-  reason: Extract<RunReason, { type: 'admission' | 'conversion' }>,
-): Promise<HookEffects> {
+async function run({ hook, execution, stop }: WebhookParts, reason: WebhookReason): Promise<HookEffects> {
   // No rate limit: the clock does not go on while a request is waited for.
   const [binding, reasons] = [reason.binding.type, [reason]];
   const task = hookTask({ hook, binding, reasons, allowFailure: false, trigger: 'test', activation: '' });

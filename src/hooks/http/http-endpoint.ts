@@ -2,8 +2,8 @@ import { dirname, resolve } from 'node:path';
 import { messageOf } from '@addon-operator/base/errors';
 import type { ValidateFunction } from 'ajv';
 import { durationMs } from '../../hook-config/binding-checks.ts';
+import type { HookScope } from '../../hook-config/binding-kinds.ts';
 import { object, type Schema, text } from '../../hook-config/config-schema-parts.ts';
-import type { HookScope } from '../../hook-config/hook-config.ts';
 import {
   configVersionOf,
   invalidConfig,

@@ -11,6 +11,7 @@ import type {
 import { recordHookRun } from '@addon-operator/sdk/host';
 import { expect, test } from 'vitest';
 import type { Schema } from '../../hook-config/config-schema-parts.ts';
+import { NO_BINDINGS } from '../../hook-config/hook-config.ts';
 import { hookConfigSchema } from '../../hook-config/hook-config-schema.ts';
 import type { ModuleName } from '../../values/module-key.ts';
 import type { Hook } from '../hook.ts';
@@ -21,15 +22,7 @@ const HOOK: Hook = {
   path: '/a.ts',
   transport: 'in-process',
   owner: { type: 'module', module: 'web' as ModuleName },
-  config: {
-    version: 'v1',
-    lifecycle: {},
-    schedule: [],
-    kubernetes: [],
-    admission: [],
-    conversion: [],
-    settings: {},
-  },
+  config: NO_BINDINGS,
 };
 
 /** Every key of a type, so that a key which is missing here or there does not compile. */

@@ -1,4 +1,5 @@
 /** JSON schemas of the responses of the API. docs/schema/api has a file for each, and a test compares real responses with them. */
+import { NEXT_ITEM_KINDS } from '../../status/next-item.ts';
 import { ACTIONS } from './module-action.ts';
 import { MODULE_SCHEMAS } from './module-schemas.ts';
 import { RUN, RUN_PROPERTIES, TRIGGERED_BY } from './run-schemas.ts';
@@ -56,7 +57,7 @@ const QUEUE = object({
 
 const NEXT_ITEM = object({
   at: time('When it happens.'),
-  kind: oneOf(['retry', 'debounce', 'schedule', 'recheck', 'pause-end'], 'What kind of thing.'),
+  kind: oneOf(NEXT_ITEM_KINDS, 'What kind of thing.'),
   text: text('For people.'),
   module: text('Name of the module; empty for something global.'),
   hook: text('Name of the hook.'),

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@addon-operator/json';
+import type { HookConfig } from '../../hook-config/hook-config.ts';
 
 /** One entry of the directory of a module. */
 export interface FileFacts {
@@ -11,50 +12,13 @@ export interface FileFacts {
   readonly text?: string;
 }
 
-/** What every binding with a queue says. */
-interface BindingFacts {
-  readonly name: string;
-  readonly queue: string;
-  readonly allowFailure: boolean;
-  readonly group?: string;
-}
-
-/** Which objects a kubernetes binding watches. */
-export interface WatchFacts {
-  readonly kind: string;
-  readonly apiVersion?: string;
-  readonly nameSelector?: readonly string[];
-  readonly labelSelector?: object;
-  readonly fieldSelector?: readonly object[];
-  readonly namespace?: { readonly nameSelector?: readonly string[]; readonly labelSelector?: object };
-  readonly jqFilter?: string;
-  readonly keepFullObjects: boolean;
-  readonly executeOnEvents: readonly string[];
-}
-
-/** The configuration of a hook, with all defaults. */
-export interface HookConfigFacts {
-  readonly schedule: readonly (BindingFacts & { readonly crontab: string })[];
-  readonly kubernetes: readonly (BindingFacts & {
-    readonly watch: WatchFacts;
-    readonly debounce?: object;
-    readonly coalesce?: string;
-  })[];
-  readonly admission: readonly { readonly name: string; readonly timeoutSeconds: number }[];
-  readonly settings: {
-    readonly timeoutMs?: number;
-    readonly exitCodes?: object;
-    readonly statusCodes?: object;
-  };
-}
-
 export interface HookFacts {
   /** Relative to the module. */
   readonly path: string;
   /** Its name, if its file has several hooks. */
   readonly part?: string;
   readonly transport: 'executable' | 'in-process' | 'http';
-  readonly config: HookConfigFacts;
+  readonly config: HookConfig;
   /** Kinds of its bindings that are neither built in nor defined by a module. */
   readonly unknownKinds: readonly string[];
 }

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { NO_BINDINGS } from '../../hook-config/hook-config.ts';
 import { parseHelmIgnore } from './helm-ignore.ts';
 import { lintModule } from './lint.ts';
 import type { FileFacts, ModuleFacts } from './lint-facts.ts';
@@ -72,7 +73,7 @@ test('rules of profiles, and those that must be named, are checked only then', (
         path: 'hooks/a.sh',
         unknownKinds: [],
         transport: 'executable',
-        config: { schedule: [], kubernetes: [], admission: [], settings: {} },
+        config: NO_BINDINGS,
       },
     ],
   });

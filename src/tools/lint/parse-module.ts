@@ -5,15 +5,15 @@ import { isObject, type JsonObject } from '@addon-operator/json';
 import { isJsonMap } from '@addon-operator/json/merge';
 import { parseYaml } from '@addon-operator/yaml';
 import { yamlDocuments } from '@addon-operator/yaml/yaml-documents';
+import type { HookConfig } from '../../hook-config/hook-config.ts';
+import type { KubernetesBindingSpec } from '../../hook-config/kubernetes-binding.ts';
 import type {
-  HookConfigFacts,
   HookFacts,
   ParsedModule,
   ParserProblem,
   Rendering,
   RequirementFacts,
   SiblingFacts,
-  WatchFacts,
 } from './lint-facts.ts';
 import type { ModuleDirectory } from './module-directories.ts';
 
@@ -29,7 +29,7 @@ export interface LoadedHook {
   /** Absolute. */
   readonly path: string;
   readonly transport: HookFacts['transport'];
-  readonly config: HookConfigFacts;
+  readonly config: HookConfig;
   readonly name: string;
   /** Absent for the only hook of its file. */
   readonly batch?: object;
@@ -222,7 +222,10 @@ async function hooksOf(
   return facts;
 }
 
-async function isBuiltIn({ apiVersion, kind }: WatchFacts, parsers: OperatorParsers): Promise<boolean> {
+async function isBuiltIn(
+  { apiVersion, kind }: KubernetesBindingSpec,
+  parsers: OperatorParsers,
+): Promise<boolean> {
   try {
     await parsers.findKind(apiVersion, kind);
     return true;

@@ -1,6 +1,7 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { parseCrontab } from '@addon-operator/crontab';
 import { didYouMean } from '@addon-operator/json/similar-word';
+import { lifecycleBindingsOf } from '../../hook-config/binding-kinds.ts';
 
 /** When a new hook runs. */
 export type Trigger =
@@ -14,8 +15,6 @@ export type Trigger =
       readonly resource: string;
     };
 
-const OF_MODULES = ['onStartup', 'beforeHelm', 'afterHelm', 'beforeDeleteHelm', 'afterDeleteHelm'];
-const OF_GLOBAL_HOOKS = ['onStartup', 'beforeAll', 'afterAll'];
 const API_VERSION = /^(?:[a-z0-9.-]+\/)?v[a-z0-9]+$/;
 const KIND = /^[A-Z][A-Za-z0-9]*$/;
 const RESOURCE = /^[a-z][a-z0-9]*$/;
@@ -27,7 +26,7 @@ const RESOURCE = /^[a-z][a-z0-9]*$/;
  * @throws OperatorError CONFIG_INVALID with the forms there are
  */
 export function parseTrigger(text: string, isOfModule: boolean): Trigger {
-  const lifecycle = isOfModule ? OF_MODULES : OF_GLOBAL_HOOKS;
+  const lifecycle: readonly string[] = lifecycleBindingsOf(isOfModule ? 'module' : 'global');
   if (lifecycle.includes(text)) return { type: 'lifecycle', binding: text };
   const [, type = '', rest = ''] = /^([a-z]+):(.+)$/.exec(text) ?? [];
   switch (type) {

@@ -1,29 +1,27 @@
 import { describeRules, type LintedModule, type RuleRow } from '../../../../test/support/lint-rules.ts';
-import type { HookConfigFacts, HookFacts, WatchFacts } from '../lint-facts.ts';
+import type { HookConfig } from '../../../hook-config/hook-config.ts';
+import type { HookFacts } from '../lint-facts.ts';
 import { HOOK_RULES } from './hooks.ts';
 
-function hook(config: Partial<HookConfigFacts>, more: Partial<HookFacts> = {}): LintedModule {
+/** A hook with these parts of a configuration; rules read nothing else of it. */
+function hook(
+  config: Partial<Record<keyof HookConfig, object>>,
+  more: Partial<HookFacts> = {},
+): LintedModule {
   const whole = { schedule: [], kubernetes: [], admission: [], settings: {}, ...config };
-  return {
-    parsed: {
-      hooks: [{ path: 'hooks/a.sh', transport: 'executable', unknownKinds: [], ...more, config: whole }],
-    },
-  };
+  const facts = { path: 'hooks/a.sh', transport: 'executable', unknownKinds: [], ...more } as const;
+  return { parsed: { hooks: [{ ...facts, config: whole as unknown as HookConfig }] } };
 }
 
-type Binding = HookConfigFacts['kubernetes'][number];
+const binding = (watch: object = {}, more: object = {}): object => ({
+  name: 'pods',
+  queue: 'main',
+  allowFailure: false,
+  watch: { kind: 'Pod', keepFullObjects: true, executeOnEvents: ['Added'], ...watch },
+  ...more,
+});
 
-function binding(watch: Partial<WatchFacts> = {}, more: Partial<Binding> = {}): Binding {
-  return {
-    name: 'pods',
-    queue: 'main',
-    allowFailure: false,
-    watch: { kind: 'Pod', keepFullObjects: true, executeOnEvents: ['Added'], ...watch },
-    ...more,
-  };
-}
-
-const schedule = (crontab: string, more: Partial<HookConfigFacts['schedule'][number]> = {}) => ({
+const schedule = (crontab: string, more: object = {}): object => ({
   name: 'often',
   queue: 'main',
   allowFailure: false,

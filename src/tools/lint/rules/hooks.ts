@@ -1,8 +1,9 @@
-import type { HookFacts, WatchFacts } from '../lint-facts.ts';
+import { QUEUED_KINDS } from '../../../hook-config/binding-kinds.ts';
+import { type KubernetesBinding, queuedBindings } from '../../../hook-config/hook-config.ts';
+import type { KubernetesBindingSpec } from '../../../hook-config/kubernetes-binding.ts';
+import type { HookFacts } from '../lint-facts.ts';
 import { type Found, fromParser, type Rule } from '../rule.ts';
 import { crontabProblem } from './manifest.ts';
-
-type KubernetesBinding = HookFacts['config']['kubernetes'][number];
 
 /** Objects that are large, or of which there are many. */
 const LARGE_KINDS = /^(?:pods?|po|secrets?|events?|ev|configmaps?|cm|endpointslices?|nodes?|no)$/i;
@@ -55,11 +56,12 @@ export const HOOK_RULES: readonly Rule[] = [
     summary: 'Each binding of a hook with several bindings has a name.',
     explanation:
       'Contexts, logs and metrics name the binding; without a name they say `kubernetes` or `schedule`. Add `name`.',
-    check: ofHooks(function* ({ config: { kubernetes, schedule } }) {
-      if (kubernetes.length + schedule.length < 2) return;
-      if (kubernetes.some(({ name }) => name === 'kubernetes'))
-        yield 'has a kubernetes binding without a name';
-      if (schedule.some(({ name }) => name === 'schedule')) yield 'has a schedule binding without a name';
+    check: ofHooks(function* ({ config }) {
+      const bindings = queuedBindings(config);
+      if (bindings.length < 2) return;
+      const unnamed = bindings.filter(({ name, type }) => name === type);
+      for (const type of new Set(unnamed.map((binding) => binding.type)))
+        yield `has a ${type} binding without a name`;
     }),
   },
   {
@@ -69,9 +71,9 @@ export const HOOK_RULES: readonly Rule[] = [
     summary: 'No two bindings of a hook have the same name.',
     explanation:
       'Snapshots are found by the name of their binding: of two with one name only one can be used, and contexts cannot be distinguished.',
-    check: ofHooks(function* ({ config: { kubernetes, schedule } }) {
-      for (const list of [kubernetes, schedule]) {
-        const names = list.map(({ name }) => name);
+    check: ofHooks(function* ({ config }) {
+      for (const kind of QUEUED_KINDS) {
+        const names = config[kind].map(({ name }) => name);
         for (const name of new Set(names.filter((one, index) => names.indexOf(one) !== index)))
           yield `has several bindings with the name '${name}'`;
       }
@@ -121,10 +123,10 @@ export const HOOK_RULES: readonly Rule[] = [
     summary: 'The bindings of a group have one queue.',
     explanation:
       'Runs of a group are combined in their queue only: with several queues the hook runs for the same change several times.',
-    check: ofHooks(function* ({ config: { kubernetes, schedule }, part }) {
+    check: ofHooks(function* ({ config, part }) {
       // The group of a batch hook is not its author's choice.
       if (part !== undefined) return;
-      const bindings = [...kubernetes, ...schedule];
+      const bindings = queuedBindings(config);
       for (const group of new Set(bindings.flatMap((binding) => binding.group ?? []))) {
         const queues = new Set(
           bindings.filter((binding) => binding.group === group).map(({ queue }) => queue),
@@ -209,7 +211,12 @@ export const HOOK_RULES: readonly Rule[] = [
   },
 ];
 
-function isBroad({ namespace, nameSelector, labelSelector, fieldSelector = [] }: WatchFacts): boolean {
+function isBroad({
+  namespace,
+  nameSelector,
+  labelSelector,
+  fieldSelector = [],
+}: KubernetesBindingSpec): boolean {
   const hasNamespace = namespace?.labelSelector !== undefined || (namespace?.nameSelector ?? []).length > 0;
   return (
     !hasNamespace &&
