@@ -19,6 +19,13 @@ export interface HeldRunsDeps {
   readonly release: (task: HookTask) => void;
 }
 
+/** Why runs wait beside their queue. */
+export type HoldCause =
+  /** The hook is not done yet, for the reason that it gave in its own words. */
+  | { readonly type: 'unfinished'; readonly reason: string }
+  /** Events are held back by the `debounce` of their binding. */
+  | { readonly type: 'debounced'; readonly binding: KubernetesBinding };
+
 /** Runs of one hook that wait beside their queue, as they are shown. */
 export interface HeldRun {
   readonly hook: HookRuntime;
@@ -26,8 +33,7 @@ export interface HeldRun {
   readonly queue: string;
   /** The same without the key. */
   readonly baseQueue: string;
-  /** What the hook waits for, in its own words; undefined for events that are held back by `debounce`. */
-  readonly reason: string | undefined;
+  readonly cause: HoldCause;
   readonly contexts: number;
   /** When that is, on the wall clock. */
   readonly dueAtMs: number;
@@ -36,9 +42,7 @@ export interface HeldRun {
 interface Held {
   readonly hook: HookRuntime;
   readonly queue: string;
-  readonly reason: string | undefined;
-  /** Whose events are held back by its `debounce`; undefined for runs that are not done yet. */
-  readonly debounced: KubernetesBinding | undefined;
+  readonly cause: HoldCause;
   readonly sinceMs: number;
   tasks: HookTask[];
   dueMs: number;
@@ -68,11 +72,11 @@ export class HeldRuns {
 
   /** In the order in which they began to wait. */
   get all(): readonly HeldRun[] {
-    return [...this.#held].map(({ hook, queue, reason, tasks, dueMs }) => ({
+    return [...this.#held].map(({ hook, queue, cause, tasks, dueMs }) => ({
       hook,
       queue,
       baseQueue: queueOf(tasks[0]?.reasons[0])?.queue ?? queue,
-      reason,
+      cause,
       contexts: tasks.reduce((sum, task) => sum + task.reasons.length, 0),
       dueAtMs: wallTimeOf(dueMs, this.#deps.clock),
     }));
@@ -90,14 +94,14 @@ export class HeldRuns {
   ): void {
     const [{ hook }] = tasks;
     // What waits already is newer.
-    const waiting = this.#find(hook, queue);
+    const cause: HoldCause = { type: 'unfinished', reason: messageOf(error) };
+    const waiting = this.#find(hook, queue, cause);
     if (waiting !== undefined) this.#remove(waiting);
     const sinceMs = this.#deps.clock.steadyMs();
     this.#begin({
       hook,
       queue,
-      reason: messageOf(error),
-      debounced: undefined,
+      cause,
       sinceMs,
       tasks: [...tasks, ...(waiting?.tasks ?? [])],
       dueMs: sinceMs + error.retryAfterMs,
@@ -109,7 +113,8 @@ export class HeldRuns {
   debounce(task: HookTask, binding: KubernetesBinding, { afterMs, maxMs }: Debounce): void {
     const nowMs = this.#deps.clock.steadyMs();
     const queue = ownQueueName(task);
-    const held = this.#find(task.hook, queue, binding);
+    const cause: HoldCause = { type: 'debounced', binding };
+    const held = this.#find(task.hook, queue, cause);
     if (held !== undefined) {
       held.tasks.push(task);
       held.dueMs = Math.min(held.sinceMs + maxMs, nowMs + afterMs);
@@ -119,8 +124,7 @@ export class HeldRuns {
     this.#begin({
       hook: task.hook,
       queue,
-      reason: undefined,
-      debounced: binding,
+      cause,
       sinceMs: nowMs,
       tasks: [task],
       dueMs: nowMs + afterMs,
@@ -131,7 +135,7 @@ export class HeldRuns {
   /** Puts a run behind those of the hook that wait for the queue. Returns false where there are none. */
   join(task: HookTask): boolean {
     if (this.#held.size === 0) return false;
-    const held = this.#find(task.hook, ownQueueName(task));
+    const held = this.#find(task.hook, ownQueueName(task), { type: 'unfinished' });
     if (held === undefined) return false;
     held.tasks.push(task);
     this.#count([], [task]);
@@ -156,7 +160,7 @@ export class HeldRuns {
   ): readonly KubernetesEvent[] {
     const taken = new Set<KubernetesEvent>();
     for (const held of this.#held) {
-      if (held.hook !== hook || (held.debounced === undefined) !== (which === 'older')) continue;
+      if (held.hook !== hook || ageOf(held.cause) !== which) continue;
       for (const waiting of held.tasks.flatMap(eventsOf))
         if (waiting.binding === binding) taken.add(waiting.event);
     }
@@ -174,8 +178,8 @@ export class HeldRuns {
     this.#take(() => true);
   }
 
-  #find(hook: HookRuntime, queue: string, debounced?: KubernetesBinding): Held | undefined {
-    return this.#index.get(hook)?.get(keyOf({ queue, debounced }));
+  #find(hook: HookRuntime, queue: string, cause: CauseKey): Held | undefined {
+    return this.#index.get(hook)?.get(keyOf({ queue, cause }));
   }
 
   #begin(held: Held): void {
@@ -213,8 +217,13 @@ export class HeldRuns {
     const { tasks } = held;
     this.#remove(held);
     if (held.hook.isStopped) return;
-    if (held.debounced === undefined) for (const task of tasks) this.#deps.release(task);
-    else for (const task of asOneRun(tasks)) if (!this.join(task)) this.#deps.release(task);
+    switch (held.cause.type) {
+      case 'unfinished':
+        for (const task of tasks) this.#deps.release(task);
+        return;
+      case 'debounced':
+        for (const task of asOneRun(tasks)) if (!this.join(task)) this.#deps.release(task);
+    }
   }
 
   #take(isTaken: (held: Held) => boolean): readonly HookTask[] {
@@ -238,8 +247,26 @@ export class HeldRuns {
   }
 }
 
-function keyOf({ queue, debounced }: Pick<Held, 'queue' | 'debounced'>): string {
-  return debounced === undefined ? `unfinished ${queue}` : `${debounced.index} ${queue}`;
+/** The part of a cause by which runs join others. */
+type CauseKey = Extract<HoldCause, { type: 'debounced' }> | { readonly type: 'unfinished' };
+
+function keyOf({ queue, cause }: { readonly queue: string; readonly cause: CauseKey }): string {
+  switch (cause.type) {
+    case 'unfinished':
+      return `unfinished ${queue}`;
+    case 'debounced':
+      return `${cause.binding.index} ${queue}`;
+  }
+}
+
+/** The age of waiting events, compared with those of the same binding in queues. */
+function ageOf(cause: HoldCause): 'older' | 'newer' {
+  switch (cause.type) {
+    case 'unfinished':
+      return 'older';
+    case 'debounced':
+      return 'newer';
+  }
 }
 
 function isOf({ queue, tasks }: Held, name: string): boolean {

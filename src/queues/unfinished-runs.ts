@@ -24,8 +24,8 @@ export function unfinishedRuns(
 ): UnfinishedRuns {
   const held = operator.router.held.all.filter(({ hook }) => runtimes.includes(hook));
   return {
-    waiting: held.filter(({ reason }) => reason !== undefined).map(heldText),
-    debounced: held.filter(({ reason }) => reason === undefined).map(heldText),
+    waiting: held.filter(({ cause }) => cause.type === 'unfinished').map(heldText),
+    debounced: held.filter(({ cause }) => cause.type === 'debounced').map(heldText),
     failed: runtimes.flatMap((runtime) =>
       runtime.finalFailures.map((failure) => failedText(runtime, failure)),
     ),
@@ -33,11 +33,14 @@ export function unfinishedRuns(
 }
 
 /** A run that waits beside its queue. */
-export function heldText({ hook: { hook }, queue, contexts, dueAtMs, reason }: HeldRun): string {
+export function heldText({ hook: { hook }, queue, contexts, dueAtMs, cause }: HeldRun): string {
   const when = `at ${isoTime(dueAtMs)} in queue ${queue} (contexts: ${contexts})`;
-  return reason === undefined
-    ? `hook ${fullName(hook)} runs ${when}, unless further events come`
-    : oneLine(`hook ${fullName(hook)} runs again ${when}: ${headlineOf(reason)}`);
+  switch (cause.type) {
+    case 'unfinished':
+      return oneLine(`hook ${fullName(hook)} runs again ${when}: ${headlineOf(cause.reason)}`);
+    case 'debounced':
+      return `hook ${fullName(hook)} runs ${when}, unless further events come`;
+  }
 }
 
 function failedText(runtime: HookRuntime, failure: FinalFailure): string {

@@ -9,6 +9,7 @@ import type { ModuleRegistry } from '../model/module-registry.ts';
 import type { Pauses } from '../model/pauses.ts';
 import { hookOf, moduleOf, type Task } from '../model/tasks.ts';
 import { allRuntimes, type BindingProblemsParts } from '../queues/binding-problems.ts';
+import type { HoldCause } from '../queues/held-runs.ts';
 import { titleOf } from '../queues/task-queue-view.ts';
 import type { TaskRouter } from '../queues/task-router.ts';
 import { heldText } from '../queues/unfinished-runs.ts';
@@ -72,12 +73,17 @@ function* retries({ queues }: NextItemsParts): Generator<Upcoming> {
   }
 }
 
+const HELD_KINDS: Readonly<Record<HoldCause['type'], NextItem['kind']>> = {
+  unfinished: 'retry',
+  debounced: 'debounce',
+};
+
 function* heldRuns({ router }: NextItemsParts): Generator<Upcoming> {
   for (const held of router.held.all) {
     const { hook } = held.hook;
     yield {
       atMs: held.dueAtMs,
-      kind: held.reason === undefined ? 'debounce' : 'retry',
+      kind: HELD_KINDS[held.cause.type],
       text: () => heldText(held),
       module: moduleNameOf(hook),
       hook: hook.name,

@@ -56,6 +56,18 @@ const FILES: FileTree = {
     'onStartup: 1',
     'if [ -e "$STATE" ]; then echo "issued"; else touch "$STATE"; echo "no issuer" >&2; exit 3; fi',
   ),
+  'global-hooks/debounces.sh': shHook(
+    `kubernetes:
+- {name: maps, kind: ConfigMap, executeHookOnSynchronization: false, debounce: {after: 10s}}`,
+    'echo debounced',
+  ),
+  'debounced/events.hook-test.yaml': `hook: ../global-hooks/debounces.sh
+cases:
+- name: ends before the run for its events
+  steps:
+  - start
+  - {apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: default}}}
+`,
   'global-hooks/hangs.sh': shHook(
     'onStartup: 1',
     'echo $$ > "$PID_FILE.new"; mv "$PID_FILE.new" "$PID_FILE"; exec sleep 600',
@@ -250,6 +262,12 @@ tests/certificates.hook-test.yaml
     expect(stdout).toMatch(
       /at the end of the case the run for onStartup waits to be repeated: [^]*no issuer/,
     );
+    expect(exitCode).toBe(1);
+  });
+
+  test('fails for events that are held back by debounce at the end of the case', async () => {
+    const { exitCode, stdout } = await hookTest('debounced');
+    expect(stdout).toContain('at the end of the case events of maps are held back by debounce');
     expect(exitCode).toBe(1);
   });
 

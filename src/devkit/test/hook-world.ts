@@ -140,7 +140,11 @@ export class HookWorld implements TestWorld {
   }
 
   pending(): readonly string[] {
-    const held = this.#router.held.all.map(({ reason }) => `a run waits beside the queue: ${reason}`);
+    const held = this.#router.held.all.map(({ cause }) =>
+      cause.type === 'unfinished'
+        ? `a run waits beside the queue: ${cause.reason}`
+        : `events of ${cause.binding.name} are held back by debounce`,
+    );
     const queued = this.#queues.all.flatMap(({ entries }) =>
       entries.map(({ task, lastError }) => {
         const binding = 'binding' in task ? task.binding : task.type;
