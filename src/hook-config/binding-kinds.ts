@@ -160,8 +160,9 @@ export type WebhookKind = KindsWith<'failuresOf', 'requests'>;
 export type SectionOf<K extends BindingKind> = Kinds[K]['sections'][number];
 export type BindingType = SectionOf<BindingKind>;
 
-/** Why a hook is run: for an event, a tick, a request … */
+/** The reasons for runs of one kind. */
 export type ReasonOf<K extends BindingKind> = { [Kind in K]: keyof Kinds[Kind]['reasons'] }[K];
+/** Why a hook is run: for an event, a tick, a request … */
 export type ReasonType = ReasonOf<BindingKind>;
 
 interface TypedReason {

@@ -6,7 +6,6 @@ import type { HookRuntime } from './hook-runtime.ts';
 import type { ParallelRuns } from './parallel-runs.ts';
 import type { SavedFile } from './saved-files.ts';
 
-/** What the event type label of metrics and logs says about the cause of a converge. */
 /** The queue in which modules are brought to the desired state, one task after another. */
 export const MAIN_QUEUE = 'main';
 
@@ -16,6 +15,7 @@ export const REQUESTED = 'Request';
 /** The trigger of what runs because files were changed. */
 export const FILES_CHANGED = 'Files-Changed';
 
+/** The cause of a converge, in the label for the event type of metrics and logs. */
 export type ConvergeEvent = 'OperatorStartup' | 'GlobalValuesChanged' | 'ReloadAllModules';
 
 /** What a task goes back to. */

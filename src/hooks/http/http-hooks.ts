@@ -17,9 +17,9 @@ import { type HookResponse, outputsOf, refusalOf } from './hook-response.ts';
 import { type HttpEndpoint, HttpHookParser, secretsOf, shownUrl } from './http-endpoint.ts';
 import { MAX_REQUEST_BYTES, postToHook } from './post-hook.ts';
 
-/** Default limit of a run: a server that never responds must not block a queue for ever. */
-/** For what a request holds besides contexts and values. */
+/** Room in a request besides contexts and values. */
 const REQUEST_HEAD_BYTES = 4_096;
+/** Default limit of a run: a server that never responds must not block a queue for ever. */
 const DEFAULT_TIMEOUT_MS = 30_000;
 /** Codes of connections that are refused because of the certificate of the server. */
 const UNTRUSTED: ReadonlySet<unknown> = new Set([
