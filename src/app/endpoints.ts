@@ -6,7 +6,7 @@ import { changeText, manifestChanges } from '../plan/manifest-changes.ts';
 import { debugCommands } from '../requests/debug-commands.ts';
 import { type Api, createApi } from '../server/api/api.ts';
 import { recordAction } from '../server/api/module-action.ts';
-import { identityOf } from '../server/api/operator-identity.ts';
+import { operatorIdentity } from '../server/api/operator-identity.ts';
 import { startDebug } from '../server/start-debug.ts';
 import type { InstanceSettings } from '../settings/config-map-settings.ts';
 import type { ConfigMapEventLog } from '../settings/log-parameters.ts';
@@ -94,7 +94,7 @@ export async function startDebugEndpoint(parts: DebugParts): Promise<Api> {
     view,
     redactor,
     parameters: startParameters(adjustable, clock, running),
-    identity: identityOf(settings, host, telemetry.metrics, bootId),
+    identity: operatorIdentity(settings, host, telemetry.metrics, bootId),
     settings: runningSettings(settings, host.cwd),
     log: logs.tail,
   };

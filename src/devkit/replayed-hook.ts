@@ -5,7 +5,7 @@ import { type HookConfig, namedBindings } from '../hook-config/hook-config.ts';
 import { type Hook, moduleNameOf, title, valuesOwnerOf } from '../hooks/hook.ts';
 import { parseOutputs } from '../hooks/parse-outputs.ts';
 import type { HookRuns } from '../hooks/run-hook.ts';
-import type { Attempt, Recording, ReplayedHook, RunEffects } from '../recordings/hook-recordings.ts';
+import type { Recording, ReplayAttempt, ReplayedHook, RunEffects } from '../recordings/hook-recordings.ts';
 import { sectionOf } from '../values/module-key.ts';
 import { patchSection } from '../values/section-patch.ts';
 
@@ -47,7 +47,7 @@ async function attempt(
   { hook, runs, takeRequests, signal }: ReplayParts,
   recording: Recording,
   idempotencyKey: string,
-): Promise<Attempt> {
+): Promise<ReplayAttempt> {
   takeRequests();
   const { contexts, values, configValues } = recording;
   const inputs = {

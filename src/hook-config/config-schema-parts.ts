@@ -1,38 +1,38 @@
 /** One JSON schema (draft 7), or a part of one. */
-export type Schema = Readonly<Record<string, unknown>>;
+export type ConfigSchema = Readonly<Record<string, unknown>>;
 
-export function text(description: string): Schema {
+export function text(description: string): ConfigSchema {
   return { type: 'string', description };
 }
 
-export function flag(description: string, defaultValue: boolean): Schema {
+export function flag(description: string, defaultValue: boolean): ConfigSchema {
   return { type: 'boolean', description, default: defaultValue };
 }
 
-export function choice(description: string, values: readonly string[]): Schema {
+export function choice(description: string, values: readonly string[]): ConfigSchema {
   return { type: 'string', description, enum: values };
 }
 
 /** A mapping that takes no other properties than these. */
 export function object(
   description: string,
-  properties: Readonly<Record<string, Schema>>,
+  properties: Readonly<Record<string, ConfigSchema>>,
   required: readonly string[] = [],
-): Schema {
+): ConfigSchema {
   return { type: 'object', description, additionalProperties: false, properties, required };
 }
 
 /** A list with at least one item. */
-export function listOf(description: string, items: Schema): Schema {
+export function listOf(description: string, items: ConfigSchema): ConfigSchema {
   return { type: 'array', description, minItems: 1, items };
 }
 
 /** A list that may be empty. */
-export function anyListOf(description: string, items: Schema): Schema {
+export function anyListOf(description: string, items: ConfigSchema): ConfigSchema {
   return { type: 'array', description, items };
 }
 
-export const string: Schema = { type: 'string' };
+export const string: ConfigSchema = { type: 'string' };
 
 export const nameSelector = object(
   'Selects by name.',
@@ -40,7 +40,7 @@ export const nameSelector = object(
   ['matchNames'],
 );
 
-export const labelSelector: Schema = {
+export const labelSelector: ConfigSchema = {
   ...object('Selects by labels; everything given must match.', {
     matchLabels: {
       type: 'object',

@@ -10,6 +10,7 @@ import {
 } from './binding-kinds.ts';
 import {
   anyListOf,
+  type ConfigSchema,
   choice,
   fieldSelector,
   flag,
@@ -18,7 +19,6 @@ import {
   nameSelector,
   object,
   queued,
-  type Schema,
   string,
   text,
 } from './config-schema-parts.ts';
@@ -52,7 +52,7 @@ const schedule = object(
   ['crontab'],
 );
 
-function watchEvents(description: string): Schema {
+function watchEvents(description: string): ConfigSchema {
   return anyListOf(description, choice('An event.', ['Added', 'Modified', 'Deleted']));
 }
 
@@ -109,8 +109,8 @@ const kubernetes = object(
   ['kind'],
 );
 
-function outcomeCodes(description: string, minimum: number, maximum: number): Schema {
-  const code: Schema = { type: 'integer', minimum, maximum };
+function outcomeCodes(description: string, minimum: number, maximum: number): ConfigSchema {
+  const code: ConfigSchema = { type: 'integer', minimum, maximum };
   return {
     ...object(description, {
       temporary: listOf('Nothing is wrong, only not yet time: the run is repeated after a while.', code),
@@ -120,7 +120,7 @@ function outcomeCodes(description: string, minimum: number, maximum: number): Sc
   };
 }
 
-const retryBudget: Schema = {
+const retryBudget: ConfigSchema = {
   ...object('How often and how long a failed run is retried; default for ever.', {
     max: { type: 'integer', description: 'Retries after the first attempt.', minimum: 0 },
     within: text('How long after the first failure a retry may begin, such as 2h.'),
@@ -136,7 +136,7 @@ const retryBudget: Schema = {
   anyOf: [{ required: ['max'] }, { required: ['within'] }],
 };
 
-const settings: Schema = {
+const settings: ConfigSchema = {
   ...object('Limits for runs of this hook.', {
     executionMinInterval: text('At most one run starts in this time (such as 3s); requires executionBurst.'),
     executionBurst: {
@@ -162,7 +162,7 @@ const settings: Schema = {
 };
 
 /** Schemas of the lifecycle bindings a hook of the given owner may have. */
-function lifecycleSchemas(scope: HookScope): Readonly<Record<string, Schema>> {
+function lifecycleSchemas(scope: HookScope): Readonly<Record<string, ConfigSchema>> {
   return Object.fromEntries(
     lifecycleBindingsOf(scope).map((binding) => {
       const order = { type: 'integer', description: LIFECYCLE[binding] };
@@ -175,11 +175,11 @@ function lifecycleSchemas(scope: HookScope): Readonly<Record<string, Schema>> {
 const deploySchemas = Object.fromEntries(
   DEPLOY_BINDINGS.map((binding) => [
     binding,
-    { type: 'integer', description: DEPLOY[binding], minimum: 0 } satisfies Schema,
+    { type: 'integer', description: DEPLOY[binding], minimum: 0 } satisfies ConfigSchema,
   ]),
 );
 
-const listSchemas: Readonly<Record<SectionOf<ListKind>, Schema>> = {
+const listSchemas: Readonly<Record<SectionOf<ListKind>, ConfigSchema>> = {
   schedule: listOf('Run on a schedule.', schedule),
   kubernetes: listOf('Run when objects in the cluster change.', kubernetes),
   kubernetesValidating: validatingSchema,
@@ -188,7 +188,7 @@ const listSchemas: Readonly<Record<SectionOf<ListKind>, Schema>> = {
 };
 
 /** JSON schema of `--config` output, version v1, for global or module hooks. */
-export function hookConfigSchema(scope: HookScope): Schema {
+export function hookConfigSchema(scope: HookScope): ConfigSchema {
   return {
     ...object(
       `What a ${scope} hook prints for --config: when it runs.`,
@@ -206,11 +206,11 @@ export function hookConfigSchema(scope: HookScope): Schema {
 }
 
 /** Items of v0 were never checked for unknown properties, and hooks rely on it. */
-function open(schema: Schema): Schema {
+function open(schema: ConfigSchema): ConfigSchema {
   return { ...schema, additionalProperties: true };
 }
 
-const allowFailure: Schema = {
+const allowFailure: ConfigSchema = {
   type: 'boolean',
   description: 'Whether a failed run is dropped instead of being repeated.',
   default: false,
@@ -251,7 +251,7 @@ const onKubernetesEvent = object(
 );
 
 /** JSON schema of `--config` output without `configVersion`, for global or module hooks. */
-export function hookConfigSchemaV0(scope: HookScope): Schema {
+export function hookConfigSchemaV0(scope: HookScope): ConfigSchema {
   return {
     ...object(`What a ${scope} hook prints for --config in the old format: when it runs.`, {
       ...lifecycleSchemas(scope),

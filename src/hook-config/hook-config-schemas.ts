@@ -3,12 +3,12 @@ import { didYouMean } from '@addon-operator/json/similar-word';
 import { Ajv, type CodeOptions, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { HookScope } from './binding-kinds.ts';
 import { compiledValidators } from './compiled-validators.ts';
-import type { Schema } from './config-schema-parts.ts';
+import type { ConfigSchema } from './config-schema-parts.ts';
 import type { ConfigVersion } from './hook-config.ts';
 import { hookConfigSchema, hookConfigSchemaV0 } from './hook-config-schema.ts';
 
 /** What makes the schema of a configuration in each format. */
-const HOOK_CONFIG_SCHEMAS: Readonly<Record<ConfigVersion, (scope: HookScope) => Schema>> = {
+const HOOK_CONFIG_SCHEMAS: Readonly<Record<ConfigVersion, (scope: HookScope) => ConfigSchema>> = {
   v0: hookConfigSchemaV0,
   v1: hookConfigSchema,
 };
@@ -34,7 +34,7 @@ function validatorName(version: ConfigVersion, scope: HookScope): string {
 }
 
 /** The schemas by the names that the build gives to their validators, see `compiled-validators.ts`. */
-export function schemasToCompile(): ReadonlyMap<string, Schema> {
+export function schemasToCompile(): ReadonlyMap<string, ConfigSchema> {
   const named = (version: ConfigVersion, scope: HookScope) =>
     [validatorName(version, scope), HOOK_CONFIG_SCHEMAS[version](scope)] as const;
   return new Map([
@@ -62,7 +62,7 @@ export function hookConfigAjv(code: CodeOptions = { optimize: false }): Ajv {
 }
 
 /** The schema that checks `--config` output, as editors take it: JSON schema, draft 7. */
-export function publishedSchema(version: ConfigVersion, scope: HookScope): Schema {
+export function publishedSchema(version: ConfigVersion, scope: HookScope): ConfigSchema {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: `Configuration of a ${scope} hook, ${version}`,

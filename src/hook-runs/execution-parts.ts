@@ -28,7 +28,7 @@ import type { ValuesStore } from '../values/values-store.ts';
 import { type SecretsUse, sectionsVisibleToModule, visibleToModule } from '../values/visible-values.ts';
 import { HookExecution, type HookExecutionOptions } from './hook-execution.ts';
 import { noteReadiness } from './note-readiness.ts';
-import { noteHookRun, recordHookRun } from './record-runs.ts';
+import { journalHookRuns, noteHookRun } from './record-runs.ts';
 import type { SettingsChecksParts } from './settings-checks.ts';
 
 /** Between TERM and KILL of a hook that is to end. */
@@ -146,7 +146,7 @@ export function createExecution(
 ): HookExecution {
   const { settings, metrics, hookMetrics, configMap, values, dynamicFlags, followSecrets } = options;
   const { clock } = options.host;
-  const record = recordHookRun({ journal, clock, registry, isKept: settings.keptHookFailures > 0 });
+  const record = journalHookRuns({ journal, clock, registry, isKept: settings.keptHookFailures > 0 });
   return new HookExecution({
     clock,
     values,

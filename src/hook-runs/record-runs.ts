@@ -57,7 +57,7 @@ interface RecordHookRunParts {
  * Records runs of hooks in the journal: as part of the attempt if the hook is what its task runs, else as runs of their
  * own below it.
  */
-export function recordHookRun({ journal, clock, registry, isKept }: RecordHookRunParts): ObserveHookRun {
+export function journalHookRuns({ journal, clock, registry, isKept }: RecordHookRunParts): ObserveHookRun {
   return (run, queue, log) => {
     const attempt = isOwnTask(run) ? journal.attemptIn(queue) : undefined;
     const recorded = attempt ?? journal.beginHook(startOfHook(run, queue, clock));

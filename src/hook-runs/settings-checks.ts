@@ -5,7 +5,7 @@ import type { SettingsVerdict } from '../hooks/batch-file.ts';
 import type { Hook } from '../hooks/hook.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';
 import type { TrackedModule } from '../model/tracked-module.ts';
-import type { ModuleEvent } from '../status/module-events.ts';
+import type { RecordedEvent } from '../status/module-events.ts';
 import { type ConfigMapContent, sectionIn } from '../values/config-map-content.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { ValuesStore } from '../values/values-store.ts';
@@ -15,7 +15,7 @@ export interface SettingsChecksParts {
   readonly values: Pick<ValuesStore, 'configValues' | 'sectionWithDefaults'>;
   readonly run: (hook: Hook, settings: string, log: Logger, signal: AbortSignal) => Promise<SettingsVerdict>;
   /** Records an Event about a module. */
-  readonly record: (module: ModuleName, event: ModuleEvent) => void;
+  readonly record: (module: ModuleName, event: RecordedEvent) => void;
   readonly log: Logger;
 }
 

@@ -3,7 +3,7 @@ import { isObject } from '@addon-operator/json';
 import type { BatchConfig } from '../hook-config/batch-config.ts';
 import { NO_BINDINGS } from '../hook-config/hook-config.ts';
 import type { Hook, HookOwner } from './hook.ts';
-import type { Level } from './hook-output-log.ts';
+import type { OutputLevel } from './hook-output-log.ts';
 
 /**
  * A batch file is one executable with several hooks, as programs of module-sdk are. It is called with `hook config` for all
@@ -58,7 +58,7 @@ export function isNamedGlobalBatch(path: string): boolean {
  */
 export function batchEnvironment(
   owner: HookOwner,
-  logLevel: Level,
+  logLevel: OutputLevel,
 ): Readonly<Record<'MODULE_NAME' | 'LOG_LEVEL', string>> {
   return {
     MODULE_NAME: owner.type === 'global' ? GLOBAL_MODULE : owner.module,

@@ -4,7 +4,7 @@ import type { OutputStream } from '@addon-operator/process/process-runner';
 
 const MAX_LINE_CHARACTERS = 10_000;
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
-export type Level = (typeof LEVELS)[number];
+export type OutputLevel = (typeof LEVELS)[number];
 
 export interface HookOutputLog {
   line(stream: OutputStream, line: string): void;
@@ -56,7 +56,7 @@ function logRecord(log: Logger, record: Record<string, unknown>): void {
   log[isLevel(level) ? level : 'info'](fields, typeof msg === 'string' ? truncate(msg) : 'hook result');
 }
 
-function isLevel(value: unknown): value is Level {
+function isLevel(value: unknown): value is OutputLevel {
   return LEVELS.some((level) => level === value);
 }
 

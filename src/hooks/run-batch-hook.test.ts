@@ -13,7 +13,7 @@ import { NO_BINDINGS } from '../../test/support/hook-configs.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { checkSettings } from './check-settings.ts';
 import type { BatchPart, Hook } from './hook.ts';
-import type { Level } from './hook-output-log.ts';
+import type { OutputLevel } from './hook-output-log.ts';
 import { HookRunner } from './run-hook.ts';
 
 const never = new AbortController().signal;
@@ -42,7 +42,7 @@ afterEach(() => {
 interface RunOptions {
   readonly batch?: BatchPart;
   readonly owner?: Hook['owner'];
-  readonly level?: Level;
+  readonly level?: OutputLevel;
 }
 
 /** @param text of the file */
@@ -106,7 +106,7 @@ test('a batch file in TypeScript reads its contexts, and writes its outputs', as
   expect(outputs.valuesPatch).toBe('[{"op":"add","path":"/web/n","value":1}]\n');
 });
 
-test.each<[Level, string]>([
+test.each<[OutputLevel, string]>([
   ['trace', 'TRACE'],
   ['info', 'INFO'],
   ['error', 'ERROR'],
@@ -192,7 +192,7 @@ describe('checkSettings()', () => {
       cwd: root,
       graceMs: 100,
       maxOutputBytes: undefined,
-      logLevel: (): Level => 'info',
+      logLevel: (): OutputLevel => 'info',
     };
     const verdict = await checkSettings(options, hook, '{"size":3}', silentLogger, never);
     expect(readdirSync(join(root, 'tmp'))).toEqual([]);

@@ -7,7 +7,7 @@ import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
 import { batchEnvironment, failureInRecord, messageInStderr, replacedFile } from './batch-file.ts';
 import type { ContextDocument } from './context-document.ts';
 import { argumentsOf, type Hook, type HookTransport, title, valuesOwnerOf } from './hook.ts';
-import { createHookOutputLog, type Level } from './hook-output-log.ts';
+import { createHookOutputLog, type OutputLevel } from './hook-output-log.ts';
 import { hookCommand } from './python.ts';
 import { type NotYet, parseRetryFile, permanentError, temporaryError } from './retry-errors.ts';
 import { createRunFiles, type RunFiles } from './run-files.ts';
@@ -28,7 +28,7 @@ export interface HookRunnerOptions {
   /** Called with the number of processes that had left the group of a run and were ended with it. */
   readonly onEscaped: (hook: Hook, count: number) => void;
   /** The lowest level of records that are logged, for hooks that can leave the others out. */
-  readonly logLevel: () => Level;
+  readonly logLevel: () => OutputLevel;
   /** Leave the files of every run where they are. */
   readonly keepFiles: boolean;
 }

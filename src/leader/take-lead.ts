@@ -13,7 +13,7 @@ import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { InstanceSettings } from '../settings/config-map-settings.ts';
 import type { LeaseSettings } from '../settings/lease-settings.ts';
 import type { ServerSettings } from '../settings/server-settings.ts';
-import type { Readiness } from '../status/daemon-view.ts';
+import type { ReplicaReadiness } from '../status/daemon-view.ts';
 import { leaderHost } from './leader-host.ts';
 import { leaderReadiness } from './leader-readiness.ts';
 import { LEASE_NAME, Leadership, type LeadershipHost, replicaLease } from './leadership.ts';
@@ -69,7 +69,7 @@ export interface TakeLeadOptions<Cluster extends LeadClients> extends ConnectOpt
   readonly stop: AbortSignal;
   /** Called when this replica waits, with what its readiness probe is to say and the identity of the leader, empty without one. */
   readonly onStandby: (
-    readiness: (signal: AbortSignal) => Promise<Readiness>,
+    readiness: (signal: AbortSignal) => Promise<ReplicaReadiness>,
     leader: () => string,
   ) => Promise<void>;
   /** Called when this replica must not act any more: all processes must be terminated at once. */

@@ -24,7 +24,7 @@ export interface HookRunLabels {
 }
 
 /** What a run of a `GlobalHookRun` or `ModuleHookRun` task came to. */
-export type HookResult = 'success' | 'error' | 'allowed-error';
+export type HookTaskResult = 'success' | 'error' | 'allowed-error';
 
 /** What is measured about one kubernetes binding. */
 export interface BindingLabels {
@@ -365,7 +365,7 @@ export class OperatorMetrics {
   }
 
   /** Result of a `GlobalHookRun` or `ModuleHookRun` task; all three counters get their series. */
-  hookResult(labels: HookRunLabels, result: HookResult): void {
+  hookResult(labels: HookRunLabels, result: HookTaskResult): void {
     const successes = result === 'success' ? 1 : 0;
     const errors = result === 'error' ? 1 : 0;
     const allowedErrors = result === 'allowed-error' ? 1 : 0;

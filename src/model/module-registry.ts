@@ -1,5 +1,5 @@
 import type { Hold, Module, Refusal } from '../modules/module.ts';
-import type { Discovery } from '../modules/module-discovery.ts';
+import type { ModuleDiscovery } from '../modules/module-discovery.ts';
 import { inRunOrder } from '../modules/run-order.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { ModulesBefore } from './services.ts';
@@ -17,7 +17,7 @@ export class ModuleRegistry {
   readonly #tracked = new Map<ModuleName, TrackedModule>();
   #modules: readonly Module[] = [];
   #byName: ReadonlyMap<string, Module> = new Map();
-  #discovery: Discovery | undefined;
+  #discovery: ModuleDiscovery | undefined;
   #deployed: ReadonlySet<ModuleName> = new Set();
   #ranBefore: ReadonlySet<string> = new Set();
   #released: ReadonlySet<string> = new Set();
@@ -80,12 +80,12 @@ export class ModuleRegistry {
   }
 
   /** Enabled modules in run order, with the reasons; undefined before the first discovery. */
-  get discovery(): Discovery | undefined {
+  get discovery(): ModuleDiscovery | undefined {
     return this.#discovery;
   }
 
   /** Called with the result of each discovery that a converge follows. */
-  setDiscovery(discovery: Discovery): void {
+  setDiscovery(discovery: ModuleDiscovery): void {
     this.#discovery = discovery;
   }
 

@@ -269,9 +269,9 @@ export function mustRepeatStartup(state: ModuleState): boolean {
 }
 
 /** The stage in the words of explain, status and logs. */
-export type ModulePhase = 'startup' | 'synchronization' | 'wait-for-synchronization' | 'helm' | 'ready';
+export type ModuleStageName = 'startup' | 'synchronization' | 'wait-for-synchronization' | 'helm' | 'ready';
 
-export function phaseOf(state: ModuleState): ModulePhase {
+export function phaseOf(state: ModuleState): ModuleStageName {
   const stage = stageOf(state);
   switch (stage.type) {
     case 'starting':

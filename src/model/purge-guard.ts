@@ -19,7 +19,7 @@ export interface PurgeFacts {
   readonly areEmptyAllowed: boolean;
 }
 
-export type PurgeDecision =
+export type PurgeVerdict =
   | { readonly type: 'purge' }
   /** `reason` is a sentence without its full stop. */
   | { readonly type: 'hold'; readonly reason: string };
@@ -31,7 +31,7 @@ const MIN_MISSING = 3;
  * Decides whether releases without a module may be removed. A volume that is not mounted looks as if a user had removed
  * all modules in it, and what an uninstall deletes does not come back.
  */
-export function decidePurge(facts: PurgeFacts): PurgeDecision {
+export function decidePurge(facts: PurgeFacts): PurgeVerdict {
   const { missing, areEmptyAllowed } = facts;
   if (missing.length === 0) return { type: 'purge' };
   const reason = accidentOf(facts);
@@ -43,7 +43,7 @@ export function areMostGone(gone: number, all: number): boolean {
   return gone >= MIN_MISSING && gone * 2 > all;
 }
 
-function purgeOfFew({ missing, present }: PurgeFacts): PurgeDecision {
+function purgeOfFew({ missing, present }: PurgeFacts): PurgeVerdict {
   const all = missing.length + present;
   if (!areMostGone(missing.length, all)) return { type: 'purge' };
   return {
@@ -104,7 +104,7 @@ export function rememberedDirectories(
     remembered = [],
     areEmptyAllowed,
   }: Pick<PurgeFacts, 'directories' | 'remembered' | 'areEmptyAllowed'>,
-  decision: PurgeDecision['type'],
+  decision: PurgeVerdict['type'],
 ): readonly ModulesDirectory[] {
   if (decision === 'hold') return remembered;
   return directories.map((directory) => {
@@ -123,7 +123,7 @@ export interface HeldPurge {
 export const CONFIRM_COMMAND = 'addon-operator module confirm-purge';
 
 /** Sentences for people. */
-export function heldText({ reason }: HeldPurge): string {
+export function heldPurgeText({ reason }: HeldPurge): string {
   return (
     `its release is not removed, because ${reason}. To remove these modules, confirm with "${CONFIRM_COMMAND}"; ` +
     'otherwise restore the directories: the modules continue by themselves'

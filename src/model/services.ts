@@ -8,7 +8,7 @@ import type { LoadOptions, OnInvalidHook } from '../hooks/load-hooks.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { Module } from '../modules/module.ts';
-import type { Discovery } from '../modules/module-discovery.ts';
+import type { ModuleDiscovery } from '../modules/module-discovery.ts';
 import type { ReleaseSteps, UninstallSteps } from '../releases/release-steps.ts';
 import type { ConfigMapContent } from '../values/config-map-content.ts';
 import type { ModuleName } from '../values/module-key.ts';
@@ -50,7 +50,7 @@ export interface ModuleSources {
     modules: readonly Module[],
     before: ModulesBefore,
     signal: AbortSignal,
-  ) => Promise<Discovery>;
+  ) => Promise<ModuleDiscovery>;
   /** As `discover`, but the result of an enabled script is reused when its input is the same as the last time. */
   readonly rediscover: ModuleSources['discover'];
   /** Requests the configuration of all hooks of a module. */

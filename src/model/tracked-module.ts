@@ -12,7 +12,7 @@ import {
   isStarted,
   isUnfinished,
   type ModuleEvent,
-  type ModulePhase,
+  type ModuleStageName,
   type ModuleState,
   mustRepeatStartup,
   NEW_MODULE,
@@ -112,7 +112,7 @@ export class TrackedModule {
     return this.#state;
   }
 
-  get phase(): ModulePhase {
+  get phase(): ModuleStageName {
     return phaseOf(this.#state);
   }
 

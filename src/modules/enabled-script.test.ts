@@ -16,7 +16,7 @@ import { type EnabledScriptOptions, startScriptPass } from './enabled-script.ts'
 import { EXTENDERS } from './enablement.ts';
 import { findModules } from './find-modules.ts';
 import type { Module } from './module.ts';
-import { type Discovery, discoverModules, type ScriptVerdict } from './module-discovery.ts';
+import { discoverModules, type ModuleDiscovery, type ScriptVerdict } from './module-discovery.ts';
 
 const NEVER = new AbortController().signal;
 const FIXTURES = join(import.meta.dirname, '../../test/fixtures/enablement');
@@ -215,7 +215,10 @@ test('startScriptPass() says that a script took too long', async () => {
   );
 });
 
-async function discoverSeed(example: string, data: Readonly<Record<string, string>>): Promise<Discovery> {
+async function discoverSeed(
+  example: string,
+  data: Readonly<Record<string, string>>,
+): Promise<ModuleDiscovery> {
   const dirs = [join(FIXTURES, example, 'modules')];
   const found = await findModules({ dirs, defaultOrder: 1, isStrict: false, log: silentLogger });
   const content = parseConfigMapData(data);

@@ -10,7 +10,7 @@ import type {
 import type { ModuleName } from '../values/module-key.ts';
 import type { VisibleValues } from '../values/visible-values.ts';
 import type { EnabledScript, ScriptVerdict } from './module-discovery.ts';
-import { readResponse, ScriptFiles, type ScriptPaths } from './script-files.ts';
+import { readScriptOutput, ScriptFiles, type ScriptPaths } from './script-files.ts';
 
 export interface EnabledScriptOptions {
   readonly processes: ProcessRunner;
@@ -126,9 +126,9 @@ function checkOutcome(result: ProcessResult): void {
 }
 
 function readVerdict({ result, reason }: ScriptPaths): ScriptVerdict {
-  const word = readResponse(result);
+  const word = readScriptOutput(result);
   if (word === 'true') return { isEnabled: true, reason: '' };
-  if (word === 'false') return { isEnabled: false, reason: readResponse(reason) };
+  if (word === 'false') return { isEnabled: false, reason: readScriptOutput(reason) };
   throw failed(`bad enabled result: expected 'true' or 'false', got '${word.slice(0, 100)}'`);
 }
 

@@ -4,7 +4,7 @@ import { moduleNamed } from '../../test/support/module-fixture.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { EXTENDERS, type Extender } from './enablement.ts';
 import type { Module } from './module.ts';
-import { type Discovery, discoverModules, type EnabledScript } from './module-discovery.ts';
+import { discoverModules, type EnabledScript, type ModuleDiscovery } from './module-discovery.ts';
 import { NO_MANIFEST } from './module-manifest.ts';
 import { parseModuleName } from './module-name.ts';
 
@@ -33,7 +33,7 @@ function discover({
   configMap,
   extenders = EXTENDERS,
   fields = {},
-}: World): Promise<Discovery> {
+}: World): Promise<ModuleDiscovery> {
   const modules = Object.entries(scripts).map(([name, says]) => {
     const required = requires[name];
     const manifest =

@@ -58,7 +58,7 @@ export interface FindModulesOptions {
   /** Whether links in modules may lead out of them. Default false. A gate refuses such links in any case. */
   readonly allowsLinksOutside?: boolean;
   /** Default: no module was there before, so that what is gone is not looked for. */
-  readonly before?: ModulesBefore;
+  readonly before?: KnownModules;
   /** Names of the modules that are read; default: all. */
   readonly only?: ReadonlySet<string> | undefined;
   /** Whether a modules directory that cannot be read counts as one without modules. Default false: it ends the search. */
@@ -69,7 +69,7 @@ export interface FindModulesOptions {
 }
 
 /** What is known of modules from earlier, so that one whose files cannot be read is held and not taken for deleted. */
-export interface ModulesBefore {
+export interface KnownModules {
   /** Names of modules that are enabled, have a release, or were run. Called only if an entry cannot be read. */
   known(): Promise<ReadonlySet<string>>;
   /** The files that a module had when it was last run; undefined if that is not known. */
@@ -247,7 +247,7 @@ function entriesOf({ content }: ModulePlace, common: ValuesFile): readonly Modul
 /** An empty directory counts only where a module was before: its author may be about to fill it. */
 async function lostDirectory(
   { name, entry, content }: ModulePlace,
-  before: ModulesBefore | undefined,
+  before: KnownModules | undefined,
 ): Promise<Refusal | undefined> {
   if (content.type === 'module' || before === undefined) return undefined;
   if (!(await before.known()).has(name)) return undefined;
@@ -264,7 +264,7 @@ export function goneDirectory(entry: string, problem: string): GoneRefusal {
   };
 }
 
-async function withLostFiles(module: Module, before: ModulesBefore | undefined): Promise<Module> {
+async function withLostFiles(module: Module, before: KnownModules | undefined): Promise<Module> {
   const files = before?.filesOf(module.name);
   if (files === undefined || module.refusal !== undefined) return module;
   const { path, source = path, name, entries = [] } = module;

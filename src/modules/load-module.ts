@@ -12,8 +12,8 @@ import { parseYaml } from '@addon-operator/yaml';
 import validVersion from 'semver/functions/valid.js';
 import { keyOfName } from '../values/module-key.ts';
 import { parseSectionSchemas, type SchemaText, type SectionSchemas } from '../values/section-schemas.ts';
-import type { ChartKind, Module, Refusal } from './module.ts';
-import { type ModuleManifest, NO_MANIFEST, parseManifest } from './module-manifest.ts';
+import type { Module, ModuleChart, Refusal } from './module.ts';
+import { type ModuleManifest, NO_MANIFEST, parseModuleManifest } from './module-manifest.ts';
 
 /** A module of which only its place is known. */
 export interface FoundModule extends Pick<Module, 'name' | 'order' | 'path' | 'link' | 'entries'> {
@@ -65,7 +65,7 @@ const IGNORED_MESSAGE = 'module.yaml has keys or values that are ignored';
 /** What helm takes as the name of a release, which is that of the module. */
 const MAX_RELEASE_NAME = 53;
 
-function refusalOfName(name: string, chart: ChartKind): Refusal | undefined {
+function refusalOfName(name: string, chart: ModuleChart): Refusal | undefined {
   if (chart === 'none' || name.length <= MAX_RELEASE_NAME) return undefined;
   return {
     type: 'invalid',
@@ -96,7 +96,7 @@ export function refusedModule(
   };
 }
 
-async function chartKind(path: string): Promise<ChartKind> {
+async function chartKind(path: string): Promise<ModuleChart> {
   if ((await look(join(path, 'Chart.yaml')))?.isFile()) return 'chart-yaml';
   return (await look(join(path, 'templates')))?.isDirectory() ? 'templates-only' : 'none';
 }
@@ -140,7 +140,7 @@ async function readManifest(
   const path = join(modulePath, MANIFEST_FILE);
   try {
     const content = await readYaml(path);
-    return { manifest: content === undefined ? NO_MANIFEST : parseManifest(content, name, path) };
+    return { manifest: content === undefined ? NO_MANIFEST : parseModuleManifest(content, name, path) };
   } catch (cause) {
     const isNamed = cause instanceof OperatorError && cause.code === 'MODULE_INVALID';
     const error = isNamed

@@ -50,7 +50,7 @@ export interface DiscoveryInput {
 }
 
 /** The outcome of one complete pass over all modules. */
-export interface Discovery {
+export interface ModuleDiscovery {
   /** In run order. */
   readonly enabled: readonly ModuleName[];
   /** One for every known module. */
@@ -74,7 +74,7 @@ export async function discoverModules(
   input: DiscoveryInput,
   runScript: EnabledScript,
   signal: AbortSignal,
-): Promise<Discovery> {
+): Promise<ModuleDiscovery> {
   const enabled = new Set<ModuleName>();
   const decisions = new Map<ModuleName, Decision>();
   const responses = new Map<ModuleName, readonly SourceResponse[]>();

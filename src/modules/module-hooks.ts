@@ -8,14 +8,14 @@ import type { VisibleSections } from '../values/visible-values.ts';
 import { type EnabledScriptOptions, startScriptPass } from './enabled-script.ts';
 import type { Module } from './module.ts';
 import {
-  type Discovery,
   type DiscoveryInput,
   discoverModules,
   type EnabledScript,
+  type ModuleDiscovery,
 } from './module-discovery.ts';
 import { ScriptVerdicts } from './script-verdicts.ts';
 
-type Discover = (input: DiscoveryInput, signal: AbortSignal) => Promise<Discovery>;
+type Discover = (input: DiscoveryInput, signal: AbortSignal) => Promise<ModuleDiscovery>;
 
 /** Discovery, and the hooks of what it finds. */
 export interface ModuleHooks {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { NO_MANIFEST, parseManifest } from './module-manifest.ts';
+import { NO_MANIFEST, parseModuleManifest } from './module-manifest.ts';
 
 test('parseManifest() reads requirements, version, deletion policy and what is done about changes by others', () => {
   const content = {
@@ -12,7 +12,7 @@ test('parseManifest() reads requirements, version, deletion policy and what is d
       { name: 'dns', optional: true },
     ],
   };
-  expect(parseManifest(content, 'web', 'module.yaml')).toEqual({
+  expect(parseModuleManifest(content, 'web', 'module.yaml')).toEqual({
     version: '1.2.3',
     deletionPolicy: 'orphan',
     drift: { mode: 'warn', ignore: [] },
@@ -31,18 +31,18 @@ test('parseManifest() reads requirements, version, deletion policy and what is d
 test.each(['10m', '1h30m', '0 3 * * *', '0 0 3 * * *', '@daily', 'TZ=Europe/Rome 0 3 * * *'])(
   'parseManifest() reads reconcileEvery %s',
   (reconcileEvery) => {
-    expect(parseManifest({ reconcileEvery }, 'web', 'm').reconcileEvery).toBe(reconcileEvery);
+    expect(parseModuleManifest({ reconcileEvery }, 'web', 'm').reconcileEvery).toBe(reconcileEvery);
   },
 );
 
 test('parseManifest() reads whether a module waits until its objects are ready', () => {
-  expect(parseManifest({ waitUntilReady: true }, 'web', 'm').waitsUntilReady).toBe(true);
-  expect(parseManifest({ waitUntilReady: false }, 'web', 'm').waitsUntilReady).toBe(false);
+  expect(parseModuleManifest({ waitUntilReady: true }, 'web', 'm').waitsUntilReady).toBe(true);
+  expect(parseModuleManifest({ waitUntilReady: false }, 'web', 'm').waitsUntilReady).toBe(false);
 });
 
 test('parseManifest() takes an empty file for no manifest', () => {
-  expect(parseManifest(null, 'web', 'module.yaml')).toEqual(NO_MANIFEST);
-  expect(parseManifest({}, 'web', 'module.yaml')).toEqual(NO_MANIFEST);
+  expect(parseModuleManifest(null, 'web', 'module.yaml')).toEqual(NO_MANIFEST);
+  expect(parseModuleManifest({}, 'web', 'module.yaml')).toEqual(NO_MANIFEST);
 });
 
 test.each([
@@ -71,15 +71,21 @@ test.each([
   ],
   [{ requires: [{ name: 'a' }, { name: 'a' }] }, 'm: requires: "a" is listed more than once'],
 ])('parseManifest() refuses %j with its path', (content, message) => {
-  expect(() => parseManifest(content, 'web', 'm')).toThrow(message);
+  expect(() => parseModuleManifest(content, 'web', 'm')).toThrow(message);
 });
 
 test('parseManifest() reports all problems at once', () => {
-  expect(() => parseManifest({ version: 1, drift: 2 }, 'web', 'm')).toThrow(/m: version: .*\nm: drift: /);
+  expect(() => parseModuleManifest({ version: 1, drift: 2 }, 'web', 'm')).toThrow(
+    /m: version: .*\nm: drift: /,
+  );
 });
 
 test('parseManifest() ignores unknown keys with a remark that names the key that was probably meant', () => {
-  const { remarks, requires } = parseManifest({ require: [], colour: 'red', version: '1.2.3' }, 'web', 'm');
+  const { remarks, requires } = parseModuleManifest(
+    { require: [], colour: 'red', version: '1.2.3' },
+    'web',
+    'm',
+  );
   expect(remarks).toEqual([
     'require: unknown key, it is ignored (did you mean "requires"?)',
     'colour: unknown key, it is ignored',
@@ -88,7 +94,7 @@ test('parseManifest() ignores unknown keys with a remark that names the key that
 });
 
 test('parseManifest() takes requirements of both keys, and those of requires count more', () => {
-  const { requires } = parseManifest(
+  const { requires } = parseModuleManifest(
     { requires: [{ name: 'db', version: '>=2' }], requirements: { modules: { db: '>=1', dns: '' } } },
     'web',
     'm',

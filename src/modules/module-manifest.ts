@@ -80,7 +80,7 @@ const REQUIREMENT_KEYS = ['name', 'version', 'optional'];
  * @param path of the file, for messages
  * @throws OperatorError MODULE_INVALID for a value of an own key that cannot be used
  */
-export function parseManifest(content: Json, module: string, path: string): ModuleManifest {
+export function parseModuleManifest(content: Json, module: string, path: string): ModuleManifest {
   const problems: string[] = [];
   const manifest = content === null ? NO_MANIFEST : readManifest(content, module, problems);
   if (problems.length === 0) return manifest;

@@ -7,7 +7,7 @@ import type { ModuleManifest } from './module-manifest.ts';
  * How helm gets the chart of a module: `chart-yaml`, the directory is a chart; `templates-only`, there are templates
  * but no Chart.yaml, so a chart is made for it; `none`, the module has hooks only and no release.
  */
-export type ChartKind = 'chart-yaml' | 'templates-only' | 'none';
+export type ModuleChart = 'chart-yaml' | 'templates-only' | 'none';
 
 /** Why a module is not run. Nothing of it is started, and what it has in the cluster stays. */
 export type Refusal =
@@ -47,7 +47,7 @@ export interface Module {
   readonly source?: string;
   /** Absent when it may be run. */
   readonly refusal?: Refusal;
-  readonly chart: ChartKind;
+  readonly chart: ModuleChart;
   /** Absolute path of the executable enabled script; undefined when there is none or it is not executable. */
   readonly enabledScript: string | undefined;
   /** `<key>Enabled` of the module's own values.yaml. */

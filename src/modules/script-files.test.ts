@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ModuleName } from '../values/module-key.ts';
-import { readResponse, ScriptFiles, type ScriptPaths } from './script-files.ts';
+import { readScriptOutput, ScriptFiles, type ScriptPaths } from './script-files.ts';
 
 const WEB = 'web' as ModuleName;
 const DB = 'db' as ModuleName;
@@ -183,6 +183,6 @@ test('hand() leaves nothing behind when files cannot be made', async () => {
 test('readResponse() reads what is there, trimmed, and nothing from a file that is gone', async () => {
   const path = join(tmpDir, 'answer');
   writeFileSync(path, ' true\n');
-  expect(readResponse(path)).toBe('true');
-  expect(readResponse(join(tmpDir, 'none'))).toBe('');
+  expect(readScriptOutput(path)).toBe('true');
+  expect(readScriptOutput(join(tmpDir, 'none'))).toBe('');
 });

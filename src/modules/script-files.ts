@@ -166,7 +166,7 @@ export class ScriptFiles {
  *
  * @throws OperatorError ENABLED_SCRIPT_FAILED when something else is in its place
  */
-export function readResponse(path: string): string {
+export function readScriptOutput(path: string): string {
   let descriptor: number;
   try {
     // A pipe in its place must not hold up the discovery.

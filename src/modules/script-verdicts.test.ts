@@ -10,7 +10,7 @@ import { ValuesStore } from '../values/values-store.ts';
 import { sectionsVisibleToModule, visibleToModule } from '../values/visible-values.ts';
 import { EXTENDERS } from './enablement.ts';
 import type { Module } from './module.ts';
-import { type Discovery, discoverModules, type EnabledScript } from './module-discovery.ts';
+import { discoverModules, type EnabledScript, type ModuleDiscovery } from './module-discovery.ts';
 import { ScriptVerdicts } from './script-verdicts.ts';
 
 const NEVER = new AbortController().signal;
@@ -42,7 +42,7 @@ function lab() {
     const given = JSON.stringify(visibleToModule(store, name, enabledBefore, 'optional'));
     return { isEnabled: !given.includes('"off":true'), reason: given };
   };
-  const pass = (ask: EnabledScript): Promise<Discovery> =>
+  const pass = (ask: EnabledScript): Promise<ModuleDiscovery> =>
     discoverModules({ modules, flags: FLAGS, extenders: EXTENDERS }, ask, NEVER);
   return {
     store,

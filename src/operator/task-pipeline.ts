@@ -20,10 +20,10 @@ import {
   rerouteToModuleQueue,
 } from '../queues/isolation.ts';
 import { type ParallelModuleRunParts, reportToGroup } from '../queues/parallel-module-run.ts';
-import { endMessage, eventFields, flowFields, phaseOf, startMessage } from '../queues/task-log.ts';
+import { endMessage, eventFields, flowFields, stageOfTask, startMessage } from '../queues/task-log.ts';
 import type { TaskTraces } from '../queues/task-traces.ts';
 import type { Reconcile } from '../reconcile/create-reconcile.ts';
-import { deferIfAway, type HandOverTasksParts, targetOf } from '../requests/hand-over-tasks.ts';
+import { actingOn, deferIfAway, type HandOverTasksParts } from '../requests/hand-over-tasks.ts';
 import { deferIfPaused, type PauseTasksParts } from '../requests/pause-tasks.ts';
 import type { ModuleObjects } from '../status/module-objects.ts';
 import type { ModuleName } from '../values/module-key.ts';
@@ -215,7 +215,7 @@ export function handOver(operator: HandOverTasksParts & SkippingParts): Stage {
   return async (attempt, next) => {
     const { task } = attempt.entry;
     if (deferIfAway(operator, task)) return skipped(operator, attempt);
-    const target = targetOf(task);
+    const target = actingOn(task);
     if (target === undefined) return await next(attempt);
     return await operator.handOvers.during(target, () => next(attempt));
   };
@@ -251,7 +251,7 @@ export function logAttempt({
     const trace = traceFields(journal.attemptIn(queue.name)?.spans?.run ?? NO_SPAN);
     log.info(
       { ...flowFields(entry, queue.name, 'start'), ...trace },
-      startMessage(task, phaseOf(registry, task)),
+      startMessage(task, stageOfTask(registry, task)),
     );
     const outcome = await next(attempt);
     const level = task.type === 'ConvergeModules' ? 'info' : 'debug';

@@ -4,11 +4,11 @@ import { type KubeClient, requestIfPresent } from '@addon-operator/kube-client/k
 import { type ApiResource, resourcePath } from '@addon-operator/kube-client/kube-object';
 import {
   changeText,
-  type ObjectChange,
+  type ManifestChange,
+  manifestObjectTitle,
   objectChange,
   objectsByTitle,
   type RawObject,
-  titleOf,
 } from './manifest-changes.ts';
 
 interface LiveDeps {
@@ -22,7 +22,7 @@ interface LiveDeps {
 const FIELD_MANAGER = 'addon-operator-diff';
 
 interface LiveChanges {
-  readonly changes: readonly ObjectChange[];
+  readonly changes: readonly ManifestChange[];
   /** One sentence for each object that cannot be compared. */
   readonly problems: readonly string[];
 }
@@ -41,9 +41,9 @@ async function liveChanges(
 ): Promise<LiveChanges> {
   const wanted = objectsByTitle(manifest, deps.namespace);
   const old = objectsByTitle(deployed, deps.namespace);
-  const changes: ObjectChange[] = [];
+  const changes: ManifestChange[] = [];
   const problems: string[] = [];
-  const compare = async (title: string, look: () => Promise<ObjectChange | undefined>): Promise<void> => {
+  const compare = async (title: string, look: () => Promise<ManifestChange | undefined>): Promise<void> => {
     try {
       const change = await look();
       if (change !== undefined) changes.push(change);
@@ -70,7 +70,7 @@ async function changeOf(
   object: RawObject,
   deployed: RawObject | undefined,
   signal: AbortSignal,
-): Promise<ObjectChange | undefined> {
+): Promise<ManifestChange | undefined> {
   const { kube, namespace } = deps;
   const path = await pathOf(deps, object, signal);
   if (path === undefined) return undefined;
@@ -87,17 +87,17 @@ async function changeOf(
   );
   const result = withoutDropped(applied, deployed, object);
   const after = isObject(result) ? withoutBookkeeping(result) : object;
-  return objectChange(titleOf(object, namespace), live && withoutBookkeeping(live), after);
+  return objectChange(manifestObjectTitle(object, namespace), live && withoutBookkeeping(live), after);
 }
 
 async function removalOf(
   deps: LiveDeps,
   object: RawObject,
   signal: AbortSignal,
-): Promise<ObjectChange | undefined> {
+): Promise<ManifestChange | undefined> {
   const path = await pathOf(deps, object, signal);
   const live = path === undefined ? undefined : await liveObject(deps.kube, path, signal);
-  return live && objectChange(titleOf(object, deps.namespace), live, undefined);
+  return live && objectChange(manifestObjectTitle(object, deps.namespace), live, undefined);
 }
 
 /** Undefined for what is no object with a name. */

@@ -8,7 +8,7 @@ import { type DiffLine, lineDiff } from './line-diff.ts';
 export type RawObject = Readonly<Record<string, unknown>>;
 
 /** What would happen to one object of a release. */
-export interface ObjectChange {
+export interface ManifestChange {
   readonly change: 'create' | 'change' | 'delete';
   /** `<apiVersion>/<Kind> <namespace>/<name>`. */
   readonly object: string;
@@ -36,7 +36,7 @@ export function manifestChanges(
   after: string,
   namespace: string,
   masking?: Masking,
-): ObjectChange[] {
+): ManifestChange[] {
   const wanted = objectsByTitle(after, namespace);
   const old = objectsByTitle(before, namespace);
   if (masking !== undefined) {
@@ -56,7 +56,7 @@ export function objectChange(
   title: string,
   before: RawObject | undefined,
   after: RawObject | undefined,
-): ObjectChange | undefined {
+): ManifestChange | undefined {
   const [left, right] = masked(before, after);
   if (right === undefined) return { change: 'delete', object: title, lines: [] };
   const lines = lineDiff(left === undefined ? '' : yamlOf(left), yamlOf(right));
@@ -65,7 +65,7 @@ export function objectChange(
 }
 
 /**
- * The objects of a manifest by {@link titleOf}, with the scalars that helm reads, `0644` as an octal number for instance;
+ * The objects of a manifest by {@link manifestObjectTitle}, with the scalars that helm reads, `0644` as an octal number for instance;
  * hooks of helm are left out.
  *
  * @param namespace of objects that name none
@@ -78,11 +78,11 @@ export function objectsByTitle(manifest: string, namespace: string): Map<string,
     const { value } = parseYaml(text, options);
     return isObject(value) ? unfolded(value) : [];
   });
-  return new Map(objects.map((object) => [titleOf(object, namespace), object]));
+  return new Map(objects.map((object) => [manifestObjectTitle(object, namespace), object]));
 }
 
 /** How people find an object: `<apiVersion>/<Kind> <namespace>/<name>`. */
-export function titleOf({ apiVersion, kind, metadata }: RawObject, namespace: string): string {
+export function manifestObjectTitle({ apiVersion, kind, metadata }: RawObject, namespace: string): string {
   const { name, namespace: own } = fieldsOf(metadata);
   const place = typeof own === 'string' && own !== '' ? own : namespace;
   return `${String(apiVersion)}/${String(kind)} ${place}/${String(name)}`;
@@ -146,7 +146,7 @@ interface SideNames {
  * @param sides default: `cluster` and `rendered`
  */
 export function changeText(
-  changes: readonly ObjectChange[],
+  changes: readonly ManifestChange[],
   sides: SideNames = { before: 'cluster', after: 'rendered' },
 ): string {
   return changes

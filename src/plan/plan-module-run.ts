@@ -8,7 +8,7 @@ import { GLOBAL_SECTION, type ValuesOwner } from '../values/module-key.ts';
 import { visibleToHelm } from '../values/visible-values.ts';
 import type { Inspection } from './inspection.ts';
 import type { LastHookValues } from './last-hook-values.ts';
-import { manifestChanges, type ObjectChange, objectChange } from './manifest-changes.ts';
+import { type ManifestChange, manifestChanges, objectChange } from './manifest-changes.ts';
 import {
   errorOf,
   hooksOrNone,
@@ -99,12 +99,12 @@ async function crdChanges(
   module: Module,
   problems: string[],
   signal: AbortSignal,
-): Promise<readonly ObjectChange[]> {
+): Promise<readonly ManifestChange[]> {
   try {
     const files = await findCrdFiles(module.path, crdFilterPrefixes);
     const found = await previewCrds({ kube: base.cluster.helm, extraLabels }, files, signal);
     problems.push(...found.problems);
-    return found.crds.map(({ crd, before, after }): ObjectChange => {
+    return found.crds.map(({ crd, before, after }): ManifestChange => {
       if (before === undefined) return { change: 'create', object: crd, lines: [] };
       const lines = objectChange(crd, before, after)?.lines ?? [];
       return { change: 'change', object: crd, lines };

@@ -5,14 +5,14 @@ import { type NamedBinding, namedBindings } from '../hook-config/hook-config.ts'
 import type { Hook } from '../hooks/hook.ts';
 import type { Module } from '../modules/module.ts';
 import { addressTitle, type WebhookCapability } from '../modules/reconcile-webhook.ts';
-import type { ObjectChange } from './manifest-changes.ts';
+import type { ManifestChange } from './manifest-changes.ts';
 
 /**
  * What a daemon would do with a module: `install`, `upgrade`, `none` where its release is up to date or it has no
  * chart, `apply-crds` where only CRDs are written then; `delete` the release of a module that is disabled; `orphan` it where its deletion policy says so; `purge` a release
  * without a module, or `hold` it until that is confirmed; `stay-off`; `wait` for the end of a pause; `refuse` to run what is not authorized.
  */
-export type ModuleAction =
+export type PlannedAction =
   | 'install'
   | 'upgrade'
   | 'none'
@@ -34,16 +34,16 @@ export interface PlannedHook {
 
 export interface ModulePlan {
   readonly module: string;
-  readonly action: ModuleAction;
+  readonly action: PlannedAction;
   readonly isEnabled: boolean;
   /** Who enabled or disabled it. */
   readonly reason: string;
   readonly hooks: readonly PlannedHook[];
   /** CRDs of the module that would be written, by name; those that are created have no lines. */
-  readonly crds: readonly ObjectChange[];
+  readonly crds: readonly ManifestChange[];
   /** Phrases that say why helm would upgrade whatever the chart renders to; empty when only `changes` are the cause. */
   readonly causes: readonly string[];
-  readonly changes: readonly ObjectChange[];
+  readonly changes: readonly ManifestChange[];
   /** Hooks that run before helm and may change values, so that the manifests may turn out differently. */
   readonly mayDifferBy: readonly string[];
   /** The reconcile webhook decides what is applied; it is called by a deployment, and not for a plan. */
@@ -68,7 +68,7 @@ export function outcomeOf({ modules, problems }: Plan): PlanOutcome {
   return modules.some(({ action }) => !WITHOUT_CHANGE.has(action)) ? 'changes' : 'nothing';
 }
 
-const WITHOUT_CHANGE: ReadonlySet<ModuleAction> = new Set(['none', 'hold', 'stay-off', 'wait', 'refuse']);
+const WITHOUT_CHANGE: ReadonlySet<PlannedAction> = new Set(['none', 'hold', 'stay-off', 'wait', 'refuse']);
 
 /** What becomes of a module, as far as its hooks are concerned. */
 type HookOccasion = 'run' | 'deletion';

@@ -3,7 +3,7 @@ import type { QueueEntry, QueuePlace, TaskOutcome, TaskQueue } from '@addon-oper
 import { bindingNameOf } from '../hooks/binding-context.ts';
 import { moduleNameOf } from '../hooks/hook.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';
-import type { ModulePhase } from '../model/module-state.ts';
+import type { ModuleStageName } from '../model/module-state.ts';
 import { originFields } from '../model/task-origin.ts';
 import {
   type HookRun,
@@ -15,7 +15,7 @@ import {
 } from '../model/tasks.ts';
 
 /** The phases of a module run in the words of the contract. */
-const PHASES: Readonly<Record<ModulePhase, string>> = {
+const PHASES: Readonly<Record<ModuleStageName, string>> = {
   startup: 'Startup',
   synchronization: 'QueueSynchronizationTasks',
   'wait-for-synchronization': 'WaitForSynchronization',
@@ -34,7 +34,7 @@ const RESULTS: Readonly<Record<TaskOutcome<Task>['type'], string>> = {
  *
  * @param phase of the module, for a module run
  */
-export function startMessage(task: Task, phase: ModulePhase): string {
+export function startMessage(task: Task, phase: ModuleStageName): string {
   return `${task.type} task${subjectOf(task, phase)}, trigger is ${task.trigger}`;
 }
 
@@ -43,7 +43,7 @@ export function startMessage(task: Task, phase: ModulePhase): string {
  *
  * @param phase of the module, for a module run
  */
-export function addMessage(place: QueuePlace, task: Task, phase: ModulePhase): string {
+export function addMessage(place: QueuePlace, task: Task, phase: ModuleStageName): string {
   return `${place} task ${task.type}${subjectOf(task, phase)}, trigger is ${task.trigger}`;
 }
 
@@ -59,7 +59,7 @@ export function logAdded(
 ): void {
   for (const entry of entries) {
     if (entries.length === 1 && isFurtherEvent(queue, entry)) continue;
-    const message = addMessage(place, entry.task, phaseOf(registry, entry.task));
+    const message = addMessage(place, entry.task, stageOfTask(registry, entry.task));
     log.info(flowFields(entry, queue.name, 'add'), message);
   }
 }
@@ -81,7 +81,7 @@ function eventRun(task: Task): { readonly task: HookTask; readonly binding: obje
 }
 
 /** The phase in which the module of a run is; of other tasks it says nothing. */
-export function phaseOf({ tracked }: Pick<ModuleRegistry, 'tracked'>, task: Task): ModulePhase {
+export function stageOfTask({ tracked }: Pick<ModuleRegistry, 'tracked'>, task: Task): ModuleStageName {
   return (task.type === 'ModuleRun' && tracked.get(task.module)?.phase) || 'startup';
 }
 
@@ -142,7 +142,7 @@ function watchEventField({ reasons: [reason] }: HookRun): LogFields {
   return reason?.type === 'event' ? { watchEvent: reason.event.watchEvent } : {};
 }
 
-function subjectOf(task: Task, phase: ModulePhase): string {
+function subjectOf(task: Task, phase: ModuleStageName): string {
   switch (task.type) {
     case 'GlobalHookRun':
     case 'ModuleHookRun':

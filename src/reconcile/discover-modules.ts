@@ -8,7 +8,7 @@ import type { DirectoryMemory } from '../model/purge-guard.ts';
 import type { ReleaseInCluster, Releases } from '../model/releases.ts';
 import type { HookBindings, ModuleSources } from '../model/services.ts';
 import type { Module } from '../modules/module.ts';
-import type { Discovery } from '../modules/module-discovery.ts';
+import type { ModuleDiscovery } from '../modules/module-discovery.ts';
 import type { ConfigMapContent } from '../values/config-map-content.ts';
 import type { ModuleMemory } from './module-memory.ts';
 import type { RefusedModules } from './refused-modules.ts';
@@ -94,7 +94,7 @@ export class DiscoveryPass {
     if ((await directoryMemory.read(signal)) === undefined) await directoryMemory.write(directories, signal);
   }
 
-  async #traced(queue: string, signal: AbortSignal): Promise<Discovery> {
+  async #traced(queue: string, signal: AbortSignal): Promise<ModuleDiscovery> {
     const { registry, sources, journal } = this.#parts;
     const { modules, before } = registry;
     const attributes = { 'addon_operator.modules': modules.length };
@@ -118,7 +118,7 @@ export class DiscoveryPass {
     }
   }
 
-  #logDecisions(discovery: Discovery): void {
+  #logDecisions(discovery: ModuleDiscovery): void {
     const { log, registry } = this.#parts;
     log.info({ modules: discovery.enabled }, 'Enabled modules');
     for (const { name: module } of registry.modules) {

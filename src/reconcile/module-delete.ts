@@ -9,7 +9,7 @@ import type { TaskRouter } from '../queues/task-router.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import { type DeployHooks, deployedModule } from './deploy-hooks.ts';
 import type { LifecycleRun, ModuleLifecycle } from './module-lifecycle.ts';
-import { type Authorization, refusalOf } from './verify-module.ts';
+import { type Authorization, deletionRefusal } from './verify-module.ts';
 
 /** What modules are ended with. */
 export interface ModuleRemovalParts {
@@ -42,7 +42,7 @@ export class ModuleRemoval {
    * @throws what fails on the way; the next attempt begins anew
    */
   async remove(tracked: TrackedModule, run: LifecycleRun, signal: AbortSignal): Promise<void> {
-    const refusal = await refusalOf(this.#parts.authorization, tracked.module, signal);
+    const refusal = await deletionRefusal(this.#parts.authorization, tracked.module, signal);
     if (refusal !== undefined) {
       await this.#keep(tracked, refusal, signal);
       return;

@@ -79,7 +79,7 @@ export async function reconcileModule(
     const tracked = operator.registry.tracked.get(task.module);
     // Synchronizations of a module that was disabled in the meantime never come: it would ask for them for ever.
     const goesOn = requested === undefined && isResponsible(operator, task);
-    if (goesOn && tracked?.ongoing?.task === identityOf(task))
+    if (goesOn && tracked?.ongoing?.task === originalTaskOf(task))
       return await act(operator, tracked, tracked.ongoing, { task, queue }, signal);
     return await pass(operator, { task, queue }, signal);
   } catch (error) {
@@ -167,7 +167,7 @@ async function reconcileFor(
   }
   if (await flow.aborts(PLACES[step], subject, signal)) return putOff();
   operator.operations.begin(task.module);
-  const ongoing = { task: identityOf(task), step, flow, operation };
+  const ongoing = { task: originalTaskOf(task), step, flow, operation };
   tracked.startReconcile(ongoing);
   return await act(operator, tracked, ongoing, { task, queue }, signal);
 }
@@ -278,6 +278,6 @@ function mustRun(step: ReconcileStep): boolean {
 }
 
 /** The same for a task that was put into another queue in the meantime. */
-export function identityOf(task: Reconcile['task']): object {
+export function originalTaskOf(task: Reconcile['task']): object {
   return task.type === 'ModuleRun' ? (task.continues ?? task) : task;
 }

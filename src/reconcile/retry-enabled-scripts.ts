@@ -3,7 +3,7 @@ import type { TaskOutcome } from '@addon-operator/task-queue';
 import type { ModuleRegistry } from '../model/module-registry.ts';
 import type { ModuleSources } from '../model/services.ts';
 import type { Task } from '../model/tasks.ts';
-import type { Discovery } from '../modules/module-discovery.ts';
+import type { ModuleDiscovery } from '../modules/module-discovery.ts';
 import type { TaskRouter } from '../queues/task-router.ts';
 import type { RefusedModules } from './refused-modules.ts';
 
@@ -37,7 +37,7 @@ export async function handleRetryEnabledScripts(
 }
 
 /** Whether other modules are to be run than those of the last discovery. */
-export function hasOtherResult(last: Discovery, found: Discovery): boolean {
-  const essence = ({ enabled, undecided = new Map() }: Discovery) => [enabled, [...undecided.keys()]];
+export function hasOtherResult(last: ModuleDiscovery, found: ModuleDiscovery): boolean {
+  const essence = ({ enabled, undecided = new Map() }: ModuleDiscovery) => [enabled, [...undecided.keys()]];
   return !isDeepStrictEqual(essence(last), essence(found));
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from '@addon-operator/json';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { GLOBAL_SECTION, type ModuleKey, type ModuleName } from '../values/module-key.ts';
-import type { PatchOperation } from '../values/values-patch.ts';
+import type { ValuesOperation } from '../values/values-patch.ts';
 import { ValuesStore } from '../values/values-store.ts';
 import { formatSetByHooks, parseSetByHooks, patchesAgain, setByHooks } from './set-by-hooks.ts';
 
@@ -83,7 +83,7 @@ const operation = fc.oneof(
 );
 
 /** As the daemon does it: what does not apply fails the hook, and changes nothing. */
-function applyIfValid(values: ValuesStore, operations: readonly PatchOperation[]): void {
+function applyIfValid(values: ValuesStore, operations: readonly ValuesOperation[]): void {
   try {
     values.applyPatch(GLOBAL_SECTION, operations, 'h.sh');
   } catch {

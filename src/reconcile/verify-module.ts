@@ -14,7 +14,7 @@ export interface Authorization {
  *
  * @returns why it may not run any more; undefined while it may
  */
-export async function refusalOf(
+export async function deletionRefusal(
   authorization: Authorization | undefined,
   module: Module,
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Recording } from './recording.ts';
-import { type Attempt, countReplays, replayOne } from './replay.ts';
+import { countReplays, type ReplayAttempt, replayOne } from './replay.ts';
 import type { RunEffects } from './run-effects.ts';
 
 const effects = (values: object): RunEffects => ({
@@ -13,19 +13,19 @@ const effects = (values: object): RunEffects => ({
 const RECORDING = { hook: 'a.sh', module: '', binding: 'b', outputs: {} } as Recording;
 const { outputs: _outputs, ...rest } = RECORDING;
 const FAILED = { ...rest, error: 'broken' } as Recording;
-const ran = (values: object): Attempt => ({ effects: effects(values), requests: [] });
-const failed: Attempt = { effects: undefined, error: 'exit status 1', requests: [] };
+const ran = (values: object): ReplayAttempt => ({ effects: effects(values), requests: [] });
+const failed: ReplayAttempt = { effects: undefined, error: 'exit status 1', requests: [] };
 
-async function replayed(recording: Recording, ...attempts: readonly Attempt[]) {
+async function replayed(recording: Recording, ...attempts: readonly ReplayAttempt[]) {
   const left = [...attempts];
   const hook = {
-    run: () => Promise.resolve(left.shift() ?? (attempts.at(-1) as Attempt)),
+    run: () => Promise.resolve(left.shift() ?? (attempts.at(-1) as ReplayAttempt)),
     effectsOf: ({ outputs }: Recording) => (outputs === undefined ? undefined : effects({ a: 1 })),
   };
   return await replayOne(recording, hook, (before, after) => [before, after]);
 }
 
-test.each<[string, Recording, readonly Attempt[], object]>([
+test.each<[string, Recording, readonly ReplayAttempt[], object]>([
   ['the same', RECORDING, [ran({ a: 1 })], { result: 'same' }],
   ['failed then and now', FAILED, [failed], { result: 'same' }],
   ['failed now', RECORDING, [failed], { result: 'failed', reason: 'exit status 1' }],

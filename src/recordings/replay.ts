@@ -4,7 +4,7 @@ import type { Recording } from './recording.ts';
 import { comparable, type RunEffects, sameEffects } from './run-effects.ts';
 
 /** What came of one run of today's hook. */
-export interface Attempt {
+export interface ReplayAttempt {
   /** Undefined for a run that failed. */
   readonly effects: RunEffects | undefined;
   /** Why it failed. */
@@ -15,7 +15,7 @@ export interface Attempt {
 
 /** A hook as it is today. */
 export interface ReplayedHook {
-  run(recording: Recording): Promise<Attempt>;
+  run(recording: Recording): Promise<ReplayAttempt>;
   /** What the recorded outputs come to; undefined if they could not be used, or there are none. */
   effectsOf(recording: Recording): RunEffects | undefined;
 }

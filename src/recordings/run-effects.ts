@@ -10,12 +10,12 @@ export interface RunEffects {
   /** Enabled flags of modules. */
   readonly flags: readonly unknown[];
   /** Operations on metrics. */
-  readonly metrics: readonly MetricOperation[];
+  readonly metrics: readonly RecordedMetric[];
   readonly admission?: unknown;
   readonly conversion?: unknown;
 }
 
-export interface MetricOperation {
+export interface RecordedMetric {
   readonly action: string;
   readonly name?: string;
   readonly group?: string;
@@ -37,7 +37,7 @@ interface Series {
  * What operations on metrics come to: for each series its last value, what is added to it, or its observations. In which order
  * a hook writes different series does not matter. What was written of a group before it expired does not count.
  */
-export function bySeries(operations: readonly MetricOperation[]): readonly unknown[] {
+export function bySeries(operations: readonly RecordedMetric[]): readonly unknown[] {
   const series = new Map<string, Series>();
   const expired = new Set<string>();
   for (const { action, name = '', group = '', labels = {}, value, buckets } of operations) {

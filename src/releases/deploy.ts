@@ -21,9 +21,9 @@ import {
   clearTheWay,
   lockedError,
   MAX_SET_ASIDE,
+  moveLatestAway,
   observeRelease,
   releaseState,
-  setAside,
   storedObjects,
   unreadableError,
 } from './recover.ts';
@@ -186,7 +186,7 @@ async function attempt(
     if (action.type === 'locked') throw lockedError(name, state, observed.own, context.timeoutMs);
     if (action.type !== 'set-aside')
       return await carryOut(context, request, { action, chart, latest, startedAtMs }, signal);
-    if (latest !== undefined) await setAside(context, latest, signal);
+    if (latest !== undefined) await moveLatestAway(context, latest, signal);
   }
   throw unreadableError(name);
 }

@@ -21,7 +21,7 @@ export interface ChartModule extends ChartDirectory {
 }
 
 /** What part of a deployment took how long: rendering by helm, finding out whether to go on, applying. */
-export interface HelmOperation {
+export interface HelmDuration {
   readonly module: string;
   readonly operation: 'template' | 'check-upgrade' | 'upgrade';
   readonly durationMs: number;
@@ -52,7 +52,7 @@ export interface DriverContext {
   readonly notices: ReleaseNotices;
   /** Parses one YAML document as helm does. */
   readonly readYaml: (text: string) => unknown;
-  readonly onOperation: (operation: HelmOperation) => void;
+  readonly onOperation: (operation: HelmDuration) => void;
   /** Objects that stay although their release is removed: titles, each with the reason. */
   readonly onLeftBehind: (release: string, objects: readonly string[]) => void;
 }

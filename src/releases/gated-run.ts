@@ -73,7 +73,7 @@ export async function runAhead(
  * Equal for runs that one helm process does for the other. A helm that reads the directory of the module must not do so
  * after a file in it is no longer the one that the operator has read.
  */
-export function keyOf(context: DriverContext, run: GatedRun): string {
+export function gateKeyOf(context: DriverContext, run: GatedRun): string {
   return JSON.stringify([
     run.module.path,
     isUsedInPlace(run.module, run.chart),

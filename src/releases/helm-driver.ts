@@ -28,7 +28,7 @@ import { processStart } from '@addon-operator/process/process-alive';
 import type { ProcessRunner } from '@addon-operator/process/process-runner';
 import { type DeployRequest, type DeployResult, deployRelease, unmanaged } from './deploy.ts';
 import { type DriftSettings, driftStarter } from './drift/start-drift.ts';
-import { type DriverContext, type HelmOperation, lookupOptions, ReleaseNotices } from './driver-context.ts';
+import { type DriverContext, type HelmDuration, lookupOptions, ReleaseNotices } from './driver-context.ts';
 import { MonitorSet } from './monitor-set.ts';
 import { prepareUpgrade } from './prepare-upgrade.ts';
 import { previewRelease, type ReleasePreview } from './preview-release.ts';
@@ -66,7 +66,7 @@ export interface HelmDriverOptions {
   readonly extraLabels: Readonly<Record<string, string>>;
   /** A number in [0, 1). */
   readonly random: () => number;
-  readonly onOperation: (operation: HelmOperation) => void;
+  readonly onOperation: (operation: HelmDuration) => void;
   /** Objects that stay although their release is removed: titles, each with the reason. */
   readonly onLeftBehind: DriverContext['onLeftBehind'];
   /** What a resource monitor found; the module should be run again. */

@@ -2,14 +2,14 @@ import type { ManifestObject } from '@addon-operator/helm/manifest-object';
 import { ResourceMonitor, type ResourceMonitorOptions } from '@addon-operator/helm/resource-monitor';
 import { canonicalJson } from '@addon-operator/json';
 import { type DriftMode, type DriftPolicy, type DriftReport, NO_DRIFT_POLICY } from './drift/drift-policy.ts';
-import type { DriftOptions, ModuleDrift } from './drift/module-drift.ts';
+import type { DriftOptions, DriftWatch } from './drift/module-drift.ts';
 
 interface MonitorSetOptions extends ResourceMonitorOptions {
   /** For modules that wish nothing about drift. */
   readonly driftMode: DriftMode;
   readonly startDrift: (
     options: DriftOptions,
-  ) => Pick<ModuleDrift, 'drifted' | 'uncompared' | 'recheck' | 'stop'>;
+  ) => Pick<DriftWatch, 'drifted' | 'uncompared' | 'recheck' | 'stop'>;
 }
 
 interface Monitored {

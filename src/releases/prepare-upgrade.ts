@@ -6,7 +6,7 @@ import { withRunDirectory } from '@addon-operator/helm/run-directory';
 import { readChartState } from './chart-state.ts';
 import type { DeployRequest } from './deploy.ts';
 import type { DriverContext } from './driver-context.ts';
-import { type GatedRun, keyOf, runAhead } from './gated-run.ts';
+import { type GatedRun, gateKeyOf, runAhead } from './gated-run.ts';
 
 /**
  * Starts helm for a release that will most likely be deployed in a moment with these values. When it comes to that and
@@ -33,7 +33,7 @@ export async function prepareUpgrade(
   };
   context.prepared.prepare(
     module.name,
-    keyOf(context, run),
+    gateKeyOf(context, run),
     (preparation, stopping) =>
       withRunDirectory(context.workDir, (directory) =>
         runAhead(context, run, { ...preparation, directory }, stopping),

@@ -76,7 +76,7 @@ export function unreadableError(release: string): OperatorError {
 }
 
 /** Moves the latest record of a release away, because it cannot be read, and logs it. */
-export async function setAside(
+export async function moveLatestAway(
   { store, log }: Pick<DriverContext, 'store' | 'log'>,
   latest: ReleaseRevision,
   signal: AbortSignal,
@@ -102,7 +102,7 @@ export async function clearTheWay(
   const { store } = context;
   const latest = await store.latest(release, signal);
   const unseen = await store.unseen(release, (latest?.revision ?? 0) + 1, signal);
-  if (unseen !== undefined) await setAside(context, unseen, signal);
+  if (unseen !== undefined) await moveLatestAway(context, unseen, signal);
   if (latest === undefined) return;
   await mendKinds(context, latest, signal);
   const deployed = latest.status === 'deployed' ? undefined : await store.lastDeployed(release, signal);

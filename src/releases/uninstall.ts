@@ -17,9 +17,9 @@ import {
   lockedError,
   MAX_SET_ASIDE,
   mendKinds,
+  moveLatestAway,
   recordObserver,
   releaseState,
-  setAside,
   unreadableError,
 } from './recover.ts';
 import type { UninstallSteps } from './release-steps.ts';
@@ -72,7 +72,7 @@ export async function uninstallRelease(
         if (observer.unchangedMs < lockLimitMs(timeoutMs)) throw lockedError(release, state, own, timeoutMs);
         break;
       case 'set-aside':
-        await setAside(context, latest, signal);
+        await moveLatestAway(context, latest, signal);
         log.warn(
           { release, annotation: `meta.helm.sh/release-name=${release}` },
           'objects that only the unreadable revision listed may remain: find them by this annotation and delete them',

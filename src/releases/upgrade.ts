@@ -17,8 +17,8 @@ import { withRunDirectory } from '@addon-operator/helm/run-directory';
 import { manifestObjects, transformManifest } from '@addon-operator/helm/transform-manifest';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { type ConflictPolicy, checkConflicts, objectsOfOtherReleases } from './conflicts.ts';
-import { type ChartModule, type DriverContext, type HelmOperation, lookupOptions } from './driver-context.ts';
-import { type GatedRun, keyOf, runGated } from './gated-run.ts';
+import { type ChartModule, type DriverContext, type HelmDuration, lookupOptions } from './driver-context.ts';
+import { type GatedRun, gateKeyOf, runGated } from './gated-run.ts';
 import { withAdvice } from './helm-advice.ts';
 import { exitCodeOf, startHelmSpan } from './helm-spans.ts';
 import type { AppliedRelease, ReleaseSteps } from './release-steps.ts';
@@ -101,7 +101,7 @@ class Upgrade {
   readonly #request: UpgradeRequest;
   readonly #signal: AbortSignal;
   /** Undefined when all is over. */
-  #phase: HelmOperation['operation'] | undefined = 'template';
+  #phase: HelmDuration['operation'] | undefined = 'template';
   #phaseStartedAtMs: number;
   #inspection: Inspection | undefined;
   /** That of helm, and of what it does now. */
@@ -168,7 +168,7 @@ class Upgrade {
     const { module, values, conflicts } = this.#request;
     const run: GatedRun = { ...this.#request, isForced: conflicts === 'overwrite' };
     const decide = async (rendered: string): Promise<GateVerdict> => await this.#inspect(rendered);
-    const ahead = await prepared.take(module.name, keyOf(this.#context, run));
+    const ahead = await prepared.take(module.name, gateKeyOf(this.#context, run));
     const { context: span } = this.#startSpan(ahead?.span);
     if (ahead !== undefined) return await ahead.finish(values, decide, this.#signal);
     return await withRunDirectory(workDir, (directory) =>
@@ -318,7 +318,7 @@ class Upgrade {
   }
 
   /** Measures the phase that is over, whether it failed or not. */
-  #endPhase(next: HelmOperation['operation'] | undefined, error?: string): void {
+  #endPhase(next: HelmDuration['operation'] | undefined, error?: string): void {
     const nowMs = this.#context.clock.steadyMs();
     const { helm, step } = this.#spans;
     step.end({ endMs: nowMs, ...(error !== undefined && { error }) });

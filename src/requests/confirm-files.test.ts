@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { silentLogger } from '@addon-operator/base/log';
 import { expect, test } from 'vitest';
 import { moduleFor } from '../../test/support/operator-lab.ts';
-import { heldText } from '../model/purge-guard.ts';
+import { heldPurgeText } from '../model/purge-guard.ts';
 import type { Refusal } from '../modules/module.ts';
 import { type ConfirmFilesParts, confirmFiles } from './confirm-files.ts';
 
@@ -53,7 +53,7 @@ test.each<[string, [Refusal | undefined, typeof HELD_PURGE?], string]>([
   [
     'its release waits for a decision',
     [undefined, HELD_PURGE],
-    `no file of module web can be confirmed, as it has no directory; ${heldText(HELD_PURGE)}`,
+    `no file of module web can be confirmed, as it has no directory; ${heldPurgeText(HELD_PURGE)}`,
   ],
 ])('nothing is confirmed of a module when %s', async (_when, given, problem) => {
   expect(await confirmed('/modules/web', ...given)).toEqual({ problem, forgotten: [], tasks: 0 });

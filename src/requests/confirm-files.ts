@@ -1,7 +1,7 @@
 import type { Logger } from '@addon-operator/base/log';
 import type { ConvergeState } from '../model/converge-state.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';
-import { heldText } from '../model/purge-guard.ts';
+import { heldPurgeText } from '../model/purge-guard.ts';
 import { FILES_CHANGED } from '../model/tasks.ts';
 import { goneDirectory } from '../modules/find-modules.ts';
 import { entryOf, type GoneRefusal, type Module } from '../modules/module.ts';
@@ -27,7 +27,7 @@ export async function confirmFiles(operator: ConfirmFilesParts, name: string): P
   const { registry, converge, memory, router, log } = operator;
   const { purge } = converge;
   if (typeof purge !== 'string' && purge.releases.includes(name))
-    return `no file of module ${name} can be confirmed, as it has no directory; ${heldText(purge)}`;
+    return `no file of module ${name} can be confirmed, as it has no directory; ${heldPurgeText(purge)}`;
   const module = registry.find(name);
   if (module?.refusal?.type !== 'gone') return `no files of module ${name} are missing`;
   const { lost, reason, remedy } = await currentRefusal(module, module.refusal);

@@ -6,7 +6,7 @@ import type { Pauses } from '../model/pauses.ts';
 import type { Task } from '../model/tasks.ts';
 import { lookForReleases } from '../reconcile/finish-deletion.ts';
 import type { ModuleRemoval } from '../reconcile/module-delete.ts';
-import { identityOf } from '../reconcile/reconcile-module.ts';
+import { originalTaskOf } from '../reconcile/reconcile-module.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { onPausesChange, type PauseTasksParts } from './pause-tasks.ts';
 
@@ -19,21 +19,21 @@ export interface HandOverTasksParts {
 }
 
 /** The module, or the release, that a task acts on; undefined for one that is about no module. */
-export function targetOf(task: Task): string | undefined {
+export function actingOn(task: Task): string | undefined {
   if (task.type === 'ModulePurge') return task.release;
   return 'module' in task ? task.module : undefined;
 }
 
 /** Skips a task of a module that is handed over, also its deletion. Returns whether it is skipped. */
 export function deferIfAway(operator: HandOverTasksParts, task: Task): boolean {
-  const target = targetOf(task);
+  const target = actingOn(task);
   if (target === undefined || !operator.handOvers.isAway(target)) return false;
   if (task.type === 'ModuleRun' || task.type === 'ModuleDelete' || task.type === 'ModuleEnsureCRDs')
     operator.converge.deferRun(task.module);
   const tracked = operator.registry.tracked.get(target as ModuleName);
   if (
     (task.type === 'ModuleRun' || task.type === 'ModuleDelete') &&
-    tracked?.ongoing?.task === identityOf(task)
+    tracked?.ongoing?.task === originalTaskOf(task)
   )
     tracked.endReconcile();
   operator.log.info(

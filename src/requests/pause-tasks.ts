@@ -8,7 +8,7 @@ import type { ModuleCrds } from '../model/services.ts';
 import type { Task } from '../model/tasks.ts';
 import { runWaiting } from '../queues/required-modules.ts';
 import type { TaskRouter } from '../queues/task-router.ts';
-import { identityOf } from '../reconcile/reconcile-module.ts';
+import { originalTaskOf } from '../reconcile/reconcile-module.ts';
 
 /** What the functions here use of the operator. */
 export interface PauseTasksParts {
@@ -33,7 +33,7 @@ export function deferIfPaused(operator: PauseTasksParts, task: Task): boolean {
   operator.converge.deferRun(task.module);
   const tracked = operator.registry.tracked.get(task.module);
   // It waited for something else when the pause began, and begins anew after it.
-  if (task.type === 'ModuleRun' && tracked?.ongoing?.task === identityOf(task)) tracked.endReconcile();
+  if (task.type === 'ModuleRun' && tracked?.ongoing?.task === originalTaskOf(task)) tracked.endReconcile();
   operator.log.info(
     { module: task.module, task: task.type, reason: pause.reason },
     'Module is paused, its run waits until it is resumed',

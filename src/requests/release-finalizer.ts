@@ -4,6 +4,7 @@ import type { ModuleExtensions } from '../model/services.ts';
 import type { Task } from '../model/tasks.ts';
 import type { FinishDeletionParts } from '../reconcile/finish-deletion.ts';
 import { queuePurge } from '../reconcile/finish-deletion.ts';
+import type { FinalizerRelease } from '../status/module-object.ts';
 
 /** What the functions here use of the operator. */
 export type ReleaseFinalizerParts = {
@@ -11,13 +12,6 @@ export type ReleaseFinalizerParts = {
   readonly queues: QueueSet<Task>;
   readonly extensions: Pick<ModuleExtensions, 'finalizers'>;
 } & FinishDeletionParts;
-
-/**
- * Result of the request to delete a module without its reconcile webhook. `enabled`: nothing, the module is not being deleted.
- * `deleting`: its deletion goes on now, without the hook. `released`: there was only the object left, it may go.
- * `not-held`: there is nothing that a hook keeps.
- */
-export type ReleaseOutcome = 'enabled' | 'deleting' | 'released' | 'not-held';
 
 /**
  * Releases the finalizer of a module whose reconcile webhook cannot finalize it.
@@ -29,7 +23,7 @@ export async function releaseFinalizer(
   operator: ReleaseFinalizerParts,
   name: string,
   signal: AbortSignal,
-): Promise<ReleaseOutcome> {
+): Promise<FinalizerRelease> {
   const { finalizers } = operator.extensions;
   const { queues } = operator;
   const module = operator.registry.find(name);

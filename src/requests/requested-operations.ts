@@ -7,7 +7,7 @@ import { AnnotatedOperations } from '../status/annotated-operations.ts';
 import type { ModuleObjects } from '../status/module-objects.ts';
 import { type RequestOperationParts, runOperation } from './request-operation.ts';
 
-export interface AnnotatedOperationsOptions {
+export interface RequestedOperationsOptions {
   readonly settings: InstanceSettings;
   readonly host: { readonly clock: Clock; readonly random: () => number; readonly log: Logger };
   readonly cluster: { readonly status: KubeClient };
@@ -23,7 +23,7 @@ export function createAnnotatedOperations({
   cluster,
   objects,
   stop,
-}: AnnotatedOperationsOptions): AnnotatedOperations | undefined {
+}: RequestedOperationsOptions): AnnotatedOperations | undefined {
   if (objects === undefined) return undefined;
   const { clock, random, log } = host;
   return new AnnotatedOperations(

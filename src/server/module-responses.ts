@@ -10,6 +10,7 @@ import {
 import { parseGoDuration } from '@addon-operator/strings/go-duration';
 import type { DaemonView } from '../status/daemon-view.ts';
 import { explanationText, summaryText } from '../status/module-explanation.ts';
+import type { FinalizerRelease } from '../status/module-object.ts';
 
 /** Pauses and resumes modules; without a name, all of them. */
 export interface PauseCommands {
@@ -20,14 +21,8 @@ export interface PauseCommands {
   nowMs(): number;
 }
 
-/**
- * What became of the wish to delete a module without its HTTP hook: nothing since it is enabled, its deletion goes on, its
- * object may go, or there is nothing that a hook keeps.
- */
-export type ReleaseOutcome = 'enabled' | 'deleting' | 'released' | 'not-held';
-
 /** Releases a module whose reconcile webhook cannot finalize it. @throws the errors of the API client */
-export type ReleaseFinalizer = (module: string, signal: AbortSignal) => Promise<ReleaseOutcome>;
+export type ReleaseFinalizer = (module: string, signal: AbortSignal) => Promise<FinalizerRelease>;
 
 export interface PauseRequest {
   readonly reason: string;

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { ConvergeStatus, Readiness } from '../status/daemon-view.ts';
+import type { ConvergeStatus, ReplicaReadiness } from '../status/daemon-view.ts';
 import type { OperatorStatus } from '../status/operator-status.ts';
 import { convergeResponse, readinessResponse, statusResponse } from './probe-responses.ts';
 
-test.each<[Readiness, number, string]>([
+test.each<[ReplicaReadiness, number, string]>([
   [{ type: 'converged' }, 200, 'Startup converge done.\n'],
   [
     { type: 'converged', warnings: ['one', 'two\nlines'] },

@@ -5,7 +5,7 @@ import {
   textResponse,
 } from '@addon-operator/http-server/response';
 import { oneLine } from '@addon-operator/strings/escape-controls';
-import type { ConvergeStatus, LeaderState, Readiness } from '../status/daemon-view.ts';
+import type { ConvergeStatus, LeaderState, ReplicaReadiness } from '../status/daemon-view.ts';
 import { type OperatorStatus, statusText } from '../status/operator-status.ts';
 
 const LEADER_PROBLEMS: Readonly<Record<Exclude<LeaderState, 'ready'>, string>> = {
@@ -20,12 +20,12 @@ const LEADER_PROBLEMS: Readonly<Record<Exclude<LeaderState, 'ready'>, string>> =
  *
  * @param status said as well, for people; absent: the body is that of the original operator
  */
-export function readinessResponse(readiness: Readiness, status?: OperatorStatus): RouteResponse {
+export function readinessResponse(readiness: ReplicaReadiness, status?: OperatorStatus): RouteResponse {
   const reply = briefReadiness(readiness);
   return status === undefined ? reply : { ...reply, body: `${reply.body}${statusText(status)}` };
 }
 
-function briefReadiness(readiness: Readiness): RouteResponse {
+function briefReadiness(readiness: ReplicaReadiness): RouteResponse {
   if (readiness.type !== 'standby') {
     const [text, status] =
       readiness.type === 'converged'

@@ -5,7 +5,7 @@ import { jittered } from '@addon-operator/concurrency/jitter';
 import { escapeSegment } from '@addon-operator/json/pointer';
 import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-client';
 import { resourcePath } from '@addon-operator/kube-client/kube-object';
-import { MODULES } from './module-crd.ts';
+import { MODULE_RESOURCE } from './module-crd.ts';
 import {
   type ModuleObject,
   type ModuleOperation,
@@ -103,7 +103,7 @@ export class AnnotatedOperations {
     const { kube, clock, random, log } = this.#options;
     const request = {
       method: 'PATCH',
-      path: resourcePath(MODULES, undefined, name),
+      path: resourcePath(MODULE_RESOURCE, undefined, name),
       contentType: 'application/json-patch+json',
       body: [
         { op: 'test', path: '/metadata/uid', value: uid },

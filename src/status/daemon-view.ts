@@ -17,7 +17,7 @@ import type { UnfinishedRuns } from './unfinished-text.ts';
 /** Everything the HTTP server and the debug endpoint show. They read through this and change nothing. */
 export interface DaemonView {
   /** Whether the first converge is over; queries the leader when this replica is a standby. */
-  readiness(signal: AbortSignal): Readiness | Promise<Readiness>;
+  readiness(signal: AbortSignal): ReplicaReadiness | Promise<ReplicaReadiness>;
   convergeStatus(): ConvergeStatus;
   /** What the operator does, and what holds it up. */
   status(): OperatorStatus;
@@ -60,7 +60,7 @@ export interface DaemonView {
 }
 
 /** The readiness of this replica. */
-export type Readiness =
+export type ReplicaReadiness =
   | {
       readonly type: 'converged' | 'converging';
       /** Sentences about snapshots that may be out of date; absent without any. */
@@ -142,10 +142,10 @@ export interface ModuleView extends SectionView {
    *
    * @throws OperatorError HELM_FAILED when the chart cannot be rendered
    */
-  render(options: RenderOptions, signal: AbortSignal): Promise<string>;
+  render(options: ModuleRenderOptions, signal: AbortSignal): Promise<string>;
 }
 
-export interface RenderOptions {
+export interface ModuleRenderOptions {
   /** Also return manifests that are no valid YAML, with the error below them. */
   readonly isDebug: boolean;
   /** Return what an upgrade would change in the cluster, or `No diff found`; what cannot be compared is said. */

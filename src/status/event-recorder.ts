@@ -5,8 +5,8 @@ import { mapParallel } from '@addon-operator/concurrency/map-parallel';
 import { TokenBucket } from '@addon-operator/concurrency/token-bucket';
 import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-client';
 import { kubeTime } from './kube-time.ts';
-import { MODULE_API_VERSION, MODULES } from './module-crd.ts';
-import type { EventReason, ModuleEvent } from './module-events.ts';
+import { MODULE_API_VERSION, MODULE_RESOURCE } from './module-crd.ts';
+import type { EventReason, RecordedEvent } from './module-events.ts';
 import type { ModuleObject } from './module-object.ts';
 
 export interface EventRecorderOptions {
@@ -33,7 +33,7 @@ const PAUSE_AFTER_REFUSAL_MS = 5 * 60_000;
 /** What happened to one module, oldest first. */
 export interface RecordedEvents {
   readonly object: ModuleObject;
-  readonly events: readonly ModuleEvent[];
+  readonly events: readonly RecordedEvent[];
 }
 
 interface Series {
@@ -68,7 +68,7 @@ export class EventRecorder {
   }
 
   /** Writes one Event. @throws `signal.reason` on abort, nothing else */
-  async record(object: ModuleObject, event: ModuleEvent, signal: AbortSignal): Promise<void> {
+  async record(object: ModuleObject, event: RecordedEvent, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
     const nowMs = clock.steadyMs();
     const timeMs = clock.wallMs();
@@ -158,7 +158,7 @@ export class EventRecorder {
 
   async #create(
     { name: module, uid, resourceVersion }: ModuleObject,
-    { type, reason, message }: ModuleEvent,
+    { type, reason, message }: RecordedEvent,
     { nowMs, timeMs }: { readonly nowMs: number; readonly timeMs: number },
     signal: AbortSignal,
   ): Promise<Series> {
@@ -170,7 +170,7 @@ export class EventRecorder {
       metadata: { name, namespace: 'default' },
       involvedObject: {
         apiVersion: MODULE_API_VERSION,
-        kind: MODULES.kind,
+        kind: MODULE_RESOURCE.kind,
         name: module,
         uid,
         resourceVersion,

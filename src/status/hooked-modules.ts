@@ -8,7 +8,7 @@ import {
 } from '@addon-operator/kube-client/kube-client';
 import { type KubeObject, resourcePath } from '@addon-operator/kube-client/kube-object';
 import { HOOK_FIELD_MANAGER, hookStatus } from './hook-status.ts';
-import { MODULE_API_VERSION, MODULES } from './module-crd.ts';
+import { MODULE_API_VERSION, MODULE_RESOURCE } from './module-crd.ts';
 import {
   FIELD_MANAGER,
   HOOK_ANNOTATION,
@@ -54,7 +54,7 @@ export class HookedModules {
     const status = this.#options.statusOf(module);
     // One that was made a moment ago has none yet.
     if (object !== undefined) return { ...object, status };
-    return { apiVersion: MODULE_API_VERSION, kind: MODULES.kind, metadata: { name: module }, status };
+    return { apiVersion: MODULE_API_VERSION, kind: MODULE_RESOURCE.kind, metadata: { name: module }, status };
   }
 
   /**
@@ -81,10 +81,10 @@ export class HookedModules {
     await this.#options.kube.request(
       {
         method: 'PATCH',
-        path: resourcePath(MODULES, undefined, name, 'status'),
+        path: resourcePath(MODULE_RESOURCE, undefined, name, 'status'),
         query: { fieldManager: HOOK_FIELD_MANAGER, force: 'true' },
         contentType: 'application/apply-patch+yaml',
-        body: { apiVersion: MODULE_API_VERSION, kind: MODULES.kind, metadata: { name, uid }, status },
+        body: { apiVersion: MODULE_API_VERSION, kind: MODULE_RESOURCE.kind, metadata: { name, uid }, status },
       },
       signal,
     );
@@ -172,7 +172,7 @@ export class HookedModules {
     const query = { fieldManager: FIELD_MANAGER };
     try {
       return respondedObject(
-        await kube.request({ method: 'POST', path: resourcePath(MODULES), query, body }, signal),
+        await kube.request({ method: 'POST', path: resourcePath(MODULE_RESOURCE), query, body }, signal),
         module,
       );
     } catch (error) {
@@ -192,7 +192,7 @@ export class HookedModules {
   }
 
   async #get(module: string, signal: AbortSignal): Promise<KubeObject | undefined> {
-    const path = resourcePath(MODULES, undefined, module);
+    const path = resourcePath(MODULE_RESOURCE, undefined, module);
     const response = await requestIfPresent(this.#options.kube, { method: 'GET', path }, signal);
     return response === undefined ? undefined : respondedObject(response, module);
   }
@@ -212,7 +212,7 @@ export class HookedModules {
         await this.#options.kube.request(
           {
             method: 'PATCH',
-            path: resourcePath(MODULES, undefined, module),
+            path: resourcePath(MODULE_RESOURCE, undefined, module),
             query: { fieldManager: FIELD_MANAGER },
             contentType: 'application/merge-patch+json',
             body: { metadata: { resourceVersion, ...change(read) } },

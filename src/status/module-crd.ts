@@ -5,7 +5,7 @@ export const MODULE_GROUP = 'addon-operator.io';
 export const MODULE_API_VERSION = `${MODULE_GROUP}/v1alpha1`;
 
 /** Module objects, as the API server serves them. */
-export const MODULES: ApiResource = {
+export const MODULE_RESOURCE: ApiResource = {
   group: MODULE_GROUP,
   version: 'v1alpha1',
   kind: 'Module',
@@ -16,7 +16,7 @@ export const MODULES: ApiResource = {
   verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
 };
 
-export const MODULE_CRD_NAME = `${MODULES.plural}.${MODULE_GROUP}`;
+export const MODULE_CRD_NAME = `${MODULE_RESOURCE.plural}.${MODULE_GROUP}`;
 
 /** On the CRD; a definition with a higher number is never replaced by one with a lower number. */
 export const CRD_REVISION_ANNOTATION = `${MODULE_GROUP}/crd-revision`;
@@ -122,10 +122,15 @@ export const MODULE_CRD = {
   spec: {
     group: MODULE_GROUP,
     scope: 'Cluster',
-    names: { plural: MODULES.plural, singular: MODULES.singular, kind: MODULES.kind, listKind: 'ModuleList' },
+    names: {
+      plural: MODULE_RESOURCE.plural,
+      singular: MODULE_RESOURCE.singular,
+      kind: MODULE_RESOURCE.kind,
+      listKind: 'ModuleList',
+    },
     versions: [
       {
-        name: MODULES.version,
+        name: MODULE_RESOURCE.version,
         served: true,
         storage: true,
         subresources: { status: {} },

@@ -25,7 +25,7 @@ export type EventReason =
   | 'SettingsWarning';
 
 /** Something that happened to a module and that a user should notice. */
-export interface ModuleEvent {
+export interface RecordedEvent {
   readonly type: 'Normal' | 'Warning';
   readonly reason: EventReason;
   readonly message: string;
@@ -35,7 +35,7 @@ export interface ModuleEvent {
  * What happened between two statuses of a module. The first one is the status in the cluster, so that a restarted daemon
  * repeats nothing.
  */
-export function eventsBetween(before: unknown, after: ModuleStatusFields): readonly ModuleEvent[] {
+export function eventsBetween(before: unknown, after: ModuleStatusFields): readonly RecordedEvent[] {
   const old = fieldsOf(before);
   return [
     ...enablement(old, after),
@@ -50,7 +50,10 @@ export function eventsBetween(before: unknown, after: ModuleStatusFields): reado
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function enablement(old: Fields, { conditions, enablement: { reason } }: ModuleStatusFields): ModuleEvent[] {
+function enablement(
+  old: Fields,
+  { conditions, enablement: { reason } }: ModuleStatusFields,
+): RecordedEvent[] {
   // Why it counts as enabled is not known then: flags in its own values are not read.
   if (isRefused(conditions)) return [];
   const now = conditions.find(({ type }) => type === 'Enabled')?.status;
@@ -62,7 +65,7 @@ function enablement(old: Fields, { conditions, enablement: { reason } }: ModuleS
   return [];
 }
 
-function refusal(old: Fields, { conditions }: ModuleStatusFields): ModuleEvent[] {
+function refusal(old: Fields, { conditions }: ModuleStatusFields): RecordedEvent[] {
   const now = conditions.find(({ type }) => type === 'Stalled');
   if (now === undefined || !isRefused(conditions)) return [];
   const was = conditionOf(old, 'Stalled');
@@ -86,7 +89,7 @@ const OBSTACLES: ReadonlySet<unknown> = new Set([
   'WatchFailed',
 ]);
 
-function obstacle(old: Fields, { conditions }: ModuleStatusFields): ModuleEvent[] {
+function obstacle(old: Fields, { conditions }: ModuleStatusFields): RecordedEvent[] {
   const now = conditions.find(({ type }) => type === 'Ready');
   const was = conditionOf(old, 'Ready');
   if (now === undefined) return [];
@@ -97,7 +100,7 @@ function obstacle(old: Fields, { conditions }: ModuleStatusFields): ModuleEvent[
   return [{ type: 'Warning', reason: 'HeldUp', message: `${now.reason}: ${now.message}` }];
 }
 
-function pause(old: Fields, { conditions }: ModuleStatusFields): ModuleEvent[] {
+function pause(old: Fields, { conditions }: ModuleStatusFields): RecordedEvent[] {
   const now = conditions.find(({ type }) => type === 'Ready');
   const before = conditionOf(old, 'Ready')?.['reason'];
   if (now?.reason === 'HandedOver')
@@ -119,8 +122,8 @@ function isRefused(conditions: ModuleStatusFields['conditions']): boolean {
   return conditions.some(({ type, reason }) => type === 'Stalled' && reason === 'Unauthorized');
 }
 
-function runs(old: Fields, { release, lastError, failedAttempts }: ModuleStatusFields): ModuleEvent[] {
-  const events: ModuleEvent[] = [];
+function runs(old: Fields, { release, lastError, failedAttempts }: ModuleStatusFields): RecordedEvent[] {
+  const events: RecordedEvent[] = [];
   const revision = isObject(old['release']) ? old['release']['revision'] : undefined;
   if (release !== undefined && release.revision !== revision) {
     const message = `Revision ${release.revision} of release ${release.name} is deployed`;
@@ -132,7 +135,7 @@ function runs(old: Fields, { release, lastError, failedAttempts }: ModuleStatusF
   return events;
 }
 
-function hooks(old: Fields, { hookRuns = [] }: ModuleStatusFields): ModuleEvent[] {
+function hooks(old: Fields, { hookRuns = [] }: ModuleStatusFields): RecordedEvent[] {
   const known = (Array.isArray(old['hookRuns']) ? old['hookRuns'] : []).filter(isObject);
   return hookRuns
     .filter(({ result }) => result === 'failure')
@@ -149,7 +152,7 @@ function hooks(old: Fields, { hookRuns = [] }: ModuleStatusFields): ModuleEvent[
     }));
 }
 
-function drift(old: Fields, { conditions }: ModuleStatusFields): ModuleEvent[] {
+function drift(old: Fields, { conditions }: ModuleStatusFields): RecordedEvent[] {
   const now = conditions.find(({ type }) => type === 'Drifted');
   const was = conditionOf(old, 'Drifted');
   if (now?.status === 'True' && (was?.['status'] !== 'True' || was['message'] !== now.message))

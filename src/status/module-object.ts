@@ -1,6 +1,6 @@
 import { fieldsOf, stringsOf } from '@addon-operator/json';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
-import { MODULE_API_VERSION, MODULE_GROUP, MODULES } from './module-crd.ts';
+import { MODULE_API_VERSION, MODULE_GROUP, MODULE_RESOURCE } from './module-crd.ts';
 
 /** Who the operator's own fields of objects are written as. */
 export const FIELD_MANAGER = 'addon-operator';
@@ -14,6 +14,13 @@ export const OPERATION_ANNOTATION = `${MODULE_GROUP}/operation`;
 
 /** Keeps the object of a module until the module's reconcile webhook has finalized it. */
 export const HOOK_FINALIZER = `${MODULE_GROUP}/finalize-hook`;
+/**
+ * Result of the request to delete a module without its reconcile webhook. `enabled`: nothing, the module is not being deleted.
+ * `deleting`: its deletion goes on now, without the hook. `released`: there was only the object left, it may go.
+ * `not-held`: there is nothing that a hook keeps.
+ */
+export type FinalizerRelease = 'enabled' | 'deleting' | 'released' | 'not-held';
+
 /** What `module.yaml` said about the HTTP hook when the module was run last, for when the module's directory is gone. */
 export const HOOK_ANNOTATION = `${MODULE_GROUP}/hook`;
 
@@ -49,7 +56,7 @@ export function ownerMarks(namespace: string, operator: string) {
 /** A new object of a module, as it is sent to be created. */
 export function newModuleObject(module: string, namespace: string, operator: string) {
   const metadata = { name: module, ...ownerMarks(namespace, operator) };
-  return { apiVersion: MODULE_API_VERSION, kind: MODULES.kind, metadata };
+  return { apiVersion: MODULE_API_VERSION, kind: MODULE_RESOURCE.kind, metadata };
 }
 
 /** Reads the object of a module from a response of the API server, which may have any shape. */

@@ -15,8 +15,8 @@ import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sin
 import { EventRecorder, type RecordedEvents } from './event-recorder.ts';
 import { installModuleCrd } from './install-module-crd.ts';
 import { LatestFacts } from './latest-facts.ts';
-import { MODULE_API_VERSION, MODULES } from './module-crd.ts';
-import { eventsBetween, type ModuleEvent } from './module-events.ts';
+import { MODULE_API_VERSION, MODULE_RESOURCE } from './module-crd.ts';
+import { eventsBetween, type RecordedEvent } from './module-events.ts';
 import type { ModuleFacts } from './module-facts.ts';
 import {
   FIELD_MANAGER,
@@ -138,7 +138,7 @@ export class ModuleObjects {
   }
 
   /** Writes an Event about a module that has an object. @throws `signal.reason` on abort, nothing else */
-  async record(module: string, event: ModuleEvent, signal: AbortSignal): Promise<void> {
+  async record(module: string, event: RecordedEvent, signal: AbortSignal): Promise<void> {
     const object = this.#store.get(module);
     if (object === undefined) return;
     const message = this.#options.redact(event.message);
@@ -188,7 +188,7 @@ export class ModuleObjects {
     const { reflectors, clock } = this.#options;
     for (let tries = 1; ; tries += 1) {
       try {
-        await reflectors.subscribe({ resource: MODULES }, this.#store, signal);
+        await reflectors.subscribe({ resource: MODULE_RESOURCE }, this.#store, signal);
         return;
       } catch (error) {
         if (!isNew || !hasStatus(error, 404) || tries === SERVED_TRIES) throw error;
@@ -261,10 +261,10 @@ export class ModuleObjects {
       const written = await this.#request(
         {
           method: 'PATCH',
-          path: resourcePath(MODULES, undefined, module, 'status'),
+          path: resourcePath(MODULE_RESOURCE, undefined, module, 'status'),
           query: { fieldManager: FIELD_MANAGER, force: 'true' },
           contentType: 'application/apply-patch+yaml',
-          body: { apiVersion: MODULE_API_VERSION, kind: MODULES.kind, metadata, status },
+          body: { apiVersion: MODULE_API_VERSION, kind: MODULE_RESOURCE.kind, metadata, status },
         },
         module,
         signal,
@@ -294,7 +294,7 @@ export class ModuleObjects {
       const body = newModuleObject(module, namespace, this.#operator);
       const query = { fieldManager: FIELD_MANAGER };
       return await this.#request(
-        { method: 'POST', path: resourcePath(MODULES), query, body },
+        { method: 'POST', path: resourcePath(MODULE_RESOURCE), query, body },
         module,
         signal,
       );
@@ -304,7 +304,7 @@ export class ModuleObjects {
       return await this.#request(
         {
           method: 'PATCH',
-          path: resourcePath(MODULES, undefined, module),
+          path: resourcePath(MODULE_RESOURCE, undefined, module),
           query: { fieldManager: FIELD_MANAGER },
           contentType: 'application/merge-patch+json',
           body: { metadata: { resourceVersion, ...ownerMarks(namespace, this.#operator) } },
@@ -361,7 +361,7 @@ export class ModuleObjects {
       await this.#options.kube.request(
         {
           method: 'DELETE',
-          path: resourcePath(MODULES, undefined, name),
+          path: resourcePath(MODULE_RESOURCE, undefined, name),
           body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } },
         },
         signal,

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import type { RecordedEvents } from './event-recorder.ts';
-import type { ModuleEvent } from './module-events.ts';
+import type { RecordedEvent } from './module-events.ts';
 import type { ModuleObject } from './module-object.ts';
 import { withoutRepetitions } from './shared-events.ts';
 
-const HELD: ModuleEvent = { type: 'Warning', reason: 'HeldUp', message: 'QueueBlocked: a.sh fails' };
-const DEPLOYED: ModuleEvent = { type: 'Normal', reason: 'Deployed', message: 'Revision 1' };
+const HELD: RecordedEvent = { type: 'Warning', reason: 'HeldUp', message: 'QueueBlocked: a.sh fails' };
+const DEPLOYED: RecordedEvent = { type: 'Normal', reason: 'Deployed', message: 'Revision 1' };
 
-function recorded(count: number, events: readonly ModuleEvent[]): readonly RecordedEvents[] {
+function recorded(count: number, events: readonly RecordedEvent[]): readonly RecordedEvents[] {
   return Array.from({ length: count }, (_, index) => ({
     object: { name: `m${index}` } as ModuleObject,
     events,

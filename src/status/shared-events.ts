@@ -1,6 +1,6 @@
 import type { RecordedEvents } from './event-recorder.ts';
 import { bounded } from './module-conditions.ts';
-import type { EventReason, ModuleEvent } from './module-events.ts';
+import type { EventReason, RecordedEvent } from './module-events.ts';
 
 /** What often happens to many modules for one reason. */
 const SHARED: ReadonlySet<EventReason> = new Set(['HeldUp', 'Recovered', 'Paused', 'Resumed']);
@@ -34,6 +34,6 @@ export function withoutRepetitions(recorded: readonly RecordedEvents[]): readonl
   }));
 }
 
-function keyOf({ reason, message }: ModuleEvent): string | undefined {
+function keyOf({ reason, message }: RecordedEvent): string | undefined {
   return SHARED.has(reason) ? `${reason}\n${message}` : undefined;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { refusalOf } from './request-gate.ts';
+import { gateRefusal } from './request-gate.ts';
 
 const GATE = { allowedHosts: ['ops.example.com'] };
 
@@ -13,7 +13,7 @@ test.each([
   'ops.example.com',
   'OPS.example.com:443',
 ])('a request to the host %s passes', (host) => {
-  expect(refusalOf({ host }, false, GATE)).toBeUndefined();
+  expect(gateRefusal({ host }, false, GATE)).toBeUndefined();
 });
 
 test.each([
@@ -29,7 +29,7 @@ test.each([
   'localhost:port',
   '[::2]',
 ])('a request to the host %j is refused', (host) => {
-  expect(refusalOf({ host }, false, GATE)).toContain('is not allowed');
+  expect(gateRefusal({ host }, false, GATE)).toContain('is not allowed');
 });
 
 const host = 'localhost:9652';
@@ -42,7 +42,7 @@ test.each([
   // A proxy may name another host to the server than the one that the browser knows.
   { host, 'sec-fetch-site': 'same-origin', origin: 'http://127.0.0.1:8001' },
 ])('a request of the page itself passes: %j', (headers) => {
-  expect(refusalOf(headers, false, GATE)).toBeUndefined();
+  expect(gateRefusal(headers, false, GATE)).toBeUndefined();
 });
 
 test.each([
@@ -57,10 +57,10 @@ test.each([
   { host, ...LINK, 'sec-fetch-dest': 'iframe' },
   { host, ...LINK, origin: 'http://evil.example' },
 ])('a request of a page of another origin is refused: %j', (headers) => {
-  expect(refusalOf(headers, true, GATE)).toContain('another origin');
+  expect(gateRefusal(headers, true, GATE)).toContain('another origin');
 });
 
 test('a link elsewhere opens the page, and no response of the API', () => {
-  expect(refusalOf({ host, ...LINK }, true, GATE)).toBeUndefined();
-  expect(refusalOf({ host, ...LINK }, false, GATE)).toContain('another origin');
+  expect(gateRefusal({ host, ...LINK }, true, GATE)).toBeUndefined();
+  expect(gateRefusal({ host, ...LINK }, false, GATE)).toContain('another origin');
 });

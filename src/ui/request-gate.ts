@@ -20,7 +20,7 @@ const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
  *
  * @param isPage whether the response is the page itself, which a link may open
  */
-export function refusalOf(
+export function gateRefusal(
   headers: GateHeaders,
   isPage: boolean,
   { allowedHosts }: RequestGate,

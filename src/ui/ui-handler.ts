@@ -13,7 +13,7 @@ import { standbyResponse } from '../server/api/standby-response.ts';
 import { bearerToken, isSameToken } from '../server/debug-access.ts';
 import type { Standby } from '../status/standby.ts';
 import { pageFor } from './page-base.ts';
-import { type RequestGate, refusalOf } from './request-gate.ts';
+import { gateRefusal, type RequestGate } from './request-gate.ts';
 
 /** What the page is about. */
 export type UiContent = { readonly api: Api } | { readonly standby: () => Standby };
@@ -62,7 +62,7 @@ export function uiHandler(options: UiHandlerOptions): RequestHandler {
     const isApi = request.path.startsWith('/api/');
     const refuse = (status: number, reason: string): RouteResponse =>
       isApi ? apiError(status, 'REQUEST_REFUSED', reason) : errorResponse(status, 'REQUEST_REFUSED', reason);
-    const refusal = refusalOf(origin.headers, !isApi, options);
+    const refusal = gateRefusal(origin.headers, !isApi, options);
     if (refusal !== undefined) return refuse(403, refusal);
     const content = options.content();
     // Needs no token: it is in `/status` as well, and a user who comes with the token of the leader has to learn it.

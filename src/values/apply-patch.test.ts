@@ -5,13 +5,13 @@ import { expect, test } from 'vitest';
 import { cpuTimeMs } from '../../test/support/cpu-time.ts';
 import { applyPatch, type PatchMode } from './apply-patch.ts';
 import type { ModuleName } from './module-key.ts';
-import { type PatchOperation, parseValuesPatch } from './values-patch.ts';
+import { parseValuesPatch, type ValuesOperation } from './values-patch.ts';
 
-const add = (path: string, value: Json): PatchOperation => ({ op: 'add', path, value });
-const remove = (path: string): PatchOperation => ({ op: 'remove', path });
-const check = (path: string, value: Json): PatchOperation => ({ op: 'test', path, value });
+const add = (path: string, value: Json): ValuesOperation => ({ op: 'add', path, value });
+const remove = (path: string): ValuesOperation => ({ op: 'remove', path });
+const check = (path: string, value: Json): ValuesOperation => ({ op: 'test', path, value });
 
-test.each<{ name: string; before: JsonObject; operations: PatchOperation[]; after: JsonObject }>([
+test.each<{ name: string; before: JsonObject; operations: ValuesOperation[]; after: JsonObject }>([
   { name: 'add sets a key', before: { web: {} }, operations: [add('/web/a', 1)], after: { web: { a: 1 } } },
   {
     name: 'add overwrites',
@@ -64,7 +64,7 @@ test.each<{ name: string; before: JsonObject; operations: PatchOperation[]; afte
   expect(applyPatch(before, operations, 'strict')).toStrictEqual(after);
 });
 
-test.each<{ name: string; before: JsonObject; operation: PatchOperation; message: string }>([
+test.each<{ name: string; before: JsonObject; operation: ValuesOperation; message: string }>([
   {
     name: 'add without a parent',
     before: {},
@@ -171,7 +171,7 @@ test('applyPatch() keeps __proto__ as plain data', () => {
 });
 
 /** Does the same by changing a copy step by step. */
-function reference(document: JsonObject, operations: readonly PatchOperation[], mode: PatchMode): unknown {
+function reference(document: JsonObject, operations: readonly ValuesOperation[], mode: PatchMode): unknown {
   const root = structuredClone(document);
   for (const operation of operations) {
     const keys = operation.path.slice(1).split('/');

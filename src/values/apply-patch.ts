@@ -3,7 +3,7 @@ import { canonicalJson, type Json, type JsonObject } from '@addon-operator/json'
 import { isJsonMap } from '@addon-operator/json/merge';
 import { parsePointer } from '@addon-operator/json/pointer';
 import { shownPath } from './json-values.ts';
-import type { PatchOperation } from './values-patch.ts';
+import type { ValuesOperation } from './values-patch.ts';
 
 /** `strict` for what a hook delivers; `tolerant` lets a `remove` of something that is not there pass. */
 export type PatchMode = 'strict' | 'tolerant';
@@ -16,7 +16,7 @@ export type PatchMode = 'strict' | 'tolerant';
  */
 export function applyPatch(
   document: JsonObject,
-  operations: readonly PatchOperation[],
+  operations: readonly ValuesOperation[],
   mode: PatchMode,
 ): JsonObject {
   const draft = new Draft(document);
@@ -66,7 +66,7 @@ class Draft {
   }
 }
 
-function applyOperation(draft: Draft, operation: PatchOperation, mode: PatchMode): void {
+function applyOperation(draft: Draft, operation: ValuesOperation, mode: PatchMode): void {
   const segments = parsePointer(operation.path);
   if (segments === undefined) {
     throw refused(operation, `"${shownPath(operation.path)}" is not a JSON pointer`);
@@ -126,26 +126,26 @@ function setKey(map: OwnMap, key: string, value: Json): void {
   else Object.defineProperty(map, key, { value, configurable: true, enumerable: true, writable: true });
 }
 
-function refuseMissing(operation: PatchOperation, mode: PatchMode): void {
+function refuseMissing(operation: ValuesOperation, mode: PatchMode): void {
   if (operation.op === 'test') throw testFailed(operation);
   if (operation.op === 'add' || mode === 'strict') throw missing(operation);
 }
 
-function missing(operation: PatchOperation): OperatorError {
+function missing(operation: ValuesOperation): OperatorError {
   return refused(operation, `doc is missing path: "${shownPath(operation.path)}": missing value`);
 }
 
-function checkEqual(present: Json | undefined, operation: PatchOperation & { readonly op: 'test' }): void {
+function checkEqual(present: Json | undefined, operation: ValuesOperation & { readonly op: 'test' }): void {
   if (present === undefined || canonicalJson(present) !== canonicalJson(operation.value)) {
     throw testFailed(operation);
   }
 }
 
-function refused(operation: PatchOperation, why: string): OperatorError {
+function refused(operation: ValuesOperation, why: string): OperatorError {
   return new OperatorError('VALUES_PATCH_INVALID', `${operation.op} operation does not apply: ${why}`);
 }
 
-function testFailed(operation: PatchOperation): OperatorError {
+function testFailed(operation: ValuesOperation): OperatorError {
   return new OperatorError(
     'VALUES_PATCH_INVALID',
     `testing value ${shownPath(operation.path)} failed: test failed`,

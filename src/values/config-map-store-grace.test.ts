@@ -2,13 +2,13 @@ import { array, assert, asyncProperty, constant, constantFrom, oneof, record } f
 import { beforeEach, expect, test } from 'vitest';
 import { ConfigMapLab, summary, until } from '../../test/support/config-map-lab.ts';
 import type { ModuleName } from './module-key.ts';
-import type { PatchOperation } from './values-patch.ts';
+import type { ValuesOperation } from './values-patch.ts';
 
 const NEVER = new AbortController().signal;
 const GRACE_MS = 10_000;
 const WEB = 'web' as ModuleName;
 const SETTINGS = { global: 'a: 1', web: 'b: 1', webEnabled: 'true' };
-const add = (path: string, value: number): PatchOperation => ({ op: 'add', path, value });
+const add = (path: string, value: number): ValuesOperation => ({ op: 'add', path, value });
 const accept = (): void => undefined;
 
 let lab: ConfigMapLab;

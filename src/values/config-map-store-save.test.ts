@@ -2,7 +2,7 @@ import { type Json, parseJson } from '@addon-operator/json';
 import { beforeEach, expect, test } from 'vitest';
 import { ConfigMapLab, until } from '../../test/support/config-map-lab.ts';
 import type { ModuleName } from './module-key.ts';
-import type { PatchOperation } from './values-patch.ts';
+import type { ValuesOperation } from './values-patch.ts';
 
 const web = 'web' as ModuleName;
 const NEVER = new AbortController().signal;
@@ -13,7 +13,7 @@ beforeEach(async () => {
   lab = await ConfigMapLab.start();
 });
 
-const add = (path: string, value: Json): PatchOperation => ({ op: 'add', path, value });
+const add = (path: string, value: Json): ValuesOperation => ({ op: 'add', path, value });
 
 const accept = (): void => undefined;
 
@@ -151,7 +151,7 @@ test.each([{ type: 'cut' } as const, { type: 'refuse', status: 504, reason: 'Tim
 test.each<{
   name: string;
   data: Record<string, string>;
-  operation: PatchOperation;
+  operation: ValuesOperation;
   code: string;
   message: string;
 }>([

@@ -30,7 +30,7 @@ import { AbsenceGrace, ConfigMapPresence, type PresenceMemory } from './config-m
 import { saveSection } from './config-map-save.ts';
 import { sectionOf, type ValuesOwner } from './module-key.ts';
 import { patchSection } from './section-patch.ts';
-import type { PatchOperation } from './values-patch.ts';
+import type { ValuesOperation } from './values-patch.ts';
 
 /** From here on a hook that saves more into the ConfigMap may soon find it full. */
 const WARN_FROM_SHARE = 0.8;
@@ -154,7 +154,7 @@ export class ConfigMapStore {
    */
   async save(
     owner: ValuesOwner,
-    operations: readonly PatchOperation[],
+    operations: readonly ValuesOperation[],
     check: (section: JsonObject) => void,
     signal: AbortSignal,
   ): Promise<JsonObject> {

@@ -2,7 +2,7 @@ import { OperatorError } from '@addon-operator/base/errors';
 import type { Json } from '@addon-operator/json';
 import { parsePointer } from '@addon-operator/json/pointer';
 import { asModuleKey, GLOBAL_SECTION, type ModuleKey } from './module-key.ts';
-import { FLAG_SUFFIX, type PatchOperation } from './values-patch.ts';
+import { FLAG_SUFFIX, type ValuesOperation } from './values-patch.ts';
 
 /** A flag that a global hook sets; undefined takes back what hooks set before. */
 export interface FlagPatch {
@@ -12,10 +12,10 @@ export interface FlagPatch {
 
 interface GlobalPatch {
   /** Operations on the global values. */
-  readonly values: readonly PatchOperation[];
+  readonly values: readonly ValuesOperation[];
   readonly flags: readonly FlagPatch[];
   /** Operations on flags that mean nothing (a test, or the flag of something that cannot be a module). */
-  readonly ignored: readonly PatchOperation[];
+  readonly ignored: readonly ValuesOperation[];
 }
 
 /**
@@ -23,10 +23,10 @@ interface GlobalPatch {
  *
  * @throws OperatorError VALUES_PATCH_INVALID when a flag would be anything but a boolean, or the text of one
  */
-export function splitGlobalPatch(operations: readonly PatchOperation[]): GlobalPatch {
-  const values: PatchOperation[] = [];
+export function splitGlobalPatch(operations: readonly ValuesOperation[]): GlobalPatch {
+  const values: ValuesOperation[] = [];
   const flags: FlagPatch[] = [];
-  const ignored: PatchOperation[] = [];
+  const ignored: ValuesOperation[] = [];
   for (const operation of operations) {
     const [root = '', ...below] = parsePointer(operation.path) ?? [];
     if (root === GLOBAL_SECTION) {
@@ -55,7 +55,7 @@ export function applyFlagPatches(
   return isSame ? flags : patched;
 }
 
-function parseFlag(root: string, operation: PatchOperation): FlagPatch | undefined {
+function parseFlag(root: string, operation: ValuesOperation): FlagPatch | undefined {
   const key = asModuleKey(root.slice(0, -FLAG_SUFFIX.length));
   if (key === undefined) return undefined;
   switch (operation.op) {
@@ -68,13 +68,13 @@ function parseFlag(root: string, operation: PatchOperation): FlagPatch | undefin
   }
 }
 
-function booleanOf(value: Json, operation: PatchOperation): boolean {
+function booleanOf(value: Json, operation: ValuesOperation): boolean {
   if (value === true || value === 'true') return true;
   if (value === false || value === 'false') return false;
   throw badFlag(operation, 'unsupported module enabled value, use true or false');
 }
 
-function badFlag({ op, path }: PatchOperation, why: string): OperatorError {
+function badFlag({ op, path }: ValuesOperation, why: string): OperatorError {
   return new OperatorError(
     'VALUES_PATCH_INVALID',
     `apply enabled patches from global values patch: apply enabled patch operation '${op}' for ${path}: ${why}`,

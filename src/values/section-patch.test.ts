@@ -4,12 +4,12 @@ import { expect, test } from 'vitest';
 import { cpuTimeMs } from '../../test/support/cpu-time.ts';
 import { applyPatch } from './apply-patch.ts';
 import { foldPatch, type PatchList } from './section-patch.ts';
-import type { PatchOperation } from './values-patch.ts';
+import type { ValuesOperation } from './values-patch.ts';
 
-const add = (path: string, value: Json): PatchOperation => ({ op: 'add', path, value });
-const remove = (path: string): PatchOperation => ({ op: 'remove', path });
+const add = (path: string, value: Json): ValuesOperation => ({ op: 'add', path, value });
+const remove = (path: string): ValuesOperation => ({ op: 'remove', path });
 
-test.each<{ name: string; patches: PatchOperation[][]; paths: string[] }>([
+test.each<{ name: string; patches: ValuesOperation[][]; paths: string[] }>([
   {
     name: 'sorts parents before children',
     patches: [[add('/w/b/c', 1)], [add('/w/a', 1)]],
@@ -72,7 +72,7 @@ test('foldPatch() looks at each operation once, however many there are', () => {
 const path = fc
   .array(fc.constantFrom('a', 'b'), { minLength: 1, maxLength: 3 })
   .map((keys) => `/w/${keys.join('/')}`);
-const operation: fc.Arbitrary<PatchOperation> = fc.oneof(
+const operation: fc.Arbitrary<ValuesOperation> = fc.oneof(
   fc.record({ op: fc.constant('add' as const), path, value: fc.constantFrom<Json>({}, 1, { a: {} }) }),
   fc.record({ op: fc.constant('remove' as const), path }),
 );

@@ -3,7 +3,7 @@ import type { JsonObject } from '@addon-operator/json';
 import { isJsonMap } from '@addon-operator/json/merge';
 import { applyPatch } from './apply-patch.ts';
 import { GLOBAL_SECTION, sectionOf, type ValuesOwner } from './module-key.ts';
-import type { PatchOperation } from './values-patch.ts';
+import type { ValuesOperation } from './values-patch.ts';
 
 /**
  * One section with a hook's operations applied, under the rules for what a hook delivers.
@@ -13,7 +13,7 @@ import type { PatchOperation } from './values-patch.ts';
 export function patchSection(
   owner: ValuesOwner,
   section: JsonObject,
-  operations: readonly PatchOperation[],
+  operations: readonly ValuesOperation[],
   what: 'values' | 'config values',
 ): JsonObject {
   const key = sectionOf(owner);
@@ -41,7 +41,7 @@ export function sectionAfter(document: JsonObject, key: string): JsonObject {
 }
 
 /** An operation as it is stored, with the name of the hook that wrote it last. */
-export type StoredOperation = Exclude<PatchOperation, { readonly op: 'test' }> & { readonly hook?: string };
+export type StoredOperation = Exclude<ValuesOperation, { readonly op: 'test' }> & { readonly hook?: string };
 
 /** Stored operations: one for each path, sorted by path, so parents come before their children. */
 export type PatchList = readonly StoredOperation[];
@@ -52,7 +52,7 @@ export type PatchList = readonly StoredOperation[];
  */
 export function foldPatch(
   stored: PatchList,
-  operations: readonly (PatchOperation & Pick<StoredOperation, 'hook'>)[],
+  operations: readonly (ValuesOperation & Pick<StoredOperation, 'hook'>)[],
 ): PatchList {
   const kept = new Map<string, PatchList[number]>();
   // From the newest on, so whether something newer covers an operation is known by looking up its path and those above.

@@ -7,7 +7,7 @@ import { isValuesJson, shownPath, valuesJsonProblem } from './json-values.ts';
 import { GLOBAL_SECTION, sectionOf, type ValuesOwner } from './module-key.ts';
 
 /** One JSON patch operation (RFC 6902) on values. `path` is an RFC 6901 pointer that starts with the section's key. */
-export type PatchOperation =
+export type ValuesOperation =
   | { readonly op: 'add'; readonly path: string; readonly value: Json }
   | { readonly op: 'remove'; readonly path: string }
   | { readonly op: 'test'; readonly path: string; readonly value: Json };
@@ -33,7 +33,7 @@ export function parseValuesPatch(
   text: string,
   file: PatchFile,
   owner: ValuesOwner,
-): readonly PatchOperation[] {
+): readonly ValuesOperation[] {
   return finish(valuesPatchSteps(text, file, owner));
 }
 
@@ -42,8 +42,8 @@ export function* valuesPatchSteps(
   text: string,
   file: PatchFile,
   owner: ValuesOwner,
-): Steps<readonly PatchOperation[]> {
-  const operations: PatchOperation[] = [];
+): Steps<readonly ValuesOperation[]> {
+  const operations: ValuesOperation[] = [];
   if (hasMoreItems(text, MAX_ITEMS))
     throw badData(file, `it has more than ${MAX_ITEMS} keys and values: keep large data in objects or files`);
   for (const { text: piece, offset } of jsonStream(text)) {
@@ -64,7 +64,7 @@ function parsePiece(text: string, offset: number, file: PatchFile): unknown {
   }
 }
 
-function parseOperation(item: unknown, file: PatchFile, owner: ValuesOwner): PatchOperation {
+function parseOperation(item: unknown, file: PatchFile, owner: ValuesOwner): ValuesOperation {
   if (!isObject(item)) throw badData(file, 'an operation must be an object with "op" and "path"');
   const { op, path, value } = item;
   if (typeof op !== 'string' || typeof path !== 'string') {

@@ -2,14 +2,14 @@ import type { Json } from '@addon-operator/json';
 import { expect, test } from 'vitest';
 import { parseConfigMapData } from './config-map-content.ts';
 import type { ModuleName } from './module-key.ts';
-import type { PatchOperation } from './values-patch.ts';
+import type { ValuesOperation } from './values-patch.ts';
 import { ValuesStore } from './values-store.ts';
 
 const web = 'web' as ModuleName;
 const db = 'db' as ModuleName;
 
-const add = (path: string, value: Json): PatchOperation => ({ op: 'add', path, value });
-const remove = (path: string): PatchOperation => ({ op: 'remove', path });
+const add = (path: string, value: Json): ValuesOperation => ({ op: 'add', path, value });
+const remove = (path: string): ValuesOperation => ({ op: 'remove', path });
 
 function storeWith(data: Readonly<Record<string, string>> = {}): ValuesStore {
   const store = new ValuesStore({

@@ -16,7 +16,7 @@ import {
 import type { SecretReference } from './secrets/secret-reference.ts';
 import { foldPatch, type PatchList, patchSection, sectionAfter } from './section-patch.ts';
 import type { SectionSchemas } from './section-schemas.ts';
-import type { PatchOperation } from './values-patch.ts';
+import type { ValuesOperation } from './values-patch.ts';
 
 /** Values from the files in the modules directories. */
 export interface StaticValues {
@@ -41,8 +41,8 @@ type SecretsView = 'resolved' | 'written';
 
 /** What one hook run wants to change in the values of its owner, and in the owner's section of the ConfigMap. */
 export interface HookPatches {
-  readonly config: readonly PatchOperation[];
-  readonly values: readonly PatchOperation[];
+  readonly config: readonly ValuesOperation[];
+  readonly values: readonly ValuesOperation[];
 }
 
 /**
@@ -254,7 +254,7 @@ export class ValuesStore {
    * @throws OperatorError VALUES_PATCH_INVALID for the first operation that does not apply, VALUES_INVALID when the
    *   section then does not match its schema
    */
-  patchedConfig(owner: ValuesOwner, operations: readonly PatchOperation[]): JsonObject {
+  patchedConfig(owner: ValuesOwner, operations: readonly ValuesOperation[]): JsonObject {
     const section = this.configValues(owner) ?? {};
     const patched = patchSection(owner, section, operations, 'config values');
     if (canonicalJson(patched) !== canonicalJson(section)) this.checkConfigSection(owner, patched);
@@ -269,7 +269,7 @@ export class ValuesStore {
    * @throws OperatorError VALUES_PATCH_INVALID for the first operation that does not apply, VALUES_INVALID when the
    *   values then do not match their schema; nothing is kept then
    */
-  applyPatch(owner: ValuesOwner, operations: readonly PatchOperation[], hook?: string): boolean {
+  applyPatch(owner: ValuesOwner, operations: readonly ValuesOperation[], hook?: string): boolean {
     const named = hook === undefined ? operations : operations.map((operation) => ({ ...operation, hook }));
     const patches = this.#patchMerged(owner, this.#config, named);
     if (patches === undefined) return false;

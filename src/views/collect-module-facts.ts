@@ -3,7 +3,7 @@ import { type PlacesByModule, placesByModule } from '../model/module-places.ts';
 import type { Module } from '../modules/module.ts';
 import type { ModuleExplanation } from '../status/module-explanation.ts';
 import type { ModuleFacts } from '../status/module-facts.ts';
-import { type CommonObstacles, commonObstacles, progressOf } from './collect-obstacles.ts';
+import { type CommonObstacles, commonObstacles, moduleProgress } from './collect-obstacles.ts';
 import { explainModule, heldExplanations } from './explain-module.ts';
 import type { Explained } from './explained.ts';
 
@@ -61,7 +61,7 @@ function factsOf(
     explanation,
     release: tracked?.release.deployed,
     isDeployed: tracked?.isDeployed === true,
-    progress: progressOf(operator, module.name, queued.get(module.name) ?? []),
+    progress: moduleProgress(operator, module.name, queued.get(module.name) ?? []),
     reconciledAtMs: tracked?.history.reconcileStartedMs,
     hookRuns: tracked?.history.hookRuns ?? [],
   };

@@ -74,7 +74,7 @@ export function obstaclesOf(
     isRunDeferred: converge.deferredRuns.has(name),
     isDeployed: tracked?.isDeployed === true,
     notReady: notReadyText(tracked?.readiness),
-    progress: progressOf(operator, name, places),
+    progress: moduleProgress(operator, name, places),
   };
 }
 
@@ -84,7 +84,7 @@ export function unloadedText({ what, error }: UnloadedFiles): string {
 }
 
 /** A converge runs all modules, and does not make each of them pending for that. */
-export function progressOf(
+export function moduleProgress(
   { registry, operations }: Explained,
   module: ModuleName,
   places: readonly Place[],

@@ -2,7 +2,7 @@ import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import { oneLine } from '@addon-operator/strings/escape-controls';
 import { failedPartOf, sourceFile } from '../model/hook-file.ts';
 import { type Place, type PlacesByModule, placesByModule } from '../model/module-places.ts';
-import { CONFIRM_COMMAND, heldText } from '../model/purge-guard.ts';
+import { CONFIRM_COMMAND, heldPurgeText } from '../model/purge-guard.ts';
 import type { ReleaseInCluster } from '../model/releases.ts';
 import { shownRun } from '../model/run-history.ts';
 import type { ModulePart, TrackedModule } from '../model/tracked-module.ts';
@@ -37,7 +37,7 @@ export function summarizeModules(operator: Explained): readonly ModuleSummary[] 
 }
 
 /** The state of a module, with what decides whether a list says more about it. */
-export interface ModuleState extends Decision {
+export interface ExplainedState extends Decision {
   readonly module: Module;
   readonly status: ModuleStatus;
   readonly paused: ModulePause | null;
@@ -47,7 +47,7 @@ export interface ModuleState extends Decision {
 }
 
 /** The state of every module there is, in run order. */
-export function moduleStates(operator: Explained): readonly ModuleState[] {
+export function moduleStates(operator: Explained): readonly ExplainedState[] {
   const queued = placesByModule(operator);
   const obstacles = commonObstacles(operator);
   return operator.registry.modules.map((module) => {
@@ -61,7 +61,7 @@ export function moduleStates(operator: Explained): readonly ModuleState[] {
 /** What is known of modules in these states. */
 export function summarizeStates(
   operator: Explained,
-  states: readonly ModuleState[],
+  states: readonly ExplainedState[],
 ): readonly ModuleSummary[] {
   const common = commonWaits(operator, MAX_LISTED_ERROR);
   const obstacles = commonObstacles(operator);
@@ -245,7 +245,7 @@ export function heldExplanations(
       status: 'held' as const,
       isEnabled: false,
       source: null,
-      reason: `its directory is gone; ${heldText(purge)}`,
+      reason: `its directory is gone; ${heldPurgeText(purge)}`,
       position: { place: 0, of: registry.modules.length, order: 0 },
       path: 'none',
       version: null,

@@ -21,10 +21,10 @@ import type {
   ConvergeStatus,
   DaemonView,
   GraphModule,
+  ModuleRenderOptions,
   ModuleView,
   QueueView,
-  Readiness,
-  RenderOptions,
+  ReplicaReadiness,
   SectionView,
   ValuesPatchView,
 } from '../status/daemon-view.ts';
@@ -124,7 +124,7 @@ function stateKeyOf({ queues }: Explained, { revision }: Journal): string {
   return `${revision}\n${parts.join('\n')}`;
 }
 
-function readinessOf(operator: Explained): Readiness {
+function readinessOf(operator: Explained): ReplicaReadiness {
   const type = operator.converge.first === 'done' ? 'converged' : 'converging';
   const warnings = staleBindings(allRuntimes(operator), operator.clock);
   return { type, ...(warnings.length > 0 && { warnings }) };
@@ -224,7 +224,7 @@ function moduleView(deps: ViewDeps, comparisons: KeyedLock, text: string): Modul
 async function rendered(
   { values, extensions, helm, compare }: ViewDeps,
   module: Module,
-  { isDebug, isDiff }: RenderOptions,
+  { isDebug, isDiff }: ModuleRenderOptions,
   signal: AbortSignal,
 ): Promise<string> {
   if (module.chart === 'none') return '';

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { endOf, renewedCertificates, type StoredCertificates } from './certificate-renewal.ts';
+import { expiryOf, renewedCertificates, type StoredCertificates } from './certificate-renewal.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const START_MS = Date.parse('2026-11-21T12:00:00Z');
@@ -12,8 +12,8 @@ const after = (days: number, from: StoredCertificates = first): StoredCertificat
 
 test('without anything an authority for ten years and a certificate for one year are made', () => {
   expect(first.authorities).toHaveLength(1);
-  expect(endOf(first.authorities[0] ?? '')).toBe(START_MS + 3_650 * DAY_MS);
-  expect(endOf(first.cert)).toBe(START_MS + 365 * DAY_MS);
+  expect(expiryOf(first.authorities[0] ?? '')).toBe(START_MS + 3_650 * DAY_MS);
+  expect(expiryOf(first.cert)).toBe(START_MS + 365 * DAY_MS);
   expect(new X509Certificate(first.cert).subjectAltName).toBe('DNS:svc.ns.svc, IP Address:127.0.0.1');
 });
 
@@ -26,7 +26,7 @@ test('then the certificate is, by the same authority', () => {
   const next = after(246);
   expect(next.authorities).toEqual(first.authorities);
   expect(next.cert).not.toBe(first.cert);
-  expect(endOf(next.cert)).toBe(START_MS + (246 + 365) * DAY_MS);
+  expect(expiryOf(next.cert)).toBe(START_MS + (246 + 365) * DAY_MS);
 });
 
 test('a new authority comes two years before the old one ends, trusted beside it and alone at first', () => {

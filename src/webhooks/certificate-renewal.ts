@@ -32,15 +32,18 @@ export function renewedCertificates(
   nowMs: number,
 ): StoredCertificates {
   if (stored === undefined || !hasUsableAuthority(stored, nowMs)) return allNew(hosts, nowMs);
-  const isAuthorityDue = endOf(stored.authorities[0] ?? '') - nowMs < AUTHORITY_RENEWAL_MS;
+  const isAuthorityDue = expiryOf(stored.authorities[0] ?? '') - nowMs < AUTHORITY_RENEWAL_MS;
   const kept = isAuthorityDue ? withNewAuthority(stored, nowMs) : stored;
-  if (isServing(stored, hosts, nowMs) && (isAuthorityDue || endOf(stored.cert) - nowMs >= SERVING_RENEWAL_MS))
+  if (
+    isServing(stored, hosts, nowMs) &&
+    (isAuthorityDue || expiryOf(stored.cert) - nowMs >= SERVING_RENEWAL_MS)
+  )
     return kept;
   return { ...kept, ...issue(kept, hosts, nowMs) };
 }
 
 /** When a PEM certificate expires, in milliseconds since the epoch. */
-export function endOf(cert: string): number {
+export function expiryOf(cert: string): number {
   return Date.parse(new X509Certificate(cert).validTo);
 }
 
@@ -52,7 +55,7 @@ function allNew(hosts: readonly string[], nowMs: number): StoredCertificates {
 
 function withNewAuthority(stored: StoredCertificates, nowMs: number): StoredCertificates {
   const { cert, key } = newAuthority(nowMs);
-  const valid = stored.authorities.filter((authority) => endOf(authority) > nowMs);
+  const valid = stored.authorities.filter((authority) => expiryOf(authority) > nowMs);
   return { ...stored, authorities: [cert, ...valid], authorityKey: key };
 }
 

@@ -3,7 +3,7 @@ import type { ServingCertificate } from '@addon-operator/http-server/webhook-cer
 import { isObject } from '@addon-operator/json';
 import { hasStatus, type KubeClient, requestIfPresent } from '@addon-operator/kube-client/kube-client';
 import { resourcePath } from '@addon-operator/kube-client/kube-object';
-import { endOf, renewedCertificates, type StoredCertificates } from './certificate-renewal.ts';
+import { expiryOf, renewedCertificates, type StoredCertificates } from './certificate-renewal.ts';
 
 export interface CertificateSecretOptions {
   readonly kube: KubeClient;
@@ -88,5 +88,5 @@ function dataOf({ authorities, authorityKey, cert, key }: StoredCertificates) {
 }
 
 function servingOf({ authorities, cert, key }: StoredCertificates): ServingCertificate {
-  return { cert, key, ca: authorities.join(''), expiresMs: endOf(cert) };
+  return { cert, key, ca: authorities.join(''), expiresMs: expiryOf(cert) };
 }

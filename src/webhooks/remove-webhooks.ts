@@ -1,7 +1,7 @@
 import { fieldsOf, isObject, stringOf } from '@addon-operator/json';
 import { hasStatus, type KubeClient, requestIfPresent } from '@addon-operator/kube-client/kube-client';
 import { type KubeObject, resourcePath } from '@addon-operator/kube-client/kube-object';
-import { type TargetSettings, targetOf } from './webhook-server.ts';
+import { type TargetSettings, webhookTargetOf } from './webhook-server.ts';
 import { leadsTo, type WebhookTarget } from './webhook-target.ts';
 
 const ADMISSION = { group: 'admissionregistration.k8s.io', version: 'v1' };
@@ -27,7 +27,7 @@ export async function removeAdmission(
   signal: AbortSignal,
 ): Promise<string[]> {
   const name = `${settings.validatingConfigurationName}-hooks`;
-  const target = targetOf(settings, 'validating');
+  const target = webhookTargetOf(settings, 'validating');
   const removed: string[] = [];
   for (const [kind, plural] of CONFIGURATIONS) {
     const path = resourcePath({ ...ADMISSION, plural }, undefined, name);
@@ -63,7 +63,7 @@ export async function removeConversions(
   settings: TargetSettings,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const target = targetOf(settings, 'conversion');
+  const target = webhookTargetOf(settings, 'conversion');
   const removed: string[] = [];
   for await (const name of namesOfConverted(kube, target, signal)) {
     const path = resourcePath(CRDS, undefined, name);

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
 import { readSettings } from '../settings/read-settings.ts';
-import { targetOf } from './webhook-server.ts';
+import { webhookTargetOf } from './webhook-server.ts';
 
 const settingsWith = (flags: Readonly<Record<string, string>>) =>
   readSettings({ flags: { namespace: 'ns', ...flags }, env: {} });
 
 test('inside of the cluster webhooks are reached through their Services', () => {
   const settings = settingsWith({ 'conversion-webhook-service-name': 'conv' });
-  expect(targetOf(settings, 'validating')).toEqual({
+  expect(webhookTargetOf(settings, 'validating')).toEqual({
     type: 'service',
     namespace: 'ns',
     name: 'shell-operator-validating-svc',
   });
-  expect(targetOf(settings, 'conversion')).toEqual({ type: 'service', namespace: 'ns', name: 'conv' });
+  expect(webhookTargetOf(settings, 'conversion')).toEqual({ type: 'service', namespace: 'ns', name: 'conv' });
 });
 
 test.each([
@@ -21,8 +21,8 @@ test.each([
   ['https://host:443', 'https://host:443', 'https://host:443'],
 ])('under %s they are reached at %s and %s', (url, validating, conversion) => {
   const settings = settingsWith({ 'webhook-url': url });
-  expect(targetOf(settings, 'validating')).toEqual({ type: 'url', url: validating });
-  expect(targetOf(settings, 'conversion')).toEqual({ type: 'url', url: conversion });
+  expect(webhookTargetOf(settings, 'validating')).toEqual({ type: 'url', url: validating });
+  expect(webhookTargetOf(settings, 'conversion')).toEqual({ type: 'url', url: conversion });
 });
 
 test.each(['http://host', 'https://host/path', 'host:1', 'https://user@host'])('%s is refused', (url) => {

@@ -107,7 +107,7 @@ export class WebhookServers {
   #loadOwn(signal: AbortSignal): Promise<ServingCertificate> {
     const { settings, host, kube } = this.#options;
     const { namespace, webhookSecretName: name } = settings;
-    const hosts = WEBHOOK_PURPOSES.flatMap((purpose) => hostsOf(targetOf(settings, purpose)));
+    const hosts = WEBHOOK_PURPOSES.flatMap((purpose) => hostsOf(webhookTargetOf(settings, purpose)));
     return loadFromSecret({ kube, namespace, name, hosts: [...new Set(hosts)], clock: host.clock }, signal);
   }
 
@@ -143,7 +143,7 @@ export class WebhookServers {
 export type TargetSettings = WebhookSettings & Pick<InstanceSettings, 'namespace'>;
 
 /** How API servers reach one of the servers. */
-export function targetOf(settings: TargetSettings, purpose: WebhookPurpose): WebhookTarget {
+export function webhookTargetOf(settings: TargetSettings, purpose: WebhookPurpose): WebhookTarget {
   const { webhookUrl, namespace } = settings;
   if (webhookUrl === '') return { type: 'service', namespace, name: settings[`${purpose}ServiceName`] };
   const base = webhookUrl.replace(/\/$/, '');

@@ -7,7 +7,7 @@ import { type AdmissionHook, AdmissionWebhooks } from './admission/admission-web
 import { WebhookConfigurations } from './admission/webhook-configurations.ts';
 import { type ConversionHook, ConversionWebhooks } from './conversion/conversion-webhooks.ts';
 import { keepCrdConversion } from './conversion/crd-conversion.ts';
-import { targetOf, WebhookServers, type WebhookServersOptions } from './webhook-server.ts';
+import { WebhookServers, type WebhookServersOptions, webhookTargetOf } from './webhook-server.ts';
 
 /**
  * Puts the webhooks of hooks together; nothing is served before the first hook needs it. Requests do not pass the queues: the
@@ -42,7 +42,7 @@ function createAdmission(
   runDeps: WebhookRunDeps,
 ): WebhookSwitch {
   const { clock, random, log } = host;
-  const target = targetOf(settings, 'validating');
+  const target = webhookTargetOf(settings, 'validating');
   const webhooks = new AdmissionWebhooks({
     configurations: new WebhookConfigurations({
       kube,
@@ -98,7 +98,7 @@ function createConversion(
   runDeps: WebhookRunDeps,
 ): WebhookSwitch {
   const { clock, random, log } = host;
-  const target = targetOf(settings, 'conversion');
+  const target = webhookTargetOf(settings, 'conversion');
   const webhooks = new ConversionWebhooks({
     open: (signal) => servers.open('conversion', (request, gone) => webhooks.handle(request, gone), signal),
     keep: (crdName, certificates, onTried, signal) =>

@@ -15,7 +15,7 @@ import type { ProcessRunner } from '@addon-operator/process/process-runner';
 import { parseYaml } from '@addon-operator/yaml';
 import { execa, type ResultPromise } from 'execa';
 import { afterAll, beforeAll } from 'vitest';
-import type { HelmOperation } from '../../src/releases/driver-context.ts';
+import type { HelmDuration } from '../../src/releases/driver-context.ts';
 import { createHelmDriver, type HelmDriver, type HelmDriverOptions } from '../../src/releases/helm-driver.ts';
 import { ApiProbe } from '../support/control-plane/api-probe.ts';
 import type { Cluster } from '../support/control-plane/global-setup.ts';
@@ -62,7 +62,7 @@ export class HelmWorld {
   readonly clock = new JumpClock();
   /** First argument of every helm process the driver started. */
   readonly helmRuns: string[] = [];
-  readonly operations: HelmOperation[] = [];
+  readonly operations: HelmDuration[] = [];
   /** What was said to stay when releases were removed. */
   readonly leftBehind: string[] = [];
   readonly #cluster: Cluster;

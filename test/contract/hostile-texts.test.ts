@@ -5,7 +5,7 @@ import { paintFor } from '../../src/cli/output/paint.ts';
 import { terminalLines } from '../../src/cli/output/terminal-log.ts';
 import { createProgram, runCli } from '../../src/cli/run-cli.ts';
 import { progressOf } from '../../src/cli/sandbox/progress-event.ts';
-import { lineOf } from '../../src/cli/sandbox/progress-line.ts';
+import { progressLineOf } from '../../src/cli/sandbox/progress-line.ts';
 import { NO_PROGRESS } from '../../src/cli/sandbox/progress-state.ts';
 import { sandboxBackend } from '../support/backends.ts';
 import { World } from '../support/world.ts';
@@ -170,7 +170,7 @@ test('no command prints control characters of names, outputs and errors on a ter
   expect(problemsOf(log)).toEqual([]);
   const screen = records.flatMap(({ msg, level, ...fields }) => {
     const event = progressOf({ fields, message: String(msg), level: level as 'info' });
-    return (event && lineOf(event, NO_PROGRESS)?.text) ?? [];
+    return (event && progressLineOf(event, NO_PROGRESS)?.text) ?? [];
   });
   expect(problemsOf(screen.join('\n'))).toEqual([]);
 });

@@ -4,10 +4,10 @@ import type { ModulesDirectory } from '../../src/model/purge-guard.ts';
 import type { ModuleSources } from '../../src/model/services.ts';
 import { type Decision, DISABLED_BY_DEFAULT } from '../../src/modules/enablement.ts';
 import type { Module } from '../../src/modules/module.ts';
-import type { Discovery } from '../../src/modules/module-discovery.ts';
+import type { ModuleDiscovery } from '../../src/modules/module-discovery.ts';
 
 /** What a discovery finds out where these names are enabled and nothing else counts. */
-export function labDiscovery(known: readonly Module[], enabled: ReadonlySet<string>): Discovery {
+export function labDiscovery(known: readonly Module[], enabled: ReadonlySet<string>): ModuleDiscovery {
   return {
     enabled: known.map(({ name }) => name).filter((name) => enabled.has(name)),
     decisions: new Map(
@@ -26,10 +26,10 @@ export function labDiscovery(known: readonly Module[], enabled: ReadonlySet<stri
 
 /** With the policy `isolate`. */
 function withFailingScripts(
-  { enabled, decisions }: Discovery,
+  { enabled, decisions }: ModuleDiscovery,
   failing: ReadonlySet<string>,
   lastEnabled: ReadonlySet<string>,
-): Discovery {
+): ModuleDiscovery {
   const undecided = enabled.filter((name) => failing.has(name));
   if (undecided.length === 0) return { enabled, decisions };
   const reason = 'its enabled script failed';

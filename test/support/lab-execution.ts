@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { resultOrAbort } from '@addon-operator/concurrency/result-or-abort';
 import type { ProcessRunner, ProcessSpec } from '@addon-operator/process/process-runner';
 import { HookExecution } from '../../src/hook-runs/hook-execution.ts';
-import { recordHookRun } from '../../src/hook-runs/record-runs.ts';
+import { journalHookRuns } from '../../src/hook-runs/record-runs.ts';
 import { HookRunner } from '../../src/hooks/run-hook.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { HookMetrics } from '../../src/metrics/hook-metrics.ts';
@@ -77,7 +77,7 @@ export function labExecution(
     maxContextBytes,
     enabledModules: () => registry.enabled,
     followSecrets: async () => undefined,
-    observe: recordHookRun({ journal, clock, registry, isKept: false }),
+    observe: journalHookRuns({ journal, clock, registry, isKept: false }),
     hookRunner: new HookRunner({
       runner: {
         run: (spec, signal) => resultOrAbort(runProcess(lab, spec), signal),

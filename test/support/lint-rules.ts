@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { FileFacts, ModuleFacts, ParsedModule } from '../../src/tools/lint/lint-facts.ts';
+import type { FileFacts, LintFacts, ParsedModule } from '../../src/tools/lint/lint-facts.ts';
 import type { Found, Rule } from '../../src/tools/lint/rule.ts';
 
 /** What differs from a module with nothing in it. */
@@ -17,7 +17,7 @@ export interface RuleRow extends LintedModule {
   readonly found: readonly (readonly [string, string, string?])[];
 }
 
-function factsOf({ directoryName = '030-web', files = [], parsed = {} }: LintedModule): ModuleFacts {
+function factsOf({ directoryName = '030-web', files = [], parsed = {} }: LintedModule): LintFacts {
   return {
     directory: `modules/${directoryName}`,
     directoryName,

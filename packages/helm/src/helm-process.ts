@@ -7,7 +7,7 @@ import type { ProcessRunner } from '@addon-operator/process/process-runner';
 import { cutMiddle } from '@addon-operator/strings/cut-middle';
 import { formatGoDuration } from '@addon-operator/strings/go-duration';
 import type { HelmBinary } from './find-helm.ts';
-import { redact } from './redact.ts';
+import { maskValues } from './redact.ts';
 
 /** When helm is stopped it ends its hooks and records the release as failed; that takes a moment. */
 const GRACE_MS = 10_000;
@@ -69,7 +69,7 @@ export async function runHelm(
   if (outcome.type === 'exited' && outcome.exitCode === 0)
     return { type: 'succeeded', stdout, isStdoutTruncated };
   // Before it is cut: half a secret would not be found any more.
-  const said = (run.readError ?? helmError)(redact(bothEnds(stderrStart, stderr), run.values));
+  const said = (run.readError ?? helmError)(maskValues(bothEnds(stderrStart, stderr), run.values));
   switch (outcome.type) {
     case 'exited':
       return {

@@ -7,7 +7,7 @@ import {
   labelsAtStart,
   labelsWhenDeployed,
   ownFacts,
-  parseObjects,
+  parseObjectList,
   renderedChecksum,
 } from './record-metadata.ts';
 
@@ -65,8 +65,8 @@ test('labels fit into what Kubernetes takes as a label', () => {
 const object = { apiVersion: 'v1', kind: 'ConfigMap', namespace: '', name: 'web' };
 
 test('parseObjects() reads what formatObjects() wrote', () => {
-  expect(parseObjects(formatObjects([object]))).toEqual([object]);
-  expect(parseObjects(formatObjects([]))).toEqual([]);
+  expect(parseObjectList(formatObjects([object]))).toEqual([object]);
+  expect(parseObjectList(formatObjects([]))).toEqual([]);
 });
 
 test('formatObjects() gives nothing where it would be too long for an annotation', () => {
@@ -75,5 +75,5 @@ test('formatObjects() gives nothing where it would be too long for an annotation
 
 test('parseObjects() does not trust what is not of its making', () => {
   for (const text of [undefined, 7, '', '{', '{}', '[1]', '[[1]]'])
-    expect(parseObjects(text)).toBeUndefined();
+    expect(parseObjectList(text)).toBeUndefined();
 });

@@ -150,7 +150,7 @@ export function formatObjects(objects: readonly ManifestObject[]): string | unde
 }
 
 /** What the annotation names; undefined when there is none, or it is no text of ours. */
-export function parseObjects(text: unknown): readonly ManifestObject[] | undefined {
+export function parseObjectList(text: unknown): readonly ManifestObject[] | undefined {
   if (typeof text !== 'string') return undefined;
   try {
     const rows: unknown = JSON.parse(text);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { redact } from './redact.ts';
+import { maskValues } from './redact.ts';
 
 const values = {
   global: { registry: { dockerAuth: 'user:hunter2-pw' } },
@@ -29,10 +29,10 @@ test.each([
   ],
   ['Basic authentication', `Basic ${Buffer.from('me:p&ss<1>').toString('base64')}`, 'Basic bWU6***'],
 ])('redact() hides %s', (_case, text, expected) => {
-  expect(redact(text, values)).toBe(expected);
+  expect(maskValues(text, values)).toBe(expected);
 });
 
 test('redact() keeps what an operator needs to see', () => {
   const text = 'cannot pull registry.example.com/web, secret web-tls not found, pin 1234';
-  expect(redact(text, values)).toBe(text);
+  expect(maskValues(text, values)).toBe(text);
 });

@@ -8,7 +8,7 @@ const SHORTEST_SENSITIVE = 4;
 const LOOKS_LIKE_KEY = /^(?=.*\d)(?=.*[A-Za-z])[\w+/=-]{20,}$/;
 
 /** Masks secret values, and values that resemble secrets, in an error message, in all forms in which programs write them. */
-export function redact(text: string, values: unknown): string {
+export function maskValues(text: string, values: unknown): string {
   const redactor = new Redactor();
   collect(values, false, redactor);
   return redactor.text(text);

@@ -14,7 +14,7 @@ import {
   labelsWhenMarkedFailed,
   NOTE_ANNOTATION,
   OBJECTS_ANNOTATION,
-  parseObjects,
+  parseObjectList,
 } from './record-metadata.ts';
 import type { ReleaseStatus } from './recovery-table.ts';
 import {
@@ -356,7 +356,7 @@ function readRevision(metadata: Readonly<Record<string, unknown>>): ReleaseRevis
     revision,
     status: releaseStatus(labels['status']),
     labels,
-    objects: parseObjects(annotations[OBJECTS_ANNOTATION]),
+    objects: parseObjectList(annotations[OBJECTS_ANNOTATION]),
     ...(typeof note === 'string' && { note }),
     recordName: String(metadata['name']),
     uid: String(metadata['uid']),

@@ -5,7 +5,7 @@ import { isFresh, SharedResponses } from './shared-responses.ts';
 /** Maximum age of a response of the API server that is shared between modules. */
 const MAX_AGE_MS = 5_000;
 
-interface Releases {
+interface ReleaseNames {
   readonly value: Map<string, ReleaseRevision>;
   readonly readAtMs: number;
 }
@@ -16,7 +16,7 @@ interface Releases {
  */
 export class SharedReads {
   readonly #clock: SteadyClock;
-  #releases: Releases | undefined;
+  #releases: ReleaseNames | undefined;
   readonly #names: SharedResponses<ReadonlySet<string>>;
   /** Repeated reads of all releases, of which one is under way at a time. */
   readonly #reads: SharedResponses<readonly ReleaseRevision[]>;

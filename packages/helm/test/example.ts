@@ -1,7 +1,7 @@
 import { parseManifest } from '@addon-operator/helm/manifest-document';
 import { objectTitle, releaseObjects } from '@addon-operator/helm/manifest-object';
 import { deployRecovery } from '@addon-operator/helm/recovery-table';
-import { redact } from '@addon-operator/helm/redact';
+import { maskValues } from '@addon-operator/helm/redact';
 import { ReleaseStore } from '@addon-operator/helm/release-store';
 
 const manifest = `---
@@ -15,7 +15,7 @@ metadata:
   annotations: {helm.sh/hook: pre-upgrade}
 `;
 console.log(releaseObjects(parseManifest(manifest)).map(objectTitle));
-console.log(redact('cannot log in with hunter22', { database: { password: 'hunter22' } }));
+console.log(maskValues('cannot log in with hunter22', { database: { password: 'hunter22' } }));
 
 // A cluster without releases: helm can install.
 const kube = {

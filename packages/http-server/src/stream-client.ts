@@ -4,7 +4,7 @@ import { fieldsOf, parseJson, stringOf } from '@addon-operator/json';
 import { EventStreamParser } from './event-stream.ts';
 
 /** One server-sent event. */
-export interface StreamEvent {
+export interface ReceivedEvent {
   readonly event: string;
   readonly data: unknown;
 }
@@ -25,7 +25,7 @@ export interface StreamRequest {
 export async function followStream(
   { socketPath, path, lastEventId }: StreamRequest,
   signal: AbortSignal,
-  onEvent: (event: StreamEvent) => void,
+  onEvent: (event: ReceivedEvent) => void,
 ): Promise<string | undefined> {
   let lastId = lastEventId;
   const headers = lastId === undefined ? {} : { 'Last-Event-ID': lastId };

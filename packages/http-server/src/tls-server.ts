@@ -22,7 +22,7 @@ export interface WebhookRequest {
   readonly traceparent?: string;
 }
 
-export interface WebhookResponse {
+export interface TlsResponse {
   readonly status: number;
   /** `json` or `text`. */
   readonly type: 'json' | 'text';
@@ -30,7 +30,7 @@ export interface WebhookResponse {
 }
 
 /** Returns the response to a request; the signal aborts when the client goes away. An error that it throws becomes a 500. */
-export type WebhookHandler = (request: WebhookRequest, signal: AbortSignal) => Promise<WebhookResponse>;
+export type WebhookHandler = (request: WebhookRequest, signal: AbortSignal) => Promise<TlsResponse>;
 
 export interface WebhookServer {
   readonly port: number;
@@ -162,7 +162,7 @@ async function emptied(open: ReadonlySet<EventEmitter>, limitMs: number, clock: 
   done.abort();
 }
 
-function sent({ status, type, body }: WebhookResponse, isLast: boolean): HttpResponse {
+function sent({ status, type, body }: TlsResponse, isLast: boolean): HttpResponse {
   const connection = isLast ? { Connection: 'close' } : {};
   return { status, headers: { 'Content-Type': MEDIA_TYPES[type], ...connection }, body };
 }
@@ -171,7 +171,7 @@ async function responseTo(
   request: IncomingMessage,
   { handler, maxBodyBytes, log }: WebhookServerOptions,
   signal: AbortSignal,
-): Promise<WebhookResponse> {
+): Promise<TlsResponse> {
   const { method = 'GET', url = '/', headers } = request;
   const path = url.split('?', 1)[0] ?? '/';
   try {
@@ -208,6 +208,6 @@ function timeoutOf(url: string): number | undefined {
   return timeoutMs !== undefined && timeoutMs > 0 ? timeoutMs : undefined;
 }
 
-function text(status: number, body: string): WebhookResponse {
+function text(status: number, body: string): TlsResponse {
   return { status, type: 'text', body };
 }

@@ -12,13 +12,13 @@ import {
   type ValueObject,
 } from './value.ts';
 
-export type Operator = '+' | '-' | '*' | '/' | '%' | '==' | '!=' | '<' | '<=' | '>' | '>=';
+export type ArithmeticOperator = '+' | '-' | '*' | '/' | '%' | '==' | '!=' | '<' | '<=' | '>' | '>=';
 
 /** Longer texts are not made by repeating one. */
 const MAX_REPEATED_LENGTH = 100_000_000;
 
 /** Throws JqError where the operator has no meaning. */
-export function applyOperator(operator: Operator, left: Value, right: Value): Value {
+export function applyOperator(operator: ArithmeticOperator, left: Value, right: Value): Value {
   switch (operator) {
     case '+':
       return add(left, right);

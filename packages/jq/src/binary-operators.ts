@@ -1,4 +1,4 @@
-import type { Operator } from './arithmetic.ts';
+import type { ArithmeticOperator } from './arithmetic.ts';
 import type { Assignment, Node } from './syntax.ts';
 
 /** An operator between two expressions. */
@@ -22,9 +22,9 @@ export const LEVELS = {
   product: 9,
 };
 const ASSIGNMENTS: readonly Assignment[] = ['=', '|=', '+=', '-=', '*=', '/=', '%=', '//='];
-const COMPARISONS: readonly Operator[] = ['==', '!=', '<', '<=', '>', '>='];
-const SUMS: readonly Operator[] = ['+', '-'];
-const PRODUCTS: readonly Operator[] = ['*', '/', '%'];
+const COMPARISONS: readonly ArithmeticOperator[] = ['==', '!=', '<', '<=', '>', '>='];
+const SUMS: readonly ArithmeticOperator[] = ['+', '-'];
+const PRODUCTS: readonly ArithmeticOperator[] = ['*', '/', '%'];
 
 export const BINARY_OPERATORS: ReadonlyMap<string, BinaryOperator> = new Map([
   flow('|', 'pipe', 'right'),
@@ -54,7 +54,7 @@ function flow(
 }
 
 function operation(
-  operator: Operator,
+  operator: ArithmeticOperator,
   level: number,
   groups: BinaryOperator['groups'],
 ): [string, BinaryOperator] {

@@ -1,4 +1,4 @@
-import { applyOperator, type Operator } from './arithmetic.ts';
+import { type ArithmeticOperator, applyOperator } from './arithmetic.ts';
 import { Cell, type Run } from './cell.ts';
 import { pathsOf, rooted } from './compile-access.ts';
 import { deletePaths } from './delete-paths.ts';
@@ -23,7 +23,7 @@ export function compileAssign(operator: Assignment, left: Run, right: Run): Run 
 
 type Combine = (old: Value, value: Value) => Value;
 
-function operation(operator: Operator): Combine {
+function operation(operator: ArithmeticOperator): Combine {
   return (old, value) => applyOperator(operator, old, value);
 }
 

@@ -1,4 +1,4 @@
-import { applyOperator, negate, type Operator } from './arithmetic.ts';
+import { type ArithmeticOperator, applyOperator, negate } from './arithmetic.ts';
 import { ascend, Break, Cell, Env, each, NO_OUTPUTS, type Outputs, type Run } from './cell.ts';
 import { childAtOr, compileIndex, compileIterate, compileSlice, everything } from './compile-access.ts';
 import { compileAssign } from './compile-assign.ts';
@@ -129,7 +129,7 @@ function* truthyOr(outputs: Iterable<Cell>, otherwise: () => Outputs): Iterable<
 }
 
 /** For each output of the right side all of the left. */
-function compileOperator(operator: Operator, left: Run, right: Run): Run {
+function compileOperator(operator: ArithmeticOperator, left: Run, right: Run): Run {
   return (env, cell) =>
     flatMap(right(env, cell.plain), (second) =>
       flatMap(left(env, cell.plain), (first) =>

@@ -1,4 +1,4 @@
-import type { Operator } from './arithmetic.ts';
+import type { ArithmeticOperator } from './arithmetic.ts';
 import type { Value } from './value.ts';
 
 /** The syntax tree of a jq program. */
@@ -29,7 +29,12 @@ export type Node =
       readonly left: Node;
       readonly right: Node;
     }
-  | { readonly type: 'operator'; readonly operator: Operator; readonly left: Node; readonly right: Node }
+  | {
+      readonly type: 'operator';
+      readonly operator: ArithmeticOperator;
+      readonly left: Node;
+      readonly right: Node;
+    }
   | { readonly type: 'assign'; readonly operator: Assignment; readonly left: Node; readonly right: Node }
   | {
       readonly type: 'if';

@@ -32,7 +32,7 @@ export interface WorkerData {
 }
 
 /** What a worker does with the file it has loaded. */
-export interface Program<D> {
+export interface WorkerProgram<D> {
   /** Modules that such files can import wherever they lie: name to URL. */
   readonly modules?: Readonly<Record<string, string>>;
   /** What the default export is. Throws when it is none of this program's. */
@@ -56,7 +56,7 @@ export interface WorkTools {
 }
 
 /** The thread of one file: loads it, then does one piece of work after the other. */
-export function runProgram<D>(program: Program<D>): void {
+export function runProgram<D>(program: WorkerProgram<D>): void {
   const { number, path: file, inFlight, stripper, ledger, line, ownDirectories } = workerData as WorkerData;
   let onMessage = (_message: Incoming): void => undefined;
   const thread: Thread = {
@@ -109,7 +109,7 @@ async function defaultExportOf(file: string): Promise<unknown> {
 
 /** What is to be done with each message. */
 function server<D>(
-  program: Program<D>,
+  program: WorkerProgram<D>,
   definition: D,
   { channel, output, ledger, failureText }: Thread,
 ): (message: Incoming) => void {

@@ -9,7 +9,7 @@ import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { Journal } from '../../journal/journal.ts';
 import { TICK_MS } from '../../server/api/stream-hub.ts';
 import { runCli } from '../run-cli.ts';
-import { lineOf } from './follow-events.ts';
+import { eventLine } from './follow-events.ts';
 
 const START = {
   queue: 'main',
@@ -117,5 +117,5 @@ test.each<[string, object, string]>([
   ],
   ['hello', {}, ''],
 ])('the event %s of %j is one line, or none', (event, data, line) => {
-  expect(lineOf({ event, data })).toBe(line);
+  expect(eventLine({ event, data })).toBe(line);
 });

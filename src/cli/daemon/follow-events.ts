@@ -1,18 +1,18 @@
-import { followStream, type StreamEvent } from '@addon-operator/http-server/stream-client';
+import { followStream, type ReceivedEvent } from '@addon-operator/http-server/stream-client';
 import { fieldsOf, type Json, stringOf } from '@addon-operator/json';
 import { readableLine } from '@addon-operator/strings/escape-controls';
 import type { CliHost } from '../cli-host.ts';
 import { harmless } from '../harmless.ts';
 import type { OutputFormat } from '../output/output-format.ts';
 import { listOf } from '../output/tables.ts';
-import { titleOf } from './run-tables.ts';
+import { recordedRunTitle } from './run-tables.ts';
 
 /** Between two connections to an operator that restarts. */
 const RECONNECT_MS = 1_000;
 const PATH = '/api/v1/stream?topics=queues,modules,runs';
 
 /** An event as it is printed, without the end of its last line; empty for one that says nothing in this format. */
-type Print = (event: StreamEvent) => string;
+type Print = (event: ReceivedEvent) => string;
 
 /**
  * Prints events of the operator and returns the exit code. A connection that ends is opened again, and goes on behind the
@@ -32,7 +32,7 @@ export async function followEvents(
   const stop = host.stopSignal();
   const end = new AbortController();
   const signal = AbortSignal.any([stop, end.signal]);
-  const onEvent = (event: StreamEvent): void => {
+  const onEvent = (event: ReceivedEvent): void => {
     const text = print(event);
     if (text !== '') host.stdout.write(`${host.stdout.isTTY === true ? shown(text, isData) : text}\n`);
     if (event.event === 'ready' && !isWatch) end.abort();
@@ -59,7 +59,7 @@ async function printOf(format: OutputFormat): Promise<Print> {
     case 'table':
     case 'wide':
     case 'text':
-      return lineOf;
+      return eventLine;
   }
 }
 
@@ -67,7 +67,7 @@ function shown(text: string, isData: boolean): string {
   return isData ? harmless(text) : harmless(text).split('\n').map(readableLine).join('\n');
 }
 
-function nameOf({ event, data }: StreamEvent): string {
+function nameOf({ event, data }: ReceivedEvent): string {
   const fields = fieldsOf(data);
   const [kind = ''] = event.split('-');
   switch (kind) {
@@ -87,7 +87,7 @@ function nameOf({ event, data }: StreamEvent): string {
 }
 
 /** One line for people; empty for an event that says nothing to them. */
-export function lineOf({ event, data }: StreamEvent): string {
+export function eventLine({ event, data }: ReceivedEvent): string {
   const fields = fieldsOf(data);
   switch (event) {
     case 'snapshot':
@@ -122,5 +122,5 @@ function runsOf(snapshot: Readonly<Record<string, unknown>>): readonly Readonly<
 function runLine(run: Readonly<Record<string, unknown>>): string {
   const error = stringOf(run['error']);
   const at = stringOf(run['endedAt']) || stringOf(run['startedAt']);
-  return `${at} run ${stringOf(run['id'])}: ${titleOf(run)} ${stringOf(run['result'])}${error === '' ? '' : `: ${error}`}`;
+  return `${at} run ${stringOf(run['id'])}: ${recordedRunTitle(run)} ${stringOf(run['result'])}${error === '' ? '' : `: ${error}`}`;
 }

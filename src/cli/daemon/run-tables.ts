@@ -28,7 +28,7 @@ export const runsTable: ToTable = (data) => {
       stringOf(run['id']),
       stringOf(run['startedAt']),
       stringOf(run['result']),
-      titleOf(run),
+      recordedRunTitle(run),
       durationText(run['durationMs']),
       headlineOf(stringOf(run['error'])),
       durationText(run['waitMs']),
@@ -48,7 +48,7 @@ export const runTable: ToTable = (data) => {
   const output = fieldsOf(run['output']);
   const rows: (readonly [string, string])[] = [
     ['run', stringOf(run['id'])],
-    ['what', titleOf(run)],
+    ['what', recordedRunTitle(run)],
     ['result', stringOf(run['result'])],
     ['error', headlineOf(stringOf(run['error']))],
     ...linesOf(linesBelow(stringOf(run['error']))).map((line) => ['', line] as const),
@@ -99,7 +99,7 @@ export const nextTable: ToTable = (data) => {
 };
 
 /** What ran, such as `ModuleRun web` or `HookRun web/a.sh (beforeHelm)`. */
-export function titleOf(run: Fields): string {
+export function recordedRunTitle(run: Fields): string {
   const subject = [stringOf(run['module']), stringOf(run['hook'])].filter((name) => name !== '').join('/');
   const binding = stringOf(run['binding']);
   return [stringOf(run['type']), subject, binding === '' ? '' : `(${binding})`]
@@ -108,7 +108,7 @@ export function titleOf(run: Fields): string {
 }
 
 function relatedText(run: Fields): string {
-  return `run ${stringOf(run['id'])}: ${titleOf(run)}, ${stringOf(run['result'])}`;
+  return `run ${stringOf(run['id'])}: ${recordedRunTitle(run)}, ${stringOf(run['result'])}`;
 }
 
 export function durationText(ms: unknown): string {

@@ -1,6 +1,6 @@
 import { fieldsOf, stringOf } from '@addon-operator/json';
 import { listOf, type ToTable } from '../output/tables.ts';
-import { durationText, titleOf } from './run-tables.ts';
+import { durationText, recordedRunTitle } from './run-tables.ts';
 
 /** Cells lose blanks at their start. */
 const GAP = '\u00a0'.repeat(3);
@@ -67,7 +67,8 @@ function below(id: string, indent: string, children: ReadonlyMap<string, readonl
       run: undefined,
       took: phase['ms'],
     }));
-    const title = run['attempt'] === 1 ? titleOf(run) : `${titleOf(run)} #${String(run['attempt'])}`;
+    const title =
+      run['attempt'] === 1 ? recordedRunTitle(run) : `${recordedRunTitle(run)} #${String(run['attempt'])}`;
     return [
       { tree: `${own}${title}`, run, took: run['durationMs'] },
       ...phases,

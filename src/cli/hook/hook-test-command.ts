@@ -6,8 +6,8 @@ import type { HookCoverage } from '../../devkit/test/binding-coverage.ts';
 import {
   countResults,
   type FileResult,
-  type ReportFormat,
-  reportText,
+  type TestReportFormat,
+  testReportText,
 } from '../../tools/hook-test/hook-test.ts';
 import type { CliHost } from '../cli-host.ts';
 import { harmless } from '../harmless.ts';
@@ -15,12 +15,12 @@ import { findTestFiles } from './hook-test-files.ts';
 import { isShown, runTestFiles, type TestRunOptions, type TestRunResults } from './hook-test-runs.ts';
 import { repeatOnChange, watchedDirectories } from './hook-test-watch.ts';
 
-const REPORT_FORMATS: readonly ReportFormat[] = ['junit', 'tap', 'github'];
+const REPORT_FORMATS: readonly TestReportFormat[] = ['junit', 'tap', 'github'];
 
 export interface HookTestOptions {
   readonly paths: readonly string[];
   readonly hasColor: boolean;
-  readonly format: 'text' | ReportFormat;
+  readonly format: 'text' | TestReportFormat;
   /** Only cases with this in their names, or between slashes a regular expression for them. */
   readonly filter?: string;
   /** Further reports, as `FORMAT=FILE`. */
@@ -83,7 +83,7 @@ function hasFailed(result: FileResult | undefined): boolean {
 type RunOptions = HookTestOptions & TestRunOptions;
 
 interface Report {
-  readonly format: ReportFormat;
+  readonly format: TestReportFormat;
   readonly file: string;
 }
 
@@ -115,7 +115,7 @@ async function writeReports(
 ): Promise<void> {
   for (const { format, file } of reports) {
     const path = resolve(cwd, file);
-    await writeFile(path, reportText(format, results)).catch((cause: unknown) => {
+    await writeFile(path, testReportText(format, results)).catch((cause: unknown) => {
       throw new OperatorError('CONFIG_INVALID', `--report: cannot write ${path}: ${messageOf(cause)}`, {
         cause,
       });
@@ -136,7 +136,7 @@ function exitCodeOf(
     );
     return 2;
   }
-  if (format !== 'text') stdout.write(reportText(format, results));
+  if (format !== 'text') stdout.write(testReportText(format, results));
   else stdout.write(`${passed} passed, ${failed} failed, ${skipped} skipped\n`);
   const isEnough =
     coverage === undefined || reportCoverage(covered, coverage, format === 'text' ? stdout : stderr);

@@ -5,13 +5,13 @@ import { shellWord } from '@addon-operator/strings/shell-word';
 import { BindingCoverage, type HookCoverage } from '../../devkit/test/binding-coverage.ts';
 import {
   type CaseResult,
+  caseFailureText,
   type FileResult,
-  failureText,
   impureText,
-  type ReportFormat,
   readTestFile,
   runCase,
   type TestFile,
+  type TestReportFormat,
 } from '../../tools/hook-test/hook-test.ts';
 import type { CliHost } from '../cli-host.ts';
 import { harmless } from '../harmless.ts';
@@ -21,7 +21,7 @@ import { type TestLab, withTestLab } from './hook-test-lab.ts';
 import { finishSnapshots, readSnapshots } from './hook-test-snapshots.ts';
 
 export interface TestRunOptions {
-  readonly format: 'text' | ReportFormat;
+  readonly format: 'text' | TestReportFormat;
   readonly hasColor: boolean;
   readonly filter?: string;
   /** Store snapshots instead of comparing them. */
@@ -189,7 +189,7 @@ function caseLines(file: string, test: CaseResult, { paint, program }: Look): re
     case 'failed':
       return [
         `${paint('red', 'FAILED')} ${test.name}`,
-        ...failureText(test.failure)
+        ...caseFailureText(test.failure)
           .split('\n')
           .map((line) => `  ${line}`),
         ...notes,

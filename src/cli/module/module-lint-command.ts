@@ -4,7 +4,7 @@ import { CONFIG_MAP, NAMESPACE } from '../../devkit/operator-objects.ts';
 import { operatorParsers } from '../../devkit/operator-parsers.ts';
 import { readSetting } from '../../settings/read-settings.ts';
 import {
-  type ReportFormat,
+  type LintReportFormat,
   ruleOf,
   ruleText,
   runLint,
@@ -20,7 +20,7 @@ import { createFirstObjects } from '../sandbox/sandbox-objects.ts';
 export interface LintCommandOptions {
   /** Empty: the modules directories of the settings. */
   readonly directories: readonly string[];
-  readonly output: ReportFormat;
+  readonly output: LintReportFormat;
   readonly fix?: boolean;
   readonly rule?: readonly string[];
   readonly profile?: 'restricted';

@@ -54,7 +54,7 @@ export async function waitForModule(
 }
 
 /** What is known of a module now; `code` is that of the error in its way, if there is one. */
-interface ModuleState {
+interface WaitedModule {
   readonly status: string;
   readonly text: string;
   readonly code: ErrorCode | undefined;
@@ -69,7 +69,7 @@ async function stateOf(
   socketPath: () => Promise<string>,
   host: CliHost,
   signal: AbortSignal,
-): Promise<ModuleState> {
+): Promise<WaitedModule> {
   const path = `/api/v1/modules/${encodeURIComponent(name)}`;
   const {
     status,

@@ -4,7 +4,7 @@ import { canonicalJson, isObject, parseJson } from '@addon-operator/json';
 import type { Inspection } from '../../plan/inspection.ts';
 import { requestDebug } from '../../server/debug-client.ts';
 import { GLOBAL_SECTION, type ModuleName, type ValuesOwner } from '../../values/module-key.ts';
-import { type PatchOperation, parseValuesPatch } from '../../values/values-patch.ts';
+import { parseValuesPatch, type ValuesOperation } from '../../values/values-patch.ts';
 
 /** How to reach the running daemon. */
 export interface DaemonAddress {
@@ -40,7 +40,7 @@ async function patchesOf(
   owner: ValuesOwner,
   { socketPath, clock }: DaemonAddress,
   signal: AbortSignal,
-): Promise<readonly PatchOperation[]> {
+): Promise<readonly ValuesOperation[]> {
   const path = `${owner === GLOBAL_SECTION ? '/global' : `/module/${owner}`}/patches.json`;
   const { status, body } = await requestDebug({ socketPath, path }, clock, signal);
   const patches: unknown = status === 200 ? parseJson(body) : [];

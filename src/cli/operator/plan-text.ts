@@ -1,9 +1,9 @@
 import type { DiffLine } from '../../plan/line-diff.ts';
-import type { ModuleAction, ModulePlan, Plan, PlannedHook } from '../../plan/plan.ts';
+import type { ModulePlan, Plan, PlannedAction, PlannedHook } from '../../plan/plan.ts';
 import type { Paint, Style } from '../output/paint.ts';
 
 const ACTIONS: Readonly<
-  Record<ModuleAction, { readonly sign: string; readonly word: string; readonly style: Style }>
+  Record<PlannedAction, { readonly sign: string; readonly word: string; readonly style: Style }>
 > = {
   install: { sign: '+', word: 'install', style: 'green' },
   upgrade: { sign: '~', word: 'upgrade', style: 'yellow' },
@@ -86,7 +86,7 @@ export function diffLine(line: DiffLine, paint: Paint): string {
 }
 
 function summary({ modules }: Plan): string {
-  const count = (...actions: readonly ModuleAction[]): number =>
+  const count = (...actions: readonly PlannedAction[]): number =>
     modules.filter(({ action, error }) => error === undefined && actions.includes(action)).length;
   const failed = modules.filter(({ error }) => error !== undefined).length;
   const parts = [

@@ -5,7 +5,7 @@ import { cut, type Paint, paintFor, wantsColor } from '../output/paint.ts';
 import { TerminalBlock } from '../output/terminal-block.ts';
 import { progressBlock } from './progress-block.ts';
 import type { ProgressEvent } from './progress-event.ts';
-import { lineOf, type ProgressLine } from './progress-line.ts';
+import { type ProgressLine, progressLineOf } from './progress-line.ts';
 import { advance, NO_PROGRESS, type Progress } from './progress-state.ts';
 
 /** What stays above the block, uncut. */
@@ -91,7 +91,7 @@ export class ProgressDisplay {
   }
 
   show(event: ProgressEvent): void {
-    const line = lineOf(event, this.#progress);
+    const line = progressLineOf(event, this.#progress);
     this.#progress = advance(this.#progress, event);
     if (!this.#hasBlock) {
       if (line !== undefined) this.#host.stdout.write(`${this.#formatted(line)}\n`);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { FailedTask } from '../../queues/failed-task.ts';
 import type { ProgressEvent } from './progress-event.ts';
-import { lineOf } from './progress-line.ts';
+import { progressLineOf } from './progress-line.ts';
 import { advance, NO_PROGRESS } from './progress-state.ts';
 
 const HOOK = { module: 'web', hook: 'a.sh', binding: 'schedule' };
@@ -43,13 +43,13 @@ test.each<[ProgressEvent, string | undefined]>([
   [{ type: 'hook-started', run: HOOK }, undefined],
 ])('lineOf() %j', (event, expected) => {
   const progress = { ...NO_PROGRESS, printed: new Map([['web/a.sh', ['said \u001b[2J']]]) };
-  expect(lineOf(event, progress)?.text).toBe(expected);
+  expect(progressLineOf(event, progress)?.text).toBe(expected);
 });
 
 test('a failed hook is shown with the last lines that it printed', () => {
   const failed = { ...FAILED, error: 'exit 1: boom' };
   const printed = new Map([['bad.sh', ['boom', 'disk is full (free: 3)']]]);
-  expect(lineOf({ type: 'task-failed', failed }, { ...NO_PROGRESS, printed })?.text).toBe(
+  expect(progressLineOf({ type: 'task-failed', failed }, { ...NO_PROGRESS, printed })?.text).toBe(
     'hook bad.sh failed (attempt 1, next in 6 s): exit 1: boom | it printed: disk is full (free: 3)',
   );
 });
@@ -59,16 +59,16 @@ test('an error that is the same as in the attempt before is not repeated', () =>
   const again: ProgressEvent = { type: 'task-failed', failed: { ...FAILED, error: 'no disk', failures: 2 } };
   const other: ProgressEvent = { type: 'task-failed', failed: { ...FAILED, error: 'no room', failures: 3 } };
   const progress = advance(NO_PROGRESS, first);
-  expect(lineOf(again, progress)?.text).toBe(
+  expect(progressLineOf(again, progress)?.text).toBe(
     'hook bad.sh failed again with the same error (attempt 2, next in 6 s)',
   );
-  expect(lineOf(other, progress)?.text).toBe('hook bad.sh failed (attempt 3, next in 6 s): no room');
-  expect(lineOf(first, progress)?.text).toBe('hook bad.sh failed (attempt 1, next in 6 s): no disk');
+  expect(progressLineOf(other, progress)?.text).toBe('hook bad.sh failed (attempt 3, next in 6 s): no room');
+  expect(progressLineOf(first, progress)?.text).toBe('hook bad.sh failed (attempt 1, next in 6 s): no disk');
 });
 
 test('the error of a hook does not repeat its name', () => {
   const failed = { ...FAILED, error: "global hook 'bad.sh' failed: no disk" };
-  expect(lineOf({ type: 'task-failed', failed }, NO_PROGRESS)?.text).toBe(
+  expect(progressLineOf({ type: 'task-failed', failed }, NO_PROGRESS)?.text).toBe(
     'hook bad.sh failed (attempt 1, next in 6 s): no disk',
   );
 });

@@ -17,7 +17,7 @@ export interface ProgressLine {
  *
  * @param progress the state before the event
  */
-export function lineOf(event: ProgressEvent, progress: Progress): ProgressLine | undefined {
+export function progressLineOf(event: ProgressEvent, progress: Progress): ProgressLine | undefined {
   const line = rawLine(event, progress);
   return line && { ...line, text: readableLine(escapeControls(inOneLine(line.text))) };
 }

@@ -5,7 +5,7 @@ import { Discovery } from '@addon-operator/kube-client/discovery';
 import { MemoryClient } from '@addon-operator/kube-sandbox/memory-client';
 import { parseGoDuration } from '@addon-operator/strings/go-duration';
 import { Activity } from '../../tools/hook-test/activity.ts';
-import type { Setting, TestWorld } from '../../tools/hook-test/hook-test.ts';
+import type { CaseSetting, TestWorld } from '../../tools/hook-test/hook-test.ts';
 import { VirtualClock } from '../../tools/hook-test/virtual-clock.ts';
 import type { ReportedChange } from '../object-changes.ts';
 import { CONFIG_MAP, createOperatorObjects, NAMESPACE } from '../operator-objects.ts';
@@ -14,7 +14,7 @@ import {
   type Beginning,
   type CaseParts,
   type CurrentCase,
-  type HookFile,
+  type HookAddress,
   OPERATOR,
   openHook,
   STEPS,
@@ -25,7 +25,7 @@ const DEFAULT_START = '2026-01-01T00:00:00Z';
 const DEFAULT_TIMEOUT = '1m';
 
 /** A case that begins: its clock is at the time that it sets, and nothing has changed yet. */
-export function newCase({ now }: Setting): CurrentCase {
+export function newCase({ now }: CaseSetting): CurrentCase {
   const clock = new VirtualClock(Date.parse(now ?? DEFAULT_START));
   return { clock, changes: [], requests: [], activity: new Activity(), api: new ApiFaults() };
 }
@@ -40,7 +40,7 @@ export function noteChange(
 }
 
 /** The settings of a case, with those of its file. */
-export function mergedSetting(file: Setting, test: Setting): Setting {
+export function mergedSetting(file: CaseSetting, test: CaseSetting): CaseSetting {
   return {
     ...file,
     ...test,
@@ -76,8 +76,8 @@ async function begin(
 /** Opens the world of one case: the sandbox at its beginning, and the operator as far as the hook at `path` needs it. */
 export async function openCase(
   parts: CaseParts,
-  { path, directory }: HookFile,
-  setting: Setting,
+  { path, directory }: HookAddress,
+  setting: CaseSetting,
 ): Promise<TestWorld & AsyncDisposable> {
   const { sandbox, current, signal } = parts;
   const { activity } = current;

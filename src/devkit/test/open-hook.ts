@@ -11,7 +11,7 @@ import type { Hook } from '../../hooks/hook.ts';
 import type { HookRuns } from '../../hooks/run-hook.ts';
 import type { Settings } from '../../settings.ts';
 import type { Activity } from '../../tools/hook-test/activity.ts';
-import type { ChangeFacts, ObjectOrFile, Setting } from '../../tools/hook-test/hook-test.ts';
+import type { CaseSetting, ChangeFacts, ObjectOrFile } from '../../tools/hook-test/hook-test.ts';
 import type { VirtualClock } from '../../tools/hook-test/virtual-clock.ts';
 import { errorLog } from '../error-log.ts';
 import type { HookLab } from '../hook-lab.ts';
@@ -68,7 +68,7 @@ export interface Beginning {
 }
 
 /** The hook of a test, and the directory of the test, which paths in it are relative to. */
-export interface HookFile {
+export interface HookAddress {
   readonly path: string;
   readonly directory: string;
 }
@@ -79,13 +79,13 @@ export interface OpenParts extends CaseParts {
   readonly discovery: Discovery;
   readonly errors: string[];
   readonly stop: AbortSignal;
-  readonly setting: Setting;
+  readonly setting: CaseSetting;
   /** Nothing exists yet; absent when the operator is started again. */
   readonly beginning?: Beginning;
 }
 
 /** Starts the operator, as far as one hook needs it. */
-export async function openHook(parts: OpenParts, { path, directory }: HookFile): Promise<OpenedWorld> {
+export async function openHook(parts: OpenParts, { path, directory }: HookAddress): Promise<OpenedWorld> {
   const { cwd, lab, sandbox, settings, loaded, current, steps, discovery, errors, setting } = parts;
   const { beginning, wrap } = parts;
   const { clock, activity, api } = current;
@@ -169,7 +169,7 @@ function toolsOf(
 }
 
 /** Refuses what only the processes of executables have. */
-function refuseEnvironment({ env = {}, stub }: Setting, { transport }: Hook): void {
+function refuseEnvironment({ env = {}, stub }: CaseSetting, { transport }: Hook): void {
   if (transport === 'executable') return;
   const refused = (message: string): OperatorError => new OperatorError('CONFIG_INVALID', message);
   if (stub !== undefined) throw refused('stub: only a hook that is an executable finds programs in PATH');
@@ -182,7 +182,7 @@ function refuseEnvironment({ env = {}, stub }: Setting, { transport }: Hook): vo
 
 /** Variables of the hook beside those that it has in any case. */
 async function hookEnv(
-  { env = {}, stub }: Setting,
+  { env = {}, stub }: CaseSetting,
   directory: string,
   common: HookLab['hookEnv'],
   running: AsyncDisposableStack,

@@ -10,7 +10,7 @@ import { contextText } from '../../hooks/context-document.ts';
 import { isFinal, isNotYet } from '../../hooks/retry-errors.ts';
 import type { HookRuns } from '../../hooks/run-hook.ts';
 import { parseMetricOperations } from '../../metrics/metric-operation.ts';
-import type { OutputLine, RunFacts } from '../../tools/hook-test/hook-test.ts';
+import type { ObservedRun, OutputLine } from '../../tools/hook-test/hook-test.ts';
 
 /** Of what is kept for comparisons and failures. */
 const MAX_LINES = 10_000;
@@ -28,7 +28,7 @@ interface Record {
 
 interface StartedRun {
   /** Undefined until it ends. */
-  facts: RunFacts | undefined;
+  facts: ObservedRun | undefined;
 }
 
 /** Records what goes in and out of each run of a hook, of several at the same time too. */
@@ -38,7 +38,7 @@ export class RunRecords {
   #started: StartedRun[] = [];
 
   /** The runs that ended since the last call, those first that started first. */
-  take(): readonly RunFacts[] {
+  take(): readonly ObservedRun[] {
     const runs = this.#started.flatMap(({ facts }) => facts ?? []);
     this.#started = this.#started.filter(({ facts }) => facts === undefined);
     return runs;
@@ -89,7 +89,7 @@ export class RunRecords {
   }
 }
 
-function verdictOf(error: unknown): Pick<RunFacts, 'verdict'> {
+function verdictOf(error: unknown): Pick<ObservedRun, 'verdict'> {
   if (isNotYet(error)) return { verdict: 'temporary' };
   return isFinal(error) ? { verdict: 'permanent' } : {};
 }

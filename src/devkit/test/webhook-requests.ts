@@ -18,7 +18,7 @@ import type {
   AdmissionFacts,
   AdmissionStep,
   ConversionFacts,
-  ConversionStep,
+  ConvertStep,
 } from '../../tools/hook-test/hook-test.ts';
 import { convertObjects } from '../../webhooks/conversion/convert-objects.ts';
 import type { CaseTools } from './case-tools.ts';
@@ -190,7 +190,7 @@ async function one(
  */
 export async function requestConversion(
   parts: WebhookParts,
-  { crd, to, objects }: ConversionStep,
+  { crd, to, objects }: ConvertStep,
 ): Promise<ConversionFacts> {
   const { hook, tools, stop } = parts;
   const bindings = hook.hook.config.conversion;

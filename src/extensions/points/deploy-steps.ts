@@ -21,9 +21,9 @@ import {
   createPreReconcileChecker,
   createSuccessHandler,
   pointOf,
+  quotedObject,
   type ReleaseCause,
   type ReleaseError,
-  titleOf,
 } from './object-points.ts';
 import { type Next, nextOf, type Point, type PointHost } from './point.ts';
 
@@ -80,7 +80,7 @@ export class DeploySteps implements ReleaseSteps {
     const delays: Delay[] = [];
     for (const object of objects) {
       const result = await this.#call(createPreReconcileChecker, object, object, nextOf(proceed), signal);
-      if (!result.proceed) delays.push({ ...result, reason: `${titleOf(object)}: ${result.reason}` });
+      if (!result.proceed) delays.push({ ...result, reason: `${quotedObject(object)}: ${result.reason}` });
     }
     throwDelay('RELEASE_BLOCKED', 'Nothing is applied yet', delays);
   }
@@ -192,7 +192,7 @@ export class DeploySteps implements ReleaseSteps {
     signal: AbortSignal,
   ): Promise<Result> {
     const { hosts, log } = this.#options;
-    const objectLog = log.child({ object: titleOf(object) });
+    const objectLog = log.child({ object: quotedObject(object) });
     return pointOf(create, hosts, object)(input, next, object.apiVersion ?? '', objectLog, signal);
   }
 }

@@ -161,12 +161,12 @@ export function pointOf<Input, Result>(
       return await point(...args);
     } catch (cause) {
       if (!hasCode(cause, 'EXTENSION_FAILED')) throw cause;
-      throw new OperatorError('EXTENSION_FAILED', `${titleOf(object)}: ${messageOf(cause)}`, { cause });
+      throw new OperatorError('EXTENSION_FAILED', `${quotedObject(object)}: ${messageOf(cause)}`, { cause });
     }
   };
 }
 
 /** How messages name an object. */
-export function titleOf({ kind, metadata: { name, namespace } }: KubeObject): string {
+export function quotedObject({ kind, metadata: { name, namespace } }: KubeObject): string {
   return `${kind} "${namespace === undefined ? name : `${namespace}/${name}`}"`;
 }

@@ -16,7 +16,7 @@ import { warnOfMissingDirectory } from '../runtime/extension-files.ts';
 import type { Extensions } from '../runtime/extension-runtime.ts';
 import { Customizations, type HostSet } from './customizations.ts';
 import { DeploySteps } from './deploy-steps.ts';
-import { createDeleter, pointOf, titleOf } from './object-points.ts';
+import { createDeleter, pointOf, quotedObject } from './object-points.ts';
 import { nextOf } from './point.ts';
 
 type DeployedModule = Pick<Module, 'name' | 'path'> & {
@@ -150,7 +150,7 @@ export function deleteSteps(hosts: HostSet, log: Logger): UninstallSteps {
         const next = nextOf<KubeObject, void>(() => {
           isLeftToHelm = true;
         });
-        const objectLog = log.child({ object: titleOf(object) });
+        const objectLog = log.child({ object: quotedObject(object) });
         await pointOf(createDeleter, hosts, object)(object, next, object.apiVersion ?? '', objectLog, signal);
         if (isLeftToHelm) continue;
         objectLog.info({}, 'an extension handles the deletion: helm keeps the object');

@@ -4,7 +4,7 @@ import type { WebhookCapability } from '../../modules/reconcile-webhook.ts';
 type FormFactor = 'deployment' | 'ksvc';
 
 /** What the server of a module is sent. */
-interface WebhookRequest {
+interface ReconcileRequest {
   readonly phase: WebhookCapability;
   /** The Module object with its status. */
   readonly object: KubeObject;
@@ -13,7 +13,7 @@ interface WebhookRequest {
 }
 
 /** The body of the request, JSON. */
-export function requestBody({ phase, object, children }: WebhookRequest): string {
+export function requestBody({ phase, object, children }: ReconcileRequest): string {
   return JSON.stringify({
     formFactor: formFactorOf(children),
     phase,

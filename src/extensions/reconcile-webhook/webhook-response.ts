@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { fieldsOf, isObject, parseJson } from '@addon-operator/json';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { escapeControls } from '@addon-operator/strings/escape-controls';
-import { type HookResponse, refusalOf, saidText } from '../../hooks/http/hook-response.ts';
+import { type HookResponse, responseFailure, saidText } from '../../hooks/http/hook-response.ts';
 import type { WebhookCapability } from '../../modules/reconcile-webhook.ts';
 import { childKey } from './request-body.ts';
 
@@ -49,7 +49,7 @@ export function readResponse(
   response: HookResponse,
   { phase, object, namespace }: SentRequest,
 ): WebhookResponse {
-  const refusal = refusalOf(response, 'module.yaml');
+  const refusal = responseFailure(response, 'module.yaml');
   if (refusal !== undefined) return readRefusal(response.body, response.status, refusal);
   if (phase === 'finalize' || response.body.length === 0) return UNCHANGED;
   const content = parse(response);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type HookResponse, outputsOf, refusalOf } from './hook-response.ts';
+import { type HookResponse, outputsOf, responseFailure } from './hook-response.ts';
 
 function reply(body: string | Buffer, more: Partial<HookResponse> = {}): HookResponse {
   return {
@@ -70,5 +70,5 @@ test.each([
   [reply('', { status: 300 }), 'it responded with status 300'],
   [reply('', { status: 200 }), undefined],
 ])('refusalOf() says why a hook failed', (given, why) => {
-  expect(refusalOf(given, 'the file')).toBe(why);
+  expect(responseFailure(given, 'the file')).toBe(why);
 });

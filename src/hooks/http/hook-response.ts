@@ -40,7 +40,10 @@ const SHOWN_CHARACTERS = 300;
  *
  * @param addressFile where its address is set, for the message
  */
-export function refusalOf({ status, location, body }: HookResponse, addressFile: string): string | undefined {
+export function responseFailure(
+  { status, location, body }: HookResponse,
+  addressFile: string,
+): string | undefined {
   if (status >= 200 && status < 300) return undefined;
   if (REDIRECTS.has(status)) {
     const target = location === undefined ? '' : ` to ${locationText(location)}`;

@@ -3,7 +3,7 @@ import { messageOf } from '@addon-operator/base/errors';
 import type { ValidateFunction } from 'ajv';
 import { durationMs } from '../../hook-config/binding-checks.ts';
 import type { HookScope } from '../../hook-config/binding-kinds.ts';
-import { object, type Schema, text } from '../../hook-config/config-schema-parts.ts';
+import { type ConfigSchema, object, text } from '../../hook-config/config-schema-parts.ts';
 import {
   configVersionOf,
   invalidConfig,
@@ -193,12 +193,12 @@ const TLS_SECRET = object(
 );
 
 /** A mapping with exactly one of the properties. */
-function oneOf(description: string, properties: Readonly<Record<string, Schema>>): Schema {
+function oneOf(description: string, properties: Readonly<Record<string, ConfigSchema>>): ConfigSchema {
   return { ...object(description, properties), minProperties: 1, maxProperties: 1 };
 }
 
 /** What an HTTP hook has besides the configuration of every hook. */
-const ENDPOINT_PROPERTIES: Readonly<Record<string, Schema>> = {
+const ENDPOINT_PROPERTIES: Readonly<Record<string, ConfigSchema>> = {
   address: text('URL the contexts are sent to by POST, http or https.'),
   timeout: text('Time limit of one run, such as 10s; in place of settings.timeout.'),
   tls: {
@@ -228,17 +228,20 @@ const ENDPOINT_PROPERTIES: Readonly<Record<string, Schema>> = {
 };
 
 /** JSON schema of the part of a `.http.yaml` file that other hooks do not have. */
-const ENDPOINT_SCHEMA: Schema = object('Location of an HTTP hook.', ENDPOINT_PROPERTIES, ['address']);
+const ENDPOINT_SCHEMA: ConfigSchema = object('Location of an HTTP hook.', ENDPOINT_PROPERTIES, ['address']);
 
 /** JSON schema of a whole `.http.yaml` file of global or module hooks, for editors: draft 7. */
-export function httpHookSchema(scope: HookScope): Schema {
+export function httpHookSchema(scope: HookScope): ConfigSchema {
   const config = hookConfigSchema(scope);
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: `A ${scope} HTTP hook, v1`,
     ...config,
     description: `A ${scope} hook that runs on a server: its address, and when the hook runs.`,
-    properties: { ...ENDPOINT_PROPERTIES, ...(config['properties'] as Readonly<Record<string, Schema>>) },
+    properties: {
+      ...ENDPOINT_PROPERTIES,
+      ...(config['properties'] as Readonly<Record<string, ConfigSchema>>),
+    },
     required: ['address'],
   };
 }

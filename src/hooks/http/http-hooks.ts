@@ -13,7 +13,7 @@ import { permanentError, retryAfterHeaderMs, temporaryError } from '../retry-err
 import type { HookRunInputs, HookRunResult, HookRuns } from '../run-hook.ts';
 import type { AllowedHosts } from './allowed-hosts.ts';
 import { readCredentials, type SecretTexts } from './endpoint-credentials.ts';
-import { type HookResponse, outputsOf, refusalOf } from './hook-response.ts';
+import { type HookResponse, outputsOf, responseFailure } from './hook-response.ts';
 import { type HttpEndpoint, HttpHookParser, secretsOf, shownUrl } from './http-endpoint.ts';
 import { MAX_REQUEST_BYTES, postToHook } from './post-hook.ts';
 
@@ -99,7 +99,7 @@ export class HttpHooks implements HookRuns {
       throw new OperatorError('INTERNAL', `${hook.path} is run before it was loaded`);
     const response = await this.#call(hook, endpoint, inputs, signal);
     log.debug({ status: response.status, responseBytes: response.body.length }, 'HTTP hook responded');
-    const refusal = refusalOf(response, 'the file');
+    const refusal = responseFailure(response, 'the file');
     if (refusal !== undefined) throw this.#refused(hook, endpoint, response, refusal);
     return { outputs: understood(hook, endpoint, response) };
   }

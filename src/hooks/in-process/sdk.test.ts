@@ -10,7 +10,7 @@ import type {
 } from '@addon-operator/sdk';
 import { recordHookRun } from '@addon-operator/sdk/host';
 import { expect, test } from 'vitest';
-import type { Schema } from '../../hook-config/config-schema-parts.ts';
+import type { ConfigSchema } from '../../hook-config/config-schema-parts.ts';
 import { NO_BINDINGS } from '../../hook-config/hook-config.ts';
 import { hookConfigSchema } from '../../hook-config/hook-config-schema.ts';
 import type { ModuleName } from '../../values/module-key.ts';
@@ -109,8 +109,8 @@ const PARTS: Readonly<Record<string, object>> = {
   } satisfies KeysOf<HookSettings>,
 };
 
-function properties(schema: Schema | undefined): Readonly<Record<string, Schema>> {
-  return (schema?.['properties'] ?? {}) as Readonly<Record<string, Schema>>;
+function properties(schema: ConfigSchema | undefined): Readonly<Record<string, ConfigSchema>> {
+  return (schema?.['properties'] ?? {}) as Readonly<Record<string, ConfigSchema>>;
 }
 
 test('the types of a configuration have the keys of the schema that checks it, and no others', () => {
@@ -118,7 +118,7 @@ test('the types of a configuration have the keys of the schema that checks it, a
   expect(Object.keys(CONFIG).toSorted()).toEqual(Object.keys(schemas).toSorted());
   for (const [name, keys] of Object.entries(PARTS)) {
     const schema = schemas[name];
-    const part = (schema?.['items'] as Schema | undefined) ?? schema;
+    const part = (schema?.['items'] as ConfigSchema | undefined) ?? schema;
     expect([name, Object.keys(keys).toSorted()]).toEqual([name, Object.keys(properties(part)).toSorted()]);
   }
 });

@@ -8,7 +8,7 @@ import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import { CONFIG_MAPS } from '../../../test/support/fake-kube-api.ts';
 import { RecordingTracer } from '../../../test/support/recording-tracer.ts';
 import type { DriftEvent } from './drift-policy.ts';
-import { type AppliedRelease, ModuleDrift } from './module-drift.ts';
+import { type DesiredRevision, DriftWatch } from './module-drift.ts';
 
 const MAP = {
   apiVersion: 'v1',
@@ -30,17 +30,17 @@ class Lab {
   readonly tracer = new RecordingTracer();
   live: Record<string, unknown> | undefined = { x: '1' };
   version = 1;
-  release: AppliedRelease | undefined = { revision: 1, objects: [MAP], problems: [] };
+  release: DesiredRevision | undefined = { revision: 1, objects: [MAP], problems: [] };
   newest: number | 'not-deployed' | 'gone' = 1;
   isPaused = false;
   isHeld = false;
   absent = 0;
   refusal: ((request: KubeRequest) => Error | undefined) | undefined;
   #follower: Follower | undefined;
-  #drift: ModuleDrift | undefined;
+  #drift: DriftWatch | undefined;
 
-  async start(mode: 'warn' | 'heal'): Promise<ModuleDrift> {
-    const drift = ModuleDrift.start(
+  async start(mode: 'warn' | 'heal'): Promise<DriftWatch> {
+    const drift = DriftWatch.start(
       {
         clock: this.clock,
         random: () => 0.5,

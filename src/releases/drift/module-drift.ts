@@ -9,7 +9,7 @@ import type { AppliedWatch } from '@addon-operator/helm/applied-watch';
 import type { DesiredObject, DesiredState } from '@addon-operator/helm/desired-objects';
 import { objectKey } from '@addon-operator/helm/manifest-object';
 import type { LookupOptions } from '@addon-operator/helm/object-lookup';
-import { redact } from '@addon-operator/helm/redact';
+import { maskValues } from '@addon-operator/helm/redact';
 import { canonicalJson } from '@addon-operator/json';
 import { hasStatus, KubeApiError } from '@addon-operator/kube-client/kube-client';
 import type { ApiResource, ObjectMeta } from '@addon-operator/kube-client/kube-object';
@@ -26,7 +26,7 @@ import { compareObject, healObject, type ObjectComparison } from './object-compa
 import { SETTLE_MS, WatchedObject } from './watched-object.ts';
 
 /** What a deployed revision consists of. */
-export interface AppliedRelease extends DesiredState {
+export interface DesiredRevision extends DesiredState {
   readonly revision: number;
 }
 
@@ -38,7 +38,7 @@ interface DriftDeps {
   readonly watch: Pick<AppliedWatch, 'follow'>;
   readonly lookup: LookupOptions;
   /** What the newest revision of a release consists of; undefined while it is not deployed. */
-  readonly load: (module: string, signal: AbortSignal) => Promise<AppliedRelease | undefined>;
+  readonly load: (module: string, signal: AbortSignal) => Promise<DesiredRevision | undefined>;
   /** The newest revision, provided it is deployed; else whether there is a release. */
   readonly revision: (module: string, signal: AbortSignal) => Promise<number | 'not-deployed' | 'gone'>;
   /** Whether the module is paused or unmanaged, so that nothing is healed. */
@@ -65,7 +65,7 @@ type Drifted = Extract<ObjectComparison, { type: 'drifted' }>;
 const RETRY_MS = 30_000;
 
 /** Watches whether the objects of one release stay as helm applied them, and changes them back if that is wanted. */
-export class ModuleDrift {
+export class DriftWatch {
   readonly #deps: DriftDeps;
   readonly #options: DriftOptions;
   readonly #stopping = new AbortController();
@@ -79,8 +79,8 @@ export class ModuleDrift {
     this.#options = options;
   }
 
-  static start(deps: DriftDeps, options: DriftOptions): ModuleDrift {
-    const drift = new ModuleDrift(deps, options);
+  static start(deps: DriftDeps, options: DriftOptions): DriftWatch {
+    const drift = new DriftWatch(deps, options);
     drift.#ended = drift.#run();
     return drift;
   }
@@ -391,7 +391,7 @@ async function resourceOf(
 
 /** What went wrong, without what is secret in the object: the server quotes what it does not like. */
 function harmlessText(error: unknown, { kind, fields }: DesiredObject): string {
-  return redact(messageOf(error), kind === 'Secret' ? { secret: fields['data'] } : fields);
+  return maskValues(messageOf(error), kind === 'Secret' ? { secret: fields['data'] } : fields);
 }
 
 /** Whether the next attempt may succeed without any change. */

@@ -7,7 +7,7 @@ import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import { type DriverContext, lookupOptions } from '../driver-context.ts';
 import type { DriftEvent, DriftMode, HealStreak } from './drift-policy.ts';
-import { type AppliedRelease, type DriftOptions, ModuleDrift } from './module-drift.ts';
+import { type DesiredRevision, type DriftOptions, DriftWatch } from './module-drift.ts';
 
 export interface DriftSettings {
   /** For modules that wish nothing about drift. */
@@ -33,7 +33,7 @@ interface DriftParts {
 }
 
 /** Makes what watches for drift, on one set of watches for all modules; nothing is watched until it is called. */
-export function driftStarter(parts: DriftParts): (options: DriftOptions) => ModuleDrift {
+export function driftStarter(parts: DriftParts): (options: DriftOptions) => DriftWatch {
   const { context, settings, store, kube } = parts;
   const { clock, log, extraLabels } = context;
   const { reflectors, isHeld, onEvent, onComparison, random } = settings;
@@ -57,14 +57,14 @@ export function driftStarter(parts: DriftParts): (options: DriftOptions) => Modu
     onComparison,
     streaks: new Map<string, HealStreak>(),
   };
-  return (options) => ModuleDrift.start(deps, options);
+  return (options) => DriftWatch.start(deps, options);
 }
 
 async function load(
   { context, settings, store }: DriftParts,
   module: string,
   signal: AbortSignal,
-): Promise<AppliedRelease | undefined> {
+): Promise<DesiredRevision | undefined> {
   const latest = await store.latest(module, signal);
   if (latest?.status !== 'deployed') return undefined;
   const { manifest } = await store.payload(latest, signal);

@@ -12,7 +12,7 @@ import type { OperatorStatus } from '../../status/operator-status.ts';
 import type { TaskQueueView } from '../../status/task-queues.ts';
 import { aboutData } from './about-data.ts';
 import { apiError, jsonResponse } from './api-response.ts';
-import { type ApiParts, type ApiRoute, numberOf, Refusal } from './api-route.ts';
+import { type ApiParts, type ApiRoute, numberOf, RequestRefusal } from './api-route.ts';
 import { MODULE_ROUTES } from './module-routes.ts';
 
 export const API_PREFIX = '/api/v1';
@@ -67,7 +67,7 @@ const ROUTES: readonly ApiRoute[] = [
     read: ({ view }, { name }) => {
       const details = /^\d{1,15}$/.test(name) ? view.journal.details(Number(name)) : undefined;
       if (details === undefined)
-        throw new Refusal(404, 'REQUEST_INVALID', `there is no run ${name}: it may be too old`);
+        throw new RequestRefusal(404, 'REQUEST_INVALID', `there is no run ${name}: it may be too old`);
       return details;
     },
   },
@@ -78,7 +78,11 @@ const ROUTES: readonly ApiRoute[] = [
       const other = view.journal.eventOf(name);
       const runs = view.journal.event(name) ?? (other === undefined ? undefined : view.journal.event(other));
       if (runs === undefined)
-        throw new Refusal(404, 'REQUEST_INVALID', `no run of event ${name} is known: it may be too old`);
+        throw new RequestRefusal(
+          404,
+          'REQUEST_INVALID',
+          `no run of event ${name} is known: it may be too old`,
+        );
       return runs;
     },
   },
@@ -110,13 +114,13 @@ export async function apiResponse(
 ): Promise<RouteResponse> {
   try {
     const found = COMPILED.find(({ pattern }) => pattern.test(path));
-    if (found === undefined) throw new Refusal(404, 'REQUEST_INVALID', `there is no ${path}`);
-    if (method !== 'GET') throw new Refusal(405, 'REQUEST_INVALID', `${path} can only be read`);
+    if (found === undefined) throw new RequestRefusal(404, 'REQUEST_INVALID', `there is no ${path}`);
+    if (method !== 'GET') throw new RequestRefusal(405, 'REQUEST_INVALID', `${path} can only be read`);
     checkQuery(query, found.route.query);
     const name = found.pattern.exec(path)?.groups?.['name'] ?? '';
     return jsonResponse(200, await found.route.read(parts, { name, query, signal }));
   } catch (error) {
-    if (error instanceof Refusal) return apiError(error.status, error.code, error.message);
+    if (error instanceof RequestRefusal) return apiError(error.status, error.code, error.message);
     return apiError(500, codeOf(error) ?? 'INTERNAL', errorText(error));
   }
 }
@@ -125,20 +129,20 @@ export async function apiResponse(
 export function checkQuery(query: URLSearchParams, known: readonly string[]): void {
   for (const name of query.keys()) {
     if (!known.includes(name))
-      throw new Refusal(
+      throw new RequestRefusal(
         400,
         'REQUEST_INVALID',
         `unknown query parameter "${name}"${didYouMean(name, known)}`,
       );
     if (query.getAll(name).length > 1)
-      throw new Refusal(400, 'REQUEST_INVALID', `query parameter "${name}" is given more than once`);
+      throw new RequestRefusal(400, 'REQUEST_INVALID', `query parameter "${name}" is given more than once`);
   }
 }
 
 function resultOf(word: string): RunView['result'] {
   const result = RESULTS.find((known) => known === word);
   if (result === undefined)
-    throw new Refusal(400, 'REQUEST_INVALID', `"result" must be one of ${RESULTS.join(', ')}`);
+    throw new RequestRefusal(400, 'REQUEST_INVALID', `"result" must be one of ${RESULTS.join(', ')}`);
   return result;
 }
 

@@ -42,7 +42,7 @@ export interface ApiParts {
 }
 
 /** A request that is refused. */
-export class Refusal extends Error {
+export class RequestRefusal extends Error {
   readonly status: number;
   readonly code: ErrorCode;
 
@@ -64,11 +64,11 @@ export interface ApiRoute {
   ) => object | Promise<object>;
 }
 
-/** A query parameter that is a whole number from 1. @throws Refusal */
+/** A query parameter that is a whole number from 1. @throws RequestRefusal */
 export function numberOf(query: URLSearchParams, name: string, most: number): number {
   const text = query.get(name) ?? '';
   const number = Number(text);
   if (!/^\d+$/.test(text) || number < 1 || number > most)
-    throw new Refusal(400, 'REQUEST_INVALID', `"${name}" must be a whole number from 1 to ${most}`);
+    throw new RequestRefusal(400, 'REQUEST_INVALID', `"${name}" must be a whole number from 1 to ${most}`);
   return number;
 }

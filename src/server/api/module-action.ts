@@ -10,12 +10,12 @@ import { noModuleResponse, type PauseCommands, pauseResponse, resumeResponse } f
 import { operationResponse, type RequestOperation } from '../operation-response.ts';
 import { apiError, jsonResponse } from './api-response.ts';
 
-export const ACTIONS = [...OPERATIONS, 'pause', 'resume'] as const;
+export const MODULE_ACTIONS = [...OPERATIONS, 'pause', 'resume'] as const;
 
 /** What a user has done with a module. */
 export interface ModuleAction {
   readonly module: string;
-  readonly action: (typeof ACTIONS)[number];
+  readonly action: (typeof MODULE_ACTIONS)[number];
   /** Empty if none was given. */
   readonly reason: string;
   /** What a user has requested it with, such as `page`. */
@@ -65,9 +65,9 @@ export async function moduleActionResponse(
 ): Promise<RouteResponse> {
   const fields = fieldsOf(body);
   if (typeof fields === 'string') return apiError(400, 'REQUEST_INVALID', fields);
-  const action = ACTIONS.find((known) => known === fields.get('action'));
+  const action = MODULE_ACTIONS.find((known) => known === fields.get('action'));
   if (action === undefined)
-    return apiError(400, 'REQUEST_INVALID', `"action" must be one of ${ACTIONS.join(', ')}`);
+    return apiError(400, 'REQUEST_INVALID', `"action" must be one of ${MODULE_ACTIONS.join(', ')}`);
   if (fields.has('for') && action !== 'pause')
     return apiError(400, 'REQUEST_INVALID', '"for" is the duration of a pause');
   try {

@@ -1,5 +1,5 @@
 import type { DaemonView, GraphModule, ModuleView, SectionView } from '../../status/daemon-view.ts';
-import { type ApiRoute, numberOf, Refusal } from './api-route.ts';
+import { type ApiRoute, numberOf, RequestRefusal } from './api-route.ts';
 
 /** In place of the name of a module: the values and hooks that belong to none. */
 const GLOBAL = 'global';
@@ -70,7 +70,7 @@ async function revisionDiff(
   const [from, to] = [numberOf(query, 'from', MAX_REVISION), numberOf(query, 'to', MAX_REVISION)];
   const text = await module.compareRevisions({ from, to }, signal);
   if (text === undefined)
-    throw new Refusal(
+    throw new RequestRefusal(
       404,
       'REQUEST_INVALID',
       `there are no revisions ${from} and ${to}: they may be too old`,
@@ -112,8 +112,8 @@ function moduleOf(view: DaemonView, name: string): ModuleView {
   return module;
 }
 
-function unknownModule(name: string): Refusal {
-  return new Refusal(404, 'MODULE_UNKNOWN', `there is no module ${name}`);
+function unknownModule(name: string): RequestRefusal {
+  return new RequestRefusal(404, 'MODULE_UNKNOWN', `there is no module ${name}`);
 }
 
 function graphData(modules: readonly GraphModule[]): object {

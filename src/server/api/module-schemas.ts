@@ -7,7 +7,7 @@ import {
   object,
   oneOf,
   orNull,
-  type Schema,
+  type ResponseSchema,
   text,
   textOrNull,
   time,
@@ -15,7 +15,7 @@ import {
 } from './schema-parts.ts';
 
 /** Of an explanation only what all modules have: `explain module` shows the rest. */
-const EXPLANATION: Schema = {
+const EXPLANATION: ResponseSchema = {
   type: 'object',
   properties: {
     module: text('Name of the module.'),
@@ -27,7 +27,7 @@ const EXPLANATION: Schema = {
   required: ['module', 'status', 'isEnabled', 'reason', 'waitsFor'],
 };
 
-const ANY: Schema = { description: 'Any JSON value.' };
+const ANY: ResponseSchema = { description: 'Any JSON value.' };
 const MODULE_NAME = text('Name of the module, or `global`.');
 const LAYER = oneOf(
   ['hook', 'config-map', 'files', 'default'],
@@ -272,7 +272,7 @@ const GRAPH = object({
 });
 
 /** By the name of the file in docs/schema/api. */
-export const MODULE_SCHEMAS: Readonly<Record<string, Schema>> = {
+export const MODULE_SCHEMAS: Readonly<Record<string, ResponseSchema>> = {
   module: EXPLANATION,
   'module-values': VALUES,
   'module-patches': PATCHES,

@@ -6,7 +6,7 @@ import type { LeaseSettings } from '../../settings/lease-settings.ts';
 import type { OperatorIdentity } from './api-route.ts';
 
 /** The identity of this operator, and what its process has used since its start. */
-export function identityOf(
+export function operatorIdentity(
   {
     podName,
     namespace,

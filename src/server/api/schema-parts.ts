@@ -1,26 +1,40 @@
 /** The words in which the JSON schemas of the API are written. */
-export type Schema = Readonly<Record<string, unknown>>;
+export type ResponseSchema = Readonly<Record<string, unknown>>;
 
-export const text = (description: string): Schema => ({ type: 'string', description });
-export const textOrNull = (description: string): Schema => ({ type: ['string', 'null'], description });
-export const time = (description: string): Schema => ({ type: 'string', format: 'date-time', description });
-export const timeOrNull = (description: string): Schema => ({
+export const text = (description: string): ResponseSchema => ({ type: 'string', description });
+export const textOrNull = (description: string): ResponseSchema => ({
+  type: ['string', 'null'],
+  description,
+});
+export const time = (description: string): ResponseSchema => ({
+  type: 'string',
+  format: 'date-time',
+  description,
+});
+export const timeOrNull = (description: string): ResponseSchema => ({
   type: ['string', 'null'],
   format: 'date-time',
   description,
 });
-export const count = (description: string): Schema => ({ type: 'integer', minimum: 0, description });
-export const number = (description: string): Schema => ({ type: 'number', minimum: 0, description });
-export const flag = (description: string): Schema => ({ type: 'boolean', description });
-export const oneOf = (values: readonly string[], description: string): Schema => ({
+export const count = (description: string): ResponseSchema => ({ type: 'integer', minimum: 0, description });
+export const number = (description: string): ResponseSchema => ({ type: 'number', minimum: 0, description });
+export const flag = (description: string): ResponseSchema => ({ type: 'boolean', description });
+export const oneOf = (values: readonly string[], description: string): ResponseSchema => ({
   type: 'string',
   enum: values,
   description,
 });
-export const list = (items: Schema, description: string): Schema => ({ type: 'array', items, description });
+export const list = (items: ResponseSchema, description: string): ResponseSchema => ({
+  type: 'array',
+  items,
+  description,
+});
 
 /** All properties are required, and there are no others. */
-export function object(properties: Readonly<Record<string, Schema>>, description?: string): Schema {
+export function object(
+  properties: Readonly<Record<string, ResponseSchema>>,
+  description?: string,
+): ResponseSchema {
   return {
     type: 'object',
     ...(description !== undefined && { description }),
@@ -30,6 +44,6 @@ export function object(properties: Readonly<Record<string, Schema>>, description
   };
 }
 
-export function orNull(schema: Schema, description: string): Schema {
+export function orNull(schema: ResponseSchema, description: string): ResponseSchema {
   return { ...schema, type: ['object', 'null'], description };
 }

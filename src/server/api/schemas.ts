@@ -1,6 +1,6 @@
 /** JSON schemas of the responses of the API. docs/schema/api has a file for each, and a test compares real responses with them. */
 import { NEXT_ITEM_KINDS } from '../../status/next-item.ts';
-import { ACTIONS } from './module-action.ts';
+import { MODULE_ACTIONS } from './module-action.ts';
 import { MODULE_SCHEMAS } from './module-schemas.ts';
 import { RUN, RUN_PROPERTIES, TRIGGERED_BY } from './run-schemas.ts';
 import {
@@ -9,7 +9,7 @@ import {
   number,
   object,
   oneOf,
-  type Schema,
+  type ResponseSchema,
   text,
   textOrNull,
   time,
@@ -91,7 +91,7 @@ const MODULE = {
   required: ['module', 'status', 'reason'],
 };
 
-const CONVERGE: Schema = {
+const CONVERGE: ResponseSchema = {
   type: 'object',
   description: 'Progress of the first converge.',
   properties: {
@@ -166,7 +166,7 @@ const DETAILS = object({
 
 const ACTION = {
   ...object({
-    action: oneOf(ACTIONS, 'What to do with the module.'),
+    action: oneOf(MODULE_ACTIONS, 'What to do with the module.'),
     reason: text('Why; a pause needs one. At most 1,000 characters.'),
     for: text('How long a pause lasts, as a Go duration such as 2h; without it until it is resumed.'),
   }),
@@ -177,7 +177,7 @@ const OPERATION = object({
   operation: object(
     {
       module: text('Name of the module.'),
-      action: oneOf(ACTIONS, 'What is done with it.'),
+      action: oneOf(MODULE_ACTIONS, 'What is done with it.'),
       by: text('What it was requested with: page or debug socket.'),
       message: text('For people.'),
     },
@@ -201,11 +201,14 @@ const ERROR_PROPERTIES = object({
 });
 const ERROR = {
   ...ERROR_PROPERTIES,
-  properties: { ...(ERROR_PROPERTIES['properties'] as Readonly<Record<string, Schema>>), standby: STANDBY },
+  properties: {
+    ...(ERROR_PROPERTIES['properties'] as Readonly<Record<string, ResponseSchema>>),
+    standby: STANDBY,
+  },
 };
 
 /** By the name of the file in docs/schema/api. */
-export const API_SCHEMAS: Readonly<Record<string, Schema>> = Object.fromEntries(
+export const API_SCHEMAS: Readonly<Record<string, ResponseSchema>> = Object.fromEntries(
   Object.entries({
     now: NOW,
     queues: object({ queues: list(QUEUE, 'All queues, main first.') }),

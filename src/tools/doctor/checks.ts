@@ -1,7 +1,7 @@
 import type { DoctorFacts } from './facts.ts';
 
 /** Something that is wrong. */
-export interface Finding {
+export interface DoctorFinding {
   /** Of the check. */
   readonly code: string;
   /** One sentence. */
@@ -14,7 +14,7 @@ interface Check {
   readonly code: string;
   /** What is checked, for people. */
   readonly title: string;
-  readonly find: (facts: DoctorFacts) => Iterable<Omit<Finding, 'code'>>;
+  readonly find: (facts: DoctorFacts) => Iterable<Omit<DoctorFinding, 'code'>>;
 }
 
 const MAX_SKEW_MS = 5_000;
@@ -157,7 +157,7 @@ export const CHECKS: readonly Check[] = [
 ];
 
 /** What is wrong; empty when all is well. */
-export function findingsOf(facts: DoctorFacts): readonly Finding[] {
+export function findingsOf(facts: DoctorFacts): readonly DoctorFinding[] {
   return CHECKS.flatMap(({ code, find }) => [...find(facts)].map((found) => ({ code, ...found })));
 }
 
@@ -175,7 +175,7 @@ export function leftOut({ cluster, isWithoutCluster, daemon }: DoctorFacts): rea
 }
 
 /** One line and one command for each finding; empty when all is well. */
-export function findingsText(findings: readonly Finding[]): string {
+export function findingsText(findings: readonly DoctorFinding[]): string {
   return findings
     .map(({ code, message, command }) => `${message.replaceAll(/\s*\n\s*/g, ' ')} (${code})\n  ${command}\n`)
     .join('');

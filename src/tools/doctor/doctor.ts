@@ -1,4 +1,4 @@
 export { bundleOf, redacted } from './bundle.ts';
-export { CHECKS, type Finding, findingsOf, findingsText, leftOut } from './checks.ts';
+export { CHECKS, type DoctorFinding, findingsOf, findingsText, leftOut } from './checks.ts';
 export type { ClusterFacts, DaemonFacts, DoctorFacts, MachineFacts, ReleaseSecretFacts } from './facts.ts';
 export { machineFacts } from './machine-facts.ts';

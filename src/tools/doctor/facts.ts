@@ -1,5 +1,5 @@
 /** A release of helm. */
-export interface ReleaseFacts {
+export interface FoundRelease {
   readonly name: string;
   /** Such as `deployed` or `pending-upgrade`. */
   readonly status: string;
@@ -20,7 +20,7 @@ export interface ClusterFacts {
   readonly clockSkewMs?: number;
   /** Keys in the ConfigMap that belong to no module. */
   readonly unknownKeys: readonly string[];
-  readonly releases: readonly ReleaseFacts[];
+  readonly releases: readonly FoundRelease[];
   readonly releaseSecrets: readonly ReleaseSecretFacts[];
   /** What is not allowed although modules or hooks need it, such as `list secrets in shop`. */
   readonly missingAccess: readonly string[];

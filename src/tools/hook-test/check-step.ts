@@ -1,10 +1,10 @@
 import { isObject } from '@addon-operator/json';
 import { type Mismatch, mismatches, type RunJq } from './match.ts';
 import type { Expectation, ExpectedMetric, ExpectedObject } from './test-file.ts';
-import type { ChangeFacts, RunFacts, StepFacts, TestWorld } from './test-world.ts';
+import type { ChangeFacts, ObservedRun, StepFacts, TestWorld } from './test-world.ts';
 
 /** What one step did wrong; in words, or as a difference. */
-export type Finding = { readonly message: string } | Mismatch;
+export type StepFinding = { readonly message: string } | Mismatch;
 
 type Observed = Pick<TestWorld, 'object' | 'values' | 'configValues'>;
 
@@ -14,9 +14,9 @@ export async function checkStep(
   facts: StepFacts,
   world: Observed,
   jq: RunJq,
-): Promise<readonly Finding[]> {
+): Promise<readonly StepFinding[]> {
   const { runs } = facts;
-  const compare = async (name: keyof Expectation, actual: unknown): Promise<readonly Finding[]> =>
+  const compare = async (name: keyof Expectation, actual: unknown): Promise<readonly StepFinding[]> =>
     expect[name] === undefined ? [] : await mismatches(expect[name], actual, jq, [name]);
   return [
     ...outcomeFindings(expect, runs),
@@ -45,10 +45,10 @@ export async function checkStep(
 async function responseFindings(
   expect: Expectation,
   { admission, conversion }: StepFacts,
-  compare: (name: keyof Expectation, actual: unknown) => Promise<readonly Finding[]>,
-): Promise<readonly Finding[]> {
+  compare: (name: keyof Expectation, actual: unknown) => Promise<readonly StepFinding[]>,
+): Promise<readonly StepFinding[]> {
   const mayFail = expect.outcome === 'failure';
-  const findings: Finding[] = [];
+  const findings: StepFinding[] = [];
   if (admission !== undefined && !mayFail && admission.isAllowed !== (expect.allowed ?? true))
     findings.push({
       message: admission.isAllowed
@@ -72,8 +72,8 @@ async function responseFindings(
 
 function outcomeFindings(
   { outcome = 'success' }: Expectation,
-  runs: readonly RunFacts[],
-): readonly Finding[] {
+  runs: readonly ObservedRun[],
+): readonly StepFinding[] {
   if (outcome === 'success')
     return runs.flatMap(({ failure, binding }) =>
       failure === undefined ? [] : [{ message: `the run for ${binding} failed: ${failure}` }],
@@ -95,9 +95,9 @@ async function objectFindings(
   changes: readonly ChangeFacts[],
   world: Observed,
   jq: RunJq,
-): Promise<readonly Finding[]> {
+): Promise<readonly StepFinding[]> {
   const { objects, operations, others } = expect;
-  const findings: Finding[] = [];
+  const findings: StepFinding[] = [];
   for (const [index, wanted] of (objects ?? []).entries())
     findings.push(...(await objectFinding(wanted, ['objects', index], world, jq)));
   if (objects === undefined && operations === undefined) return findings;
@@ -126,7 +126,7 @@ async function objectFinding(
   path: readonly (string | number)[],
   world: Observed,
   jq: RunJq,
-): Promise<readonly Finding[]> {
+): Promise<readonly StepFinding[]> {
   const object = await world.object(wanted);
   const title = titleOf(wanted);
   if (wanted.absent === true)
@@ -147,11 +147,11 @@ function titleOf({
 
 async function metricFindings(
   wanted: readonly ExpectedMetric[],
-  runs: readonly RunFacts[],
+  runs: readonly ObservedRun[],
   jq: RunJq,
-): Promise<readonly Finding[]> {
+): Promise<readonly StepFinding[]> {
   const written = runs.flatMap(({ metrics }) => metrics);
-  const findings: Finding[] = [];
+  const findings: StepFinding[] = [];
   for (const [index, { name, labels, value }] of wanted.entries()) {
     const pattern = {
       name,
@@ -173,7 +173,7 @@ async function metricFindings(
 }
 
 /** A hook that logs errors in a run that succeeds has an unexpected problem. */
-function errorFindings({ output }: Expectation, { runs, errors }: StepFacts): readonly Finding[] {
+function errorFindings({ output }: Expectation, { runs, errors }: StepFacts): readonly StepFinding[] {
   const printed = runs.flatMap((run) =>
     run.failure === undefined && output === undefined
       ? run.output.filter(({ level }) => level === 'error' || level === 'fatal')
@@ -189,6 +189,6 @@ function errorFindings({ output }: Expectation, { runs, errors }: StepFacts): re
 }
 
 /** What the hook printed, as one text. */
-export function outputOf(runs: readonly RunFacts[]): string {
+export function outputOf(runs: readonly ObservedRun[]): string {
   return runs.flatMap(({ output }) => output.map((line) => `${line.text}\n`)).join('');
 }

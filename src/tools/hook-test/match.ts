@@ -22,7 +22,7 @@ interface Compared {
   readonly jq: RunJq;
 }
 
-type Operator = (argument: unknown, compared: Compared) => Promise<readonly Mismatch[]>;
+type PatternOperator = (argument: unknown, compared: Compared) => Promise<readonly Mismatch[]>;
 
 /**
  * Compares a value with a pattern: a mapping names the keys that count, null is for what is absent, lists have the same length
@@ -120,7 +120,7 @@ async function inList(
   return found;
 }
 
-const OPERATORS: Readonly<Record<string, Operator>> = {
+const OPERATORS: Readonly<Record<string, PatternOperator>> = {
   $contains: async (argument, { path, actual, jq }) => {
     const isFound =
       typeof actual === 'string'

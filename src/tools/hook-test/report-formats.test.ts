@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { reportText } from './report-formats.ts';
+import { testReportText } from './report-formats.ts';
 import type { FileResult } from './report-text.ts';
 
 const FILES: readonly FileResult[] = [
@@ -20,7 +20,7 @@ const FILES: readonly FileResult[] = [
 ];
 
 test('JUnit has a suite for each file, and text that XML can have', () => {
-  expect(reportText('junit', FILES)).toBe(`<?xml version="1.0" encoding="UTF-8"?>
+  expect(testReportText('junit', FILES)).toBe(`<?xml version="1.0" encoding="UTF-8"?>
 <testsuites>
   <testsuite name="tests/a.hook-test.yaml" tests="3" failures="1" skipped="1">
     <testcase classname="tests/a.hook-test.yaml" name="passes" time="0.012"/>
@@ -41,7 +41,7 @@ test('JUnit has a suite for each file, and text that XML can have', () => {
 });
 
 test('TAP numbers the cases, and has failures as comments', () => {
-  expect(reportText('tap', FILES)).toBe(`TAP version 14
+  expect(testReportText('tap', FILES)).toBe(`TAP version 14
 1..4
 ok 1 - tests/a.hook-test.yaml: passes
 ok 2 - tests/a.hook-test.yaml: waits \\#1 # SKIP later
@@ -54,7 +54,7 @@ not ok 4 - b: b
 });
 
 test('GitHub gets an annotation for each failure', () => {
-  expect(reportText('github', FILES)).toBe(
+  expect(testReportText('github', FILES)).toBe(
     '::error file=tests/a.hook-test.yaml,title=fails%2C "badly"::100%25 <wrong>\u{1}%0Aand more\n' +
       '::error file=b,title=b::b:1: hook is missing\n',
   );

@@ -1,12 +1,12 @@
 import { xmlText } from '@addon-operator/strings/xml-text';
-import { countResults, type FileResult, failureText, impureText } from './report-text.ts';
+import { caseFailureText, countResults, type FileResult, impureText } from './report-text.ts';
 import type { CaseResult } from './run-case.ts';
 
 /** Formats for machines. */
-export type ReportFormat = 'junit' | 'tap' | 'github';
+export type TestReportFormat = 'junit' | 'tap' | 'github';
 
 /** The results as one text. */
-export function reportText(format: ReportFormat, files: readonly FileResult[]): string {
+export function testReportText(format: TestReportFormat, files: readonly FileResult[]): string {
   switch (format) {
     case 'junit':
       return junit(files);
@@ -39,7 +39,7 @@ function rowOf(file: string, test: CaseResult): Row {
   const { name, durationMs } = test;
   const note = impureText(test);
   const row = { file, name, durationMs, ...(note !== undefined && { note }) };
-  if (test.result === 'failed') return { ...row, failure: failureText(test.failure) };
+  if (test.result === 'failed') return { ...row, failure: caseFailureText(test.failure) };
   if (test.result === 'skipped') return { ...row, skipped: test.reason };
   return row;
 }

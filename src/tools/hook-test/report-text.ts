@@ -1,6 +1,6 @@
 import type { Json } from '@addon-operator/json';
 import { dumpYaml } from '@addon-operator/yaml';
-import type { Finding } from './check-step.ts';
+import type { StepFinding } from './check-step.ts';
 import type { CaseFailure, CaseResult } from './run-case.ts';
 import { pathText } from './test-file.ts';
 
@@ -21,7 +21,7 @@ const MAX_SHOWN = 4_000;
 const MAX_OUTPUT_LINES = 50;
 
 /** Why a case failed, for people: the step, each difference, and what the hook printed. */
-export function failureText({ step, findings, runs }: CaseFailure): string {
+export function caseFailureText({ step, findings, runs }: CaseFailure): string {
   const output = runs.flatMap((run) => run.output.map(({ text }) => text));
   return [
     ...(step === undefined ? [] : [`step ${step.index + 1}, ${step.title}`]),
@@ -32,7 +32,7 @@ export function failureText({ step, findings, runs }: CaseFailure): string {
   ].join('\n');
 }
 
-function findingLines(finding: Finding): readonly string[] {
+function findingLines(finding: StepFinding): readonly string[] {
   if (!('path' in finding)) return [finding.message];
   const { path, expected, actual, message } = finding;
   return [

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { failureText } from './report-text.ts';
+import { caseFailureText } from './report-text.ts';
 import { type CaseResult, runCase } from './run-case.ts';
 import type { Expectation, TestCase } from './test-file.ts';
-import type { RunFacts, StepFacts, TestWorld } from './test-world.ts';
+import type { ObservedRun, StepFacts, TestWorld } from './test-world.ts';
 
-const RUN: RunFacts = {
+const RUN: ObservedRun = {
   binding: 'kubernetes',
   contexts: [{ binding: 'pods' }],
   operations: [{ operation: 'Create' }],
@@ -43,7 +43,7 @@ async function run(
 
 async function failure(...args: Parameters<typeof run>): Promise<string> {
   const result = await run(...args);
-  return result.result === 'failed' ? failureText(result.failure) : result.result;
+  return result.result === 'failed' ? caseFailureText(result.failure) : result.result;
 }
 
 test.each<Expectation>([

@@ -1,11 +1,11 @@
 import type { Clock } from '@addon-operator/base/clock';
 import { messageOf } from '@addon-operator/base/errors';
-import { checkStep, type Finding } from './check-step.ts';
+import { checkStep, type StepFinding } from './check-step.ts';
 import type { RunJq } from './match.ts';
 import { pictureOf } from './picture.ts';
 import { SnapshotFile } from './snapshot-file.ts';
-import { ACTIONS, type Action, type Expectation, type Step, type TestCase } from './test-file.ts';
-import type { RunFacts, TestWorld } from './test-world.ts';
+import { type Action, type Expectation, STEP_ACTIONS, type Step, type TestCase } from './test-file.ts';
+import type { ObservedRun, TestWorld } from './test-world.ts';
 
 export type CaseResult = {
   readonly name: string;
@@ -25,9 +25,9 @@ export type CaseResult = {
 export interface CaseFailure {
   /** Of the case: absent if no step is to blame. */
   readonly step?: { readonly index: number; readonly title: string };
-  readonly findings: readonly Finding[];
+  readonly findings: readonly StepFinding[];
   /** Runs of the step that failed. */
-  readonly runs: readonly RunFacts[];
+  readonly runs: readonly ObservedRun[];
 }
 
 export interface CaseOptions {
@@ -121,7 +121,7 @@ function partsOf(step: Step): { readonly action: Action; readonly expect: Expect
 }
 
 function titleOf(action: Action): string {
-  const name = ACTIONS.find((each) => each in action) ?? '';
+  const name = STEP_ACTIONS.find((each) => each in action) ?? '';
   const argument = action[name as keyof Action];
   return typeof argument === 'string' ? `${name}: ${argument}` : name;
 }

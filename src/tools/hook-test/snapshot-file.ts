@@ -1,6 +1,6 @@
 import { canonicalJson, isObject, type Json } from '@addon-operator/json';
 import { dumpYaml, parseYaml } from '@addon-operator/yaml';
-import type { Finding } from './check-step.ts';
+import type { StepFinding } from './check-step.ts';
 import type { Path } from './shape.ts';
 
 interface Place {
@@ -33,7 +33,7 @@ export class SnapshotFile {
   }
 
   /** Where the picture differs from the stored one. One that is not stored differs as a whole. */
-  compare(caseName: string, { index, title }: Place, picture: unknown): readonly Finding[] {
+  compare(caseName: string, { index, title }: Place, picture: unknown): readonly StepFinding[] {
     const key = `${caseName} > step ${index + 1}, ${title}`;
     // As it reads when it is stored.
     const found = parseYaml(dumpYaml(picture as Json, 2), {
@@ -74,7 +74,7 @@ export class SnapshotFile {
 }
 
 /** The branches in which two values differ. */
-function differences(expected: unknown, actual: unknown, path: Path): readonly Finding[] {
+function differences(expected: unknown, actual: unknown, path: Path): readonly StepFinding[] {
   if (path.length < MAX_DEPTH_SHOWN) {
     if (isObject(expected) && isObject(actual)) {
       const keys = new Set([...Object.keys(expected), ...Object.keys(actual)]);

@@ -24,7 +24,7 @@ import { yamlLines } from './yaml-lines.ts';
 export type ObjectOrFile = string | Readonly<Record<string, unknown>>;
 
 /** What is around a case. */
-export interface Setting {
+export interface CaseSetting {
   /** Files and directories with objects that exist. */
   readonly cluster?: readonly ObjectOrFile[];
   /** As in the ConfigMap of the operator: a key for each module, and `global`. */
@@ -38,12 +38,12 @@ export interface Setting {
   readonly timeout?: string;
 }
 
-export interface TestFile extends Setting {
+export interface TestFile extends CaseSetting {
   readonly hook: string;
   readonly cases: readonly TestCase[];
 }
 
-export interface TestCase extends Setting {
+export interface TestCase extends CaseSetting {
   readonly name: string;
   /** Why it is not run. */
   readonly skip?: string;
@@ -64,7 +64,7 @@ export interface Action {
   readonly run?: string;
   readonly deploy?: DeployStep;
   readonly admission?: AdmissionStep;
-  readonly convert?: ConversionStep;
+  readonly convert?: ConvertStep;
   /** Sections of the ConfigMap; null removes one. */
   readonly values?: Readonly<Record<string, unknown>>;
   readonly restart?: true;
@@ -98,7 +98,7 @@ export interface AdmissionStep {
 }
 
 /** Objects that the API server needs in another version. */
-export interface ConversionStep {
+export interface ConvertStep {
   /** Name of the CRD; absent: the only one that the hook converts. */
   readonly crd?: string;
   readonly to: string;
@@ -156,7 +156,7 @@ export interface Expectation {
 }
 
 /** What a step may do, in the order of the documentation. */
-export const ACTIONS = [
+export const STEP_ACTIONS = [
   'start',
   'apply',
   'delete',
@@ -346,7 +346,7 @@ const step = either('A step', [
           { type: 'mapping', shape: expectation },
         ]),
       },
-      { oneOf: ACTIONS },
+      { oneOf: STEP_ACTIONS },
     ),
   },
 ]);

@@ -40,7 +40,7 @@ export interface ObjectName {
 
 /** What came of a step. */
 export interface StepFacts {
-  readonly runs: readonly RunFacts[];
+  readonly runs: readonly ObservedRun[];
   /** What became of objects by the hook. */
   readonly changes: readonly ChangeFacts[];
   /** What the operator logged at the level error, apart from failures of runs. */
@@ -76,7 +76,7 @@ export interface ChangeFacts {
 }
 
 /** One run of the hook. */
-export interface RunFacts {
+export interface ObservedRun {
   readonly binding: string;
   readonly contexts: readonly unknown[];
   /** As the hook wrote them. */

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { chmod, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Finding } from './lint.ts';
+import type { LintFinding } from './lint.ts';
 
 const ALL_EXECUTE = 0o111;
 
@@ -13,13 +13,13 @@ const ALL_EXECUTE = 0o111;
  */
 export async function fixFindings(
   directory: string,
-  findings: readonly Finding[],
-): Promise<readonly Finding[]> {
+  findings: readonly LintFinding[],
+): Promise<readonly LintFinding[]> {
   for (const finding of findings) await fixFinding(directory, finding);
   return findings.filter(({ fix }) => fix === undefined);
 }
 
-async function fixFinding(directory: string, { path, fix }: Finding): Promise<void> {
+async function fixFinding(directory: string, { path, fix }: LintFinding): Promise<void> {
   const file = join(directory, path);
   switch (fix?.type) {
     case undefined:

@@ -12,7 +12,7 @@ export interface FileFacts {
   readonly text?: string;
 }
 
-export interface HookFacts {
+export interface LintedHook {
   /** Relative to the module. */
   readonly path: string;
   /** Its name, if its file has several hooks. */
@@ -78,12 +78,12 @@ export interface ParsedModule {
   readonly values?: JsonObject;
   /** Files that are hooks, relative to the module, broken ones included. */
   readonly hookFiles: readonly string[];
-  readonly hooks: readonly HookFacts[];
+  readonly hooks: readonly LintedHook[];
   readonly renderings: readonly Rendering[];
 }
 
 /** All that rules may know about a module. */
-export interface ModuleFacts {
+export interface LintFacts {
   /** Path of its directory as messages show it. */
   readonly directory: string;
   /** Name of its directory, or of the link to it. */

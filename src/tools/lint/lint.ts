@@ -1,12 +1,12 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import { didYouMean } from '@addon-operator/json/similar-word';
 import { EXCLUSIONS_FILE, excludes, parseExclusions } from './exclusions.ts';
-import type { ModuleFacts } from './lint-facts.ts';
-import type { Found, Level, Rule } from './rule.ts';
+import type { LintFacts } from './lint-facts.ts';
+import type { Found, Rule, RuleLevel } from './rule.ts';
 import { RULES } from './rules.ts';
 
 /** Which rules are checked. */
-export interface Selection {
+export interface RuleSelection {
   /** Codes: only these, those of profiles included. Empty: all that are checked without a request. */
   readonly rules: readonly string[];
   /** Checks the rules of the group `security` too. */
@@ -14,16 +14,16 @@ export interface Selection {
 }
 
 /** A broken rule in one place. */
-export interface Finding extends Found {
+export interface LintFinding extends Found {
   readonly rule: string;
-  readonly level: Level;
+  readonly level: RuleLevel;
 }
 
 /** What is wrong with a module. */
 export interface ModuleReport {
   /** As messages show it. */
   readonly directory: string;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly LintFinding[];
   /** How many findings were left out because of an exclusion. */
   readonly excluded: number;
 }
@@ -45,7 +45,7 @@ export function ruleOf(code: string): Rule {
  *
  * @throws OperatorError CONFIG_INVALID when a selected rule does not exist
  */
-export function lintModule(module: ModuleFacts, selection: Selection): ModuleReport {
+export function lintModule(module: LintFacts, selection: RuleSelection): ModuleReport {
   const text = module.files.find(({ path }) => path === EXCLUSIONS_FILE)?.text;
   const { list, problems } = parseExclusions(text, CODES);
   const rules = selectedRules(selection);
@@ -55,7 +55,7 @@ export function lintModule(module: ModuleFacts, selection: Selection): ModuleRep
     (exclusion) =>
       rules.some(({ code }) => code === exclusion.rule) && !found.some((each) => excludes(exclusion, each)),
   );
-  const ofFile = (code: string, messages: readonly string[]): readonly Finding[] =>
+  const ofFile = (code: string, messages: readonly string[]): readonly LintFinding[] =>
     rules
       .filter((rule) => rule.code === code)
       .flatMap((rule) => messages.map((message) => findingOf(rule, { path: EXCLUSIONS_FILE, message })));
@@ -76,19 +76,19 @@ export function lintModule(module: ModuleFacts, selection: Selection): ModuleRep
   };
 }
 
-function selectedRules({ rules, profile }: Selection): readonly Rule[] {
+function selectedRules({ rules, profile }: RuleSelection): readonly Rule[] {
   if (rules.length > 0) return rules.map(ruleOf);
   return RULES.filter(
     ({ onlyWith }) => onlyWith === undefined || (onlyWith === 'profile' && profile === 'restricted'),
   );
 }
 
-function findingOf({ code, level }: Rule, found: Found): Finding {
+function findingOf({ code, level }: Rule, found: Found): LintFinding {
   return { rule: code, level, ...found };
 }
 
 /** How many findings there are of each level. */
-export function countFindings(reports: readonly ModuleReport[]): Readonly<Record<Level, number>> {
+export function countFindings(reports: readonly ModuleReport[]): Readonly<Record<RuleLevel, number>> {
   const levels = reports.flatMap(({ findings }) => findings.map(({ level }) => level));
   const errors = levels.filter((level) => level === 'error').length;
   return { error: errors, warning: levels.length - errors };

@@ -5,9 +5,9 @@ import { expect, test } from 'vitest';
 import { NO_BINDINGS } from '../../hook-config/hook-config.ts';
 import { parseHelmIgnore } from './helm-ignore.ts';
 import { lintModule } from './lint.ts';
-import type { FileFacts, ModuleFacts } from './lint-facts.ts';
+import type { FileFacts, LintFacts } from './lint-facts.ts';
 import { readModuleFiles } from './read-module.ts';
-import { reportText } from './report.ts';
+import { lintReportText } from './report.ts';
 
 const file = (path: string, more: Partial<FileFacts> = {}): FileFacts => ({
   path,
@@ -17,7 +17,7 @@ const file = (path: string, more: Partial<FileFacts> = {}): FileFacts => ({
   ...more,
 });
 
-function facts(files: readonly FileFacts[], more: Partial<ModuleFacts['parsed']> = {}): ModuleFacts {
+function facts(files: readonly FileFacts[], more: Partial<LintFacts['parsed']> = {}): LintFacts {
   return {
     directory: 'modules/030-web',
     directoryName: '030-web',
@@ -86,8 +86,8 @@ test('rules of profiles, and those that must be named, are checked only then', (
 
 test('reports escape what would be markup in them', () => {
   const report = lintModule(facts([file('<a>,b:c%')]), { rules: [] });
-  expect(reportText('junit', [report])).toContain('classname="modules/030-web/&lt;a&gt;,b:c%"');
-  expect(reportText('github', [report])).toBe(
+  expect(lintReportText('junit', [report])).toContain('classname="modules/030-web/&lt;a&gt;,b:c%"');
+  expect(lintReportText('github', [report])).toBe(
     '::warning file=modules/030-web/<a>%2Cb%3Ac%25,title=unknown-file::is not used by the operator\n',
   );
 });

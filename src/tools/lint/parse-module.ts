@@ -8,7 +8,7 @@ import { yamlDocuments } from '@addon-operator/yaml/yaml-documents';
 import type { HookConfig } from '../../hook-config/hook-config.ts';
 import type { KubernetesBindingSpec } from '../../hook-config/kubernetes-binding.ts';
 import type {
-  HookFacts,
+  LintedHook,
   ParsedModule,
   ParserProblem,
   Rendering,
@@ -18,17 +18,17 @@ import type {
 import type { ModuleDirectory } from './module-directories.ts';
 
 /** A schema of values. */
-export interface Schema {
+export interface ValuesSchemaFacts {
   readonly withDefaults: (value: JsonObject) => JsonObject;
   /** @param key what paths begin with */
   readonly problems: (key: string, value: JsonObject) => readonly string[];
 }
 
 /** A hook that the operator can load. */
-export interface LoadedHook {
+export interface ParsedHookFile {
   /** Absolute. */
   readonly path: string;
-  readonly transport: HookFacts['transport'];
+  readonly transport: LintedHook['transport'];
   readonly config: HookConfig;
   readonly name: string;
   /** Absent for the only hook of its file. */
@@ -50,13 +50,13 @@ export interface LoadedModule {
   readonly staticValues: JsonObject;
   /** Its section with defaults. */
   readonly values: JsonObject;
-  readonly schemas: { readonly config?: Schema; readonly values?: Schema };
+  readonly schemas: { readonly config?: ValuesSchemaFacts; readonly values?: ValuesSchemaFacts };
   /** Files that helm gets, relative to the module. */
   readonly chartFiles: readonly string[];
   /** The files that are hooks; paths are absolute. */
   readonly hookFiles: readonly { readonly name: string; readonly path: string }[];
   /** @param onInvalid gets the error of each hook that cannot be loaded */
-  readonly loadHooks: (onInvalid: (error: Error) => void) => Promise<readonly LoadedHook[]>;
+  readonly loadHooks: (onInvalid: (error: Error) => void) => Promise<readonly ParsedHookFile[]>;
   /** Renders the chart. @param values merged over those of the module: a key for the module, and `global` */
   readonly render: (values: JsonObject) => Promise<string>;
 }
@@ -83,7 +83,7 @@ const MAY_COME_LATER = / is required$/;
 const VALUES_TESTS = 'tests/values';
 
 type Report = (rule: string, path: string, message: string) => void;
-type Attempt = <T>(rule: string, path: string, act: () => T | Promise<T>) => Promise<T | undefined>;
+type TryParse = <T>(rule: string, path: string, act: () => T | Promise<T>) => Promise<T | undefined>;
 
 /**
  * Reads a module with the parsers of the operator: what they refuse is collected instead of thrown.
@@ -100,7 +100,7 @@ export async function parseModule(
   const report: Report = (rule, file, message) => {
     problems.push({ rule, path: file, message: message.replaceAll(`${path}/`, '') });
   };
-  const attempt: Attempt = async (rule, file, act) => {
+  const attempt: TryParse = async (rule, file, act) => {
     try {
       return await act();
     } catch (error) {
@@ -201,7 +201,7 @@ async function hooksOf(
   modulesDir: string,
   parsers: OperatorParsers,
   report: Report,
-): Promise<readonly HookFacts[]> {
+): Promise<readonly LintedHook[]> {
   const fileOf = (text: string): string =>
     relative(
       path,
@@ -209,7 +209,7 @@ async function hooksOf(
     );
   const hooks = await loadHooks(({ message }) => report('hook-config-invalid', fileOf(message), message));
   const defined = definedKinds(modulesDir);
-  const facts: HookFacts[] = [];
+  const facts: LintedHook[] = [];
   for (const hook of hooks) {
     const unknownKinds: string[] = [];
     for (const { watch } of hook.config.kubernetes)
@@ -263,7 +263,7 @@ function crdNames(path: string): readonly string[] {
 async function renderingsOf(
   { render }: LoadedModule,
   path: string,
-  attempt: Attempt,
+  attempt: TryParse,
 ): Promise<readonly Rendering[]> {
   const renderings: Rendering[] = [];
   for (const file of ['', ...namesIn(join(path, VALUES_TESTS))]) {

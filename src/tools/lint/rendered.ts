@@ -2,7 +2,7 @@ import { messageOf } from '@addon-operator/base/errors';
 import { parseManifest } from '@addon-operator/helm/manifest-document';
 import { identityOf, objectKey, unfolded } from '@addon-operator/helm/manifest-object';
 import { fieldsOf, isObject } from '@addon-operator/json';
-import type { ModuleFacts } from './lint-facts.ts';
+import type { LintFacts } from './lint-facts.ts';
 
 /** One object that a chart renders to. */
 export interface RenderedObject {
@@ -44,7 +44,7 @@ export function manifestProblem(manifest: string): string | undefined {
 }
 
 /** The objects of all renderings; one that several of them have is there once. */
-export function allObjects({ parsed }: ModuleFacts): readonly RenderedObject[] {
+export function allObjects({ parsed }: LintFacts): readonly RenderedObject[] {
   const objects = new Map<string, RenderedObject>();
   for (const { manifests } of parsed.renderings)
     for (const object of renderedObjects(manifests[0])) objects.set(object.title, object);

@@ -1,14 +1,14 @@
 import { readableLine } from '@addon-operator/strings/escape-controls';
 import { xmlText } from '@addon-operator/strings/xml-text';
-import { countFindings, type Finding, type ModuleReport } from './lint.ts';
+import { countFindings, type LintFinding, type ModuleReport } from './lint.ts';
 import type { Rule } from './rule.ts';
 import { RULES } from './rules.ts';
 
 export const REPORT_FORMATS = ['text', 'json', 'sarif', 'junit', 'github'] as const;
-export type ReportFormat = (typeof REPORT_FORMATS)[number];
+export type LintReportFormat = (typeof REPORT_FORMATS)[number];
 
 /** The reports as one text: lines that end with a line end. */
-export function reportText(format: ReportFormat, reports: readonly ModuleReport[]): string {
+export function lintReportText(format: LintReportFormat, reports: readonly ModuleReport[]): string {
   switch (format) {
     case 'text':
       return plainText(reports);
@@ -45,7 +45,7 @@ function plainText(reports: readonly ModuleReport[]): string {
   return `${blocks.join('')}${total}`;
 }
 
-function findingLines(finding: Finding): string {
+function findingLines(finding: LintFinding): string {
   const { rule, level } = finding;
   const [first = '', ...others] = placedMessage(finding).split('\n').map(readableLine);
   return [
@@ -54,7 +54,7 @@ function findingLines(finding: Finding): string {
   ].join('\n');
 }
 
-function placedMessage({ path, object, message }: Finding): string {
+function placedMessage({ path, object, message }: LintFinding): string {
   const place = [path, object].filter((part) => part !== undefined && part !== '').join(' ');
   return place === '' ? message : `${place}: ${message}`;
 }
@@ -83,7 +83,7 @@ function jsonOf(reports: readonly ModuleReport[]): object {
   };
 }
 
-function pathOf({ directory }: ModuleReport, { path }: Finding): string {
+function pathOf({ directory }: ModuleReport, { path }: LintFinding): string {
   return path === '' ? directory : `${directory}/${path}`;
 }
 

@@ -1,6 +1,6 @@
-import type { ModuleFacts } from './lint-facts.ts';
+import type { LintFacts } from './lint-facts.ts';
 
-export type Level = 'error' | 'warning';
+export type RuleLevel = 'error' | 'warning';
 
 /** How `--fix` fixes a finding. */
 export type Fix = { readonly type: 'make-executable' } | { readonly type: 'unix-text' };
@@ -30,14 +30,14 @@ export const GROUPS = [
 export interface Rule {
   readonly code: string;
   readonly group: (typeof GROUPS)[number];
-  readonly level: Level;
+  readonly level: RuleLevel;
   /** Checked only on request: with `--profile restricted`, or by its code. Default: always checked. */
   readonly onlyWith?: 'profile' | 'code';
   /** What the rule demands, as one sentence. */
   readonly summary: string;
   /** Why, and what to do. */
   readonly explanation: string;
-  readonly check: (module: ModuleFacts) => Iterable<Found>;
+  readonly check: (module: LintFacts) => Iterable<Found>;
 }
 
 /** The check of a rule that the parsers of the operator make. */

@@ -2,17 +2,17 @@ import { realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fixFindings } from './fix.ts';
 import { countFindings, lintModule, type ModuleReport, ruleOf } from './lint.ts';
-import type { ModuleFacts } from './lint-facts.ts';
+import type { LintFacts } from './lint-facts.ts';
 import { findModuleDirectories, type ModuleDirectory } from './module-directories.ts';
 import { type OperatorParsers, parseModule } from './parse-module.ts';
 import { readModuleFiles } from './read-module.ts';
-import { type ReportFormat, reportText } from './report.ts';
+import { type LintReportFormat, lintReportText } from './report.ts';
 
 export interface LintOptions {
   /** Modules, and directories of modules; relative ones from `cwd`. */
   readonly directories: readonly string[];
   readonly cwd: string;
-  readonly format: ReportFormat;
+  readonly format: LintReportFormat;
   /** Codes of the only rules that are checked; empty: all that are checked without a request. */
   readonly rules: readonly string[];
   readonly profile?: 'restricted';
@@ -24,7 +24,7 @@ export interface LintOptions {
 /** A module with its absolute path. */
 export interface ReadModule {
   readonly path: string;
-  readonly module: ModuleFacts;
+  readonly module: LintFacts;
 }
 
 /** Gives what the operator reads modules with to a function, and takes it away afterwards. */
@@ -56,7 +56,7 @@ export async function runLint(
   const { error, warning } = countFindings(reports);
   const note = fixed > 0 && options.format === 'text' ? `${fixed} fixed: check again\n` : '';
   return {
-    text: `${reportText(options.format, reports)}${note}`,
+    text: `${lintReportText(options.format, reports)}${note}`,
     exitCode: error > 0 || (options.isStrict && warning > 0) ? 1 : 0,
   };
 }

@@ -1,4 +1,4 @@
-import type { WebhookResponse } from '@addon-operator/http-server/tls-server';
+import type { TlsResponse } from '@addon-operator/http-server/tls-server';
 import { isObject, parseJsonVerbatim } from '@addon-operator/json';
 
 /** A question of the API server. Numbers in it are kept as they were written. */
@@ -22,7 +22,7 @@ export type AdmissionVerdict =
     };
 
 /** Understands the body of a request, or says why it cannot. */
-export function parseAdmissionReview(body: string): AdmissionReview | WebhookResponse {
+export function parseAdmissionReview(body: string): AdmissionReview | TlsResponse {
   let review: unknown;
   try {
     review = parseJsonVerbatim(body);
@@ -36,12 +36,12 @@ export function parseAdmissionReview(body: string): AdmissionReview | WebhookRes
   return { apiVersion, kind, uid, request: { ...request, object, oldObject, options } };
 }
 
-function badRequest(body: string): WebhookResponse {
+function badRequest(body: string): TlsResponse {
   return { status: 400, type: 'text', body };
 }
 
 /** The review as it goes back. */
-export function admissionResponse(review: AdmissionReview, verdict: AdmissionVerdict): WebhookResponse {
+export function admissionResponse(review: AdmissionReview, verdict: AdmissionVerdict): TlsResponse {
   const { apiVersion, kind, uid } = review;
   const warnings = verdict.warnings.length === 0 ? {} : { warnings: verdict.warnings };
   const response =

@@ -3,7 +3,7 @@ import { errorFields, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { jittered } from '@addon-operator/concurrency/jitter';
 import { Semaphore } from '@addon-operator/concurrency/semaphore';
-import type { WebhookRequest, WebhookResponse } from '@addon-operator/http-server/tls-server';
+import type { TlsResponse, WebhookRequest } from '@addon-operator/http-server/tls-server';
 import type { WebhookCertificates } from '@addon-operator/http-server/webhook-certificates';
 import type { AdmissionBinding } from '../../hook-config/admission-binding.ts';
 import type { WebhookCaller } from '../../hook-runs/webhook-run.ts';
@@ -112,7 +112,7 @@ export class AdmissionWebhooks {
   }
 
   /** Handles a POST below the path of the webhooks. */
-  async handle(request: WebhookRequest, signal: AbortSignal): Promise<WebhookResponse> {
+  async handle(request: WebhookRequest, signal: AbortSignal): Promise<TlsResponse> {
     const { path, body, timeoutMs } = request;
     const caller = callerOf(request, this.#options.clock);
     const review = parseAdmissionReview(body);

@@ -1,13 +1,13 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
-import type { WebhookRequest, WebhookResponse } from '@addon-operator/http-server/tls-server';
+import type { TlsResponse, WebhookRequest } from '@addon-operator/http-server/tls-server';
 import { isObject, parseJson, stringifyJson } from '@addon-operator/json';
 import { limitMsOf, withinLimit } from '../within-limit.ts';
 import {
-  type ConversionRequest,
   type ConversionResult,
   type ConversionStep,
   convertObjects,
+  type ReviewedConversion,
 } from './convert-objects.ts';
 
 export interface ConversionResponseOptions {
@@ -25,7 +25,7 @@ export async function conversionResponse(
   { path, body, timeoutMs = TIMEOUT_MS }: WebhookRequest,
   { stepsFor, clock, log }: ConversionResponseOptions,
   signal: AbortSignal,
-): Promise<WebhookResponse> {
+): Promise<TlsResponse> {
   const review = parseReview(body);
   if (review === undefined) return badRequest('Invalid JSON payload');
   const request = parseRequest(review['request']);
@@ -51,7 +51,7 @@ function parseReview(body: string): Readonly<Record<string, unknown>> | undefine
   }
 }
 
-function parseRequest(request: unknown): ConversionRequest | undefined {
+function parseRequest(request: unknown): ReviewedConversion | undefined {
   if (!isObject(request)) return undefined;
   const { uid, desiredAPIVersion, objects = [] } = request;
   if (typeof uid !== 'string' || typeof desiredAPIVersion !== 'string' || !Array.isArray(objects))
@@ -70,6 +70,6 @@ function tooLate(crdName: string, limitMs: number): ConversionResult {
   return { type: 'failure', message };
 }
 
-function badRequest(message: string): WebhookResponse {
+function badRequest(message: string): TlsResponse {
   return { status: 400, type: 'text', body: `${message}\n` };
 }

@@ -1,14 +1,14 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import { Semaphore } from '@addon-operator/concurrency/semaphore';
-import type { WebhookRequest, WebhookResponse } from '@addon-operator/http-server/tls-server';
+import type { TlsResponse, WebhookRequest } from '@addon-operator/http-server/tls-server';
 import type { WebhookCertificates } from '@addon-operator/http-server/webhook-certificates';
 import type { ConversionBinding, ConversionRule } from '../../hook-config/conversion-binding.ts';
 import type { WebhookCaller } from '../../hook-runs/webhook-run.ts';
 import type { ConversionResponse } from '../../hooks/webhook-responses.ts';
 import { callerOf } from '../webhook-caller.ts';
 import { conversionResponse } from './conversion-response.ts';
-import type { ConversionRequest, ConversionStep } from './convert-objects.ts';
+import type { ConversionStep, ReviewedConversion } from './convert-objects.ts';
 
 /** A hook in operation, as far as conversions are concerned. */
 export interface ConversionHook {
@@ -24,7 +24,7 @@ export interface ConversionHook {
   convert(
     binding: ConversionBinding,
     rule: ConversionRule,
-    review: { readonly request: ConversionRequest },
+    review: { readonly request: ReviewedConversion },
     caller: WebhookCaller,
     signal: AbortSignal,
   ): Promise<ConversionResponse | undefined>;
@@ -91,7 +91,7 @@ export class ConversionWebhooks {
   }
 
   /** Handles a POST; its path is `/<name of the custom resource definition>`. */
-  handle(request: WebhookRequest, signal: AbortSignal): Promise<WebhookResponse> {
+  handle(request: WebhookRequest, signal: AbortSignal): Promise<TlsResponse> {
     const { log, clock } = this.#options;
     const caller = callerOf(request, clock);
     const stepsFor = (crdName: string) => this.#stepsFor(crdName, caller);

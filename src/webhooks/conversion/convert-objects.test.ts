@@ -2,7 +2,7 @@ import { OperatorError } from '@addon-operator/base/errors';
 import { silentLogger } from '@addon-operator/base/log';
 import { expect, test } from 'vitest';
 import type { ConversionResponse } from '../../hooks/webhook-responses.ts';
-import { type ConversionRequest, type ConversionStep, convertObjects } from './convert-objects.ts';
+import { type ConversionStep, convertObjects, type ReviewedConversion } from './convert-objects.ts';
 
 const never = new AbortController().signal;
 
@@ -23,11 +23,11 @@ const convertedTo = (version: string, objects: readonly unknown[]): ConversionRe
   objects: (objects as readonly Box[]).map((object) => ({ ...object, apiVersion: `acme.io/${version}` })),
 });
 
-type Behaviour = (request: ConversionRequest) => ConversionResponse | undefined;
+type Behaviour = (request: ReviewedConversion) => ConversionResponse | undefined;
 
 /** A conversion with steps `v1→v2`; each makes objects of its version unless told otherwise. */
 function lab(steps: readonly string[], behaviours: Readonly<Record<string, Behaviour>> = {}) {
-  const seen: { step: string; request: ConversionRequest }[] = [];
+  const seen: { step: string; request: ReviewedConversion }[] = [];
   const parsed = steps.map((step): ConversionStep => {
     const [fromVersion = '', toVersion = ''] = step.split('→');
     return {

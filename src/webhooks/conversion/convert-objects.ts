@@ -7,7 +7,7 @@ import { findConversionChain } from './conversion-chain.ts';
 import { convertedObjectsProblem } from './converted-objects-problem.ts';
 
 /** The request of the API server; further fields are passed on to hooks unchanged. */
-export interface ConversionRequest {
+export interface ReviewedConversion {
   readonly uid: string;
   readonly desiredAPIVersion: string;
   readonly objects: readonly unknown[];
@@ -24,7 +24,7 @@ export interface ConversionStep extends ConversionRule {
    * @throws OperatorError when the hook fails
    */
   readonly run: (
-    review: { readonly request: ConversionRequest },
+    review: { readonly request: ReviewedConversion },
     signal: AbortSignal,
   ) => Promise<ConversionResponse | undefined>;
 }
@@ -35,7 +35,7 @@ export type ConversionResult =
 
 export interface Conversion {
   readonly crdName: string;
-  readonly request: ConversionRequest;
+  readonly request: ReviewedConversion;
   /** Everything hooks can do for this custom resource definition. */
   readonly steps: readonly ConversionStep[];
   readonly log: Logger;

@@ -3,10 +3,10 @@ import { isObject, stringifyJson } from '@addon-operator/json';
 import { hasStatus, type KubeRequest, requestIfPresent } from '../kube-client.ts';
 import { type ApiResource, apiVersionOf, resourcePath } from '../kube-object.ts';
 import {
-  type Attempt,
   isAlreadyExists,
   isConflict,
   isOutcomeUnknown,
+  type PatchAttempt,
   type PatchContext,
   retryLost,
   warnOfWrongScope,
@@ -119,7 +119,7 @@ async function createOrReplace(
   const { kube } = context;
   const { post, path, object } = placement;
   let wasUnknown = false;
-  const lostOrThrow = (error: unknown, isLost: boolean): Attempt<void> => {
+  const lostOrThrow = (error: unknown, isLost: boolean): PatchAttempt<void> => {
     // A server that does not respond twice is down, not contended.
     const isFirstUnknown = isOutcomeUnknown(error) && !wasUnknown && path !== undefined;
     if (!isLost && !isFirstUnknown) throw error;

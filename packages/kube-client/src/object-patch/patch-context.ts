@@ -62,7 +62,7 @@ export function warnOfWrongScope(log: Logger, resource: ApiResource, target: Obj
 }
 
 /** `lost`: another client was faster, or the result is not known; a new attempt must start from a fresh read. */
-export type Attempt<T> =
+export type PatchAttempt<T> =
   | { readonly type: 'done'; readonly value: T }
   | { readonly type: 'lost'; readonly error: unknown };
 
@@ -82,7 +82,7 @@ const JITTER = 0.1;
 export async function retryLost<T>(
   { clock, random }: RetryDeps,
   signal: AbortSignal,
-  attempt: () => Promise<Attempt<T>>,
+  attempt: () => Promise<PatchAttempt<T>>,
 ): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     const outcome = await attempt();

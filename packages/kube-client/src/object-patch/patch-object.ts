@@ -3,16 +3,16 @@ import { canonicalJson, isObject } from '@addon-operator/json';
 import { hasStatus, type KubeRequest } from '../kube-client.ts';
 import { resourcePath } from '../kube-object.ts';
 import {
-  type Attempt,
   isConflict,
   isOutcomeUnknown,
+  type PatchAttempt,
   type PatchContext,
   retryLost,
   warnOfWrongScope,
 } from './patch-context.ts';
-import type { JqPatchOperation, JsonPatchOperation, MergePatchOperation } from './patch-operation.ts';
+import type { JqPatchOperation, MergePatchOperation, ObjectJsonPatch } from './patch-operation.ts';
 
-type Patch = JqPatchOperation | MergePatchOperation | JsonPatchOperation;
+type Patch = JqPatchOperation | MergePatchOperation | ObjectJsonPatch;
 
 /** Paths of an object and of the part of it that is written. */
 interface Paths {
@@ -38,7 +38,7 @@ export async function patchObject(context: PatchContext, patch: Patch, signal: A
   }
 }
 
-function requestOf(patch: MergePatchOperation | JsonPatchOperation, path: string): KubeRequest {
+function requestOf(patch: MergePatchOperation | ObjectJsonPatch, path: string): KubeRequest {
   return patch.operation === 'MergePatch'
     ? { method: 'PATCH', path, contentType: 'application/merge-patch+json', body: patch.mergePatch }
     : { method: 'PATCH', path, contentType: 'application/json-patch+json', body: patch.jsonPatch };
@@ -49,7 +49,7 @@ async function patchByServer(
   request: KubeRequest,
   signal: AbortSignal,
 ): Promise<void> {
-  await retryLost(context, signal, async (): Promise<Attempt<void>> => {
+  await retryLost(context, signal, async (): Promise<PatchAttempt<void>> => {
     try {
       await context.kube.request(request, signal);
       return { type: 'done', value: undefined };
@@ -70,7 +70,7 @@ async function patchByJq(
   const { kube, jq } = context;
   const filter = await jq.compile(program, signal);
   let wasUnknown = false;
-  await retryLost(context, signal, async (): Promise<Attempt<void>> => {
+  await retryLost(context, signal, async (): Promise<PatchAttempt<void>> => {
     const object = await kube.request({ method: 'GET', path: paths.object }, signal);
     const changed = onlyObject(await filter.apply(object, signal));
     if (canonicalJson(changed) === canonicalJson(object)) return { type: 'done', value: undefined };

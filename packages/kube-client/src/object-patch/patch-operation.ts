@@ -46,7 +46,7 @@ export interface MergePatchOperation extends Patching {
   readonly mergePatch: Readonly<Record<string, unknown>>;
 }
 
-export interface JsonPatchOperation extends Patching {
+export interface ObjectJsonPatch extends Patching {
   readonly operation: 'JSONPatch';
   readonly jsonPatch: readonly unknown[];
 }
@@ -57,7 +57,7 @@ export type PatchOperation =
   | DeleteOperation
   | JqPatchOperation
   | MergePatchOperation
-  | JsonPatchOperation;
+  | ObjectJsonPatch;
 
 /** For instance `Create object v1/ConfigMap/default/name`. */
 export function describeOperation(operation: PatchOperation): string {

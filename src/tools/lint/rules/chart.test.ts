@@ -29,7 +29,7 @@ const ROWS: readonly RuleRow[] = [
         },
       ],
     },
-    found: [about('renders otherwise each time with tests/values/a.yaml', 'v1/shop/ConfigMap/a')],
+    found: [about('renders differently each time with tests/values/a.yaml', 'v1/shop/ConfigMap/a')],
   },
   {
     rule: 'render-differs',
@@ -37,7 +37,7 @@ const ROWS: readonly RuleRow[] = [
     parsed: {
       renderings: [{ valuesFile: '', manifests: [`# 1\n${configMap('a')}`, `# 2\n${configMap('a')}`] }],
     },
-    found: [['templates', 'renders otherwise each time']],
+    found: [['templates', 'renders differently each time']],
   },
   { rule: 'object-twice', what: 'two objects', ...rendered(configMap('a'), configMap('b')), found: [] },
   {

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { isBuiltInNamespaced, oldApi } from '../api-versions.ts';
 import { parseHelmIgnore } from '../helm-ignore.ts';
-import type { FileFacts, ModuleFacts } from '../lint-facts.ts';
+import type { FileFacts, LintFacts } from '../lint-facts.ts';
 import { allObjects, containersOf, podSpecOf, type RenderedObject, renderedObjects } from '../rendered.ts';
 import { type Found, fromParser, type Rule } from '../rule.ts';
 
@@ -141,7 +141,7 @@ export const CHART_RULES: readonly Rule[] = [
   },
 ];
 
-function* differences({ parsed }: ModuleFacts): Iterable<Found> {
+function* differences({ parsed }: LintFacts): Iterable<Found> {
   for (const { manifests, valuesFile } of parsed.renderings) {
     const [first, second] = manifests;
     if (first === second) continue;
@@ -158,7 +158,7 @@ function* differences({ parsed }: ModuleFacts): Iterable<Found> {
   }
 }
 
-function* repeatedObjects({ parsed }: ModuleFacts): Iterable<Found> {
+function* repeatedObjects({ parsed }: LintFacts): Iterable<Found> {
   const reported = new Set<string>();
   for (const { manifests } of parsed.renderings) {
     const seen = new Map<string, string>();
@@ -174,7 +174,7 @@ function* repeatedObjects({ parsed }: ModuleFacts): Iterable<Found> {
 }
 
 /** Helm packs the files of the chart and the manifests, compresses them, and writes them as base64. */
-function releaseBytes({ files, parsed }: ModuleFacts): number {
+function releaseBytes({ files, parsed }: LintFacts): number {
   const [rendering] = parsed.renderings;
   if (rendering === undefined) return 0;
   const isIgnored = parseHelmIgnore(files.find(({ path }) => path === '.helmignore')?.text ?? '');

@@ -1,12 +1,12 @@
 import { describeRules, type LintedModule, type RuleRow } from '../../../../test/support/lint-rules.ts';
 import type { HookConfig } from '../../../hook-config/hook-config.ts';
-import type { HookFacts } from '../lint-facts.ts';
+import type { LintedHook } from '../lint-facts.ts';
 import { HOOK_RULES } from './hooks.ts';
 
 /** A hook with these parts of a configuration; rules read nothing else of it. */
 function hook(
   config: Partial<Record<keyof HookConfig, object>>,
-  more: Partial<HookFacts> = {},
+  more: Partial<LintedHook> = {},
 ): LintedModule {
   const whole = { schedule: [], kubernetes: [], admission: [], settings: {}, ...config };
   const facts = { path: 'hooks/a.sh', transport: 'executable', unknownKinds: [], ...more } as const;
@@ -14,6 +14,7 @@ function hook(
 }
 
 const binding = (watch: object = {}, more: object = {}): object => ({
+  type: 'kubernetes',
   name: 'pods',
   queue: 'main',
   allowFailure: false,
@@ -22,6 +23,7 @@ const binding = (watch: object = {}, more: object = {}): object => ({
 });
 
 const schedule = (crontab: string, more: object = {}): object => ({
+  type: 'schedule',
   name: 'often',
   queue: 'main',
   allowFailure: false,

@@ -1,7 +1,7 @@
 import { QUEUED_KINDS } from '../../../hook-config/binding-kinds.ts';
 import { type KubernetesBinding, queuedBindings } from '../../../hook-config/hook-config.ts';
 import type { KubernetesBindingSpec } from '../../../hook-config/kubernetes-binding.ts';
-import type { HookFacts } from '../lint-facts.ts';
+import type { LintedHook } from '../lint-facts.ts';
 import { type Found, fromParser, type Rule } from '../rule.ts';
 import { crontabProblem } from './manifest.ts';
 
@@ -9,14 +9,14 @@ import { crontabProblem } from './manifest.ts';
 const LARGE_KINDS = /^(?:pods?|po|secrets?|events?|ev|configmaps?|cm|endpointslices?|nodes?|no)$/i;
 const SECRETS = /^secrets?$/i;
 const MAX_WEBHOOK_SECONDS = 10;
-const KINDS: Readonly<Record<HookFacts['transport'], string>> = {
+const KINDS: Readonly<Record<LintedHook['transport'], string>> = {
   executable: 'an executable hook',
   'in-process': 'an in-process hook',
   http: 'an HTTP hook',
 };
 
 /** A rule about each hook. */
-function ofHooks(check: (hook: HookFacts) => Iterable<string>): Rule['check'] {
+function ofHooks(check: (hook: LintedHook) => Iterable<string>): Rule['check'] {
   return function* ({ parsed }): Iterable<Found> {
     for (const hook of parsed.hooks)
       for (const message of check(hook)) {
@@ -28,7 +28,7 @@ function ofHooks(check: (hook: HookFacts) => Iterable<string>): Rule['check'] {
 
 /** A rule about each kubernetes binding. */
 function ofBindings(
-  problem: (binding: KubernetesBinding, hook: HookFacts) => string | undefined,
+  problem: (binding: KubernetesBinding, hook: LintedHook) => string | undefined,
 ): Rule['check'] {
   return ofHooks((hook) =>
     hook.config.kubernetes.flatMap((binding) => {

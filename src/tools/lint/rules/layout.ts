@@ -1,7 +1,7 @@
 import { didYouMean } from '@addon-operator/json/similar-word';
 import { looksLikeHook as isLikeHook } from '../../../hook-config/hook-likeness.ts';
 import { parseHelmIgnore } from '../helm-ignore.ts';
-import type { FileFacts, ModuleFacts } from '../lint-facts.ts';
+import type { FileFacts, LintFacts } from '../lint-facts.ts';
 import { type Found, fromParser, type Rule } from '../rule.ts';
 
 const KNOWN_AT_TOP = [
@@ -210,7 +210,7 @@ export const LAYOUT_RULES: readonly Rule[] = [
   },
 ];
 
-function* unknownFiles({ files }: ModuleFacts): Iterable<Found> {
+function* unknownFiles({ files }: LintFacts): Iterable<Found> {
   const templates = files.filter(({ path }) => path.startsWith('templates/')).map(({ text = '' }) => text);
   for (const { path } of files) {
     if (path.includes('/') || path.startsWith('.') || KNOWN_AT_TOP.includes(path)) continue;
@@ -220,7 +220,7 @@ function* unknownFiles({ files }: ModuleFacts): Iterable<Found> {
   }
 }
 
-function* hiddenTemplates({ files, parsed }: ModuleFacts): Iterable<Found> {
+function* hiddenTemplates({ files, parsed }: LintFacts): Iterable<Found> {
   // The file counts for charts only: the operator makes a chart of bare templates without it.
   if (parsed.chart !== 'chart-yaml') return;
   const ignored = parseHelmIgnore(textAt(files, '.helmignore'));
@@ -232,7 +232,7 @@ function* hiddenTemplates({ files, parsed }: ModuleFacts): Iterable<Found> {
 /** As the operator decides it. */
 function looksLikeHook(
   { path, text = '' }: FileFacts,
-  { hookFiles }: ModuleFacts['parsed'],
+  { hookFiles }: LintFacts['parsed'],
   files: readonly FileFacts[],
 ): boolean {
   const hooks = hookFiles.map((hook) => ({ path: hook, text: textAt(files, hook) }));

@@ -2,7 +2,7 @@ import { messageOf } from '@addon-operator/base/errors';
 import { parseCrontab } from '@addon-operator/crontab';
 import { parseGoDuration } from '@addon-operator/strings/go-duration';
 import satisfies from 'semver/functions/satisfies.js';
-import type { ModuleFacts, SiblingFacts } from '../lint-facts.ts';
+import type { LintFacts, SiblingFacts } from '../lint-facts.ts';
 import { type Found, fromParser, type Rule } from '../rule.ts';
 
 const FILE = 'module.yaml';
@@ -99,7 +99,7 @@ function siblingOf(siblings: readonly SiblingFacts[], name: string): SiblingFact
   return siblings.find((sibling) => sibling.name === name);
 }
 
-function* cycles({ parsed: { name, siblings } }: ModuleFacts): Iterable<Found> {
+function* cycles({ parsed: { name, siblings } }: LintFacts): Iterable<Found> {
   if (name === undefined) return;
   const path = cycleFrom(name, siblings, []);
   if (path !== undefined)

@@ -1,5 +1,5 @@
 import { fieldsOf } from '@addon-operator/json';
-import type { ModuleFacts } from '../lint-facts.ts';
+import type { LintFacts } from '../lint-facts.ts';
 import { allObjects, containersOf, listOf, podSpecOf, type RenderedObject } from '../rendered.ts';
 import type { Found, Rule } from '../rule.ts';
 import { ofObjects } from './chart.ts';
@@ -161,7 +161,7 @@ export const SECURITY_RULES: readonly Rule[] = [
   },
 ];
 
-function* missingAccounts(module: ModuleFacts): Iterable<Found> {
+function* missingAccounts(module: LintFacts): Iterable<Found> {
   const objects = allObjects(module);
   const accounts = new Set(objects.filter(({ kind }) => kind === 'ServiceAccount').map(({ name }) => name));
   const isMissing = (name: unknown): boolean =>

@@ -1,5 +1,5 @@
 import { isObject } from '@addon-operator/json';
-import type { FileFacts, ModuleFacts } from '../lint-facts.ts';
+import type { FileFacts, LintFacts } from '../lint-facts.ts';
 import { type Found, fromParser, type Rule } from '../rule.ts';
 
 /** The last word of a key whose value is to be kept secret. */
@@ -85,7 +85,7 @@ function* secretPaths(value: unknown, at: string): Iterable<string> {
   }
 }
 
-function* undeclaredValues({ files, parsed }: ModuleFacts): Iterable<Found> {
+function* undeclaredValues({ files, parsed }: LintFacts): Iterable<Found> {
   const { key, values } = parsed;
   const areSetByHooks =
     parsed.hookFiles.length > 0 && !files.some(({ path }) => path === 'openapi/values.yaml');
