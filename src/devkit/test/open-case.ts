@@ -14,10 +14,10 @@ import {
   type Beginning,
   type CaseParts,
   type CurrentCase,
-  type HookAddress,
   OPERATOR,
   openHook,
   STEPS,
+  type TestedHook,
 } from './open-hook.ts';
 import { type OpenedWorld, RestartableWorld } from './restartable-world.ts';
 
@@ -76,7 +76,7 @@ async function begin(
 /** Opens the world of one case: the sandbox at its beginning, and the operator as far as the hook at `path` needs it. */
 export async function openCase(
   parts: CaseParts,
-  { path, directory }: HookAddress,
+  { path, directory }: TestedHook,
   setting: CaseSetting,
 ): Promise<TestWorld & AsyncDisposable> {
   const { sandbox, current, signal } = parts;

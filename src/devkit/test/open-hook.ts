@@ -68,7 +68,7 @@ export interface Beginning {
 }
 
 /** The hook of a test, and the directory of the test, which paths in it are relative to. */
-export interface HookAddress {
+export interface TestedHook {
   readonly path: string;
   readonly directory: string;
 }
@@ -85,7 +85,7 @@ export interface OpenParts extends CaseParts {
 }
 
 /** Starts the operator, as far as one hook needs it. */
-export async function openHook(parts: OpenParts, { path, directory }: HookAddress): Promise<OpenedWorld> {
+export async function openHook(parts: OpenParts, { path, directory }: TestedHook): Promise<OpenedWorld> {
   const { cwd, lab, sandbox, settings, loaded, current, steps, discovery, errors, setting } = parts;
   const { beginning, wrap } = parts;
   const { clock, activity, api } = current;
