@@ -1,5 +1,4 @@
 import { errorFields, messageOf } from '@addon-operator/base/errors';
-import { Semaphore } from '@addon-operator/concurrency/semaphore';
 import {
   type ConfigMapRef,
   changeConfigMapData,
@@ -7,6 +6,7 @@ import {
 } from '@addon-operator/kube-client/config-map-object';
 import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-client';
 import { type RetryHost, untilAvailable } from '@addon-operator/kube-client/retry';
+import PQueue from 'p-queue';
 import type { SerialCheck } from './keyring.ts';
 import { refused } from './module-content.ts';
 
@@ -28,7 +28,7 @@ interface Seen {
 /** Remembers the newest manifest of each module that was authorized, outside of the daemon, so that it outlives it. */
 export class SeenSerials implements SerialCheck {
   readonly #store: SerialStore;
-  readonly #lock = new Semaphore(1);
+  readonly #lock = new PQueue({ concurrency: 1 });
   #seen: Data | undefined;
 
   constructor(store: SerialStore) {
@@ -36,7 +36,7 @@ export class SeenSerials implements SerialCheck {
   }
 
   async check(module: string, serial: number, digest: string, signal: AbortSignal): Promise<void> {
-    await this.#lock.run(async () => {
+    await this.#lock.add(async () => {
       this.#seen ??= (await this.#store.read(signal)) ?? {};
       if (!isNewer(this.#seen, module, serial, digest)) return;
       let written: Data = {};
@@ -58,7 +58,7 @@ export class SeenSerials implements SerialCheck {
    * @returns whether the record was gone
    */
   async restore(signal: AbortSignal): Promise<boolean> {
-    return await this.#lock.run(async () => {
+    return await this.#lock.add(async () => {
       const known = this.#readable();
       if (Object.keys(known).length === 0 || (await this.#store.read(signal)) !== undefined) return false;
       await this.#store.change((data, isThere) => (isThere ? data : known), signal);

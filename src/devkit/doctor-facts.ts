@@ -1,5 +1,5 @@
 import type { Clock } from '@addon-operator/base/clock';
-import { mapParallel } from '@addon-operator/concurrency/map-parallel';
+import { mapParallel } from '@addon-operator/concurrency/bounded-work';
 import { fieldsOf, stringOf } from '@addon-operator/json';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { Access, ResourceAccess } from '@addon-operator/kube-client/policy-rules';

@@ -1,7 +1,6 @@
 import type { Clock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
 import { componentLog } from '@addon-operator/base/log';
-import { Semaphore } from '@addon-operator/concurrency/semaphore';
 import { sleepOrWake, Wakeup } from '@addon-operator/concurrency/wakeup';
 import { canonicalJson } from '@addon-operator/json';
 import { changeConfigMapData, readConfigMapData } from '@addon-operator/kube-client/config-map-object';
@@ -9,6 +8,7 @@ import { nameOfHandOver } from '@addon-operator/kube-client/hand-over/hand-over-
 import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import { untilAvailable } from '@addon-operator/kube-client/retry';
+import PQueue from 'p-queue';
 import { createHandOvers, type HandOvers, type HandOversOptions } from './hand-overs.ts';
 import { formatPause, type Pause, parsePause, pausesRef } from './pause-entry.ts';
 import { type PauseWatchDeps, watchPauses } from './pause-watch.ts';
@@ -28,7 +28,7 @@ export interface PausesDeps extends PauseWatchDeps {
 /** Which modules are paused. Kept in a ConfigMap of their own, so that they outlive the daemon. */
 export class Pauses {
   readonly #deps: PausesDeps;
-  readonly #lock = new Semaphore(1);
+  readonly #lock = new PQueue({ concurrency: 1 });
   #pauses: ReadonlyMap<string, Pause> = new Map();
   /** What is wrong with entries, as it was logged last. */
   #problems: ReadonlyMap<string, string> = new Map();
@@ -56,7 +56,7 @@ export class Pauses {
    * @throws OperatorError when the request to the API server fails
    */
   load(signal: AbortSignal): Promise<void> {
-    return this.#lock.run(() => this.#load(signal));
+    return this.#lock.add(() => this.#load(signal));
   }
 
   async #load(signal: AbortSignal): Promise<void> {
@@ -74,7 +74,7 @@ export class Pauses {
    */
   change(change: (data: Data) => Data, signal: AbortSignal, onWritten?: () => void): Promise<void> {
     const { kube, ref } = this.#deps;
-    return this.#lock.run(async () => {
+    return this.#lock.add(async () => {
       await changeConfigMapData(kube, ref, change, signal);
       onWritten?.();
       await this.#load(signal);
@@ -217,7 +217,7 @@ export class Pauses {
       const others = Object.entries(data).filter(([key, value]) => key !== target && !isOver(value));
       return Object.fromEntries(text === undefined ? others : [...others, [target, text]]);
     };
-    return this.#lock.run(async () => {
+    return this.#lock.add(async () => {
       await changeConfigMapData(kube, ref, change, signal);
       const pauses = next();
       this.#logDifference(pauses);

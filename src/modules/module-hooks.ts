@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { OperatorError } from '@addon-operator/base/errors';
-import { Semaphore } from '@addon-operator/concurrency/semaphore';
+import PQueue from 'p-queue';
 import type { Hook } from '../hooks/hook.ts';
 import type { HookLoader, OnInvalidHook } from '../hooks/load-hooks.ts';
 import type { ModuleName } from '../values/module-key.ts';
@@ -107,7 +107,7 @@ type LoadedHooks = Promise<readonly Hook[] | undefined>;
  * say about themselves does not depend on one another.
  */
 export class PreloadedHooks {
-  readonly #loads = new Semaphore(LOADS_AT_ONCE);
+  readonly #loads = new PQueue({ concurrency: LOADS_AT_ONCE });
   readonly #modules = new Map<string, { hooks: LoadedHooks }>();
 
   /** Loads the hooks of a module soon, unless that is done or under way. Failures are kept quiet: see {@link take}. */
@@ -116,7 +116,7 @@ export class PreloadedHooks {
     const entry: { hooks: LoadedHooks } = { hooks: Promise.resolve(undefined) };
     this.#modules.set(module, entry);
     const isWanted = (): boolean => this.#modules.get(module) === entry;
-    entry.hooks = this.#loads.run(async () => (isWanted() ? load() : undefined)).catch(() => undefined);
+    entry.hooks = this.#loads.add(async () => (isWanted() ? load() : undefined)).catch(() => undefined);
   }
 
   /**

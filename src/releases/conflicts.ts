@@ -1,5 +1,5 @@
 import { OperatorError } from '@addon-operator/base/errors';
-import { mapParallel } from '@addon-operator/concurrency/map-parallel';
+import { mapParallel } from '@addon-operator/concurrency/bounded-work';
 import { type DesiredObject, desiredObjects } from '@addon-operator/helm/desired-objects';
 import { HELM_MANAGER } from '@addon-operator/helm/field-ownership';
 import { parseManifest } from '@addon-operator/helm/manifest-document';

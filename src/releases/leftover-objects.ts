@@ -1,5 +1,5 @@
 import { hasCode } from '@addon-operator/base/errors';
-import { mapParallel } from '@addon-operator/concurrency/map-parallel';
+import { mapParallel } from '@addon-operator/concurrency/bounded-work';
 import { parseManifest } from '@addon-operator/helm/manifest-document';
 import { type ManifestObject, objectTitle, releaseObjects } from '@addon-operator/helm/manifest-object';
 import { collectionPath, MAX_READS_AT_ONCE, readManifestObject } from '@addon-operator/helm/object-lookup';

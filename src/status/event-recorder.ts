@@ -1,7 +1,7 @@
 import type { Clock } from '@addon-operator/base/clock';
 import { errorFields, hasCode } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import { mapParallel } from '@addon-operator/concurrency/map-parallel';
+import { mapParallel } from '@addon-operator/concurrency/bounded-work';
 import { TokenBucket } from '@addon-operator/concurrency/token-bucket';
 import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-client';
 import { kubeTime } from './kube-time.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '@addon-operator/base/clock';
 import { errorFields, hasCode, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import { mapParallel } from '@addon-operator/concurrency/map-parallel';
+import { mapParallel } from '@addon-operator/concurrency/bounded-work';
 import { resultOrAbort } from '@addon-operator/concurrency/result-or-abort';
 import { isObject } from '@addon-operator/json';
 import {

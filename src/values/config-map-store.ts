@@ -1,7 +1,6 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { hasCode, type OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import { Semaphore } from '@addon-operator/concurrency/semaphore';
 import { canonicalJson, type JsonObject } from '@addon-operator/json';
 import {
   CONFIG_MAPS,
@@ -16,6 +15,7 @@ import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import type { ReflectorEvent, SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import { untilDone } from '@addon-operator/kube-client/retry';
+import PQueue from 'p-queue';
 import {
   type ConfigDifference,
   type ConfigMapContent,
@@ -78,7 +78,7 @@ interface ConfigMapStoreDeps {
  */
 export class ConfigMapStore {
   readonly #deps: ConfigMapStoreDeps;
-  readonly #lock = new Semaphore(1);
+  readonly #lock = new PQueue({ concurrency: 1 });
   readonly #grace: AbsenceGrace;
   readonly #presence: ConfigMapPresence;
   #content: ConfigMapContent = EMPTY_CONTENT;
@@ -169,7 +169,7 @@ export class ConfigMapStore {
     };
     for (;;) {
       await this.#grace.untilOver(signal);
-      const saved = await this.#lock.run(async () => {
+      const saved = await this.#lock.add(async () => {
         if (this.#grace.isRunning) return undefined;
         const isCreated = !this.#isPresent || this.#grace.graceMs === 0;
         const written = await saveSection(kube, ref, key, checkedChange, { isCreated }, signal);
@@ -246,7 +246,7 @@ export class ConfigMapStore {
   /** Handles what the watch delivered. A deletion of the ConfigMap is always verified with a read by name. */
   #seen(object: ConfigMapObject | undefined, signal: AbortSignal): Promise<void> {
     const handle = (): Promise<void> =>
-      this.#lock.run(async () => {
+      this.#lock.add(async () => {
         const position = object === undefined ? -1 : this.#ahead.indexOf(object.resourceVersion);
         const isCurrent = position === this.#ahead.length - 1;
         if (object !== undefined && isCurrent) {
@@ -277,7 +277,7 @@ export class ConfigMapStore {
     this.#state = { type: 'missing' };
     this.#onChange({ type: 'missing', graceMs: this.#grace.graceMs });
     const believe = (): Promise<void> =>
-      this.#lock.run(async () => {
+      this.#lock.add(async () => {
         if (!this.#grace.isRunning) return;
         this.#isPresent = false;
         await this.#observeNow(undefined, signal);

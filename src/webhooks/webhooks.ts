@@ -1,5 +1,5 @@
-import { Semaphore } from '@addon-operator/concurrency/semaphore';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
+import PQueue from 'p-queue';
 import { runForWebhook, type WebhookRunDeps } from '../hook-runs/webhook-run.ts';
 import { title } from '../hooks/hook.ts';
 import type { HookRuntime } from '../model/hook-runtime.ts';
@@ -59,7 +59,7 @@ function createAdmission(
       secret: settings.webhookSecretName,
     },
     open: (signal) => servers.open('validating', (request, gone) => webhooks.handle(request, gone), signal),
-    runs: new Semaphore(settings.webhookMaxRuns),
+    runs: new PQueue({ concurrency: settings.webhookMaxRuns }),
     clock,
     random,
     log,
@@ -108,7 +108,7 @@ function createConversion(
         onTried,
         signal,
       ),
-    runs: new Semaphore(settings.webhookMaxRuns),
+    runs: new PQueue({ concurrency: settings.webhookMaxRuns }),
     clock,
     log,
     stop,

@@ -1,5 +1,5 @@
 import { systemClock } from '@addon-operator/base/clock';
-import { mapParallel } from '@addon-operator/concurrency/map-parallel';
+import { mapParallel } from '@addon-operator/concurrency/bounded-work';
 import { JqProcess } from '@addon-operator/jq/engines/jq-process';
 import { findExecutable } from '@addon-operator/process/executable-file';
 import * as fc from 'fast-check';

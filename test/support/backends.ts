@@ -3,7 +3,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@addon-operator/base/clock';
 import { silentLogger } from '@addon-operator/base/log';
-import { mapParallel } from '@addon-operator/concurrency/map-parallel';
+import { mapParallel } from '@addon-operator/concurrency/bounded-work';
 import { type Sandbox, startSandbox } from '@addon-operator/kube-sandbox';
 import { cacheDirectory } from '../../src/tools/pinned-tools/cache-directory.ts';
 import { pinnedHelm } from '../../src/tools/pinned-tools/pinned-tools.ts';

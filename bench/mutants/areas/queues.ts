@@ -271,22 +271,22 @@ export const QUEUES: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'packages/concurrency/src/semaphore.ts',
+    file: 'packages/concurrency/src/bounded-work.ts',
     mutants: [
       {
-        find: '        this.#waiting.splice(this.#waiting.indexOf(onPlace), 1);\n',
+        find: "  queue.addEventListener('error', () => queue.clear());\n",
         replace: '',
-        breaks: 'A place is given to a caller that has left.',
+        breaks: 'After a failure all other calls are made.',
       },
       {
-        find: "      signal?.removeEventListener('abort', onAbort);\n",
-        replace: '',
-        breaks: 'An abort takes the place of another caller.',
+        find: '{ signal: waiting.signal }',
+        replace: '{ signal }',
+        breaks: 'An act that is aborted loses its place before it has ended.',
       },
       {
-        find: 'if (next === undefined) this.#free += 1;\n      else next();',
-        replace: 'this.#free += 1;\n      next?.();',
-        breaks: 'A later caller takes the place of one that waits.',
+        find: '    started();\n',
+        replace: '',
+        breaks: 'An abort takes the place of an act that has begun.',
       },
     ],
   },

@@ -1,4 +1,4 @@
-import { mapParallel } from '@addon-operator/concurrency/map-parallel';
+import { mapParallel } from '@addon-operator/concurrency/bounded-work';
 import { fieldsOf } from '@addon-operator/json';
 import { ifAllowed, listMetadata } from '@addon-operator/kube-client/kube-client';
 import type { ManifestObject } from './manifest-object.ts';

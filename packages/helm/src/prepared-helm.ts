@@ -1,8 +1,9 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import type { SpanContext } from '@addon-operator/base/trace';
-import { Semaphore } from '@addon-operator/concurrency/semaphore';
+import { runInPlace } from '@addon-operator/concurrency/bounded-work';
 import { canonicalJson } from '@addon-operator/json';
+import PQueue from 'p-queue';
 import type { HelmOutcome } from './helm-process.ts';
 import type { Decide } from './render-gate.ts';
 import { writeToReader } from './values-pipe.ts';
@@ -34,28 +35,32 @@ interface PreparedHelmOptions {
  */
 export class PreparedHelm {
   readonly #options: PreparedHelmOptions;
-  readonly #places: Semaphore;
+  readonly #places: PQueue;
   #running = 0;
   #waiting: WaitingHelm | undefined;
 
   constructor(options: PreparedHelmOptions) {
     this.#options = options;
-    this.#places = new Semaphore(options.places);
+    this.#places = new PQueue({ concurrency: options.places });
   }
 
   /** Waits for a place, then acts. */
   async run<T>(release: string, act: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    return await this.#places.run(async () => {
-      this.#running += 1;
-      try {
-        const waiting = this.#waiting;
-        const isAnother = waiting !== undefined && waiting.release !== release;
-        if (isAnother && this.#running >= this.#options.places) await this.dismiss();
-        return await act();
-      } finally {
-        this.#running -= 1;
-      }
-    }, signal);
+    return await runInPlace(
+      this.#places,
+      async () => {
+        this.#running += 1;
+        try {
+          const waiting = this.#waiting;
+          const isAnother = waiting !== undefined && waiting.release !== release;
+          if (isAnother && this.#running >= this.#options.places) await this.dismiss();
+          return await act();
+        } finally {
+          this.#running -= 1;
+        }
+      },
+      signal,
+    );
   }
 
   /** Whether {@link prepare} would start a process. */

@@ -3,9 +3,10 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
-import { Semaphore } from '@addon-operator/concurrency/semaphore';
+import { runInPlace } from '@addon-operator/concurrency/bounded-work';
 import type { TokenBucket } from '@addon-operator/concurrency/token-bucket';
 import { parseJson, stringifyJson } from '@addon-operator/json';
+import PQueue from 'p-queue';
 import type { RequestOutcome } from './api-health.ts';
 import { refusal } from './api-refusal.ts';
 import type { ClusterAccess } from './cluster-access.ts';
@@ -77,7 +78,7 @@ const unzip = promisify(gunzip);
 export class HttpKubeClient implements KubeClient {
   readonly #options: HttpKubeClientOptions;
   readonly #pool: ConnectionPool;
-  readonly #inFlight = new Semaphore(MAX_IN_FLIGHT);
+  readonly #inFlight = new PQueue({ concurrency: MAX_IN_FLIGHT });
 
   constructor(options: HttpKubeClientOptions) {
     this.#options = options;
@@ -86,7 +87,8 @@ export class HttpKubeClient implements KubeClient {
 
   async request(request: KubeRequest, signal: AbortSignal): Promise<unknown> {
     await this.#options.limiter?.take(signal);
-    return this.#inFlight.run(
+    return runInPlace(
+      this.#inFlight,
       () =>
         withDeadline(this.#deadlineOf(request), signal, (signal) => this.#requestPatiently(request, signal)),
       signal,

@@ -1,7 +1,7 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
-import { Semaphore } from '@addon-operator/concurrency/semaphore';
 import type { RunDeadline } from '@addon-operator/process/run-deadline';
+import PQueue from 'p-queue';
 import { HostProcess, type HostProcessOptions } from './host-process.ts';
 import type { WorkRequest } from './host-protocol.ts';
 import {
@@ -40,7 +40,7 @@ interface Work extends WorkEvents {
 /** What the main process knows of one file. */
 interface Pool {
   readonly script: Script;
-  readonly turns: Semaphore;
+  readonly turns: PQueue;
   readonly idle: { readonly worker: ScriptWorker; readonly sinceMs: number }[];
   /** It brought down the process it shares with others: it gets one of its own until it does its work. */
   isIsolated: boolean;
@@ -66,7 +66,7 @@ export class WorkerPools {
    * @throws `signal.reason` on abort
    */
   load(script: Script, work: Work, signal: AbortSignal): Promise<WorkerResponse> {
-    const turns = new Semaphore(MAX_WORKERS_PER_FILE);
+    const turns = new PQueue({ concurrency: MAX_WORKERS_PER_FILE });
     const pool: Pool = { script, idle: [], turns, isIsolated: false };
     return this.#withHost(pool, work, async (host) => {
       const worker = new ScriptWorker(host, script);
@@ -90,7 +90,7 @@ export class WorkerPools {
   async do(path: string, request: WorkRequest, work: Work, signal: AbortSignal): Promise<WorkerResponse> {
     const pool = this.#pools.get(path);
     if (pool === undefined) throw new OperatorError('INTERNAL', `${path} is run before it was loaded`);
-    return pool.turns.run(() =>
+    return pool.turns.add(() =>
       this.#withHost(pool, work, (host) => this.#doOn(host, pool, request, work, signal)),
     );
   }

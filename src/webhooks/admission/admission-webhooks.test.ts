@@ -1,6 +1,6 @@
 import { silentLogger } from '@addon-operator/base/log';
-import { Semaphore } from '@addon-operator/concurrency/semaphore';
 import { CertificateSlot } from '@addon-operator/http-server/webhook-certificates';
+import PQueue from 'p-queue';
 import { expect, test } from 'vitest';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import type { AdmissionBinding } from '../../hook-config/admission-binding.ts';
@@ -54,7 +54,7 @@ function startLab(places = 16, random = 0.5) {
       opened += 1;
       return certificates;
     },
-    runs: new Semaphore(places),
+    runs: new PQueue({ concurrency: places }),
     clock,
     random: () => random,
     log: silentLogger,

@@ -1,10 +1,11 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { errorFields, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import { runInPlace } from '@addon-operator/concurrency/bounded-work';
 import { jittered } from '@addon-operator/concurrency/jitter';
-import { Semaphore } from '@addon-operator/concurrency/semaphore';
 import type { TlsResponse, WebhookRequest } from '@addon-operator/http-server/tls-server';
 import type { WebhookCertificates } from '@addon-operator/http-server/webhook-certificates';
+import PQueue from 'p-queue';
 import type { AdmissionBinding } from '../../hook-config/admission-binding.ts';
 import type { WebhookCaller } from '../../hook-runs/webhook-run.ts';
 import type { AdmissionResponse } from '../../hooks/webhook-responses.ts';
@@ -47,7 +48,7 @@ export interface AdmissionWebhooksOptions {
   /** Starts the server unless it runs; called before the first webhook is registered. */
   readonly open: (signal: AbortSignal) => Promise<WebhookCertificates>;
   /** Places for runs of hooks; a request waits for one until its deadline. */
-  readonly runs: Semaphore;
+  readonly runs: PQueue;
   readonly clock: SteadyClock;
   /** A number in [0, 1), for the jitter of retries. */
   readonly random: () => number;
@@ -66,7 +67,7 @@ const REGISTER_AGAIN_MS = 30_000;
 /** The validating and mutating webhooks of all hooks: registers them in the cluster, and handles their requests. */
 export class AdmissionWebhooks {
   readonly #options: AdmissionWebhooksOptions;
-  readonly #lock = new Semaphore(1);
+  readonly #lock = new PQueue({ concurrency: 1 });
   #hooks: readonly AdmissionHook[] = [];
   #certificates: WebhookCertificates | undefined;
   /** Nothing of an earlier daemon is left in the cluster. */
@@ -84,7 +85,7 @@ export class AdmissionWebhooks {
    * @throws KubeApiError, or OperatorError KUBE_UNREACHABLE, when they cannot be registered; none is in operation then
    */
   add(hooks: readonly AdmissionHook[], signal: AbortSignal): Promise<void> {
-    return this.#lock.run(async () => {
+    return this.#lock.add(async () => {
       const before = this.#hooks;
       const fresh = hooks.filter((hook) => hook.bindings.length > 0 && !before.includes(hook));
       if (fresh.length === 0) return await this.#cleanUp(signal);
@@ -103,7 +104,7 @@ export class AdmissionWebhooks {
 
   /** Takes hooks out of operation: first they are unregistered, then their requests are no longer handled. */
   remove(hooks: readonly AdmissionHook[], signal: AbortSignal): Promise<void> {
-    return this.#lock.run(async () => {
+    return this.#lock.add(async () => {
       const rest = this.#hooks.filter((hook) => !hooks.includes(hook));
       if (rest.length === this.#hooks.length) return;
       await this.#register(signal, rest);
@@ -160,10 +161,14 @@ export class AdmissionWebhooks {
     let isStarted = false;
     try {
       const reply = await withinLimit(clock, limitMs, signal, (limit) =>
-        runs.run(() => {
-          isStarted = true;
-          return hook.respond(binding, { request }, caller, limit);
-        }, limit),
+        runInPlace(
+          runs,
+          () => {
+            isStarted = true;
+            return hook.respond(binding, { request }, caller, limit);
+          },
+          limit,
+        ),
       );
       if (reply.type === 'late') {
         const late = { ...facts, limitMs, failurePolicy: binding.failurePolicy };
@@ -227,7 +232,7 @@ export class AdmissionWebhooks {
     const { clock, random, log, stop } = this.#options;
     while (!stop.aborted) {
       try {
-        await this.#lock.run(() => this.#register(stop));
+        await this.#lock.add(() => this.#register(stop));
         return;
       } catch (error) {
         if (stop.aborted) return;

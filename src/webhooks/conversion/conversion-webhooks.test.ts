@@ -1,6 +1,6 @@
 import { silentLogger } from '@addon-operator/base/log';
-import { Semaphore } from '@addon-operator/concurrency/semaphore';
 import { CertificateSlot } from '@addon-operator/http-server/webhook-certificates';
+import PQueue from 'p-queue';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { type ConversionHook, ConversionWebhooks } from './conversion-webhooks.ts';
@@ -47,7 +47,7 @@ function lab() {
       await promise;
       calls.push(`leave ${crdName}`);
     },
-    runs: new Semaphore(1),
+    runs: new PQueue({ concurrency: 1 }),
     clock,
     log: silentLogger,
     stop: stop.signal,

@@ -1,8 +1,9 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
-import { Semaphore } from '@addon-operator/concurrency/semaphore';
+import { runInPlace } from '@addon-operator/concurrency/bounded-work';
 import type { TlsResponse, WebhookRequest } from '@addon-operator/http-server/tls-server';
 import type { WebhookCertificates } from '@addon-operator/http-server/webhook-certificates';
+import PQueue from 'p-queue';
 import type { ConversionBinding, ConversionRule } from '../../hook-config/conversion-binding.ts';
 import type { WebhookCaller } from '../../hook-runs/webhook-run.ts';
 import type { ConversionResponse } from '../../hooks/webhook-responses.ts';
@@ -41,7 +42,7 @@ export interface ConversionWebhooksOptions {
     signal: AbortSignal,
   ) => Promise<void>;
   /** Places for runs of hooks; a request waits for one until its deadline. */
-  readonly runs: Semaphore;
+  readonly runs: PQueue;
   readonly clock: SteadyClock;
   readonly log: Logger;
   /** Aborts when the daemon stops. */
@@ -51,7 +52,7 @@ export interface ConversionWebhooksOptions {
 /** The conversions of all hooks: registers them in CustomResourceDefinitions, and handles the requests. */
 export class ConversionWebhooks {
   readonly #options: ConversionWebhooksOptions;
-  readonly #lock = new Semaphore(1);
+  readonly #lock = new PQueue({ concurrency: 1 });
   #hooks: readonly ConversionHook[] = [];
   #certificates: WebhookCertificates | undefined;
   /** Definitions that are kept at our webhook, by name; aborting one leaves it alone from then on. */
@@ -69,7 +70,7 @@ export class ConversionWebhooks {
    * @throws OperatorError when the server cannot be started
    */
   add(hooks: readonly ConversionHook[], signal: AbortSignal): Promise<void> {
-    return this.#lock.run(async () => {
+    return this.#lock.add(async () => {
       const fresh = hooks.filter((hook) => hook.bindings.length > 0 && !this.#hooks.includes(hook));
       if (fresh.length === 0) return;
       this.#certificates ??= await this.#options.open(signal);
@@ -108,7 +109,11 @@ export class ConversionWebhooks {
               ...rule,
               hook: hook.title,
               run: (review, signal) =>
-                this.#options.runs.run(() => hook.convert(binding, rule, review, caller, signal), signal),
+                runInPlace(
+                  this.#options.runs,
+                  () => hook.convert(binding, rule, review, caller, signal),
+                  signal,
+                ),
             });
     return [...steps.values()];
   }
