@@ -1,4 +1,5 @@
 import { hasCode, OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
 import { parseManifest } from '@addon-operator/helm/manifest-document';
 import { type ManifestObject, releaseObjects } from '@addon-operator/helm/manifest-object';
 import { ownFacts } from '@addon-operator/helm/record-metadata';
@@ -11,9 +12,18 @@ import { lockLimitMs, ownRecord, type RecordObserver } from './own-record.ts';
 import type { ObservedRelease } from './release-action.ts';
 import { replaceUnservedKinds } from './unserved-kinds.ts';
 
+/** What tells who works on a record, and for how long. */
+type LockParts = Pick<DriverContext, 'holder' | 'lockAges' | 'timeoutMs'>;
+
+/** Where the records are read, and what is found is logged. */
+interface RecordReads {
+  readonly store: Pick<ReleaseStore, 'latest' | 'payload'>;
+  readonly log: Logger;
+}
+
 /** The state of a release by its latest record. That is read too: helm stumbles over one that it cannot read. */
 export async function releaseState(
-  store: ReleaseStore,
+  store: Pick<ReleaseStore, 'payload'>,
   latest: ReleaseRevision | undefined,
   signal: AbortSignal,
 ): Promise<ReleaseState> {
@@ -29,7 +39,7 @@ export async function releaseState(
 
 /** This process as an observer of the holder of a record. */
 export function recordObserver(
-  { holder, lockAges, timeoutMs }: Pick<DriverContext, 'holder' | 'lockAges' | 'timeoutMs'>,
+  { holder, lockAges, timeoutMs }: LockParts,
   record: ReleaseRevision,
 ): RecordObserver {
   return {
@@ -128,7 +138,7 @@ export async function mendKinds(
 }
 
 /** The state of a release by its newest revision; does not check whether the record can be read. */
-export function observeRelease(context: DriverContext, latest: ReleaseRevision | undefined): ObservedRelease {
+export function observeRelease(context: LockParts, latest: ReleaseRevision | undefined): ObservedRelease {
   if (latest === undefined) return { state: 'none', own: 'none', inputDigest: undefined, unchangedMs: 0 };
   return {
     state: latest.status,
@@ -140,7 +150,7 @@ export function observeRelease(context: DriverContext, latest: ReleaseRevision |
 
 /** What a revision consists of, by the note on its record, else by the record itself. */
 export async function storedObjects(
-  context: DriverContext,
+  context: RecordReads,
   latest: ReleaseRevision | undefined,
   signal: AbortSignal,
 ): Promise<readonly ManifestObject[]> {
@@ -173,7 +183,7 @@ export type UnlockResult =
  * Nothing is written: if the record is written again before that, another helm does work on it, and it is waited for.
  */
 export async function unlockRelease(
-  context: DriverContext,
+  context: RecordReads & LockParts,
   release: string,
   signal: AbortSignal,
 ): Promise<UnlockResult> {
