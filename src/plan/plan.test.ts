@@ -4,8 +4,8 @@ import { moduleNamed } from '../../test/support/module-fixture.ts';
 import type { HookConfig } from '../hook-config/hook-config.ts';
 import type { Hook, HookOwner } from '../hooks/hook.ts';
 import { NO_MANIFEST } from '../modules/module-manifest.ts';
+import { parseModuleName } from '../modules/module-name.ts';
 import type { ReconcileWebhook } from '../modules/reconcile-webhook.ts';
-import { asModuleName } from '../values/module-key.ts';
 import {
   errorOf,
   hooksOrNone,
@@ -19,7 +19,7 @@ import {
 } from './plan.ts';
 
 const signal = new AbortController().signal;
-const OF_MODULE: HookOwner = { type: 'module', module: asModuleName('web') };
+const OF_MODULE: HookOwner = { type: 'module', module: parseModuleName('web') };
 
 const hookWith = (config: HookConfig, owner: HookOwner = OF_MODULE): Hook => ({
   name: 'hooks/a.sh',

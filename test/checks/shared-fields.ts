@@ -26,6 +26,6 @@ function isWritable({
 }: ESTree.PropertyDefinition): boolean {
   if (isStatic || key.type === 'PrivateIdentifier') return false;
   if (isReadonly !== true) return true;
-  const callee = value?.type === 'NewExpression' ? value.callee : undefined;
-  return callee?.type === 'Identifier' && ['Map', 'Set'].includes(callee.name);
+  if (value?.type !== 'NewExpression' || value.callee.type !== 'Identifier') return false;
+  return ['Map', 'Set'].includes(value.callee.name);
 }

@@ -228,7 +228,7 @@ export function partProblems(
   types: readonly CountedType[],
   accepted: Readonly<Record<string, number>> = {},
 ): readonly string[] {
-  const large = new Map<string, number>(
+  const large: ReadonlyMap<string, number> = new Map(
     types
       .filter(({ parts }) => parts > MAX_PARTS)
       .map(({ file, name, parts }) => [`${file} ${name}`, parts] as const),

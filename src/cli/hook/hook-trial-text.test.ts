@@ -70,7 +70,14 @@ const CHANGED: TrialRun = {
     { action: 'expire', group: 'g' },
     { action: 'expire' },
   ],
-  objects: [{ change: 'created', object: 'v1/ConfigMap shop/a', lines: [{ type: 'added', text: 'x' }] }],
+  objects: [
+    {
+      change: 'created',
+      object: 'v1/ConfigMap shop/a',
+      changed: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } },
+      lines: [{ type: 'added', text: 'x' }],
+    },
+  ],
 };
 
 test('runText() says what a run would change, and what it has changed where it is applied', () => {
@@ -97,6 +104,6 @@ test('runText() says what a run would change, and what it has changed where it i
 });
 
 test('runText() says why a run failed', () => {
-  const failure = { message: 'exit code 1', code: 'HOOK_EXIT' as const };
+  const failure = { message: 'exit code 1', code: 'HOOK_FAILED' as const };
   expect(runText({ ...RUN, failure }, plain)).toBe('  failed after 12 ms: exit code 1\n');
 });
