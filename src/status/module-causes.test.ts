@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest';
 import { kstatusOf, kstatusProblems } from '../../test/support/kstatus.ts';
-import { type BlockingTask, causesOf, type LongHook, NO_OBSTACLES, type Obstacles } from './module-causes.ts';
+import {
+  HOOK_FAILURE as FAILURE,
+  LONG_HOOK as HOOK,
+  NEXT_ATTEMPT as NEXT,
+  PAUSE,
+  READY_MODULE as READY,
+  BLOCKING_TASK as TASK,
+} from '../../test/support/module-explanations.ts';
+import { causesOf, NO_OBSTACLES, type Obstacles } from './module-causes.ts';
 import { conditionsOf } from './module-conditions.ts';
 import type { ModuleExplanation } from './module-explanation.ts';
 import type { ModuleFacts } from './module-facts.ts';
@@ -9,54 +17,7 @@ import { moduleStatus } from './module-status.ts';
 
 type Explanation = Omit<ModuleExplanation, 'release'>;
 
-const READY: Explanation = {
-  module: 'web',
-  status: 'ready',
-  isEnabled: true,
-  source: 'config-map',
-  reason: 'webEnabled in the ConfigMap is true',
-  position: { place: 1, of: 1, order: 1 },
-  path: '/modules/001-web',
-  version: '1.2.3',
-  deletionPolicy: 'delete',
-  requires: [],
-  phase: 'Succeeded',
-  step: 'ready',
-  waitsFor: [],
-  causes: [],
-  failure: null,
-  lastRun: null,
-  nextReconcileAt: null,
-  pause: null,
-  drift: null,
-};
-const NEXT = '2026-01-01T00:00:05.000Z';
-const FAILURE = {
-  error: 'no disk',
-  code: 'HOOK_FAILED',
-  attempts: 2,
-  nextAttemptAt: NEXT,
-  isGivenUp: false,
-} as const;
 const STALL = { ...FAILURE, attempts: 1, nextAttemptAt: null, isGivenUp: true };
-const PAUSE = { reason: 'disks', since: '', until: null, isOfAll: false };
-const TASK: BlockingTask = {
-  queue: 'main',
-  task: 'GlobalHookRun a.sh',
-  error: 'no network',
-  file: '/global-hooks/a.sh',
-  nextAttemptAt: NEXT,
-  hook: null,
-};
-const HOOK: LongHook = {
-  hook: 'web/hooks/hang.sh',
-  binding: 'beforeHelm',
-  queue: 'main',
-  task: 'ModuleRun',
-  pid: 4711,
-  since: '2026-01-01T00:00:00.000Z',
-  isStuck: false,
-};
 const NEIGHBOUR_HOOK = { ...HOOK, hook: 'hang.sh', binding: 'schedule', task: 'GlobalHookRun', pid: null };
 const DB = { name: 'db', range: null, isOptional: false, status: 'failing', unmet: null } as const;
 const ABSENT = { type: 'absent', text: 'requires module db, which does not exist' } as const;

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { readySummary } from '../../test/support/module-explanations.ts';
 import {
   explanationText,
   type ModuleExplanation,
@@ -100,17 +101,7 @@ test('explanationText() does not call a module enabled that no policy authorizes
   expect(text).toContain('enabled      not run: not authorized: module.sig is missing (authorization)\n');
 });
 
-const READY: ModuleSummary = {
-  module: 'web',
-  status: 'ready',
-  isEnabled: true,
-  source: 'config-map',
-  reason: 'webEnabled in the ConfigMap is true',
-  waitsFor: [],
-  lastError: null,
-  nextTryAt: null,
-  paused: null,
-};
+const READY = readySummary('web');
 
 test('summaryText() is a table', () => {
   expect(summaryText([READY, { ...READY, module: 'dns-long', isEnabled: false, reason: 'off' }])).toBe(

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { PAUSE, READY_MODULE } from '../../test/support/module-explanations.ts';
 import { causesOf, NO_OBSTACLES, type Obstacles } from './module-causes.ts';
 import { conditionsOf } from './module-conditions.ts';
 import type { ModuleExplanation, ModuleStatus } from './module-explanation.ts';
@@ -18,7 +19,6 @@ const STATUSES: readonly ModuleStatus[] = [
 ];
 const STEPS = ['not started', 'startup', 'synchronization', 'wait-for-synchronization', 'helm', 'ready'];
 const FAILURE = { error: 'no disk', attempts: 1, nextAttemptAt: null };
-const PAUSE = { reason: 'disks', since: '', until: null, isOfAll: false };
 const TASK = {
   queue: 'main',
   task: 'ModuleRun db',
@@ -55,26 +55,7 @@ const EXPLAINED: readonly Partial<ModuleExplanation>[] = [
   { pause: { ...PAUSE, handedOverTo: 'me' } },
 ];
 
-const READY: Omit<ModuleExplanation, 'causes' | 'phase'> = {
-  module: 'web',
-  status: 'ready',
-  isEnabled: true,
-  source: 'config-map',
-  reason: '',
-  position: { place: 1, of: 1, order: 1 },
-  path: '/modules/001-web',
-  version: null,
-  deletionPolicy: 'delete',
-  requires: [],
-  step: 'ready',
-  waitsFor: [],
-  failure: null,
-  lastRun: null,
-  nextReconcileAt: null,
-  release: null,
-  pause: null,
-  drift: null,
-};
+const READY = { ...READY_MODULE, release: null };
 
 test('a module is in the phase Succeeded if and only if it is ready, whatever is in its way', () => {
   const seen = new Set<unknown>();

@@ -1,18 +1,8 @@
 import { expect, test } from 'vitest';
-import type { ModuleSummary } from './module-explanation.ts';
+import { readySummary } from '../../test/support/module-explanations.ts';
 import { moduleRow } from './module-row.ts';
 
-const READY: ModuleSummary = {
-  module: 'web',
-  status: 'ready',
-  isEnabled: true,
-  source: 'config-map',
-  reason: 'webEnabled is true',
-  waitsFor: [],
-  lastError: null,
-  nextTryAt: null,
-  paused: null,
-};
+const READY = readySummary('web', { reason: 'webEnabled is true' });
 
 test('a row leaves out what is empty', () => {
   expect(moduleRow(READY, undefined)).toEqual({

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { HOOK_FAILURE, NEXT_ATTEMPT, PAUSE, READY_MODULE } from '../../test/support/module-explanations.ts';
 import { causesOf, NO_OBSTACLES } from './module-causes.ts';
 import { conditionsOf } from './module-conditions.ts';
 import type { ModuleExplanation } from './module-explanation.ts';
@@ -10,34 +11,12 @@ import { statusChange } from './status-change.ts';
 type Explanation = Omit<ModuleExplanation, 'release'>;
 
 const READY: Explanation = {
-  module: 'web',
-  status: 'ready',
-  isEnabled: true,
-  source: 'config-map',
+  ...READY_MODULE,
   reason: 'webEnabled is true',
-  position: { place: 1, of: 1, order: 1 },
-  path: '/modules/001-web',
-  version: '1.2.3',
-  deletionPolicy: 'delete',
-  requires: [],
-  phase: 'Succeeded',
-  step: 'ready',
-  waitsFor: [],
-  causes: [],
-  failure: null,
   lastRun: { startedAt: '2026-01-01T00:00:00.000Z', durationMs: 5, result: 'success' },
-  nextReconcileAt: null,
-  pause: null,
-  drift: null,
 };
-const FAILURE = {
-  error: 'no disk',
-  attempts: 2,
-  nextAttemptAt: '2026-01-01T00:00:05.000Z',
-  isGivenUp: false,
-};
-const TASK = { queue: 'main', file: '', nextAttemptAt: '2026-01-01T00:00:05.000Z', hook: null };
-const PAUSE = { reason: 'disks', since: '', until: null, isOfAll: false };
+const { code: _code, ...FAILURE } = HOOK_FAILURE;
+const TASK = { queue: 'main', file: '', nextAttemptAt: NEXT_ATTEMPT, hook: null };
 const DRIFT = { resource: 'ns/Deployment/web', fields: ['/a'], changedBy: [], since: '', outlook: '' };
 
 function facts(explanation: Partial<Explanation> = {}, other: Partial<ModuleFacts> = {}): ModuleFacts {

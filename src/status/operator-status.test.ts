@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { readySummary } from '../../test/support/module-explanations.ts';
 import type { ModuleSummary } from './module-explanation.ts';
 import {
   type BusyQueue,
@@ -26,18 +27,7 @@ const WELL: OperatorFacts = {
 };
 
 function summary(module: string, fields: Partial<ModuleSummary> = {}): ModuleSummary {
-  return {
-    module,
-    status: 'ready',
-    isEnabled: true,
-    source: 'config-map',
-    reason: `${module}Enabled is true`,
-    waitsFor: [],
-    lastError: null,
-    nextTryAt: null,
-    paused: null,
-    ...fields,
-  };
+  return readySummary(module, { reason: `${module}Enabled is true`, ...fields });
 }
 
 /** As the operator makes them: of modules that are well only the number is known. */

@@ -1,44 +1,15 @@
 import { expect, test } from 'vitest';
+import {
+  HOOK_FAILURE as FAILURE,
+  LONG_HOOK as HOOK,
+  READY_MODULE as READY,
+  BLOCKING_TASK as TASK,
+} from '../../test/support/module-explanations.ts';
 import type { UnmetRequirement } from '../modules/requirements.ts';
 import type { Cause } from './cause.ts';
-import { type BlockingTask, causesOf, NO_OBSTACLES, type Obstacles } from './module-causes.ts';
+import { causesOf, NO_OBSTACLES, type Obstacles } from './module-causes.ts';
 
 type Explained = Parameters<typeof causesOf>[0];
-
-const NEXT = '2026-01-01T00:00:05.000Z';
-const READY: Explained = {
-  module: 'web',
-  status: 'ready',
-  source: 'config-map',
-  reason: 'webEnabled in the ConfigMap is true',
-  path: '/modules/001-web',
-  requires: [],
-  step: 'ready',
-  failure: null,
-  pause: null,
-  drift: null,
-  nextReconcileAt: null,
-  waitsFor: [],
-};
-const FAILURE = { code: 'HOOK_FAILED', attempts: 2, nextAttemptAt: NEXT, isGivenUp: false } as const;
-const TASK: BlockingTask = {
-  queue: 'main',
-  task: 'GlobalHookRun a.sh',
-  error: 'no network',
-  file: '/global-hooks/a.sh',
-  nextAttemptAt: NEXT,
-  hook: null,
-};
-
-const HOOK = {
-  hook: 'web/hooks/hang.sh',
-  binding: 'beforeHelm',
-  queue: 'main',
-  task: 'ModuleRun',
-  pid: 4711,
-  since: '2026-01-01T00:00:00.000Z',
-  isStuck: false,
-};
 
 function needs(type: UnmetRequirement['type']): Partial<Explained> {
   const text = 'requires module db';

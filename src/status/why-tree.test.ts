@@ -1,30 +1,19 @@
 import { expect, test } from 'vitest';
+import {
+  HOOK_FAILURE as FAILURE,
+  NEXT_ATTEMPT as NEXT,
+  READY_MODULE,
+} from '../../test/support/module-explanations.ts';
 import { firstFalse, WHY_IDS, type WhyNode } from './cause.ts';
 import { causesOf, NO_OBSTACLES, type Obstacles } from './module-causes.ts';
 import { explanationText, type ModuleExplanation, type RequiredModule } from './module-explanation.ts';
 import { type FlagResponse, whyTree } from './why-tree.ts';
 
 const READY: ModuleExplanation = {
-  module: 'web',
-  status: 'ready',
-  isEnabled: true,
+  ...READY_MODULE,
   source: 'common-values',
   reason: 'webEnabled in /modules/values.yaml is true',
-  position: { place: 1, of: 1, order: 1 },
-  path: '/modules/001-web',
-  version: '1.2.3',
-  deletionPolicy: 'delete',
-  requires: [],
-  phase: 'Succeeded',
-  step: 'ready',
-  waitsFor: [],
-  causes: [],
-  failure: null,
-  lastRun: null,
-  nextReconcileAt: null,
   release: { revision: 3, isOwned: true },
-  pause: null,
-  drift: null,
 };
 const NOTHING = { file: null, isEnabled: null, reason: '' };
 const ANSWERS: readonly FlagResponse[] = [
@@ -39,14 +28,6 @@ const ANSWERS: readonly FlagResponse[] = [
   { ...NOTHING, extender: 'ScriptEnabled', file: '/modules/001-web/enabled' },
 ];
 const OFF = { status: 'disabled', isEnabled: false, step: 'not started', release: null } as const;
-const NEXT = '2026-01-01T00:00:05.000Z';
-const FAILURE = {
-  error: 'no disk',
-  code: 'HOOK_FAILED',
-  attempts: 2,
-  nextAttemptAt: NEXT,
-  isGivenUp: false,
-} as const;
 const HOOK_FILE = '/modules/001-web/hooks/a.sh';
 const hookPlace = (binding: string) => ({ type: 'hook', file: HOOK_FILE, binding }) as const;
 const PAUSE = { reason: 'disks', since: '', until: NEXT, isOfAll: false };

@@ -2,6 +2,7 @@ import type { Clock } from '@addon-operator/base/clock';
 import { type Logger, silentLogger } from '@addon-operator/base/log';
 import { createSharedReflectors } from '@addon-operator/kube-client/reflector-shared';
 import type { Selection, SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
+import { afterEach, beforeEach, expect } from 'vitest';
 import { FakeClock, settle } from './fake-clock.ts';
 import { CONFIG_MAPS, FakeKubeApi } from './fake-kube-api.ts';
 import { RecordingSink } from './recording-sink.ts';
@@ -56,4 +57,20 @@ export class ReflectorLab {
     await this.reflectors.subscribe(selection, sink, signal);
     return sink;
   }
+}
+
+/** The sink knows exactly what the server has, and received nothing impossible. */
+export function expectTruth({ api }: ReflectorLab, sink: RecordingSink): void {
+  expect(sink.state).toEqual(api.truth());
+  expect(sink.problems).toEqual([]);
+}
+
+/** A lab of its own for each test of a file, stopped at its end; returns how the test gets it. */
+export function labOfEachTest(create = (): ReflectorLab => new ReflectorLab()): () => ReflectorLab {
+  let lab = create();
+  beforeEach(() => {
+    lab = create();
+  });
+  afterEach(() => lab.stop.abort());
+  return () => lab;
 }

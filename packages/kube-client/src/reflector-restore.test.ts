@@ -1,53 +1,40 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { settle } from '../../../test/support/fake-clock.ts';
-import type { RecordingSink } from '../../../test/support/recording-sink.ts';
-import { ReflectorLab } from '../../../test/support/reflector-lab.ts';
+import { expectTruth, labOfEachTest } from '../../../test/support/reflector-lab.ts';
 
-let lab = new ReflectorLab();
-
-beforeEach(() => {
-  lab = new ReflectorLab();
-});
-
-afterEach(() => lab.stop.abort());
-
-/** The sink knows exactly what the server has, and received nothing impossible. */
-function expectTruth(sink: RecordingSink): void {
-  expect(sink.state).toEqual(lab.api.truth());
-  expect(sink.problems).toEqual([]);
-}
+const labNow = labOfEachTest();
 
 test('FAULT-A9: after the store of the server went back, the newest state it has is taken', async () => {
-  const { api, clock } = lab;
+  const { api, clock } = labNow();
   for (const key of ['a/one', 'a/two', 'a/three']) api.put(key);
-  const sink = await lab.follow();
+  const sink = await labNow().follow();
   await settle();
   api.restoreOlderCopy(2, ['a/three']);
   await clock.advance(75_000);
   expect(sink.log).toEqual(['Deleted a/three']);
-  expectTruth(sink);
+  expectTruth(labNow(), sink);
   api.put('a/new');
   await settle();
-  expectTruth(sink);
+  expectTruth(labNow(), sink);
 });
 
 test('FAULT-A9: a store that went back while a watch was reopened is noticed at once', async () => {
-  const { api, clock } = lab;
+  const { api, clock } = labNow();
   for (const key of ['a/one', 'a/two', 'a/three']) api.put(key);
-  const sink = await lab.follow();
+  const sink = await labNow().follow();
   await settle();
   api.breakWatches();
   api.restoreOlderCopy(2, ['a/three']);
   await clock.advance(2_000);
   expect(sink.log).toEqual(['Deleted a/three']);
   expect(api.count('version')).toBe(1);
-  expectTruth(sink);
+  expectTruth(labNow(), sink);
 });
 
 test('FAULT-A9: what an older backup undid is reported, although its versions overtake those that were seen', async () => {
-  const { api, clock } = lab;
+  const { api, clock } = labNow();
   for (const key of ['a/one', 'a/two', 'a/three']) api.put(key);
-  const sink = await lab.follow();
+  const sink = await labNow().follow();
   await settle();
   api.isDown = true;
   api.breakWatches();
@@ -57,13 +44,13 @@ test('FAULT-A9: what an older backup undid is reported, although its versions ov
   api.isDown = false;
   await clock.advance(10_000);
   expect(sink.log).toEqual(['Deleted a/three']);
-  expectTruth(sink);
+  expectTruth(labNow(), sink);
 });
 
 test('FAULT-A9: a store that went back is noticed, when a watch that ended in good order cannot be opened again', async () => {
-  const { api, clock, ended } = lab;
+  const { api, clock, ended } = labNow();
   for (const key of ['a/one', 'a/two', 'a/three']) api.put(key);
-  const sink = await lab.follow();
+  const sink = await labNow().follow();
   await settle();
   for (let passed = 0; passed < 300; passed += 30) {
     await clock.advance(30_000);
@@ -78,18 +65,18 @@ test('FAULT-A9: a store that went back is noticed, when a watch that ended in go
   api.isDown = false;
   await clock.advance(10_000);
   expect(sink.log).toEqual(['Deleted a/three']);
-  expectTruth(sink);
+  expectTruth(labNow(), sink);
 });
 
 test('FAULT-A9: an open watch is replaced when the list for a newcomer shows that the store went back', async () => {
-  const { api, clock } = lab;
+  const { api, clock } = labNow();
   for (const key of ['a/one', 'a/two', 'a/three']) api.put(key);
-  const first = await lab.follow();
+  const first = await labNow().follow();
   await settle();
   api.restoreOlderCopy(2, ['a/three']);
-  const second = await lab.follow();
+  const second = await labNow().follow();
   await clock.advance(1_000);
   expect([api.count('watch'), api.openWatches]).toEqual([2, 1]);
-  expectTruth(first);
-  expectTruth(second);
+  expectTruth(labNow(), first);
+  expectTruth(labNow(), second);
 });

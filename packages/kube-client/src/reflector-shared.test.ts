@@ -1,42 +1,30 @@
 import { getEventListeners } from 'node:events';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { settle } from '../../../test/support/fake-clock.ts';
 import { CONFIG_MAPS, refusal } from '../../../test/support/fake-kube-api.ts';
 import { RecordingSink } from '../../../test/support/recording-sink.ts';
-import { ALL_CONFIG_MAPS, ReflectorLab } from '../../../test/support/reflector-lab.ts';
+import { ALL_CONFIG_MAPS, expectTruth, labOfEachTest } from '../../../test/support/reflector-lab.ts';
 import type { ReflectorEvent, ReflectorSink } from './reflector-sink.ts';
 
-let lab = new ReflectorLab();
-
-beforeEach(() => {
-  lab = new ReflectorLab();
-});
-
-afterEach(() => lab.stop.abort());
-
-/** The sink knows exactly what the server has, and received nothing impossible. */
-function expectTruth(sink: RecordingSink): void {
-  expect(sink.state).toEqual(lab.api.truth());
-  expect(sink.problems).toEqual([]);
-}
+const labNow = labOfEachTest();
 
 test('subscribe() hands over the whole list, with kind and apiVersion, then every change', async () => {
-  const { api } = lab;
+  const { api } = labNow();
   api.put('a/one', { data: { x: '1' } });
-  const sink = await lab.follow();
+  const sink = await labNow().follow();
   expect(sink.state.get('a/one')).toMatchObject({ apiVersion: 'v1', kind: 'ConfigMap', data: { x: '1' } });
   api.put('a/two');
   api.put('a/one', { data: { x: '2' } });
   api.delete('a/two');
   await settle();
   expect(sink.log).toEqual(['Added a/two@102', 'Modified a/one@103', 'Deleted a/two@104']);
-  expectTruth(sink);
+  expectTruth(labNow(), sink);
 });
 
 test('subscribe() narrows list and watch to the selection', async () => {
-  const { api } = lab;
+  const { api } = labNow();
   for (const key of ['a/one', 'b/one', 'b/two']) api.put(key, { labels: { app: 'web' } });
-  const sink = await lab.follow({
+  const sink = await labNow().follow({
     resource: CONFIG_MAPS,
     namespace: 'b',
     labelSelector: 'app=web',
@@ -61,10 +49,10 @@ test('subscribe() narrows list and watch to the selection', async () => {
 });
 
 test('subscribe() lists in pages of 500', async () => {
-  const { api } = lab;
+  const { api } = labNow();
   for (let index = 0; index < 1_201; index += 1) api.put(`a/${index}`);
-  const sink = await lab.follow();
-  expectTruth(sink);
+  const sink = await labNow().follow();
+  expectTruth(labNow(), sink);
   expect(api.count('list')).toBe(3);
   expect(api.requests[0]?.query).toEqual({ limit: '500' });
 });
@@ -73,17 +61,17 @@ test.each([
   ['refused', refusal(403, 'Forbidden')],
   ['not reached', new Error('no')],
 ])('subscribe() rejects when the first list is %s, and leaves nothing running', async (_title, error) => {
-  const { api, clock } = lab;
+  const { api, clock } = labNow();
   api.refuseNext('list', error);
-  await expect(lab.follow()).rejects.toBe(error);
+  await expect(labNow().follow()).rejects.toBe(error);
   await settle();
   expect(clock.pendingDelaysMs).toEqual([]);
   expect(api.openWatches).toBe(0);
-  expectTruth(await lab.follow());
+  expectTruth(labNow(), await labNow().follow());
 });
 
 test('subscribe() rejects with what the sink threw; others on the same list get their state', async () => {
-  const { api, reflectors } = lab;
+  const { api, reflectors } = labNow();
   api.put('a/one');
   const broken: ReflectorSink = {
     stage: () => Promise.reject(new Error('cannot take it')),
@@ -91,49 +79,49 @@ test('subscribe() rejects with what the sink threw; others on the same list get 
     commit: () => undefined,
     apply: () => Promise.resolve(),
   };
-  const failing = reflectors.subscribe(ALL_CONFIG_MAPS, broken, lab.stop.signal);
-  const sink = lab.follow();
+  const failing = reflectors.subscribe(ALL_CONFIG_MAPS, broken, labNow().stop.signal);
+  const sink = labNow().follow();
   await expect(failing).rejects.toThrow('cannot take it');
-  expectTruth(await sink);
+  expectTruth(labNow(), await sink);
 });
 
 test('subscribe() rejects with the reason of the signal while it lists', async () => {
   const controller = new AbortController();
-  const following = lab.follow(ALL_CONFIG_MAPS, controller.signal);
+  const following = labNow().follow(ALL_CONFIG_MAPS, controller.signal);
   controller.abort(new Error('enough'));
   await expect(following).rejects.toThrow('enough');
-  await expect(lab.follow(ALL_CONFIG_MAPS, controller.signal)).rejects.toThrow('enough');
+  await expect(labNow().follow(ALL_CONFIG_MAPS, controller.signal)).rejects.toThrow('enough');
 });
 
 test('equal selections share one watch, and those that subscribe together one list', async () => {
-  const { api } = lab;
+  const { api } = labNow();
   api.put('a/one');
-  const [first, second] = await Promise.all([lab.follow(), lab.follow()]);
+  const [first, second] = await Promise.all([labNow().follow(), labNow().follow()]);
   await settle();
   expect([api.count('list'), api.count('watch'), api.openWatches]).toEqual([1, 1, 1]);
   api.put('a/two');
   await settle();
-  for (const sink of [first, second]) expectTruth(sink);
-  await lab.follow({ resource: CONFIG_MAPS, namespace: 'a' });
+  for (const sink of [first, second]) expectTruth(labNow(), sink);
+  await labNow().follow({ resource: CONFIG_MAPS, namespace: 'a' });
   await settle();
   expect(api.openWatches).toBe(2);
 });
 
 test('a late subscriber gets its own whole state while the watch of the others stays open', async () => {
-  const { api } = lab;
+  const { api } = labNow();
   api.put('a/one');
-  const early = await lab.follow();
+  const early = await labNow().follow();
   await settle();
   api.put('a/two');
   await settle();
   // Changes in the moment of joining: listed for the newcomer before the watch reports them.
-  const joining = lab.follow();
+  const joining = labNow().follow();
   api.put('a/three');
   api.put('a/one', { data: {} });
   api.delete('a/two');
   const late = await joining;
   await settle();
-  for (const sink of [early, late]) expectTruth(sink);
+  for (const sink of [early, late]) expectTruth(labNow(), sink);
   expect(early.log.toSorted()).toEqual([
     'Added a/three@103',
     'Added a/two@102',
@@ -144,67 +132,67 @@ test('a late subscriber gets its own whole state while the watch of the others s
 });
 
 test('a watch that lags behind the list of a newcomer does not bring back what the list no longer has', async () => {
-  const { api } = lab;
-  const early = await lab.follow();
+  const { api } = labNow();
+  const early = await labNow().follow();
   await settle();
   api.holdWatches(true);
   api.put('a/ghost');
   api.put('a/one');
   api.delete('a/ghost');
-  const late = await lab.follow();
+  const late = await labNow().follow();
   api.put('a/two');
   api.holdWatches(false);
   await settle();
   expect(early.log).toEqual(['Added a/one@102', 'Added a/two@104']);
   expect(late.log).toEqual(['Added a/two@104']);
-  for (const sink of [early, late]) expectTruth(sink);
+  for (const sink of [early, late]) expectTruth(labNow(), sink);
 });
 
 test('a late subscriber that fails does not disturb the others', async () => {
-  const { api } = lab;
-  const early = await lab.follow();
+  const { api } = labNow();
+  const early = await labNow().follow();
   await settle();
   api.refuseNext('list', refusal(500, 'InternalError'));
-  await expect(lab.follow()).rejects.toThrow('InternalError');
+  await expect(labNow().follow()).rejects.toThrow('InternalError');
   api.put('a/one');
   await settle();
-  expectTruth(early);
+  expectTruth(labNow(), early);
   expect(api.count('watch')).toBe(1);
 });
 
 test('FAULT-A22: when one subscriber leaves, the others keep receiving; after the last the watch ends', async () => {
-  const { api, clock } = lab;
+  const { api, clock } = labNow();
   const leaving = new AbortController();
-  const first = await lab.follow(ALL_CONFIG_MAPS, leaving.signal);
-  const second = await lab.follow();
+  const first = await labNow().follow(ALL_CONFIG_MAPS, leaving.signal);
+  const second = await labNow().follow();
   await settle();
   leaving.abort();
   api.put('a/one');
   await settle();
-  expectTruth(second);
+  expectTruth(labNow(), second);
   expect(first.log).toEqual([]);
-  lab.stop.abort();
+  labNow().stop.abort();
   await settle();
   expect([api.openWatches, clock.pendingDelaysMs]).toEqual([0, []]);
 });
 
 test('a newcomer does not wait for the pause of others', async () => {
-  const { api, clock } = lab;
-  const early = await lab.follow();
+  const { api, clock } = labNow();
+  const early = await labNow().follow();
   await settle();
   api.isDown = true;
   api.breakWatches();
   await clock.advance(60_000);
-  await expect(lab.follow()).rejects.toThrow('connection reset');
+  await expect(labNow().follow()).rejects.toThrow('connection reset');
   api.isDown = false;
   api.put('a/one');
-  expectTruth(await lab.follow());
+  expectTruth(labNow(), await labNow().follow());
   await settle();
-  expectTruth(early);
+  expectTruth(labNow(), early);
 });
 
 test('FAULT-A23: a sink that throws on an event still gets the next, and so do the others', async () => {
-  const { api, reflectors } = lab;
+  const { api, reflectors } = labNow();
   const applied: string[] = [];
   const throwing: ReflectorSink = {
     stage: () => Promise.resolve(),
@@ -215,25 +203,25 @@ test('FAULT-A23: a sink that throws on an event still gets the next, and so do t
       throw new Error('no');
     },
   };
-  await reflectors.subscribe(ALL_CONFIG_MAPS, throwing, lab.stop.signal);
-  const sink = await lab.follow();
+  await reflectors.subscribe(ALL_CONFIG_MAPS, throwing, labNow().stop.signal);
+  const sink = await labNow().follow();
   api.put('a/one');
   api.put('a/two');
   await settle();
   expect(applied).toEqual(['a/one', 'a/two']);
-  expectTruth(sink);
+  expectTruth(labNow(), sink);
 });
 
 test('subscribe() leaves no listener behind on a signal whose first list failed', async () => {
-  lab.api.refuseNext('list', refusal(403, 'Forbidden'));
-  await expect(lab.follow()).rejects.toMatchObject({ status: 403 });
-  expect(getEventListeners(lab.stop.signal, 'abort')).toEqual([]);
+  labNow().api.refuseNext('list', refusal(403, 'Forbidden'));
+  await expect(labNow().follow()).rejects.toMatchObject({ status: 403 });
+  expect(getEventListeners(labNow().stop.signal, 'abort')).toEqual([]);
 });
 
 test('subscribe() lists whole objects beside those of which only metadata is wanted', async () => {
-  await lab.follow({ ...ALL_CONFIG_MAPS, isMetadataOnly: true });
-  await lab.follow();
-  const accepted = lab.api.requests.filter(({ query }) => query?.['watch'] === undefined);
+  await labNow().follow({ ...ALL_CONFIG_MAPS, isMetadataOnly: true });
+  await labNow().follow();
+  const accepted = labNow().api.requests.filter(({ query }) => query?.['watch'] === undefined);
   expect(accepted.map(({ accept }) => accept === undefined)).toEqual([false, true]);
 });
 
@@ -254,23 +242,23 @@ class ActingSink extends RecordingSink {
 }
 
 test('a subscriber that joins while another one handles an event gets its state without a further event', async () => {
-  const { api, reflectors, stop } = lab;
+  const { api, reflectors, stop } = labNow();
   const joined = Promise.withResolvers<RecordingSink>();
-  const first = new ActingSink(() => joined.resolve(lab.follow()));
+  const first = new ActingSink(() => joined.resolve(labNow().follow()));
   await reflectors.subscribe(ALL_CONFIG_MAPS, first, stop.signal);
   await settle();
   api.put('a/one');
   await settle();
   expect(first.log).toEqual(['Added a/one@101']);
-  expectTruth(await joined.promise);
+  expectTruth(labNow(), await joined.promise);
 });
 
 test('a subscriber that leaves while another one handles an event gets none of the events behind it', async () => {
-  const { api, clock, reflectors, stop } = lab;
+  const { api, clock, reflectors, stop } = labNow();
   const leave = new AbortController();
   const first = new ActingSink(() => leave.abort(new Error('enough')));
   await reflectors.subscribe(ALL_CONFIG_MAPS, first, stop.signal);
-  const second = await lab.follow(ALL_CONFIG_MAPS, leave.signal);
+  const second = await labNow().follow(ALL_CONFIG_MAPS, leave.signal);
   await settle();
   api.breakWatches();
   api.put('a/one');
@@ -281,18 +269,18 @@ test('a subscriber that leaves while another one handles an event gets none of t
 });
 
 test('subscribe() keeps apart what only its label selector tells apart', async () => {
-  const { api } = lab;
+  const { api } = labNow();
   api.put('a/web', { labels: { app: 'web' } });
   api.put('a/db', { labels: { app: 'db' } });
   const [web, db] = [
-    await lab.follow({ resource: CONFIG_MAPS, labelSelector: 'app=web' }),
-    await lab.follow({ resource: CONFIG_MAPS, labelSelector: 'app=db' }),
+    await labNow().follow({ resource: CONFIG_MAPS, labelSelector: 'app=web' }),
+    await labNow().follow({ resource: CONFIG_MAPS, labelSelector: 'app=db' }),
   ];
   expect([[...web.state.keys()], [...db.state.keys()]]).toEqual([['a/web'], ['a/db']]);
 });
 
 test('subscribers that have a state learn of each list, newcomers do not', async () => {
-  const { reflectors, stop } = lab;
+  const { reflectors, stop } = labNow();
   const relisted: string[] = [];
   const sinkOf = (name: string) =>
     Object.assign(new RecordingSink(), { relisted: () => relisted.push(name) });

@@ -1,25 +1,12 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { settle } from '../../../test/support/fake-clock.ts';
-import type { RecordingSink } from '../../../test/support/recording-sink.ts';
-import { ReflectorLab } from '../../../test/support/reflector-lab.ts';
+import { expectTruth, labOfEachTest } from '../../../test/support/reflector-lab.ts';
 
-let lab = new ReflectorLab();
-
-beforeEach(() => {
-  lab = new ReflectorLab();
-});
-
-afterEach(() => lab.stop.abort());
-
-/** The sink knows exactly what the server has, and received nothing impossible. */
-function expectTruth(sink: RecordingSink): void {
-  expect(sink.state).toEqual(lab.api.truth());
-  expect(sink.problems).toEqual([]);
-}
+const labNow = labOfEachTest();
 
 test('a watch that made progress ends the growth of pauses, however short it was', async () => {
-  const { api, clock } = lab;
-  await lab.follow();
+  const { api, clock } = labNow();
+  await labNow().follow();
   await settle();
   const pauses: (number | undefined)[] = [];
   const closed = async (): Promise<void> => {
@@ -39,8 +26,8 @@ test('a watch that made progress ends the growth of pauses, however short it was
 });
 
 test('FAULT-A9: a watch that falls silent after an event is replaced by a list', async () => {
-  const { api, clock, ended } = lab;
-  const sink = await lab.follow();
+  const { api, clock, ended } = labNow();
+  const sink = await labNow().follow();
   await settle();
   api.put('a/one');
   await settle();
@@ -50,6 +37,6 @@ test('FAULT-A9: a watch that falls silent after an event is replaced by a list',
   expect(ended).toEqual([]);
   api.isMute = false;
   await clock.advance(6_000);
-  expectTruth(sink);
+  expectTruth(labNow(), sink);
   expect(ended).toEqual(['ConfigMap idle']);
 });

@@ -1,29 +1,17 @@
 import { messageOf } from '@addon-operator/base/errors';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { settle } from '../../../test/support/fake-clock.ts';
 import { refusal } from '../../../test/support/fake-kube-api.ts';
 import { RecordingSink } from '../../../test/support/recording-sink.ts';
-import { ALL_CONFIG_MAPS, ReflectorLab } from '../../../test/support/reflector-lab.ts';
+import { ALL_CONFIG_MAPS, expectTruth, labOfEachTest } from '../../../test/support/reflector-lab.ts';
 
-let lab = new ReflectorLab();
-
-beforeEach(() => {
-  lab = new ReflectorLab();
-});
-
-afterEach(() => lab.stop.abort());
-
-/** The sink knows exactly what the server has, and received nothing impossible. */
-function expectTruth(sink: RecordingSink): void {
-  expect(sink.state).toEqual(lab.api.truth());
-  expect(sink.problems).toEqual([]);
-}
+const labNow = labOfEachTest();
 
 test('FAULT-A4: a broken watch is resumed where it was, deletions included', async () => {
-  const { api, clock } = lab;
+  const { api, clock } = labNow();
   api.put('a/one');
   api.put('a/two');
-  const sink = await lab.follow();
+  const sink = await labNow().follow();
   await settle();
   api.breakWatches();
   api.delete('a/one');
@@ -31,12 +19,12 @@ test('FAULT-A4: a broken watch is resumed where it was, deletions included', asy
   await clock.advance(1_000);
   expect(sink.log).toEqual(['Deleted a/one@103', 'Modified a/two@104']);
   expect([api.count('list'), api.count('watch')]).toEqual([1, 2]);
-  expectTruth(sink);
+  expectTruth(labNow(), sink);
 });
 
 test('a watch that was closed after a long time is opened again at once, from the last bookmark', async () => {
-  const { api, clock } = lab;
-  const sink = await lab.follow();
+  const { api, clock } = labNow();
+  const sink = await labNow().follow();
   await settle();
   api.put('x', {}, 'namespaces');
   api.bookmark();
@@ -46,12 +34,12 @@ test('a watch that was closed after a long time is opened again at once, from th
   expect(api.requests.at(-1)?.query?.['resourceVersion']).toBe('101');
   api.put('a/one');
   await settle();
-  expectTruth(sink);
+  expectTruth(labNow(), sink);
 });
 
 test('a watch that the server closes before the time asked for has ended early', async () => {
-  const { api, clock, ended } = lab;
-  await lab.follow();
+  const { api, clock, ended } = labNow();
+  await labNow().follow();
   await settle();
   const passed = async (seconds: number): Promise<void> => {
     for (let left = seconds; left > 0; left -= 10) {
@@ -70,8 +58,8 @@ test('a watch that the server closes before the time asked for has ended early',
 });
 
 test('a watch that the server always closes at once is opened again after growing delays', async () => {
-  const { api, clock } = lab;
-  await lab.follow();
+  const { api, clock } = labNow();
+  await labNow().follow();
   await settle();
   const pauses: (number | undefined)[] = [];
   for (let round = 0; round < 8; round += 1) {
@@ -85,9 +73,9 @@ test('a watch that the server always closes at once is opened again after growin
 });
 
 test('FAULT-A5: an expired watch leads to a list, and the differences are reported', async () => {
-  const { api, clock, ended } = lab;
+  const { api, clock, ended } = labNow();
   for (const key of ['a/gone', 'a/same', 'a/changed', 'a/again']) api.put(key);
-  const sink = await lab.follow();
+  const sink = await labNow().follow();
   await settle();
   api.breakWatches();
   api.delete('a/gone');
@@ -104,7 +92,7 @@ test('FAULT-A5: an expired watch leads to a list, and the differences are report
     'Added a/again@108',
     'Added a/new@109',
   ]);
-  expectTruth(sink);
+  expectTruth(labNow(), sink);
   expect(ended).toEqual(['ConfigMap broken', 'ConfigMap expired']);
   expect(api.requests.findLast((request) => request.query?.['watch'] === undefined)?.query).toMatchObject({
     resourceVersion: '104',
@@ -113,24 +101,24 @@ test('FAULT-A5: an expired watch leads to a list, and the differences are report
 });
 
 test('FAULT-A5: a watch refused with 410 leads to a list', async () => {
-  const { api, clock } = lab;
-  const sink = await lab.follow();
+  const { api, clock } = labNow();
+  const sink = await labNow().follow();
   await settle();
   api.refuseNext('watch', refusal(410, 'Gone'));
   api.breakWatches();
   api.put('a/one');
   await clock.advance(3_000);
-  expectTruth(sink);
+  expectTruth(labNow(), sink);
   expect(api.count('list')).toBe(2);
 });
 
 test('FAULT-A6: a list that expires between two pages starts again, and nothing of it is seen before it is whole', async () => {
-  const { api, clock } = lab;
+  const { api, clock } = labNow();
   for (let index = 0; index < 1_100; index += 1) api.put(`a/${index}`);
   const isThirdPage = (): boolean => api.requests.length === 3;
   api.refuseNext('list', refusal(410, 'Expired'), isThirdPage);
-  const sink = await lab.follow();
-  expectTruth(sink);
+  const sink = await labNow().follow();
+  expectTruth(labNow(), sink);
   expect(api.count('list')).toBe(6);
   // The same in a list that replaces a known state.
   await settle();
@@ -141,13 +129,13 @@ test('FAULT-A6: a list that expires between two pages starts again, and nothing 
   api.refuseNext('list', refusal(410, 'Expired'), () => api.requests.length === requests + 3);
   await clock.advance(3_000);
   expect(sink.log).toEqual(['Deleted a/0']);
-  expectTruth(sink);
+  expectTruth(labNow(), sink);
 });
 
 test('FAULT-A7: a list cut in the middle changes nothing and is made again', async () => {
-  const { api, clock } = lab;
+  const { api, clock } = labNow();
   for (let index = 0; index < 600; index += 1) api.put(`a/${index}`);
-  const sink = await lab.follow();
+  const sink = await labNow().follow();
   await settle();
   api.breakWatches();
   api.delete('a/599');
@@ -157,7 +145,7 @@ test('FAULT-A7: a list cut in the middle changes nothing and is made again', asy
   expect(sink.log).toEqual([]);
   await clock.advance(10_000);
   expect(sink.log).toEqual(['Deleted a/599']);
-  expectTruth(sink);
+  expectTruth(labNow(), sink);
 });
 
 test.each([
@@ -168,8 +156,8 @@ test.each([
 ])(
   'FAULT-A8: the line %j is not delivered, and the watch goes on from the last good version',
   async (line) => {
-    const { api, clock } = lab;
-    const sink = await lab.follow();
+    const { api, clock } = labNow();
+    const sink = await labNow().follow();
     await settle();
     api.put('a/one');
     api.sendLine(line);
@@ -178,13 +166,13 @@ test.each([
     await clock.advance(1_000);
     expect(sink.log).toEqual(['Added a/one@101', 'Added a/two@102']);
     expect(api.requests.at(-1)?.query?.['resourceVersion']).toBe('101');
-    expectTruth(sink);
+    expectTruth(labNow(), sink);
   },
 );
 
 test('FAULT-A9: a watch that is silent for 70 s is replaced by a list', async () => {
-  const { api, clock, ended } = lab;
-  const sink = await lab.follow();
+  const { api, clock, ended } = labNow();
+  const sink = await labNow().follow();
   await settle();
   api.isMute = true;
   api.put('a/one');
@@ -192,15 +180,15 @@ test('FAULT-A9: a watch that is silent for 70 s is replaced by a list', async ()
   expect(sink.log).toEqual([]);
   api.isMute = false;
   await clock.advance(6_000);
-  expectTruth(sink);
+  expectTruth(labNow(), sink);
   expect(ended).toEqual(['ConfigMap idle']);
 });
 
 test.each([-3_600_000, 3_600_000])(
   'FAULT-A3: a silent watch is replaced after 70 s, when the wall clock is set by %d ms',
   async (byMs) => {
-    const { api, clock, ended } = lab;
-    const sink = await lab.follow();
+    const { api, clock, ended } = labNow();
+    const sink = await labNow().follow();
     await settle();
     api.isMute = true;
     api.put('a/one');
@@ -209,14 +197,14 @@ test.each([-3_600_000, 3_600_000])(
     expect(ended).toEqual([]);
     api.isMute = false;
     await clock.advance(6_000);
-    expectTruth(sink);
+    expectTruth(labNow(), sink);
     expect(ended).toEqual(['ConfigMap idle']);
   },
 );
 
 test('bookmarks keep a quiet watch open', async () => {
-  const { api, clock } = lab;
-  await lab.follow();
+  const { api, clock } = labNow();
+  await labNow().follow();
   for (let minute = 0; minute < 5; minute += 1) {
     await clock.advance(60_000);
     api.bookmark();
@@ -225,8 +213,8 @@ test('bookmarks keep a quiet watch open', async () => {
 });
 
 test('FAULT-A10: an event that is older than what is known is not reported', async () => {
-  const { api } = lab;
-  const sink = await lab.follow();
+  const { api } = labNow();
+  const sink = await labNow().follow();
   await settle();
   const old = api.put('a/one');
   api.delete('a/one');
@@ -237,15 +225,15 @@ test('FAULT-A10: an event that is older than what is known is not reported', asy
   for (const type of ['ADDED', 'MODIFIED', 'DELETED']) api.sendLine(JSON.stringify({ type, object: old }));
   await settle();
   expect(sink.log.slice(reported)).toEqual([]);
-  expectTruth(sink);
+  expectTruth(labNow(), sink);
   api.breakWatches();
-  await lab.clock.advance(1_000);
+  await labNow().clock.advance(1_000);
   expect(api.requests.at(-1)?.query?.['resourceVersion']).toBe(known.metadata.resourceVersion);
 });
 
 test('FAULT-A10: a deletion is reported once, also under the version of the last change, and never of an unknown object', async () => {
-  const { api } = lab;
-  const sink = await lab.follow();
+  const { api } = labNow();
+  const sink = await labNow().follow();
   await settle();
   const object = api.put('a/one');
   await settle();
@@ -258,8 +246,8 @@ test('FAULT-A10: a deletion is reported once, also under the version of the last
 });
 
 test('FAULT-A10: another object under a known name is reported as Deleted and Added', async () => {
-  const { api } = lab;
-  const sink = await lab.follow();
+  const { api } = labNow();
+  const sink = await labNow().follow();
   await settle();
   const known = api.put('a/one');
   const other = { ...known, metadata: { ...known.metadata, uid: 'other', resourceVersion: '200' } };
@@ -270,8 +258,8 @@ test('FAULT-A10: another object under a known name is reported as Deleted and Ad
 });
 
 test('FAULT-A11: a watch refused with 429 waits as long as the server requests, and lists nothing', async () => {
-  const { api, clock } = lab;
-  const sink = await lab.follow();
+  const { api, clock } = labNow();
+  const sink = await labNow().follow();
   await settle();
   api.refuseNext('watch', refusal(429, 'TooManyRequests', 20));
   api.breakWatches();
@@ -279,13 +267,13 @@ test('FAULT-A11: a watch refused with 429 waits as long as the server requests, 
   expect(clock.pendingDelaysMs).toEqual([19_900]);
   api.put('a/one');
   await clock.advance(20_000);
-  expectTruth(sink);
+  expectTruth(labNow(), sink);
   expect(api.count('list')).toBe(1);
 });
 
 test('FAULT-A12: an API server that is unreachable for ten minutes gets less than 0.25 requests a second', async () => {
-  const { api, clock } = lab;
-  const sink = await lab.follow();
+  const { api, clock } = labNow();
+  const sink = await labNow().follow();
   await settle();
   api.isDown = true;
   api.breakWatches();
@@ -295,13 +283,13 @@ test('FAULT-A12: an API server that is unreachable for ten minutes gets less tha
   api.isDown = false;
   api.put('a/one');
   await clock.advance(30_000);
-  expectTruth(sink);
+  expectTruth(labNow(), sink);
 });
 
 test('FAULT-A17: when the kind goes away everything is deleted, and when it comes back everything is added', async () => {
-  const { api, clock } = lab;
+  const { api, clock } = labNow();
   api.put('a/one');
-  const sink = await lab.follow();
+  const sink = await labNow().follow();
   await settle();
   api.isMute = true;
   api.removeKind('configmaps');
@@ -312,13 +300,13 @@ test('FAULT-A17: when the kind goes away everything is deleted, and when it come
   api.put('a/one');
   await clock.advance(30_000);
   expect(sink.log.slice(1)).toEqual(['Added a/one@103']);
-  expectTruth(sink);
+  expectTruth(labNow(), sink);
 });
 
 test('FAULT-A17: a page of a proxy, status 404, deletes nothing, however long it is there', async () => {
-  const { api, clock } = lab;
+  const { api, clock } = labNow();
   api.put('a/one');
-  const sink = await lab.follow();
+  const sink = await labNow().follow();
   await settle();
   api.isHidden = true;
   api.closeWatches();
@@ -330,13 +318,13 @@ test('FAULT-A17: a page of a proxy, status 404, deletes nothing, however long it
   api.isHidden = false;
   await clock.advance(30_000);
   expect(sink.log).toEqual(['Added a/two@102']);
-  expectTruth(sink);
+  expectTruth(labNow(), sink);
 });
 
 test('FAULT-A17: nothing is deleted while discovery fails, although the kind is not served', async () => {
-  const { api, clock } = lab;
+  const { api, clock } = labNow();
   api.put('a/one');
-  const sink = await lab.follow();
+  const sink = await labNow().follow();
   await settle();
   api.isUndiscoverable = true;
   api.isMute = true;
@@ -350,9 +338,9 @@ test('FAULT-A17: nothing is deleted while discovery fails, although the kind is 
 });
 
 test('FAULT-A17: a watch follows another served version, when its own is dropped, and returns, when that is restored', async () => {
-  const { api, clock } = lab;
+  const { api, clock } = labNow();
   api.put('a/one');
-  const sink = await lab.follow();
+  const sink = await labNow().follow();
   await settle();
   api.serve('configmaps', ['v2']);
   await clock.advance(10_000);
@@ -369,21 +357,21 @@ test('FAULT-A17: a watch follows another served version, when its own is dropped
 });
 
 test('a first list succeeds under another served version, when the one asked for is dropped', async () => {
-  const { api } = lab;
+  const { api } = labNow();
   api.put('a/one');
   api.serve('configmaps', ['v2']);
-  const sink = await lab.follow();
+  const sink = await labNow().follow();
   expect(sink.state.get('a/one')).toMatchObject({ apiVersion: 'v2' });
 });
 
 test('FAULT-A15: subscribers learn of a refused watch and of the end of the refusal', async () => {
-  const { api, clock } = lab;
+  const { api, clock } = labNow();
   const heard: string[] = [];
   const sink = Object.assign(new RecordingSink(), {
     heard: () => heard.push('heard'),
     failed: (error: unknown) => heard.push(messageOf(error)),
   });
-  await lab.reflectors.subscribe(ALL_CONFIG_MAPS, sink, lab.stop.signal);
+  await labNow().reflectors.subscribe(ALL_CONFIG_MAPS, sink, labNow().stop.signal);
   await settle();
   expect(new Set(heard.splice(0))).toEqual(new Set(['heard']));
   api.isForbidden = true;
@@ -396,8 +384,8 @@ test('FAULT-A15: subscribers learn of a refused watch and of the end of the refu
 });
 
 test('FAULT-A24: integers beyond 2^53 keep their digits, and U+2028 passes', async () => {
-  const { api } = lab;
-  const sink = await lab.follow();
+  const { api } = labNow();
+  const sink = await labNow().follow();
   await settle();
   api.sendLine(
     '{"type":"ADDED","object":{"apiVersion":"v1","kind":"ConfigMap",' +
