@@ -1,3 +1,8 @@
+/**
+ * Wiring: one client of the API server for each purpose, from the settings. It decides nothing but which client has which
+ * limit; the clients, their limits and the credentials are tested in packages/kube-client, the whole with each daemon of
+ * test/lifecycle.
+ */
 import { readFile } from 'node:fs/promises';
 import { roundedMs, type SteadyClock } from '@addon-operator/base/clock';
 import { TokenBucket } from '@addon-operator/concurrency/token-bucket';

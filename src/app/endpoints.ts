@@ -1,3 +1,7 @@
+/**
+ * Wiring: gives the debug endpoint the view of the operator and the requests that people may make. What it shows is tested
+ * in views and status, what it responds in server, the whole in test/lifecycle/operations.test.ts.
+ */
 import type { LogTail } from '@addon-operator/logging/log-tail';
 import type { Redactor } from '@addon-operator/masking/redactor';
 import { peerUid } from '@addon-operator/process/peer-uid';

@@ -1,3 +1,7 @@
+/**
+ * Wiring: starts the parts below the operator in the order in which they need each other. Each part is tested in its room,
+ * the order by every daemon of test/lifecycle.
+ */
 import { homedir } from 'node:os';
 import type { Logger } from '@addon-operator/base/log';
 import { NO_TRACER, type Tracer } from '@addon-operator/base/trace';

@@ -1,3 +1,7 @@
+/**
+ * Wiring: builds the operator without starting it, for commands that look at what it would do. Tested through these
+ * commands in test/lifecycle/plan.test.ts and test/cluster/plan.test.ts.
+ */
 import { scratchDirectory } from '@addon-operator/files/scratch-directory';
 import { withRedactedLog } from '@addon-operator/logging/redacted-log';
 import { redactedError } from '@addon-operator/masking/redactor';

@@ -1,3 +1,7 @@
+/**
+ * Wiring: starts what goes on by itself, such as watches of the ConfigMap and schedules, and logs a loop that ends before the
+ * daemon stops. The loops are tested where they are defined, the whole in test/lifecycle.
+ */
 import { every } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
 import { onConfigChange } from '../operator/config-changes.ts';
@@ -60,13 +64,17 @@ export function startLoops(host: DaemonHost, parts: LoopParts): void {
 }
 
 /** Keeps the memory of the process small while it is at rest, as a standby is for days. */
-export function startFreeingMemory(host: DaemonHost, end: LoopEnd): void {
+export function startFreeingMemory(host: Pick<DaemonHost, 'clock' | 'log' | 'memory'>, end: LoopEnd): void {
   if (host.memory !== undefined) endWith(host, [freeMemory(host.clock, host.memory, end.stop)], end);
 }
 
 type LoopEnd = Pick<LoopParts, 'stop' | 'running'>;
 
-function endWith({ log }: DaemonHost, loops: readonly Promise<void>[], { stop, running }: LoopEnd): void {
+function endWith(
+  { log }: Pick<DaemonHost, 'log'>,
+  loops: readonly Promise<void>[],
+  { stop, running }: LoopEnd,
+): void {
   const ended = loops.map(async (loop) => {
     try {
       await loop;
