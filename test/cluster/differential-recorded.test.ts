@@ -3,7 +3,7 @@ import { silentLogger } from '@addon-operator/base/log';
 import { isObject } from '@addon-operator/json';
 import { type Sandbox, startSandbox } from '@addon-operator/kube-sandbox';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { kubeconfigText } from '../../packages/kube-sandbox/src/kubeconfig-text.ts';
+import { kubeconfigText } from '../../packages/kube-sandbox/src/sandbox.ts';
 import { ToolBench } from '../contract/sandbox/sandbox-lab.ts';
 import { writeWebChart } from '../contract/sandbox/web-chart.ts';
 import { describeCluster } from '../support/control-plane/cluster-suite.ts';

@@ -32,8 +32,8 @@ export function kindsOfDefinition(definition: ResourceObject): readonly ServedKi
         plural: stringAt(names, 'plural'),
         singular: stringAt(names, 'singular'),
         listKind: stringAt(names, 'listKind'),
-        shortNames: textsAt(names, 'shortNames'),
-        categories: textsAt(names, 'categories'),
+        shortNames: stringsIn(names, 'shortNames'),
+        categories: stringsIn(names, 'categories'),
         isNamespaced: stringAt(definition, 'spec', 'scope') === 'Namespaced',
         isCustom: true,
         hasStatus: valueAt(version, 'subresources', 'status') !== undefined,
@@ -50,7 +50,7 @@ function hasFinalizers(object: ResourceObject): boolean {
   return (object.metadata.finalizers ?? []).length > 0;
 }
 
-function textsAt(value: unknown, field: string): readonly string[] {
+function stringsIn(value: unknown, field: string): readonly string[] {
   return listAt(value, field).filter((item) => typeof item === 'string');
 }
 
@@ -131,9 +131,10 @@ function definitionProblems(definition: ResourceObject): readonly StatusCause[] 
   const plural = object.at('spec', 'names', 'plural');
   const scope = object.at('spec', 'scope');
   const versions = object.at('spec', 'versions');
-  if (name.text !== `${plural.text}.${group.text}`) name.invalid('must be spec.names.plural+"."+spec.group');
+  if (name.string !== `${plural.string}.${group.string}`)
+    name.invalid('must be spec.names.plural+"."+spec.group');
   group.require();
-  if (scope.text !== 'Namespaced' && scope.text !== 'Cluster') scope.required();
+  if (scope.string !== 'Namespaced' && scope.string !== 'Cluster') scope.required();
   plural.require();
   object.at('spec', 'names', 'kind').require();
   if (versions.items.filter((version) => version.at('storage').value === true).length !== 1)

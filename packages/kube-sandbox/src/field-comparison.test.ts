@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { builtInKind } from '../test/api-lab.ts';
 import { appliedFields, compareFields } from './field-comparison.ts';
-import { type FieldSet, pathText } from './field-set.ts';
+import { type FieldSet, pathString } from './field-set.ts';
 import type { Fields } from './json-access.ts';
 import { MergeType } from './merge-type.ts';
 
 const type = MergeType.ofKind(builtInKind('Pod'));
 
 function texts(set: FieldSet): readonly string[] {
-  return [...set.paths].map(pathText).toSorted();
+  return [...set.paths].map(pathString).toSorted();
 }
 
 function compared(before: Fields, after: Fields): object {

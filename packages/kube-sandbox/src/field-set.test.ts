@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { childPath, FieldSet, pathElements, pathText } from './field-set.ts';
+import { childPath, FieldSet, pathElements, pathString } from './field-set.ts';
 
 const FIELDS = {
   'f:metadata': { 'f:labels': { '.': {}, 'f:app': {} } },
@@ -36,17 +36,17 @@ test('sets are united, intersected, subtracted and compared', () => {
 
 test('withNamedParents() adds the fields above, but no list elements', () => {
   const set = setOf(['f:spec', 'f:containers', 'k:{"name":"a"}', 'f:image']).withNamedParents();
-  expect([...set.paths].map(pathText).toSorted()).toEqual([
+  expect([...set.paths].map(pathString).toSorted()).toEqual([
     '.spec',
     '.spec.containers',
     '.spec.containers[name="a"].image',
   ]);
 });
 
-test('pathText() shows fields, keys and values', () => {
-  expect(pathText(['f:a', 'k:{"containerPort":80,"protocol":"TCP"}', 'f:b'].reduce(childPath, ''))).toBe(
+test('pathString() shows fields, keys and values', () => {
+  expect(pathString(['f:a', 'k:{"containerPort":80,"protocol":"TCP"}', 'f:b'].reduce(childPath, ''))).toBe(
     '.a[containerPort=80,protocol="TCP"].b',
   );
-  expect(pathText(['f:a', 'v:"x"'].reduce(childPath, ''))).toBe('.a[="x"]');
+  expect(pathString(['f:a', 'v:"x"'].reduce(childPath, ''))).toBe('.a[="x"]');
   expect(pathElements(childPath('f:a', 'f:b'))).toEqual(['f:a', 'f:b']);
 });

@@ -118,18 +118,18 @@ function encodeNode(node: FieldNode): Fields {
 }
 
 /** A path as conflict messages show it: `.spec.containers[name="a"].image`. */
-export function pathText(path: string): string {
+export function pathString(path: string): string {
   return pathElements(path)
     .map((element) => {
       const content = element.slice(2);
       if (element.startsWith('f:')) return `.${content}`;
-      if (element.startsWith('k:')) return `[${keyText(content)}]`;
+      if (element.startsWith('k:')) return `[${keyString(content)}]`;
       return `[=${content}]`;
     })
     .join('');
 }
 
-function keyText(content: string): string {
+function keyString(content: string): string {
   const keys: unknown = JSON.parse(content);
   return Object.entries(fieldsOf(keys))
     .map(([name, value]) => `${name}=${JSON.stringify(value)}`)

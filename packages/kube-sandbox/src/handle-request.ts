@@ -20,8 +20,20 @@ import {
   type ResourceRequest,
 } from './resource-handlers.ts';
 import { decodeSegments, parseResourcePath } from './resource-path.ts';
-import { VERSION } from './served-version.ts';
 import { methodNotAllowed, notFound, notImplemented, StatusError, unknownResource } from './status-error.ts';
+
+/** Response of `/version`; clients parse `gitVersion`. */
+const VERSION = {
+  major: '1',
+  minor: '34',
+  gitVersion: 'v1.34.2+sandbox',
+  gitCommit: '',
+  gitTreeState: 'clean',
+  buildDate: '1970-01-01T00:00:00Z',
+  goVersion: 'none',
+  compiler: 'none',
+  platform: `${process.platform}/${process.arch}`,
+};
 
 /** Handles one request. Refusals are responses too; only a defect throws. */
 export function handleRequest(state: ApiState, request: ApiRequest): ApiResponse {

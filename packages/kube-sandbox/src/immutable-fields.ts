@@ -97,7 +97,7 @@ function fixedPodSpec(spec: Fields): Fields {
 function checkRoleRef(current: ResourceObject, roleRef: Field): void {
   if (!roleRef.isSet) return;
   const { apiGroup = '', kind = '', name = '' } = roleRef.fields;
-  if (roleRef.at('name').text !== '' && equalJson(current['roleRef'], roleRef.value)) return;
+  if (roleRef.at('name').string !== '' && equalJson(current['roleRef'], roleRef.value)) return;
   // In the order in which the API server shows the fields of its internal type.
   const shown = new Map(Object.entries({ APIGroup: apiGroup, Kind: kind, Name: name }));
   roleRef.invalid('cannot change roleRef', shown);

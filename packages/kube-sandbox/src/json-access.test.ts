@@ -5,7 +5,7 @@ import {
   fieldsAt,
   listAt,
   numberAt,
-  scalarText,
+  scalarString,
   stringAt,
   stringsAt,
   valueAt,
@@ -32,14 +32,14 @@ test('withoutFields() copies without some fields', () => {
   expect(withoutFields({ a: 1, b: 2, c: 3 }, 'a', 'c')).toEqual({ b: 2 });
 });
 
-test('scalarText() writes scalars and nothing else', () => {
-  expect([scalarText('a'), scalarText(1), scalarText(true), scalarText({}), scalarText(null)]).toEqual([
-    'a',
-    '1',
-    'true',
-    '',
-    '',
-  ]);
+test('scalarString() writes scalars and nothing else', () => {
+  expect([
+    scalarString('a'),
+    scalarString(1),
+    scalarString(true),
+    scalarString({}),
+    scalarString(null),
+  ]).toEqual(['a', '1', 'true', '', '']);
 });
 
 test.each([

@@ -29,7 +29,7 @@ export function numberAt(value: unknown, ...path: readonly (string | number)[]):
 }
 
 /** A string, number or boolean as text; an empty text for anything else. */
-export function scalarText(value: unknown): string {
+export function scalarString(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     ? String(value)
     : '';

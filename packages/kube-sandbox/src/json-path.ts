@@ -1,5 +1,5 @@
 import { isObject } from '@addon-operator/json';
-import { scalarText } from './json-access.ts';
+import { scalarString } from './json-access.ts';
 
 type Step =
   | { readonly type: 'field'; readonly name: string }
@@ -63,5 +63,5 @@ function follow(value: unknown, step: Step): readonly unknown[] {
 function passes(item: unknown, step: Extract<Step, { type: 'filter' }>): boolean {
   let current = item;
   for (const name of step.path) current = isObject(current) ? current[name] : undefined;
-  return (current !== undefined && scalarText(current) === step.value) === step.isWanted;
+  return (current !== undefined && scalarString(current) === step.value) === step.isWanted;
 }

@@ -1,6 +1,6 @@
 import { emptyObject } from './empty-values.ts';
 import { appliedFields, compareFields, type FieldComparison } from './field-comparison.ts';
-import { FieldSet, pathText } from './field-set.ts';
+import { FieldSet, pathString } from './field-set.ts';
 import type { Fields } from './json-access.ts';
 import { apiVersionOf, type ServedKind } from './kinds.ts';
 import { MergeType } from './merge-type.ts';
@@ -212,26 +212,26 @@ function conflictError(conflicts: readonly FieldManager[]): StatusError {
   const causes = conflicts.flatMap((manager) =>
     [...manager.fields.paths].map((path) => ({
       reason: 'FieldManagerConflict',
-      message: `conflict with ${managerText(manager)}`,
-      field: pathText(path),
+      message: `conflict with ${managerTitle(manager)}`,
+      field: pathString(path),
     })),
   );
-  const message = `Apply failed with ${causes.length} conflict${causes.length === 1 ? '' : 's'}: ${conflictsText(conflicts)}`;
+  const message = `Apply failed with ${causes.length} conflict${causes.length === 1 ? '' : 's'}: ${conflictList(conflicts)}`;
   return new StatusError(409, 'Conflict', message, { causes });
 }
 
-function managerText({ manager, subresource, operation, apiVersion }: FieldManager): string {
+function managerTitle({ manager, subresource, operation, apiVersion }: FieldManager): string {
   const named =
     JSON.stringify(manager) + (subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`);
   return operation === 'Update' ? `${named} using ${apiVersion}` : named;
 }
 
-function conflictsText(conflicts: readonly FieldManager[]): string {
+function conflictList(conflicts: readonly FieldManager[]): string {
   return conflicts
     .map((manager) => {
-      const paths = [...manager.fields.paths].map(pathText).toSorted();
-      if (paths.length === 1) return `conflict with ${managerText(manager)}: ${paths[0]}`;
-      return `conflicts with ${managerText(manager)}:\n${paths.map((path) => `- ${path}`).join('\n')}`;
+      const paths = [...manager.fields.paths].map(pathString).toSorted();
+      if (paths.length === 1) return `conflict with ${managerTitle(manager)}: ${paths[0]}`;
+      return `conflicts with ${managerTitle(manager)}:\n${paths.map((path) => `- ${path}`).join('\n')}`;
     })
     .join('\n');
 }

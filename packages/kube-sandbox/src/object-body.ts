@@ -2,12 +2,12 @@ import { fieldsOf, isObject, stringOf } from '@addon-operator/json';
 import { load } from 'js-yaml';
 import { parseBodyJson } from './body-json.ts';
 import { builtInType, objectMetaType } from './built-in-types.ts';
+import { prune } from './custom-values.ts';
 import { duplicateKeys } from './duplicate-keys.ts';
 import { apiVersionOf, type ServedKind } from './kinds.ts';
 import { decodeProtobufBody } from './protobuf-body.ts';
 import { META_FIELDS, type ObjectMeta, type ResourceObject } from './resource-object.ts';
 import { messageOf } from './sandbox-error.ts';
-import { prune } from './schema-pruning.ts';
 import { badRequest, invalid, invalidValue, unsupportedMediaType } from './status-error.ts';
 import { type Decoded, decodeTyped } from './typed-decoding.ts';
 

@@ -1,5 +1,6 @@
 import { type ApiState, timestamp, type WriteOptions } from './api-state.ts';
 import { prepareDefinition } from './custom-resources.ts';
+import { applySchemaDefaults } from './custom-values.ts';
 import { applyDefaults } from './defaults.ts';
 import { withInitialStatus } from './empty-values.ts';
 import { isEvent } from './event-versions.ts';
@@ -8,7 +9,6 @@ import { isNamespace, type ServedKind, storageOf } from './kinds.ts';
 import { recordUpdate } from './managed-fields.ts';
 import { dropEmptyFields } from './object-body.ts';
 import { objectKey, type ResourceObject, withMeta } from './resource-object.ts';
-import { applySchemaDefaults } from './schema-defaults.ts';
 import { assignAddresses } from './service-addresses.ts';
 import {
   alreadyExists,

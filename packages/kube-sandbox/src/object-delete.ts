@@ -1,7 +1,7 @@
 import { fieldsOf } from '@addon-operator/json';
 import { type ApiState, timestamp } from './api-state.ts';
 import { isEvent } from './event-versions.ts';
-import { scalarText, stringAt, valueAt } from './json-access.ts';
+import { scalarString, stringAt, valueAt } from './json-access.ts';
 import { isNamespace, type ServedKind, storageOf } from './kinds.ts';
 import { objectKey, type ResourceObject, withMeta } from './resource-object.ts';
 import { badRequest, conflict, invalid } from './status-error.ts';
@@ -31,7 +31,7 @@ export function parseDeleteOptions(query: URLSearchParams, body: unknown): Delet
   if (policy !== undefined && policy !== null && orphans !== undefined && orphans !== null)
     throw badRequest('orphanDependents and deletionPropagation cannot be both set');
   return {
-    propagationPolicy: policyOf(policy ?? (scalarText(orphans) === 'true' ? 'Orphan' : 'Background')),
+    propagationPolicy: policyOf(policy ?? (scalarString(orphans) === 'true' ? 'Orphan' : 'Background')),
     uid: stringAt(fields, 'preconditions', 'uid'),
     resourceVersion: stringAt(fields, 'preconditions', 'resourceVersion'),
     isDryRun: query.getAll('dryRun').includes('All') || valueAt(fields, 'dryRun', 0) === 'All',

@@ -1,5 +1,5 @@
 import { canonicalJson, isObject } from '@addon-operator/json';
-import { equalJson, type Fields, listAt, scalarText } from './json-access.ts';
+import { equalJson, type Fields, listAt, scalarString } from './json-access.ts';
 import { sortMerged } from './list-items.ts';
 import type { MergeType } from './merge-type.ts';
 import { badRequest } from './status-error.ts';
@@ -19,7 +19,7 @@ export function applyStrategicPatch(target: Fields, patch: Fields, type: MergeTy
   if (directive === 'replace') return withoutDirectives(patch);
   if (directive === 'delete') return {};
   if (directive !== undefined && directive !== 'merge')
-    throw badRequest(`Unknown patch type '${scalarText(directive)}' in strategic merge patch`);
+    throw badRequest(`Unknown patch type '${scalarString(directive)}' in strategic merge patch`);
   let merged: Record<string, unknown> = retainKeys(target, patch);
   for (const [key, value] of Object.entries(patch)) {
     if (key === DIRECTIVE || key === RETAIN_KEYS || key.startsWith(ORDER_PREFIX)) continue;

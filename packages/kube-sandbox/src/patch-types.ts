@@ -1,5 +1,5 @@
 import { isObject, parseJson, stringifyJson } from '@addon-operator/json';
-import { type Fields, scalarText, valueAt } from './json-access.ts';
+import { type Fields, scalarString, valueAt } from './json-access.ts';
 import { apiVersionOf, type ServedKind } from './kinds.ts';
 import { MergeType } from './merge-type.ts';
 import { decodeOfKind } from './object-body.ts';
@@ -25,7 +25,7 @@ export function requirePatchable(
     type === 'strategic'
       ? invalidValue(
           'patch',
-          goText(parseJson(Buffer.from(patch).toString('utf8'))),
+          goString(parseJson(Buffer.from(patch).toString('utf8'))),
           restoreProblem(mistake, problem),
         )
       : invalidValue('patch', stringifyJson(patched), problem);
@@ -53,12 +53,12 @@ function goKind(value: unknown): string {
 const SHOWN_LEVELS = 100;
 
 /** A value as Go prints it: `map[a:1 b:[x y]]`. */
-function goText(value: unknown, level = 0): string {
+function goString(value: unknown, level = 0): string {
   if (level >= SHOWN_LEVELS) return '...';
-  if (Array.isArray(value)) return `[${value.map((item) => goText(item, level + 1)).join(' ')}]`;
-  if (!isObject(value)) return value === null ? '<nil>' : scalarText(value);
+  if (Array.isArray(value)) return `[${value.map((item) => goString(item, level + 1)).join(' ')}]`;
+  if (!isObject(value)) return value === null ? '<nil>' : scalarString(value);
   const fields = Object.keys(value).toSorted();
-  return `map[${fields.map((field) => `${field}:${goText(value[field], level + 1)}`).join(' ')}]`;
+  return `map[${fields.map((field) => `${field}:${goString(value[field], level + 1)}`).join(' ')}]`;
 }
 
 /**
@@ -90,14 +90,14 @@ const NUMBERS: readonly string[] = ['int32', 'int64', 'float64'];
 
 function expectation({ type, value }: TypeMistake): string {
   if (NUMBERS.includes(type.type)) return `expected numeric (int or float), got ${goKind(value)}`;
-  if (type.type === 'list') return `expected list, got &{${goText(value)}}`;
-  if (type.type === 'map' || type.type === 'struct') return `expected map, got &{${goText(value)}}`;
+  if (type.type === 'list') return `expected list, got &{${goString(value)}}`;
+  if (type.type === 'map' || type.type === 'struct') return `expected map, got &{${goString(value)}}`;
   const expected = type.type === 'bool' ? 'boolean' : 'string';
   return `expected ${expected}, got &value.valueUnstructured{Value:${goValue(value)}}`;
 }
 
 function goValue(value: unknown): string {
-  return typeof value === 'string' ? JSON.stringify(value) : goText(value);
+  return typeof value === 'string' ? JSON.stringify(value) : goString(value);
 }
 
 /** `spec.containers[0].image` as field managers see it: `.spec.containers[name="main"].image`. */

@@ -111,42 +111,42 @@ export function parseFieldSelector(text: string, kind: SelectedKind): ObjectFilt
 function parseFieldTerm(term: string, kind: SelectedKind): ObjectFilter {
   const [, field = '', operator = '', value = ''] = /^([^=!]+)(==|=|!=)(.*)$/.exec(term) ?? [];
   if (field === '') throw badRequest(`invalid selector: '${term}'; can't understand '${term}'`);
-  const textOf = selectedText(field, kind);
+  const stringOf = selectedString(field, kind);
   const isWanted = operator !== '!=';
-  return (object) => (textOf(object) === value) === isWanted;
+  return (object) => (stringOf(object) === value) === isWanted;
 }
 
 /** @throws StatusError 400 */
-function selectedText(field: string, kind: SelectedKind): (object: ResourceObject) => string {
+function selectedString(field: string, kind: SelectedKind): (object: ResourceObject) => string {
   const path = field.split('.');
-  if (isEvent(kind)) return eventText(field, kind);
+  if (isEvent(kind)) return eventString(field, kind);
   const known = kind.isCustom ? [] : (SELECTABLE_FIELDS[kind.kind] ?? []);
   if (!OF_ALL_KINDS.includes(field) && !known.includes(field))
     throw badRequest(`"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`);
-  return (object) => fieldText(object, path);
+  return (object) => fieldString(object, path);
 }
 
 const REFERENCE_FIELDS = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'];
 
 /** @throws StatusError 400 */
-function eventText(field: string, { group }: SelectedKind): (event: ResourceObject) => string {
+function eventString(field: string, { group }: SelectedKind): (event: ResourceObject) => string {
   const [object, reporter] =
     group === '' ? ['involvedObject', 'reportingComponent'] : ['regarding', 'reportingController'];
   const path = field.split('.');
   const [first, second = ''] = path;
   if (first === object && path.length === 2 && REFERENCE_FIELDS.includes(second))
-    return (event) => fieldText(coreEvent(event), ['involvedObject', second]);
-  if (field === reporter) return (event) => fieldText(coreEvent(event), ['reportingComponent']);
+    return (event) => fieldString(coreEvent(event), ['involvedObject', second]);
+  if (field === reporter) return (event) => fieldString(coreEvent(event), ['reportingComponent']);
   if (field === 'source' && group === '')
     return (event) =>
-      fieldText(coreEvent(event), ['source', 'component']) ||
-      fieldText(coreEvent(event), ['reportingComponent']);
+      fieldString(coreEvent(event), ['source', 'component']) ||
+      fieldString(coreEvent(event), ['reportingComponent']);
   if (OF_ALL_KINDS.includes(field) || field === 'reason' || field === 'type')
-    return (event) => fieldText(event, path);
+    return (event) => fieldString(event, path);
   throw badRequest(`field label not supported: ${field}`);
 }
 
-function fieldText(object: ResourceObject, path: readonly string[]): string {
+function fieldString(object: ResourceObject, path: readonly string[]): string {
   let value: unknown = object;
   for (const step of path)
     value = typeof value === 'object' && value !== null ? Reflect.get(value, step) : undefined;

@@ -8,7 +8,6 @@ import { eventController } from './event-controller.ts';
 import { garbageCollector, OwnerIndex } from './garbage-collector.ts';
 import { handleRequest } from './handle-request.ts';
 import { KindRegistry } from './kind-registry.ts';
-import { kubeconfigText } from './kubeconfig-text.ts';
 import { logLeftOut } from './left-out.ts';
 import { namespaceController } from './namespace-controller.ts';
 import type { SandboxClock } from './sandbox-clock.ts';
@@ -16,8 +15,7 @@ import { SandboxError } from './sandbox-error.ts';
 import type { SandboxLog } from './sandbox-log.ts';
 import { startHttpServer } from './sandbox-server.ts';
 import { ObjectStore, type StoredEntry, type StoreState } from './sandbox-store.ts';
-import { openStateStorage, type StateStorage } from './state-storage.ts';
-import { type Journal, memoryJournal } from './store-journal.ts';
+import { type Journal, memoryJournal, openStateStorage, type StateStorage } from './store-journal.ts';
 import { workloadController } from './workload-controller.ts';
 
 export interface SandboxOptions {
@@ -194,4 +192,26 @@ function furnishCluster(state: ApiState): void {
     },
     spec: { ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: 6443 }] },
   });
+}
+
+/** A kubeconfig for the sandbox: no credentials, for it asks for none. */
+export function kubeconfigText(url: string): string {
+  return [
+    'apiVersion: v1',
+    'kind: Config',
+    'clusters:',
+    '- name: sandbox',
+    '  cluster:',
+    `    server: ${url}`,
+    'contexts:',
+    '- name: sandbox',
+    '  context:',
+    '    cluster: sandbox',
+    '    user: sandbox',
+    'current-context: sandbox',
+    'users:',
+    '- name: sandbox',
+    '  user: {}',
+    '',
+  ].join('\n');
 }

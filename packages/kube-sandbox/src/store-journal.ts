@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { isObject, parseJson, stringifyJson } from '@addon-operator/json';
+import { lockDirectory } from './directory-lock.ts';
 import { stringAt, valueAt } from './json-access.ts';
 import type { ResourceObject } from './resource-object.ts';
 import { messageOf, SandboxError } from './sandbox-error.ts';
@@ -232,4 +233,36 @@ function isStoredObject(value: unknown): value is ResourceObject {
 
 function isMissingFile(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+/** The journal of a sandbox and the claim on its directory. */
+export interface StateStorage {
+  readonly journal: Journal;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the state of a directory for this process alone; without directory the state is kept in memory only.
+ *
+ * @throws SandboxError
+ */
+export async function openStateStorage(
+  directory: string | undefined,
+  log: SandboxLog,
+): Promise<StateStorage> {
+  if (directory === undefined) return { journal: memoryJournal, close: () => Promise.resolve() };
+  const lock = await lockDirectory(directory);
+  try {
+    const journal = openJournal(directory, log);
+    return {
+      journal,
+      close: () => {
+        journal.close();
+        return lock.release();
+      },
+    };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
 }

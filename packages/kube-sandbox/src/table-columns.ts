@@ -1,6 +1,6 @@
 import { isObject } from '@addon-operator/json';
 import { isEvent } from './event-versions.ts';
-import { fieldsAt, listAt, numberAt, scalarText, stringAt, stringsAt, valueAt } from './json-access.ts';
+import { fieldsAt, listAt, numberAt, scalarString, stringAt, stringsAt, valueAt } from './json-access.ts';
 import { jsonPathValues } from './json-path.ts';
 import type { PrinterColumn, ServedKind } from './kinds.ts';
 import type { ResourceObject } from './resource-object.ts';
@@ -34,11 +34,11 @@ const CREATED_AT: TableColumn = {
 };
 
 const DATA: TableColumn = { ...text('Data', dataCount), type: 'integer' };
-const CONTAINERS = text('Containers', (object) => containerTexts(object, 'name'), 1);
-const IMAGES = text('Images', (object) => containerTexts(object, 'image'), 1);
+const CONTAINERS = text('Containers', (object) => containerStrings(object, 'name'), 1);
+const IMAGES = text('Images', (object) => containerStrings(object, 'image'), 1);
 const SELECTOR = text(
   'Selector',
-  (object) => selectorText(stringsAt(object, 'spec', 'selector', 'matchLabels')),
+  (object) => selectorString(stringsAt(object, 'spec', 'selector', 'matchLabels')),
   1,
 );
 const ROLE = text(
@@ -102,7 +102,7 @@ const COLUMNS: Readonly<Record<string, readonly TableColumn[]>> = {
     integer('Up-to-date', 'status', 'updatedNumberScheduled'),
     integer('Available', 'status', 'numberAvailable'),
     text('Node Selector', (object) =>
-      selectorText(stringsAt(object, 'spec', 'template', 'spec', 'nodeSelector')),
+      selectorString(stringsAt(object, 'spec', 'template', 'spec', 'nodeSelector')),
     ),
     AGE,
     CONTAINERS,
@@ -173,7 +173,7 @@ const COLUMNS: Readonly<Record<string, readonly TableColumn[]>> = {
   Lease: [string('Holder', 'spec', 'holderIdentity'), AGE],
   Namespace: [text('Status', (object) => stringAt(object, 'status', 'phase')), AGE],
   NetworkPolicy: [
-    text('Pod-Selector', (object) => selectorText(stringsAt(object, 'spec', 'podSelector', 'matchLabels'))),
+    text('Pod-Selector', (object) => selectorString(stringsAt(object, 'spec', 'podSelector', 'matchLabels'))),
     AGE,
   ],
   PersistentVolumeClaim: [
@@ -199,8 +199,8 @@ const COLUMNS: Readonly<Record<string, readonly TableColumn[]>> = {
     AGE,
   ],
   PodDisruptionBudget: [
-    text('Min Available', (object) => scalarText(valueAt(object, 'spec', 'minAvailable')) || 'N/A'),
-    text('Max Unavailable', (object) => scalarText(valueAt(object, 'spec', 'maxUnavailable')) || 'N/A'),
+    text('Min Available', (object) => scalarString(valueAt(object, 'spec', 'minAvailable')) || 'N/A'),
+    text('Max Unavailable', (object) => scalarString(valueAt(object, 'spec', 'maxUnavailable')) || 'N/A'),
     integer('Allowed Disruptions', 'status', 'disruptionsAllowed'),
     AGE,
   ],
@@ -223,9 +223,9 @@ const COLUMNS: Readonly<Record<string, readonly TableColumn[]>> = {
       const address = stringAt(object, 'status', 'loadBalancer', 'ingress', 0, 'ip');
       return address || stringAt(object, 'spec', 'externalName') || '<none>';
     }),
-    text('Port(s)', (object) => listAt(object, 'spec', 'ports').map(portText).join(',') || '<none>'),
+    text('Port(s)', (object) => listAt(object, 'spec', 'ports').map(portString).join(',') || '<none>'),
     AGE,
-    text('Selector', (object) => selectorText(stringsAt(object, 'spec', 'selector')), 1),
+    text('Selector', (object) => selectorString(stringsAt(object, 'spec', 'selector')), 1),
   ],
   StatefulSet: [ready(['spec', 'replicas'], ['status', 'readyReplicas']), AGE, CONTAINERS, IMAGES],
   ServiceAccount: [{ ...integer('Secrets'), cell: (object) => listAt(object, 'secrets').length }, AGE],
@@ -249,7 +249,7 @@ function customColumn(column: PrinterColumn): TableColumn {
     cell: (object, nowMs) => {
       const [value] = jsonPathValues(object, column.jsonPath);
       if (value === undefined || value === null) return isDate ? '<unknown>' : null;
-      if (isDate) return ageOf(scalarText(value), nowMs);
+      if (isDate) return ageOf(scalarString(value), nowMs);
       return typeof value === 'object' ? JSON.stringify(value) : value;
     },
   };
@@ -271,18 +271,18 @@ function jobStatus(object: ResourceObject): string {
   return types.find((type) => type === 'Complete' || type === 'Failed' || type === 'Suspended') ?? 'Running';
 }
 
-function containerTexts(object: ResourceObject, field: string): string {
+function containerStrings(object: ResourceObject, field: string): string {
   return listAt(object, 'spec', 'template', 'spec', 'containers')
     .map((container) => stringAt(container, field))
     .join(',');
 }
 
-function selectorText(labels: Readonly<Record<string, string>>): string {
+function selectorString(labels: Readonly<Record<string, string>>): string {
   const terms = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
   return terms.length === 0 ? '<none>' : terms.toSorted().join(',');
 }
 
-function portText(port: unknown): string {
+function portString(port: unknown): string {
   const nodePort = numberAt(port, 'nodePort');
   const number = `${numberAt(port, 'port') ?? ''}${nodePort === undefined ? '' : `:${nodePort}`}`;
   return `${number}/${stringAt(port, 'protocol')}`;

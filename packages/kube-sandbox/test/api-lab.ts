@@ -7,7 +7,7 @@ import { definitionController, serveDefinitions } from '../src/definition-contro
 import { eventController } from '../src/event-controller.ts';
 import { garbageCollector, OwnerIndex } from '../src/garbage-collector.ts';
 import { handleRequest } from '../src/handle-request.ts';
-import { scalarText } from '../src/json-access.ts';
+import { scalarString } from '../src/json-access.ts';
 import { KindRegistry } from '../src/kind-registry.ts';
 import { BUILT_IN_KINDS, type ServedKind } from '../src/kinds.ts';
 import { namespaceController } from '../src/namespace-controller.ts';
@@ -158,5 +158,5 @@ function openWatch(response: StreamResponse): OpenWatch {
 function titleOf(event: Record<string, unknown>): string {
   const object = isObject(event['object']) ? event['object'] : {};
   const metadata = isObject(object['metadata']) ? object['metadata'] : {};
-  return `${scalarText(event['type'])} ${scalarText(metadata['name'] ?? object['code'])}`.trim();
+  return `${scalarString(event['type'])} ${scalarString(metadata['name'] ?? object['code'])}`.trim();
 }

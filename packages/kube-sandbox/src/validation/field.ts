@@ -1,5 +1,5 @@
 import { canonicalJson, isRawJson } from '@addon-operator/json';
-import { type Fields, fieldsAt, listAt, numberAt, scalarText, stringAt, valueAt } from '../json-access.ts';
+import { type Fields, fieldsAt, listAt, numberAt, scalarString, stringAt, valueAt } from '../json-access.ts';
 import type { StatusCause } from '../status-error.ts';
 import type { NameRule } from './name-rules.ts';
 
@@ -43,7 +43,7 @@ export class Field {
   }
 
   /** The value if it is a string, else an empty one. */
-  get text(): string {
+  get string(): string {
     return stringAt(this.value);
   }
 
@@ -105,13 +105,13 @@ export class Field {
 
   /** A string that must not be empty, and follows the rule. */
   require(rule: NameRule = () => [], why = ''): void {
-    if (this.text === '') this.required(why);
-    else this.check(rule(this.text));
+    if (this.string === '') this.required(why);
+    else this.check(rule(this.string));
   }
 
   /** A string that follows the rule if it is not empty. */
   checkIfSet(rule: NameRule): void {
-    if (this.text !== '') this.check(rule(this.text));
+    if (this.string !== '') this.check(rule(this.string));
   }
 
   /** A number that must not be below zero; undefined is accepted. */
@@ -127,11 +127,11 @@ export class Field {
 
   /** A value out of a fixed set; undefined is accepted. */
   oneOfIfSet(supported: readonly string[]): void {
-    if (this.isSet && !supported.includes(scalarText(this.value))) this.notSupported(supported);
+    if (this.isSet && !supported.includes(scalarString(this.value))) this.notSupported(supported);
   }
 
   /** A value that none of its siblings has; `seen` holds theirs. */
-  unique(seen: Set<string>, value = this.text): void {
+  unique(seen: Set<string>, value = this.string): void {
     if (seen.has(value)) this.duplicate(value);
     else seen.add(value);
   }

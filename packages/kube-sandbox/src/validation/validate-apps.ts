@@ -64,7 +64,7 @@ function validateTemplate(spec: Field, kind: string): void {
 function validateRunsAlways(spec: Field, kind: string): void {
   const podSpec = spec.at('template', 'spec');
   const policy = podSpec.at('restartPolicy');
-  if (policy.text !== 'Always') policy.notSupported(['Always'], policy.text);
+  if (policy.string !== 'Always') policy.notSupported(['Always'], policy.string);
   const deadline = podSpec.at('activeDeadlineSeconds');
   if (deadline.isSet) deadline.forbidden(`activeDeadlineSeconds in ${kind} is not Supported`);
 }
@@ -150,8 +150,8 @@ function validateDaemonSetStrategy(strategy: Field): void {
 /** Checks the spec of a StatefulSet. `isUpdate`: what is immutable was checked when it was created. */
 export function validateStatefulSet(spec: Field, isUpdate: boolean): void {
   const management = spec.at('podManagementPolicy');
-  if (management.text !== 'OrderedReady' && management.text !== 'Parallel')
-    management.invalid("must be 'OrderedReady' or 'Parallel'", management.text);
+  if (management.string !== 'OrderedReady' && management.string !== 'Parallel')
+    management.invalid("must be 'OrderedReady' or 'Parallel'", management.string);
   validateStatefulSetStrategy(spec.at('updateStrategy'));
   for (const field of ['whenDeleted', 'whenScaled'])
     spec.at('persistentVolumeClaimRetentionPolicy', field).oneOfIfSet(['Retain', 'Delete']);

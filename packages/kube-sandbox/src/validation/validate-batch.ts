@@ -30,7 +30,7 @@ export function validateJob(job: Field, isUpdate: boolean): void {
   if (!selector.isSet || selectorMatches(selector.value, labels) === false) reportMismatch(spec);
   const name = job.at('metadata', 'name');
   const completions = spec.at('completions').number ?? 0;
-  const hostname = `${name.text}-${completions - 1}`;
+  const hostname = `${name.string}-${completions - 1}`;
   if (spec.at('completionMode').value === 'Indexed' && completions > 0 && dnsLabel(hostname).length > 0)
     name.invalid(`will not able to create pod with invalid DNS label: ${hostname}`);
 }
@@ -68,10 +68,11 @@ function validateJobSpec(spec: Field): void {
 }
 
 function validateRestartPolicy(policy: Field, hasFailurePolicy: boolean): void {
-  if (policy.text === '' || policy.text === 'Always') policy.required('valid values: "OnFailure", "Never"');
-  else if (policy.text !== 'OnFailure' && policy.text !== 'Never')
+  if (policy.string === '' || policy.string === 'Always')
+    policy.required('valid values: "OnFailure", "Never"');
+  else if (policy.string !== 'OnFailure' && policy.string !== 'Never')
     policy.notSupported(['OnFailure', 'Never']);
-  else if (hasFailurePolicy && policy.text !== 'Never')
+  else if (hasFailurePolicy && policy.string !== 'Never')
     policy.invalid('only "Never" is supported when podFailurePolicy is specified');
 }
 
@@ -92,18 +93,18 @@ export function validateCronJob(cronJob: Field, isUpdate: boolean): void {
   spec.at('failedJobsHistoryLimit').nonNegative();
   const name = cronJob.at('metadata', 'name');
   // The time that its Jobs have at the end of their names takes the rest.
-  if (!isUpdate && name.text.length > MAX_CRON_JOB_NAME)
+  if (!isUpdate && name.string.length > MAX_CRON_JOB_NAME)
     name.invalid(`must be no more than ${MAX_CRON_JOB_NAME} characters`);
 }
 
 function validateSchedule(schedule: Field): void {
-  if (schedule.text === '') {
+  if (schedule.string === '') {
     schedule.required();
     return;
   }
-  const problem = cronProblem(schedule.text);
+  const problem = cronProblem(schedule.string);
   if (problem !== undefined) schedule.invalid(problem);
-  if (schedule.text.includes('TZ'))
+  if (schedule.string.includes('TZ'))
     schedule.invalid('cannot use TZ or CRON_TZ in schedule, use timeZone field instead');
 }
 

@@ -1,4 +1,4 @@
-import { type Fields, scalarText } from '../json-access.ts';
+import { type Fields, scalarString } from '../json-access.ts';
 import { parseQuantity } from '../quantity.ts';
 import type { Field } from './field.ts';
 import {
@@ -40,7 +40,7 @@ function validatePorts(ports: Field): void {
   const names = new Set<string>();
   for (const port of ports.items) {
     const name = port.at('name');
-    if (name.text !== '' && name.check(portName(name.text))) name.unique(names);
+    if (name.string !== '' && name.check(portName(name.string))) name.unique(names);
     const containerPort = port.at('containerPort');
     if ((containerPort.number ?? 0) === 0) containerPort.required();
     else validatePort(containerPort);
@@ -74,14 +74,14 @@ function validateVariable(variable: Field): void {
       'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`',
       '',
     );
-  else if (variable.at('value').text !== '')
+  else if (variable.at('value').string !== '')
     source.invalid('may not be specified when `value` is not empty', '');
   else if (given.length > 1) source.invalid(MORE_THAN_ONE, '');
 }
 
 /** The name of an object, which an empty string is not. */
 function validateObjectName(name: Field): void {
-  name.check(dnsSubdomain(name.text), name.text);
+  name.check(dnsSubdomain(name.string), name.string);
 }
 
 /** Fields of a pod that become variables. */
@@ -100,7 +100,7 @@ const SUBSCRIPTED = /^(.*)\['(.*)'\]$/;
 
 function validateFieldReference(reference: Field): void {
   const fieldPath = reference.at('fieldPath');
-  const { text } = fieldPath;
+  const { string: text } = fieldPath;
   const [, owner, subscript = ''] = SUBSCRIPTED.exec(text) ?? [];
   const annotation = subscript.toLowerCase();
   if (text === '') fieldPath.required();
@@ -126,29 +126,29 @@ function validateMounts(mounts: Field, { volumes }: ContainerScope): void {
   for (const mount of mounts.items) {
     const name = mount.at('name');
     name.require();
-    if (!volumes.has(name.text)) name.notFound(name.text);
+    if (!volumes.has(name.string)) name.notFound(name.string);
     const mountPath = mount.at('mountPath');
     mountPath.require();
-    if (places.has(mountPath.text)) mountPath.invalid('must be unique', mountPath.text);
-    places.add(mountPath.text);
+    if (places.has(mountPath.string)) mountPath.invalid('must be unique', mountPath.string);
+    places.add(mountPath.string);
     const subPath = mount.at('subPath');
     // The API server leaves the position out of these paths.
-    if (subPath.text !== '') validateDescending(subPath.named(`${mounts.path}.subPath`));
+    if (subPath.string !== '') validateDescending(subPath.named(`${mounts.path}.subPath`));
     const expression = mount.at('subPathExpr');
-    if (expression.text === '') continue;
-    if (subPath.text !== '') expression.invalid('subPathExpr and subPath are mutually exclusive');
+    if (expression.string === '') continue;
+    if (subPath.string !== '') expression.invalid('subPathExpr and subPath are mutually exclusive');
     validateDescending(expression.named(`${mounts.path}.subPathExpr`));
   }
 }
 
 /** A path that stays below where it starts. */
 export function validateDescending(target: Field): void {
-  if (target.text.startsWith('/')) target.invalid('must be a relative path');
+  if (target.string.startsWith('/')) target.invalid('must be a relative path');
   validateNoBacksteps(target);
 }
 
 export function validateNoBacksteps(target: Field): void {
-  if (target.text.split('/').includes('..')) target.invalid("must not contain '..'");
+  if (target.string.split('/').includes('..')) target.invalid("must not contain '..'");
 }
 
 const STANDARD_RESOURCES = ['cpu', 'memory', 'ephemeral-storage'];
@@ -173,7 +173,7 @@ function validateResources(resources: Field): void {
 }
 
 function quantities(fields: Fields): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, scalarText(value)]));
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, scalarString(value)]));
 }
 
 function nanoOf(text: string): bigint {
@@ -191,7 +191,7 @@ function validateResource(name: string, quantity: Field): void {
       quantity.invalid('must be a standard resource type or fully qualified', name);
     quantity.invalid('must be a standard resource for containers', name);
   }
-  const nano = nanoOf(quantity.text);
+  const nano = nanoOf(quantity.string);
   if (nano < 0n) quantity.invalid('must be greater than or equal to 0');
   const isWhole = name.includes('/') && !name.startsWith('kubernetes.io/');
   if (isWhole && nano % 1_000_000_000n !== 0n) quantity.invalid('must be an integer');
@@ -199,7 +199,7 @@ function validateResource(name: string, quantity: Field): void {
 
 /** A quantity that must be more than zero. */
 export function validatePositiveQuantity(quantity: Field): void {
-  const text = scalarText(quantity.value);
+  const text = scalarString(quantity.value);
   if (nanoOf(text) <= 0n) quantity.invalid('must be greater than zero', text);
 }
 
@@ -228,9 +228,9 @@ function validateAction(type: string, action: Field, { gracePeriodSeconds }: Con
       action.at('path').require();
       validatePortReference(action.at('port'));
       const scheme = action.at('scheme');
-      if (!['HTTP', 'HTTPS'].includes(scheme.text)) scheme.notSupported(['HTTP', 'HTTPS'], scheme.text);
+      if (!['HTTP', 'HTTPS'].includes(scheme.string)) scheme.notSupported(['HTTP', 'HTTPS'], scheme.string);
       const headers = action.at('httpHeaders');
-      for (const name of headers.items.map((header) => header.at('name').text))
+      for (const name of headers.items.map((header) => header.at('name').string))
         headers.check(headerName(name), name);
       break;
     }

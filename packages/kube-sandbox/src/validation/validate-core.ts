@@ -43,10 +43,10 @@ const SECRET_KEYS: Readonly<Record<string, readonly string[]>> = {
 export function validateSecret(object: Field): void {
   const data = object.at('data');
   if (validateData(data, 'base64') > MAX_DATA_BYTES) data.tooLong(MAX_DATA_BYTES);
-  const type = object.at('type').text;
+  const type = object.at('type').string;
   const account = 'kubernetes.io/service-account.name';
   const annotation = object.at('metadata', 'annotations', account);
-  if (type === 'kubernetes.io/service-account-token' && annotation.text === '')
+  if (type === 'kubernetes.io/service-account-token' && annotation.string === '')
     annotation.named(`metadata.annotations[${account}]`).required();
   const keys = SECRET_KEYS[type] ?? [];
   const content = stringsAt(data.value);
@@ -61,7 +61,7 @@ export function validateSecret(object: Field): void {
 }
 
 function validateJson(data: Field): void {
-  const problem = jsonProblem(Buffer.from(data.text, 'base64').toString('utf8'));
+  const problem = jsonProblem(Buffer.from(data.string, 'base64').toString('utf8'));
   if (problem !== undefined) data.invalid(problem, '<secret contents redacted>');
 }
 
@@ -82,8 +82,8 @@ const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)
 
 /** Checks the spec of a Service, with its defaults filled in. */
 export function validateService(spec: Field): void {
-  const type = spec.at('type').text;
-  const isHeadless = spec.at('clusterIP').text === 'None';
+  const type = spec.at('type').string;
+  const isHeadless = spec.at('clusterIP').string === 'None';
   const ports = spec.at('ports');
   if (ports.list.length === 0 && !isHeadless && type !== 'ExternalName') ports.required();
   validateServiceType(spec, type, isHeadless);
@@ -106,11 +106,11 @@ function validateServiceType(spec: Field, type: string, isHeadless: boolean): vo
     spec.named('spec.clusterIPs[0]').invalid(`may not be set to 'None' for ${type} services`, 'None');
   if (type !== 'ExternalName') return;
   const unset = 'may not be set for ExternalName services';
-  if (addresses.list.length > 0 || spec.at('clusterIP').text !== '') addresses.forbidden(unset);
+  if (addresses.list.length > 0 || spec.at('clusterIP').string !== '') addresses.forbidden(unset);
   if (spec.at('ipFamilies').list.length > 0) spec.at('ipFamilies').forbidden(unset);
   if (spec.at('ipFamilyPolicy').isSet) spec.at('ipFamilyPolicy').forbidden(unset);
   const name = spec.at('externalName');
-  name.named(name.path, name.text.replace(/\.$/, '')).require(dnsSubdomain);
+  name.named(name.path, name.string.replace(/\.$/, '')).require(dnsSubdomain);
 }
 
 function validatePorts(ports: Field): void {
@@ -119,7 +119,7 @@ function validatePorts(ports: Field): void {
     const name = port.at('name');
     if (ports.list.length > 1) name.require(dnsLabel);
     else name.checkIfSet(dnsLabel);
-    if (name.text !== '') name.unique(names);
+    if (name.string !== '') name.unique(names);
     validatePort(port.at('port'));
     port.at('protocol').oneOf(['SCTP', 'TCP', 'UDP']);
     validatePortReference(port.at('targetPort'));
@@ -131,7 +131,7 @@ function validateAddresses(spec: Field): void {
   for (const family of spec.at('ipFamilies').items) family.oneOfIfSet(['IPv4', 'IPv6']);
   spec.at('ipFamilyPolicy').oneOfIfSet(['PreferDualStack', 'RequireDualStack', 'SingleStack']);
   const [first = ''] = spec.at('clusterIPs').list.map(String);
-  const address = spec.at('clusterIP').text || first;
+  const address = spec.at('clusterIP').string || first;
   if (address !== '' && address !== 'None' && !IPV4.test(address) && !address.includes(':'))
     spec
       .named('spec.clusterIPs[0]')
@@ -147,13 +147,13 @@ function validateNodePorts(type: string, ports: Field): void {
   for (const port of ports.items) {
     const nodePort = port.at('nodePort');
     if ((nodePort.number ?? 0) === 0) continue;
-    const title = `${port.at('protocol').text}/${nodePort.number}`;
+    const title = `${port.at('protocol').string}/${nodePort.number}`;
     if (nodePorts.has(title)) nodePort.duplicate();
     nodePorts.add(title);
   }
   const numbers = new Set<string>();
   for (const port of ports.items) {
-    const protocol = port.at('protocol').text;
+    const protocol = port.at('protocol').string;
     const number = port.at('port').number ?? 0;
     if (numbers.has(`${protocol}/${number}`)) port.duplicate(goServicePort(protocol, number));
     numbers.add(`${protocol}/${number}`);
@@ -174,11 +174,11 @@ function validatePolicies(spec: Field, type: string): void {
   const allocation = spec.at('allocateLoadBalancerNodePorts');
   if (allocation.isSet && !isBalanced) allocation.forbidden(onlyBalanced);
   const balancerClass = spec.at('loadBalancerClass');
-  if (balancerClass.text !== '' && !isBalanced) balancerClass.forbidden(onlyBalanced);
+  if (balancerClass.string !== '' && !isBalanced) balancerClass.forbidden(onlyBalanced);
   const external = spec.at('externalTrafficPolicy');
   const hasAddresses = spec.at('externalIPs').list.length > 0;
   const isExternal = isBalanced || type === 'NodePort' || (type === 'ClusterIP' && hasAddresses);
-  if (external.text !== '') {
+  if (external.string !== '') {
     if (isExternal) external.oneOfIfSet(TRAFFIC_POLICIES);
     else external.invalid('may only be set for externally-accessible services');
   }

@@ -9,16 +9,16 @@ const MESSAGE_LIMIT = 1024;
 
 /** What Events of both versions must keep to. The event is as `v1` has it, and messages name its fields so. */
 export function validateEvent(event: Field, kind: ServedKind): void {
-  const namespace = event.at('metadata', 'namespace').text;
+  const namespace = event.at('metadata', 'namespace').string;
   const namespaceOfObject = event.at('involvedObject', 'namespace');
   const requireNamespace = (allowed: readonly string[]): void => {
     if (!allowed.includes(namespace))
-      namespaceOfObject.invalid('does not match event.namespace', namespaceOfObject.text);
+      namespaceOfObject.invalid('does not match event.namespace', namespaceOfObject.string);
   };
-  if (event.at('eventTime').text === '')
-    requireNamespace(namespaceOfObject.text === '' ? ['', 'default'] : [namespaceOfObject.text]);
+  if (event.at('eventTime').string === '')
+    requireNamespace(namespaceOfObject.string === '' ? ['', 'default'] : [namespaceOfObject.string]);
   else {
-    if (namespaceOfObject.text === '') requireNamespace(['default', 'kube-system']);
+    if (namespaceOfObject.string === '') requireNamespace(['default', 'kube-system']);
     validateReport(event, kind.group === '' ? 'reportingComponent' : 'reportingController');
   }
   event.named('namespace').check(dnsSubdomain(namespace), namespace);
@@ -26,8 +26,8 @@ export function validateEvent(event: Field, kind: ServedKind): void {
 
 function validateReport(event: Field, controllerField: string): void {
   const controller = event.at('reportingComponent').named(controllerField);
-  if (controller.text === '') controller.required();
-  controller.check(qualifiedName(controller.text), controller.text);
+  if (controller.string === '') controller.required();
+  controller.check(qualifiedName(controller.string), controller.string);
   for (const field of ['reportingInstance', 'action', 'reason'].map((name) => event.at(name))) {
     field.require();
     validateLength(field, TEXT_LIMIT);
@@ -36,7 +36,7 @@ function validateReport(event: Field, controllerField: string): void {
 }
 
 function validateLength(field: Field, limit: number): void {
-  if (Buffer.byteLength(field.text) > limit) field.invalid(`can have at most ${limit} characters`, '');
+  if (Buffer.byteLength(field.string) > limit) field.invalid(`can have at most ${limit} characters`, '');
 }
 
 /** What is required, beyond that, of an Event that is created through `events.k8s.io/v1`. */
@@ -44,11 +44,12 @@ export function validateNewEvent(event: Field): void {
   validateSeries(event.at('series'));
   event.at('eventTime').require();
   const type = event.at('type');
-  if (type.text !== 'Normal' && type.text !== 'Warning') type.invalid(`has invalid value: ${type.text}`, '');
+  if (type.string !== 'Normal' && type.string !== 'Warning')
+    type.invalid(`has invalid value: ${type.string}`, '');
   const { component = '', host = '' } = event.at('source').fields;
   const isPresent = {
-    firstTimestamp: event.at('firstTimestamp').text !== '',
-    lastTimestamp: event.at('lastTimestamp').text !== '',
+    firstTimestamp: event.at('firstTimestamp').string !== '',
+    lastTimestamp: event.at('lastTimestamp').string !== '',
     count: (event.at('count').number ?? 0) !== 0,
     source: component !== '' || host !== '',
   };

@@ -45,7 +45,7 @@ const STANDARD_FINALIZERS = ['kubernetes', 'orphan', 'foregroundDeletion'];
 /** Finalizers of anything but the cluster itself need a domain. */
 export function validateFinalizerDomains(object: Field): void {
   for (const finalizer of object.at('metadata', 'finalizers').items) {
-    if (!finalizer.text.includes('/') && !STANDARD_FINALIZERS.includes(finalizer.text))
+    if (!finalizer.string.includes('/') && !STANDARD_FINALIZERS.includes(finalizer.string))
       finalizer.invalid('name is neither a standard finalizer name nor is it fully qualified');
   }
 }
@@ -71,12 +71,12 @@ function validateOwners(owners: Field): void {
   for (const owner of owners.items) {
     // The API server leaves the position out of these paths.
     const unplaced = owner.named(owners.path);
-    if (owner.at('apiVersion').text === '')
+    if (owner.at('apiVersion').string === '')
       unplaced.at('apiVersion').invalid('version must not be empty', '');
     for (const field of ['kind', 'name', 'uid'])
-      if (owner.at(field).text === '') unplaced.at(field).invalid('must not be empty', '');
+      if (owner.at(field).string === '') unplaced.at(field).invalid('must not be empty', '');
     if (owner.at('controller').value !== true) continue;
-    const title = `${owner.at('kind').text}/${owner.at('name').text}`;
+    const title = `${owner.at('kind').string}/${owner.at('name').string}`;
     if (controller !== '')
       owners.invalid(
         `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${title}`,
@@ -90,7 +90,7 @@ export function validateSelector(selector: Field): void {
   validateLabels(selector.at('matchLabels'));
   for (const expression of selector.at('matchExpressions').items) {
     const values = expression.at('values');
-    switch (expression.at('operator').text) {
+    switch (expression.at('operator').string) {
       case 'In':
       case 'NotIn':
         if (values.list.length === 0) values.required("must be specified when `operator` is 'In' or 'NotIn'");
@@ -101,10 +101,10 @@ export function validateSelector(selector: Field): void {
           values.forbidden("may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
         break;
       default:
-        expression.at('operator').invalid('not a valid selector operator', expression.at('operator').text);
+        expression.at('operator').invalid('not a valid selector operator', expression.at('operator').string);
     }
     const key = expression.at('key');
-    key.check(qualifiedName(key.text), key.text);
+    key.check(qualifiedName(key.string), key.string);
     for (const value of values.items) value.check(labelValue(String(value.value)));
   }
 }

@@ -1,5 +1,5 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
-import { scalarText } from '../json-access.ts';
+import { scalarString } from '../json-access.ts';
 import type { Field } from './field.ts';
 import { dns1035Label, dnsSubdomain, type NameRule, portName, wildcardSubdomain } from './name-rules.ts';
 import { validatePort } from './validate-container.ts';
@@ -18,18 +18,18 @@ export function validateIngress(spec: Field): void {
   if (defaultBackend.isSet) validateBackend(defaultBackend);
   for (const rule of rules.items) validateRule(rule);
   for (const tls of spec.at('tls').items) {
-    for (const host of tls.at('hosts').items) host.check(hostName(host.text), host.text);
+    for (const host of tls.at('hosts').items) host.check(hostName(host.string), host.string);
     tls.at('secretName').checkIfSet(dnsSubdomain);
   }
   const className = spec.at('ingressClassName');
-  if (className.isSet) className.check(dnsSubdomain(className.text));
+  if (className.isSet) className.check(dnsSubdomain(className.string));
 }
 
 const hostName: NameRule = (host) => (host.includes('*') ? wildcardSubdomain(host) : dnsSubdomain(host));
 
 function validateRule(rule: Field): void {
   const host = rule.at('host');
-  if (isIPv4(host.text) || isIPv6(host.text)) host.invalid('must be a DNS name, not an IP address');
+  if (isIPv4(host.string) || isIPv6(host.string)) host.invalid('must be a DNS name, not an IP address');
   host.checkIfSet(hostName);
   if (!rule.at('http').isSet) return;
   const paths = rule.at('http', 'paths');
@@ -44,18 +44,18 @@ function validatePath(item: Field): void {
     pathType.required('pathType must be specified');
     return;
   }
-  const isAbsolute = path.text.startsWith('/');
-  const report = (why: string): void => path.invalid(why, path.text);
-  switch (scalarText(pathType.value)) {
+  const isAbsolute = path.string.startsWith('/');
+  const report = (why: string): void => path.invalid(why, path.string);
+  switch (scalarString(pathType.value)) {
     case 'Exact':
     case 'Prefix':
       if (!isAbsolute) report('must be an absolute path');
       for (const text of FORBIDDEN_IN_PATHS)
-        if (path.text.includes(text)) report(`must not contain '${text}'`);
-      for (const end of FORBIDDEN_ENDS) if (path.text.endsWith(end)) report(`cannot end with '${end}'`);
+        if (path.string.includes(text)) report(`must not contain '${text}'`);
+      for (const end of FORBIDDEN_ENDS) if (path.string.endsWith(end)) report(`cannot end with '${end}'`);
       break;
     case 'ImplementationSpecific':
-      if (path.text !== '' && !isAbsolute) report('must be an absolute path');
+      if (path.string !== '' && !isAbsolute) report('must be an absolute path');
       break;
     default:
       pathType.notSupported(PATH_TYPES);
@@ -75,8 +75,8 @@ function validateBackend(backend: Field): void {
   const name = service.at('port', 'name');
   const number = service.at('port', 'number');
   const hasNumber = (number.number ?? 0) !== 0;
-  if (name.text !== '' && hasNumber) backend.invalid('cannot set both port name & port number', '');
-  else if (name.text !== '') name.check(portName(name.text));
+  if (name.string !== '' && hasNumber) backend.invalid('cannot set both port name & port number', '');
+  else if (name.string !== '') name.check(portName(name.string));
   else if (hasNumber) validatePort(number);
   else backend.required('port name or number is required');
 }
@@ -111,7 +111,7 @@ function validatePolicyPort(item: Field): void {
     validatePort(endPort);
   } else {
     if (endPort.isSet) endPort.invalid('may not be specified when `port` is non-numeric');
-    port.check(portName(port.text));
+    port.check(portName(port.string));
   }
 }
 
@@ -130,12 +130,12 @@ const CIDR_PROBLEM = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8:
 
 function validateBlock(block: Field): void {
   const cidr = block.at('cidr');
-  const range = parseCidr(cidr.text);
-  if (cidr.text === '') cidr.required();
+  const range = parseCidr(cidr.string);
+  if (cidr.string === '') cidr.required();
   else if (range === undefined) cidr.invalid(CIDR_PROBLEM);
   else {
     for (const item of block.at('except').items) {
-      const except = parseCidr(item.text);
+      const except = parseCidr(item.string);
       if (except === undefined) item.invalid(CIDR_PROBLEM);
       else if (!contains(range, except)) item.invalid('must be a strict subset of `cidr`');
     }

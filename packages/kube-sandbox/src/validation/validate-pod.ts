@@ -37,7 +37,7 @@ export function validatePodSpec(spec: Field): void {
   validateLabels(spec.at('nodeSelector'));
   validateIds(spec.at('securityContext'), ['fsGroup', 'runAsUser', 'runAsGroup']);
   for (const type of spec.at('readinessGates').items.map((gate) => gate.at('conditionType')))
-    type.check(qualifiedName(type.text), type.text);
+    type.check(qualifiedName(type.string), type.string);
   validateSpreading(spec.at('topologySpreadConstraints'));
   validateReferences(spec);
   for (const toleration of spec.at('tolerations').items) validateToleration(toleration);
@@ -65,14 +65,14 @@ function validateRunning(container: Field, scope: ContainerScope): void {
 const PROBES = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'];
 
 function validateInitContainers(spec: Field, scope: ContainerScope): void {
-  const names = new Set(spec.at('containers').items.map((container) => container.at('name').text));
+  const names = new Set(spec.at('containers').items.map((container) => container.at('name').string));
   for (const container of spec.at('initContainers').items) {
     validateContainer(container, scope);
     const policy = container.at('restartPolicy');
     policy.oneOfIfSet(['Always']);
     const name = container.at('name');
-    if (names.has(name.text)) name.duplicate(name.text);
-    else if (name.text !== '') names.add(name.text);
+    if (names.has(name.string)) name.duplicate(name.string);
+    else if (name.string !== '') names.add(name.string);
     if (policy.value === 'Always') validateRunning(container, scope);
     else {
       for (const field of PROBES.map((probe) => container.at(probe)))
@@ -90,7 +90,7 @@ function validateUniqueHostPorts(containers: Field): void {
   for (const port of portsOf(containers)) {
     const hostPort = port.at('hostPort');
     if ((hostPort.number ?? 0) !== 0)
-      hostPort.unique(seen, `${port.at('protocol').text}/${port.at('hostIP').text}/${hostPort.number}`);
+      hostPort.unique(seen, `${port.at('protocol').string}/${port.at('hostIP').string}/${hostPort.number}`);
   }
 }
 
@@ -113,8 +113,8 @@ function validateSpreading(constraints: Field): void {
     const topologyKey = constraint.at('topologyKey');
     topologyKey.require(qualifiedName, 'can not be empty');
     const when = constraint.at('whenUnsatisfiable');
-    if (!UNSATISFIABLE.includes(when.text)) when.notSupported(UNSATISFIABLE, when.text);
-    constraint.at('{topologyKey, whenUnsatisfiable}').unique(seen, `{${topologyKey.text}, ${when.text}}`);
+    if (!UNSATISFIABLE.includes(when.string)) when.notSupported(UNSATISFIABLE, when.string);
+    constraint.at('{topologyKey, whenUnsatisfiable}').unique(seen, `{${topologyKey.string}, ${when.string}}`);
     validateSelector(constraint.at('labelSelector'));
   }
 }
@@ -135,19 +135,19 @@ function validateToleration(toleration: Field): void {
   const operator = toleration.at('operator');
   const effect = toleration.at('effect');
   key.checkIfSet(qualifiedName);
-  if (key.text === '' && operator.text !== 'Exists')
+  if (key.string === '' && operator.string !== 'Exists')
     operator.invalid(
       'operator must be Exists when `key` is empty, which means "match all values and all keys"',
-      operator.text,
+      operator.string,
     );
-  if (toleration.at('tolerationSeconds').number !== undefined && effect.text !== 'NoExecute')
-    effect.invalid("effect must be 'NoExecute' when `tolerationSeconds` is set", effect.text);
-  validateTolerated(operator, toleration.at('value').text);
-  if (effect.text !== '' && !TAINT_EFFECTS.includes(effect.text)) effect.notSupported(TAINT_EFFECTS);
+  if (toleration.at('tolerationSeconds').number !== undefined && effect.string !== 'NoExecute')
+    effect.invalid("effect must be 'NoExecute' when `tolerationSeconds` is set", effect.string);
+  validateTolerated(operator, toleration.at('value').string);
+  if (effect.string !== '' && !TAINT_EFFECTS.includes(effect.string)) effect.notSupported(TAINT_EFFECTS);
 }
 
 function validateTolerated(operator: Field, value: string): void {
-  switch (operator.text) {
+  switch (operator.string) {
     case '':
     case 'Equal': {
       const problems = labelValue(value);

@@ -6,7 +6,7 @@ const GROUP = 'rbac.authorization.k8s.io';
 
 /** Checks the rules of a Role or ClusterRole. */
 export function validateRole(role: Field): void {
-  const isNamespaced = role.at('kind').text === 'Role';
+  const isNamespaced = role.at('kind').string === 'Role';
   for (const rule of role.at('rules').items) validateRule(rule, isNamespaced);
   if (!role.at('aggregationRule').isSet) return;
   const selectors = role.at('aggregationRule', 'clusterRoleSelectors');
@@ -31,7 +31,7 @@ function validateRule(rule: Field, isNamespaced: boolean): void {
 
 /** Checks a RoleBinding or ClusterRoleBinding, with its defaults filled in. */
 export function validateBinding(binding: Field): void {
-  const isNamespaced = binding.at('kind').text === 'RoleBinding';
+  const isNamespaced = binding.at('kind').string === 'RoleBinding';
   requireOneOf(binding.at('roleRef', 'apiGroup'), [GROUP]);
   requireOneOf(binding.at('roleRef', 'kind'), isNamespaced ? ['Role', 'ClusterRole'] : ['ClusterRole']);
   binding.at('roleRef', 'name').require(pathSegment);
@@ -40,7 +40,7 @@ export function validateBinding(binding: Field): void {
 
 /** A missing string counts as an empty one. */
 function requireOneOf(field: Field, supported: readonly string[]): void {
-  if (!supported.includes(field.text)) field.notSupported(supported, field.text);
+  if (!supported.includes(field.string)) field.notSupported(supported, field.string);
 }
 
 function validateSubject(subject: Field, isNamespaced: boolean): void {
@@ -48,7 +48,7 @@ function validateSubject(subject: Field, isNamespaced: boolean): void {
   const kind = subject.at('kind');
   const namespace = subject.at('namespace');
   name.require();
-  switch (kind.text) {
+  switch (kind.string) {
     case 'ServiceAccount':
       name.checkIfSet(dnsSubdomain);
       requireOneOf(subject.at('apiGroup'), ['']);

@@ -1,4 +1,4 @@
-import { scalarText } from '../json-access.ts';
+import { scalarString } from '../json-access.ts';
 import { parseQuantity } from '../quantity.ts';
 import type { Field, GoStruct } from './field.ts';
 import { pathSegment } from './name-rules.ts';
@@ -42,11 +42,11 @@ export function validateAutoscaler(spec: Field): void {
   target.at('kind').require(pathSegment);
   target.at('name').require(pathSegment);
   const apiVersion = target.at('apiVersion');
-  if (!apiVersion.text.includes('/'))
-    apiVersion.invalid('apiVersion must specify API group', apiVersion.text);
+  if (!apiVersion.string.includes('/'))
+    apiVersion.invalid('apiVersion must specify API group', apiVersion.string);
   const metrics = spec.at('metrics');
   for (const metric of metrics.items) validateMetric(metric);
-  const types = metrics.items.map((metric) => metric.at('type').text);
+  const types = metrics.items.map((metric) => metric.at('type').string);
   if (min === 0 && !types.includes('Object') && !types.includes('External'))
     metrics.forbidden(
       'must specify at least one Object or External metric to support scaling to zero replicas',
@@ -64,9 +64,9 @@ const SOURCES: Readonly<Record<string, string>> = {
 
 function validateMetric(metric: Field): void {
   const type = metric.at('type');
-  const reportUnknown = (): void => type.notSupported(Object.keys(SOURCES), type.text);
-  if (type.text === '') type.required('must specify a metric source type');
-  const expected = SOURCES[type.text];
+  const reportUnknown = (): void => type.notSupported(Object.keys(SOURCES), type.string);
+  if (type.string === '') type.required('must specify a metric source type');
+  const expected = SOURCES[type.string];
   if (expected === undefined) reportUnknown();
   const given = Object.values(SOURCES).filter((field) => metric.at(field).isSet);
   if (given[0] === 'resource') validateResourceSource(metric.at('resource'));
@@ -85,10 +85,10 @@ function validateResourceSource(source: Field): void {
   const target = source.at('target');
   const type = target.at('type');
   type.require(undefined, 'must specify a metric target type');
-  if (!TARGET_TYPES.includes(type.text))
-    type.invalid('must be either Utilization, Value, or AverageValue', type.text);
+  if (!TARGET_TYPES.includes(type.string))
+    type.invalid('must be either Utilization, Value, or AverageValue', type.string);
   for (const quantity of [target.at('value'), target.at('averageValue')]) {
-    const parsed = parseQuantity(scalarText(quantity.value));
+    const parsed = parseQuantity(scalarString(quantity.value));
     if (quantity.isSet && parsed.problem === undefined && parsed.nano <= 0n)
       quantity.invalid('must be positive');
   }

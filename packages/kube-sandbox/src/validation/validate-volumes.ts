@@ -13,8 +13,8 @@ export function validateVolumes(volumes: Field): ReadonlySet<string> {
     validateSource(volume);
     const name = volume.at('name');
     name.require(dnsLabel);
-    if (names.has(name.text)) name.duplicate();
-    if (volume.causes.length === before) names.add(name.text);
+    if (names.has(name.string)) name.duplicate();
+    if (volume.causes.length === before) names.add(name.string);
   }
   return names;
 }
@@ -60,7 +60,7 @@ function validateFiles(source: Field): void {
     const target = item.at('path');
     target.require();
     validateDescending(target);
-    if (target.text.startsWith('..') && !target.text.startsWith('../'))
+    if (target.string.startsWith('..') && !target.string.startsWith('../'))
       target.invalid("must not start with '..'");
     validateMode(item.at('mode'));
   }
