@@ -2,7 +2,7 @@ import type { KindRegistry } from './kind-registry.ts';
 import type { SandboxClock } from './sandbox-clock.ts';
 import type { ObjectStore } from './sandbox-store.ts';
 
-/** What every request and controller works on. */
+/** The state that every request and controller works on. */
 export interface ApiState {
   readonly store: ObjectStore;
   readonly kinds: KindRegistry;

@@ -4,6 +4,12 @@ import { BUILT_IN_SCHEMAS, DESCRIPTIONS, GO_TYPES, PROTOBUF_FIELDS } from './bui
 import { type Fields, fieldsAt, listAt, stringAt, withoutFields } from './json-access.ts';
 import type { ServedKind } from './kinds.ts';
 
+/**
+ * The types of built-in objects, from the OpenAPI schemas that the API server publishes (`built-in-data.ts`, generated).
+ * Bodies are decoded by them, defaults and merge rules are found along them, and OpenAPI documents are made of them. The
+ * data are unpacked at the first use, which takes some milliseconds.
+ */
+
 /** The type of a value in a built-in object; `goType` is how messages of the API server name it. */
 export type ValueType = { readonly goType: string } & (
   | { readonly type: 'any' | 'bool' | 'bytes' | 'int32' | 'int64' | 'float64' | 'string' }
@@ -20,7 +26,7 @@ export interface StructType {
   readonly name: string;
   /** Types of the fields by name; computed when the first field is read, because types refer to each other. */
   readonly fields: ReadonlyMap<string, ValueType>;
-  /** Fields that every value has: structs that are never left out, and the defaults that the schema tells. */
+  /** Fields that every value has: structs that are never left out, and the defaults that the schema has. */
   readonly defaults: Fields;
 }
 

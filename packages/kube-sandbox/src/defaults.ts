@@ -18,7 +18,7 @@ const PROTOCOL: Fields = { protocol: 'TCP' };
 
 /**
  * Values of missing fields, by the type that has the fields: plain ones, and those that follow from other fields. The schema
- * tells only some defaults, see {@link StructType.defaults}.
+ * has only some defaults, see {@link StructType.defaults}.
  */
 const DEFAULTS: Readonly<Record<string, Fields | ((value: Fields) => Fields)>> = {
   ConfigMapVolumeSource: FILES,
@@ -108,7 +108,7 @@ export function applyDefaults(object: ResourceObject, kind: ServedKind): Resourc
   return { ...identity, ...completed, ...(status !== undefined && { status }) };
 }
 
-/** What of an object follows from its metadata, or is kept in another form. */
+/** An object with the label that follows from its name, or with its strings encoded. */
 function prepared(object: ResourceObject): ResourceObject {
   if (object.kind === 'Secret') return encodedSecret(object);
   if (object.kind !== 'Namespace') return object;
@@ -140,7 +140,7 @@ function withItems(owner: Fields, field: string, change: (item: Fields) => Field
   return { ...owner, [field]: owner[field].map((item) => (isObject(item) ? change(item) : item)) };
 }
 
-/** What a container of a Pod may use is what it requests, unless it says otherwise. */
+/** Containers of a Pod request their limits, unless they say otherwise. */
 function withRequests(pod: Fields): Fields {
   const complete = (container: Fields): Fields => {
     const resources = fieldsAt(container, 'resources');

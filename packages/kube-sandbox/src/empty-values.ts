@@ -26,7 +26,7 @@ export function emptyObject(kind: ServedKind): Fields {
   return isEvent(kind) ? { ...empty, ...(kind.group === '' ? EMPTY_CORE_EVENT : EMPTY_EVENT) } : empty;
 }
 
-/** What the status of a new object has beyond the fields that are never left out. */
+/** Fields of the status of a new object beyond those that are never left out. */
 const INITIAL: Readonly<Record<string, Fields>> = {
   HorizontalPodAutoscaler: { currentMetrics: null },
   PersistentVolume: { phase: 'Pending' },

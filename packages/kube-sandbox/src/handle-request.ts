@@ -35,7 +35,11 @@ const VERSION = {
   platform: `${process.platform}/${process.arch}`,
 };
 
-/** Handles one request. Refusals are responses too; only a defect throws. */
+/**
+ * Handles one request: finds the kind and the verb that its path and method name, and calls the handler. The HTTP server and
+ * clients in the same process call this. It is synchronous, so nothing happens between the checks of a write and its
+ * commit; only a watch returns a stream, which goes on. Refusals are responses too; only a defect throws.
+ */
 export function handleRequest(state: ApiState, request: ApiRequest): ApiResponse {
   try {
     return route(state, request);

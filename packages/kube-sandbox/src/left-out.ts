@@ -26,7 +26,7 @@ const LEFT_OUT: Readonly<Record<string, (object: ResourceObject) => string | und
 };
 const MAX_FIELDS = 3;
 
-/** What of an object has no effect here, as the content of `Warning` headers. */
+/** Warnings about parts of an object that have no effect here, as the content of `Warning` headers. */
 export function warningsAbout(storage: string, object: ResourceObject): readonly string[] {
   const text = LEFT_OUT[storage]?.(object);
   return text === undefined ? [] : [`${SANDBOX_WARNING}${text}`];

@@ -155,7 +155,7 @@ function encodeManager(manager: FieldManager): ManagedFieldsEntry {
 export interface AppliedManagers {
   /** All managers after the apply. */
   readonly managers: readonly FieldManager[];
-  /** What this manager applied last time. */
+  /** Fields that this manager applied last time. */
   readonly formerFields: FieldSet;
 }
 

@@ -190,7 +190,7 @@ export function decodeOfKind(value: Readonly<Record<string, unknown>>, kind: Ser
   };
 }
 
-/** Fields at the top of an object that a typed server leaves out when they are empty; the schema does not tell them apart. */
+/** Fields at the top of an object that a typed server leaves out when they are empty; the schema does not distinguish them. */
 const OMITTED_FIELDS = [
   'binaryData',
   'data',

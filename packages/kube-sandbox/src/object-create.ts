@@ -59,7 +59,8 @@ export interface CreateRequest {
 }
 
 /**
- * Creates an object: defaults, checks, metadata of the server, commit (unless it is a dry run).
+ * Creates an object from a decoded draft: metadata of the server, defaults, checks, fields that the server decides, managed
+ * fields, commit (unless it is a dry run). Handlers call it for clients, controllers for what a cluster has by itself.
  *
  * @throws StatusError
  */

@@ -45,7 +45,7 @@ function policyOf(policy: unknown): PropagationPolicy {
   throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions', name: '' }, [cause]);
 }
 
-/** What a deletion did: the object is gone, or it waits for finalizers. */
+/** The result of a deletion: the object is gone, or it waits for finalizers. */
 export type DeleteResult =
   | { readonly type: 'removed'; readonly object: ResourceObject }
   | { readonly type: 'terminating'; readonly object: ResourceObject };

@@ -39,7 +39,9 @@ export function patchTypeOf(contentType: string, kind: Pick<ServedKind, 'isCusto
 }
 
 /**
- * Applies a JSON, merge or strategic merge patch to an object.
+ * Applies a JSON, merge or strategic merge patch to an object. The handler of PATCH calls it with the stored object and the
+ * body, and gives the result to the same checks and the same update as the body of a PUT. Server-side apply does not come
+ * here, see `object-apply.ts`.
  *
  * @throws StatusError 400 or 422
  */

@@ -135,7 +135,7 @@ function withOldStatus(kind: ServedKind, current: ResourceObject, draft: Resourc
   return kind.hasStatus ? withStatusOf(draft, current) : draft;
 }
 
-/** What metadata.generation counts the changes of. */
+/** The fields whose changes metadata.generation counts. */
 function countedFields(object: ResourceObject): Record<string, unknown> {
   return withoutFields(object, 'apiVersion', 'kind', 'metadata', 'status');
 }

@@ -12,7 +12,7 @@ export function openApiIndex(kinds: readonly ServedKind[]): Fields {
   for (const { group, version } of kinds) {
     const path = groupVersionPath(group, version);
     if (paths[path] !== undefined) continue;
-    // What is built in never changes, so the kinds and the schemas of custom resources tell documents apart.
+    // What is built in never changes, so the kinds and the schemas of custom resources distinguish documents.
     const text = JSON.stringify(ofGroupVersion(kinds, group, version));
     const hash = createHash('sha256').update(text).digest('hex').toUpperCase();
     paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` };

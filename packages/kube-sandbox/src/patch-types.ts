@@ -32,7 +32,7 @@ export function requirePatchable(
   throw new StatusError(422, 'Invalid', ` "" is invalid: patch: ${cause.message}`, { causes: [cause] });
 }
 
-/** What the API server says when it makes an object of a patched map of fields. */
+/** The message of the API server when it makes an object of a patched map of fields. */
 function restoreProblem(mistake: TypeMistake | undefined, problem: string): string {
   if (mistake === undefined) return problem;
   const { type } = mistake.type;

@@ -9,7 +9,7 @@ import { columnsOf } from './table-columns.ts';
 export interface View {
   readonly kind: ServedKind;
   readonly representation: Representation;
-  /** What table rows carry: `Metadata` (default), `Object` or `None`. */
+  /** The content of table rows: `Metadata` (default), `Object` or `None`. */
   readonly includeObject: string;
   readonly nowMs: number;
 }

@@ -1,4 +1,4 @@
-/** What a URL path below `/api/v1` or `/apis/GROUP/VERSION` names. */
+/** The parts of a URL path below `/api/v1` or `/apis/GROUP/VERSION`. */
 export interface ResourcePath {
   readonly group: string;
   readonly version: string;

@@ -1,4 +1,4 @@
-/** What keeps a sandbox from starting: its port is taken, or its directory in use, unreadable or not writable. */
+/** A sandbox cannot start: its port is taken, or its directory in use, unreadable or not writable. */
 export class SandboxError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

@@ -1,6 +1,6 @@
 type Write = (fields: Readonly<Record<string, unknown>>, message: string) => void;
 
-/** What a sandbox reports: a constant message with facts as fields. */
+/** Log of a sandbox: each record is a constant message with facts as fields. */
 export interface SandboxLog {
   /** A client broke its connection. */
   readonly debug: Write;

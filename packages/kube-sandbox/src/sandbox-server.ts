@@ -22,7 +22,9 @@ export interface HttpServer {
 }
 
 /**
- * Serves `handle` on 127.0.0.1 over plain HTTP/1.1.
+ * Serves `handle` on 127.0.0.1 over plain HTTP/1.1. Each request is read whole, handled at once, and answered with a body or
+ * with a stream that lasts until the client leaves or the server stops. A body that is too large gets 413; what `handle`
+ * throws is a defect, and gets 500 and a record in the log.
  *
  * @param port 0 for a free one
  * @throws SandboxError when the port cannot be bound

@@ -40,7 +40,12 @@ interface Collection {
  */
 const KEPT_CHANGES = 1000;
 
-/** All objects in memory, one revision counter over all of them, and the latest changes. Synchronous throughout. */
+/**
+ * All objects in memory, one revision counter over all of them, and the latest changes. Handlers and controllers write whole
+ * objects that are checked already; each commit is appended to the journal first, then reported to the listeners: watches,
+ * controllers, the registry of kinds. Lists and watches that go on from an older revision read the kept changes; when these
+ * are forgotten, the client gets a 410 and lists anew. Synchronous throughout.
+ */
 export class ObjectStore {
   readonly #collections = new Map<string, Collection>();
   readonly #listeners = new Set<(change: StoreChange) => void>();

@@ -178,7 +178,7 @@ function endingWith(response: ApiResponse, ended: AbortSignal): ApiResponse {
   return { ...response, run: (send, signal) => response.run(send, AbortSignal.any([signal, ended])) };
 }
 
-/** What every cluster has from the start. */
+/** Creates the objects that every cluster has from the start. */
 function furnishCluster(state: ApiState): void {
   for (const name of NAMESPACES)
     ensureObject(state, { kind: 'Namespace', apiVersion: 'v1', metadata: { name } });

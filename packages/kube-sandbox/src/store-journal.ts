@@ -21,9 +21,13 @@ const FILE_NAME = 'state.jsonl';
 /** The file is rewritten when it has more than this many bytes of outdated lines, and more than of living ones. */
 const MIN_WASTE_BYTES = 4 * 1024 * 1024;
 
-/** Keeps a store on disk: a line for each change, in one file that is rewritten when it has grown too long. */
+/**
+ * Keeps a store on disk: a line for each change, in one file that is rewritten when it has grown too long. The store appends
+ * before it reports a change; the next start reads the file to the last whole line. An error of the file system at the
+ * start is a {@link SandboxError}, later it fails the request whose change could not be written.
+ */
 export interface Journal extends ChangeLog {
-  /** What the file held when it was opened. */
+  /** The state that the file held when it was opened. */
   readonly state: StoreState;
   close(): void;
 }

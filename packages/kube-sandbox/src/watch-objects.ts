@@ -27,8 +27,10 @@ const BOOKMARK_PERIOD_MS = 60_000;
 type WatchEvent = { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: ResourceObject };
 
 /**
- * Streams the events of one watch until the time-out, the abort, or the reader being cut off. Nothing is missed between
- * the initial objects and the changes, for both are taken in one step.
+ * Streams the events of one watch until the time-out, the abort, or the reader being cut off. It begins with the objects that
+ * there are or with the changes after a revision, and follows the commits of the store from there; nothing is missed in
+ * between, for both are taken in one step. If the store has forgotten changes after the revision, the stream is one ERROR
+ * event with 410, and ends. A reader that leaves too much unread is cut off.
  */
 export async function watchObjects(
   store: ObjectStore,
@@ -114,7 +116,7 @@ async function keepOpen(
   }
 }
 
-/** What a change means to a watcher that sees only the objects its filter passes. */
+/** The event of a change for a watcher that sees only the objects that its filter passes. */
 function eventOf(change: StoreChange, options: WatchOptions): WatchEvent | undefined {
   const { storage, namespace, filter } = options;
   if (change.storage !== storage) return undefined;

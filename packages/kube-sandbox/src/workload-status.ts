@@ -12,16 +12,8 @@ const STATUSES: Readonly<Record<string, StatusOf>> = {
     ...replicaCounts(object, ['replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas']),
     conditions: deploymentConditions(object, now),
   }),
-  'apps/replicasets': (object) => ({
-    ...replicaCounts(object, ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas']),
-    replicas: wantedReplicas(object),
-    observedGeneration: object.metadata.generation ?? 1,
-  }),
-  '/replicationcontrollers': (object) => ({
-    ...replicaCounts(object, ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas']),
-    replicas: wantedReplicas(object),
-    observedGeneration: object.metadata.generation ?? 1,
-  }),
+  'apps/replicasets': replicaSetStatus,
+  '/replicationcontrollers': replicaSetStatus,
   'apps/statefulsets': statefulSetStatus,
   'apps/daemonsets': (object) => ({
     currentNumberScheduled: 1,
@@ -106,6 +98,14 @@ function deploymentConditions(object: ResourceObject, now: string): readonly Fie
   return conditions.map((item) => ({ ...item, lastUpdateTime: item['lastTransitionTime'] }));
 }
 
+function replicaSetStatus(object: ResourceObject): Fields {
+  return {
+    ...replicaCounts(object, ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas']),
+    replicas: wantedReplicas(object),
+    observedGeneration: object.metadata.generation ?? 1,
+  };
+}
+
 function statefulSetStatus(object: ResourceObject): Fields {
   const revision = `${object.metadata.name}-${templateHash(object)}`;
   return {
@@ -125,22 +125,10 @@ function jobStatus(object: ResourceObject, now: string): Fields | undefined {
   const wasSuspended = stringAt(known, 'type') === 'Suspended' && stringAt(known, 'status') === 'True';
   if (isSuspended) return known === undefined ? suspendedJobStatus(now) : undefined;
   if (known !== undefined && !wasSuspended) return undefined;
-  const resumed = {
-    type: 'Suspended',
-    status: 'False',
-    lastProbeTime: now,
-    lastTransitionTime: now,
-    reason: 'JobResumed',
-    message: 'Job resumed',
-  };
-  const done = ['SuccessCriteriaMet', 'Complete'].map((type) => ({
-    type,
-    status: 'True',
-    lastProbeTime: now,
-    lastTransitionTime: now,
-    reason: 'CompletionsReached',
-    message: 'Reached expected number of succeeded pods',
-  }));
+  const resumed = jobCondition('Suspended', 'False', 'JobResumed', 'Job resumed', now);
+  const done = ['SuccessCriteriaMet', 'Complete'].map((type) =>
+    jobCondition(type, 'True', 'CompletionsReached', 'Reached expected number of succeeded pods', now),
+  );
   const succeeded = numberAt(object, 'spec', 'completions') ?? 1;
   const isIndexed = stringAt(object, 'spec', 'completionMode') === 'Indexed';
   return {
@@ -155,15 +143,12 @@ function jobStatus(object: ResourceObject, now: string): Fields | undefined {
   };
 }
 
+function jobCondition(type: string, status: string, reason: string, message: string, now: string): Fields {
+  return { type, status, lastProbeTime: now, lastTransitionTime: now, reason, message };
+}
+
 function suspendedJobStatus(now: string): Fields {
-  const condition = {
-    type: 'Suspended',
-    status: 'True',
-    lastProbeTime: now,
-    lastTransitionTime: now,
-    reason: 'JobSuspended',
-    message: 'Job suspended',
-  };
+  const condition = jobCondition('Suspended', 'True', 'JobSuspended', 'Job suspended', now);
   return { conditions: [condition], terminating: 0, uncountedTerminatedPods: {}, ready: 0 };
 }
 

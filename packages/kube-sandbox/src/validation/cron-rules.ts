@@ -19,7 +19,7 @@ const DESCRIPTORS = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@
 const DURATION = /^[+-]?(?:\d+(?:\.\d*)?(?:ns|us|µs|ms|s|m|h))+$/;
 const ZONE = /^(?:CRON_)?TZ=\S*\s*/;
 
-/** What is wrong with the schedule of a CronJob, in the words of the API server; undefined if it is right. */
+/** The first problem of the schedule of a CronJob, in the words of the API server; undefined if it is right. */
 export function cronProblem(text: string): string | undefined {
   const schedule = text.replace(ZONE, '').trim();
   if (schedule.startsWith('@')) return descriptorProblem(schedule);

@@ -13,7 +13,7 @@ import {
   qualifiedName,
 } from './name-rules.ts';
 
-/** What of its pod a container refers to. */
+/** The parts of its pod that a container refers to. */
 export interface ContainerScope {
   /** Names of the valid volumes. */
   readonly volumes: ReadonlySet<string>;

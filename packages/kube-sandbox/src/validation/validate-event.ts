@@ -7,7 +7,7 @@ import { dnsSubdomain, qualifiedName } from './name-rules.ts';
 const TEXT_LIMIT = 128;
 const MESSAGE_LIMIT = 1024;
 
-/** What Events of both versions must keep to. The event is as `v1` has it, and messages name its fields so. */
+/** Checks an Event of either version. The event is as `v1` has it, and messages name its fields so. */
 export function validateEvent(event: Field, kind: ServedKind): void {
   const namespace = event.at('metadata', 'namespace').string;
   const namespaceOfObject = event.at('involvedObject', 'namespace');
@@ -39,7 +39,7 @@ function validateLength(field: Field, limit: number): void {
   if (Buffer.byteLength(field.string) > limit) field.invalid(`can have at most ${limit} characters`, '');
 }
 
-/** What is required, beyond that, of an Event that is created through `events.k8s.io/v1`. */
+/** Further checks of an Event that is created through `events.k8s.io/v1`. */
 export function validateNewEvent(event: Field): void {
   validateSeries(event.at('series'));
   event.at('eventTime').require();
@@ -81,7 +81,7 @@ const IMMUTABLE = [
   'reportingInstance',
 ];
 
-/** What an update through `events.k8s.io/v1` may not change; both as `v1` has them. */
+/** Reports fields that an update through `events.k8s.io/v1` may not change; both as `v1` has them. */
 export function validateChangedEvent(before: ResourceObject, event: Field): void {
   if (!equalJson(before['series'], event.at('series').value)) validateSeries(event.at('series'));
   for (const field of IMMUTABLE) {

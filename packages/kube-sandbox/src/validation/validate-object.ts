@@ -26,7 +26,7 @@ function ofSpec(check: Check): Check {
   return (object, isUpdate) => check(object.at('spec'), isUpdate);
 }
 
-/** What is checked beyond types and metadata, by kind. */
+/** Checks beyond types and metadata, by kind. */
 const CHECKS: Readonly<Record<string, Check>> = {
   ConfigMap: validateConfigMap,
   Secret: validateSecret,
@@ -67,7 +67,7 @@ const REPORTED_ON_UPDATE: Readonly<Record<string, readonly [ofMeta: number, ofRe
 };
 
 /**
- * What is wrong with an object whose types were checked and whose defaults are filled in, as causes of a 422. Creates,
+ * Problems of an object whose types were checked and whose defaults are filled in, as causes of a 422. Creates,
  * updates and applies call this before they commit. The OpenAPI schema says nothing of these rules for built-in kinds: each
  * kind has its checks in code, in the words and the order of the API server. Custom resources are checked by the schema of
  * their definition.

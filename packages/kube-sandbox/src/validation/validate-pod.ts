@@ -54,7 +54,7 @@ function validateContainers(containers: Field, scope: ContainerScope): void {
   validateUniqueHostPorts(containers);
 }
 
-/** What containers have that run as long as the pod. */
+/** Checks fields that only containers have that run as long as the pod. */
 function validateRunning(container: Field, scope: ContainerScope): void {
   for (const handler of ['postStart', 'preStop'].map((name) => container.at('lifecycle', name)))
     if (handler.isSet) validateHandler(handler, scope);
