@@ -131,6 +131,12 @@ test('decodes embedded types, numbers, quantities, ports and times', () => {
   });
 });
 
+test('leaves out what Go writes of empty fields', () => {
+  const metadata = [...field(1, 'a'), ...field(2, ''), ...flag(7, 0), ...field(8, [])];
+  const decoded = decodeProtobufBody(body('v1', 'ConfigMap', field(1, metadata)));
+  expect(Object.keys(Object(decoded['metadata']))).toEqual(['name']);
+});
+
 test('refuses kinds that are not built in, with 415', () => {
   expect(() => decodeProtobufBody(body('example.com/v1', 'Widget', []))).toThrow(
     expect.objectContaining({ status: expect.objectContaining({ code: 415 }) }),

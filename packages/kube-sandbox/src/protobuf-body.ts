@@ -49,8 +49,8 @@ function decodeMessage(bytes: Uint8Array, struct: StructType, messageName: strin
     } else if (type !== undefined) {
       const decoded = decodeValue(value, type);
       // Go writes every field that is no pointer, the empty ones too.
-      if (declared.startsWith('*') || (decoded !== '' && decoded !== 0 && decoded !== false))
-        object[name] = decoded;
+      const isZero = decoded === '' || decoded === 0 || decoded === false;
+      if (decoded !== undefined && (declared.startsWith('*') || !isZero)) object[name] = decoded;
     }
   }
   return object;
