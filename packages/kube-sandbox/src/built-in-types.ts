@@ -1,8 +1,8 @@
-import { brotliDecompressSync } from 'node:zlib';
 import { isObject } from '@addon-operator/json';
 import { BUILT_IN_SCHEMAS, DESCRIPTIONS, GO_TYPES, PROTOBUF_FIELDS } from './built-in-data.ts';
 import { type Fields, fieldsAt, listAt, stringAt, withoutFields } from './json-access.ts';
 import type { ServedKind } from './kinds.ts';
+import { unpacked } from './packed-json.ts';
 
 /**
  * The types of built-in objects, from the OpenAPI schemas that the API server publishes (`built-in-data.ts`, generated).
@@ -70,11 +70,6 @@ function load(): Types {
     }
   }
   return { schemas, goTypes: fieldsAt(unpacked(GO_TYPES)), names, structs: new Map() };
-}
-
-/** JSON that `built-in-data.ts` has compressed. */
-export function unpacked(base64: string): unknown {
-  return JSON.parse(brotliDecompressSync(Buffer.from(base64, 'base64')).toString('utf8'));
 }
 
 let messages: Fields | undefined;

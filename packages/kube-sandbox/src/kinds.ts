@@ -1,6 +1,6 @@
 import { KINDS } from './built-in-data.ts';
-import { unpacked } from './built-in-types.ts';
 import type { Fields } from './json-access.ts';
+import { unpacked } from './packed-json.ts';
 import type { ResourceName } from './status-error.ts';
 
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';

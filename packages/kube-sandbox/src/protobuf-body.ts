@@ -87,7 +87,8 @@ function decodeValue(value: Value, type: ValueType): unknown {
       return decodeTime(value, type.type === 'microTime');
     case 'any':
       return JSON.parse(stringOf(parts(value)[1]) || 'null');
-    default:
+    case 'list':
+    case 'map':
       throw new RangeError(`${type.goType} in a list`);
   }
 }
