@@ -9,7 +9,7 @@ import type { ReconcileWebhook } from '../modules/reconcile-webhook.ts';
 import {
   errorOf,
   hooksOrNone,
-  type ModuleAction,
+  type PlannedAction,
   type ModulePlan,
   NOTHING,
   outcomeOf,
@@ -28,7 +28,7 @@ const hookWith = (config: HookConfig, owner: HookOwner = OF_MODULE): Hook => ({
   owner,
   config,
 });
-const planOf = (action: ModuleAction, more: Partial<ModulePlan> = {}): ModulePlan => ({
+const planOf = (action: PlannedAction, more: Partial<ModulePlan> = {}): ModulePlan => ({
   ...NOTHING,
   module: 'web',
   action,
@@ -37,8 +37,8 @@ const planOf = (action: ModuleAction, more: Partial<ModulePlan> = {}): ModulePla
   ...more,
 });
 
-const WITHOUT_CHANGE: readonly ModuleAction[] = ['none', 'hold', 'stay-off', 'wait', 'refuse'];
-const WITH_CHANGE: readonly ModuleAction[] = [
+const WITHOUT_CHANGE: readonly PlannedAction[] = ['none', 'hold', 'stay-off', 'wait', 'refuse'];
+const WITH_CHANGE: readonly PlannedAction[] = [
   'install',
   'upgrade',
   'apply-crds',

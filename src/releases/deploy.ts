@@ -321,8 +321,8 @@ async function upgrade(
   }
 }
 
-function endCheck({ clock, onOperation }: DriverContext, module: string, startedAtMs: number): void {
-  onOperation({ module, operation: 'check-upgrade', durationMs: clock.steadyMs() - startedAtMs });
+function endCheck({ clock, reports }: DriverContext, module: string, startedAtMs: number): void {
+  reports.onOperation({ module, operation: 'check-upgrade', durationMs: clock.steadyMs() - startedAtMs });
 }
 
 /** The span of a deployment that needed no helm. */

@@ -52,6 +52,11 @@ export interface DriverContext {
   readonly notices: ReleaseNotices;
   /** Parses one YAML document as helm does. */
   readonly readYaml: (text: string) => unknown;
+  readonly reports: DriverReports;
+}
+
+/** Receives what the actions of the driver report. */
+export interface DriverReports {
   readonly onOperation: (operation: HelmDuration) => void;
   /** Objects that stay although their release is removed: titles, each with the reason. */
   readonly onLeftBehind: (release: string, objects: readonly string[]) => void;

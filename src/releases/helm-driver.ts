@@ -28,7 +28,13 @@ import { processStart } from '@addon-operator/process/process-alive';
 import type { ProcessRunner } from '@addon-operator/process/process-runner';
 import { type DeployRequest, type DeployResult, deployRelease, unmanaged } from './deploy.ts';
 import { type DriftSettings, driftStarter } from './drift/start-drift.ts';
-import { type DriverContext, type HelmDuration, lookupOptions, ReleaseNotices } from './driver-context.ts';
+import {
+  type DriverContext,
+  type DriverReports,
+  type HelmDuration,
+  lookupOptions,
+  ReleaseNotices,
+} from './driver-context.ts';
 import { MonitorSet } from './monitor-set.ts';
 import { prepareUpgrade } from './prepare-upgrade.ts';
 import { previewRelease, type ReleasePreview } from './preview-release.ts';
@@ -68,7 +74,7 @@ export interface HelmDriverOptions {
   readonly random: () => number;
   readonly onOperation: (operation: HelmDuration) => void;
   /** Objects that stay although their release is removed: titles, each with the reason. */
-  readonly onLeftBehind: DriverContext['onLeftBehind'];
+  readonly onLeftBehind: DriverReports['onLeftBehind'];
   /** What a resource monitor found; the module should be run again. */
   readonly onFinding: (module: string, finding: ReleaseFinding) => void;
   /** How objects are watched that may drift. */
@@ -242,8 +248,7 @@ async function createContext(options: HelmDriverOptions): Promise<DriverContext>
     lockAges: new LockAges(clock),
     notices: new ReleaseNotices(log),
     readYaml: options.drift.readYaml,
-    onOperation: options.onOperation,
-    onLeftBehind: options.onLeftBehind,
+    reports: { onOperation: options.onOperation, onLeftBehind: options.onLeftBehind },
   };
 }
 

@@ -118,7 +118,7 @@ async function around(
 }
 
 function reportLeftovers(
-  { log, onLeftBehind }: DriverContext,
+  { log, reports }: DriverContext,
   release: string,
   deleted: readonly Leftover[],
   left: readonly string[],
@@ -130,7 +130,7 @@ function reportLeftovers(
     );
   if (left.length === 0) return;
   log.warn({ release, objects: left }, 'objects of earlier revisions of the release are left behind');
-  onLeftBehind(release, left);
+  reports.onLeftBehind(release, left);
 }
 
 async function runUninstall(

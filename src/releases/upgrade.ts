@@ -326,7 +326,7 @@ class Upgrade {
     const { name: module } = this.#request.module;
     const operation = this.#phase;
     if (operation !== undefined)
-      this.#context.onOperation({ module, operation, durationMs: nowMs - this.#phaseStartedAtMs });
+      this.#context.reports.onOperation({ module, operation, durationMs: nowMs - this.#phaseStartedAtMs });
     this.#phase = next;
     this.#phaseStartedAtMs = nowMs;
   }

@@ -100,8 +100,7 @@ export class DeployLab implements AsyncDisposable {
       lockAges: new LockAges(clock),
       notices: new ReleaseNotices(silentLogger),
       readYaml,
-      onOperation: () => undefined,
-      onLeftBehind: () => undefined,
+      reports: { onOperation: () => undefined, onLeftBehind: () => undefined },
     };
   }
 

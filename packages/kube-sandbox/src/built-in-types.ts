@@ -1,14 +1,14 @@
-import { isObject } from '@addon-operator/json';
-import { BUILT_IN_SCHEMAS, DESCRIPTIONS, GO_TYPES, PROTOBUF_FIELDS } from './built-in-data.ts';
-import { type Fields, fieldsAt, listAt, stringAt, withoutFields } from './json-access.ts';
-import type { ServedKind } from './kinds.ts';
-import { unpacked } from './packed-json.ts';
-
 /**
  * The types of built-in objects, from the OpenAPI schemas that the API server publishes (`built-in-data.ts`, generated).
  * Bodies are decoded by them, defaults and merge rules are found along them, and OpenAPI documents are made of them. The
  * data are unpacked at the first use, which takes some milliseconds.
  */
+
+import { isObject } from '@addon-operator/json';
+import { BUILT_IN_SCHEMAS, DESCRIPTIONS, GO_TYPES, PROTOBUF_FIELDS } from './built-in-data.ts';
+import { type Fields, fieldsAt, listAt, stringAt, withoutFields } from './json-access.ts';
+import type { ServedKind } from './kinds.ts';
+import { unpacked } from './packed-json.ts';
 
 /** The type of a value in a built-in object; `goType` is how messages of the API server name it. */
 export type ValueType = { readonly goType: string } & (

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { type ModuleAction, type ModulePlan, NOTHING, type Plan } from '../../plan/plan.ts';
+import { type PlannedAction, type ModulePlan, NOTHING, type Plan } from '../../plan/plan.ts';
 import { paintFor } from '../output/paint.ts';
 import { diffLine, planText } from './plan-text.ts';
 
 const plain = paintFor(false);
-const planOf = (action: ModuleAction, more: Partial<ModulePlan> = {}): ModulePlan => ({
+const planOf = (action: PlannedAction, more: Partial<ModulePlan> = {}): ModulePlan => ({
   ...NOTHING,
   module: 'web',
   action,
@@ -17,7 +17,7 @@ const textOf = (plan: Partial<Plan>): string =>
 const SUMMARY = 'Modules: 0 to install, 0 to upgrade, 0 to delete, 0 without a change';
 
 describe('planText()', () => {
-  test.each<[ModuleAction, string, string]>([
+  test.each<[PlannedAction, string, string]>([
     ['install', '+ web: install', 'Modules: 1 to install, 0 to upgrade, 0 to delete, 0 without a change.'],
     ['upgrade', '~ web: upgrade', 'Modules: 0 to install, 1 to upgrade, 0 to delete, 0 without a change.'],
     ['none', '= web: no change', 'Modules: 0 to install, 0 to upgrade, 0 to delete, 1 without a change.'],
