@@ -54,7 +54,7 @@ interface Types {
   readonly structs: Map<string, StructType>;
 }
 
-/** Read when the first object is checked: a program that never writes an object does not pay for it. */
+/** Unpacked when the first object is written, which is at the start of a sandbox. */
 let loaded: Types | undefined;
 
 function types(): Types {
