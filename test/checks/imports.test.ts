@@ -125,7 +125,6 @@ test('no two files of src and packages have one name, but for entry points of pa
     'host-main.ts',
     'jq-builtin-main.ts',
     'launcher-main.ts',
-    'module-lint.ts',
     'sdk.ts',
   ]);
 });

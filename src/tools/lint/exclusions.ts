@@ -28,19 +28,15 @@ export interface Exclusions {
 export const EXCLUSION_RULES: readonly Rule[] = [
   {
     code: 'exclusion-invalid',
-    group: 'exclusions',
     level: 'error',
     summary: 'An exclusion names a rule that exists, and has a reason.',
     explanation: `\`${EXCLUSIONS_FILE}\` has a list \`exclude\` of mappings with \`rule\`, \`reason\` and, if it is not about the whole module, \`path\` or \`object\`. An exclusion without a reason cannot be reviewed later.`,
-    check: () => [],
   },
   {
     code: 'exclusion-unused',
-    group: 'exclusions',
     level: 'warning',
     summary: 'An exclusion applies to a finding.',
     explanation: 'What was excluded is mended, or was misspelt. Remove the exclusion.',
-    check: () => [],
   },
 ];
 

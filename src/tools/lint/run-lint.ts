@@ -4,7 +4,7 @@ import { fixFindings } from './fix.ts';
 import { countFindings, lintModule, type ModuleReport, ruleOf } from './lint.ts';
 import type { ModuleFacts } from './lint-facts.ts';
 import { findModuleDirectories, type ModuleDirectory } from './module-directories.ts';
-import { type OperatorParsers, parseModule } from './parse-module.ts';
+import { type ModuleReaders, parseModule } from './parse-module.ts';
 import { readModuleFiles } from './read-module.ts';
 import { type ReportFormat, reportText } from './report.ts';
 
@@ -28,23 +28,21 @@ export interface ReadModule {
 }
 
 /** Gives what the operator reads modules with to a function, and takes it away afterwards. */
-export type WithParsers<T> = (
-  use: (parsers: OperatorParsers, signal: AbortSignal) => Promise<T>,
-) => Promise<T>;
+export type WithReaders<T> = (use: (readers: ModuleReaders, signal: AbortSignal) => Promise<T>) => Promise<T>;
 
 /**
  * Checks modules, and mends what can be mended if that is wanted.
  *
  * @returns the report, and the exit code: 1 when there are errors, else 0
- * @throws OperatorError CONFIG_INVALID for a directory without modules, or a rule that does not exist; errors of `withParsers`
+ * @throws OperatorError CONFIG_INVALID for a directory without modules, or a rule that does not exist; errors of `withReaders`
  */
 export async function runLint(
   options: LintOptions,
-  withParsers: WithParsers<readonly ReadModule[]>,
+  withReaders: WithReaders<readonly ReadModule[]>,
 ): Promise<{ readonly text: string; readonly exitCode: number }> {
   for (const code of options.rules) ruleOf(code);
   const modules = findModuleDirectories(options.directories, options.cwd);
-  const facts = await withParsers((parsers, signal) => readFacts(modules, parsers, signal));
+  const facts = await withReaders((readers, signal) => readFacts(modules, readers, signal));
   const reports: ModuleReport[] = [];
   let fixed = 0;
   for (const { path, module } of facts) {
@@ -63,13 +61,13 @@ export async function runLint(
 
 async function readFacts(
   modules: readonly ModuleDirectory[],
-  parsers: OperatorParsers,
+  readers: ModuleReaders,
   signal: AbortSignal,
 ): Promise<readonly ReadModule[]> {
   const facts: ReadModule[] = [];
   for (const each of modules) {
     const { path, directory } = each;
-    const parsed = await parseModule(each, parsers, signal);
+    const parsed = await parseModule(each, readers, signal);
     const files = readModuleFiles(realpathSync(path));
     facts.push({ path, module: { directory, directoryName: basename(path), files, parsed } });
   }

@@ -1,16 +1,16 @@
-import type { FileFacts } from '../lint-facts.ts';
+import { textAt } from '../lint-facts.ts';
 import type { Rule } from '../rule.ts';
 
 /** Rules about versions of modules. */
 export const DELIVERY_RULES: readonly Rule[] = [
   {
     code: 'version-mismatch',
-    group: 'delivery',
     level: 'warning',
     summary: 'module.yaml, Chart.yaml and CHANGELOG.md name one version.',
     explanation:
       'Other modules require the version of `module.yaml`, or of `Chart.yaml` without one. People read the newest version of `CHANGELOG.md`. Change the one that is behind.',
-    check: function* ({ files, parsed: { version } }) {
+    check: function* ({ files, parsed: { module } }) {
+      const version = module?.version;
       if (version === undefined) return;
       const chart = /^version:\s*["']?([^\s"'#]+)/m.exec(textAt(files, 'Chart.yaml'))?.[1];
       if (chart !== undefined && chart !== version)
@@ -21,7 +21,3 @@ export const DELIVERY_RULES: readonly Rule[] = [
     },
   },
 ];
-
-function textAt(files: readonly FileFacts[], path: string): string {
-  return files.find((file) => file.path === path)?.text ?? '';
-}

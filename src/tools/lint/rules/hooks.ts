@@ -1,8 +1,8 @@
-import type { HookFacts, WatchFacts } from '../lint-facts.ts';
-import { type Found, fromParser, type Rule } from '../rule.ts';
+import type { KubernetesBinding } from '../../../hook-config/hook-config.ts';
+import type { KubernetesBindingSpec } from '../../../hook-config/kubernetes-binding.ts';
+import type { HookFacts } from '../lint-facts.ts';
+import type { Check, Found, Rule } from '../rule.ts';
 import { crontabProblem } from './manifest.ts';
-
-type KubernetesBinding = HookFacts['config']['kubernetes'][number];
 
 /** Objects that are large, or of which there are many. */
 const LARGE_KINDS = /^(?:pods?|po|secrets?|events?|ev|configmaps?|cm|endpointslices?|nodes?|no)$/i;
@@ -15,7 +15,7 @@ const KINDS: Readonly<Record<HookFacts['transport'], string>> = {
 };
 
 /** A rule about each hook. */
-function ofHooks(check: (hook: HookFacts) => Iterable<string>): Rule['check'] {
+function ofHooks(check: (hook: HookFacts) => Iterable<string>): Check {
   return function* ({ parsed }): Iterable<Found> {
     for (const hook of parsed.hooks)
       for (const message of check(hook)) {
@@ -26,9 +26,7 @@ function ofHooks(check: (hook: HookFacts) => Iterable<string>): Rule['check'] {
 }
 
 /** A rule about each kubernetes binding. */
-function ofBindings(
-  problem: (binding: KubernetesBinding, hook: HookFacts) => string | undefined,
-): Rule['check'] {
+function ofBindings(problem: (binding: KubernetesBinding, hook: HookFacts) => string | undefined): Check {
   return ofHooks((hook) =>
     hook.config.kubernetes.flatMap((binding) => {
       const found = problem(binding, hook);
@@ -41,16 +39,13 @@ function ofBindings(
 export const HOOK_RULES: readonly Rule[] = [
   {
     code: 'hook-config-invalid',
-    group: 'hooks',
     level: 'error',
     summary: 'A hook prints a configuration that the operator takes.',
     explanation:
       'The message lists every mistake with its path: unknown keys, snapshots of bindings that do not exist, jq filters that do not compile, crontabs that cannot be read. For `--config` a hook prints its configuration and nothing else on stdout.',
-    check: fromParser('hook-config-invalid'),
   },
   {
     code: 'binding-without-name',
-    group: 'hooks',
     level: 'warning',
     summary: 'Each binding of a hook with several bindings has a name.',
     explanation:
@@ -64,7 +59,6 @@ export const HOOK_RULES: readonly Rule[] = [
   },
   {
     code: 'binding-name-twice',
-    group: 'hooks',
     level: 'error',
     summary: 'No two bindings of a hook have the same name.',
     explanation:
@@ -79,7 +73,6 @@ export const HOOK_RULES: readonly Rule[] = [
   },
   {
     code: 'jq-filter-missing',
-    group: 'hooks',
     level: 'warning',
     summary: 'A binding for many or large objects has a jqFilter.',
     explanation:
@@ -92,7 +85,6 @@ export const HOOK_RULES: readonly Rule[] = [
   },
   {
     code: 'watches-all-secrets',
-    group: 'hooks',
     level: 'warning',
     summary: 'A binding for Secrets names their namespaces, names or labels.',
     explanation:
@@ -103,7 +95,6 @@ export const HOOK_RULES: readonly Rule[] = [
   },
   {
     code: 'crontab-never',
-    group: 'hooks',
     level: 'warning',
     summary: 'A crontab fires at some time.',
     explanation: 'No year has a 31st of February: a schedule for it never runs the hook.',
@@ -116,7 +107,6 @@ export const HOOK_RULES: readonly Rule[] = [
   },
   {
     code: 'group-over-queues',
-    group: 'hooks',
     level: 'warning',
     summary: 'The bindings of a group have one queue.',
     explanation:
@@ -136,7 +126,6 @@ export const HOOK_RULES: readonly Rule[] = [
   },
   {
     code: 'kind-unknown',
-    group: 'hooks',
     level: 'warning',
     summary: 'A watched kind is built in, or defined in crds/.',
     explanation:
@@ -149,7 +138,6 @@ export const HOOK_RULES: readonly Rule[] = [
   },
   {
     code: 'webhook-timeout',
-    group: 'hooks',
     level: 'warning',
     summary: 'A webhook responds within 10 seconds.',
     explanation:
@@ -162,7 +150,6 @@ export const HOOK_RULES: readonly Rule[] = [
   },
   {
     code: 'setting-without-effect',
-    group: 'hooks',
     level: 'warning',
     summary: 'Each setting of a hook has an effect.',
     explanation:
@@ -183,7 +170,6 @@ export const HOOK_RULES: readonly Rule[] = [
   },
   {
     code: 'events-in-main-queue',
-    group: 'hooks',
     level: 'warning',
     onlyWith: 'code',
     summary: 'Events have a queue of their own, or may fail.',
@@ -197,7 +183,6 @@ export const HOOK_RULES: readonly Rule[] = [
   },
   {
     code: 'hook-without-timeout',
-    group: 'hooks',
     level: 'warning',
     onlyWith: 'code',
     summary: 'A hook has a time limit of its own.',
@@ -209,7 +194,12 @@ export const HOOK_RULES: readonly Rule[] = [
   },
 ];
 
-function isBroad({ namespace, nameSelector, labelSelector, fieldSelector = [] }: WatchFacts): boolean {
+function isBroad({
+  namespace,
+  nameSelector,
+  labelSelector,
+  fieldSelector = [],
+}: KubernetesBindingSpec): boolean {
   const hasNamespace = namespace?.labelSelector !== undefined || (namespace?.nameSelector ?? []).length > 0;
   return (
     !hasNamespace &&
