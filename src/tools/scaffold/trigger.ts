@@ -1,6 +1,7 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { parseCrontab } from '@addon-operator/crontab';
 import { didYouMean } from '@addon-operator/json/similar-word';
+import { GLOBAL_LIFECYCLE_BINDINGS, MODULE_LIFECYCLE_BINDINGS } from '../../hook-config/hook-config.ts';
 
 /** When a new hook runs. */
 export type Trigger =
@@ -14,8 +15,6 @@ export type Trigger =
       readonly resource: string;
     };
 
-const OF_MODULES = ['onStartup', 'beforeHelm', 'afterHelm', 'beforeDeleteHelm', 'afterDeleteHelm'];
-const OF_GLOBAL_HOOKS = ['onStartup', 'beforeAll', 'afterAll'];
 const API_VERSION = /^(?:[a-z0-9.-]+\/)?v[a-z0-9]+$/;
 const KIND = /^[A-Z][A-Za-z0-9]*$/;
 const RESOURCE = /^[a-z][a-z0-9]*$/;
@@ -27,8 +26,9 @@ const RESOURCE = /^[a-z][a-z0-9]*$/;
  * @throws OperatorError CONFIG_INVALID with the forms there are
  */
 export function parseTrigger(text: string, isOfModule: boolean): Trigger {
-  const lifecycle = isOfModule ? OF_MODULES : OF_GLOBAL_HOOKS;
-  if (lifecycle.includes(text)) return { type: 'lifecycle', binding: text };
+  const lifecycle = isOfModule ? MODULE_LIFECYCLE_BINDINGS : GLOBAL_LIFECYCLE_BINDINGS;
+  const binding = lifecycle.find((each) => each === text);
+  if (binding !== undefined) return { type: 'lifecycle', binding };
   const [, type = '', rest = ''] = /^([a-z]+):(.+)$/.exec(text) ?? [];
   switch (type) {
     case 'schedule':
