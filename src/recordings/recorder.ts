@@ -4,9 +4,8 @@ import { fieldsOf, isObject, parseJson, stringOf } from '@addon-operator/json';
 import type { Redactor } from '@addon-operator/masking/redactor';
 import { ContextCopy } from './context-copy.ts';
 import { FailedRuns } from './failed-runs.ts';
-import { maskedOutput, readOutput } from './masked-outputs.ts';
 import type { RecordedOutputs, Recording } from './recording.ts';
-import { SecretMasks } from './secret-masks.ts';
+import { maskedOutput, readOutput, SecretMasks } from './secret-masks.ts';
 
 /** Whose run it is, and what the hook is given besides contexts. */
 export interface RunToRecord {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { refusalOf } from './request-gate.ts';
+import { refusalOf } from './ui-handler.ts';
 
 const GATE = { allowedHosts: ['ops.example.com'] };
 

@@ -1,7 +1,7 @@
-import { realpathSync } from 'node:fs';
-import { basename } from 'node:path';
-import { fixFindings } from './fix.ts';
-import { countFindings, lintModule, type ModuleReport, ruleOf } from './lint.ts';
+import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { chmod, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { countFindings, type Finding, lintModule, type ModuleReport, ruleOf } from './lint.ts';
 import type { ModuleFacts } from './lint-facts.ts';
 import { findModuleDirectories, type ModuleDirectory } from './module-directories.ts';
 import { type ModuleReaders, parseModule } from './parse-module.ts';
@@ -72,4 +72,34 @@ async function readFacts(
     facts.push({ path, module: { directory, directoryName: basename(path), files, parsed } });
   }
   return facts;
+}
+
+const ALL_EXECUTE = 0o111;
+
+/**
+ * Mends what can be mended without knowing more.
+ *
+ * @param directory absolute path of the module
+ * @returns the findings that are left
+ */
+async function fixFindings(directory: string, findings: readonly Finding[]): Promise<readonly Finding[]> {
+  for (const finding of findings) await fixFinding(directory, finding);
+  return findings.filter(({ fix }) => fix === undefined);
+}
+
+async function fixFinding(directory: string, { path, fix }: Finding): Promise<void> {
+  const file = join(directory, path);
+  switch (fix?.type) {
+    case undefined:
+      return;
+    case 'make-executable':
+      return await chmod(file, (await stat(file)).mode | ALL_EXECUTE);
+    case 'unix-text':
+      return writeFileSync(
+        file,
+        readFileSync(file, 'utf8')
+          .replace(/^\u{FEFF}/u, '')
+          .replaceAll('\r\n', '\n'),
+      );
+  }
 }

@@ -3,6 +3,7 @@ import { parseCrontab } from '@addon-operator/crontab';
 import { parseGoDuration } from '@addon-operator/strings/go-duration';
 import { type UnmetRequirement, unmetOf } from '../../../modules/requirements.ts';
 import { inRunOrder } from '../../../modules/run-order.ts';
+import { textAt } from '../lint-facts.ts';
 import type { Check, Rule } from '../rule.ts';
 
 const FILE = 'module.yaml';
@@ -89,3 +90,24 @@ function unmet(types: readonly UnmetRequirement['type'][]): Check {
     });
   };
 }
+
+/** Rules about versions of modules. */
+export const DELIVERY_RULES: readonly Rule[] = [
+  {
+    code: 'version-mismatch',
+    level: 'warning',
+    summary: 'module.yaml, Chart.yaml and CHANGELOG.md name one version.',
+    explanation:
+      'Other modules require the version of `module.yaml`, or of `Chart.yaml` without one. People read the newest version of `CHANGELOG.md`. Change the one that is behind.',
+    check: function* ({ files, parsed: { module } }) {
+      const version = module?.version;
+      if (version === undefined) return;
+      const chart = /^version:\s*["']?([^\s"'#]+)/m.exec(textAt(files, 'Chart.yaml'))?.[1];
+      if (chart !== undefined && chart !== version)
+        yield { path: 'Chart.yaml', message: `has version ${chart}, module.yaml has ${version}` };
+      const newest = /^#+ \[?v?(\d[^\s\]]*)/m.exec(textAt(files, 'CHANGELOG.md'))?.[1];
+      if (newest?.includes('.') === true && newest !== version)
+        yield { path: 'CHANGELOG.md', message: `begins with version ${newest}, the module has ${version}` };
+    },
+  },
+];
