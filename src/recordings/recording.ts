@@ -6,7 +6,7 @@ import {
   mapping,
   namesOf,
   number,
-  pathText,
+  problemAt,
   record,
   type Shape,
   type Shaped,
@@ -91,9 +91,7 @@ export function readRecording(source: string, content: string): Recording {
       `it is of version ${JSON.stringify(version)}, and this addon-operator reads version 1: replay it with the addon-operator that recorded it`,
     );
   const problems: string[] = [];
-  RECORDING.check(value, [], (path, message) =>
-    problems.push(path.length === 0 ? message : `${pathText(path)}: ${message}`),
-  );
+  RECORDING.check(value, [], (path, message) => problems.push(problemAt(path, message)));
   if (value['outputs'] === undefined && value['error'] === undefined)
     problems.push('outputs or error is missing');
   if (problems.length > 0) throw wrong(problems.join('; '));

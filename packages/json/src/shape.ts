@@ -11,6 +11,11 @@ export function pathText(path: Path): string {
     .join('');
 }
 
+/** A mistake with its place in front. */
+export function problemAt(path: Path, message: string): string {
+  return path.length === 0 ? message : `${pathText(path)}: ${message}`;
+}
+
 /** Called for each mistake; the path of an unknown key ends with that key. */
 export type Report = (path: Path, message: string) => void;
 

@@ -3,12 +3,10 @@ import { basename, dirname, join, relative } from 'node:path';
 import { hasCode, messageOf } from '@addon-operator/base/errors';
 import { silentLogger } from '@addon-operator/base/log';
 import { chartKind, readChart } from '@addon-operator/helm/chart-source';
-import { isObject, type JsonObject } from '@addon-operator/json';
-import { isJsonMap, mergeValues } from '@addon-operator/json/merge';
+import { fieldsOf, type JsonObject } from '@addon-operator/json';
+import { mergeValues } from '@addon-operator/json/merge';
 import type { ApiResource } from '@addon-operator/kube-client/kube-object';
 import { SchemaCheck } from '@addon-operator/value-schemas/schema-check';
-import { parseYaml } from '@addon-operator/yaml';
-import { yamlDocuments } from '@addon-operator/yaml/yaml-documents';
 import { findHooks } from '../../hooks/find-hooks.ts';
 import type { Hook } from '../../hooks/hook.ts';
 import { loadModule, readSchemas, readValuesFile, sectionOfFile } from '../../modules/load-module.ts';
@@ -237,14 +235,9 @@ function definedKinds(modulesDir: string): ReadonlySet<string> {
 /** What cannot be read defines nothing: the operator reports it when it installs the CRDs. */
 function crdNames(path: string): readonly string[] {
   try {
-    return [...yamlDocuments(readFileSync(path, 'utf8'))].flatMap(({ text }) => {
-      const { value } = parseYaml(text, { source: path, booleans: 'yaml-1.1' });
-      const spec = isObject(value) && isObject(value['spec']) ? value['spec'] : {};
-      const names = isObject(spec['names']) ? spec['names'] : {};
-      return Object.values(names)
-        .flat()
-        .filter((name) => typeof name === 'string');
-    });
+    return renderedObjects(readFileSync(path, 'utf8'))
+      .flatMap(({ object }) => Object.values(fieldsOf(fieldsOf(object['spec'])['names'])).flat())
+      .filter((name) => typeof name === 'string');
   } catch {
     return [];
   }
@@ -259,7 +252,8 @@ async function renderingsOf(
   for (const file of ['', ...namesIn(join(path, VALUES_TESTS))]) {
     const valuesFile = file === '' ? '' : `${VALUES_TESTS}/${file}`;
     const manifests = await attempt('render-fails', valuesFile, async (): Promise<[string, string]> => {
-      const values = valuesFile === '' ? {} : valuesIn(join(path, valuesFile));
+      const { values } =
+        valuesFile === '' ? { values: {} } : await readValuesFile(join(path, valuesFile), true, silentLogger);
       return [await render(values), await render(values)];
     });
     if (manifests !== undefined) renderings.push({ valuesFile, manifests });
@@ -277,11 +271,6 @@ async function namespacedKinds(
       if ((await builtIn(object, readers))?.isNamespaced === true)
         kinds.add(`${object.apiVersion}/${object.kind}`);
   return kinds;
-}
-
-function valuesIn(path: string): JsonObject {
-  const { value } = parseYaml(readFileSync(path, 'utf8'), { source: path, booleans: 'yaml-1.1' });
-  return isJsonMap(value) ? value : {};
 }
 
 function namesIn(directory: string): readonly string[] {
