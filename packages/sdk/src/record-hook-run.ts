@@ -3,7 +3,19 @@ import { escapeSegment, valueAt } from '@addon-operator/json/pointer';
 import type { BindingContext } from './binding-contexts.ts';
 import { frozen } from './frozen.ts';
 import type { HookConfig } from './hook-config-types.ts';
-import type { AdmissionResponse, ConversionResponse, HookInput, HookMetrics, HookValues, JsonPatchOperation, KubernetesOperations, ObjectManifest, ObjectReference, PatchOptions, ValuesPatchOperation } from './hook-input.ts';
+import type {
+  AdmissionResponse,
+  ConversionResponse,
+  HookInput,
+  HookMetrics,
+  HookValues,
+  JsonPatchOperation,
+  KubernetesOperations,
+  ObjectManifest,
+  ObjectReference,
+  PatchOptions,
+  ValuesPatchOperation,
+} from './hook-input.ts';
 import { hookLog } from './hook-log.ts';
 
 /** What an executable finds in its input files. */
