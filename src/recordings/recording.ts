@@ -60,6 +60,11 @@ const RECORDING = fields(
 /** One run of a hook: what went in, and what came of it. */
 export type Recording = Shaped<typeof RECORDING>;
 
+/** Name of the hook, with `<module>/` in front of that of a module. */
+export function fullNameOf({ hook, module }: Pick<Recording, 'hook' | 'module'>): string {
+  return module === '' ? hook : `${module}/${hook}`;
+}
+
 /** What a hook wrote to its output files; empty where it wrote nothing. */
 export type RecordedOutputs = Shaped<typeof outputs>;
 

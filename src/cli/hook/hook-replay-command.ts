@@ -7,17 +7,12 @@ import { MemoryClient } from '@addon-operator/kube-sandbox/memory-client';
 import { parseGoDuration } from '@addon-operator/strings/go-duration';
 import type { HookLab } from '../../devkit/hook-lab.ts';
 import { placeOf } from '../../devkit/hook-place.ts';
-import {
-  changedBindings,
-  fullNameOf,
-  missingVariables,
-  recordingsOf,
-  replayedHook,
-} from '../../devkit/replayed-hook.ts';
+import { changedBindings, missingVariables, recordingsOf, replayedHook } from '../../devkit/replayed-hook.ts';
 import { type Hook, moduleNameOf } from '../../hooks/hook.ts';
 import type { HookRuns } from '../../hooks/run-hook.ts';
 import { findModules } from '../../modules/find-modules.ts';
 import {
+  fullNameOf,
   type Recording,
   type ReplayedHook,
   type ReplayResult,

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { hasCode, messageOf } from '@addon-operator/base/errors';
 import { silentLogger } from '@addon-operator/base/log';
@@ -20,6 +20,7 @@ import { ValuesStore } from '../../values/values-store.ts';
 import { visibleToHelm } from '../../values/visible-values.ts';
 import type { HookFacts, ParsedModule, ParserProblem, Rendering } from './lint-facts.ts';
 import type { ModuleDirectory } from './module-directories.ts';
+import { namesIn } from './read-module.ts';
 import { renderedObjects } from './rendered.ts';
 
 /** The parts of the operator that need programs or an API server. */
@@ -144,7 +145,7 @@ async function readModule(
 
 async function siblingsIn(modulesDir: string): Promise<readonly Module[]> {
   const siblings: Module[] = [];
-  for (const directoryName of namesIn(modulesDir)) {
+  for (const directoryName of shownNamesIn(modulesDir)) {
     try {
       const path = realpathSync(join(modulesDir, directoryName));
       siblings.push(await loadedModule(path, directoryName, modulesDir));
@@ -226,8 +227,8 @@ async function builtIn(
 /** Names by which the kinds in `crds/` of all modules of a directory are known, in small letters. */
 function definedKinds(modulesDir: string): ReadonlySet<string> {
   const kinds = new Set<string>();
-  for (const module of namesIn(modulesDir))
-    for (const file of namesIn(join(modulesDir, module, 'crds')))
+  for (const module of shownNamesIn(modulesDir))
+    for (const file of shownNamesIn(join(modulesDir, module, 'crds')))
       for (const name of crdNames(join(modulesDir, module, 'crds', file))) kinds.add(name.toLowerCase());
   return kinds;
 }
@@ -249,7 +250,7 @@ async function renderingsOf(
   attempt: Attempt,
 ): Promise<readonly Rendering[]> {
   const renderings: Rendering[] = [];
-  for (const file of ['', ...namesIn(join(path, VALUES_TESTS))]) {
+  for (const file of ['', ...shownNamesIn(join(path, VALUES_TESTS))]) {
     const valuesFile = file === '' ? '' : `${VALUES_TESTS}/${file}`;
     const manifests = await attempt('render-fails', valuesFile, async (): Promise<[string, string]> => {
       const { values } =
@@ -273,10 +274,6 @@ async function namespacedKinds(
   return kinds;
 }
 
-function namesIn(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory).filter((name) => !name.startsWith('.'));
-  } catch {
-    return [];
-  }
+function shownNamesIn(directory: string): readonly string[] {
+  return namesIn(directory).filter((name) => !name.startsWith('.'));
 }
