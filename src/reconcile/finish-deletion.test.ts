@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
 import type { ModuleExtensions } from '../model/services.ts';
-import { releaseFinalizer } from '../requests/debug-commands.ts';
+import { releaseFinalizer } from '../requests/release-finalizer.ts';
 import { finishDeletion } from './finish-deletion.ts';
 
 const never = new AbortController().signal;

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { moduleFor } from '../../test/support/operator-lab.ts';
 import { heldText } from '../model/purge-guard.ts';
 import type { Refusal } from '../modules/module.ts';
-import { type ConfirmFilesParts, confirmFiles } from './debug-commands.ts';
+import { type ConfirmFilesParts, confirmFiles } from './confirm-files.ts';
 
 const gone = (lost: 'directory' | 'files'): Refusal => ({
   type: 'gone',
