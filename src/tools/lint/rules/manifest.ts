@@ -79,15 +79,16 @@ export function crontabProblem(crontab: string): string | undefined {
 
 /** Requirements that would keep the operator from enabling the module if all other modules were enabled. */
 function unmet(types: readonly UnmetRequirement['type'][]): Check {
-  return ({ parsed: { module, siblings } }) => {
+  return function* ({ parsed: { module, siblings } }) {
     const modules = new Map(siblings.map((sibling) => [sibling.name, sibling]));
     const facts = { modules, enabled: { has: () => true } };
-    return (module?.manifest.requires ?? []).flatMap(({ name }) => {
+    for (const { name } of module?.manifest.requires ?? []) {
       const problem = module && unmetOf(module, name, facts);
-      return problem !== undefined && types.includes(problem.type)
-        ? [{ path: FILE, message: problem.text }]
-        : [];
-    });
+      if (problem === undefined || !types.includes(problem.type)) continue;
+      // What the operator says of all modules is known of one directory here.
+      const absent = `requires module ${name}, which is not in this modules directory`;
+      yield { path: FILE, message: problem.type === 'absent' ? absent : problem.text };
+    }
   };
 }
 
