@@ -1,6 +1,5 @@
 import { Argument, type Command, type Option } from 'commander';
-import type { CliHost } from './cli-host.ts';
-import type { CommandRunner } from './daemon/debug-command.ts';
+import type { CommandParts } from './daemon/debug-command.ts';
 import { type NameKind, nameKindOf } from './name-arguments.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
@@ -139,7 +138,7 @@ complete -c addon-operator -a '(__addon_operator_complete)'
 }
 
 /** Adds `completion`, and the hidden command that its scripts call. Must be added last: it completes the commands that exist. */
-export function addCompletionCommand(program: Command, host: CliHost, runner: CommandRunner): void {
+export function addCompletionCommand(program: Command, { host, runner }: CommandParts): void {
   program
     .command('completion')
     .summary('Print a completion script for a shell')

@@ -1,9 +1,9 @@
 import { didYouMean } from '@addon-operator/json/similar-word';
 import type { Command } from 'commander';
-import type { CliHost } from './cli-host.ts';
+import type { CommandParts } from './daemon/debug-command.ts';
 
 /** Adds `help`, which takes the words of a command, or `flags` for the flags of `start`. Must be added last. */
-export function addHelpCommand(program: Command, host: CliHost): void {
+export function addHelpCommand(program: Command, { host }: CommandParts): void {
   const help = program
     .command('help')
     .summary('Show help on a command, or on `flags`')

@@ -6,15 +6,10 @@ import type { Setting } from '../settings/setting.ts';
 import { SETTINGS } from '../settings.ts';
 import { type CliHost, fail, printCode } from './cli-host.ts';
 import { addCompletionCommand } from './completion.ts';
-import { addConfigCommand } from './daemon/config-command.ts';
 import { addDebugCommand, type CommandParts, type CommandRunner } from './daemon/debug-command.ts';
-import { addEventsCommand } from './daemon/events-command.ts';
-import { addGlobalCommand } from './daemon/global-command.ts';
-import { addQueueCommand } from './daemon/queue-command.ts';
-import { addRunsCommands } from './daemon/runs-command.ts';
-import { addStatusCommand } from './daemon/status-command.ts';
-import { addTraceCommand } from './daemon/trace-command.ts';
-import { addUiCommand } from './daemon/ui-command.ts';
+import { addRunsCommands, addTraceCommand } from './daemon/runs-commands.ts';
+import { addConfigCommand, addGlobalCommand, addQueueCommand } from './daemon/socket-commands.ts';
+import { addEventsCommand, addStatusCommand, addUiCommand } from './daemon/status-commands.ts';
 import { harmless } from './harmless.ts';
 import { addHelpCommand } from './help-command.ts';
 import { addHookCommand } from './hook/hook-command.ts';
@@ -22,12 +17,10 @@ import { addExplainCommand, addModuleCommand } from './module/module-command.ts'
 import { addPauseCommands } from './module/pause-commands.ts';
 import { addWaitCommand } from './module/wait-command.ts';
 import { nameArgument } from './name-arguments.ts';
-import { addDoctorCommand } from './operator/doctor.ts';
+import { addDoctorCommand, addUninstallCommand } from './operator/operator-commands.ts';
 import { addSettingOptions, givenFlags, settingHelp, withBooleanValues } from './operator/setting-options.ts';
-import { addUninstallCommand } from './operator/uninstall-command.ts';
 import { chosenByCommand, OUTPUT_FORMATS, type OutputFormat, outputOption } from './output/output-format.ts';
-import { addDevCommand } from './sandbox/dev-command.ts';
-import { addSandboxCommand } from './sandbox/sandbox-command.ts';
+import { addDevCommand, addSandboxCommand } from './sandbox/sandbox-commands.ts';
 
 /**
  * Runs the command that the arguments name, `start` without one, and returns the exit code: 1 for wrong usage, a wrong
@@ -91,7 +84,7 @@ const COMMANDS: readonly (readonly [
     'Run:',
     [
       ['start', (program, parts) => addStart(program, program.command('start'), parts)],
-      ['sandbox', (program, { host, runner }) => addSandboxCommand(program, host, runner)],
+      ['sandbox', addSandboxCommand],
       ['plan', addPlanCommand],
       ['rbac', addRbacCommand],
     ],
@@ -99,12 +92,12 @@ const COMMANDS: readonly (readonly [
   [
     'Look at a running operator:',
     [
-      ['status', (program, { host, runner }) => addStatusCommand(program, host, runner)],
+      ['status', addStatusCommand],
       ['doctor', addDoctorCommand],
-      ['explain', (program, { host, runner }) => addExplainCommand(program, host, runner)],
-      ['module', (program, { host, runner }) => addModuleCommand(program, host, runner)],
-      ['queue', (program, { host, runner }) => addQueueCommand(program, host, runner)],
-      ['global', (program, { host, runner }) => addGlobalCommand(program, host, runner)],
+      ['explain', addExplainCommand],
+      ['module', addModuleCommand],
+      ['queue', addQueueCommand],
+      ['global', addGlobalCommand],
       ['runs next', addRunsCommands],
       ['trace', addTraceCommand],
       ['events', addEventsCommand],
@@ -115,7 +108,7 @@ const COMMANDS: readonly (readonly [
   [
     'Change a running operator:',
     [
-      ['config', (program, { host, runner }) => addConfigCommand(program, host, runner)],
+      ['config', addConfigCommand],
       ['pause resume', addPauseCommands],
     ],
   ],
@@ -132,9 +125,9 @@ const COMMANDS: readonly (readonly [
       ['uninstall', addUninstallCommand],
       ['raw', addRawCommand],
       ['debug-options', addDebugOptionsCommand],
-      ['completion __complete', (program, { host, runner }) => addCompletionCommand(program, host, runner)],
+      ['completion __complete', addCompletionCommand],
       ['version', addVersionCommand],
-      ['help', (program, { host }) => addHelpCommand(program, host)],
+      ['help', addHelpCommand],
     ],
   ],
 ];

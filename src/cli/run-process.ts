@@ -1,8 +1,9 @@
+import { constants } from 'node:os';
+import { basename, delimiter, dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { systemClock } from '@addon-operator/base/clock';
-import { ownCommand } from './own-command.ts';
+import { shellWord } from '@addon-operator/strings/shell-word';
 import { runCli } from './run-cli.ts';
-import { stopSignals } from './stop-signals.ts';
 
 /** Runs the command that the arguments of a process name, and sets its exit code. */
 export async function runProcess(process: NodeJS.Process): Promise<void> {
@@ -29,4 +30,42 @@ export async function runProcess(process: NodeJS.Process): Promise<void> {
   await setImmediate();
   // Else Node frees the whole heap first, which takes as long as the rest of a stop.
   if (process.stdout.writableLength === 0 && process.stderr.writableLength === 0) process.exit();
+}
+
+const NAME = 'addon-operator';
+
+/**
+ * What a user types to start this program again: its name if PATH has it, else the path that it was started by.
+ *
+ * @param started how it was started; undefined: not by its launcher
+ */
+export function ownCommand(started: string | undefined, path: string | undefined): string {
+  if (started === undefined || basename(started) === started) return NAME;
+  const directory = dirname(started);
+  // npx puts such a directory into PATH for the time of one command.
+  const isInPath =
+    !directory.endsWith('node_modules/.bin') && (path ?? '').split(delimiter).includes(directory);
+  return isInPath && basename(started) === NAME ? NAME : shellWord(started);
+}
+
+/** The part of `process` that is needed here. */
+interface SignalSource {
+  on(signal: StopSignal, listener: (signal: StopSignal) => void): unknown;
+  exit(code: number): void;
+}
+
+type StopSignal = 'SIGINT' | 'SIGTERM';
+
+/**
+ * A signal that aborts at the first SIGINT or SIGTERM. The second one ends the process at once, with 128 and its number.
+ */
+export function stopSignals(source: SignalSource): AbortSignal {
+  const stop = new AbortController();
+  const onSignal = (signal: StopSignal): void => {
+    if (stop.signal.aborted) source.exit(128 + constants.signals[signal]);
+    else stop.abort(new Error(`${signal} received`));
+  };
+  source.on('SIGINT', onSignal);
+  source.on('SIGTERM', onSignal);
+  return stop.signal;
 }

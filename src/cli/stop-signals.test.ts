@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
-import { stopSignals } from './stop-signals.ts';
+import { stopSignals } from './run-process.ts';
 
 class Source extends EventEmitter {
   readonly exitCodes: number[] = [];

@@ -5,7 +5,13 @@ import { type HookConfig, namedBindings } from '../hook-config/hook-config.ts';
 import { type Hook, moduleNameOf, title, valuesOwnerOf } from '../hooks/hook.ts';
 import { parseOutputs } from '../hooks/parse-outputs.ts';
 import type { HookRuns } from '../hooks/run-hook.ts';
-import type { Recording, ReplayAttempt, ReplayedHook, RunEffects } from '../recordings/hook-recordings.ts';
+import {
+  fullNameOf,
+  type Recording,
+  type ReplayAttempt,
+  type ReplayedHook,
+  type RunEffects,
+} from '../recordings/hook-recordings.ts';
 import { sectionOf } from '../values/module-key.ts';
 import { patchSection } from '../values/section-patch.ts';
 
@@ -161,8 +167,4 @@ export function recordingsOf<T extends { readonly recording: Recording }>(
     'CONFIG_INVALID',
     `${option}: none of the recordings is of ${name}; they are of ${[...hooks].toSorted().join(', ')}: name files of one hook`,
   );
-}
-
-export function fullNameOf({ hook, module }: Pick<Recording, 'hook' | 'module'>): string {
-  return module === '' ? hook : `${module}/${hook}`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseIsoDuration } from './iso-duration.ts';
+import { parseIsoDuration } from './reconcile-webhook.ts';
 
 test.each([
   ['PT5S', 5_000],

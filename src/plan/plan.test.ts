@@ -9,10 +9,10 @@ import type { ReconcileWebhook } from '../modules/reconcile-webhook.ts';
 import {
   errorOf,
   hooksOrNone,
-  type PlannedAction,
   type ModulePlan,
   NOTHING,
   outcomeOf,
+  type PlannedAction,
   plannedHooks,
   plannedHttpHook,
   runsBeforeHelm,

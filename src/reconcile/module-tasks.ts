@@ -5,8 +5,8 @@ import type { OperatorPolicy } from '../model/operator-policy.ts';
 import { ParallelRuns } from '../model/parallel-runs.ts';
 import type { ModuleCrds } from '../model/services.ts';
 import type { ModuleRun, Task } from '../model/tasks.ts';
+import type { Module } from '../modules/module.ts';
 import type { TaskRouter } from '../queues/task-router.ts';
-import { parallelGroups } from './parallel-groups.ts';
 
 /** What tasks of modules are made from. */
 export interface ModuleTasksParts {
@@ -71,4 +71,24 @@ function inParallel(registry: ModuleRegistry, runs: readonly ModuleRun[], trigge
     if (together.length < 2) return together;
     return [{ type: 'ParallelModuleRun', runs: new ParallelRuns(together), trigger }];
   });
+}
+
+/**
+ * Parts modules, given in run order, into groups that may run at the same time: neighbours with the same order number of
+ * which none requires another.
+ */
+export function parallelGroups<M extends Pick<Module, 'name' | 'order' | 'manifest'>>(
+  modules: readonly M[],
+): readonly (readonly M[])[] {
+  const groups: M[][] = [];
+  for (const module of modules) {
+    const group = groups.at(-1);
+    const fits = group?.every(
+      (other) =>
+        other.order === module.order && module.manifest.requires.every(({ name }) => name !== other.name),
+    );
+    if (group !== undefined && fits === true) group.push(module);
+    else groups.push([module]);
+  }
+  return groups;
 }

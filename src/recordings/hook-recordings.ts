@@ -1,5 +1,11 @@
 export { type RecordRequest, receiveRecordings } from './receive.ts';
-export { RECORDING_SCHEMA, type RecordedOutputs, type Recording, readRecording } from './recording.ts';
+export {
+  fullNameOf,
+  RECORDING_SCHEMA,
+  type RecordedOutputs,
+  type Recording,
+  readRecording,
+} from './recording.ts';
 export { findRecordings, writeRecording } from './recording-files.ts';
 export {
   countReplays,

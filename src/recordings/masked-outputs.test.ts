@@ -3,10 +3,9 @@ import { Redactor } from '@addon-operator/masking/redactor';
 import { array, assert, constantFrom, dictionary, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { maskedOutput, readOutput } from './masked-outputs.ts';
 import { type RecordableRun, Recorder } from './recorder.ts';
 import type { RecordedOutputs } from './recording.ts';
-import { SecretMasks } from './secret-masks.ts';
+import { maskedOutput, readOutput, SecretMasks } from './secret-masks.ts';
 
 const SECRET = 'p&ss"wörd<1>';
 

@@ -4,9 +4,8 @@ import { fieldsOf, isObject, parseJson, stringOf } from '@addon-operator/json';
 import type { Redactor } from '@addon-operator/masking/redactor';
 import { ContextCopy } from './context-copy.ts';
 import { FailedRuns } from './failed-runs.ts';
-import { maskedOutput, readOutput } from './masked-outputs.ts';
-import type { RecordedOutputs, Recording } from './recording.ts';
-import { SecretMasks } from './secret-masks.ts';
+import { fullNameOf, type RecordedOutputs, type Recording } from './recording.ts';
+import { maskedOutput, readOutput, SecretMasks } from './secret-masks.ts';
 
 /** Whose run it is, and what the hook is given besides contexts. */
 export interface RunToRecord {
@@ -158,7 +157,7 @@ export class Recorder {
   }
 
   #send(given: RunToRecord, contexts: string | undefined, result: object): void {
-    const name = nameOf(given);
+    const name = fullNameOf(given);
     for (const listener of [...this.#listeners].filter((each) => wants(each, name))) {
       const { sink } = listener;
       if (contexts === undefined)
@@ -179,7 +178,7 @@ export class Recorder {
     const recording = this.#recordingOf(given, contexts, false, result);
     // Masks of its own: those of all runs together would grow without end.
     const masked = maskedRecording(recording, new SecretMasks(this.#options.redactor.finder));
-    this.#failed.add({ hook: nameOf(given), recording: JSON.stringify(masked) });
+    this.#failed.add({ hook: fullNameOf(given), recording: JSON.stringify(masked) });
   }
 
   #recordingOf(
@@ -226,10 +225,6 @@ function maskedRecording(
     ...masked,
     ...(outputs !== undefined && { outputs: Object.fromEntries(maskedOutputs) }),
   };
-}
-
-function nameOf({ hook, module }: RunToRecord): string {
-  return module === '' ? hook : `${module}/${hook}`;
 }
 
 function wants({ hooks }: RecordWishes, hook: string): boolean {

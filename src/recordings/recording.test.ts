@@ -47,11 +47,19 @@ test.each([
   ],
   [
     JSON.stringify({ ...RECORDING, hook: undefined, contexts: {}, secrets: 'no' }),
-    /^a\.json: hook is missing; contexts must be an array; secrets must be one of masked, included$/,
+    /^a\.json: contexts: must be a list, not a mapping; secrets: must be one of masked, included; hook is missing$/,
   ],
   [JSON.stringify({ ...RECORDING, outputs: undefined }), /outputs or error is missing$/],
-  [JSON.stringify({ ...RECORDING, outputs: {} }), /outputs\.configValuesPatch must be a string/],
-  [JSON.stringify({ ...RECORDING, contexts: [1] }), /each of contexts must be an object$/],
+  [
+    JSON.stringify({ ...RECORDING, outputs: {} }),
+    /outputs: configValuesPatch is missing; outputs: valuesPatch is missing/,
+  ],
+  [
+    JSON.stringify({ ...RECORDING, outputs: { ...OUTPUTS, metrics: 1 } }),
+    /outputs\.metrics: must be a string, not a number$/,
+  ],
+  [JSON.stringify({ ...RECORDING, output: {} }), /output: unknown key \(did you mean "outputs"\?\)/],
+  [JSON.stringify({ ...RECORDING, contexts: [1] }), /contexts\[0\]: must be a mapping, not a number$/],
 ])('%.60s is refused with its place', (content, message) => {
   expect(() => readRecording('a.json', content)).toThrow(message);
 });

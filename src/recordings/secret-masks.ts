@@ -1,5 +1,8 @@
-import { isObject, isRawJson } from '@addon-operator/json';
+import { isObject, isRawJson, parseJson } from '@addon-operator/json';
+import { splitJsonStream } from '@addon-operator/json/json-stream';
 import { type FoundSecret, SecretFinder } from '@addon-operator/masking/secret-finder';
+import { parseYaml } from '@addon-operator/yaml';
+import { yamlDocuments } from '@addon-operator/yaml/yaml-documents';
 
 /** Holds the object as it was applied, with its data. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
@@ -179,4 +182,37 @@ function mapped(
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [keys === undefined ? key : keys.text(key), map(item)]),
   );
+}
+
+/**
+ * What a hook wrote, with masks in place of secrets, so that it can still be read: if masks in the text would change more than strings and
+ * keys, the values are written again, as JSON.
+ */
+export function maskedOutput(text: string, masks: Pick<SecretMasks, 'text' | 'data'>): string {
+  const masked = masks.text(text);
+  const documents = readOutput(text);
+  if (documents.length === 0) return masked;
+  const expected = documents.map((document) => JSON.stringify(masks.data(document)));
+  const asRead = readOutput(masked).map((document) => JSON.stringify(document));
+  return asRead.join('\n') === expected.join('\n') ? masked : `${expected.join('\n')}\n`;
+}
+
+/** The JSON values of an output file, or else its YAML documents; none if it is neither. */
+export function readOutput(text: string): readonly unknown[] {
+  try {
+    return splitJsonStream(text).map((value) => parseJson(value.text));
+  } catch {
+    return readYaml(text);
+  }
+}
+
+function readYaml(text: string): readonly unknown[] {
+  try {
+    return Array.from(
+      yamlDocuments(text),
+      (document) => parseYaml(document.text, { source: '', booleans: 'yaml-1.2' }).value,
+    ).filter((document) => document !== null);
+  } catch {
+    return [];
+  }
 }

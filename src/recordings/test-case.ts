@@ -1,8 +1,7 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import { isObject } from '@addon-operator/json';
-import { parseYaml } from '@addon-operator/yaml';
-import { yamlDocuments } from '@addon-operator/yaml/yaml-documents';
 import type { Recording } from './recording.ts';
+import { readOutput } from './secret-masks.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -129,28 +128,18 @@ function listIn(value: Fields, key: string): readonly unknown[] {
 
 function expectationOf({ outputs, contexts }: Recording): Fields {
   if (outputs === undefined) return { outcome: 'failure' };
-  const operations = documentsIn(outputs.kubernetesPatch);
+  const operations = readOutput(outputs.kubernetesPatch);
+  // What cannot be read is not expected.
+  const isRead = operations.length > 0 || outputs.kubernetesPatch.trim() === '';
   const values = addedIn(outputs.valuesPatch);
   const last: Fields = contexts.at(-1) ?? {};
   return {
     ...(contexts.length === 1 && {
       contexts: [{ binding: last['binding'], ...(last['type'] !== undefined && { type: last['type'] }) }],
     }),
-    ...(operations !== undefined && { operations }),
+    ...(isRead && { operations }),
     ...(values !== undefined && { values }),
   };
-}
-
-/** Undefined if it cannot be read as YAML: then nothing is expected of it. */
-function documentsIn(text: string): readonly unknown[] | undefined {
-  try {
-    return [...yamlDocuments(text)].flatMap((document) => {
-      const { value } = parseYaml(document.text, { source: 'operations', booleans: 'yaml-1.1' });
-      return value === null ? [] : [value];
-    });
-  } catch {
-    return undefined;
-  }
 }
 
 /** The values that a patch adds, as they are nested; undefined if it does anything else. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pageFor } from './page-base.ts';
+import { pageFor } from './ui-handler.ts';
 
 const NO_MARKS = { actions: false, standby: false };
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { gateRefusal } from './request-gate.ts';
+import { gateRefusal } from './ui-handler.ts';
 
 const GATE = { allowedHosts: ['ops.example.com'] };
 

@@ -12,7 +12,7 @@ import { daemonView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts'
 import { createApi } from '../server/api/api.ts';
 import type { DaemonView } from '../status/daemon-view.ts';
 import type { Standby } from '../status/standby.ts';
-import { SECURITY_HEADERS } from './security-headers.ts';
+import { SECURITY_HEADERS } from './start-ui.ts';
 import { UI_ROUTES, uiHandler } from './ui-handler.ts';
 
 const TOKEN = 'right-token';

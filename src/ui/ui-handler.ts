@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import {
   errorResponse,
   METHOD_NOT_ALLOWED,
@@ -12,8 +13,6 @@ import { apiError } from '../server/api/api-response.ts';
 import { standbyResponse } from '../server/api/standby-response.ts';
 import { bearerToken, isSameToken } from '../server/debug-access.ts';
 import type { Standby } from '../status/standby.ts';
-import { pageFor } from './page-base.ts';
-import { gateRefusal, type RequestGate } from './request-gate.ts';
 
 /** What the page is about. */
 export type UiContent = { readonly api: Api } | { readonly standby: () => Standby };
@@ -139,4 +138,71 @@ function redirectResponse(location: string): RouteResponse {
     body: '',
     headers: { Location: location },
   };
+}
+
+/**
+ * The page as it is sent for one path. All its addresses are relative to the directory of the page, wherever a proxy puts
+ * that: only the number of directories below it is known here.
+ *
+ * @param html `index.html` as it was built
+ * @param rawPath below the directory of the page, with percent escapes: an escaped slash is part of a name
+ * @param marks what the page reads from a `<meta>` of that name: whether it may offer `actions`, and whether the replica is
+ *   a `standby`
+ */
+export function pageFor(
+  html: string,
+  rawPath: string,
+  { actions, standby }: { readonly actions: boolean; readonly standby: boolean },
+): string {
+  const base = `<base href="${'../'.repeat(rawPath.split('/').length - 1) || './'}">`;
+  const marks = [actions ? 'actions' : [], standby ? 'standby' : []].flat();
+  const metas = marks.map((name) => `<meta name="${name}" content="on">`).join('');
+  return html.replace(/<base\b[^>]*>/gi, '').replace(/<head\b[^>]*>/i, (head) => `${head}${base}${metas}`);
+}
+
+interface RequestGate {
+  /** Names of hosts, besides this machine, under which browsers may reach the page. */
+  readonly allowedHosts: readonly string[];
+}
+
+type GateHeaders = Pick<IncomingHttpHeaders, 'host' | 'origin'> & {
+  readonly 'sec-fetch-site'?: string | string[] | undefined;
+  readonly 'sec-fetch-mode'?: string | string[] | undefined;
+  readonly 'sec-fetch-dest'?: string | string[] | undefined;
+};
+
+const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
+
+/**
+ * Why a request is refused, from any client; undefined if it may pass. A name that is not allowed is what DNS rebinding
+ * looks like. Any port is right: `kubectl port-forward` takes the one the user likes. A page of another origin may open
+ * ours by a link, and nothing else.
+ *
+ * @param isPage whether the response is the page itself, which a link may open
+ */
+export function gateRefusal(
+  headers: GateHeaders,
+  isPage: boolean,
+  { allowedHosts }: RequestGate,
+): string | undefined {
+  const { host = '', origin } = headers;
+  const [, name] = /^(\[[\da-f:]+\]|[\w.-]+)(?::\d{1,5})?$/i.exec(host) ?? [];
+  if (name === undefined || !isAllowed(name.toLowerCase(), allowedHosts))
+    return `403 forbidden: the host "${host.slice(0, 100)}" is not allowed, see --ui-allowed-hosts`;
+  const site = headers['sec-fetch-site'];
+  if (site === 'same-origin' || site === 'none') return undefined;
+  if (site !== undefined) {
+    const isLink = headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
+    if (isPage && isLink && origin === undefined) return undefined;
+  } else if (origin === undefined || hostOf(origin) === host.toLowerCase()) return undefined;
+  return '403 forbidden: the request comes from a page of another origin';
+}
+
+function isAllowed(name: string, allowedHosts: readonly string[]): boolean {
+  return LOOPBACK.test(name) || allowedHosts.some((allowed) => allowed.toLowerCase() === name);
+}
+
+/** Undefined for `null`, which browsers send for origins that are to stay secret. */
+function hostOf(origin: string): string | undefined {
+  return URL.canParse(origin) ? new URL(origin).host : undefined;
 }

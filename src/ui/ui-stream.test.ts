@@ -8,7 +8,7 @@ import { daemonView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts'
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { createApi } from '../server/api/api.ts';
 import { MAX_STREAMS, TICK_MS } from '../server/api/stream-hub.ts';
-import { SECURITY_HEADERS } from './security-headers.ts';
+import { SECURITY_HEADERS } from './start-ui.ts';
 import { uiHandler } from './ui-handler.ts';
 
 const TOKEN = 'right-token';

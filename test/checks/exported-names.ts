@@ -30,6 +30,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     'count',
     'flag',
     'listOf',
+    'number',
     'object',
     'text',
     'time',

@@ -124,15 +124,8 @@ test('no two files of src and packages have one name, but for entry points of pa
   const paths = [...sourcesOfProject().keys()].filter((file) => !file.endsWith('.test.ts'));
   const byName = Map.groupBy(paths, (file) => basename(file));
   const twins = [...byName].filter(([, files]) => files.length > 1).map(([name]) => name);
-  // Programs and exports of src that lead to a package, and commands that are named as theirs.
-  expect(twins.toSorted()).toEqual([
-    'doctor.ts',
-    'host-main.ts',
-    'jq-builtin-main.ts',
-    'launcher-main.ts',
-    'module-lint.ts',
-    'sdk.ts',
-  ]);
+  // Programs and exports of src that lead to a package.
+  expect(twins.toSorted()).toEqual(['host-main.ts', 'jq-builtin-main.ts', 'launcher-main.ts', 'sdk.ts']);
 });
 
 test('the packages that src/ loads are installed in production', () => {

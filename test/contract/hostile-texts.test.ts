@@ -4,9 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { paintFor } from '../../src/cli/output/paint.ts';
 import { terminalLines } from '../../src/cli/output/terminal-log.ts';
 import { createProgram, runCli } from '../../src/cli/run-cli.ts';
-import { progressOf } from '../../src/cli/sandbox/progress-event.ts';
-import { progressLineOf } from '../../src/cli/sandbox/progress-line.ts';
-import { NO_PROGRESS } from '../../src/cli/sandbox/progress-state.ts';
+import { ProgressLines } from '../../src/cli/sandbox/progress-lines.ts';
 import { sandboxBackend } from '../support/backends.ts';
 import { World } from '../support/world.ts';
 import { shHook } from '../support/world-files.ts';
@@ -168,9 +166,10 @@ test('no command prints control characters of names, outputs and errors on a ter
   expect(records.length).toBeGreaterThan(10);
   const log = records.map((record) => terminalLines(JSON.stringify(record), paintFor(false))).join('');
   expect(problemsOf(log)).toEqual([]);
-  const screen = records.flatMap(({ msg, level, ...fields }) => {
-    const event = progressOf({ fields, message: String(msg), level: level as 'info' });
-    return (event && progressLineOf(event, NO_PROGRESS)?.text) ?? [];
-  });
+  const lines = new ProgressLines();
+  const screen = records.flatMap(
+    ({ msg, level, ...fields }) =>
+      lines.ofRecord({ fields, message: String(msg), level: level as 'info' })?.text ?? [],
+  );
   expect(problemsOf(screen.join('\n'))).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { systemClock } from '@addon-operator/base/clock';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.ts';
-import { RULES } from '../../src/tools/lint/module-lint.ts';
+import { RULES } from '../../src/tools/lint/rules.ts';
 import { projectRoot } from '../checks/checkout.ts';
 import { bashBatch } from '../support/batch-hook.ts';
 import { LINT_FIXTURES } from '../support/lint-fixtures.ts';

@@ -396,7 +396,7 @@ spec: {group: example.com, names: {kind: Gadget, plural: gadgets}, scope: Cluste
   'exclusion-invalid': {
     bad: exclusions('exclude: [{rule: shebang}]\n'),
     good: exclusions('exclude: []\n'),
-    message: 'exclude[0].reason',
+    message: 'exclude[0]: reason is missing',
   },
   'exclusion-unused': {
     bad: exclusions('exclude: [{rule: shebang, reason: none}]\n'),

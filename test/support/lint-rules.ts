@@ -1,11 +1,19 @@
 import { describe, expect, test } from 'vitest';
+import type { Module } from '../../src/modules/module.ts';
+import { type ModuleManifest, NO_MANIFEST } from '../../src/modules/module-manifest.ts';
+import { parseModuleName } from '../../src/modules/module-name.ts';
+import type { Requirement } from '../../src/modules/requirement.ts';
+import { lintModule } from '../../src/tools/lint/lint.ts';
 import type { FileFacts, LintFacts, ParsedModule } from '../../src/tools/lint/lint-facts.ts';
 import type { Found, Rule } from '../../src/tools/lint/rule.ts';
+import { keyOfName } from '../../src/values/module-key.ts';
 
 /** What differs from a module with nothing in it. */
 export interface LintedModule {
   readonly directoryName?: string;
   readonly files?: readonly FileFacts[];
+  readonly module?: Partial<Pick<Module, 'version' | 'chart'>>;
+  readonly manifest?: Partial<ModuleManifest>;
   readonly parsed?: Partial<ParsedModule>;
 }
 
@@ -17,23 +25,40 @@ export interface RuleRow extends LintedModule {
   readonly found: readonly (readonly [string, string, string?])[];
 }
 
-function factsOf({ directoryName = '030-web', files = [], parsed = {} }: LintedModule): LintFacts {
+/** A module in the modules directory. */
+export function moduleNamed(text: string, version?: string, requires: readonly Requirement[] = []): Module {
+  const name = parseModuleName(text);
+  return {
+    name,
+    key: keyOfName(name),
+    order: 0,
+    path: '',
+    chart: 'none',
+    enabledScript: undefined,
+    ownFlag: undefined,
+    staticValues: {},
+    manifest: { ...NO_MANIFEST, requires },
+    version,
+  };
+}
+
+function factsOf(linted: LintedModule): LintFacts {
+  const { directoryName = '030-web', files = [], module, manifest, parsed = {} } = linted;
   return {
     directory: `modules/${directoryName}`,
     directoryName,
     files,
     parsed: {
       problems: [],
-      name: 'web',
-      key: 'web',
-      requires: [],
+      module: { ...moduleNamed('web'), ...module, manifest: { ...NO_MANIFEST, ...manifest } },
       siblings: [],
-      chart: 'none',
       chartFiles: [],
       values: {},
       hookFiles: [],
+      unusedFiles: [],
       hooks: [],
       renderings: [],
+      namespacedKinds: new Set(['v1/ConfigMap']),
       ...parsed,
     },
   };
@@ -99,7 +124,7 @@ export function describeRules(
   const check = (code: string, facts: LintedModule): readonly Found[] => {
     const rule = rules.find((one) => one.code === code);
     if (rule === undefined) throw new Error(`there is no rule ${code}`);
-    return [...rule.check(factsOf(facts))];
+    return [...(rule.check?.(factsOf(facts)) ?? [])];
   };
 
   describe('a rule finds what breaks it, and nothing else', () => {
@@ -111,12 +136,14 @@ export function describeRules(
     });
 
     test.each(ofParsers)('%s: what the parser of the operator says', (rule) => {
+      const said = { path: 'a.yaml', message: 'is wrong' };
       const problems = [
-        { rule, path: 'a.yaml', message: 'is wrong' },
+        { ...said, rule },
         { rule: 'another', path: 'b.yaml', message: 'is wrong, too' },
       ];
-      expect(check(rule, { parsed: { problems } })).toEqual([problems[0]]);
-      expect(check(rule, {})).toEqual([]);
+      const findings = (facts: LintedModule) => lintModule(factsOf(facts), { rules: [rule] }).findings;
+      expect(findings({ parsed: { problems } })).toMatchObject([said]);
+      expect(findings({})).toEqual([]);
     });
 
     test.each([true, false])('each rule has a row where a finding is %s', (isFound) => {

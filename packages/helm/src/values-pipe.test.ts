@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@addon-operator/base/clock';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { writeToReader } from './values-pipe.ts';
+import { writeToReader } from './prepared-helm.ts';
 
 let directory = '';
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { roundedMs } from '@addon-operator/base/clock';
 import { ApiHealth } from './api-health.ts';
-import { observedClient } from './observed-client.ts';
+import { KubeApiError, type KubeClient } from './kube-client.ts';
 import { Reflector, type ReflectorDeps } from './reflector.ts';
 import type { Selection, SharedReflectors } from './reflector-sink.ts';
 
@@ -77,4 +77,22 @@ function selectionKey(selection: Selection): string {
     fieldSelector ?? '',
     isMetadataOnly ?? false,
   ]);
+}
+
+/** The client, with the outcome of each of its requests observed. */
+function observedClient(kube: KubeClient, health: Pick<ApiHealth, 'observe'>): KubeClient {
+  const observe = async <T>(request: Promise<T>): Promise<T> => {
+    try {
+      const response = await request;
+      health.observe({ status: 200 });
+      return response;
+    } catch (error) {
+      health.observe({ status: error instanceof KubeApiError ? error.status : undefined, error });
+      throw error;
+    }
+  };
+  return {
+    request: (request, signal) => observe(kube.request(request, signal)),
+    stream: (request, signal) => observe(kube.stream(request, signal)),
+  };
 }

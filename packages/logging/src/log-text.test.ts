@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatLogLine } from './log-text.ts';
+import { formatLogLine } from './json-logger.ts';
 
 test('a record becomes time, level, logger, message and sorted fields', () => {
   const line = JSON.stringify({

@@ -8,11 +8,9 @@ import type { LauncherReady } from './launcher-protocol.ts';
 import { type Libc, loadLibc } from './native-libc.ts';
 import { nativeSpawner } from './native-spawner.ts';
 import { nodeSpawner } from './node-spawner.ts';
-import { PollLoop } from './poll-loop.ts';
+import { type Chore, PollLoop } from './poll-loop.ts';
 import type { EscapedProcesses } from './process-runner.ts';
-import { RestChore } from './rest-chore.ts';
 import type { SpawnedProcess, Spawner } from './spawner.ts';
-import { StartReports } from './start-reports.ts';
 
 const CONTROL_FD = 0;
 const READ_BYTES = 64 * 1024;
@@ -99,5 +97,81 @@ export async function chooseMachinery(
       reportStarts: (report) => ({ add: report, delete: () => undefined }),
       readControl: readBySocket,
     };
+  }
+}
+
+/** Runs follow each other faster while there is work. */
+const REST_MS = 3_000;
+
+/** Calls back once each time nothing has been running for a while. */
+export class RestChore implements Chore {
+  readonly #clock: SteadyClock;
+  readonly #isBusy: () => boolean;
+  readonly #onRest: () => void;
+  /** Since when nothing runs; undefined: something does, or the call is done. */
+  #restsSinceMs: number | undefined;
+  #isDone = false;
+
+  constructor(clock: SteadyClock, isBusy: () => boolean, onRest: () => void) {
+    this.#clock = clock;
+    this.#isBusy = isBusy;
+    this.#onRest = onRest;
+  }
+
+  dueMs(): number | undefined {
+    if (this.#isBusy()) {
+      this.#restsSinceMs = undefined;
+      this.#isDone = false;
+      return undefined;
+    }
+    if (this.#isDone) return undefined;
+    this.#restsSinceMs ??= this.#clock.steadyMs();
+    return this.#restsSinceMs + REST_MS;
+  }
+
+  act(): void {
+    this.#isDone = true;
+    this.#onRest();
+  }
+}
+
+/** Most hooks have ended by then. */
+const DELAY_MS = 10;
+
+/**
+ * Reports the start of a process only if it still runs after a while: what the report is for, its time limit and its end
+ * should the launcher be lost, matters to long runs, and each frame wakes the daemon.
+ */
+export class StartReports implements Chore {
+  readonly #clock: SteadyClock;
+  readonly #report: (run: number) => void;
+  /** When to report, by run, the earliest first. */
+  readonly #dueMs = new Map<number, number>();
+
+  constructor(clock: SteadyClock, report: (run: number) => void) {
+    this.#clock = clock;
+    this.#report = report;
+  }
+
+  add(run: number): void {
+    this.#dueMs.set(run, this.#clock.steadyMs() + DELAY_MS);
+  }
+
+  delete(run: number): void {
+    this.#dueMs.delete(run);
+  }
+
+  dueMs(): number | undefined {
+    for (const dueMs of this.#dueMs.values()) return dueMs;
+    return undefined;
+  }
+
+  act(): void {
+    const nowMs = this.#clock.steadyMs();
+    for (const [run, dueMs] of this.#dueMs) {
+      if (dueMs > nowMs) return;
+      this.#dueMs.delete(run);
+      this.#report(run);
+    }
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
-import { StartReports } from './start-reports.ts';
+import { StartReports } from './launcher-machinery.ts';
 
 test('reports a start 10 ms later, unless the run has ended by then', async () => {
   const clock = new FakeClock();

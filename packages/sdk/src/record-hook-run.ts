@@ -1,5 +1,5 @@
 import { type Json, type JsonObject, parseJson } from '@addon-operator/json';
-import { valueAt } from '@addon-operator/json/pointer';
+import { escapeSegment, valueAt } from '@addon-operator/json/pointer';
 import type { BindingContext } from './binding-contexts.ts';
 import { frozen } from './frozen.ts';
 import type { HookConfig } from './hook-config-types.ts';
@@ -17,7 +17,6 @@ import type {
   ValuesPatchOperation,
 } from './hook-input.ts';
 import { hookLog } from './hook-log.ts';
-import { pointerOf } from './values-path.ts';
 
 /** What an executable finds in its input files. */
 export interface HookRunTexts {
@@ -222,4 +221,18 @@ function conversionResponse(response: (text: string) => void): ConversionRespons
     converted: (convertedObjects) => response(written('the answer', { convertedObjects })),
     failed: (failedMessage) => response(written('the answer', { failedMessage })),
   } satisfies ConversionResponse);
+}
+
+/**
+ * The JSON pointer for a place in the values: keys joined by dots, or a pointer already.
+ *
+ * @throws TypeError for anything that names no place
+ */
+export function pointerOf(path: string): string {
+  if (typeof path !== 'string' || path === '')
+    throw new TypeError('the path of a value must be a string such as web.replicas');
+  if (path.startsWith('/')) return path;
+  const keys = path.split('.');
+  if (keys.includes('')) throw new TypeError(`the path '${path}' has an empty key`);
+  return `/${keys.map(escapeSegment).join('/')}`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pointerOf } from './values-path.ts';
+import { pointerOf } from './record-hook-run.ts';
 
 test.each([
   ['web', '/web'],

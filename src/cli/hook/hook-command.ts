@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { addDebugCommand, type CommandParts } from '../daemon/debug-command.ts';
-import { addHookNewCommand } from '../module/new-commands.ts';
+import { addHookNewCommand } from '../module/author-commands.ts';
 import { nameArgument, nameOption } from '../name-arguments.ts';
 import { addRecordingCommands } from './hook-recording-commands.ts';
 import type { HookTrialOptions } from './hook-trial.ts';

@@ -5,6 +5,7 @@ import type { Json } from '@addon-operator/json';
 import { parseGoDuration } from '@addon-operator/strings/go-duration';
 import { dumpYaml } from '@addon-operator/yaml';
 import {
+  fullNameOf,
   type Recording,
   receiveRecordings,
   testFileOf,
@@ -60,9 +61,9 @@ export async function hookRecordCommand(
       last = line.recording;
       const path = await writeRecording(directory, last, count + 1);
       count += 1;
-      const { module, hook, binding } = last;
-      const name = module === '' ? hook : `${module}/${hook}`;
-      host.stdout.write(`${harmless(`${relative(host.cwd, path)}: ${name} for ${binding}`)}\n`);
+      host.stdout.write(
+        `${harmless(`${relative(host.cwd, path)}: ${fullNameOf(last)} for ${last.binding}`)}\n`,
+      );
       if (count >= maxRuns) break;
     }
   } finally {

@@ -9,17 +9,12 @@ import { errorLog } from '../../devkit/error-log.ts';
 import type { HookLab, LabHookOptions } from '../../devkit/hook-lab.ts';
 import { placeOf } from '../../devkit/hook-place.ts';
 import { createOperatorObjects } from '../../devkit/operator-objects.ts';
-import {
-  changedBindings,
-  fullNameOf,
-  missingVariables,
-  recordingsOf,
-  replayedHook,
-} from '../../devkit/replayed-hook.ts';
+import { changedBindings, missingVariables, recordingsOf, replayedHook } from '../../devkit/replayed-hook.ts';
 import { type Hook, moduleNameOf } from '../../hooks/hook.ts';
 import type { HookRuns } from '../../hooks/run-hook.ts';
 import { findModules } from '../../modules/find-modules.ts';
 import {
+  fullNameOf,
   type Recording,
   type ReplayedHook,
   type ReplayResult,
@@ -84,30 +79,21 @@ export async function hookReplayCommand(options: HookReplayOptions, host: CliHos
   return report.exitCode;
 }
 
-/** Replays recordings, each on the hook it belongs to. */
-interface ReplayLab {
-  /** The recordings that belong to the hook that is run. */
-  chosen<T extends { readonly recording: Recording }>(recordings: readonly T[]): Promise<readonly T[]>;
-  replay(recording: Recording): Promise<ReplayResult>;
-  /** Why runs may differ although the hook did not change. */
-  readonly notes: ReadonlySet<string>;
-}
-
 interface LabOptions extends Pick<HookReplayOptions, 'hook' | 'flags'> {
   readonly timeoutMs: number;
 }
 
-async function withReplayLab<T>(
+async function withReplayLab(
   host: CliHost,
   options: LabOptions,
-  use: (lab: ReplayLab) => Promise<T>,
+  use: (lab: OpenHooks) => Promise<void>,
   signal: AbortSignal,
-): Promise<T> {
+): Promise<void> {
   const requests: string[] = [];
   const onRequest = ({ method, path }: ApiRequest): undefined => {
     requests.push(`${method} ${path}`);
   };
-  return await withSandboxLab(
+  await withSandboxLab(
     host,
     { onRequest, flags: options.flags },
     async ({ lab, sandbox, settings }) => {
@@ -115,9 +101,7 @@ async function withReplayLab<T>(
       const kube = new MemoryClient(sandbox, NO_ACTIVITY, 'replay');
       await createOperatorObjects(kube, {}, signal);
       const takeRequests = (): readonly string[] => requests.splice(0);
-      return await use(
-        new OpenHooks(host.cwd, { ...options, lab, kube, settings, running, takeRequests, signal }),
-      );
+      await use(new OpenHooks(host.cwd, { ...options, lab, kube, settings, running, takeRequests, signal }));
     },
     signal,
   );
@@ -137,8 +121,9 @@ interface OpenHook {
   readonly replayed: ReplayedHook;
 }
 
-/** Loads each hook once. */
-class OpenHooks implements ReplayLab {
+/** Replays recordings, each on the hook it belongs to. Loads each hook once. */
+class OpenHooks {
+  /** Why runs may differ although the hook did not change. */
   readonly notes = new Set<string>();
   readonly #cwd: string;
   readonly #parts: OpenHooksParts;
@@ -149,6 +134,7 @@ class OpenHooks implements ReplayLab {
     this.#parts = parts;
   }
 
+  /** The recordings that belong to the hook that is run. */
   async chosen<T extends { readonly recording: Recording }>(recordings: readonly T[]): Promise<readonly T[]> {
     const { hook: file } = this.#parts;
     if (file === undefined) return recordings;

@@ -4,15 +4,15 @@ import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { silentLogger } from '@addon-operator/base/log';
 import { scratchDirectory } from '@addon-operator/files/scratch-directory';
 import { isObject, type Json } from '@addon-operator/json';
+import { hasStatus, type KubeClient, type KubeRequest } from '@addon-operator/kube-client/kube-client';
 import { moduleCrds, readObjectFiles } from '@addon-operator/kube-client/object-files';
 import { startSandbox } from '@addon-operator/kube-sandbox';
 import { dumpYaml, parseYaml } from '@addon-operator/yaml';
 import { placeOf } from '../../devkit/hook-place.ts';
 import { HookTap } from '../../devkit/hook-tap.ts';
 import type { LoneHook } from '../../devkit/lone-hook.ts';
-import type { ReportedChange } from '../../devkit/object-changes.ts';
+import type { ChangedObject, ReportedChange } from '../../devkit/object-changes.ts';
 import type { TrialRequest } from '../../devkit/try-hook.ts';
-import { watchedWrites } from '../../devkit/watched-writes.ts';
 import { withLoneHook } from '../../devkit/with-lone-hook.ts';
 import type { WatchEventType } from '../../hook-config/kubernetes-binding.ts';
 import { readSettings } from '../../settings/read-settings.ts';
@@ -215,4 +215,47 @@ async function readValues(path: string): Promise<Readonly<Record<string, string>
       `--values: ${path} must be a mapping of sections, such as 'global' and module keys`,
     );
   return Object.fromEntries(Object.entries(value).map(([key, section]) => [key, dumpYaml(section, 2)]));
+}
+
+const DRY_RUN = 'All';
+
+/**
+ * The same client, whose writes are reported, and without `isApplied` are dry runs: the API server checks them with all it has,
+ * such as quotas and webhooks, and stores nothing.
+ */
+function watchedWrites(
+  kube: KubeClient,
+  isApplied: boolean,
+  onChange: (change: ReportedChange) => void,
+): KubeClient {
+  const before = async ({ path }: KubeRequest, signal: AbortSignal): Promise<ChangedObject | undefined> => {
+    try {
+      return objectIn(await kube.request({ method: 'GET', path }, signal));
+    } catch (error) {
+      if (hasStatus(error, 404) || hasStatus(error, 405)) return undefined;
+      throw error;
+    }
+  };
+  return {
+    stream: (request, signal) => kube.stream(request, signal),
+    request: async (request, signal) => {
+      const { method, query } = request;
+      if (method === 'GET') return await kube.request(request, signal);
+      const previous = method === 'POST' ? undefined : await before(request, signal);
+      const sent = isApplied ? request : { ...request, query: { ...query, dryRun: DRY_RUN } };
+      const response = await kube.request(sent, signal);
+      const object = objectIn(response);
+      if (method === 'DELETE') {
+        if (previous !== undefined) onChange({ type: 'removed', object: previous, previous });
+      } else if (object !== undefined)
+        onChange({ type: previous === undefined ? 'added' : 'modified', object, previous });
+      return response;
+    },
+  };
+}
+
+function objectIn(response: unknown): ChangedObject | undefined {
+  if (!isObject(response) || !isObject(response['metadata']) || response['kind'] === 'Status')
+    return undefined;
+  return response as unknown as ChangedObject;
 }

@@ -1,4 +1,4 @@
-import { countReplays, type ReplayResult } from '../../recordings/hook-recordings.ts';
+import { countReplays, fullNameOf, type ReplayResult } from '../../recordings/hook-recordings.ts';
 import type { Paint, Style } from '../output/paint.ts';
 
 /** What came of one recording. */
@@ -40,7 +40,7 @@ export class ReplayReport {
     const first = this.#shown.get(key);
     if (first === undefined) this.#shown.set(key, result.file);
     this.#write(
-      `${this.#paint(STYLES[result.result], result.result)} ${result.file}: ${nameOf(result)} for ${result.binding}\n${
+      `${this.#paint(STYLES[result.result], result.result)} ${result.file}: ${fullNameOf(result)} for ${result.binding}\n${
         first === undefined
           ? lines
               .flatMap((line) => line.split('\n'))
@@ -98,7 +98,3 @@ export class ReplayReport {
 
 /** Where the mark of a line of a difference ends. */
 const MARK_END = 6;
-
-function nameOf({ hook, module }: ReplayResult): string {
-  return module === '' ? hook : `${module}/${hook}`;
-}

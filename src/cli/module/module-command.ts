@@ -1,16 +1,14 @@
 import type { Command } from 'commander';
-import type { CliHost } from '../cli-host.ts';
 import {
   addDebugCommand,
   addWatchOptions,
   type CommandParts,
-  type CommandRunner,
   DOCUMENT,
   formatOf,
 } from '../daemon/debug-command.ts';
 import { nameArgument } from '../name-arguments.ts';
+import { addModuleAuthorCommands } from './author-commands.ts';
 import { addSignCommands } from './module-sign-commands.ts';
-import { addModuleAuthorCommands } from './new-commands.ts';
 import { addPauseCommands } from './pause-commands.ts';
 
 const VALUES_COMMANDS = [
@@ -22,7 +20,7 @@ const VALUES_COMMANDS = [
  * Adds `module list`, `sign`, `verify`, `digest`, `new`, `lint`, `pause`, `resume`, `reconcile`, `abort`, `values`, `config`, `patches`, `render`,
  * `resource-monitor`, `snapshots`, `release-finalizer` and `release-unlock`.
  */
-export function addModuleCommand(program: Command, host: CliHost, runner: CommandRunner): void {
+export function addModuleCommand(program: Command, { host, runner }: CommandParts): void {
   const module = program
     .command('module')
     .description('Show, create, check, run, stop, pause and sign modules');
@@ -110,7 +108,7 @@ function addValuesCommands(module: Command, common: CommandParts): void {
 }
 
 /** Adds `explain module`. */
-export function addExplainCommand(program: Command, host: CliHost, runner: CommandRunner): void {
+export function addExplainCommand(program: Command, { host, runner }: CommandParts): void {
   const explain = program
     .command('explain')
     .summary('Explain the state of a module')
@@ -169,11 +167,7 @@ const ANY_MODULE = 'name of the module; its directory may be gone';
  * Adds what a person decides about files, releases and their deletion: `module confirm-purge`, `module confirm-files`, `module release-finalizer` and
  * `module release-unlock`.
  */
-function addReleaseCommands(
-  module: Command,
-  common: { readonly host: CliHost; readonly runner: CommandRunner },
-  pathOf: (module: string) => string,
-): void {
+function addReleaseCommands(module: Command, common: CommandParts, pathOf: (module: string) => string): void {
   addDebugCommand(
     module,
     {

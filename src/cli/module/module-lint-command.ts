@@ -1,15 +1,10 @@
 import { scratchDirectory } from '@addon-operator/files/scratch-directory';
 import { inspect } from '../../app/inspect.ts';
 import { CONFIG_MAP, NAMESPACE } from '../../devkit/operator-objects.ts';
-import { operatorParsers } from '../../devkit/operator-parsers.ts';
 import { readSetting } from '../../settings/read-settings.ts';
-import {
-  type LintReportFormat,
-  ruleOf,
-  ruleText,
-  runLint,
-  type WithParsers,
-} from '../../tools/lint/module-lint.ts';
+import { ruleOf } from '../../tools/lint/lint.ts';
+import { type LintReportFormat, ruleText } from '../../tools/lint/report.ts';
+import { runLint, type WithReaders } from '../../tools/lint/run-lint.ts';
 import type { CliHost } from '../cli-host.ts';
 import { harmless } from '../harmless.ts';
 import { printData } from '../output/print-data.ts';
@@ -46,14 +41,14 @@ export async function moduleLintCommand(options: LintCommandOptions, host: CliHo
       isStrict: strict === true,
       ...(profile && { profile }),
     },
-    (use) => withParsers(host, use),
+    (use) => withReaders(host, use),
   );
   printData(host, format === 'text' ? harmless(text) : text);
   return exitCode;
 }
 
 /** The parts of the operator run on an API that lasts for the command; no module is in its directories. */
-async function withParsers<T>(host: CliHost, use: Parameters<WithParsers<T>>[0]): Promise<T> {
+async function withReaders<T>(host: CliHost, use: Parameters<WithReaders<T>>[0]): Promise<T> {
   const signal = host.stopSignal();
   await using running = new AsyncDisposableStack();
   const flags = { 'modules-dir': await scratchDirectory(running) };
@@ -63,7 +58,16 @@ async function withParsers<T>(host: CliHost, use: Parameters<WithParsers<T>>[0])
       settings,
       // What the operator would log is what findings say.
       quietHost({ ...host, env, stderr: { write: () => true } }),
-      (inspection) => use(operatorParsers(inspection, settings.allowsLinksOutside, signal), signal),
+      ({ operator: { sources }, base: { helm, cluster } }) =>
+        use(
+          {
+            loadHooks: sources.loadModuleHooks,
+            helm,
+            findKind: (apiVersion, kind) => cluster.discovery.find(apiVersion, kind, signal),
+            allowsLinksOutside: settings.allowsLinksOutside,
+          },
+          signal,
+        ),
       signal,
     );
   });

@@ -5,13 +5,10 @@ import { shellWord } from '@addon-operator/strings/shell-word';
 import { parseModuleName } from '../../modules/module-name.ts';
 import { OWN_CODE } from '../../own-code.ts';
 import { readSetting } from '../../settings/read-settings.ts';
-import {
-  type Language,
-  type NewFile,
-  newHook,
-  newModule,
-  writeNewFiles,
-} from '../../tools/scaffold/scaffold.ts';
+import { type NewFile, writeNewFiles } from '../../tools/scaffold/files.ts';
+import type { Language } from '../../tools/scaffold/languages.ts';
+import { newHook } from '../../tools/scaffold/new-hook.ts';
+import { newModule } from '../../tools/scaffold/new-module.ts';
 import { keyOfName } from '../../values/module-key.ts';
 import type { CliHost } from '../cli-host.ts';
 import { harmless } from '../harmless.ts';

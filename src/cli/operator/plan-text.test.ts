@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type PlannedAction, type ModulePlan, NOTHING, type Plan } from '../../plan/plan.ts';
+import { type ModulePlan, NOTHING, type Plan, type PlannedAction } from '../../plan/plan.ts';
 import { paintFor } from '../output/paint.ts';
 import { diffLine, planText } from './plan-text.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cut, paintFor, wantsColor } from './paint.ts';
+import { paintFor, wantsColor } from './paint.ts';
 
 test.each([
   [true, {}, true],
@@ -14,13 +14,4 @@ test.each([
 test('paintFor() changes nothing without colours', () => {
   expect(paintFor(false)('red', 'text')).toBe('text');
   expect(paintFor(true)('red', 'text')).toBe('\u001b[31mtext\u001b[0m');
-});
-
-test('cut() counts characters and marks what is missing', () => {
-  expect([cut('abc', 3), cut('abcd', 3), cut('🙂🙂🙂', 2), cut('abc', 0)]).toEqual([
-    'abc',
-    'ab…',
-    '🙂…',
-    '…',
-  ]);
 });

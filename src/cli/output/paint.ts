@@ -12,9 +12,3 @@ export function paintFor(hasColor: boolean): Paint {
 export function wantsColor(isTerminal: boolean, env: Readonly<Record<string, string | undefined>>): boolean {
   return isTerminal && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
 }
-
-/** The text, cut to a number of characters; the last one then is an ellipsis. */
-export function cut(text: string, width: number): string {
-  const characters = Array.from(text);
-  return characters.length <= width ? text : `${characters.slice(0, Math.max(0, width - 1)).join('')}…`;
-}

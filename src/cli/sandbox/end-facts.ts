@@ -9,10 +9,10 @@ import type { InstanceSettings } from '../../settings/config-map-settings.ts';
 import type { DebugEndpointSettings } from '../../settings/debug-settings.ts';
 import type { DirectorySettings } from '../../settings/directory-settings.ts';
 import type { ServerSettings } from '../../settings/server-settings.ts';
-import { type ModuleName, sectionOf } from '../../values/module-key.ts';
+import { sectionOf } from '../../values/module-key.ts';
 import { suggestEdit } from './edit-suggestion.ts';
 import type { EndFacts } from './end-screen.ts';
-import type { Progress } from './progress-state.ts';
+import type { ProgressLines } from './progress-lines.ts';
 import type { SandboxFiles } from './sandbox-paths.ts';
 
 export interface EndFactsInput {
@@ -21,7 +21,7 @@ export interface EndFactsInput {
     Pick<DirectorySettings, 'modulesDirs' | 'globalHooksDir'> &
     Pick<ServerSettings, 'listenAddress'> &
     Pick<DebugEndpointSettings, 'debugUnixSocket'>;
-  readonly progress: Progress;
+  readonly lines: Pick<ProgressLines, 'helmVersion' | 'jqEngine'>;
   readonly files: SandboxFiles;
   readonly kubectl: string | undefined;
   readonly executable: string;
@@ -31,32 +31,29 @@ export interface EndFactsInput {
 
 /** Reads from the running daemon, and the releases in its cluster, what the end screen shows. */
 export async function endFacts(input: EndFactsInput, signal: AbortSignal): Promise<EndFacts> {
-  const { daemon, settings, progress, files } = input;
+  const { daemon, settings, lines, files } = input;
   const { operator, built, view, httpPort } = daemon;
   const { values } = built.configuration;
-  const { releases } = operator;
+  const { releases, registry } = operator;
   const revisions = new Map<string, number>(
     (await releases.list(signal)).map(({ name, revision }) => [name, revision]),
   );
-  const isEnabled = ({ name }: Module): boolean => operator.registry.isEnabled(name);
-  const reasonOf = (name: ModuleName): string =>
-    operator.registry.discovery?.decisions.get(name)?.reason ?? '';
-  const enabled = operator.registry.modules.filter(
-    (module) => isEnabled(module) && operator.registry.holdOf(module.name) === undefined,
-  );
+  const reasoned = ({ name }: Module): EndFacts['disabled'][number] => ({
+    name,
+    reason: registry.discovery?.decisions.get(name)?.reason ?? '',
+  });
+  const disabled = registry.modules.filter(({ name }) => !registry.isEnabled(name));
+  const refused = registry.modules.filter(({ name }) => registry.holdOf(name) !== undefined);
+  const running = registry.modules.filter((module) => ![...disabled, ...refused].includes(module));
   return {
-    modules: enabled.map((module) => ({
+    modules: running.map((module) => ({
       name: module.name,
       chartVersion: chartVersion(module),
       revision: revisions.get(module.name),
-      hooks: (operator.registry.tracked.get(module.name)?.hooks ?? []).map(({ hook }) => hook.name),
+      hooks: (registry.tracked.get(module.name)?.hooks ?? []).map(({ hook }) => hook.name),
     })),
-    disabled: operator.registry.modules
-      .filter((module) => !isEnabled(module))
-      .map(({ name }) => ({ name, reason: reasonOf(name) })),
-    refused: operator.registry.modules
-      .filter((module) => isEnabled(module) && operator.registry.holdOf(module.name) !== undefined)
-      .map(({ name }) => ({ name, reason: reasonOf(name) })),
+    disabled: disabled.map(reasoned),
+    refused: refused.filter((module) => !disabled.includes(module)).map(reasoned),
     globalHooks: operator.globalHooks.runtimes.map(({ hook }) => hook.name),
     globalHooksDir: globalHooksRoot(settings.globalHooksDir),
     modulesDir: settings.modulesDirs.map((directory) => resolve(directory))[0],
@@ -69,13 +66,13 @@ export async function endFacts(input: EndFactsInput, signal: AbortSignal): Promi
     kubectl: input.kubectl,
     executable: input.executable,
     debugSocket: settings.debugUnixSocket,
-    jqEngine: progress.jqEngine,
-    helmVersion: progress.helmVersion,
+    jqEngine: lines.jqEngine,
+    helmVersion: lines.helmVersion,
     log: files.log,
     stateDir: files.stateDir,
     status: view.status().text,
     edit: suggestEdit(
-      enabled
+      running
         .filter(({ chart }) => chart !== 'none')
         .map(({ name }) => ({
           name,

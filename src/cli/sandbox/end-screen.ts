@@ -1,6 +1,7 @@
 import { escapeControls } from '@addon-operator/strings/escape-controls';
 import { shellWord } from '@addon-operator/strings/shell-word';
 import { dumpYaml } from '@addon-operator/yaml';
+import { textTable } from '../../status/module-explanation.ts';
 import type { Paint } from '../output/paint.ts';
 import type { EditSuggestion } from './edit-suggestion.ts';
 
@@ -55,7 +56,7 @@ export function summaryScreen(facts: EndFacts, paint: Paint): string {
       hooks.join(', ') || '-',
     ]),
   ];
-  const table = alignedColumns(rows.map((row) => row.map(escapeControls)));
+  const table = textTable(rows).trimEnd().split('\n');
   return lines([
     '',
     paint(
@@ -147,17 +148,6 @@ function hookFile({ globalHooksDir }: EndFacts, name: string, body: readonly str
     ...body,
     'EOF',
   ];
-}
-
-function alignedColumns(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths =
-    rows[0]?.map((_cell, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
 }
 
 function lines(all: readonly string[]): string {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
-import { type CurrentStatus, ProgressDisplay } from './progress-display.ts';
+import { ProgressDisplay, type WatchedOperator } from './progress-display.ts';
 
 function display(isTTY: boolean) {
   let text = '';
@@ -15,45 +15,34 @@ function display(isTTY: boolean) {
   return { clock, shown, take };
 }
 
-test('an output that is no terminal gets plain lines from the first event on', async () => {
-  const { shown, take } = display(false);
-  shown.show({ type: 'phase', text: 'sandbox API at http://127.0.0.1:1' });
-  shown.show({ type: 'jq-chosen', engine: 'jq 1.7' });
-  shown.show({ type: 'module-ready', module: 'web' });
-  expect(take()).toBe('TIME sandbox API at http://127.0.0.1:1\nTIME module web is ready\n');
+test('each event is a line with the time, on a terminal and elsewhere, whatever its width', () => {
+  for (const isTTY of [true, false]) {
+    const { shown, take } = display(isTTY);
+    shown.say('sandbox API at http://127.0.0.1:1');
+    shown.showRecord({ level: 'info', message: 'jq engine', fields: { engine: 'jq 1.7' } });
+    shown.showRecord({
+      level: 'info',
+      message: 'ModuleRun success, module is ready',
+      fields: { module: 'web' },
+    });
+    shown.say('a notice that is longer than the terminal is wide', 'warning');
+    shown.write('the end\n');
+    expect(take()).toBe(
+      'TIME sandbox API at http://127.0.0.1:1\nTIME module web is ready\nTIME a notice that is longer than the terminal is wide\nthe end\n',
+    );
+  }
 });
 
-test('a terminal gets a block that shows the time, notices above it, and lines once it has ended', async () => {
-  const { clock, shown, take } = display(true);
-  const running = shown.run();
-  expect(take()).toContain('0 s  starting\u001b[K\n');
-  await clock.advance(3_000);
-  expect(take()).toContain('3 s  starting\u001b[K\n');
-  shown.show({ type: 'notice', isError: false, text: 'a notice that is longer than the terminal is wide' });
-  expect(take()).toContain('TIME a notice that is longer than the terminal is wide\u001b[K\n3 s  starting');
-  shown.show({ type: 'modules-enabled', modules: ['web'] });
-  expect(take()).toContain('  web  waiting\u001b[K\n');
-  shown.write('the end\n');
-  expect(take()).toBe('the end\n');
-  shown.show({ type: 'module-ready', module: 'web' });
-  expect(take()).toBe('TIME module web is ready\n');
-  shown.stop();
-  await running;
-  expect(clock.pendingDelaysMs).toEqual([]);
-});
+const WELL: ReturnType<WatchedOperator['status']> = { level: 'well', text: 'all is well' };
 
-test('a hook that runs for long is in the block with its age, and gets one line after the end of the block', async () => {
+test('a hook that runs for long gets one line for each of its runs', async () => {
   const { clock, shown, take } = display(true);
   const running = shown.run();
-  let long: readonly { readonly key: string; readonly text: string }[] = [];
-  shown.showLongHooks(() => long);
-  long = [{ key: 'main hang.sh 4711', text: 'hook hang.sh runs for 10 s' }];
+  let long: ReturnType<WatchedOperator['longHooks']> = [];
+  shown.watch({ longHooks: () => long, status: () => WELL });
+  long = [{ key: 'main hang.sh 4711', text: 'hook hang\u001b[2J.sh runs for 10 s' }];
   await clock.advance(1_000);
-  expect(take()).toContain('1 s  starting\u001b[K\n  hook hang.sh runs for 10 s');
-  shown.endBlock();
-  take();
-  await clock.advance(1_000);
-  expect(take()).toBe('TIME hook hang.sh runs for 10 s\n');
+  expect(take()).toBe('TIME hook hang\\u001b[2J.sh runs for 10 s\n');
   long = [{ key: 'main hang.sh 4711', text: 'hook hang.sh runs for 11 s' }];
   await clock.advance(1_000);
   expect(take()).toBe('');
@@ -63,12 +52,13 @@ test('a hook that runs for long is in the block with its age, and gets one line 
   expect(take()).toBe('TIME hook hang.sh runs for 10 s\n');
   shown.stop();
   await running;
+  expect(clock.pendingDelaysMs).toEqual([]);
 });
 
-test('after the block a line says when the operator needs a person for longer, and when it no longer does', async () => {
+test('a line says when the operator needs a person for longer, and when it no longer does', async () => {
   const { clock, shown, take } = display(false);
-  let status: ReturnType<CurrentStatus> = { level: 'well', text: 'all is well' };
-  shown.showStatus(() => status);
+  let status = WELL;
+  shown.watch({ longHooks: () => [], status: () => status });
   const running = shown.run();
   await clock.advance(5_000);
   expect(take()).toBe('');

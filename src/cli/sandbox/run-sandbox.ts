@@ -10,7 +10,6 @@ import { findExecutable } from '@addon-operator/process/executable-file';
 import type { Daemon } from '../../app/start.ts';
 import { runDaemon } from '../../daemon.ts';
 import { OWN_CODE } from '../../own-code.ts';
-import type { InstanceSettings } from '../../settings/config-map-settings.ts';
 import type { DirectorySettings } from '../../settings/directory-settings.ts';
 import type { LogSettings } from '../../settings/log-settings.ts';
 import { readSettings } from '../../settings/read-settings.ts';
@@ -26,7 +25,6 @@ import { withHookTools } from '../hook/hook-tools.ts';
 import { endFacts } from './end-facts.ts';
 import { summaryScreen, tourScreen } from './end-screen.ts';
 import { ProgressDisplay } from './progress-display.ts';
-import { progressOf } from './progress-event.ts';
 import { rethrowSandboxError } from './sandbox-failure.ts';
 import {
   createSourceDirectories,
@@ -35,7 +33,7 @@ import {
   writeKubeconfig,
 } from './sandbox-files.ts';
 import { type GivenSettings, isGiven, sandboxFlags } from './sandbox-flags.ts';
-import { createFirstObjects, type FirstObjects } from './sandbox-objects.ts';
+import { createFirstObjects } from './sandbox-objects.ts';
 import { type SandboxFiles, sandboxFiles } from './sandbox-paths.ts';
 
 /** The launch script beside `src/` or `dist/`. */
@@ -77,16 +75,16 @@ export async function runSandbox(options: SandboxCommandOptions, host: CliHost):
   const api = await startSandbox(sandbox, lifetime.signal).catch(rethrowSandboxError);
   running.defer(() => api.stop());
   writeKubeconfig(files.kubeconfig, api.kubeconfig);
-  display.show({ type: 'phase', text: `sandbox API at ${api.url}` });
-  for (const directory of created)
-    display.show({ type: 'notice', isError: false, text: `created the empty directory ${directory}` });
-  const redrawing = display.run();
+  display.say(`sandbox API at ${api.url}`);
+  for (const directory of created) display.say(`created the empty directory ${directory}`, 'warning');
+  const watching = display.run();
   running.defer(async () => {
     display.stop();
-    await redrawing;
+    await watching;
   });
-  stop.addEventListener('abort', () => display.show({ type: 'phase', text: 'stopping' }), { once: true });
-  await createFirstObjects(api.url, firstObjects(settings), lifetime.signal);
+  stop.addEventListener('abort', () => display.say('stopping'), { once: true });
+  const { namespace, configMapName: configMap } = settings;
+  await createFirstObjects(api.url, { namespace, configMap }, lifetime.signal);
   const kubectl = findKubectl(host, display, stop);
   const parts = { settings, files, host, display, log, kubectl, isPortChosen };
   const exitCode = await runAndShow(parts, stop);
@@ -113,27 +111,31 @@ async function runAndShow(parts: RunParts, stop: AbortSignal): Promise<number> {
     settings,
     {
       ...daemonHost(host, log),
-      ...(!isPortChosen && { onPortInUse: (port) => showPortInUse(port, display) }),
+      ...(!isPortChosen && {
+        onPortInUse: (port) =>
+          display.say(`port ${port} is in use, metrics are served on a free port`, 'warning'),
+      }),
       // What hooks do with kubectl or a client library must reach the sandbox, never a cluster of the user.
       env: { ...withHookTools(host.env, files.binDir), KUBECONFIG: files.kubeconfig },
       onUi: (address) => {
         pageAddress = address;
-        display.show({ type: 'page-served', address });
+        display.say(`page at ${address}`);
       },
-      onTaskFailure: (failed) => display.show({ type: 'task-failed', failed }),
+      onTaskFailure: (failed) => display.showFailure(failed),
     },
     stop,
     {
       onStarted: ({ operator, view }) => {
-        display.showStatus(() => view.status());
-        display.showLongHooks(() =>
-          runningHooks(operator)
-            .filter(({ runningMs }) => runningMs >= NOTED_HOOK_MS)
-            .map((hook) => ({
-              key: `${hook.queue} ${hook.hook} ${hook.binding} ${hook.pid}`,
-              text: hookText(hook),
-            })),
-        );
+        display.watch({
+          status: () => view.status(),
+          longHooks: () =>
+            runningHooks(operator)
+              .filter(({ runningMs }) => runningMs >= NOTED_HOOK_MS)
+              .map((hook) => ({
+                key: `${hook.queue} ${hook.hook} ${hook.binding} ${hook.pid}`,
+                text: hookText(hook),
+              })),
+        });
       },
       onConverged: async (daemon) => {
         await showEnd({ ...parts, pageAddress }, daemon, stop).catch((error: unknown) => {
@@ -150,10 +152,10 @@ async function showEnd(
   stop: AbortSignal,
 ): Promise<void> {
   const { settings, files, display, pageAddress } = parts;
-  const { elapsedMs, paint, progress } = display;
+  const { elapsedMs, paint, lines } = display;
   const kubectl = await parts.kubectl;
   const facts = await endFacts(
-    { daemon, settings, progress, files, kubectl, executable: EXECUTABLE, pageAddress, elapsedMs },
+    { daemon, settings, lines, files, kubectl, executable: EXECUTABLE, pageAddress, elapsedMs },
     stop,
   );
   display.write(summaryScreen(facts, paint));
@@ -166,10 +168,9 @@ function observedLog(
   host: CliHost,
   display: ProgressDisplay,
 ): RootLogger {
-  return observeLog(daemonLog(settings, host, fileLogOutput(files.log)), (record) => {
-    const event = progressOf(record);
-    if (event !== undefined) display.show(event);
-  });
+  return observeLog(daemonLog(settings, host, fileLogOutput(files.log)), (record) =>
+    display.showRecord(record),
+  );
 }
 
 /** The pinned kubectl, which is fetched at the first time, or that of PATH where there is none; undefined without any. */
@@ -179,7 +180,7 @@ async function findKubectl(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const cacheDir = cacheDirectory(host.env, homedir());
-  const onProgress = (text: string): void => display.show({ type: 'phase', text });
+  const onProgress = (text: string): void => display.say(text);
   try {
     return await pinnedKubectl({ cacheDir, onProgress }, signal);
   } catch {
@@ -199,21 +200,9 @@ function defaultDirectories(
   ].map((directory) => resolve(cwd, directory));
 }
 
-function showPortInUse(port: number, display: ProgressDisplay): void {
-  display.show({
-    type: 'notice',
-    isError: false,
-    text: `port ${port} is in use, metrics are served on a free port`,
-  });
-}
-
 function apiPort(text: string): number {
   const port = portType.parse(text);
   if (port !== undefined) return port;
   const message = `flag --sandbox-port: value "${text}" is invalid; accepted: ${portType.accepted}`;
   throw new OperatorError('CONFIG_INVALID', message);
-}
-
-function firstObjects({ namespace, configMapName }: InstanceSettings): FirstObjects {
-  return { namespace, configMap: configMapName };
 }

@@ -1,5 +1,6 @@
 import { errorText } from '@addon-operator/base/error-text';
 import { codeOf } from '@addon-operator/base/errors';
+import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import type { RouteResponse } from '@addon-operator/http-server/response';
 import type { ServerRequest } from '@addon-operator/http-server/serve';
 import { didYouMean } from '@addon-operator/json/similar-word';
@@ -10,7 +11,6 @@ import { type ModuleRow, moduleRow } from '../../status/module-row.ts';
 import type { NextItem } from '../../status/next-item.ts';
 import type { OperatorStatus } from '../../status/operator-status.ts';
 import type { TaskQueueView } from '../../status/task-queues.ts';
-import { aboutData } from './about-data.ts';
 import { apiError, jsonResponse } from './api-response.ts';
 import { type ApiParts, type ApiRoute, numberOf, RequestRefusal } from './api-route.ts';
 import { MODULE_ROUTES } from './module-routes.ts';
@@ -198,5 +198,26 @@ function nowData({ view, identity }: ApiParts): object {
     runs: view.journal
       .list({ limit: RUNS_OF_NOW })
       .runs.map((run) => ({ ...run, error: endOf(run.error, MAX_ERROR) })),
+  };
+}
+
+/** Which operator this is, and how it fares. */
+function aboutData({ view, identity, parameters, allowsActions = false }: ApiParts): object {
+  const { version, bootId, replica, namespace, role } = identity;
+  return {
+    version,
+    bootId,
+    at: identity.nowIso(),
+    replica,
+    namespace,
+    role,
+    allowsActions,
+    process: identity.usage(),
+    parameters: parameters.list().map(({ expiresAtMs, lastError, ...parameter }) => ({
+      ...parameter,
+      expiresAt: expiresAtMs === undefined ? null : isoTime(expiresAtMs),
+      lastError: lastError ?? '',
+    })),
+    watches: view.watches(),
   };
 }

@@ -1,6 +1,6 @@
+import { pathText } from '@addon-operator/json/shape';
 import { expect, test } from 'vitest';
 import { checkPattern, mismatches } from './match.ts';
-import { pathText } from './test-file.ts';
 
 const jq = (program: string, value: unknown): Promise<readonly unknown[]> =>
   Promise.resolve([program === '.replicas > 1' && (value as { replicas: number }).replicas > 1]);

@@ -1,6 +1,6 @@
 import { canonicalJson, isObject } from '@addon-operator/json';
+import type { Path, Report } from '@addon-operator/json/shape';
 import { didYouMean } from '@addon-operator/json/similar-word';
-import type { Path, Report } from './shape.ts';
 
 /** One place where a value is not what a pattern asks for. */
 export interface Mismatch {

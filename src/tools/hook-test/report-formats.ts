@@ -1,4 +1,5 @@
 import { xmlText } from '@addon-operator/strings/xml-text';
+import { annotation } from '../annotation.ts';
 import { caseFailureText, countResults, type FileResult, impureText } from './report-text.ts';
 import type { CaseResult } from './run-case.ts';
 
@@ -86,17 +87,7 @@ function github(files: readonly FileResult[]): string {
   return files
     .flatMap(rowsOf)
     .flatMap(({ file, name, failure }) =>
-      failure === undefined
-        ? []
-        : [`::error file=${property(file)},title=${property(name)}::${message(failure)}\n`],
+      failure === undefined ? [] : [annotation('error', { file, title: name }, failure)],
     )
     .join('');
-}
-
-function message(text: string): string {
-  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
-}
-
-function property(text: string): string {
-  return message(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }

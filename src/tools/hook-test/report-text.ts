@@ -1,8 +1,8 @@
 import type { Json } from '@addon-operator/json';
+import { pathText } from '@addon-operator/json/shape';
 import { dumpYaml } from '@addon-operator/yaml';
 import type { StepFinding } from './check-step.ts';
 import type { CaseFailure, CaseResult } from './run-case.ts';
-import { pathText } from './test-file.ts';
 
 /** The results of one test file. */
 export interface FileResult {

@@ -1,7 +1,7 @@
 import { canonicalJson, isObject, type Json } from '@addon-operator/json';
+import type { Path } from '@addon-operator/json/shape';
 import { dumpYaml, parseYaml } from '@addon-operator/yaml';
 import type { StepFinding } from './check-step.ts';
-import type { Path } from './shape.ts';
 
 interface Place {
   /** Of the step in its case. */

@@ -1,7 +1,4 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
-import { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
-import { parseYaml } from '@addon-operator/yaml';
-import { checkPattern } from './match.ts';
 import {
   anything,
   count,
@@ -13,147 +10,17 @@ import {
   mapping,
   onlyTrue,
   type Path,
+  pathText,
   type Shape,
+  type Shaped,
   text,
   textLike,
   word,
-} from './shape.ts';
+} from '@addon-operator/json/shape';
+import { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
+import { parseYaml } from '@addon-operator/yaml';
+import { checkPattern } from './match.ts';
 import { yamlLines } from './yaml-lines.ts';
-
-/** An object, or the path of a file with objects. */
-export type ObjectOrFile = string | Readonly<Record<string, unknown>>;
-
-/** What is around a case. */
-export interface CaseSetting {
-  /** Files and directories with objects that exist. */
-  readonly cluster?: readonly ObjectOrFile[];
-  /** As in the ConfigMap of the operator: a key for each module, and `global`. */
-  readonly values?: Readonly<Record<string, unknown>>;
-  /** RFC 3339. */
-  readonly now?: string;
-  readonly env?: Readonly<Record<string, string>>;
-  /** Programs that the hook finds before others: paths of files, or texts of shell scripts, by name. */
-  readonly stub?: Readonly<Record<string, string>>;
-  /** How long the case may take, in real time; default one minute. */
-  readonly timeout?: string;
-}
-
-export interface TestFile extends CaseSetting {
-  readonly hook: string;
-  readonly cases: readonly TestCase[];
-}
-
-export interface TestCase extends CaseSetting {
-  readonly name: string;
-  /** Why it is not run. */
-  readonly skip?: string;
-  /** What happens; none in a case that replays recorded runs. */
-  readonly steps?: readonly Step[];
-  /** Recorded runs, of which each must come to the same again: a file, or a directory of them. */
-  readonly replay?: string;
-}
-
-/** What a step does: one of these. */
-export interface Action {
-  readonly start?: true;
-  readonly apply?: ObjectOrFile | readonly ObjectOrFile[];
-  readonly delete?: ObjectOrFile | readonly ObjectOrFile[];
-  readonly status?: ObjectOrFile | readonly ObjectOrFile[];
-  readonly advance?: string;
-  readonly tick?: string;
-  readonly run?: string;
-  readonly deploy?: DeployStep;
-  readonly admission?: AdmissionStep;
-  readonly convert?: ConvertStep;
-  /** Sections of the ConfigMap; null removes one. */
-  readonly values?: Readonly<Record<string, unknown>>;
-  readonly restart?: true;
-  readonly api?: ApiState;
-}
-
-/** A step in the deployment of a module, for a global hook that follows it. */
-export interface DeployStep {
-  readonly binding: (typeof DEPLOY_BINDINGS)[number];
-  readonly module: { readonly name: string; readonly version?: string; readonly path?: string };
-  /** Revision of the release that is deployed, default 1. */
-  readonly revision?: number;
-  /** Default the one before `revision`; 0 for none. */
-  readonly previousRevision?: number;
-  readonly attempt?: number;
-  /** Why the module is not authorized. */
-  readonly reason?: string;
-  readonly policy?: string;
-  readonly place?: 'manifest' | 'installation';
-}
-
-/** A request of the API server to a webhook of the hook. */
-export interface AdmissionStep {
-  readonly binding: string;
-  readonly operation?: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
-  readonly object?: ObjectOrFile;
-  readonly oldObject?: ObjectOrFile;
-  readonly subResource?: string;
-  readonly dryRun?: boolean;
-  readonly user?: string;
-}
-
-/** Objects that the API server needs in another version. */
-export interface ConvertStep {
-  /** Name of the CRD; absent: the only one that the hook converts. */
-  readonly crd?: string;
-  readonly to: string;
-  readonly objects: ObjectOrFile | readonly ObjectOrFile[];
-}
-
-/** How the API server responds: a mapping has the number of requests that are refused with each HTTP status. */
-export type ApiState = 'down' | 'up' | Readonly<Record<string, number>>;
-
-type Bare = 'start' | 'restart';
-export type Step = Bare | (Action & { readonly expect?: Expectation | 'snapshot' });
-
-/** An object after the step. */
-export interface ExpectedObject {
-  readonly apiVersion?: string;
-  readonly kind: string;
-  readonly namespace?: string;
-  readonly name: string;
-  /** A pattern for the whole object. */
-  readonly is?: unknown;
-  readonly absent?: boolean;
-}
-
-export interface ExpectedMetric {
-  readonly name: string;
-  readonly labels?: unknown;
-  readonly value?: unknown;
-}
-
-export interface Expectation {
-  readonly runs?: number;
-  readonly contexts?: unknown;
-  readonly operations?: unknown;
-  readonly objects?: readonly ExpectedObject[];
-  readonly others?: 'allowed';
-  readonly values?: unknown;
-  readonly configValues?: unknown;
-  readonly metrics?: readonly ExpectedMetric[];
-  readonly outcome?: 'success' | 'failure' | 'temporary' | 'permanent';
-  readonly error?: unknown;
-  readonly output?: unknown;
-  /** Requests that the hook itself sent to the API. */
-  readonly requests?: unknown;
-  /** Default true. */
-  readonly allowed?: boolean;
-  /** Of a denial, or of a conversion that failed. */
-  readonly message?: unknown;
-  readonly warnings?: unknown;
-  /** The object after the patch of a mutating webhook. */
-  readonly patched?: unknown;
-  /** Objects of a conversion. */
-  readonly converted?: unknown;
-  /** All that came of the step is compared with what is stored. */
-  readonly snapshot?: true;
-}
 
 /** What a step may do, in the order of the documentation. */
 export const STEP_ACTIONS = [
@@ -180,19 +47,17 @@ const MOMENT = {
 };
 
 const pattern = (description: string): Shape => anything(description, checkPattern);
-const objectOrFile = either('An object, or the path of a file with objects, relative to the test file', [
-  { type: 'string', shape: text('Path of a file with objects') },
-  { type: 'mapping', shape: mapping('An object') },
-]);
-const objects = either('Objects, or paths of files with objects', [
-  ...[objectOrFile].flatMap((shape) => [
-    { type: 'string' as const, shape },
-    { type: 'mapping' as const, shape },
-  ]),
-  { type: 'list', shape: listOf(objectOrFile, 'Objects, or paths of files with objects', 1) },
-]);
+const objectOrFile = either('An object, or the path of a file with objects, relative to the test file', {
+  string: text('Path of a file with objects'),
+  mapping: mapping('An object'),
+});
+const objects = either('Objects, or paths of files with objects', {
+  string: objectOrFile,
+  mapping: objectOrFile,
+  list: listOf(objectOrFile, 'Objects, or paths of files with objects', 1),
+});
 
-const SETTING: Readonly<Record<string, Shape>> = {
+const SETTING = {
   cluster: listOf(objectOrFile, 'Objects that exist before the first step, or files and directories of them'),
   values: mapping('Values, as the ConfigMap of the operator has them: a key for each module, and global'),
   now: textLike('What the clock shows at the beginning', MOMENT),
@@ -216,6 +81,15 @@ const expectedObject = fields(
   { required: ['kind', 'name'] },
 );
 
+const expectedMetric = fields(
+  {
+    name: text('Name of the metric'),
+    labels: pattern('Pattern for its labels'),
+    value: pattern('Pattern for the value that the hook wrote'),
+  },
+  { required: ['name'] },
+);
+
 const expectation = fields(
   {
     runs: count('Number of runs of the hook in this step'),
@@ -228,17 +102,7 @@ const expectation = fields(
     others: word('Further changes of objects do not fail the case', ['allowed']),
     values: pattern('Pattern for the values that the hook would get next'),
     configValues: pattern('Pattern for the data of the ConfigMap of the operator, by section'),
-    metrics: listOf(
-      fields(
-        {
-          name: text('Name of the metric'),
-          labels: pattern('Pattern for its labels'),
-          value: pattern('Pattern for the value that the hook wrote'),
-        },
-        { required: ['name'] },
-      ),
-      'Metrics that the hook must have written in this step',
-    ),
+    metrics: listOf(expectedMetric, 'Metrics that the hook must have written in this step'),
     outcome: word('How all runs of this step must end; default success', [
       'success',
       'failure',
@@ -259,122 +123,140 @@ const expectation = fields(
   'What must have come of the step, once all is quiet',
 );
 
-const HTTP_STATUSES = ['409', '429', '500', '503', '504'];
-
-const step = either('A step', [
-  { type: 'string', shape: word('The hook, or the operator, is started', ['start', 'restart']) },
+const refused = (status: number): Shape<number> => count(`Writes that are refused with status ${status}`);
+const deploy = fields(
   {
-    type: 'mapping',
-    shape: fields(
+    binding: word('Binding of the hook for this step of a deployment', DEPLOY_BINDINGS),
+    module: fields(
       {
-        start: anything('The hook is started: onStartup, then the Synchronization of its bindings'),
-        apply: objects,
-        delete: objects,
-        status: objects,
-        advance: textLike('Time passes: schedules fire, failed runs are repeated', DURATION),
-        tick: text('Name of a schedule binding that fires now'),
-        run: text('Lifecycle binding, such as beforeHelm, for which the hook is run now'),
-        deploy: fields(
-          {
-            binding: word('Binding of the hook for this step of a deployment', DEPLOY_BINDINGS),
-            module: fields(
-              {
-                name: text('Name of the module'),
-                version: text('Its version; absent for none'),
-                path: text('Its directory; absent when only its release is left'),
-              },
-              { required: ['name'] },
-              'The module that is deployed',
-            ),
-            revision: count('Revision that is deployed; default 1'),
-            previousRevision: count('Revision that was deployed before; default the one before, 0 for none'),
-            attempt: count('Attempts of this deployment; default 1'),
-            reason: text('Why the module is not authorized (afterAuthFail)'),
-            policy: text('Policy that refuses it (afterAuthFail)'),
-            place: word('What is refused (afterAuthFail)', ['manifest', 'installation']),
-          },
-          { required: ['binding', 'module'] },
-          'A module is deployed or removed: the hook is run for one step of that',
-        ),
-        admission: fields(
-          {
-            binding: text('Name of the validating or mutating binding'),
-            operation: word('What is done with the object; default CREATE', [
-              'CREATE',
-              'UPDATE',
-              'DELETE',
-              'CONNECT',
-            ]),
-            object: objectOrFile,
-            oldObject: objectOrFile,
-            subResource: text('Such as status'),
-            dryRun: flag('Whether nothing of the request is stored'),
-            user: text('Name of the user; default kubernetes-admin'),
-          },
-          { required: ['binding'] },
-          'The API server requests a decision on an object',
-        ),
-        convert: fields(
-          {
-            crd: text('Name of the CRD; may be absent if the hook converts one only'),
-            to: text('The version that is needed, such as example.com/v1'),
-            objects,
-          },
-          { required: ['to', 'objects'] },
-          'The API server needs objects in another version',
-        ),
-        values: mapping('Sections of the ConfigMap are replaced, as a user would; null removes one'),
-        restart: anything(
-          'The operator is started again: what it had in memory is gone, and the hook is started',
-        ),
-        api: either('The API server is away, is back, or refuses writes of the hook', [
-          { type: 'string', shape: word('down or up', ['down', 'up']) },
-          {
-            type: 'mapping',
-            shape: fields(
-              Object.fromEntries(
-                HTTP_STATUSES.map((status) => [
-                  status,
-                  count(`Writes that are refused with status ${status}`),
-                ]),
-              ),
-            ),
-          },
-        ]),
-        expect: either('What must have come of the step, once all is quiet', [
-          { type: 'string', shape: word('As it is stored in __snapshots__', ['snapshot']) },
-          { type: 'mapping', shape: expectation },
-        ]),
+        name: text('Name of the module'),
+        version: text('Its version; absent for none'),
+        path: text('Its directory; absent when only its release is left'),
       },
-      { oneOf: STEP_ACTIONS },
+      { required: ['name'] },
+      'The module that is deployed',
+    ),
+    revision: count('Revision that is deployed; default 1'),
+    previousRevision: count('Revision that was deployed before; default the one before, 0 for none'),
+    attempt: count('Attempts of this deployment; default 1'),
+    reason: text('Why the module is not authorized (afterAuthFail)'),
+    policy: text('Policy that refuses it (afterAuthFail)'),
+    place: word('What is refused (afterAuthFail)', ['manifest', 'installation']),
+  },
+  { required: ['binding', 'module'] },
+  'A module is deployed or removed: the hook is run for one step of that',
+);
+const admission = fields(
+  {
+    binding: text('Name of the validating or mutating binding'),
+    operation: word('What is done with the object; default CREATE', [
+      'CREATE',
+      'UPDATE',
+      'DELETE',
+      'CONNECT',
+    ]),
+    object: objectOrFile,
+    oldObject: objectOrFile,
+    subResource: text('Such as status'),
+    dryRun: flag('Whether nothing of the request is stored'),
+    user: text('Name of the user; default kubernetes-admin'),
+  },
+  { required: ['binding'] },
+  'The API server requests a decision on an object',
+);
+const convert = fields(
+  {
+    crd: text('Name of the CRD; may be absent if the hook converts one only'),
+    to: text('The version that is needed, such as example.com/v1'),
+    objects,
+  },
+  { required: ['to', 'objects'] },
+  'The API server needs objects in another version',
+);
+const api = either('The API server is away, is back, or refuses writes of the hook', {
+  string: word('down or up', ['down', 'up']),
+  mapping: fields({
+    409: refused(409),
+    429: refused(429),
+    500: refused(500),
+    503: refused(503),
+    504: refused(504),
+  }),
+});
+
+const action = fields(
+  {
+    start: anything('The hook is started: onStartup, then the Synchronization of its bindings'),
+    apply: objects,
+    delete: objects,
+    status: objects,
+    advance: textLike('Time passes: schedules fire, failed runs are repeated', DURATION),
+    tick: text('Name of a schedule binding that fires now'),
+    run: text('Lifecycle binding, such as beforeHelm, for which the hook is run now'),
+    deploy,
+    admission,
+    convert,
+    values: mapping('Sections of the ConfigMap are replaced, as a user would; null removes one'),
+    restart: anything(
+      'The operator is started again: what it had in memory is gone, and the hook is started',
+    ),
+    api,
+    expect: either('What must have come of the step, once all is quiet', {
+      string: word('As it is stored in __snapshots__', ['snapshot']),
+      mapping: expectation,
+    }),
+  },
+  { oneOf: STEP_ACTIONS },
+);
+const step = either('A step', {
+  string: word('The hook, or the operator, is started', ['start', 'restart']),
+  mapping: action,
+});
+
+const testCase = fields(
+  {
+    name: text('What is tested; different for each case of the file'),
+    skip: text('Why the case is not run'),
+    ...SETTING,
+    steps: listOf(step, 'What happens, in order', 1),
+    replay: text(
+      'Recording of a run, or directory of recordings, relative to the test file: the hook must write the same for their input',
     ),
   },
-]);
+  { required: ['name'], oneOf: ['steps', 'replay'] },
+);
 
 const TEST_FILE = fields(
   {
     hook: text('Path of the hook, relative to the directory above `tests`'),
     ...SETTING,
-    cases: listOf(
-      fields(
-        {
-          name: text('What is tested; different for each case of the file'),
-          skip: text('Why the case is not run'),
-          ...SETTING,
-          steps: listOf(step, 'What happens, in order', 1),
-          replay: text(
-            'Recording of a run, or directory of recordings, relative to the test file: the hook must write the same for their input',
-          ),
-        },
-        { required: ['name'], oneOf: ['steps', 'replay'] },
-      ),
-      'The cases, each on a cluster of its own',
-      1,
-    ),
+    cases: listOf(testCase, 'The cases, each on a cluster of its own', 1),
   },
   { required: ['hook', 'cases'] },
   'Tests of one hook, for addon-operator hook test',
 );
+
+export type TestFile = Shaped<typeof TEST_FILE>;
+export type TestCase = Shaped<typeof testCase>;
+/** What is around a case. */
+export type CaseSetting = Pick<TestCase, keyof typeof SETTING>;
+export type Step = Shaped<typeof step>;
+/** What a step does: one of these. */
+export type Action = Omit<Shaped<typeof action>, 'expect'>;
+/** An object, or the path of a file with objects. */
+export type ObjectOrFile = Shaped<typeof objectOrFile>;
+/** A step in the deployment of a module, for a global hook that follows it. */
+export type DeployStep = Shaped<typeof deploy>;
+/** A request of the API server to a webhook of the hook. */
+export type AdmissionStep = Shaped<typeof admission>;
+/** Objects that the API server needs in another version. */
+export type ConvertStep = Shaped<typeof convert>;
+/** How the API server responds: a mapping has the number of requests that are refused with each HTTP status. */
+export type ApiState = Shaped<typeof api>;
+export type Expectation = Shaped<typeof expectation>;
+/** An object after the step. */
+export type ExpectedObject = Shaped<typeof expectedObject>;
+export type ExpectedMetric = Shaped<typeof expectedMetric>;
 
 /** JSON schema of the format, for editors. */
 export const TEST_FILE_SCHEMA: Readonly<Record<string, unknown>> = {
@@ -443,11 +325,4 @@ function checkReplays({ cases }: TestFile, report: (path: Path, message: string)
           ['cases', index, key],
           `${key} has no effect in a case with replay: its input is what was recorded`,
         );
-}
-
-/** `cases[0].steps[1].apply`. */
-export function pathText(path: Path): string {
-  return path
-    .map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`))
-    .join('');
 }

@@ -1,6 +1,6 @@
 import { OperatorError } from '@addon-operator/base/errors';
+import type { Path } from '@addon-operator/json/shape';
 import { EVENT_ID, type Event, getScalarValue, parseEvents } from 'js-yaml';
-import type { Path } from './shape.ts';
 
 /** Finds the line of a value by its path. */
 export type LineOf = (path: Path) => number;

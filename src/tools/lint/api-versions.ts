@@ -1,154 +1,70 @@
 /** An API version that is served no more, or no longer to be used. */
 export interface OldApi {
-  readonly apiVersion: string;
-  /** Absent: all kinds. */
-  readonly kinds?: readonly string[];
   /** The Kubernetes version that removed it; absent: it is deprecated only. */
   readonly removedIn?: string;
+  /** What to use instead. */
   readonly use: string;
 }
 
-/** As the deprecation guide of Kubernetes has them. */
-const OLD_APIS: readonly OldApi[] = [
-  { apiVersion: 'extensions/v1beta1', kinds: ['Ingress'], removedIn: '1.22', use: 'networking.k8s.io/v1' },
-  {
-    apiVersion: 'extensions/v1beta1',
-    kinds: ['NetworkPolicy'],
-    removedIn: '1.16',
-    use: 'networking.k8s.io/v1',
-  },
-  { apiVersion: 'extensions/v1beta1', removedIn: '1.16', use: 'apps/v1' },
-  { apiVersion: 'apps/v1beta1', removedIn: '1.16', use: 'apps/v1' },
-  { apiVersion: 'apps/v1beta2', removedIn: '1.16', use: 'apps/v1' },
-  {
-    apiVersion: 'networking.k8s.io/v1beta1',
-    kinds: ['Ingress', 'IngressClass'],
-    removedIn: '1.22',
-    use: 'networking.k8s.io/v1',
-  },
-  {
-    apiVersion: 'rbac.authorization.k8s.io/v1alpha1',
-    removedIn: '1.22',
-    use: 'rbac.authorization.k8s.io/v1',
-  },
-  { apiVersion: 'rbac.authorization.k8s.io/v1beta1', removedIn: '1.22', use: 'rbac.authorization.k8s.io/v1' },
-  {
-    apiVersion: 'admissionregistration.k8s.io/v1beta1',
-    kinds: ['ValidatingWebhookConfiguration', 'MutatingWebhookConfiguration'],
-    removedIn: '1.22',
-    use: 'admissionregistration.k8s.io/v1',
-  },
-  { apiVersion: 'apiextensions.k8s.io/v1beta1', removedIn: '1.22', use: 'apiextensions.k8s.io/v1' },
-  { apiVersion: 'apiregistration.k8s.io/v1beta1', removedIn: '1.22', use: 'apiregistration.k8s.io/v1' },
-  {
-    apiVersion: 'certificates.k8s.io/v1beta1',
-    kinds: ['CertificateSigningRequest'],
-    removedIn: '1.22',
-    use: 'certificates.k8s.io/v1',
-  },
-  {
-    apiVersion: 'coordination.k8s.io/v1beta1',
-    kinds: ['Lease'],
-    removedIn: '1.22',
-    use: 'coordination.k8s.io/v1',
-  },
-  {
-    apiVersion: 'scheduling.k8s.io/v1beta1',
-    kinds: ['PriorityClass'],
-    removedIn: '1.22',
-    use: 'scheduling.k8s.io/v1',
-  },
-  {
-    apiVersion: 'storage.k8s.io/v1beta1',
-    kinds: ['CSIDriver', 'CSINode', 'StorageClass', 'VolumeAttachment'],
-    removedIn: '1.22',
-    use: 'storage.k8s.io/v1',
-  },
-  {
-    apiVersion: 'storage.k8s.io/v1beta1',
-    kinds: ['CSIStorageCapacity'],
-    removedIn: '1.27',
-    use: 'storage.k8s.io/v1',
-  },
-  { apiVersion: 'batch/v1beta1', kinds: ['CronJob'], removedIn: '1.25', use: 'batch/v1' },
-  {
-    apiVersion: 'discovery.k8s.io/v1beta1',
-    kinds: ['EndpointSlice'],
-    removedIn: '1.25',
-    use: 'discovery.k8s.io/v1',
-  },
-  { apiVersion: 'events.k8s.io/v1beta1', removedIn: '1.25', use: 'events.k8s.io/v1' },
-  { apiVersion: 'autoscaling/v2beta1', removedIn: '1.25', use: 'autoscaling/v2' },
-  { apiVersion: 'autoscaling/v2beta2', removedIn: '1.26', use: 'autoscaling/v2' },
-  { apiVersion: 'policy/v1beta1', kinds: ['PodDisruptionBudget'], removedIn: '1.25', use: 'policy/v1' },
-  {
-    apiVersion: 'policy/v1beta1',
-    kinds: ['PodSecurityPolicy'],
-    removedIn: '1.25',
-    use: 'the labels of Pod Security Admission',
-  },
-  { apiVersion: 'node.k8s.io/v1beta1', removedIn: '1.25', use: 'node.k8s.io/v1' },
-  {
-    apiVersion: 'flowcontrol.apiserver.k8s.io/v1beta1',
-    removedIn: '1.26',
-    use: 'flowcontrol.apiserver.k8s.io/v1',
-  },
-  {
-    apiVersion: 'flowcontrol.apiserver.k8s.io/v1beta2',
-    removedIn: '1.29',
-    use: 'flowcontrol.apiserver.k8s.io/v1',
-  },
-  {
-    apiVersion: 'flowcontrol.apiserver.k8s.io/v1beta3',
-    removedIn: '1.32',
-    use: 'flowcontrol.apiserver.k8s.io/v1',
-  },
-  { apiVersion: 'v1', kinds: ['Endpoints'], use: 'discovery.k8s.io/v1 EndpointSlice' },
-  { apiVersion: 'v1', kinds: ['ComponentStatus'], use: 'the endpoints /livez and /readyz' },
-];
+/** API versions by the Kubernetes version that removed them, as its deprecation guide has them. Without a kind: all others. */
+const REMOVED: Readonly<Record<string, readonly string[]>> = {
+  '1.16': ['extensions/v1beta1', 'extensions/v1beta1 NetworkPolicy', 'apps/v1beta1', 'apps/v1beta2'],
+  '1.22': [
+    'extensions/v1beta1 Ingress',
+    'networking.k8s.io/v1beta1 Ingress',
+    'networking.k8s.io/v1beta1 IngressClass',
+    'rbac.authorization.k8s.io/v1alpha1',
+    'rbac.authorization.k8s.io/v1beta1',
+    'admissionregistration.k8s.io/v1beta1 ValidatingWebhookConfiguration',
+    'admissionregistration.k8s.io/v1beta1 MutatingWebhookConfiguration',
+    'apiextensions.k8s.io/v1beta1',
+    'apiregistration.k8s.io/v1beta1',
+    'certificates.k8s.io/v1beta1 CertificateSigningRequest',
+    'coordination.k8s.io/v1beta1 Lease',
+    'scheduling.k8s.io/v1beta1 PriorityClass',
+    'storage.k8s.io/v1beta1 CSIDriver',
+    'storage.k8s.io/v1beta1 CSINode',
+    'storage.k8s.io/v1beta1 StorageClass',
+    'storage.k8s.io/v1beta1 VolumeAttachment',
+  ],
+  '1.25': [
+    'batch/v1beta1 CronJob',
+    'discovery.k8s.io/v1beta1 EndpointSlice',
+    'events.k8s.io/v1beta1',
+    'autoscaling/v2beta1',
+    'policy/v1beta1 PodDisruptionBudget',
+    'policy/v1beta1 PodSecurityPolicy',
+    'node.k8s.io/v1beta1',
+  ],
+  '1.26': ['autoscaling/v2beta2', 'flowcontrol.apiserver.k8s.io/v1beta1'],
+  '1.27': ['storage.k8s.io/v1beta1 CSIStorageCapacity'],
+  '1.29': ['flowcontrol.apiserver.k8s.io/v1beta2'],
+  '1.32': ['flowcontrol.apiserver.k8s.io/v1beta3'],
+};
 
-/** What is said about an API version and kind; undefined for one that may be used. */
-export function oldApi(apiVersion: string, kind: string): OldApi | undefined {
-  return OLD_APIS.find(
-    (old) => old.apiVersion === apiVersion && (old.kinds === undefined || old.kinds.includes(kind)),
-  );
-}
-
-/** Built-in kinds whose objects have no namespace. */
-const CLUSTER_KINDS: ReadonlySet<string> = new Set([
-  'APIService',
-  'CSIDriver',
-  'CSINode',
-  'CertificateSigningRequest',
-  'ClusterRole',
-  'ClusterRoleBinding',
-  'ClusterTrustBundle',
-  'CustomResourceDefinition',
-  'DeviceClass',
-  'FlowSchema',
-  'IPAddress',
-  'IngressClass',
-  'MutatingAdmissionPolicy',
-  'MutatingAdmissionPolicyBinding',
-  'MutatingWebhookConfiguration',
-  'Namespace',
-  'Node',
-  'PersistentVolume',
-  'PriorityClass',
-  'PriorityLevelConfiguration',
-  'ResourceSlice',
-  'RuntimeClass',
-  'ServiceCIDR',
-  'StorageClass',
-  'ValidatingAdmissionPolicy',
-  'ValidatingAdmissionPolicyBinding',
-  'ValidatingWebhookConfiguration',
-  'VolumeAttachment',
-  'VolumeAttributesClass',
+/** What replaces an API, where that is not `v1` of its group. */
+const SUCCESSORS: ReadonlyMap<string, string> = new Map([
+  ['extensions/v1beta1 Ingress', 'networking.k8s.io/v1'],
+  ['extensions/v1beta1 NetworkPolicy', 'networking.k8s.io/v1'],
+  ['extensions/v1beta1', 'apps/v1'],
+  ['autoscaling/v2beta1', 'autoscaling/v2'],
+  ['autoscaling/v2beta2', 'autoscaling/v2'],
+  ['policy/v1beta1 PodSecurityPolicy', 'the labels of Pod Security Admission'],
 ]);
 
-/** Whether a kind is built in and its objects have a namespace. */
-export function isBuiltInNamespaced(apiVersion: string, kind: string): boolean {
-  const [group = ''] = apiVersion.includes('/') ? apiVersion.split('/') : [''];
-  return (!group.includes('.') || group.endsWith('.k8s.io')) && !CLUSTER_KINDS.has(kind);
+const DEPRECATED: ReadonlyMap<string, string> = new Map([
+  ['v1 Endpoints', 'discovery.k8s.io/v1 EndpointSlice'],
+  ['v1 ComponentStatus', 'the endpoints /livez and /readyz'],
+]);
+
+/** What is known about an API version and kind; undefined for one that may be used. */
+export function oldApi(apiVersion: string, kind: string): OldApi | undefined {
+  for (const api of [`${apiVersion} ${kind}`, apiVersion]) {
+    const deprecated = DEPRECATED.get(api);
+    if (deprecated !== undefined) return { use: deprecated };
+    const removedIn = Object.keys(REMOVED).find((version) => REMOVED[version]?.includes(api));
+    if (removedIn !== undefined)
+      return { removedIn, use: SUCCESSORS.get(api) ?? `${apiVersion.split('/')[0]}/v1` };
+  }
+  return undefined;
 }

@@ -1,22 +1,29 @@
 import { messageOf } from '@addon-operator/base/errors';
-import { isObject } from '@addon-operator/json';
+import { fieldsOf } from '@addon-operator/json';
+import { fields, listOf, problemAt, type Shaped, text, textLike } from '@addon-operator/json/shape';
 import { didYouMean } from '@addon-operator/json/similar-word';
-import { refuseUnknown } from '@addon-operator/json/unknown-keys';
 import { parseYaml } from '@addon-operator/yaml';
 import type { Found, Rule } from './rule.ts';
 
 /** The file with the exclusions, in the directory of the module. */
 export const EXCLUSIONS_FILE = '.module-lint.yaml';
-const KEYS = ['rule', 'path', 'object', 'reason'];
+
+const exclusion = fields(
+  {
+    rule: text('Code of a rule'),
+    path: text('A file, or with / at the end all files below a directory; absent: all files'),
+    object: text('A rendered object, as findings name it; absent: all objects'),
+    reason: textLike('Why the finding is right as it is', {
+      pattern: /\S/,
+      name: 'the reason why the finding is right as it is',
+    }),
+  },
+  { required: ['rule', 'reason'] },
+);
+const EXCLUSIONS = fields({ exclude: listOf(exclusion, 'Findings that are not reported') });
 
 /** Findings that are not reported. */
-export interface Exclusion {
-  readonly rule: string;
-  /** A file, or with `/` at the end all files below a directory; absent: all files. */
-  readonly path?: string;
-  /** A rendered object, as findings name it; absent: all objects. */
-  readonly object?: string;
-}
+export type Exclusion = Pick<Shaped<typeof exclusion>, 'rule' | 'path' | 'object'>;
 
 export interface Exclusions {
   readonly list: readonly Exclusion[];
@@ -28,69 +35,45 @@ export interface Exclusions {
 export const EXCLUSION_RULES: readonly Rule[] = [
   {
     code: 'exclusion-invalid',
-    group: 'exclusions',
     level: 'error',
     summary: 'An exclusion names a rule that exists, and has a reason.',
     explanation: `\`${EXCLUSIONS_FILE}\` has a list \`exclude\` of mappings with \`rule\`, \`reason\` and, if it is not about the whole module, \`path\` or \`object\`. An exclusion without a reason cannot be reviewed later.`,
-    check: () => [],
   },
   {
     code: 'exclusion-unused',
-    group: 'exclusions',
     level: 'warning',
     summary: 'An exclusion applies to a finding.',
     explanation: 'What was excluded is fixed, or its name is misspelt. Remove the exclusion.',
-    check: () => [],
   },
 ];
 
 /** Reads `.module-lint.yaml`. What can be used of it counts, all else is a problem. */
-export function parseExclusions(text: string | undefined, codes: readonly string[]): Exclusions {
-  if (text === undefined) return { list: [], problems: [] };
-  const problems: string[] = [];
-  let content: unknown;
+export function parseExclusions(content: string | undefined, codes: readonly string[]): Exclusions {
+  if (content === undefined) return { list: [], problems: [] };
+  let value: unknown;
   try {
-    content = parseYaml(text, { source: EXCLUSIONS_FILE, booleans: 'yaml-1.2' }).value;
+    value = parseYaml(content, { source: EXCLUSIONS_FILE, booleans: 'yaml-1.2' }).value;
   } catch (error) {
     return { list: [], problems: [messageOf(error)] };
   }
-  if (!isObject(content)) return { list: [], problems: ['expected a mapping with the key exclude'] };
-  refuseUnknown(content, ['exclude'], '', problems);
-  const { exclude = [] } = content;
-  if (!Array.isArray(exclude)) return { list: [], problems: [...problems, 'exclude: expected a list'] };
-  const list = exclude.flatMap((item: unknown, index) =>
-    readExclusion(item, `exclude[${index}]`, codes, problems),
-  );
+  const problems: string[] = [];
+  EXCLUSIONS.check(value, [], (path, message) => problems.push(problemAt(path, message)));
+  const { exclude } = fieldsOf(value);
+  const list = (Array.isArray(exclude) ? exclude : []).flatMap((item: unknown, index) => {
+    const { rule, path, object } = fieldsOf(item);
+    if (typeof rule !== 'string') return [];
+    if (codes.includes(rule))
+      return [
+        {
+          rule,
+          ...(typeof path === 'string' && { path }),
+          ...(typeof object === 'string' && { object }),
+        },
+      ];
+    problems.push(`exclude[${index}].rule: there is no rule ${rule}${didYouMean(rule, codes)}`);
+    return [];
+  });
   return { list, problems };
-}
-
-function readExclusion(
-  item: unknown,
-  at: string,
-  codes: readonly string[],
-  problems: string[],
-): readonly Exclusion[] {
-  if (!isObject(item)) {
-    problems.push(`${at}: expected a mapping with rule and reason`);
-    return [];
-  }
-  refuseUnknown(item, KEYS, at, problems);
-  const { rule, path, object, reason } = item;
-  for (const [key, value] of Object.entries({ path, object }))
-    if (value !== undefined && typeof value !== 'string') problems.push(`${at}.${key}: expected a text`);
-  if (typeof reason !== 'string' || reason.trim() === '')
-    problems.push(`${at}.reason: say why the finding is right as it is`);
-  if (typeof rule !== 'string' || !codes.includes(rule)) {
-    problems.push(`${at}.rule: there is no rule ${String(rule)}${didYouMean(String(rule), codes)}`);
-    return [];
-  }
-  return [
-    {
-      rule,
-      ...(typeof path === 'string' ? { path } : {}),
-      ...(typeof object === 'string' ? { object } : {}),
-    },
-  ];
 }
 
 /** Whether an exclusion is about a finding. */

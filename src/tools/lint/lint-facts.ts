@@ -1,5 +1,7 @@
 import type { JsonObject } from '@addon-operator/json';
 import type { HookConfig } from '../../hook-config/hook-config.ts';
+import type { HookTransport } from '../../hooks/hook.ts';
+import type { Module } from '../../modules/module.ts';
 
 /** One entry of the directory of a module. */
 export interface FileFacts {
@@ -17,10 +19,15 @@ export interface LintedHook {
   readonly path: string;
   /** Its name, if its file has several hooks. */
   readonly part?: string;
-  readonly transport: 'executable' | 'in-process' | 'http';
-  readonly config: HookConfig;
+  readonly transport: HookTransport;
+  readonly config: Pick<HookConfig, 'schedule' | 'kubernetes' | 'admission' | 'settings'>;
   /** Kinds of its bindings that are neither built in nor defined by a module. */
   readonly unknownKinds: readonly string[];
+}
+
+/** The text of a file; empty without one. */
+export function textAt(files: readonly FileFacts[], path: string): string {
+  return files.find((file) => file.path === path)?.text ?? '';
 }
 
 /** What the operator refuses. */
@@ -39,47 +46,25 @@ export interface Rendering {
   readonly manifests: readonly [string, string];
 }
 
-export interface RequirementFacts {
-  readonly name: string;
-  /** A range of versions; undefined for any. */
-  readonly version: string | undefined;
-  readonly isOptional: boolean;
-}
-
-/** A module in the same modules directory. */
-export interface SiblingFacts {
-  readonly name: string;
-  /** Undefined without a semantic version. */
-  readonly version: string | undefined;
-  readonly requires: readonly RequirementFacts[];
-}
-
 /** What the parsers and the renderer of the operator say about a module. */
 export interface ParsedModule {
   readonly problems: readonly ParserProblem[];
-  /** Absent when its name cannot be used. */
-  readonly name?: string;
-  /** Key of its values, such as `webShop`; absent when its name cannot be used. */
-  readonly key?: string;
-  readonly version?: string | undefined;
-  readonly reconcileEvery?: string | undefined;
-  /** Its order by module.yaml; absent without one. */
-  readonly weight?: number | undefined;
-  /** Sentences about keys and values of module.yaml that have no effect; absent without any. */
-  readonly ignored?: readonly string[];
-  readonly requires: readonly RequirementFacts[];
+  /** Absent when it cannot be read. */
+  readonly module?: Pick<Module, 'name' | 'key' | 'version' | 'chart' | 'manifest'>;
   /** All modules of the modules directory, this one included, as far as they can be read. */
-  readonly siblings: readonly SiblingFacts[];
-  /** Whether helm packs the module as it is, only its templates, or nothing. */
-  readonly chart: 'chart-yaml' | 'templates-only' | 'none';
+  readonly siblings: readonly Module[];
   /** Files that helm gets: its own, and those that templates may read. */
   readonly chartFiles: readonly string[];
   /** Its section of values, with defaults; absent when values cannot be read. */
   readonly values?: JsonObject;
   /** Files that are hooks, relative to the module, broken ones included. */
   readonly hookFiles: readonly string[];
+  /** Files beside the hooks that could be hooks and are none, relative to the module. */
+  readonly unusedFiles: readonly string[];
   readonly hooks: readonly LintedHook[];
   readonly renderings: readonly Rendering[];
+  /** Built-in kinds among the rendered objects whose objects have a namespace, such as `apps/v1/Deployment`. */
+  readonly namespacedKinds: ReadonlySet<string>;
 }
 
 /** All that rules may know about a module. */

@@ -49,7 +49,12 @@ export function lintModule(module: LintFacts, selection: RuleSelection): ModuleR
   const text = module.files.find(({ path }) => path === EXCLUSIONS_FILE)?.text;
   const { list, problems } = parseExclusions(text, CODES);
   const rules = selectedRules(selection);
-  const found = rules.flatMap((rule) => [...rule.check(module)].map((each) => findingOf(rule, each)));
+  const found = rules.flatMap((rule) =>
+    [
+      ...module.parsed.problems.filter((problem) => problem.rule === rule.code),
+      ...(rule.check?.(module) ?? []),
+    ].map((each) => findingOf(rule, each)),
+  );
   const kept = found.filter((finding) => !list.some((exclusion) => excludes(exclusion, finding)));
   const unused = list.filter(
     (exclusion) =>

@@ -3,6 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { NO_BINDINGS } from '../../hook-config/hook-config.ts';
+import { NO_MANIFEST } from '../../modules/module-manifest.ts';
+import { parseDirectoryName } from '../../modules/module-name.ts';
+import { keyOfName } from '../../values/module-key.ts';
+import { oldApi } from './api-versions.ts';
 import { parseHelmIgnore } from './helm-ignore.ts';
 import { lintModule } from './lint.ts';
 import type { FileFacts, LintFacts } from './lint-facts.ts';
@@ -24,17 +28,20 @@ function facts(files: readonly FileFacts[], more: Partial<LintFacts['parsed']> =
     files,
     parsed: {
       problems: [],
-      requires: [],
       siblings: [],
-      chart: 'none',
       chartFiles: [],
       hookFiles: [],
+      unusedFiles: [],
       hooks: [],
       renderings: [],
+      namespacedKinds: new Set(),
       ...more,
     },
   };
 }
+
+const { name } = parseDirectoryName('030-web');
+const WEB = { name, key: keyOfName(name), version: undefined, chart: 'none' } as const;
 
 test('a module with too many bytes is too big', () => {
   const mib = 1024 * 1024;
@@ -65,6 +72,19 @@ test.each([
     expect(parseHelmIgnore(pattern)(path, isDirectory)).toBe(expected);
   },
 );
+
+test.each([
+  ['extensions/v1beta1', 'Ingress', { removedIn: '1.22', use: 'networking.k8s.io/v1' }],
+  ['extensions/v1beta1', 'Deployment', { removedIn: '1.16', use: 'apps/v1' }],
+  ['policy/v1beta1', 'PodDisruptionBudget', { removedIn: '1.25', use: 'policy/v1' }],
+  ['autoscaling/v2beta1', 'HorizontalPodAutoscaler', { removedIn: '1.25', use: 'autoscaling/v2' }],
+  ['storage.k8s.io/v1beta1', 'VolumeAttributesClass', undefined],
+  ['v1', 'Endpoints', { use: 'discovery.k8s.io/v1 EndpointSlice' }],
+  ['v1', 'Service', undefined],
+  ['constructor', 'Service', undefined],
+])('%s %s is an old API: %j', (apiVersion, kind, expected) => {
+  expect(oldApi(apiVersion, kind)).toEqual(expected);
+});
 
 test('rules of profiles, and those that must be named, are checked only then', () => {
   const module = facts([], {
@@ -109,7 +129,7 @@ test('texts, binaries and links of a module are read', async () => {
 test('a module without a number whose module.yaml has a weight has an order', () => {
   const codes = (weight: number | undefined): readonly string[] =>
     lintModule(
-      { ...facts([], { weight }), directoryName: 'web' },
+      { ...facts([], { module: { ...WEB, manifest: { ...NO_MANIFEST, weight } } }), directoryName: 'web' },
       { rules: ['number-missing'] },
     ).findings.map(({ rule }) => rule);
   expect(codes(undefined)).toEqual(['number-missing']);

@@ -1,81 +1,40 @@
-import { readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { hasCode, messageOf } from '@addon-operator/base/errors';
-import { isObject, type JsonObject } from '@addon-operator/json';
-import { isJsonMap } from '@addon-operator/json/merge';
-import { parseYaml } from '@addon-operator/yaml';
-import { yamlDocuments } from '@addon-operator/yaml/yaml-documents';
-import type { HookConfig } from '../../hook-config/hook-config.ts';
-import type { KubernetesBindingSpec } from '../../hook-config/kubernetes-binding.ts';
-import type {
-  LintedHook,
-  ParsedModule,
-  ParserProblem,
-  Rendering,
-  RequirementFacts,
-  SiblingFacts,
-} from './lint-facts.ts';
+import { silentLogger } from '@addon-operator/base/log';
+import { chartKind, readChart } from '@addon-operator/helm/chart-source';
+import { fieldsOf, type JsonObject } from '@addon-operator/json';
+import { mergeValues } from '@addon-operator/json/merge';
+import type { ApiResource } from '@addon-operator/kube-client/kube-object';
+import { SchemaCheck } from '@addon-operator/value-schemas/schema-check';
+import { findHooks } from '../../hooks/find-hooks.ts';
+import type { Hook } from '../../hooks/hook.ts';
+import { loadModule, readSchemas, readValuesFile, sectionOfFile } from '../../modules/load-module.ts';
+import type { Module } from '../../modules/module.ts';
+import { parseDirectoryName } from '../../modules/module-name.ts';
+import { refuseOutsideLinks } from '../../modules/outside-links.ts';
+import type { HelmDriver } from '../../releases/helm-driver.ts';
+import { GLOBAL_SECTION } from '../../values/module-key.ts';
+import type { SectionSchemas } from '../../values/section-schemas.ts';
+import { ValuesStore } from '../../values/values-store.ts';
+import { visibleToHelm } from '../../values/visible-values.ts';
+import type { LintedHook, ParsedModule, ParserProblem, Rendering } from './lint-facts.ts';
 import type { ModuleDirectory } from './module-directories.ts';
+import { namesIn } from './read-module.ts';
+import { renderedObjects } from './rendered.ts';
 
-/** A schema of values. */
-export interface ValuesSchemaFacts {
-  readonly withDefaults: (value: JsonObject) => JsonObject;
-  /** @param key what paths begin with */
-  readonly problems: (key: string, value: JsonObject) => readonly string[];
-}
-
-/** A hook that the operator can load. */
-export interface ParsedHookFile {
-  /** Absolute. */
-  readonly path: string;
-  readonly transport: LintedHook['transport'];
-  readonly config: HookConfig;
-  readonly name: string;
-  /** Absent for the only hook of its file. */
-  readonly batch?: object;
-}
-
-/** A module as the operator has read it. */
-export interface LoadedModule {
-  readonly name: string;
-  readonly key: string;
-  readonly version: string | undefined;
-  readonly chart: ParsedModule['chart'];
-  readonly requires: readonly RequirementFacts[];
-  readonly reconcileEvery: string | undefined;
-  readonly weight: number | undefined;
-  /** Sentences about keys and values of module.yaml that have no effect. */
-  readonly remarks: readonly string[];
-  /** Its section of files, without defaults. */
-  readonly staticValues: JsonObject;
-  /** Its section with defaults. */
-  readonly values: JsonObject;
-  readonly schemas: { readonly config?: ValuesSchemaFacts; readonly values?: ValuesSchemaFacts };
-  /** Files that helm gets, relative to the module. */
-  readonly chartFiles: readonly string[];
-  /** The files that are hooks; paths are absolute. */
-  readonly hookFiles: readonly { readonly name: string; readonly path: string }[];
+/** The parts of the operator that need programs or an API server. */
+export interface ModuleReaders {
   /** @param onInvalid gets the error of each hook that cannot be loaded */
-  readonly loadHooks: (onInvalid: (error: Error) => void) => Promise<readonly ParsedHookFile[]>;
-  /** Renders the chart. @param values merged over those of the module: a key for the module, and `global` */
-  readonly render: (values: JsonObject) => Promise<string>;
-}
-
-/** What the operator reads modules with. Each function throws what keeps the operator from using the module. */
-export interface OperatorParsers {
-  readonly checkName: (directoryName: string) => unknown;
-  readonly checkCommonValues: (modulesDir: string) => unknown;
-  readonly checkSchemas: (path: string) => unknown;
-  readonly checkLinks: (directoryName: string, path: string) => unknown;
-  /**
-   * Reads a module; schemas that cannot be used are left out.
-   *
-   * @param path real path of its directory
-   * @param directoryName name of the directory, or of the link to it
-   */
-  readonly load: (path: string, directoryName: string, modulesDir: string) => Promise<LoadedModule>;
+  readonly loadHooks: (
+    module: Module,
+    signal: AbortSignal,
+    onInvalid: (error: Error) => void,
+  ) => Promise<readonly Hook[]>;
+  readonly helm: Pick<HelmDriver, 'render'>;
   /** Throws KUBE_KIND_UNKNOWN for a kind that is not built in. */
-  readonly findKind: (apiVersion: string | undefined, kind: string) => Promise<unknown>;
+  readonly findKind: (apiVersion: string | undefined, kind: string) => Promise<ApiResource>;
+  readonly allowsLinksOutside: boolean;
 }
 
 /** A value that is required may come from the ConfigMap or a hook. */
@@ -83,7 +42,7 @@ const MAY_COME_LATER = / is required$/;
 const VALUES_TESTS = 'tests/values';
 
 type Report = (rule: string, path: string, message: string) => void;
-type TryParse = <T>(rule: string, path: string, act: () => T | Promise<T>) => Promise<T | undefined>;
+type Attempt = <T>(rule: string, path: string, act: () => T | Promise<T>) => Promise<T | undefined>;
 
 /**
  * Reads a module with the parsers of the operator: what they refuse is collected instead of thrown.
@@ -92,7 +51,7 @@ type TryParse = <T>(rule: string, path: string, act: () => T | Promise<T>) => Pr
  */
 export async function parseModule(
   { path: given }: ModuleDirectory,
-  parsers: OperatorParsers,
+  readers: ModuleReaders,
   signal: AbortSignal,
 ): Promise<ParsedModule> {
   const [path, directoryName, modulesDir] = [realpathSync(given), basename(given), dirname(given)];
@@ -100,7 +59,7 @@ export async function parseModule(
   const report: Report = (rule, file, message) => {
     problems.push({ rule, path: file, message: message.replaceAll(`${path}/`, '') });
   };
-  const attempt: TryParse = async (rule, file, act) => {
+  const attempt: Attempt = async (rule, file, act) => {
     try {
       return await act();
     } catch (error) {
@@ -109,64 +68,87 @@ export async function parseModule(
       return undefined;
     }
   };
-  await attempt('module-name', '', () => parsers.checkName(directoryName));
-  await attempt('values-invalid', '../values.yaml', () => parsers.checkCommonValues(modulesDir));
-  await attempt('schema-invalid', 'openapi', () => parsers.checkSchemas(path));
-  await attempt('link-leads-out', '', () => parsers.checkLinks(directoryName, path));
-  const siblings = await siblingsIn(modulesDir, parsers);
-  const nothing = {
+  await attempt('module-name', '', () => parseDirectoryName(directoryName));
+  await attempt('values-invalid', '../values.yaml', () => commonValues(modulesDir));
+  const schemas =
+    (await attempt('schema-invalid', 'openapi', () => readSchemas(path, new SchemaCheck()))) ?? {};
+  if (!readers.allowsLinksOutside)
+    await attempt('link-leads-out', '', () => refuseOutsideLinks(directoryName, path));
+  const parsed: ParsedModule = {
     problems,
-    siblings,
-    requires: [],
+    siblings: await siblingsIn(modulesDir),
     chartFiles: [],
     hookFiles: [],
+    unusedFiles: [],
     hooks: [],
     renderings: [],
+    namespacedKinds: new Set(),
   };
   const isReadable = !problems.some(({ rule }) => rule === 'module-name' || rule === 'values-invalid');
-  const module = isReadable ? await loaded(parsers, { path, directoryName, modulesDir }, report) : undefined;
-  if (module === undefined) return { ...nothing, chart: 'none' };
-  checkValues(module, problems.length === 0, report);
-  const { name, key, version, chart, requires, reconcileEvery, weight, remarks, values } = module;
+  const module = isReadable ? await readModule(path, directoryName, modulesDir, report) : undefined;
+  if (module === undefined) return parsed;
+  const { name, key } = module;
+  const store = new ValuesStore({
+    global: sectionOfFile(await commonValues(modulesDir), GLOBAL_SECTION),
+    modules: new Map([[name, module.staticValues]]),
+    schemas: new Map([[name, schemas]]),
+  });
+  const [values, visible] = [store.knownValues(name), visibleToHelm(store, name)];
+  // Values that cannot be used are not compared with their schema.
+  const hasUsableValues = Object.keys(module.staticValues).length > 0 && problems.length === 0;
+  checkDefaults(key, schemas, report);
+  if (hasUsableValues) checkValues(key, schemas, values, report);
+  const render = (more: JsonObject): Promise<string> =>
+    readers.helm.render({ module, values: mergeValues(visible, more) }, signal, { hasHooks: true });
+  const renderings = module.chart === 'none' ? [] : await renderingsOf(render, path, attempt);
   return {
-    ...nothing,
-    name,
-    key,
-    version,
-    chart,
-    requires,
-    reconcileEvery,
-    weight,
-    ignored: remarks,
-    chartFiles: module.chartFiles,
+    ...parsed,
+    ...(await readHooks(module, modulesDir, { readers, report, signal })),
+    module,
     values,
-    hookFiles: module.hookFiles.map((file) => relative(path, file.path)),
-    hooks: await hooksOf(module, path, modulesDir, parsers, report),
-    renderings: chart === 'none' ? [] : await renderingsOf(module, path, attempt),
+    chartFiles: chartFilesOf(module, visible),
+    renderings,
+    namespacedKinds: await namespacedKinds(renderings, readers),
   };
 }
 
-async function loaded(
-  parsers: OperatorParsers,
-  { path, directoryName, modulesDir }: Readonly<Record<'path' | 'directoryName' | 'modulesDir', string>>,
-  report: Report,
-): Promise<LoadedModule | undefined> {
-  try {
-    return await parsers.load(path, directoryName, modulesDir);
-  } catch (error) {
-    if (hasCode(error, 'VALUES_INVALID')) report('values-invalid', 'values.yaml', error.message);
-    else report('manifest-invalid', 'module.yaml', messageOf(error));
-    return undefined;
-  }
+function commonValues(modulesDir: string): ReturnType<typeof readValuesFile> {
+  return readValuesFile(join(modulesDir, 'values.yaml'), false, silentLogger);
 }
 
-async function siblingsIn(modulesDir: string, parsers: OperatorParsers): Promise<readonly SiblingFacts[]> {
-  const siblings: SiblingFacts[] = [];
-  for (const directoryName of namesIn(modulesDir)) {
+/** @throws OperatorError for what keeps the operator from reading the module at all */
+async function loadedModule(path: string, directoryName: string, modulesDir: string): Promise<Module> {
+  const { name, order } = parseDirectoryName(directoryName);
+  const found = { name, order: order ?? 0, isNumbered: order !== undefined, path };
+  return await loadModule(found, await commonValues(modulesDir), false, silentLogger);
+}
+
+/** Undefined for a module that the operator refuses. */
+async function readModule(
+  path: string,
+  directoryName: string,
+  modulesDir: string,
+  report: Report,
+): Promise<Module | undefined> {
+  try {
+    const module = await loadedModule(path, directoryName, modulesDir);
+    if (module.refusal === undefined) return module;
+    report('manifest-invalid', 'module.yaml', module.refusal.reason);
+  } catch (error) {
+    const [rule, file] = hasCode(error, 'VALUES_INVALID')
+      ? (['values-invalid', 'values.yaml'] as const)
+      : (['manifest-invalid', 'module.yaml'] as const);
+    report(rule, file, messageOf(error));
+  }
+  return undefined;
+}
+
+async function siblingsIn(modulesDir: string): Promise<readonly Module[]> {
+  const siblings: Module[] = [];
+  for (const directoryName of shownNamesIn(modulesDir)) {
     try {
       const path = realpathSync(join(modulesDir, directoryName));
-      const { name, version, requires } = await parsers.load(path, directoryName, modulesDir);
-      siblings.push({ name, version, requires });
+      siblings.push(await loadedModule(path, directoryName, modulesDir));
     } catch {
       // It is no module, or has findings of its own.
     }
@@ -174,12 +156,7 @@ async function siblingsIn(modulesDir: string, parsers: OperatorParsers): Promise
   return siblings;
 }
 
-/** @param isClean whether nothing else is wrong: values that cannot be used are not compared with their schema */
-function checkValues(
-  { key, schemas, staticValues, values }: LoadedModule,
-  isClean: boolean,
-  report: Report,
-): void {
+function checkDefaults(key: string, schemas: SectionSchemas, report: Report): void {
   for (const [file, schema] of Object.entries({
     'config-values': schemas.config,
     values: schemas.values,
@@ -189,57 +166,69 @@ function checkValues(
       if (!withoutDefaults.includes(problem) && !MAY_COME_LATER.test(problem))
         report('default-violates-schema', `openapi/${file}.yaml`, problem);
   }
-  if (Object.keys(staticValues).length === 0 || !isClean) return;
+}
+
+function checkValues(key: string, schemas: SectionSchemas, values: JsonObject, report: Report): void {
   const schema = schemas.values ?? schemas.config;
   for (const problem of schema?.problems(key, values) ?? [])
     if (!MAY_COME_LATER.test(problem)) report('values-violate-schema', 'values.yaml', problem);
 }
 
-async function hooksOf(
-  { hookFiles, loadHooks }: LoadedModule,
-  path: string,
-  modulesDir: string,
-  parsers: OperatorParsers,
-  report: Report,
-): Promise<readonly LintedHook[]> {
-  const fileOf = (text: string): string =>
-    relative(
-      path,
-      hookFiles.find((file) => text.includes(`'${file.name}'`) || text.includes(file.path))?.path ?? path,
-    );
-  const hooks = await loadHooks(({ message }) => report('hook-config-invalid', fileOf(message), message));
-  const defined = definedKinds(modulesDir);
-  const facts: LintedHook[] = [];
-  for (const hook of hooks) {
-    const unknownKinds: string[] = [];
-    for (const { watch } of hook.config.kubernetes)
-      if (!defined.has(watch.kind.toLowerCase()) && !(await isBuiltIn(watch, parsers)))
-        unknownKinds.push(watch.kind);
-    const { transport, config, name, batch } = hook;
-    const part = batch === undefined ? {} : { part: name };
-    facts.push({ path: relative(path, hook.path), transport, config, unknownKinds, ...part });
+/** What cannot be read is reported when the chart is rendered. */
+function chartFilesOf(module: Module, values: unknown): readonly string[] {
+  const kind = chartKind(module.path);
+  try {
+    return kind === undefined ? [] : readChart(module, kind, values).files.map(({ path }) => path);
+  } catch {
+    return [];
   }
-  return facts;
 }
 
-async function isBuiltIn(
-  { apiVersion, kind }: KubernetesBindingSpec,
-  parsers: OperatorParsers,
-): Promise<boolean> {
+async function readHooks(
+  module: Module,
+  modulesDir: string,
+  { readers, report, signal }: Readonly<{ readers: ModuleReaders; report: Report; signal: AbortSignal }>,
+): Promise<Pick<ParsedModule, 'hookFiles' | 'unusedFiles' | 'hooks'>> {
+  const { path, name } = module;
+  const unusedFiles: string[] = [];
+  const files = await findHooks(join(path, 'hooks'), { type: 'module', module: name }, silentLogger, {
+    onUnused: (file) => unusedFiles.push(relative(path, file)),
+  });
+  const fileOf = (text: string): string =>
+    files.find((file) => text.includes(`'${file.name}'`) || text.includes(file.path))?.path ?? path;
+  const loaded = await readers.loadHooks(module, signal, ({ message }) =>
+    report('hook-config-invalid', relative(path, fileOf(message)), message),
+  );
+  const defined = definedKinds(modulesDir);
+  const hooks: LintedHook[] = [];
+  for (const { path: file, transport, config, batch, name: part } of loaded) {
+    const unknownKinds: string[] = [];
+    for (const { watch } of config.kubernetes)
+      if (!defined.has(watch.kind.toLowerCase()) && (await builtIn(watch, readers)) === undefined)
+        unknownKinds.push(watch.kind);
+    hooks.push({ path: relative(path, file), transport, config, unknownKinds, ...(batch && { part }) });
+  }
+  return { hookFiles: files.map((file) => relative(path, file.path)), unusedFiles, hooks };
+}
+
+/** Undefined for a kind that is not built in. */
+async function builtIn(
+  { apiVersion, kind }: { readonly apiVersion?: string; readonly kind: string },
+  { findKind }: ModuleReaders,
+): Promise<ApiResource | undefined> {
   try {
-    await parsers.findKind(apiVersion, kind);
-    return true;
+    return await findKind(apiVersion, kind);
   } catch (error) {
     if (!hasCode(error, 'KUBE_KIND_UNKNOWN')) throw error;
-    return false;
+    return undefined;
   }
 }
 
 /** Names by which the kinds in `crds/` of all modules of a directory are known, in small letters. */
 function definedKinds(modulesDir: string): ReadonlySet<string> {
   const kinds = new Set<string>();
-  for (const module of namesIn(modulesDir))
-    for (const file of namesIn(join(modulesDir, module, 'crds')))
+  for (const module of shownNamesIn(modulesDir))
+    for (const file of shownNamesIn(join(modulesDir, module, 'crds')))
       for (const name of crdNames(join(modulesDir, module, 'crds', file))) kinds.add(name.toLowerCase());
   return kinds;
 }
@@ -247,29 +236,25 @@ function definedKinds(modulesDir: string): ReadonlySet<string> {
 /** What cannot be read defines nothing: the operator reports it when it installs the CRDs. */
 function crdNames(path: string): readonly string[] {
   try {
-    return [...yamlDocuments(readFileSync(path, 'utf8'))].flatMap(({ text }) => {
-      const { value } = parseYaml(text, { source: path, booleans: 'yaml-1.1' });
-      const spec = isObject(value) && isObject(value['spec']) ? value['spec'] : {};
-      const names = isObject(spec['names']) ? spec['names'] : {};
-      return Object.values(names)
-        .flat()
-        .filter((name) => typeof name === 'string');
-    });
+    return renderedObjects(readFileSync(path, 'utf8'))
+      .flatMap(({ object }) => Object.values(fieldsOf(fieldsOf(object['spec'])['names'])).flat())
+      .filter((name) => typeof name === 'string');
   } catch {
     return [];
   }
 }
 
 async function renderingsOf(
-  { render }: LoadedModule,
+  render: (values: JsonObject) => Promise<string>,
   path: string,
-  attempt: TryParse,
+  attempt: Attempt,
 ): Promise<readonly Rendering[]> {
   const renderings: Rendering[] = [];
-  for (const file of ['', ...namesIn(join(path, VALUES_TESTS))]) {
+  for (const file of ['', ...shownNamesIn(join(path, VALUES_TESTS))]) {
     const valuesFile = file === '' ? '' : `${VALUES_TESTS}/${file}`;
     const manifests = await attempt('render-fails', valuesFile, async (): Promise<[string, string]> => {
-      const values = valuesFile === '' ? {} : valuesIn(join(path, valuesFile));
+      const { values } =
+        valuesFile === '' ? { values: {} } : await readValuesFile(join(path, valuesFile), true, silentLogger);
       return [await render(values), await render(values)];
     });
     if (manifests !== undefined) renderings.push({ valuesFile, manifests });
@@ -277,15 +262,18 @@ async function renderingsOf(
   return renderings;
 }
 
-function valuesIn(path: string): JsonObject {
-  const { value } = parseYaml(readFileSync(path, 'utf8'), { source: path, booleans: 'yaml-1.1' });
-  return isJsonMap(value) ? value : {};
+async function namespacedKinds(
+  renderings: readonly Rendering[],
+  readers: ModuleReaders,
+): Promise<ReadonlySet<string>> {
+  const kinds = new Set<string>();
+  for (const { manifests } of renderings)
+    for (const object of renderedObjects(manifests[0]))
+      if ((await builtIn(object, readers))?.isNamespaced === true)
+        kinds.add(`${object.apiVersion}/${object.kind}`);
+  return kinds;
 }
 
-function namesIn(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory).filter((name) => !name.startsWith('.'));
-  } catch {
-    return [];
-  }
+function shownNamesIn(directory: string): readonly string[] {
+  return namesIn(directory).filter((name) => !name.startsWith('.'));
 }

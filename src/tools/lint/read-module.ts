@@ -30,7 +30,8 @@ function* walk(root: string, below: string): Generator<FileFacts> {
   }
 }
 
-function namesIn(directory: string): readonly string[] {
+/** None for a directory that cannot be read. */
+export function namesIn(directory: string): readonly string[] {
   try {
     return readdirSync(directory);
   } catch {

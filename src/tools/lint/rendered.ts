@@ -1,4 +1,3 @@
-import { messageOf } from '@addon-operator/base/errors';
 import { parseManifest } from '@addon-operator/helm/manifest-document';
 import { identityOf, objectKey, unfolded } from '@addon-operator/helm/manifest-object';
 import { fieldsOf, isObject } from '@addon-operator/json';
@@ -30,16 +29,6 @@ export function renderedObjects(manifest: string): readonly RenderedObject[] {
     });
   } catch {
     return [];
-  }
-}
-
-/** Why a text of manifests is no YAML; undefined when it is. */
-export function manifestProblem(manifest: string): string | undefined {
-  try {
-    parseManifest(manifest);
-    return undefined;
-  } catch (error) {
-    return messageOf(error);
   }
 }
 

@@ -1,5 +1,6 @@
 import { readableLine } from '@addon-operator/strings/escape-controls';
 import { xmlText } from '@addon-operator/strings/xml-text';
+import { annotation } from '../annotation.ts';
 import { countFindings, type LintFinding, type ModuleReport } from './lint.ts';
 import type { Rule } from './rule.ts';
 import { RULES } from './rules.ts';
@@ -128,18 +129,13 @@ function xml(text: string): string {
   return xmlText(text.split('\n').map(readableLine).join('\n'));
 }
 
-/** Annotations of a workflow run: one for each finding. */
+/** One for each finding. */
 function annotations(report: ModuleReport): readonly string[] {
-  return report.findings.map((finding) => {
-    const place = `file=${property(pathOf(report, finding))},title=${property(finding.rule)}`;
-    return `::${finding.level} ${place}::${command(placedMessage({ ...finding, path: '' }))}\n`;
-  });
-}
-
-function command(text: string): string {
-  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
-}
-
-function property(text: string): string {
-  return command(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+  return report.findings.map((finding) =>
+    annotation(
+      finding.level,
+      { file: pathOf(report, finding), title: finding.rule },
+      placedMessage({ ...finding, path: '' }),
+    ),
+  );
 }

@@ -16,20 +16,11 @@ export interface Found {
   readonly fix?: Fix;
 }
 
-export const GROUPS = [
-  'layout',
-  'module.yaml',
-  'hooks',
-  'values',
-  'chart',
-  'security',
-  'delivery',
-  'exclusions',
-] as const;
+/** Finds where a module breaks a rule. */
+export type Check = (module: LintFacts) => Iterable<Found>;
 
 export interface Rule {
   readonly code: string;
-  readonly group: (typeof GROUPS)[number];
   readonly level: RuleLevel;
   /** Checked only on request: with `--profile restricted`, or by its code. Default: always checked. */
   readonly onlyWith?: 'profile' | 'code';
@@ -37,10 +28,12 @@ export interface Rule {
   readonly summary: string;
   /** Why, and what to do. */
   readonly explanation: string;
-  readonly check: (module: LintFacts) => Iterable<Found>;
+  /** Absent: only the parsers of the operator find it, and report it by the code of the rule. */
+  readonly check?: Check;
 }
 
-/** The check of a rule that the parsers of the operator make. */
-export function fromParser(code: string): Rule['check'] {
-  return ({ parsed }) => parsed.problems.filter(({ rule }) => rule === code);
+/** Rules with a heading of their own on the page. */
+export interface RuleGroup {
+  readonly title: string;
+  readonly rules: readonly Rule[];
 }

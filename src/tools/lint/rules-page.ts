@@ -1,17 +1,6 @@
 import { markdownTable } from '@addon-operator/strings/markdown-table';
-import { GROUPS, type Rule } from './rule.ts';
-import { RULES } from './rules.ts';
-
-const TITLES: Readonly<Record<(typeof GROUPS)[number], string>> = {
-  layout: 'Files',
-  'module.yaml': 'module.yaml',
-  hooks: 'Hooks',
-  values: 'Values',
-  chart: 'Chart',
-  security: 'Security',
-  delivery: 'Delivery',
-  exclusions: 'Exclusions',
-};
+import type { Rule } from './rule.ts';
+import { GROUPS, RULES } from './rules.ts';
 
 const INTRO = `# Checking modules
 
@@ -55,12 +44,7 @@ export function rulesPage(): string {
     ['rule', 'level', 'what it requires'],
     RULES.map((rule) => [`[${rule.code}](#${rule.code})`, levelOf(rule), rule.summary]),
   );
-  const groups = GROUPS.map(
-    (group) =>
-      `## ${TITLES[group]}\n\n${RULES.filter((rule) => rule.group === group)
-        .map(section)
-        .join('\n')}`,
-  );
+  const groups = GROUPS.map(({ title, rules }) => `## ${title}\n\n${rules.map(section).join('\n')}`);
   return `${INTRO}\n## All rules\n\n${table}\n${groups.join('\n')}`;
 }
 

@@ -1,3 +1,4 @@
+import { dump } from 'js-yaml';
 import type { NewFile } from './files.ts';
 import { configOf, type Trigger } from './trigger.ts';
 
@@ -34,24 +35,8 @@ export function hookFilesIn(
   }
 }
 
-/** YAML is a superset of JSON, and this is easier to change by hand: one line for each key. */
-function configLines({ trigger, name }: HookSubject, indent = ''): string {
-  return yamlLines(configOf(trigger, name), indent);
-}
-
-function yamlLines(value: Readonly<Record<string, unknown>>, indent: string): string {
-  return Object.entries(value)
-    .map(([key, item]) => {
-      if (!Array.isArray(item)) return `${indent}${key}: ${JSON.stringify(item)}\n`;
-      const items = item.map((each: Readonly<Record<string, unknown>>) => {
-        const [first = '', ...others] = Object.entries(each).map(
-          ([name, one]) => `${name}: ${JSON.stringify(one)}`,
-        );
-        return `${indent}- ${first}\n${others.map((line) => `${indent}  ${line}\n`).join('')}`;
-      });
-      return `${indent}${key}:\n${items.join('')}`;
-    })
-    .join('');
+function configText({ trigger, name }: HookSubject): string {
+  return dump({ configVersion: 'v1', ...configOf(trigger, name) }, { lineWidth: -1 });
 }
 
 function isAllowing({ trigger }: HookSubject): boolean {
@@ -64,8 +49,7 @@ function shellText(subject: HookSubject): string {
 set -eu
 if [ "\${1:-}" = --config ]; then
   cat <<'CONFIG'
-configVersion: v1
-${configLines(subject)}CONFIG
+${configText(subject)}CONFIG
   exit
 fi
 
@@ -86,8 +70,7 @@ import os
 import sys
 
 CONFIG = """
-configVersion: v1
-${configLines(subject)}"""
+${configText(subject)}"""
 
 
 def main():
@@ -143,8 +126,7 @@ import (
 \t"os"
 )
 
-const config = \`configVersion: v1
-${configLines(subject)}\`
+const config = \`${configText(subject)}\`
 
 // Why the hook runs.
 type bindingContext struct {
@@ -174,5 +156,5 @@ function httpText(subject: HookSubject): string {
   return `# The server gets a POST with the contexts and values of each run.
 address: http://127.0.0.1:8787/${subject.name}
 timeout: 10s
-${configLines(subject)}`;
+${configText(subject)}`;
 }

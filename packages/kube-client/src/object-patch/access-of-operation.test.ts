@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { responseStatus } from '../../../../test/support/loopback-server.ts';
 import { configMap, file, patchLab, target } from '../../../../test/support/patch-lab.ts';
-import { accessOfOperation } from './access-of-operation.ts';
+import { accessOfOperation } from './object-patcher.ts';
 
 const VERBS: Readonly<Record<string, string>> = {
   POST: 'create',

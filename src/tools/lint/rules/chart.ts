@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib';
-import { isBuiltInNamespaced, oldApi } from '../api-versions.ts';
+import { oldApi } from '../api-versions.ts';
 import { parseHelmIgnore } from '../helm-ignore.ts';
-import type { FileFacts, LintFacts } from '../lint-facts.ts';
+import { type FileFacts, type LintFacts, textAt } from '../lint-facts.ts';
 import { allObjects, containersOf, podSpecOf, type RenderedObject, renderedObjects } from '../rendered.ts';
-import { type Found, fromParser, type Rule } from '../rule.ts';
+import type { Check, Found, Rule } from '../rule.ts';
 
 const MIB = 1024 * 1024;
 const NEAR_LIMIT = 0.7;
@@ -11,10 +11,13 @@ const NEAR_LIMIT = 0.7;
 const BASE64_FACTOR = 4 / 3;
 
 /** A rule about each rendered object. */
-export function ofObjects(check: (object: RenderedObject) => Iterable<string>): Rule['check'] {
+export function ofObjects(
+  check: (object: RenderedObject, parsed: LintFacts['parsed']) => Iterable<string>,
+): Check {
   return function* (module): Iterable<Found> {
     for (const object of allObjects(module))
-      for (const message of check(object)) yield { path: object.template, object: object.title, message };
+      for (const message of check(object, module.parsed))
+        yield { path: object.template, object: object.title, message };
   };
 }
 
@@ -22,16 +25,13 @@ export function ofObjects(check: (object: RenderedObject) => Iterable<string>): 
 export const CHART_RULES: readonly Rule[] = [
   {
     code: 'render-fails',
-    group: 'chart',
     level: 'error',
     summary: 'The chart renders with the values that the module has, and with each file in tests/values/.',
     explanation:
       'Helm renders the chart with the merged values of the module, and once more with each `tests/values/*.yaml` merged over them, which has the form of the ConfigMap: a key for the module, and `global`. The message is that of helm.',
-    check: fromParser('render-fails'),
   },
   {
     code: 'render-differs',
-    group: 'chart',
     level: 'warning',
     summary: 'Two renderings with the same values are equal.',
     explanation:
@@ -40,7 +40,6 @@ export const CHART_RULES: readonly Rule[] = [
   },
   {
     code: 'object-twice',
-    group: 'chart',
     level: 'error',
     summary: 'The chart renders each object once.',
     explanation:
@@ -49,20 +48,18 @@ export const CHART_RULES: readonly Rule[] = [
   },
   {
     code: 'namespace-missing',
-    group: 'chart',
     level: 'warning',
     onlyWith: 'code',
     summary: 'Namespaced objects name their namespace.',
     explanation:
       'Objects without one are deployed to the namespace of the operator, with its Secrets and its account. Add `metadata.namespace`.',
-    check: ofObjects(function* ({ apiVersion, kind, namespace }) {
-      if (namespace === '' && isBuiltInNamespaced(apiVersion, kind))
+    check: ofObjects(function* ({ apiVersion, kind, namespace }, { namespacedKinds }) {
+      if (namespace === '' && namespacedKinds.has(`${apiVersion}/${kind}`))
         yield 'has no namespace, so it comes to that of the operator';
     }),
   },
   {
     code: 'api-removed',
-    group: 'chart',
     level: 'error',
     summary: 'Objects have API versions that Kubernetes serves.',
     explanation:
@@ -75,7 +72,6 @@ export const CHART_RULES: readonly Rule[] = [
   },
   {
     code: 'api-deprecated',
-    group: 'chart',
     level: 'warning',
     summary: 'Objects have API versions that are not deprecated.',
     explanation: 'A later version of Kubernetes will not serve it any more.',
@@ -87,7 +83,6 @@ export const CHART_RULES: readonly Rule[] = [
   },
   {
     code: 'crd-in-templates',
-    group: 'chart',
     level: 'warning',
     summary: 'CustomResourceDefinitions are in crds/.',
     explanation:
@@ -99,7 +94,6 @@ export const CHART_RULES: readonly Rule[] = [
   },
   {
     code: 'release-near-limit',
-    group: 'chart',
     level: 'warning',
     summary: 'A release is smaller than 70 % of 1 MiB.',
     explanation:
@@ -115,7 +109,6 @@ export const CHART_RULES: readonly Rule[] = [
   },
   {
     code: 'image-not-pinned',
-    group: 'chart',
     level: 'warning',
     summary: 'Images have a tag other than latest, or a digest.',
     explanation:
@@ -128,7 +121,6 @@ export const CHART_RULES: readonly Rule[] = [
   },
   {
     code: 'image-without-digest',
-    group: 'chart',
     level: 'warning',
     onlyWith: 'code',
     summary: 'Images have a digest.',
@@ -177,9 +169,9 @@ function* repeatedObjects({ parsed }: LintFacts): Iterable<Found> {
 function releaseBytes({ files, parsed }: LintFacts): number {
   const [rendering] = parsed.renderings;
   if (rendering === undefined) return 0;
-  const isIgnored = parseHelmIgnore(files.find(({ path }) => path === '.helmignore')?.text ?? '');
+  const isIgnored = parseHelmIgnore(textAt(files, '.helmignore'));
   const isPacked = ({ path }: FileFacts): boolean =>
-    parsed.chartFiles.includes(path) && (parsed.chart !== 'chart-yaml' || !isIgnored(path, false));
+    parsed.chartFiles.includes(path) && (parsed.module?.chart !== 'chart-yaml' || !isIgnored(path, false));
   const packed = files.filter(isPacked);
   const opaque = packed
     .filter(({ text }) => text === undefined)

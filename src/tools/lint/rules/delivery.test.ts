@@ -1,12 +1,12 @@
 import { describeRules, file, type RuleRow } from '../../../../test/support/lint-rules.ts';
-import { DELIVERY_RULES } from './delivery.ts';
+import { DELIVERY_RULES } from './manifest.ts';
 
 const ROWS: readonly RuleRow[] = [
   {
     rule: 'version-mismatch',
     what: 'one version, and a changelog that begins with a date',
     files: [file('Chart.yaml', 'version: "1.2.0"\n'), file('CHANGELOG.md', '# 2026\n')],
-    parsed: { version: '1.2.0' },
+    module: { version: '1.2.0' },
     found: [],
   },
   {
@@ -16,7 +16,7 @@ const ROWS: readonly RuleRow[] = [
       file('Chart.yaml', 'version: 1.1.0\n'),
       file('CHANGELOG.md', '# Changes\n\n## [v1.1.0] yesterday\n'),
     ],
-    parsed: { version: '1.2.0' },
+    module: { version: '1.2.0' },
     found: [
       ['Chart.yaml', 'has version 1.1.0, module.yaml has 1.2.0'],
       ['CHANGELOG.md', 'begins with version 1.1.0, the module has 1.2.0'],

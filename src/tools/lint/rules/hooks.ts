@@ -2,7 +2,7 @@ import { QUEUED_KINDS } from '../../../hook-config/binding-kinds.ts';
 import { type KubernetesBinding, queuedBindings } from '../../../hook-config/hook-config.ts';
 import type { KubernetesBindingSpec } from '../../../hook-config/kubernetes-binding.ts';
 import type { LintedHook } from '../lint-facts.ts';
-import { type Found, fromParser, type Rule } from '../rule.ts';
+import type { Check, Found, Rule } from '../rule.ts';
 import { crontabProblem } from './manifest.ts';
 
 /** Objects that are large, or of which there are many. */
@@ -16,7 +16,7 @@ const KINDS: Readonly<Record<LintedHook['transport'], string>> = {
 };
 
 /** A rule about each hook. */
-function ofHooks(check: (hook: LintedHook) => Iterable<string>): Rule['check'] {
+function ofHooks(check: (hook: LintedHook) => Iterable<string>): Check {
   return function* ({ parsed }): Iterable<Found> {
     for (const hook of parsed.hooks)
       for (const message of check(hook)) {
@@ -27,9 +27,7 @@ function ofHooks(check: (hook: LintedHook) => Iterable<string>): Rule['check'] {
 }
 
 /** A rule about each kubernetes binding. */
-function ofBindings(
-  problem: (binding: KubernetesBinding, hook: LintedHook) => string | undefined,
-): Rule['check'] {
+function ofBindings(problem: (binding: KubernetesBinding, hook: LintedHook) => string | undefined): Check {
   return ofHooks((hook) =>
     hook.config.kubernetes.flatMap((binding) => {
       const found = problem(binding, hook);
@@ -42,16 +40,13 @@ function ofBindings(
 export const HOOK_RULES: readonly Rule[] = [
   {
     code: 'hook-config-invalid',
-    group: 'hooks',
     level: 'error',
     summary: 'A hook prints a configuration that the operator takes.',
     explanation:
       'The message lists every mistake with its path: unknown keys, snapshots of bindings that do not exist, jq filters that do not compile, crontabs that cannot be read. For `--config` a hook prints its configuration and nothing else on stdout.',
-    check: fromParser('hook-config-invalid'),
   },
   {
     code: 'binding-without-name',
-    group: 'hooks',
     level: 'warning',
     summary: 'Each binding of a hook with several bindings has a name.',
     explanation:
@@ -66,7 +61,6 @@ export const HOOK_RULES: readonly Rule[] = [
   },
   {
     code: 'binding-name-twice',
-    group: 'hooks',
     level: 'error',
     summary: 'No two bindings of a hook have the same name.',
     explanation:
@@ -81,7 +75,6 @@ export const HOOK_RULES: readonly Rule[] = [
   },
   {
     code: 'jq-filter-missing',
-    group: 'hooks',
     level: 'warning',
     summary: 'A binding for many or large objects has a jqFilter.',
     explanation:
@@ -94,7 +87,6 @@ export const HOOK_RULES: readonly Rule[] = [
   },
   {
     code: 'watches-all-secrets',
-    group: 'hooks',
     level: 'warning',
     summary: 'A binding for Secrets names their namespaces, names or labels.',
     explanation:
@@ -105,7 +97,6 @@ export const HOOK_RULES: readonly Rule[] = [
   },
   {
     code: 'crontab-never',
-    group: 'hooks',
     level: 'warning',
     summary: 'A crontab fires at some time.',
     explanation: 'No year has a 31st of February: a schedule for it never runs the hook.',
@@ -118,7 +109,6 @@ export const HOOK_RULES: readonly Rule[] = [
   },
   {
     code: 'group-over-queues',
-    group: 'hooks',
     level: 'warning',
     summary: 'The bindings of a group have one queue.',
     explanation:
@@ -138,7 +128,6 @@ export const HOOK_RULES: readonly Rule[] = [
   },
   {
     code: 'kind-unknown',
-    group: 'hooks',
     level: 'warning',
     summary: 'A watched kind is built in, or defined in crds/.',
     explanation:
@@ -151,7 +140,6 @@ export const HOOK_RULES: readonly Rule[] = [
   },
   {
     code: 'webhook-timeout',
-    group: 'hooks',
     level: 'warning',
     summary: 'A webhook responds within 10 seconds.',
     explanation:
@@ -164,7 +152,6 @@ export const HOOK_RULES: readonly Rule[] = [
   },
   {
     code: 'setting-without-effect',
-    group: 'hooks',
     level: 'warning',
     summary: 'Each setting of a hook has an effect.',
     explanation:
@@ -185,7 +172,6 @@ export const HOOK_RULES: readonly Rule[] = [
   },
   {
     code: 'events-in-main-queue',
-    group: 'hooks',
     level: 'warning',
     onlyWith: 'code',
     summary: 'Events have a queue of their own, or may fail.',
@@ -199,7 +185,6 @@ export const HOOK_RULES: readonly Rule[] = [
   },
   {
     code: 'hook-without-timeout',
-    group: 'hooks',
     level: 'warning',
     onlyWith: 'code',
     summary: 'A hook has a time limit of its own.',

@@ -10,7 +10,7 @@ import { LAYOUT_RULES } from './layout.ts';
 
 const ROWS: readonly RuleRow[] = [
   { rule: 'number-missing', what: 'a number', found: [] },
-  { rule: 'number-missing', what: 'a weight', directoryName: 'web', parsed: { weight: 5 }, found: [] },
+  { rule: 'number-missing', what: 'a weight', directoryName: 'web', manifest: { weight: 5 }, found: [] },
   {
     rule: 'number-missing',
     what: 'neither',
@@ -45,13 +45,14 @@ const ROWS: readonly RuleRow[] = [
     rule: 'hook-not-executable',
     what: 'an executable script, a library and a file without #!',
     files: [script('hooks/a.sh'), file('hooks/lib/b.sh', '#!/bin/sh\n'), file('hooks/c.sh', 'x=1\n')],
-    parsed: { hookFiles: ['hooks/a.sh'] },
+    parsed: { hookFiles: ['hooks/a.sh'], unusedFiles: [] },
     found: [],
   },
   {
     rule: 'hook-not-executable',
     what: 'a script that is not executable',
     files: [file('hooks/a.sh', '#!/bin/sh\n')],
+    parsed: { unusedFiles: ['hooks/a.sh'] },
     found: [['hooks/a.sh', 'is a script, but not executable, so it is never run: chmod +x']],
   },
   {
@@ -123,14 +124,14 @@ const ROWS: readonly RuleRow[] = [
     rule: 'helmignore-hides-templates',
     what: 'a chart of bare templates, for which the file does not count',
     files: [file('.helmignore', 'a.yaml\n'), file(TEMPLATE)],
-    parsed: { chart: 'templates-only' },
+    module: { chart: 'templates-only' },
     found: [],
   },
   {
     rule: 'helmignore-hides-templates',
     what: 'a pattern that matches a template',
     files: [file('.helmignore', '# notes\na.yaml\n'), file(TEMPLATE)],
-    parsed: { chart: 'chart-yaml' },
+    module: { chart: 'chart-yaml' },
     found: [['.helmignore', 'leaves out templates/a.yaml, so helm does not render it']],
   },
 ];

@@ -1,8 +1,8 @@
 import { didYouMean } from '@addon-operator/json/similar-word';
-import { looksLikeHook as isLikeHook } from '../../../hook-config/hook-likeness.ts';
+import { looksLikeHook } from '../../../hook-config/hook-likeness.ts';
 import { parseHelmIgnore } from '../helm-ignore.ts';
-import type { FileFacts, LintFacts } from '../lint-facts.ts';
-import { type Found, fromParser, type Rule } from '../rule.ts';
+import { type FileFacts, type LintFacts, textAt } from '../lint-facts.ts';
+import type { Found, Rule } from '../rule.ts';
 
 const KNOWN_AT_TOP = [
   'CHANGELOG.md',
@@ -37,30 +37,27 @@ const LIBRARY = /^hooks\/.*\.(?:sh|bash|jq)$/;
 /** A variable may have such a name. */
 const REMOVED_FROM_JQ =
   /(?<![\w$.-]|--(?:arg|argjson|slurpfile|rawfile) )(?:--argfile|leaf_paths|recurse_down)\b/g;
-/** The operator takes none of these for a hook. */
-const DATA_ENDINGS = /\.(?:yaml|json|md|txt)$/;
-const SKIPPED_DIRECTORIES = new Set(['lib', 'venv']);
+/** Files that the operator takes for no hook whatever they hold, outside of directories that it skips. */
+const SKIPPED =
+  /^hooks\/(?:(?!lib\/|venv\/|\.)[^/]+\/)*(?:\.(?!gitkeep$|gitignore$)[^/]*|[^/]*(?<!\.http)\.yaml|[^/]*\.(?:json|md|txt))$/;
 
 /** Rules about the files of a module. */
 export const LAYOUT_RULES: readonly Rule[] = [
   {
     code: 'module-name',
-    group: 'layout',
     level: 'error',
     summary: 'The name of the directory is that of a module.',
     explanation:
       'A module is named in kebab-case, such as `030-web-shop`, and the name can be restored from its key in values (`webShop`). The operator does not start with any other name. Rename the directory.',
-    check: fromParser('module-name'),
   },
   {
     code: 'number-missing',
-    group: 'layout',
     level: 'warning',
     summary: 'The name of the directory begins with a number, or module.yaml has a weight.',
     explanation:
       'The number decides when a module runs. Modules without one run together, after all others or where a setting puts them. Rename the directory, such as to `030-web`.',
     check: function* ({ directoryName, parsed }) {
-      if (!/^\d+-/.test(directoryName) && parsed.weight === undefined)
+      if (!/^\d+-/.test(directoryName) && parsed.module?.manifest.weight === undefined)
         yield {
           path: '',
           message: `${directoryName} has no number, so the setting for unnumbered modules decides when it runs: rename it, such as to 030-${directoryName}`,
@@ -69,7 +66,6 @@ export const LAYOUT_RULES: readonly Rule[] = [
   },
   {
     code: 'unknown-file',
-    group: 'layout',
     level: 'warning',
     summary: 'Files and directories at the top of a module have known names.',
     explanation:
@@ -78,19 +74,13 @@ export const LAYOUT_RULES: readonly Rule[] = [
   },
   {
     code: 'hook-not-executable',
-    group: 'layout',
     level: 'error',
     summary: 'A script below hooks/ is executable.',
     explanation:
       'The operator runs executable files only, and ignores this one. `--fix` makes it executable. Put shared code into a directory named `lib`.',
-    check: ({ files, parsed }) =>
-      hookCandidates(files)
-        .filter(
-          ({ path, isExecutable, text = '' }) =>
-            !parsed.hookFiles.includes(path) && !isExecutable && hasShebang(text),
-        )
-        .filter((file) => looksLikeHook(file, parsed, files))
-        .filter(({ path }) => !isNeverHook(path))
+    check: (module) =>
+      hookLike(module)
+        .filter(({ text = '' }) => hasShebang(text))
         .map(({ path }) => ({
           path,
           message: 'is a script, but not executable, so it is never run: chmod +x',
@@ -99,30 +89,29 @@ export const LAYOUT_RULES: readonly Rule[] = [
   },
   {
     code: 'hook-ignored',
-    group: 'layout',
     level: 'warning',
     summary: 'What looks like a hook below hooks/ is a hook.',
     explanation:
       'Names that begin with a dot, the endings `.yaml`, `.json`, `.md` and `.txt`, and directories named `lib` or `venv` are skipped; a TypeScript or JavaScript file that is not executable is a hook only if it exports the result of `defineHook`. A file looks like a hook if it is executable, begins with `#!`, or has the ending of another hook; sources, tests and files that hooks import do not. Rename the file, or move shared code to `lib/`.',
-    check: ({ files, parsed }) =>
-      hookCandidates(files)
-        .filter(({ path }) => !parsed.hookFiles.includes(path))
-        .filter((file) =>
-          isNeverHook(file.path)
-            ? file.isExecutable || hasShebang(file.text ?? '')
-            : !file.isExecutable && !hasShebang(file.text ?? '') && looksLikeHook(file, parsed, files),
-        )
-        .filter(({ path }) => !/(?:^|\/)(?:\.gitkeep|\.gitignore)$/.test(path))
+    check: (module) => [
+      ...module.files
+        .filter(({ path, type }) => type === 'file' && SKIPPED.test(path))
+        .filter(({ isExecutable, text = '' }) => isExecutable || hasShebang(text))
         .map(({ path }) => ({
           path,
-          message: isNeverHook(path)
-            ? 'is never run, because files with such a name are skipped: rename it'
-            : 'is neither executable nor an in-process hook, so it is never run: move shared code to lib/',
+          message: 'is never run, because files with such a name are skipped: rename it',
         })),
+      ...hookLike(module)
+        .filter(({ text = '' }) => !hasShebang(text))
+        .map(({ path }) => ({
+          path,
+          message:
+            'is neither executable nor an in-process hook, so it is never run: move shared code to lib/',
+        })),
+    ],
   },
   {
     code: 'script-text',
-    group: 'layout',
     level: 'error',
     summary: 'A script has Unix line ends and no byte order mark.',
     explanation:
@@ -140,7 +129,6 @@ export const LAYOUT_RULES: readonly Rule[] = [
   },
   {
     code: 'shebang',
-    group: 'layout',
     level: 'warning',
     summary: 'A script begins with #! and an absolute path.',
     explanation:
@@ -159,7 +147,6 @@ export const LAYOUT_RULES: readonly Rule[] = [
   },
   {
     code: 'jq-removed',
-    group: 'layout',
     level: 'warning',
     summary: 'A script uses what jq 1.8 has.',
     explanation:
@@ -179,16 +166,13 @@ export const LAYOUT_RULES: readonly Rule[] = [
   },
   {
     code: 'link-leads-out',
-    group: 'layout',
     level: 'error',
     summary: 'Links stay inside of the module.',
     explanation:
       'A link to a file elsewhere would have the operator read, run or deploy what is not part of the module, so it does not start. Copy the file, or set `--allow-links-outside`.',
-    check: fromParser('link-leads-out'),
   },
   {
     code: 'too-big',
-    group: 'layout',
     level: 'error',
     summary: 'A module has at most 256 MiB and 20,000 files.',
     explanation:
@@ -201,7 +185,6 @@ export const LAYOUT_RULES: readonly Rule[] = [
   },
   {
     code: 'helmignore-hides-templates',
-    group: 'layout',
     level: 'error',
     summary: 'No pattern of .helmignore matches a template.',
     explanation:
@@ -222,40 +205,18 @@ function* unknownFiles({ files }: LintFacts): Iterable<Found> {
 
 function* hiddenTemplates({ files, parsed }: LintFacts): Iterable<Found> {
   // The file counts for charts only: the operator makes a chart of bare templates without it.
-  if (parsed.chart !== 'chart-yaml') return;
+  if (parsed.module?.chart !== 'chart-yaml') return;
   const ignored = parseHelmIgnore(textAt(files, '.helmignore'));
   for (const { path, type } of files)
     if (type === 'file' && path.startsWith('templates/') && ignored(path, false))
       yield { path: '.helmignore', message: `leaves out ${path}, so helm does not render it` };
 }
 
-/** As the operator decides it. */
-function looksLikeHook(
-  { path, text = '' }: FileFacts,
-  { hookFiles }: LintFacts['parsed'],
-  files: readonly FileFacts[],
-): boolean {
-  const hooks = hookFiles.map((hook) => ({ path: hook, text: textAt(files, hook) }));
-  return isLikeHook({ path, text }, hooks);
-}
-
-/** Files below hooks/ that are not in a directory which the operator skips. */
-function hookCandidates(files: readonly FileFacts[]): readonly FileFacts[] {
-  return files.filter(({ path, type }) => {
-    const [top, ...below] = path.split('/');
-    const directories = below.slice(0, -1);
-    return (
-      type === 'file' &&
-      top === 'hooks' &&
-      !directories.some((name) => name.startsWith('.') || SKIPPED_DIRECTORIES.has(name))
-    );
-  });
-}
-
-function isNeverHook(path: string): boolean {
-  return (
-    (path.split('/').at(-1) ?? '').startsWith('.') ||
-    (DATA_ENDINGS.test(path) && !path.endsWith('.http.yaml'))
+/** Files that are no hooks, but were probably meant to be, as the operator decides it. */
+function hookLike({ files, parsed: { unusedFiles, hookFiles } }: LintFacts): readonly FileFacts[] {
+  const hooks = hookFiles.map((path) => ({ path, text: textAt(files, path) }));
+  return files.filter(
+    ({ path, text = '' }) => unusedFiles.includes(path) && looksLikeHook({ path, text }, hooks),
   );
 }
 
@@ -269,8 +230,4 @@ function scripts(files: readonly FileFacts[]): readonly FileFacts[] {
 
 function isScript(path: string, text: string): boolean {
   return (path === 'enabled' || path.startsWith('hooks/')) && hasShebang(text);
-}
-
-function textAt(files: readonly FileFacts[], path: string): string {
-  return files.find((file) => file.path === path)?.text ?? '';
 }

@@ -1,9 +1,10 @@
 import { messageOf } from '@addon-operator/base/errors';
 import { parseCrontab } from '@addon-operator/crontab';
 import { parseGoDuration } from '@addon-operator/strings/go-duration';
-import satisfies from 'semver/functions/satisfies.js';
-import type { LintFacts, SiblingFacts } from '../lint-facts.ts';
-import { type Found, fromParser, type Rule } from '../rule.ts';
+import { type UnmetRequirement, unmetOf } from '../../../modules/requirements.ts';
+import { inRunOrder } from '../../../modules/run-order.ts';
+import { textAt } from '../lint-facts.ts';
+import type { Check, Rule } from '../rule.ts';
 
 const FILE = 'module.yaml';
 
@@ -11,29 +12,27 @@ const FILE = 'module.yaml';
 export const MANIFEST_RULES: readonly Rule[] = [
   {
     code: 'manifest-invalid',
-    group: 'module.yaml',
     level: 'error',
     summary: 'module.yaml has only values that the operator can use.',
     explanation:
       'The operator does not run a module with a version that is not semantic, or a requirement that cannot be read. The message names each of them.',
-    check: fromParser('manifest-invalid'),
   },
   {
     code: 'manifest-ignored',
-    group: 'module.yaml',
     level: 'warning',
     summary: 'module.yaml has no keys and values that are ignored.',
     explanation:
       'An unknown key may be misspelt, and then has no effect. Keys that other programs read are a reason to exclude the finding; those of Deckhouse are known.',
-    check: ({ parsed: { ignored = [] } }) => ignored.map((message) => ({ path: FILE, message })),
+    check: ({ parsed: { module } }) =>
+      (module?.manifest.remarks ?? []).map((message) => ({ path: FILE, message })),
   },
   {
     code: 'reconcile-every',
-    group: 'module.yaml',
     level: 'error',
     summary: 'reconcileEvery is a duration, or a crontab with a next time.',
     explanation: 'A crontab that cannot be read, or that never fires, never applies the module again.',
-    check: function* ({ parsed: { reconcileEvery } }) {
+    check: function* ({ parsed: { module } }) {
+      const reconcileEvery = module?.manifest.reconcileEvery;
       if (reconcileEvery === undefined || parseGoDuration(reconcileEvery) !== undefined) return;
       const problem = crontabProblem(reconcileEvery);
       if (problem !== undefined) yield { path: FILE, message: `reconcileEvery: ${problem}` };
@@ -41,46 +40,31 @@ export const MANIFEST_RULES: readonly Rule[] = [
   },
   {
     code: 'requires-unknown',
-    group: 'module.yaml',
     level: 'warning',
     summary: 'A required module is in the same modules directory.',
     explanation:
       'A module that requires one that does not exist is never enabled. If the other module comes from another directory, exclude the finding with that reason. Requirements with `optional: true` may be missing.',
-    check: ({ parsed }) =>
-      parsed.requires
-        .filter(({ name, isOptional }) => !isOptional && siblingOf(parsed.siblings, name) === undefined)
-        .map(({ name }) => ({
-          path: FILE,
-          message: `requires module ${name}, which is not in this modules directory`,
-        })),
+    check: unmet(['absent']),
   },
   {
     code: 'requires-cycle',
-    group: 'module.yaml',
     level: 'error',
     summary: 'Modules do not require one another in a cycle.',
     explanation: 'No order would be right, so the operator does not start. Remove one of the entries.',
-    check: cycles,
+    check: function* ({ parsed: { module, siblings } }) {
+      const refusal = inRunOrder(siblings).find(({ name }) => name === module?.name)?.refusal;
+      // Modules that require one of a cycle are refused as well: the others have the finding.
+      if (refusal?.type === 'cycle' && refusal.reason.includes(` ${module?.name} -> `))
+        yield { path: FILE, message: refusal.reason };
+    },
   },
   {
     code: 'range-never-matches',
-    group: 'module.yaml',
     level: 'warning',
     summary: 'The required version is the version of the other module.',
     explanation:
       'A module whose requirement is not met is not enabled. Change the range, or the version in the other `module.yaml` or `Chart.yaml`.',
-    check: function* ({ parsed }) {
-      for (const { name, version: range } of parsed.requires) {
-        const other = siblingOf(parsed.siblings, name);
-        if (range === undefined || other === undefined) continue;
-        if (other.version !== undefined && satisfies(other.version, range, { includePrerelease: true }))
-          continue;
-        yield {
-          path: FILE,
-          message: `requires module ${name} in version ${range}, but it has ${other.version === undefined ? 'no version' : `version ${other.version}`}`,
-        };
-      }
-    },
+    check: unmet(['version', 'version-unknown']),
   },
 ];
 
@@ -95,27 +79,38 @@ export function crontabProblem(crontab: string): string | undefined {
   }
 }
 
-function siblingOf(siblings: readonly SiblingFacts[], name: string): SiblingFacts | undefined {
-  return siblings.find((sibling) => sibling.name === name);
+/** Requirements that would keep the operator from enabling the module if all other modules were enabled. */
+function unmet(types: readonly UnmetRequirement['type'][]): Check {
+  return function* ({ parsed: { module, siblings } }) {
+    const modules = new Map(siblings.map((sibling) => [sibling.name, sibling]));
+    const facts = { modules, enabled: { has: () => true } };
+    for (const { name } of module?.manifest.requires ?? []) {
+      const problem = module && unmetOf(module, name, facts);
+      if (problem === undefined || !types.includes(problem.type)) continue;
+      // What the operator says of all modules is known of one directory here.
+      const absent = `requires module ${name}, which is not in this modules directory`;
+      yield { path: FILE, message: problem.type === 'absent' ? absent : problem.text };
+    }
+  };
 }
 
-function* cycles({ parsed: { name, siblings } }: LintFacts): Iterable<Found> {
-  if (name === undefined) return;
-  const path = cycleFrom(name, siblings, []);
-  if (path !== undefined)
-    yield { path: FILE, message: `modules require each other in a cycle: ${path.join(' -> ')}` };
-}
-
-/** The way from the first module back to it; undefined when there is none. */
-function cycleFrom(
-  name: string,
-  siblings: readonly SiblingFacts[],
-  way: readonly string[],
-): readonly string[] | undefined {
-  if (way.includes(name)) return name === way[0] ? [...way, name] : undefined;
-  for (const { name: next } of siblingOf(siblings, name)?.requires ?? []) {
-    const found = cycleFrom(next, siblings, [...way, name]);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
+/** Rules about versions of modules. */
+export const DELIVERY_RULES: readonly Rule[] = [
+  {
+    code: 'version-mismatch',
+    level: 'warning',
+    summary: 'module.yaml, Chart.yaml and CHANGELOG.md name one version.',
+    explanation:
+      'Other modules require the version of `module.yaml`, or of `Chart.yaml` without one. People read the newest version of `CHANGELOG.md`. Change the one that is behind.',
+    check: function* ({ files, parsed: { module } }) {
+      const version = module?.version;
+      if (version === undefined) return;
+      const chart = /^version:\s*["']?([^\s"'#]+)/m.exec(textAt(files, 'Chart.yaml'))?.[1];
+      if (chart !== undefined && chart !== version)
+        yield { path: 'Chart.yaml', message: `has version ${chart}, module.yaml has ${version}` };
+      const newest = /^#+ \[?v?(\d[^\s\]]*)/m.exec(textAt(files, 'CHANGELOG.md'))?.[1];
+      if (newest?.includes('.') === true && newest !== version)
+        yield { path: 'CHANGELOG.md', message: `begins with version ${newest}, the module has ${version}` };
+    },
+  },
+];

@@ -1,7 +1,7 @@
 import { fieldsOf } from '@addon-operator/json';
 import type { LintFacts } from '../lint-facts.ts';
 import { allObjects, containersOf, listOf, podSpecOf, type RenderedObject } from '../rendered.ts';
-import type { Found, Rule } from '../rule.ts';
+import type { Check, Found, Rule } from '../rule.ts';
 import { ofObjects } from './chart.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -11,7 +11,7 @@ const ENDS_BY_ITSELF = new Set(['Job', 'CronJob']);
 const HAS_REPLICAS = new Set(['Deployment', 'StatefulSet']);
 
 /** A rule about each container of each pod. */
-function ofContainers(check: (container: Fields, pod: Fields) => string | undefined): Rule['check'] {
+function ofContainers(check: (container: Fields, pod: Fields) => string | undefined): Check {
   return ofObjects((object) => {
     const pod = podSpecOf(object);
     if (pod === undefined) return [];
@@ -23,7 +23,7 @@ function ofContainers(check: (container: Fields, pod: Fields) => string | undefi
 }
 
 /** A rule about each pod. */
-function ofPods(check: (pod: Fields, object: RenderedObject) => Iterable<string>): Rule['check'] {
+function ofPods(check: (pod: Fields, object: RenderedObject) => Iterable<string>): Check {
   return ofObjects((object) => {
     const pod = podSpecOf(object);
     return pod === undefined ? [] : check(pod, object);

@@ -1,6 +1,6 @@
 import { isObject } from '@addon-operator/json';
 import type { FileFacts, LintFacts } from '../lint-facts.ts';
-import { type Found, fromParser, type Rule } from '../rule.ts';
+import type { Found, Rule } from '../rule.ts';
 
 /** The last word of a key whose value is to be kept secret. */
 const SECRET_KEY = /(?:password|passwd|passphrase|secret|token|apikey|api_key|privatekey|private_key)$/i;
@@ -14,42 +14,33 @@ const TAKES_ABSENCE = /\b(?:default|hasKey|if|with|dig|empty|coalesce|ternary|ge
 export const VALUES_RULES: readonly Rule[] = [
   {
     code: 'values-invalid',
-    group: 'values',
     level: 'error',
     summary: 'values.yaml can be read.',
     explanation:
       'The operator does not start if the file has duplicate keys or numbers that JSON does not have (`.inf`, `1e999`), or is not YAML.',
-    check: fromParser('values-invalid'),
   },
   {
     code: 'schema-invalid',
-    group: 'values',
     level: 'error',
     summary: 'Files in openapi/ are schemas.',
     explanation:
       'The operator does not start with a schema that it cannot use. The message lists what is wrong.',
-    check: fromParser('schema-invalid'),
   },
   {
     code: 'default-violates-schema',
-    group: 'values',
     level: 'error',
     summary: 'Defaults in a schema match the schema.',
     explanation: 'With a default that breaks its own schema the module fails wherever the value is not set.',
-    check: fromParser('default-violates-schema'),
   },
   {
     code: 'values-violate-schema',
-    group: 'values',
     level: 'error',
     summary: 'values.yaml matches the schema.',
     explanation:
       'Values are checked before helm runs, so the module fails until they are set otherwise. Values that are required and not set are not reported: the ConfigMap or a hook may set them.',
-    check: fromParser('values-violate-schema'),
   },
   {
     code: 'value-undeclared',
-    group: 'values',
     level: 'warning',
     summary: 'A value that a template uses is declared somewhere.',
     explanation:
@@ -58,7 +49,6 @@ export const VALUES_RULES: readonly Rule[] = [
   },
   {
     code: 'secret-in-plain-text',
-    group: 'values',
     level: 'warning',
     summary: 'values.yaml has no passwords, tokens and keys.',
     explanation:
@@ -86,7 +76,8 @@ function* secretPaths(value: unknown, at: string): Iterable<string> {
 }
 
 function* undeclaredValues({ files, parsed }: LintFacts): Iterable<Found> {
-  const { key, values } = parsed;
+  const { values, module } = parsed;
+  const key = module?.key;
   const areSetByHooks =
     parsed.hookFiles.length > 0 && !files.some(({ path }) => path === 'openapi/values.yaml');
   if (key === undefined || values === undefined || areSetByHooks) return;

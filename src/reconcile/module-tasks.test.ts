@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { NO_MANIFEST } from '../modules/module-manifest.ts';
 import type { ModuleName } from '../values/module-key.ts';
-import { parallelGroups } from './parallel-groups.ts';
+import { parallelGroups } from './module-tasks.ts';
 
 function module(text: string, order: number, ...requires: readonly string[]) {
   const requirements = requires.map((other) => ({

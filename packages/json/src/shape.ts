@@ -1,19 +1,37 @@
-import { isObject } from '@addon-operator/json';
-import { didYouMean } from '@addon-operator/json/similar-word';
+import { isObject } from './json.ts';
+import { didYouMean } from './similar-word.ts';
 
 /** Keys and indexes from the root of a document to one of its values. */
 export type Path = readonly (string | number)[];
 
+/** `cases[0].steps[1].apply`. */
+export function pathText(path: Path): string {
+  return path
+    .map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`))
+    .join('');
+}
+
+/** A mistake with its place in front. */
+export function problemAt(path: Path, message: string): string {
+  return path.length === 0 ? message : `${pathText(path)}: ${message}`;
+}
+
 /** Called for each mistake; the path of an unknown key ends with that key. */
 export type Report = (path: Path, message: string) => void;
 
-/** What a value must look like: the same for the check and for editors. */
-export interface Shape {
+/** What a value must look like: the same for the check, for editors and, as {@link Shaped}, for the compiler. */
+export interface Shape<T = unknown> {
   /** JSON schema. */
   readonly schema: Readonly<Record<string, unknown>>;
   readonly check: (value: unknown, path: Path, report: Report) => void;
+  /** Never set: only the compiler reads it. */
+  readonly type?: T;
 }
 
+/** The type of the values of a shape. */
+export type Shaped<S> = S extends Shape<infer T> ? T : never;
+
+type Mapping = Readonly<Record<string, unknown>>;
 type Type = 'string' | 'number' | 'boolean' | 'mapping' | 'list' | 'null';
 
 const SCHEMA_TYPES: Readonly<Record<Type, string>> = {
@@ -40,19 +58,20 @@ function hasType(wanted: Type, value: unknown, path: Path, report: Report): bool
   return false;
 }
 
-function leaf(type: Type, description: string): Shape {
+function leaf<T>(type: Type, description: string): Shape<T> {
   return {
     schema: { type: SCHEMA_TYPES[type], description },
     check: (value, path, report) => void hasType(type, value, path, report),
   };
 }
 
-export const text = (description: string): Shape => leaf('string', description);
-export const flag = (description: string): Shape => leaf('boolean', description);
-export const mapping = (description: string): Shape => leaf('mapping', description);
+export const text = (description: string): Shape<string> => leaf('string', description);
+export const number = (description: string): Shape<number> => leaf('number', description);
+export const flag = (description: string): Shape<boolean> => leaf('boolean', description);
+export const mapping = (description: string): Shape<Mapping> => leaf('mapping', description);
 
 /** Written to choose something; what is not chosen is left out. */
-export function onlyTrue(description: string): Shape {
+export function onlyTrue(description: string): Shape<true> {
   return {
     schema: { const: true, description },
     check: (value, path, report) => {
@@ -61,7 +80,7 @@ export function onlyTrue(description: string): Shape {
   };
 }
 
-export function count(description: string): Shape {
+export function count(description: string): Shape<number> {
   return {
     schema: { type: 'integer', minimum: 0, description },
     check: (value, path, report) => {
@@ -78,12 +97,11 @@ export function anything(
   return { schema: { description }, check };
 }
 
-export function word(description: string, words: readonly string[]): Shape {
+export function word<const W extends string | number>(description: string, words: readonly W[]): Shape<W> {
   return {
     schema: { enum: words, description },
     check: (value, path, report) => {
-      if (typeof value !== 'string' || !words.includes(value))
-        report(path, `must be one of ${words.join(', ')}`);
+      if (!words.some((each) => each === value)) report(path, `must be one of ${words.join(', ')}`);
     },
   };
 }
@@ -92,7 +110,7 @@ export function word(description: string, words: readonly string[]): Shape {
 export function textLike(
   description: string,
   form: { readonly pattern: RegExp; readonly name: string },
-): Shape {
+): Shape<string> {
   return {
     schema: { type: 'string', pattern: form.pattern.source, description },
     check: (value, path, report) => {
@@ -101,7 +119,7 @@ export function textLike(
   };
 }
 
-export function listOf(item: Shape, description: string, minItems = 0): Shape {
+export function listOf<T>(item: Shape<T>, description: string, minItems = 0): Shape<readonly T[]> {
   return {
     schema: { type: 'array', items: item.schema, minItems, description },
     check: (value, path, report) => {
@@ -114,7 +132,7 @@ export function listOf(item: Shape, description: string, minItems = 0): Shape {
 }
 
 /** A mapping with keys of the author. */
-export function mapOf(value: Shape, description: string): Shape {
+export function mapOf<T>(value: Shape<T>, description: string): Shape<Readonly<Record<string, T>>> {
   return {
     schema: { type: 'object', additionalProperties: value.schema, description },
     check: (given, path, report) => {
@@ -124,33 +142,41 @@ export function mapOf(value: Shape, description: string): Shape {
   };
 }
 
-/** One of several shapes: the first that takes values of this type. */
-export function either(
+/** One of several shapes, by the type of the value. */
+export function either<S extends Readonly<Partial<Record<Type, Shape>>>>(
   description: string,
-  shapes: readonly { readonly type: Type; readonly shape: Shape }[],
-): Shape {
+  shapes: S,
+): Shape<Shaped<S[keyof S]>> {
+  const known: ReadonlyMap<string, Shape> = new Map(Object.entries(shapes));
   return {
-    schema: { anyOf: shapes.map(({ shape }) => shape.schema), description },
+    schema: { anyOf: [...known.values()].map(({ schema }) => schema), description },
     check: (value, path, report) => {
-      const found = shapes.find(({ type }) => type === typeOf(value));
-      if (found !== undefined) found.shape.check(value, path, report);
-      else report(path, `must be ${shapes.map(({ type }) => `a ${type}`).join(' or ')}`);
+      const found = known.get(typeOf(value));
+      if (found !== undefined) found.check(value, path, report);
+      else report(path, `must be ${[...known.keys()].map((type) => `a ${type}`).join(' or ')}`);
     },
   };
 }
 
-interface FieldRules {
-  readonly required?: readonly string[];
+type Shapes = Readonly<Record<string, Shape>>;
+
+/** A mapping with these fields, those named `R` always. */
+type Fields<F extends Shapes, R extends keyof F> = { readonly [K in R]: Shaped<F[K]> } & {
+  readonly [K in Exclude<keyof F, R>]?: Shaped<F[K]>;
+};
+
+interface FieldRules<R> {
+  readonly required?: readonly R[];
   /** Exactly one of these keys is given. */
   readonly oneOf?: readonly string[];
 }
 
 /** A mapping with known keys. */
-export function fields(
-  shapes: Readonly<Record<string, Shape>>,
-  { required = [], oneOf }: FieldRules = {},
+export function fields<F extends Shapes, const R extends keyof F & string = never>(
+  shapes: F,
+  { required = [], oneOf }: FieldRules<R> = {},
   description = '',
-): Shape {
+): Shape<Fields<F, R>> {
   const names = Object.keys(shapes);
   return {
     schema: {
@@ -174,4 +200,16 @@ export function fields(
         report(path, `must have exactly one of ${oneOf.join(', ')}`);
     },
   };
+}
+
+/** A mapping that has all of these keys, and no others. */
+export function exactObject<F extends Shapes>(
+  shapes: F,
+  description: string,
+): Shape<Fields<F, keyof F & string>> {
+  return fields(shapes, { required: keysOfShapes(shapes) }, description);
+}
+
+export function keysOfShapes<F extends Shapes>(shapes: F): readonly (keyof F & string)[] {
+  return Object.keys(shapes);
 }

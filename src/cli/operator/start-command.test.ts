@@ -5,7 +5,7 @@ import { OperatorError } from '@addon-operator/base/errors';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CapturedLog } from '../../../test/support/captured-log.ts';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
-import { withTerminationMessage, writeTerminationMessage } from './termination-message.ts';
+import { withTerminationMessage, writeTerminationMessage } from './start-command.ts';
 
 let directory: string;
 let file: string;

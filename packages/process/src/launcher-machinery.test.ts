@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
-import { RestChore } from './rest-chore.ts';
+import { RestChore } from './launcher-machinery.ts';
 
 test('RestChore calls back once each time nothing has been running for three seconds', async () => {
   const clock = new FakeClock();

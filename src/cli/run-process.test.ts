@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ownCommand } from './own-command.ts';
+import { ownCommand } from './run-process.ts';
 
 const PATH = '/usr/local/bin:/usr/bin:/home/me/.npm/_npx/1/node_modules/.bin';
 

@@ -1,0 +1,103 @@
+import type { Command } from 'commander';
+import { nameArgument } from '../name-arguments.ts';
+import {
+  addDebugCommand,
+  addWatchOptions,
+  type CommandParts,
+  type DebugCommandSpec,
+  DOCUMENT,
+  formatOf,
+  type OutputSpec,
+} from './debug-command.ts';
+
+/** Its text is for people as well. */
+const TASKS: OutputSpec = {
+  initial: 'text',
+  table: async () => (await import('../output/tables.ts')).queuesTable,
+};
+
+/** Adds `queue main` and `queue list`. */
+export function addQueueCommand(program: Command, parts: CommandParts): void {
+  const queue = program.command('queue').description('Show the task queues');
+  const main = addDebugCommand(
+    queue,
+    { name: 'main', description: 'Show the tasks of the main queue', output: TASKS },
+    (_args, options) => ({ path: `/queue/main.${formatOf(options)}` }),
+    parts,
+  );
+  addWatchOptions(main);
+  const list = addDebugCommand(
+    queue,
+    { name: 'list', description: 'Show the tasks of all queues', output: TASKS },
+    (names, options) => {
+      const query = new URLSearchParams({ showEmpty: String(options['showEmpty'] === true) });
+      for (const name of names) query.append('queue', name);
+      return { path: `/queue/list.${formatOf(options)}?${query.toString()}` };
+    },
+    parts,
+  )
+    .addArgument(nameArgument('queue', '[queue...]', 'only these queues; default: all'))
+    .option('-e, --show-empty', 'also list empty queues');
+  addWatchOptions(list);
+}
+
+const LIST: OutputSpec = {
+  initial: 'yaml',
+  terminal: 'table',
+  table: async () => (await import('../output/tables.ts')).globalHooksTable,
+};
+
+const GLOBAL_COMMANDS: readonly (DebugCommandSpec & { readonly output: OutputSpec })[] = [
+  { name: 'list', description: 'List the global hooks', output: LIST },
+  { name: 'values', description: 'Show the global values', output: DOCUMENT },
+  { name: 'config', description: 'Show the global values of the ConfigMap', output: DOCUMENT },
+  { name: 'snapshots', description: 'Show the snapshots of global hooks', output: DOCUMENT },
+  {
+    name: 'patches',
+    description: 'Show the patches of the global values',
+    output: { ...DOCUMENT, initial: 'json' },
+  },
+];
+
+/** Adds `global list`, `values`, `config`, `snapshots` and `patches`. */
+export function addGlobalCommand(program: Command, parts: CommandParts): void {
+  const global = program.command('global').description('Show global values and hooks');
+  for (const spec of GLOBAL_COMMANDS) {
+    const command = addDebugCommand(
+      global,
+      spec,
+      (_args, options) => ({ path: `/global/${spec.name}.${formatOf(options)}` }),
+      parts,
+    );
+    if (spec.output === LIST) addWatchOptions(command);
+  }
+}
+
+/** Adds `config list` and `config set`. */
+export function addConfigCommand(program: Command, parts: CommandParts): void {
+  const config = program.command('config').description('Show and change runtime parameters');
+  const list = addDebugCommand(
+    config,
+    {
+      name: 'list',
+      description: 'List the runtime parameters',
+      output: {
+        initial: 'text',
+        terminal: 'table',
+        table: async () => (await import('../output/tables.ts')).parametersTable,
+      },
+    },
+    (_args, options) => ({ path: `/config/list.${formatOf(options)}` }),
+    parts,
+  );
+  addWatchOptions(list);
+  addDebugCommand(
+    config,
+    { name: 'set', description: 'Change a runtime parameter, permanently or for a duration' },
+    ([name = '', value = '', duration = '']) => ({ path: '/config/set', form: { name, value, duration } }),
+    parts,
+  )
+    .argument('<name>', 'such as log.level')
+    .argument('<value>', 'such as debug')
+    .argument('[duration]', 'such as 30m');
+}

@@ -1,0 +1,69 @@
+import type { Command } from 'commander';
+import { SETTINGS } from '../../settings.ts';
+import { addSettingOption } from '../operator/setting-options.ts';
+import { chosenFormat, outputOption } from '../output/output-format.ts';
+import { addWatchOptions, type CommandParts, socketPathOf } from './debug-command.ts';
+
+const FORMAT = { initial: 'text' } as const;
+
+/** Adds `status`. */
+export function addStatusCommand(program: Command, { host, runner }: CommandParts): void {
+  const status = program
+    .command('status')
+    .summary('Say whether all is well, or what is in the way')
+    .description('Say in one sentence whether all is well, then list other obstacles and counts')
+    .addOption(outputOption(FORMAT))
+    .option('--strict', 'exit with 1 for notices too')
+    .addHelpText(
+      'after',
+      '\nExit code: 0 all is well, or there are only notices; 2 something is in progress and needs no help; 1 a person has to act, or no operator responds.',
+    );
+  addSettingOption(status, SETTINGS.debugUnixSocket);
+  addWatchOptions(status).action(() =>
+    runner(async () => {
+      const options: Readonly<Record<string, unknown>> = status.opts();
+      const socketPath = await socketPathOf(status, host);
+      if (options['watch'] === true) {
+        const { watchResponse } = await import('../output/watch-response.ts');
+        return await watchResponse(socketPath, '/status.text', String(options['watchInterval']), host);
+      }
+      const { printStatus } = await import('./print-status.ts');
+      const chosen = { format: chosenFormat(options, FORMAT), isStrict: options['strict'] === true };
+      return await printStatus(socketPath, chosen, host);
+    }),
+  );
+}
+
+/** Adds `events`. */
+export function addEventsCommand(program: Command, { host, runner }: CommandParts): void {
+  const events = program
+    .command('events')
+    .summary('Follow runs, queues and modules')
+    .description('Print the last runs, and with -w each change of runs, queues and modules, one line each')
+    .addOption(outputOption(FORMAT))
+    .option('-w, --watch', 'continue until Ctrl-C');
+  addSettingOption(events, SETTINGS.debugUnixSocket);
+  events.action(() =>
+    runner(async () => {
+      const options: Readonly<Record<string, unknown>> = events.opts();
+      const { followEvents } = await import('./follow-events.ts');
+      const output = { format: chosenFormat(options, FORMAT), isWatch: options['watch'] === true };
+      return await followEvents(await socketPathOf(events, host), output, host);
+    }),
+  );
+}
+
+/** Adds `ui`. */
+export function addUiCommand(program: Command, { host, runner }: CommandParts): void {
+  const ui = program
+    .command('ui')
+    .summary('Print the address of the page')
+    .description('Print the address of the page in the browser, with the token that opens it');
+  addSettingOption(ui, SETTINGS.debugUnixSocket);
+  ui.action(() =>
+    runner(async () => {
+      const { printPageAddress } = await import('./print-page-address.ts');
+      return await printPageAddress(await socketPathOf(ui, host), host);
+    }),
+  );
+}
