@@ -16,6 +16,10 @@ export function logGamma(x: number): number {
   return 0.5 * Math.log(2 * Math.PI) + (shifted + 0.5) * Math.log(base) - base + Math.log(sum);
 }
 
+/**
+ * Factorials are computed exactly up to 171!, the largest one that a double holds; others follow from the
+ * logarithm.
+ */
 export function gamma(x: number): number {
   if (Number.isInteger(x) && x > 0 && x < 172) {
     let product = 1;

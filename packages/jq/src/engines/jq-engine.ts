@@ -27,7 +27,7 @@ export interface JqEngine {
 }
 
 /**
- * What a hook sees as `filterResult`: null for no output, the value itself for one, an array for several
+ * The `filterResult` that a hook sees: null for no output, the value itself for one, an array for several
  * (hook contract 4.4).
  */
 export function filterResult(outputs: readonly unknown[]): unknown {
