@@ -9,7 +9,7 @@ export class RestChore implements Chore {
   readonly #clock: SteadyClock;
   readonly #isBusy: () => boolean;
   readonly #onRest: () => void;
-  /** Since when nothing runs; undefined: something does, or the call is done. */
+  /** Time at which the last run ended; undefined while something runs, or after the call. */
   #restsSinceMs: number | undefined;
   #isDone = false;
 
