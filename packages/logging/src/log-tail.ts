@@ -5,17 +5,19 @@ import { rfc3339 } from '@addon-operator/strings/rfc3339';
 import type { LogLevel } from './json-logger.ts';
 import type { LogRecord } from './observe-log.ts';
 
-/** A log record as it is kept; long texts are cut. */
+/** A log record as it is kept; long strings are cut. */
 export interface LogLine {
   /** RFC 3339. */
   readonly time: string;
   readonly level: LogLevel;
   readonly message: string;
-  /** Texts of its fields; what is no text is JSON. */
+  /** Its fields as strings; other values are JSON. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
+/** Enough to see what led to the present state; the log itself has the rest. */
 const KEPT_LINES = 200;
+/** Cuts strings, so that 200 records take at most a few megabytes. */
 const MAX_TEXT = 1_000;
 const MAX_FIELDS = 20;
 const LEVELS: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
@@ -61,6 +63,7 @@ export class LogTail {
   }
 }
 
+/** The record as it is shown. */
 function lineOf({ atMs, level, message, fields }: KeptRecord): LogLine {
   return { time: rfc3339(atMs), level, message, fields: textsOf(fields) };
 }
@@ -91,6 +94,7 @@ function textOf(value: unknown): string {
   }
 }
 
+/** The string, or its beginning with `…`. */
 function cut(text: string): string {
   return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 1)}…`;
 }

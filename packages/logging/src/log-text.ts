@@ -36,6 +36,7 @@ export function formatLogLine(line: string, hasColor: boolean): string {
   return `${parts.join(' ')}\n`;
 }
 
+/** A value without quotes if it is unambiguous, else as a JSON string. */
 function valueText(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
   if (typeof value !== 'string' || PLAIN_VALUE.test(text)) return escapeControls(text);
