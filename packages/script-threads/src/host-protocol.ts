@@ -1,6 +1,6 @@
 import type { RunDeadline } from '@addon-operator/process/run-deadline';
 
-/** Texts by name. */
+/** Strings by name, such as the contents of the files of a hook run. */
 export type Texts = Readonly<Record<string, string>>;
 
 /** Messages of the main process to the process of the workers; the main process numbers the workers. */
@@ -72,16 +72,16 @@ export interface QueryFailure {
   readonly isPermanent?: boolean;
 }
 
-/** How a piece of work ended, in the eyes of the worker. */
+/** The result of a piece of work, as the worker reports it. */
 export type WorkEnd =
   | { readonly type: 'done'; readonly outputs: Texts }
   /** A method returned; `value` is JSON, without it there is none. */
   | { readonly type: 'returned'; readonly value?: string }
-  /** `query`: it is, or was caused by, the failure of that request. */
+  /** `query` names the request whose failure this is, or which caused it. */
   | {
       readonly type: 'failed';
       readonly reason: string;
-      /** What the program says about the failure besides its reason. */
+      /** Further details of the failure, given by the program. */
       readonly details?: Texts;
       readonly query?: { readonly number: number; readonly is: 'same' | 'cause' };
     };
@@ -100,6 +100,7 @@ export interface WatchRequest {
   readonly type: 'watch';
 }
 
+/** Measurements that come with the end of a piece of work. */
 export interface RunFacts {
   readonly droppedBytes: number;
   /** Timers that are still set although the run is over. */
@@ -110,7 +111,7 @@ export interface RunFacts {
   readonly memoryBytes: number;
 }
 
-/** What the main process hears: of a worker, that a worker is gone, or of the process itself. */
+/** Messages to the main process: a reply of a worker, the end of a worker, or a report about the process itself. */
 export type HostReply =
   | { readonly type: 'worker'; readonly worker: number; readonly reply: WorkerReply }
   | { readonly type: 'exited'; readonly worker: number; readonly reason: string }
@@ -151,7 +152,7 @@ export class MessageReader {
 export class TextsToSend {
   readonly #last = new Map<string, string>();
 
-  /** What is to be sent; it must be sent, and nothing else to the same worker before it. */
+  /** The strings to send. They must be sent, and before anything else to the same worker. */
   next(texts: Texts): Texts {
     const changed = Object.entries(texts).filter(([name, text]) => this.#last.get(name) !== text);
     for (const [name, text] of changed) this.#last.set(name, text);
