@@ -60,7 +60,7 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** What is known of a failure besides its message, as fields of log records; nothing secret. */
+/** Facts about a failure besides its message, as fields of log records; nothing secret. */
 export type ErrorFacts = Readonly<Record<string, string | number>>;
 
 interface OperatorErrorOptions {

@@ -19,7 +19,7 @@ interface AppliedWatchDeps {
   /** A number in [0, 1), for the jitter of retries. */
   readonly random: () => number;
   readonly log: Logger;
-  /** What all objects of all releases carry. */
+  /** The label that all objects of all releases carry. */
   readonly labelSelector: string;
 }
 

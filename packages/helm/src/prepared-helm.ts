@@ -10,7 +10,7 @@ import { writeToReader } from './values-pipe.ts';
 /** Values may change until then; a helm that waits longer only takes memory. */
 const MAX_AGE_MS = 10_000;
 
-/** What a run that is prepared calls, and gets. */
+/** The command of a prepared run, and its input. */
 export interface Preparation {
   readonly decide: Decide;
   /** To be called with the named pipe that helm reads its values from. */
@@ -122,7 +122,7 @@ interface WaitingHelmOptions {
 export class WaitingHelm {
   readonly release: string;
   readonly key: string;
-  /** What helm was passed when it was started. */
+  /** The span that was passed to helm when it was started. */
   readonly span: SpanContext | undefined;
   readonly outcome: Promise<HelmOutcome>;
   /** Resolves when it has waited too long; rejects once it is taken or stopped. */

@@ -163,7 +163,7 @@ export class ReleaseStore {
   }
 
   /**
-   * What helm stored about a revision.
+   * The record that helm stored about a revision.
    *
    * @throws OperatorError HELM_RELEASE_CORRUPT; KubeApiError when the record is gone
    */

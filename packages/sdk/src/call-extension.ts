@@ -4,7 +4,7 @@ import { frozen } from './frozen.ts';
 import { hookLog } from './hook-log.ts';
 import { strictJson } from './strict-json.ts';
 
-/** What a call is made with. */
+/** The arguments of a call. */
 export interface CallTexts {
   /** A list as JSON. */
   readonly args: string;

@@ -1,4 +1,4 @@
-/** What a program needs that loads and runs hooks and extensions: the operator and its threads. */
+/** The API for programs that load and run hooks and extensions: the operator and its threads. */
 export { callExtension } from './call-extension.ts';
 export { callHandler } from './call-handler.ts';
 export { EXTENSIONS } from './define-extensions.ts';

@@ -19,7 +19,7 @@ import type {
 import { hookLog } from './hook-log.ts';
 import { pointerOf } from './values-path.ts';
 
-/** What an executable finds in its input files. */
+/** The contents of the input files of an executable. */
 export interface HookRunTexts {
   readonly bindingContext: string;
   readonly values: string;
@@ -28,7 +28,7 @@ export interface HookRunTexts {
   readonly traceparent?: string;
 }
 
-/** What an executable would have written to its output files; empty where it wrote nothing. */
+/** The contents of the output files that an executable would have written; empty where it wrote nothing. */
 export interface HookOutputTexts {
   readonly configValuesPatch: string;
   readonly valuesPatch: string;
