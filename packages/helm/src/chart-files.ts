@@ -119,7 +119,7 @@ function pathOf({ quoted = '', raw }: Readonly<Record<string, string | undefined
   return fixed.join('/');
 }
 
-/** Matches what the pattern matches, and more: each of its special parts stands for any text. */
+/** Matches everything that the pattern matches, and more: each of its special parts accepts any characters. */
 function widened(pattern: string): RegExp {
   const parts = pattern.replace(/\{.*\}/s, '*').split(/\*+|\?|\[[^\]]*\]?/);
   return new RegExp(`^${parts.map((part) => part.replaceAll(/[.+^${}()|\]]/g, '\\$&')).join('.*')}$`, 's');

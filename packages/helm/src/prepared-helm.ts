@@ -1,3 +1,8 @@
+// Limits how many helm processes run at a time, and starts one ahead while there is room. The prepared helm
+// waits at the pipe of its values; the run that it was prepared for takes it over, and it is ended if another
+// run of the release comes first or it waits too long. Preparation never makes a run fail: without it the run
+// starts its own helm.
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import type { SpanContext } from '@addon-operator/base/trace';

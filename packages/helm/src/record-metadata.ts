@@ -137,7 +137,7 @@ export function renderedChecksum(text: string): string {
 
 /** Annotation of a release record with the objects of the revision, so that the record need not be unpacked. */
 export const OBJECTS_ANNOTATION = 'addon-operator/objects';
-/** Note of the caller of a deployment on the record, beside the values of the deployment. */
+/** Note of the caller of a deployment on the record, in addition to the values of the deployment. */
 export const NOTE_ANNOTATION = 'addon-operator/note';
 /** All annotations of an object together may have 256 KiB. */
 const MAX_BYTES = 64 * 1024;
