@@ -1,3 +1,7 @@
+// Runs of TypeScript hooks have the same contract as those of executables: input files become the object that
+// a handler gets, and its calls are recorded as the contents of the output files. So the daemon applies both
+// by the same code, after the run has succeeded; a handler that throws has changed nothing.
+
 import { type Json, type JsonObject, parseJson } from '@addon-operator/json';
 import { valueAt } from '@addon-operator/json/pointer';
 import type { BindingContext } from './binding-contexts.ts';
@@ -38,6 +42,7 @@ export interface HookOutputTexts {
   readonly conversionResponse: string;
 }
 
+/** The input of a run, and its outputs so far. */
 export interface RecordedHookRun<C extends HookConfig> {
   readonly input: HookInput<C>;
   /** Everything recorded so far. */
@@ -120,6 +125,7 @@ export function recordHookRun<C extends HookConfig = HookConfig>(
   };
 }
 
+/** Makes a value at the first call and keeps it. */
 function lazily<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {
@@ -128,6 +134,7 @@ function lazily<T>(make: () => T): () => T {
   };
 }
 
+/** Frozen, since a handler that changed its input would change nothing. */
 function parseFrozen(text: string): unknown {
   return frozen(parseJson(text));
 }
@@ -139,6 +146,7 @@ function written(what: string, value: unknown): string {
   return text;
 }
 
+/** Values with the methods that record patches; `data` stays as it was, also after `set`. */
 function hookValues(document: () => unknown, patch: string[]): HookValues {
   const data = lazily(() => (document() ?? {}) as JsonObject);
   const record = (operation: ValuesPatchOperation): void => {
@@ -158,6 +166,7 @@ function hookValues(document: () => unknown, patch: string[]): HookValues {
   } satisfies HookValues);
 }
 
+/** Object patches, in the order of the calls. */
 function kubernetesOperations(recorded: string[]): KubernetesOperations {
   const record = (operation: string, fields: object): void => {
     recorded.push(written(`the operation ${operation}`, { operation, ...fields }));
@@ -187,6 +196,7 @@ function kubernetesOperations(recorded: string[]): KubernetesOperations {
   } satisfies KubernetesOperations);
 }
 
+/** Metric operations, in the order of the calls. */
 function hookMetrics(recorded: string[]): HookMetrics {
   const record = (operation: object): void => {
     recorded.push(written('a metric', operation));
@@ -200,6 +210,7 @@ function hookMetrics(recorded: string[]): HookMetrics {
   } satisfies HookMetrics);
 }
 
+/** The last call wins, as the last write to a file would. */
 function admissionResponse(response: (text: string) => void): AdmissionResponse {
   const encoded = (patch: readonly JsonPatchOperation[]): string =>
     Buffer.from(written('the patch', patch)).toString('base64');
