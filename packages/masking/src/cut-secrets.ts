@@ -58,7 +58,7 @@ export class CutSecrets {
     return found;
   }
 
-  /** Where between the places the beginning of a secret is that goes on to the second one, or to an escape that the cut has left there. */
+  /** Start of the beginning of a secret that reaches to the second place, or to the remainder of an escape before it. */
   #beginningAt(text: string, from: number, to: number): number | undefined {
     const tail = text.slice(Math.max(from, to - LONGEST_ESCAPE), to);
     const cut = to - (CUT_ESCAPE.exec(tail)?.[0].length ?? 0);
@@ -69,7 +69,7 @@ export class CutSecrets {
     return undefined;
   }
 
-  /** Where between the places the end of a secret ends that begins at the first one, or behind the rest of an escape there; the first place if none does. */
+  /** End of the remainder of a secret at the first place, or behind the rest of an escape there; the first place if none. */
   #endAt(text: string, from: number, to: number): number {
     const escape = REST_OF_ESCAPE.exec(text.slice(from, Math.min(to, from + LONGEST_ESCAPE)))?.[0] ?? '';
     const furthest = Math.min(to, from + escape.length + this.#beginnings.longest);

@@ -146,7 +146,7 @@ function bytesOf(secret: string): number {
   return Buffer.byteLength(secret.trim());
 }
 
-/** In base64 the characters at both ends of a secret have bits of what is beside it: the other bits must be those of the secret. */
+/** In base64 the characters at both ends of a secret also hold bits of its neighbors: the other bits must be the secret's. */
 function isSecretAt(text: string, { start, end, pattern }: Occurrence<SecretPattern>): boolean {
   const { secret, offset } = pattern;
   if (offset === undefined) return true;
