@@ -40,7 +40,7 @@ export type WatchNotice =
       readonly type: 'end';
       readonly reason: WatchEnd;
       readonly detail: string;
-      /** What broke the connection. */
+      /** The error that broke the connection. */
       readonly error?: unknown;
     };
 

@@ -5,7 +5,7 @@ import { resourcePath } from '../kube-object.ts';
 import { type PatchContext, warnOfWrongScope } from './patch-context.ts';
 import type { DeleteOperation } from './patch-operation.ts';
 
-/** What happens to dependents: deleted first, deleted later, or kept. */
+/** By operation, whether dependents are deleted first, deleted later, or kept. */
 const PROPAGATION = {
   Delete: 'Foreground',
   DeleteInBackground: 'Background',
