@@ -14,7 +14,7 @@ import { runOfProcess } from './run-marker.ts';
  */
 const LONGEST_END_MS = 1_000;
 const LOOK_MS = 2;
-/** Orphans that end by themselves while their run goes on are only to be reaped. */
+/** Interval for reaping orphans that end by themselves while their run continues. */
 const REAP_MS = 250;
 const LIST_BYTES = 4_096;
 

@@ -13,7 +13,7 @@ import { SpawnError, type SpawnedProcess, type Spawner, type SpawnListener } fro
 
 /** How often to check whether a process has exited, where the kernel does not report it. */
 const LOOK_MS = 5;
-/** What a pipe holds, and its end; a process that still holds it may write for ever. */
+/** Reads for the contents of a pipe and its end. There are no more: a process that still holds it may write for ever. */
 const READS_AT_EXIT = 2;
 
 /**

@@ -155,7 +155,7 @@ export class ProcessRun {
     this.#response.resolve({ type: 'not-spawned', failure });
   }
 
-  /** The launcher is gone: its groups must not go on unseen. */
+  /** The launcher is gone: kills the group, which would otherwise continue unseen. */
   onLost(error: OperatorError): void {
     if (this.#process !== undefined) killGroupOf(this.#process.pid, this.#process.start);
     this.#response.reject(error);
