@@ -18,7 +18,7 @@ interface Fields {
 
 export interface ParsedTime {
   readonly time: BrokenDownTime;
-  /** What follows the time, from a blank on. */
+  /** The rest of the string behind the time, from a blank on. */
   readonly rest: string;
 }
 

@@ -19,7 +19,7 @@ const LF = 0x0a;
 const NOT_EXECUTED: ReadonlySet<number | null> = new Set([126, 127]);
 
 /**
- * A shell runs beside the process and kills it when fd 3 ends, that is, when the daemon does: a program in an endless
+ * A shell waits with the process and kills it when fd 3 ends, that is, when the daemon does: a program in an endless
  * loop never sees the end of its input.
  */
 const GUARDED = `
@@ -50,7 +50,7 @@ interface Child {
   readonly stdout: Readable;
   readonly stderr: Readable;
   readonly shell: ChildProcess;
-  /** Ends the process and the shell beside it. */
+  /** Ends the process and its shell. */
   kill(): void;
 }
 
