@@ -7,7 +7,7 @@ const WORKER_BASE_BYTES = 16 * 1024 * 1024;
 /** The record of a worker. */
 export interface WatchedWorker {
   readonly isBusy: boolean;
-  /** What it used, by its own account, after its last piece of work; 0 before its first. */
+  /** Memory that it reported after its last piece of work; 0 before its first. */
   readonly usedBytes: number;
 }
 

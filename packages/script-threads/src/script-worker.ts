@@ -27,7 +27,7 @@ export type Output = Extract<WorkerEvent, { readonly type: 'output' }>;
 export type WorkerResponse = Exclude<WorkerEvent, Output | Query> | { readonly type: 'timed-out' };
 
 export interface WorkLimits {
-  /** Undefined: it may go on for ever. */
+  /** Undefined: no limit. */
   readonly timeoutMs: number | undefined;
   /** Between the abort of the work and the end of the worker, in milliseconds. */
   readonly graceMs: number;

@@ -37,7 +37,7 @@ export interface WorkerPoolsOptions extends HostProcessOptions {
 
 /** Limits and callbacks of loading a file, or of a piece of work. */
 interface Work extends WorkEvents {
-  /** Undefined: it may go on for ever. */
+  /** Undefined: no limit. */
   readonly timeoutMs: number | undefined;
   /** Whether it may be done once more, because the process died and another one may be to blame. Default: yes. */
   readonly canRepeat?: () => boolean;
