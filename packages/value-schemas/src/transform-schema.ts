@@ -79,7 +79,7 @@ export function closeObjects(schema: JsonObject): JsonObject {
   });
 }
 
-/** A schema that contains itself: beside the reference nothing counts. */
+/** A schema that contains itself: keywords next to the reference are ignored. */
 function isReference(schema: JsonObject): boolean {
   return typeof schema['$ref'] === 'string';
 }
