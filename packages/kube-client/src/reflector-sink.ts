@@ -38,8 +38,8 @@ export interface ReflectorSink {
   /** A complete list was compared with the state, and every difference was applied. */
   relisted?(): void;
   /** The server confirmed the state: by a list, an opened watch, a change or a bookmark. */
-  heard?(): void;
-  /** A list or a watch failed: until {@link ReflectorSink.heard} the state may be out of date. */
+  confirmed?(): void;
+  /** A list or a watch failed: until {@link ReflectorSink.confirmed} the state may be out of date. */
   failed?(error: unknown): void;
 }
 

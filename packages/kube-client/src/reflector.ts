@@ -241,7 +241,7 @@ export class Reflector {
     newcomers.admit();
     await delivered;
     for (const sink of relisted) sink.relisted?.();
-    this.#subscribers.notify((sink) => sink.heard?.());
+    this.#subscribers.notify((sink) => sink.confirmed?.());
     return resourceVersion;
   }
 
@@ -310,7 +310,7 @@ export class Reflector {
       resourceVersion: from,
       onOpen: () => {
         this.#unreachableSinceMs = undefined;
-        this.#subscribers.notify((sink) => sink.heard?.());
+        this.#subscribers.notify((sink) => sink.confirmed?.());
       },
     };
     const notices = watch(this.#deps, request, AbortSignal.any([signal, close.signal]));
@@ -377,7 +377,7 @@ export class Reflector {
   /** Applies one notice and moves the position on. */
   async #take(notice: Exclude<WatchNotice, { type: 'end' }>): Promise<void> {
     const { resourceVersion } = notice;
-    this.#subscribers.notify((sink) => sink.heard?.());
+    this.#subscribers.notify((sink) => sink.confirmed?.());
     if (notice.type === 'unusable') this.#setAside(notice.problem);
     if (resourceVersion === undefined) return;
     // A list for newcomers may have overtaken the watch; what it covers must not be reported again.
