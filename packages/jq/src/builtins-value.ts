@@ -7,7 +7,7 @@ import { indexesOf, itemsOf, positionsOf, valueAt } from './access.ts';
 import { add, negate, splitString } from './arithmetic.ts';
 import { compare, contains, groupsByKey, isEqual, type Keyed, sortedByKey } from './compare.ts';
 import { deletePaths } from './delete-paths.ts';
-import { codePoints, formatted, fromCodePoints, toText } from './formats.ts';
+import { asString, codePoints, formatted, fromCodePoints } from './formats.ts';
 import { described, failure, JqError, pairFailure } from './jq-error.ts';
 import { parseJson, parseValue } from './json-parser.ts';
 import { toJson } from './json-text.ts';
@@ -45,7 +45,7 @@ export const VALUE_BUILTINS: BuiltinTable = {
   'add/0': ofValues((input) => itemsOf(input).reduce(add, null)),
   'abs/0': ofValues((input) => (compare(input, 0) < 0 ? negate(input) : input)),
   'toarray/0': ofValues((input) => (isArray(input) ? input : [input])),
-  'tostring/0': ofValues(toText),
+  'tostring/0': ofValues(asString),
   'tojson/0': ofValues(toJson),
   'fromjson/0': ofValues(fromJson),
   'format/1': ofValues((input, name = null) => formatted(input, name)),
@@ -60,11 +60,11 @@ export const VALUE_BUILTINS: BuiltinTable = {
   'ascii/0': ofValues((input) => fromCodePoints([input])),
   'ascii_downcase/0': ofValues((input) => {
     codePoints(input);
-    return toText(input).replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+    return asString(input).replace(/[A-Z]/g, (letter) => letter.toLowerCase());
   }),
   'ascii_upcase/0': ofValues((input) => {
     codePoints(input);
-    return toText(input).replace(/[a-z]/g, (letter) => letter.toUpperCase());
+    return asString(input).replace(/[a-z]/g, (letter) => letter.toUpperCase());
   }),
   'startswith/1': ofValues((input, part = null) => startsWith(input, part)),
   'endswith/1': ofValues((input, part = null) => endsWith(input, part)),
@@ -165,12 +165,14 @@ function endsWith(input: Value, part: Value): boolean {
 
 /** Without a prefix, if it is there. */
 function trimStart(input: Value, part: Value = null): Value {
-  return startsWith(input, part) ? toText(input).slice(toText(part).length) : input;
+  return startsWith(input, part) ? asString(input).slice(asString(part).length) : input;
 }
 
 /** Without a suffix, if it is there. The length is computed because `slice(0, -0)` would be empty. */
 function trimEnd(input: Value, part: Value = null): Value {
-  return endsWith(input, part) ? toText(input).slice(0, toText(input).length - toText(part).length) : input;
+  return endsWith(input, part)
+    ? asString(input).slice(0, asString(input).length - asString(part).length)
+    : input;
 }
 
 /** White space in Unicode's sense, unlike that of `\s` with U+0085 and without U+FEFF. */
@@ -191,7 +193,7 @@ function join(input: Value, separator: Value = null): Value {
   for (const item of itemsOf(input)) {
     const start: Value = joined === null ? '' : add(joined, separator);
     const isPlain = typeof item === 'boolean' || isNumber(item);
-    joined = add(start, isPlain ? toText(item) : (item ?? ''));
+    joined = add(start, isPlain ? asString(item) : (item ?? ''));
   }
   return joined ?? '';
 }

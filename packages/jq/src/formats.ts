@@ -24,18 +24,18 @@ const TSV: Readonly<Record<string, string>> = { '\t': '\\t', '\r': '\\r', '\n': 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
 const FORMATS: ReadonlyMap<string, Format> = new Map<string, Format>([
-  ['text', toText],
+  ['text', asString],
   ['json', toJson],
-  ['html', (value) => toText(value).replace(/[<>&'"]/g, (character) => HTML[character] ?? '')],
-  ['uri', (value) => encodeUri(toText(value))],
-  ['urid', (value) => decodeUri(toText(value))],
+  ['html', (value) => asString(value).replace(/[<>&'"]/g, (character) => HTML[character] ?? '')],
+  ['uri', (value) => encodeUri(asString(value))],
+  ['urid', (value) => decodeUri(asString(value))],
   ['csv', (value) => row(value, 'csv', ',', (text) => `"${text.replaceAll('"', '""')}"`)],
   ['tsv', (value) => row(value, 'tsv', '\t', (text) => text.replace(/[\t\r\n\\]/g, (one) => TSV[one] ?? ''))],
   ['sh', (value) => (isArray(value) ? value : [value]).map(shellWord).join(' ')],
-  ['base64', (value) => Buffer.from(toText(value)).toString('base64')],
-  ['base64d', (value) => decodeBase64(toText(value))],
-  ['base32', (value) => encodeBase32(Buffer.from(toText(value)))],
-  ['base32d', (value) => decodeBase32(toText(value))],
+  ['base64', (value) => Buffer.from(asString(value)).toString('base64')],
+  ['base64d', (value) => decodeBase64(asString(value))],
+  ['base32', (value) => encodeBase32(Buffer.from(asString(value)))],
+  ['base32d', (value) => decodeBase32(asString(value))],
 ]);
 
 /** Throws JqSyntaxError when there is no such format. */
@@ -54,7 +54,7 @@ export function formatted(value: Value, name: Value): string {
 }
 
 /** Strings as they are, everything else as JSON. */
-export function toText(value: Value): string {
+export function asString(value: Value): string {
   return typeof value === 'string' ? value : toJson(value);
 }
 
