@@ -5,7 +5,7 @@ import { type Span, traced, traceparentOf } from '@addon-operator/base/trace';
 import { finishInSlices } from '@addon-operator/concurrency/steps';
 import type { JsonObject } from '@addon-operator/json';
 import type { PatchOperation as ObjectOperation } from '@addon-operator/kube-client/object-patch/patch-operation';
-import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
+import type { HookOutputContents, HookRunContents } from '@addon-operator/sdk/host';
 import { laneName } from '@addon-operator/task-queue/lane-name';
 import type { BindingType } from '../hook-config/hook-config.ts';
 import {
@@ -261,14 +261,14 @@ export class HookExecution {
     return error;
   }
 
-  #limitsOf(hook: Hook, values: Pick<HookRunTexts, 'values' | 'configValues'>): ContextLimits {
+  #limitsOf(hook: Hook, values: Pick<HookRunContents, 'values' | 'configValues'>): ContextLimits {
     const room = hook.transport === 'http' ? roomForContexts(values) : Number.POSITIVE_INFINITY;
     // Hooks of the old format are given one context a run.
     const maxContexts = hook.config.version === 'v0' ? 1 : Number.MAX_SAFE_INTEGER;
     return { maxBytes: Math.min(this.#options.maxContextBytes, room), maxContexts };
   }
 
-  #values(run: HookRun): Pick<HookRunTexts, 'values' | 'configValues'> {
+  #values(run: HookRun): Pick<HookRunContents, 'values' | 'configValues'> {
     const visible = this.#visibleValues(run);
     const owner = valuesOwnerOf(run.hook.hook);
     return {
@@ -388,7 +388,7 @@ interface Written extends ParsedOutputs {
   readonly bytes: { readonly objects?: number; readonly values?: number };
 }
 
-function bytesOf({ context }: Span, outputs: HookOutputTexts): Written['bytes'] {
+function bytesOf({ context }: Span, outputs: HookOutputContents): Written['bytes'] {
   if (context === undefined) return {};
   const { kubernetesPatch, valuesPatch, configValuesPatch } = outputs;
   const values = Buffer.byteLength(valuesPatch) + Buffer.byteLength(configValuesPatch);

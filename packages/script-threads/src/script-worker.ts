@@ -6,9 +6,9 @@ import type { SteadyClock } from '@addon-operator/base/clock';
 import type { HostProcess, WorkerEvent } from './host-process.ts';
 import {
   type HostRequest,
+  InputsToSend,
   type Query,
   type QueryResponse,
-  TextsToSend,
   type WorkRequest,
 } from './host-protocol.ts';
 import { TimeLimit } from './time-limit.ts';
@@ -56,7 +56,7 @@ export class ScriptWorker {
   readonly #host: HostProcess;
   readonly #number: number;
   readonly #script: Script;
-  readonly #texts = new TextsToSend();
+  readonly #inputs = new InputsToSend();
   #work: OpenWork | undefined;
   #isGone = false;
 
@@ -89,8 +89,8 @@ export class ScriptWorker {
   ): Promise<WorkerResponse> {
     const worker = this.#number;
     if (request.type === 'call') return this.#do(() => ({ ...request, worker }), limits, events, signal);
-    const { keptTexts } = request;
-    const sent = () => ({ ...request, worker, keptTexts: this.#texts.next(keptTexts) });
+    const { keptInputs } = request;
+    const sent = () => ({ ...request, worker, keptInputs: this.#inputs.next(keptInputs) });
     return this.#do(sent, limits, events, signal);
   }
 

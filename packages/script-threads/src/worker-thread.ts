@@ -14,7 +14,7 @@ import {
   MessageReader,
   messageLine,
   type QueryResponse,
-  ReceivedTexts,
+  ReceivedInputs,
   type RunFacts,
   type WatchRequest,
   type WorkEnd,
@@ -123,7 +123,7 @@ function server<D>(
   const timersAtStart = setTimers();
   const print = (line: string): void => output.write('stdout', Buffer.from(`${line}\n`));
   const reply = (message: WorkerReply): void => channel.reply(message);
-  const received = new ReceivedTexts();
+  const received = new ReceivedInputs();
   let abort = new AbortController();
   const factsSince = (cpu: NodeJS.CpuUsage): RunFacts => {
     const used = process.threadCpuUsage(cpu);
@@ -156,8 +156,8 @@ function server<D>(
 }
 
 /** Completes the kept strings of a run. */
-function workOf(request: WorkRequest, received: ReceivedTexts): WorkRequest {
-  return request.type === 'call' ? request : { ...request, keptTexts: received.next(request.keptTexts) };
+function workOf(request: WorkRequest, received: ReceivedInputs): WorkRequest {
+  return request.type === 'call' ? request : { ...request, keptInputs: received.next(request.keptInputs) };
 }
 
 /** Timers that are set now; more than at the start mean that work is still scheduled. */

@@ -13,5 +13,5 @@ export {
 export { POINT_METHODS, type PointMethod } from './extension-points.ts';
 export { FLOW_HOOK_TYPES, FlowHooks } from './flow-hooks.ts';
 export { FrozenDocuments } from './frozen-documents.ts';
-export { type HookOutputTexts, type HookRunTexts, recordHookRun } from './record-hook-run.ts';
+export { type HookOutputContents, type HookRunContents, recordHookRun } from './record-hook-run.ts';
 export { type RunOutcome, runOutcomeOf } from './run-outcomes.ts';

@@ -24,7 +24,7 @@ import { hookLog } from './hook-log.ts';
 import { pointerOf } from './values-path.ts';
 
 /** The contents of the input files of an executable. */
-export interface HookRunTexts {
+export interface HookRunContents {
   readonly bindingContext: string;
   readonly values: string;
   readonly configValues: string;
@@ -33,7 +33,7 @@ export interface HookRunTexts {
 }
 
 /** The contents of the output files that an executable would have written; empty where it wrote nothing. */
-export interface HookOutputTexts {
+export interface HookOutputContents {
   readonly configValuesPatch: string;
   readonly valuesPatch: string;
   readonly metrics: string;
@@ -46,7 +46,7 @@ export interface HookOutputTexts {
 export interface RecordedHookRun<C extends HookConfig> {
   readonly input: HookInput<C>;
   /** Everything recorded so far. */
-  outputs(): HookOutputTexts;
+  outputs(): HookOutputContents;
 }
 
 /**
@@ -58,7 +58,7 @@ export interface RecordedHookRun<C extends HookConfig> {
  * @param parse parses and freezes values; default: anew each time
  */
 export function recordHookRun<C extends HookConfig = HookConfig>(
-  texts: HookRunTexts,
+  texts: HookRunContents,
   print: (line: string) => void,
   signal: AbortSignal,
   parse: (text: string) => unknown = parseFrozen,
