@@ -1,6 +1,5 @@
 // Reads CustomResourceDefinitions from the `crds/` files of a module and drops schema keys that the API
-// server does not know, as an apply of the original does. The result is compared with and written to the
-// cluster elsewhere.
+// server does not know. The result is compared with and written to the cluster elsewhere.
 
 import { messageOf } from '@addon-operator/base/errors';
 import { fieldsOf, isObject, type Json, stringOf, withRoundedNumbers } from '@addon-operator/json';

@@ -1,8 +1,8 @@
-// The client of the API server: one object per process, shared by reflectors, object patches, leases and the
-// status writer. A request goes through the rate limit, a place among those in flight, the deadline, the
-// throttle retries, the credentials, and a connection of the pool (`http-exchange.ts` sends it). Failures
-// come out as KubeApiError, with the status of the server, or as OperatorError KUBE_UNREACHABLE, when there
-// was no response; callers decide about further retries.
+// The client of the API server, used by reflectors, object patches, leases and the status writer; several
+// clients can share one pool of connections. A request goes through the rate limit, a place among those in
+// flight, the deadline, the throttle retries, the credentials, and a connection of the pool (`http-
+// exchange.ts` sends it). Failures come out as KubeApiError, with the status of the server, or as
+// OperatorError KUBE_UNREACHABLE, when there was no response; callers decide about further retries.
 
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
@@ -231,7 +231,7 @@ export class HttpKubeClient implements KubeClient {
     };
   }
 
-  /** Responses of GET are compressed on request; large lists of an API server shrink to a tenth. */
+  /** The headers of one attempt; a retry with new credentials gets new ones. */
   #headersOf(
     request: KubeRequest,
     purpose: Purpose,

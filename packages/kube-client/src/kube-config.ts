@@ -135,7 +135,7 @@ async function inClusterAccess(options: KubeConfigOptions): Promise<LocatedAcces
   };
 }
 
-/** A kubeconfig in a pod may come from a values file; one that runs programs there would be a way in. */
+/** A kubeconfig in a pod may come from a values file; one that runs programs would let its author run them there. */
 function refuseUnsafe(access: LocatedAccess, env: KubeConfigOptions['env']): LocatedAccess {
   const isInCluster = presence(env['KUBERNETES_SERVICE_HOST']) !== undefined;
   if (!isInCluster || env[UNSAFE_VARIABLE] === 'true') return access;

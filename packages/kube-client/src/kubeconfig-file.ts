@@ -236,7 +236,7 @@ function clientCertificate(user: Entry): { readonly cert: Material; readonly key
   return { cert, key };
 }
 
-/** The order is that of client-go: token file, token, password, exec, auth provider. */
+/** The first kind that is given counts: token file, token, password, exec, auth provider. */
 function identityOf(user: Entry): Identity {
   const { fields } = user;
   const tokenFile = fields.string('tokenFile');

@@ -72,7 +72,7 @@ interface RetryDeps {
   readonly random: () => number;
 }
 
-/** The first pauses only let the other writer finish; a second is enough for a webhook in between. */
+/** Short at first: a conflict usually ends with the request of the other writer. */
 const DELAYS_MS = [10, 50, 250, 1_000, 1_000];
 const JITTER = 0.1;
 
