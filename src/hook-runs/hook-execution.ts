@@ -3,7 +3,7 @@ import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { type Span, traceparentOf } from '@addon-operator/base/trace';
 import { finishInSlices } from '@addon-operator/concurrency/steps';
-import type { HookOutputTexts } from '@addon-operator/sdk/host';
+import type { HookOutputContents } from '@addon-operator/sdk/host';
 import {
   type BindingType,
   isAwaitedByClient,
@@ -217,7 +217,7 @@ export class HookExecution {
     { run, hook, labels, ends, shown, follower, facts }: StartedRun,
     { covered, ...inputs }: PreparedInputs,
     onContexts: (covered: number) => void,
-  ): Promise<HookOutputTexts> {
+  ): Promise<HookOutputContents> {
     const { hookRunner, metrics } = this.#options;
     const onStart = (pid: number): void => shown.setPid(pid);
     const onExit = (exit: HookExit): void => void (facts.exit = exit);
@@ -236,7 +236,7 @@ export class HookExecution {
   /** Parses and checks everything that a hook wrote; undefined if the hook was stopped in the meantime. */
   async #check(
     { run, hook, signal, follower: { log, span } }: StartedRun,
-    written: HookOutputTexts,
+    written: HookOutputContents,
   ): Promise<CheckedOutputs | undefined> {
     if (run.hook.isStopped) return undefined;
     const all = await finishInSlices(outputSteps(written, hook, log), this.#options.clock);
@@ -350,7 +350,7 @@ function traceOf({ context }: Span): { readonly traceparent?: string } {
   return context === undefined ? {} : { traceparent: traceparentOf(context) };
 }
 
-function bytesOf({ context }: Span, outputs: HookOutputTexts): Written['bytes'] {
+function bytesOf({ context }: Span, outputs: HookOutputContents): Written['bytes'] {
   if (context === undefined) return {};
   const { kubernetesPatch, valuesPatch, configValuesPatch } = outputs;
   const values = Buffer.byteLength(valuesPatch) + Buffer.byteLength(configValuesPatch);

@@ -1,5 +1,5 @@
 import type { Logger } from '@addon-operator/base/log';
-import type { HookRunTexts } from '@addon-operator/sdk/host';
+import type { HookRunContents } from '@addon-operator/sdk/host';
 import { isBesideQueues, isPartOfDeletion } from '../hook-config/binding-kinds.ts';
 import { buildBindingContexts, buildBindingContextsV0 } from '../hooks/binding-context.ts';
 import {
@@ -29,7 +29,7 @@ export interface HookInputsOptions {
 }
 
 /** What a hook reads: its values and binding contexts. */
-interface HookInputs extends WrittenContexts, Pick<HookRunTexts, 'values' | 'configValues'> {}
+interface HookInputs extends WrittenContexts, Pick<HookRunContents, 'values' | 'configValues'> {}
 
 /** Writes what hooks read. Values that have not changed since the last run are not serialized again. */
 export class HookInputWriter {
@@ -46,14 +46,14 @@ export class HookInputWriter {
     return { ...values, ...(await writeContexts(contexts, this.#limitsOf(hook, values))) };
   }
 
-  #limitsOf(hook: Hook, values: Pick<HookRunTexts, 'values' | 'configValues'>): ContextLimits {
+  #limitsOf(hook: Hook, values: Pick<HookRunContents, 'values' | 'configValues'>): ContextLimits {
     const room = hook.transport === 'http' ? roomForContexts(values) : Number.POSITIVE_INFINITY;
     // Hooks of the old format are given one context a run.
     const maxContexts = hook.config.version === 'v0' ? 1 : Number.MAX_SAFE_INTEGER;
     return { maxBytes: Math.min(this.#options.maxContextBytes, room), maxContexts };
   }
 
-  #values(run: HookRun): Pick<HookRunTexts, 'values' | 'configValues'> {
+  #values(run: HookRun): Pick<HookRunContents, 'values' | 'configValues'> {
     const visible = this.#visibleValues(run);
     const owner = valuesOwnerOf(run.hook.hook);
     return {

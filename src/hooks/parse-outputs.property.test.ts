@@ -1,6 +1,6 @@
 import { hasCode } from '@addon-operator/base/errors';
 import { silentLogger } from '@addon-operator/base/log';
-import type { HookOutputTexts } from '@addon-operator/sdk/host';
+import type { HookOutputContents } from '@addon-operator/sdk/host';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { NO_BINDINGS } from '../../test/support/hook-configs.ts';
@@ -8,7 +8,7 @@ import type { ModuleName } from '../values/module-key.ts';
 import type { Hook, HookOwner } from './hook.ts';
 import { parseOutputs } from './parse-outputs.ts';
 
-const NOTHING: HookOutputTexts = {
+const NOTHING: HookOutputContents = {
   configValuesPatch: '',
   valuesPatch: '',
   metrics: '',
@@ -16,7 +16,7 @@ const NOTHING: HookOutputTexts = {
   admissionResponse: '',
   conversionResponse: '',
 };
-const FILES = Object.keys(NOTHING) as readonly (keyof HookOutputTexts)[];
+const FILES = Object.keys(NOTHING) as readonly (keyof HookOutputContents)[];
 const PROTOTYPE = Object.getOwnPropertyNames(Object.prototype);
 
 const owners = [{ type: 'global' }, { type: 'module', module: 'web' as ModuleName }] as const;
@@ -56,7 +56,7 @@ const text = fc.oneof(
   fc.constant(''),
   fc.array(piece, { maxLength: 4 }).map((pieces) => pieces.join('')),
 );
-const outputs: fc.Arbitrary<HookOutputTexts> = fc.record({
+const outputs: fc.Arbitrary<HookOutputContents> = fc.record({
   configValuesPatch: text,
   valuesPatch: text,
   metrics: text,
@@ -71,7 +71,7 @@ const single = fc
   .map(([all, name]) => ({ ...NOTHING, [name]: all[name] }));
 
 /** Undefined for what is understood; anything but a refusal is thrown. */
-function refusalOf(raw: HookOutputTexts, owner: HookOwner): string | undefined {
+function refusalOf(raw: HookOutputContents, owner: HookOwner): string | undefined {
   const hook: Hook = { name: 'a.sh', path: '/a.sh', owner, config: NO_BINDINGS, transport: 'executable' };
   try {
     parseOutputs(raw, hook, silentLogger);

@@ -1,5 +1,5 @@
 import { silentLogger } from '@addon-operator/base/log';
-import type { HookOutputTexts } from '@addon-operator/sdk/host';
+import type { HookOutputContents } from '@addon-operator/sdk/host';
 import { describe, expect, test } from 'vitest';
 import { CapturedLog } from '../../test/support/captured-log.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
@@ -8,7 +8,7 @@ import type { ModuleName } from '../values/module-key.ts';
 import type { Hook, HookOwner } from './hook.ts';
 import { outputSteps, parseOutputs } from './parse-outputs.ts';
 
-const NOTHING: HookOutputTexts = {
+const NOTHING: HookOutputContents = {
   configValuesPatch: '',
   valuesPatch: '',
   metrics: '',
@@ -121,7 +121,7 @@ describe('outputs with very many values', () => {
     `{"operation":"Create","object":{"kind":"ConfigMap","metadata":{"name":"a"},"data":${data}}}`;
   const yaml = `operation: Create\nobject:\n  kind: ConfigMap\n  metadata: {name: a}\n  data:\n    ${keys(MANY, '\n    ')}`;
 
-  test.each<[keyof HookOutputTexts, string, string]>([
+  test.each<[keyof HookOutputContents, string, string]>([
     ['valuesPatch', values, 'it has more than 100000 keys and values'],
     ['configValuesPatch', values, 'it has more than 100000 keys and values'],
     [
@@ -139,7 +139,7 @@ describe('outputs with very many values', () => {
     expect(() => parseOutputs({ ...NOTHING, [file]: text }, hook(), silentLogger)).toThrow(reason);
   });
 
-  test.each<[keyof HookOutputTexts, string]>([
+  test.each<[keyof HookOutputContents, string]>([
     ['kubernetesPatch', '{"operation":"Delete","kind":"Pod","name":"a"}\n'],
     ['kubernetesPatch', '---\noperation: Delete\nkind: Pod\nname: a\n'],
     ['metrics', '{"name":"m","set":1}\n'],

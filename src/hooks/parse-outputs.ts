@@ -3,7 +3,7 @@ import type { Logger } from '@addon-operator/base/log';
 import { finish, type Steps } from '@addon-operator/concurrency/steps';
 import { patchOperationSteps } from '@addon-operator/kube-client/object-patch/parse-operations';
 import type { PatchOperation as ObjectOperation } from '@addon-operator/kube-client/object-patch/patch-operation';
-import type { HookOutputTexts } from '@addon-operator/sdk/host';
+import type { HookOutputContents } from '@addon-operator/sdk/host';
 import { type MetricOperation, metricOperationSteps } from '../metrics/metric-operation.ts';
 import { type FlagPatch, splitGlobalPatch } from '../values/enabled-patches.ts';
 import { valuesPatchSteps } from '../values/values-patch.ts';
@@ -34,12 +34,12 @@ export interface ParsedOutputs {
  *
  * @throws OperatorError HOOK_OUTPUT_INVALID naming the file and what is wrong in it; nothing of the run may be applied
  */
-export function parseOutputs(outputs: HookOutputTexts, hook: Hook, log: Logger): ParsedOutputs {
+export function parseOutputs(outputs: HookOutputContents, hook: Hook, log: Logger): ParsedOutputs {
   return finish(outputSteps(outputs, hook, log));
 }
 
 /** The steps of {@link parseOutputs}: outputs may have many MB. */
-export function* outputSteps(outputs: HookOutputTexts, hook: Hook, log: Logger): Steps<ParsedOutputs> {
+export function* outputSteps(outputs: HookOutputContents, hook: Hook, log: Logger): Steps<ParsedOutputs> {
   const owner = valuesOwnerOf(hook);
   const config = yield* parse(
     hook,

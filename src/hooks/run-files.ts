@@ -17,7 +17,7 @@ import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { CHANNEL_PREFIX } from '@addon-operator/process/byte-channel';
-import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
+import type { HookOutputContents, HookRunContents } from '@addon-operator/sdk/host';
 import { withoutByteOrderMark } from '@addon-operator/strings/byte-order-mark';
 import {
   closeInputs,
@@ -38,7 +38,7 @@ export interface RunFiles {
    * @param onInvalidText called with the variable of each file with such bytes
    * @throws OperatorError HOOK_OUTPUT_INVALID when an output is no regular file or too large
    */
-  readOutputs(onInvalidText: (variable: string) => void): HookOutputTexts;
+  readOutputs(onInvalidText: (variable: string) => void): HookOutputContents;
   /**
    * Checks that the files are those that were made for the run, and can still be read and written: some programs do not
    * report what they could not read or write.
@@ -105,7 +105,7 @@ const ADMISSION_RESPONSE = 'ADMISSION_RESPONSE_PATH';
 export function createRunFiles(
   tmpDir: string,
   label: string,
-  inputs: HookRunTexts,
+  inputs: HookRunContents,
   spares?: SpareDirectories,
   hasRetryFile = false,
 ): RunFiles {

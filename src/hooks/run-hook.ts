@@ -3,7 +3,7 @@ import type { Logger } from '@addon-operator/base/log';
 import { warnOfEscaped } from '@addon-operator/process/escaped-processes';
 import { failureReason } from '@addon-operator/process/process-failure';
 import type { ProcessResult, ProcessRunner, ResourceUsage } from '@addon-operator/process/process-runner';
-import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
+import type { HookOutputContents, HookRunContents } from '@addon-operator/sdk/host';
 import { batchEnvironment, failureInRecord, messageInStderr, replacedFile } from './batch-file.ts';
 import type { ContextDocument } from './context-document.ts';
 import { argumentsOf, type Hook, type HookTransport, title, valuesOwnerOf } from './hook.ts';
@@ -34,7 +34,7 @@ export interface HookRunnerOptions {
 }
 
 export interface HookRunResult {
-  readonly outputs: HookOutputTexts;
+  readonly outputs: HookOutputContents;
   /** To be called if the outputs are refused, or cannot be applied. */
   readonly onRefused?: (error: unknown) => void;
 }
@@ -50,7 +50,7 @@ export interface HookExit {
 }
 
 /** What an executable reads. */
-export interface HookFileInputs extends Omit<HookRunTexts, 'bindingContext'> {
+export interface HookFileInputs extends Omit<HookRunContents, 'bindingContext'> {
   readonly bindingContext: ContextDocument;
   /** Called with the pid of a hook that is a process of its own, unless it ends at once. */
   readonly onStart?: (pid: number) => void;
@@ -177,7 +177,7 @@ function exitOf({ outcome, usage }: ProcessResult): HookExit {
   };
 }
 
-function outputsOf(hook: Hook, files: RunFiles, log: Logger): HookOutputTexts {
+function outputsOf(hook: Hook, files: RunFiles, log: Logger): HookOutputContents {
   return inNameOf(hook, () =>
     files.readOutputs((variable) =>
       log.warn({ variable }, 'hook wrote bytes that are not UTF-8; they are replaced'),

@@ -98,13 +98,13 @@ export const PATCHES: readonly MutatedFile[] = [
     file: 'packages/kube-client/src/object-patch/object-patcher.ts',
     mutants: [
       {
-        find: '        failures.push({ text, error });\n',
+        find: '        failures.push({ message, error });\n',
         replace: '',
         breaks: 'Failed operations are not reported.',
       },
       {
-        find: 'signal.throwIfAborted();\n        const text',
-        replace: 'const text',
+        find: 'signal.throwIfAborted();\n        const message',
+        replace: 'const message',
         breaks: 'The stop counts as a failed operation.',
       },
     ],

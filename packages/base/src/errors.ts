@@ -60,7 +60,7 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** What is known of a failure besides its message, as fields of log records; nothing secret. */
+/** Facts about a failure besides its message, as fields of log records; nothing secret. */
 export type ErrorFacts = Readonly<Record<string, string | number>>;
 
 interface OperatorErrorOptions {
@@ -113,7 +113,7 @@ export function codeOf(error: unknown): ErrorCode | undefined {
   return error instanceof OperatorError ? error.code : undefined;
 }
 
-/** A failure as fields of a log record: `error` is its message, `code` its code, beside its facts. */
+/** A failure as fields of a log record: `error` is its message, `code` its code, in addition to its facts. */
 export function errorFields(error: unknown): Readonly<Record<string, string | number>> {
   const code = codeOf(error);
   return { error: messageOf(error), ...(code !== undefined && { code }), ...factsOf(error) };

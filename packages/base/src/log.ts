@@ -2,8 +2,8 @@
 export type LogFields = Readonly<Record<string, unknown>>;
 
 /**
- * What every part of the daemon logs through: a constant message, facts as fields.
- * `error` = someone must look, `warn` = we will retry, `info` = what an operator follows, `debug` = the rest.
+ * The logger of every part of the daemon: a constant message, facts as fields. `error` means that a person must look,
+ * `warn` that the daemon will retry, `info` is for following its work, `debug` for the rest.
  */
 export interface Logger {
   trace(fields: LogFields, message: string): void;

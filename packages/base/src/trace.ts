@@ -1,5 +1,5 @@
 import { messageOf } from './errors.ts';
-/** What identifies a span to other programs. */
+/** Identifies a span to other programs. */
 export interface SpanContext {
   /** 32 hexadecimal digits. */
   readonly traceId: string;

@@ -1,3 +1,6 @@
+// Writes ASN.1 in DER, just the types that certificates need. `x509-certificate.ts` builds a certificate from
+// them: each function returns the bytes of one element, nested by passing them on.
+
 /** Numbers of the ASN.1 types in certificates. */
 const TAGS = {
   boolean: 0x01,
@@ -14,6 +17,7 @@ const TAGS = {
 
 /** The first year that has no UTCTime, RFC 5280 4.1.2.5. */
 const FIRST_GENERALIZED_YEAR = 2050;
+/** The high bit of a length byte; also the sign bit of an integer. */
 const LONG_FORM = 0x80;
 
 /** One ASN.1 element in DER: tag, length, content. */
@@ -21,6 +25,7 @@ export function element(tag: number, content: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from([tag]), lengthOf(content), content]);
 }
 
+/** One byte up to 127; beyond that the number of length bytes and the length itself. */
 function lengthOf({ length }: Uint8Array): Buffer {
   if (length < LONG_FORM) return Buffer.from([length]);
   const digits: number[] = [];
@@ -28,10 +33,12 @@ function lengthOf({ length }: Uint8Array): Buffer {
   return Buffer.from([LONG_FORM + digits.length, ...digits]);
 }
 
+/** An ordered list of elements. */
 export function sequence(...items: readonly Uint8Array[]): Buffer {
   return element(TAGS.sequence, Buffer.concat(items));
 }
 
+/** A SET; certificates only have sets of one element, so nothing is sorted. */
 export function set(...items: readonly Uint8Array[]): Buffer {
   return element(TAGS.set, Buffer.concat(items));
 }
@@ -53,6 +60,7 @@ export function objectIdentifier(dotted: string): Buffer {
   return element(TAGS.objectIdentifier, Buffer.from([first * 40 + second, ...rest.flatMap(base128)]));
 }
 
+/** Seven bits a byte, all but the last with the high bit set. */
 function base128(value: number): number[] {
   const digits = [value % 128];
   for (let rest = Math.floor(value / 128); rest > 0; rest = Math.floor(rest / 128))
@@ -60,10 +68,12 @@ function base128(value: number): number[] {
   return digits;
 }
 
-export function utf8String(text: string): Buffer {
-  return element(TAGS.utf8String, Buffer.from(text, 'utf8'));
+/** A string in UTF-8. */
+export function utf8String(value: string): Buffer {
+  return element(TAGS.utf8String, Buffer.from(value, 'utf8'));
 }
 
+/** Bytes as they are. */
 export function octetString(content: Uint8Array): Buffer {
   return element(TAGS.octetString, content);
 }

@@ -1,3 +1,8 @@
+// Keys in the formats of OpenSSH. Module signatures name their signer by an SSH public key; here its binary
+// form (RFC 4253, 6.6) is converted to and from keys of Node by way of JWK, and private keys are read from
+// PEM or OpenSSH files. Every error is a sentence for the person who signs or verifies, and never quotes key
+// material.
+
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 
 /** The kinds of keys that can sign modules. */
@@ -12,7 +17,9 @@ export interface SshPublicKey {
   readonly key: KeyObject;
 }
 
+/** The minimum of NIST for RSA keys; OpenSSH itself accepts 1024 bits. */
 const MIN_RSA_BITS = 2_048;
+/** An uncompressed point: the byte 4 and two numbers of 32 bytes. */
 const P256_POINT_BYTES = 65;
 
 /**
@@ -32,6 +39,7 @@ export function parsePublicKey(blob: Buffer): SshPublicKey {
   return { type, blob, key };
 }
 
+/** The fields that follow the name of the type, as a JSON Web Key. */
 function readJwk(type: KeyType, reader: WireReader): Readonly<Record<string, string>> {
   switch (type) {
     case 'ssh-ed25519':
@@ -65,6 +73,7 @@ export function sshPublicKey(key: KeyObject): SshPublicKey {
   return parsePublicKey(blobOf(publicKey));
 }
 
+/** The binary form of a public key. */
 function blobOf(key: KeyObject): Buffer {
   const { kty, crv, x = '', y = '', n = '', e = '' } = key.export({ format: 'jwk' });
   const bytes = (text: string): Buffer => Buffer.from(text, 'base64url');
@@ -108,14 +117,17 @@ export class WireReader {
     return bytes;
   }
 
+  /** Four bytes, big-endian. */
   uint32(): number {
     return this.bytes(4).readUInt32BE();
   }
 
+  /** Bytes with their length in front. */
   string(): Buffer {
     return this.bytes(this.uint32());
   }
 
+  /** A name in ASCII. */
   text(): string {
     return this.string().toString('latin1');
   }
@@ -127,6 +139,7 @@ export function wireString(value: Buffer | string): Buffer {
   return Buffer.concat([wireUint32(bytes.length), bytes]);
 }
 
+/** Four bytes, big-endian. */
 export function wireUint32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(value);
@@ -162,6 +175,7 @@ export function parsePrivateKey(text: string): KeyObject {
   return key;
 }
 
+/** Reads OpenSSH's own format (PROTOCOL.key): header, public key, then the private part, unencrypted. */
 function openSshKey(text: string): KeyObject {
   if (!text.endsWith(END)) throw new Error(`it does not end with ${END}`);
   const reader = new WireReader(Buffer.from(text.slice(BEGIN.length, -END.length), 'base64'));
@@ -173,6 +187,7 @@ function openSshKey(text: string): KeyObject {
   reader.uint32();
   reader.string();
   const secret = new WireReader(reader.string());
+  // Two equal random numbers show that the private part was decrypted correctly.
   if (secret.uint32() !== secret.uint32()) throw new Error('it is damaged');
   const type = secret.text();
   if (type !== 'ssh-ed25519')
@@ -182,6 +197,7 @@ function openSshKey(text: string): KeyObject {
         : `keys of type ${type} cannot be used, only ${KEY_TYPES.join(', ')}`,
     );
   const x = secret.string();
+  // The private part of Ed25519 is the seed followed by the public key.
   const d = secret.string().subarray(0, x.length);
   return createPrivateKey({
     key: { kty: 'OKP', crv: 'Ed25519', x: x.toString('base64url'), d: d.toString('base64url') },

@@ -1,3 +1,7 @@
+// Detached signatures of OpenSSH (`ssh-keygen -Y sign`). A signature carries its public key and a namespace;
+// what is signed is a hash of the message together with the namespace, so a signature for one purpose is none
+// for another. Here only the mathematics are checked: whether the key is trusted is decided by the caller.
+
 import { createHash, type KeyObject, sign, verify } from 'node:crypto';
 import {
   type KeyType,
@@ -24,6 +28,7 @@ const BEGIN = '-----BEGIN SSH SIGNATURE-----';
 const END = '-----END SSH SIGNATURE-----';
 const MAGIC = 'SSHSIG';
 const VERSION = 1;
+/** As ssh-keygen wraps its output. */
 const LINE_LENGTH = 70;
 
 /** @throws Error saying in words what is wrong with the text */
@@ -98,6 +103,7 @@ export function signMessage(message: Buffer, key: KeyObject, namespace: string):
   return [BEGIN, ...lines, END, ''].join('\n');
 }
 
+/** The signature in the form of its algorithm; ECDSA as two numbers of variable length. */
 function signatureBytes(type: KeyType, data: Buffer, key: KeyObject): Buffer {
   switch (type) {
     case 'ssh-ed25519':
@@ -120,7 +126,7 @@ function digestOf(type: KeyType, algorithm: string): 'sha256' | 'sha512' | undef
   return algorithm === type ? 'sha256' : undefined;
 }
 
-/** What is really signed: it contains the hash of the message. */
+/** The bytes that are signed: they contain the hash of the message. */
 function signedData(hash: SshSignature['hash'], namespace: string, message: Buffer): Buffer {
   return Buffer.concat([
     Buffer.from(MAGIC),
@@ -141,6 +147,7 @@ function pairOf(signature: Buffer): Buffer {
   return Buffer.concat([padded(r), padded(s)]);
 }
 
+/** A number of exactly 32 bytes. */
 function padded(bytes: Buffer): Buffer {
   const digits = withoutZeros(bytes);
   if (digits.length > P256_NUMBER_BYTES) throw new Error('the number is too large');

@@ -1,3 +1,7 @@
+// Makes the certificates of the webhook server: an authority, and serving certificates issued by it. Node can
+// parse certificates and sign bytes, but not build a certificate; that is done here with `der.ts` (RFC 5280).
+// Keys are EC P-256, which every API server accepts.
+
 import {
   createHash,
   createPrivateKey,
@@ -28,6 +32,7 @@ export interface CertifiedKey {
   readonly key: string;
 }
 
+/** Name and validity of a certificate, in milliseconds since 1970. */
 interface CertificateSubject {
   readonly commonName: string;
   readonly notBeforeMs: number;
@@ -38,6 +43,7 @@ const ECDSA_WITH_SHA256 = sequence(objectIdentifier('1.2.840.10045.4.3.2'));
 const COMMON_NAME = objectIdentifier('2.5.4.3');
 const SERVER_AUTH = objectIdentifier('1.3.6.1.5.5.7.3.1');
 const VERSION_3 = explicit(0, integer(Buffer.from([2])));
+/** Tags of GeneralName (RFC 5280, 4.2.1.6). */
 const DNS_NAME = 2;
 const IP_ADDRESS = 7;
 /** Bits of KeyUsage in their order from the left, with the number of unused bits behind them. */
@@ -76,11 +82,13 @@ export function issueCertificate(
   ]);
 }
 
+/** A new private key, PEM. */
 function newKey(): string {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
+/** A certificate to be signed, by its own key for an authority. */
 interface Unsigned {
   readonly subject: CertificateSubject;
   readonly key: string;
@@ -115,6 +123,7 @@ function certify(
   return { cert: pem(sequence(body, ECDSA_WITH_SHA256, bitString(signature))), key };
 }
 
+/** The SubjectPublicKeyInfo of a private key. */
 function publicKeyOf(key: string): Buffer {
   return createPublicKey(createPrivateKey(key)).export({ type: 'spki', format: 'der' });
 }
@@ -131,18 +140,22 @@ function serialNumber(): Buffer {
   return bytes;
 }
 
+/** A distinguished name that consists of a common name. */
 function name(commonName: string): Buffer {
   return sequence(set(sequence(COMMON_NAME, utf8String(commonName))));
 }
 
+/** An extension; a client must refuse a certificate with a critical one that it does not know. */
 function extension(id: string, value: Buffer, isCritical = false): Buffer {
   return sequence(objectIdentifier(id), ...(isCritical ? [TRUE] : []), octetString(value));
 }
 
+/** Subject of the authority, which is the issuer of its certificates. */
 function commonNameOf(cert: string): string {
   return /^CN=(.*)$/m.exec(new X509Certificate(cert).subject)?.[1] ?? '';
 }
 
+/** 64 characters a line, as every reader accepts. */
 function pem(der: Buffer): string {
   const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
   return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`;
@@ -159,6 +172,7 @@ function ipAddressBytes(address: string): Buffer {
   return Buffer.from([...head, ...zeros, ...tail].flatMap((group) => [group >> 8, group & 0xff]));
 }
 
+/** The 16-bit groups in a part of an IPv6 address. */
 function groups(text: string): number[] {
   return text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16));
 }

@@ -2,9 +2,10 @@ import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 const OTHERS_MAY_WRITE = 0o022;
+/** With the sticky bit, as on /tmp, only the owner of an entry can rename or remove it. */
 const STICKY = 0o1000;
 
-/** Why other users could change what is in a directory; undefined when only we and root can. */
+/** The reason why other users could change the contents of a directory; undefined when only this user and root can. */
 export function writableByOthers(directory: string): string | undefined {
   const stats = lstatSync(directory);
   if (!stats.isDirectory()) return 'it is not a directory';
@@ -12,7 +13,7 @@ export function writableByOthers(directory: string): string | undefined {
   return (stats.mode & OTHERS_MAY_WRITE) === 0 ? undefined : 'other users can write to it';
 }
 
-/** Why other users could put another directory in the place of this one; undefined when only we and root can. */
+/** The reason why other users could replace this directory by another; undefined when only this user and root can. */
 export function replaceableByOthers(directory: string): string | undefined {
   const parent = dirname(directory);
   const { mode } = statSync(parent);

@@ -1,7 +1,12 @@
+// Reads and rewrites tar archives in memory, for charts: helm packages are small, and a library would bring
+// streams and extraction that are not needed. Only ustar names and regular files matter; other entries are
+// passed through unchanged.
+
 import { Buffer } from 'node:buffer';
 
 const BLOCK_BYTES = 512;
 
+/** A field of the header. */
 interface Field {
   readonly at: number;
   readonly lengthBytes: number;
@@ -62,9 +67,10 @@ export function withContent({ header }: TarEntry, content: Buffer): Buffer {
   return Buffer.concat([changed, content], BLOCK_BYTES + paddedBytes(content.length));
 }
 
-/** What ends an archive. */
+/** The end mark of an archive: two empty blocks. */
 export const TAR_END: Buffer = Buffer.alloc(2 * BLOCK_BYTES);
 
+/** Contents fill whole blocks. */
 function paddedBytes(sizeBytes: number): number {
   return Math.ceil(sizeBytes / BLOCK_BYTES) * BLOCK_BYTES;
 }
@@ -89,6 +95,7 @@ function textField(header: Buffer, { at, lengthBytes }: Field): string {
   return field.toString('utf8', 0, end === -1 ? lengthBytes : end);
 }
 
+/** Octal digits, or a binary number if the high bit of the first byte is set (GNU, for large files). */
 function numberField(header: Buffer, field: Field): number {
   const { at, lengthBytes } = field;
   const isBase256 = ((header[at] ?? 0) & 0x80) !== 0;

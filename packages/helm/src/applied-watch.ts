@@ -1,3 +1,8 @@
+// Watches the objects of all releases for drift. Callers subscribe to the objects of a release by kind and
+// namespace; subscribers of the same collection share one metadata watch, selected by the label that all
+// applied objects carry. If the watch cannot be started, for example for want of permission, subscribers are
+// notified and it is retried.
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import { jittered } from '@addon-operator/concurrency/jitter';
@@ -19,7 +24,7 @@ interface AppliedWatchDeps {
   /** A number in [0, 1), for the jitter of retries. */
   readonly random: () => number;
   readonly log: Logger;
-  /** What all objects of all releases carry. */
+  /** The label that all objects of all releases carry. */
   readonly labelSelector: string;
 }
 
@@ -32,6 +37,7 @@ interface Collection {
   failure: unknown;
 }
 
+/** Doubled with each failure up to LONGEST_RETRY_MS: a missing permission is not granted within seconds. */
 const FIRST_RETRY_MS = 5_000;
 const LONGEST_RETRY_MS = 300_000;
 
@@ -73,6 +79,7 @@ export class AppliedWatch {
     } else if (collection.failure !== undefined) follower.onUnwatched(collection.failure);
   }
 
+  /** The last subscriber ends the watch. */
   #leave(key: string, collection: Collection, follower: Follower): void {
     collection.followers.delete(follower);
     if (collection.followers.size > 0) return;
@@ -80,6 +87,7 @@ export class AppliedWatch {
     if (this.#collections.get(key) === collection) this.#collections.delete(key);
   }
 
+  /** Subscribes until it succeeds; from then on the reflector retries by itself. */
   async #watch(selection: Selection, collection: Collection): Promise<void> {
     const { reflectors, clock, random, log } = this.#deps;
     const { signal } = collection.stop;
@@ -115,6 +123,7 @@ function newCollection(): Collection {
   };
 }
 
+/** Keeps the metadata of the collection and notifies the followers that have an object of this name. */
 function sinkOf(collection: Collection) {
   let staged = new Map<string, ObjectMeta>();
   const notify = (name: string): void => {

@@ -13,7 +13,7 @@ export type ChartSelection =
   /** It is not known which files templates read: all but those in these directories. */
   | { readonly type: 'all-but'; readonly directories: readonly string[] };
 
-/** What helm reads by itself. */
+/** Entries of a chart that helm itself reads. */
 const HELM_ENTRIES: ReadonlySet<string> = new Set([
   '.helmignore',
   'Chart.lock',
@@ -26,7 +26,7 @@ const HELM_ENTRIES: ReadonlySet<string> = new Set([
   'values.yaml',
 ]);
 
-/** What other parts of the operator, or builds of images, use: a template that reads one of them says its name. */
+/** Files for other parts of the operator, or for builds of images: a template that reads one of them contains its name. */
 const NOT_FOR_TEMPLATES = [
   'crds',
   'customizations',
@@ -119,7 +119,7 @@ function pathOf({ quoted = '', raw }: Readonly<Record<string, string | undefined
   return fixed.join('/');
 }
 
-/** Matches what the pattern matches, and more: each of its special parts stands for any text. */
+/** Matches everything that the pattern matches, and more: each of its special parts accepts any characters. */
 function widened(pattern: string): RegExp {
   const parts = pattern.replace(/\{.*\}/s, '*').split(/\*+|\?|\[[^\]]*\]?/);
   return new RegExp(`^${parts.map((part) => part.replaceAll(/[.+^${}()|\]]/g, '\\$&')).join('.*')}$`, 's');

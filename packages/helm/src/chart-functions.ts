@@ -1,4 +1,4 @@
-/** What a chart's templates use that its files and values do not determine. */
+/** Inputs of a chart's templates other than its files and values. */
 export interface ChartTraits {
   /** `.Capabilities`: versions of Kubernetes and of its APIs. */
   readonly usesCapabilities: boolean;

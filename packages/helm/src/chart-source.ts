@@ -17,7 +17,7 @@ export interface ChartFile {
  */
 export type ChartKind = 'chart' | 'templates';
 
-/** What of a module's directory is its chart. */
+/** The part of a module's directory that is its chart. */
 export interface ChartContents {
   readonly kind: ChartKind;
   readonly selection: ChartSelection;

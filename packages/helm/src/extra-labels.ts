@@ -1,3 +1,7 @@
+// Adds the operator's labels to rendered objects. The manifest is edited as a YAML tree, not parsed and
+// written again, so that all other values stay exactly as the chart wrote them. `render-gate` passes the
+// result to helm; the checksum of a release is computed without hooks, which helm runs and deletes by itself.
+
 import { OperatorError } from '@addon-operator/base/errors';
 import {
   COLLECTION_STYLE,
@@ -21,6 +25,7 @@ export interface LabelledManifest {
 }
 
 const MERGE_TAG = 'tag:yaml.org,2002:merge';
+/** Helm refuses an empty manifest from a post-renderer; a comment is accepted. */
 const NOTHING = '# The chart renders no object.\n';
 
 /**
@@ -31,23 +36,25 @@ const NOTHING = '# The chart renders no object.\n';
  */
 export function addLabels(manifest: string, labels: Labels): LabelledManifest {
   const documents = parseManifest(manifest);
-  const texts: string[] = [];
-  const releaseTexts: string[] = [];
+  const all: string[] = [];
+  const ofRelease: string[] = [];
   for (const document of documents) {
     if (document.object === undefined) continue;
     const isHookDocument = isHook(document.object);
-    const text = isHookDocument ? document.text : labelled(document, labels);
-    texts.push(text);
-    if (!isHookDocument) releaseTexts.push(text);
+    const yaml = isHookDocument ? document.text : labelled(document, labels);
+    all.push(yaml);
+    if (!isHookDocument) ofRelease.push(yaml);
   }
-  return { text: join(texts), releaseText: join(releaseTexts), objects: releaseObjects(documents) };
+  return { text: join(all), releaseText: join(ofRelease), objects: releaseObjects(documents) };
 }
 
-function join(texts: readonly string[]): string {
-  if (texts.length === 0) return NOTHING;
-  return texts.map((text) => `---\n${text.replace(/^\s*\n/, '')}`.replace(/\n?$/, '\n')).join('');
+/** One file of documents, each with its mark and a line end. */
+function join(documents: readonly string[]): string {
+  if (documents.length === 0) return NOTHING;
+  return documents.map((yaml) => `---\n${yaml.replace(/^\s*\n/, '')}`.replace(/\n?$/, '\n')).join('');
 }
 
+/** One document with labels; a List gets them on each item. */
 function labelled(document: ManifestDocument, labels: Labels): string {
   const isListDocument = document.object !== undefined && isList(document.object);
   return rewriteDocument(document, (tree) => {
@@ -61,6 +68,7 @@ function itemsOf(list: MappingNode): MappingNode[] {
   return items?.kind === 'sequence' ? items.items.filter((item) => item.kind === 'mapping') : [];
 }
 
+/** Creates `metadata` and `labels` where they are missing. */
 function setLabels(object: MappingNode, labels: Labels): void {
   const metadata = mappingOf(
     valueOf(object, 'metadata') ?? put(object, 'metadata', emptyMapping()),

@@ -14,7 +14,7 @@ interface ManagedEntry {
 }
 
 /**
- * What the list of owners says about the fields helm applied. `all`: helm owns each of them, so no client has changed one
+ * The ownership of the fields that helm applied. `all`: helm owns each of them, so no client has changed one
  * since. `unclear`: the same, but all items of some map or list may have been removed, which the list of owners does not
  * show; also where a map counts as one field. `some`: of one at least it is not the owner.
  */

@@ -1,3 +1,8 @@
+// Runs one helm process through the launcher, and builds its environment from that of the daemon. A failure
+// of helm is a result with the line of stderr that says most, without secrets of the values; only a helm that
+// cannot be started throws. A helm that is killed may leave its release pending, which `release-store.ts`
+// repairs.
+
 import { join } from 'node:path';
 import { roundedMs } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';

@@ -1,3 +1,7 @@
+// Decides whether a release is up to date although its chart renders differently each time (random passwords,
+// generated certificates, the time). The chart is rendered twice: the parts that both renderings share must
+// be in the released manifest as they are, and where the two differ anything may be.
+
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '@addon-operator/json';
 import { parseManifest } from './manifest-document.ts';
@@ -46,6 +50,7 @@ function grouped(objects: readonly JsonLike[], steady: ReadonlySet<string>): Jso
   return Object.fromEntries(groups);
 }
 
+/** Compares one value with the same value of both renderings. */
 function agrees(value: unknown, first: unknown, second: unknown): boolean {
   if (isDeepStrictEqual(value, first)) return true;
   if (isObject(first) && isObject(second)) return isObject(value) && objectAgrees(value, first, second);
@@ -62,6 +67,7 @@ function agrees(value: unknown, first: unknown, second: unknown): boolean {
   return !isDeepStrictEqual(first, second);
 }
 
+/** Keys that only one rendering has may be missing or be others; shared keys have to agree. */
 function objectAgrees(value: JsonLike, first: JsonLike, second: JsonLike): boolean {
   const isIn = (object: JsonLike, key: string): boolean => Object.hasOwn(object, key);
   const shared = Object.keys(first).filter((key) => isIn(second, key));
@@ -86,6 +92,7 @@ function withWholeBlocks(lines: Pattern): Pattern {
   });
 }
 
+/** Renderings of equal length are compared line by line, others by their common beginning and end. */
 function sharedLines(first: string, second: string): Pattern {
   const [one, other] = [first.split('\n'), second.split('\n')];
   if (one.length === other.length) return one.map((line, index) => (line === other[index] ? line : GAP));
@@ -97,6 +104,7 @@ function sharedLines(first: string, second: string): Pattern {
   return [...one.slice(0, head), GAP, ...one.slice(one.length - tail)];
 }
 
+/** Finds the parts between gaps in order, each at the first place where it fits. */
 function matches(lines: readonly string[], wanted: Pattern): boolean {
   const parts: string[][] = [[]];
   for (const item of wanted) {

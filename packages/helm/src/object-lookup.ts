@@ -1,3 +1,6 @@
+// Reads single objects of a release from the cluster. An object whose kind is not served counts as missing:
+// its CRD may have been deleted. All other failures throw, so that an outage is never taken for a deletion.
+
 import { hasCode } from '@addon-operator/base/errors';
 import { isObject } from '@addon-operator/json';
 import {
@@ -60,6 +63,7 @@ export async function readManifestObject(
   return isObject(response) && isObject(response['metadata']) ? (response as KubeObject) : undefined;
 }
 
+/** One GET, of the whole object or of its metadata only. */
 async function readPart(
   object: ManifestObject,
   options: LookupOptions,

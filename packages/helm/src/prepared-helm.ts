@@ -1,3 +1,8 @@
+// Limits how many helm processes run at a time, and starts one ahead while there is room. The prepared helm
+// waits at the pipe of its values; the run that it was prepared for takes it over, and it is ended if another
+// run of the release comes first or it waits too long. Preparation never makes a run fail: without it the run
+// starts its own helm.
+
 import { constants, openSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { finished } from 'node:stream/promises';
@@ -13,7 +18,7 @@ import type { Decide } from './render-gate.ts';
 /** Values may change until then; a helm that waits longer only takes memory. */
 const MAX_AGE_MS = 10_000;
 
-/** What a run that is prepared calls, and gets. */
+/** The command of a prepared run, and its input. */
 export interface Preparation {
   readonly decide: Decide;
   /** To be called with the named pipe that helm reads its values from. */
@@ -129,7 +134,7 @@ interface WaitingHelmOptions {
 export class WaitingHelm {
   readonly release: string;
   readonly key: string;
-  /** What helm was passed when it was started. */
+  /** The span that was passed to helm when it was started. */
   readonly span: SpanContext | undefined;
   readonly outcome: Promise<HelmOutcome>;
   /** Resolves when it has waited too long; rejects once it is taken or stopped. */

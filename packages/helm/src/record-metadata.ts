@@ -116,7 +116,7 @@ export function isKept(labels: Labels): boolean {
   return labels[KEEP_LABEL] === KEEP;
 }
 
-/** What changes, as a merge patch says it, on the record of a release that is to stay, or not any more. */
+/** The merge patch for the record of a release that is to be kept, or is no longer to be kept. */
 export function labelsWhenKept(isKept: boolean): Readonly<Record<string, string | null>> {
   return { [KEEP_LABEL]: isKept ? KEEP : null };
 }
@@ -137,7 +137,7 @@ export function renderedChecksum(text: string): string {
 
 /** Annotation of a release record with the objects of the revision, so that the record need not be unpacked. */
 export const OBJECTS_ANNOTATION = 'addon-operator/objects';
-/** Note of the caller of a deployment on the record, beside the values of the deployment. */
+/** Note of the caller of a deployment on the record, in addition to the values of the deployment. */
 export const NOTE_ANNOTATION = 'addon-operator/note';
 /** All annotations of an object together may have 256 KiB. */
 const MAX_BYTES = 64 * 1024;
@@ -149,7 +149,7 @@ export function formatObjects(objects: readonly ManifestObject[]): string | unde
   return Buffer.byteLength(text) <= MAX_BYTES ? text : undefined;
 }
 
-/** What the annotation names; undefined when there is none, or it is no text of ours. */
+/** The objects in the annotation; undefined when there is none, or it was not written by this operator. */
 export function parseObjectList(text: unknown): readonly ManifestObject[] | undefined {
   if (typeof text !== 'string') return undefined;
   try {
@@ -167,7 +167,7 @@ function objectOf(row: unknown): ManifestObject {
   return { apiVersion, kind, namespace, name };
 }
 
-/** What the record of a revision gets once its rendering is known to be in the cluster. */
+/** The metadata of a record once its rendering is known to be in the cluster. */
 export function metadataWhenDeployed(
   facts: Parameters<typeof labelsWhenDeployed>[0],
   objects: readonly ManifestObject[],

@@ -32,7 +32,7 @@ export const OWN_RECORDS = ['none', 'earlier', 'at-work', 'cut-off', 'complete']
 export type OwnRecord = (typeof OWN_RECORDS)[number];
 
 /**
- * What is done so that a module is deployed.
+ * The action by which a module gets deployed.
  *
  * - `install`: helm installs
  * - `use`: nothing to repair; whether helm has to run depends on the inputs and the objects

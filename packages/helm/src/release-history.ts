@@ -9,16 +9,16 @@ export interface RevisionSummary {
   readonly deployedAt: string | null;
   /** `<name>-<version>`; empty if the record cannot be read. */
   readonly chart: string;
-  /** What helm says about it, or why its record cannot be read. */
+  /** Helm's description of it, or the reason why its record cannot be read. */
   readonly description: string;
 }
 
-/** What a helm driver knows about former revisions. */
+/** The former revisions of a release. */
 export interface ReleaseHistory {
   /** The last 20 revisions of a release, the newest first. @throws the errors of the API client */
   list(release: string, signal: AbortSignal): Promise<readonly RevisionSummary[]>;
   /**
-   * What a revision consists of, as YAML; undefined if there is no such revision.
+   * The manifest of a revision, as YAML; undefined if there is no such revision.
    *
    * @throws OperatorError HELM_RELEASE_CORRUPT, or the errors of the API client
    */

@@ -1,6 +1,6 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 
-/** What identifies one state of one record: any write to it gives it another version. */
+/** Identifies one state of one record: any write to it gives it another version. */
 interface RecordVersion {
   readonly release: string;
   readonly uid: string;

@@ -5,7 +5,7 @@ import { OperatorError } from '@addon-operator/base/errors';
 import { fieldsOf, isObject, parseJson, stringOf } from '@addon-operator/json';
 import { RELEASE_STATUSES, type ReleaseStatus } from './recovery-table.ts';
 
-/** What helm keeps about one revision inside its record, as far as we read it. */
+/** The content of helm's record about one revision, as far as it is read here. */
 export interface ReleasePayload {
   /** Everything helm applied, hooks excepted, as YAML documents. */
   readonly manifest: string;
@@ -56,7 +56,7 @@ export async function encodeRelease(release: Readonly<Record<string, unknown>>):
   return (await deflate(JSON.stringify(release))).toString('base64');
 }
 
-/** What we use of a decoded release; absent parts are empty. */
+/** The parts of a decoded release that are used here; absent ones are empty. */
 export function releasePayload(release: Readonly<Record<string, unknown>>): ReleasePayload {
   const metadata = fieldsOf(fieldsOf(release['chart'])['metadata']);
   const info = fieldsOf(release['info']);

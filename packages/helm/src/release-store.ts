@@ -1,3 +1,8 @@
+// Helm's release records, read and repaired without helm. Lists read metadata only, since a record may be a
+// megabyte; payloads are decoded when they are needed and cached by version. Repairs (marking a pending
+// revision failed, setting a corrupt record aside) use the version that was read, so that a helm that is
+// running at the same time wins.
+
 import { Buffer } from 'node:buffer';
 import { fieldsOf, isObject } from '@addon-operator/json';
 import {
@@ -163,7 +168,7 @@ export class ReleaseStore {
   }
 
   /**
-   * What helm stored about a revision.
+   * The record that helm stored about a revision.
    *
    * @throws OperatorError HELM_RELEASE_CORRUPT; KubeApiError when the record is gone
    */

@@ -1,3 +1,9 @@
+// Lets the operator decide about a rendering inside one run of helm. Helm renders the chart and starts a
+// post-renderer, a shell script that passes the manifest on through a file and waits at a named pipe. The
+// operator reads it, compares it with the last release, and answers: `apply`, with the manifest that helm
+// shall use, or `cancel`, upon which helm fails without having changed anything. So a module is rendered
+// once, not once to compare and once to deploy.
+
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { Socket } from 'node:net';

@@ -8,7 +8,7 @@ import type { ReleaseStatus } from './recovery-table.ts';
 import type { ReleaseRevision, ReleaseStore } from './release-store.ts';
 import { isFresh, SharedResponses } from './shared-responses.ts';
 
-/** What a monitor saw at a tick. */
+/** The finding of a monitor at a tick. */
 export type ReleaseFinding =
   | { readonly type: 'absent' /** `<namespace>/<Kind>/<name>` */; readonly resource: string }
   | { readonly type: 'unexpected-status'; readonly status: ReleaseStatus | 'not found' };
@@ -150,7 +150,7 @@ interface MonitorReadsOptions {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** What a monitor reads at one tick. */
+/** The reads of a monitor at one tick. */
 interface MonitorLook {
   /** Status of the latest revision of a release; undefined when there is none. */
   status(module: string, signal: AbortSignal): Promise<ReleaseStatus | undefined>;
@@ -159,7 +159,7 @@ interface MonitorLook {
 }
 
 /**
- * What the monitors of all modules read. Checks at the same time share one list of releases and one list for
+ * The reads of the monitors of all modules. Checks at the same time share one list of releases and one list for
  * each kind and namespace; only objects missing in a list are read by name, because they may exist again since.
  */
 export class MonitorReads {

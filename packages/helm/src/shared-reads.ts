@@ -11,8 +11,8 @@ interface ReleaseNames {
 }
 
 /**
- * What was read of the cluster for many modules at once: while modules that have not changed are looked through one
- * after another, each list is requested once. A shared response may only be a reason to skip a release, never to act on it.
+ * Lists of the cluster that many modules share: while unchanged modules are checked one after another, each list is
+ * requested once. A shared response may only be a reason to skip a release, never to act on it.
  */
 export class SharedReads {
   readonly #clock: SteadyClock;

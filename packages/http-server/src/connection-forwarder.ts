@@ -1,3 +1,8 @@
+// Keeps the ports of a standby replica useful: a Service cannot know which replica leads, so a standby passes
+// connections on to the leader, byte by byte, TLS included. While there is no leader, connections wait, and
+// what a client has sent so far is kept to be sent again. When this replica becomes the leader, its own
+// servers take the listening ports over with the waiting connections.
+
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
@@ -6,13 +11,14 @@ import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { listening } from './listening.ts';
 
+/** As many as the servers themselves accept. */
 const MAX_CONNECTIONS = 2_048;
 /** The longest that an API server waits for a webhook. */
 const HOLD_MS = 30_000;
 const RETRY_MS = 100;
 /** A connection to a host that is gone is not refused; it gets no response at all. */
 const CONNECT_MS = 2_000;
-/** Of requests in progress when the forwarder stops. */
+/** Time limit for requests in progress when the forwarder stops. */
 const FINISH_MS = 5_000;
 /** A response is complete when nothing follows for this long. */
 const QUIET_MS = 50;
@@ -50,6 +56,7 @@ export interface HeldPorts {
   drained(): Promise<void>;
 }
 
+/** One listening port with the connections that wait at it. */
 interface Door extends ForwardedPort {
   readonly server: Server;
   readonly waiting: Map<Socket, IncomingCall>;
@@ -131,6 +138,7 @@ export class ConnectionForwarder implements HeldPorts {
     await Promise.all(closed);
   }
 
+  /** Closes forwarded connections whose last request is answered. */
   #dropResponded(): void {
     const quietSinceMs = this.#options.clock.steadyMs() - QUIET_MS;
     for (const [incoming, { isResponded, changedMs }] of this.#passages) {
@@ -140,6 +148,7 @@ export class ConnectionForwarder implements HeldPorts {
     }
   }
 
+  /** Listens on one port. */
   async #open(port: ForwardedPort): Promise<void> {
     const { log } = this.#options;
     // What has come is left to the server that takes the connection over.
@@ -161,6 +170,7 @@ export class ConnectionForwarder implements HeldPorts {
     }
   }
 
+  /** Tries to reach the leader until the connection is answered, taken over or given up. */
   async #serve(door: Door, incoming: Socket): Promise<void> {
     const { clock, target } = this.#options;
     this.#keep(incoming);
@@ -187,6 +197,7 @@ export class ConnectionForwarder implements HeldPorts {
     if (door.waiting.delete(incoming)) incoming.destroy();
   }
 
+  /** Records which side spoke last and when. */
   #follow(incoming: Socket, outgoing: Socket): void {
     const { clock } = this.#options;
     const passage: Passage = { isResponded: true, changedMs: clock.steadyMs() };
@@ -220,6 +231,7 @@ export class ConnectionForwarder implements HeldPorts {
     }
   }
 
+  /** Remembers a socket, so that `stop` can end it. */
   #keep(socket: Socket): void {
     this.#sockets.add(socket);
     // Both sides notice a broken connection, so it is not logged.

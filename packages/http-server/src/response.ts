@@ -31,6 +31,7 @@ export interface StreamSink {
 
 export type Format = 'json' | 'yaml' | 'text';
 
+/** Media type of plain responses. */
 const TEXT_TYPE = 'text/plain; charset=utf-8';
 
 export function textResponse(body: string, status = 200): RouteResponse {

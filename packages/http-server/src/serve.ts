@@ -1,3 +1,8 @@
+// The HTTP server behind the API, the probes and the debug socket, with limits on time and memory. It reads a
+// request, calls the handler and sends what that returns: a whole body, or a stream of events that lasts
+// until the client leaves. A handler that throws becomes a 500 and one error record. Webhooks have their own
+// server (`tls-server.ts`).
+
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from '@addon-operator/base/log';
@@ -12,11 +17,11 @@ export interface ServerRequest {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly body: string;
-  /** Header `Last-Event-ID`: where a stream goes on. */
+  /** Header `Last-Event-ID`: the event after which a stream resumes. */
   readonly lastEventId?: string | undefined;
 }
 
-/** Who sends a request. */
+/** The sender of a request. */
 export interface RequestOrigin {
   readonly connection: Socket;
   readonly headers: IncomingHttpHeaders;
@@ -40,7 +45,9 @@ export interface RunningServer {
 
 export type ListenTarget = { readonly host: string; readonly port: number } | { readonly path: string };
 
+/** Requests of the API are small documents. */
 const MAX_BODY_BYTES = 64 * 1024;
+/** Beyond this, new connections are closed at once instead of taking memory. */
 const MAX_CONNECTIONS = 2_048;
 
 /**
@@ -86,12 +93,14 @@ function loggedTarget(target: ListenTarget): Readonly<Record<string, unknown>> {
   return 'path' in target ? target : { address: target.host, port: target.port };
 }
 
+/** Dependencies of a request. */
 interface Serving {
   readonly handler: RequestHandler;
   readonly log: Logger;
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** Sends the response, or runs the stream and ends the connection after it. */
 async function reply(
   request: IncomingMessage,
   response: ServerResponse,
@@ -116,6 +125,7 @@ async function reply(
   response.end();
 }
 
+/** Headers in the order of precedence: those of the response win. */
 function sent(
   { status, contentType, body, bytes, headers, code }: RouteResponse,
   always: Readonly<Record<string, string>>,
@@ -130,6 +140,7 @@ function sent(
   return { status, headers: all, body: bytes ?? body };
 }
 
+/** Reads and checks a request and calls the handler. Never rejects. */
 async function responseTo(
   request: IncomingMessage,
   handler: RequestHandler,
@@ -156,6 +167,7 @@ async function responseTo(
   }
 }
 
+/** Undefined for a path that is not absolute or has invalid percent-encoding. */
 function decodedPath(rawPath: string): string | undefined {
   try {
     return rawPath.startsWith('/') ? decodeURIComponent(rawPath) : undefined;

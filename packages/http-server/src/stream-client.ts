@@ -13,7 +13,7 @@ export interface StreamRequest {
   readonly socketPath: string;
   /** Path and query. */
   readonly path: string;
-  /** Id of the last event of an earlier connection, to go on behind it. */
+  /** Id of the last event of an earlier connection, to resume after it. */
   readonly lastEventId?: string | undefined;
 }
 
@@ -66,6 +66,7 @@ export async function followStream(
   return lastId;
 }
 
+/** The refusal in the body of a response, which is JSON with an `error`. */
 async function refusalOf(response: AsyncIterable<Buffer>): Promise<OperatorError> {
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk);

@@ -1,3 +1,8 @@
+// The HTTPS server for admission and conversion webhooks. API servers keep connections open and reuse them,
+// so a stop must not fail a request: the server announces the end (`Connection: close`), waits for requests
+// in progress, and, with replicas, until clients connect to another one. Certificates are replaced without
+// closing connections.
+
 import { type EventEmitter, once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
@@ -68,8 +73,9 @@ const IDLE_MS = 120_000;
 const FINISH_MS = 5_000;
 /** How long clients are given to leave their connections for another replica. */
 const LEAVE_MS = 1_000;
-/** Of a connection that may lead through another replica: shorter than that one waits before it stops. */
+/** Age limit of a connection that may lead through another replica: shorter than that replica waits before it stops. */
 const MAX_AGE_MS = 3_000;
+/** By the type of the response. */
 const MEDIA_TYPES = { json: 'application/json', text: 'text/plain; charset=utf-8' } as const;
 
 /**
@@ -162,11 +168,13 @@ async function emptied(open: ReadonlySet<EventEmitter>, limitMs: number, clock: 
   done.abort();
 }
 
+/** The response of the handler as an HTTP response. */
 function sent({ status, type, body }: TlsResponse, isLast: boolean): HttpResponse {
   const connection = isLast ? { Connection: 'close' } : {};
   return { status, headers: { 'Content-Type': MEDIA_TYPES[type], ...connection }, body };
 }
 
+/** Checks method and type, reads the body and calls the handler. Never rejects. */
 async function responseTo(
   request: IncomingMessage,
   { handler, maxBodyBytes, log }: WebhookServerOptions,
@@ -202,6 +210,7 @@ async function responseTo(
   }
 }
 
+/** The API server passes its own time limit as a Go duration. */
 function timeoutOf(url: string): number | undefined {
   const timeout = new URLSearchParams(url.split('?', 2)[1]).get('timeout');
   const timeoutMs = timeout === null ? undefined : parseGoDuration(timeout);

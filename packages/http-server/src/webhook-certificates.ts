@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-/** What a webhook server presents to its clients, and what they check it with; everything is PEM. */
+/** The certificate of a webhook server, and the authorities by which clients verify it; everything is PEM. */
 export interface ServingCertificate {
   /** The certificate, followed by those that lead to the authority if there are any. */
   readonly cert: string;
@@ -37,7 +37,7 @@ export class CertificateSlot implements WebhookCertificates {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Puts another certificate in force; an equal one changes nothing. Returns whether it was another one. */
+  /** Replaces the current certificate; an equal one changes nothing. Returns whether it was another one. */
   replace(next: ServingCertificate): boolean {
     if (isDeepStrictEqual(next, this.#current)) return false;
     this.#current = next;

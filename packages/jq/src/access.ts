@@ -15,10 +15,12 @@ export function valueAt(target: Value, key: Value): Value {
   throw cannotIndex(target, key);
 }
 
+/** The error for a step that a type does not have. */
 export function cannotIndex(target: Value, key: Value): JqError {
   return new JqError(`Cannot index ${typeName(target)} with ${described(key)}`);
 }
 
+/** A negative index counts from the end; a fraction is rounded down; out of range gives null. */
 function itemAt(target: readonly Value[], index: number): Value {
   if (Number.isNaN(index)) return null;
   const whole = Math.floor(index);
@@ -32,6 +34,7 @@ export function itemsOf(target: Value): readonly Value[] {
   throw new JqError(`Cannot iterate over ${described(target)}`);
 }
 
+/** A range of an array or string: `end` is exclusive, both are within its length. */
 export interface Bounds {
   readonly start: number;
   readonly end: number;
@@ -51,10 +54,12 @@ export function boundsOf(length: number, slice: Readonly<Record<string, Value>>)
   return { start, end: Math.max(start, end) };
 }
 
+/** Into 0 … length. */
 function clamp(index: number, length: number): number {
   return Math.min(Math.max(index, 0), length);
 }
 
+/** A slice of a string counts characters, as every position in jq does. */
 function sliceOf(target: string | readonly Value[], slice: Readonly<Record<string, Value>>): Value {
   if (typeof target !== 'string') {
     const { start, end } = boundsOf(target.length, slice);
@@ -65,7 +70,7 @@ function sliceOf(target: string | readonly Value[], slice: Readonly<Record<strin
   return characters.slice(start, end).join('');
 }
 
-/** Where a sequence begins in an array. */
+/** The indexes at which a sequence begins in an array; none for an empty sequence. */
 export function indexesOf(target: readonly Value[], sequence: readonly Value[]): Value[] {
   if (sequence.length === 0) return [];
   const found: Value[] = [];
@@ -75,13 +80,14 @@ export function indexesOf(target: readonly Value[], sequence: readonly Value[]):
   return found;
 }
 
-/** Where a text begins in another, in characters; overlapping ones count. */
-export function positionsOf(text: string, part: string): Value[] {
+/** The positions of one string in another, in characters, overlapping ones included; none for an empty string. */
+export function positionsOf(string: string, part: string): Value[] {
   if (part === '') return [];
   const found: Value[] = [];
   let [position, counted] = [0, 0];
-  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + 1)) {
-    position += Array.from(text.slice(counted, at)).length;
+  for (let at = string.indexOf(part); at !== -1; at = string.indexOf(part, at + 1)) {
+    // Counts from the previous match, so that many matches in a long string take linear time.
+    position += Array.from(string.slice(counted, at)).length;
     counted = at;
     found.push(position);
   }

@@ -1,3 +1,7 @@
+// Operators between two values, as jq 1.8 defines them for every pair of types. Pure: used by compiled
+// expressions, by updating assignments and by the builtins. Integers beyond 2^53 become doubles as soon as
+// something is computed.
+
 import { setMember } from '@addon-operator/json/set-member';
 import { compare } from './compare.ts';
 import { failure, JqError, pairFailure } from './jq-error.ts';
@@ -14,7 +18,7 @@ import {
 
 export type ArithmeticOperator = '+' | '-' | '*' | '/' | '%' | '==' | '!=' | '<' | '<=' | '>' | '>=';
 
-/** Longer texts are not made by repeating one. */
+/** The longest string that `"…" * n` makes, in code units; jq reports a similar error. */
 const MAX_REPEATED_LENGTH = 100_000_000;
 
 /** Throws JqError where the operator has no meaning. */
@@ -45,6 +49,10 @@ export function applyOperator(operator: ArithmeticOperator, left: Value, right: 
   }
 }
 
+/**
+ * `+`: null is neutral, numbers add, strings and arrays concatenate, objects merge with the right side
+ * winning.
+ */
 export function add(left: Value, right: Value): Value {
   if (left === null) return right;
   if (right === null) return left;
@@ -55,6 +63,7 @@ export function add(left: Value, right: Value): Value {
   throw pairFailure(left, right, 'cannot be added');
 }
 
+/** `-`: numbers, or the items of an array that equal none of the other. */
 export function subtract(left: Value, right: Value): Value {
   if (isNumber(left) && isNumber(right)) return toDouble(left) - toDouble(right);
   if (isArray(left) && isArray(right)) {
@@ -63,6 +72,7 @@ export function subtract(left: Value, right: Value): Value {
   throw pairFailure(left, right, 'cannot be subtracted');
 }
 
+/** `*`: numbers, a string repeated, or two objects merged recursively. */
 function multiply(left: Value, right: Value): Value {
   if (isNumber(left) && isNumber(right)) return toDouble(left) * toDouble(right);
   if (typeof left === 'string' && isNumber(right)) return repeated(left, toDouble(right));
@@ -71,12 +81,14 @@ function multiply(left: Value, right: Value): Value {
   throw pairFailure(left, right, 'cannot be multiplied');
 }
 
-function repeated(text: string, times: number): Value {
+/** A string repeated; zero gives the empty string, a negative count or NaN null. */
+function repeated(string: string, times: number): Value {
   if (Number.isNaN(times) || times < 0) return null;
-  if (text.length * times > MAX_REPEATED_LENGTH) throw new JqError('Repeat string result too long');
-  return text.repeat(Math.floor(times));
+  if (string.length * times > MAX_REPEATED_LENGTH) throw new JqError('Repeat string result too long');
+  return string.repeat(Math.floor(times));
 }
 
+/** Objects under the same key are merged, everything else is replaced by the right side. */
 function merged(left: ValueObject, right: ValueObject): Value {
   const result: Record<string, Value> = { ...left };
   for (const [key, value] of Object.entries(right)) {
@@ -86,22 +98,24 @@ function merged(left: ValueObject, right: ValueObject): Value {
   return result;
 }
 
+/** `/`: numbers, or a string split at a separator. */
 function divide(left: Value, right: Value): Value {
   if (isNumber(left) && isNumber(right)) {
     const divisor = toDouble(right);
     if (divisor === 0) throw pairFailure(left, right, 'cannot be divided because the divisor is zero');
     return toDouble(left) / divisor;
   }
-  if (typeof left === 'string' && typeof right === 'string') return splitText(left, right);
+  if (typeof left === 'string' && typeof right === 'string') return splitString(left, right);
   throw pairFailure(left, right, 'cannot be divided');
 }
 
-export function splitText(text: string, separator: string): Value[] {
-  if (text === '') return [];
-  return separator === '' ? Array.from(text) : text.split(separator);
+/** Pieces between separators. An empty string has none; an empty separator splits into characters. */
+export function splitString(string: string, separator: string): Value[] {
+  if (string === '') return [];
+  return separator === '' ? Array.from(string) : string.split(separator);
 }
 
-/** Of whole numbers: fractions are cut off. */
+/** `%` of whole numbers: fractions are cut off, and the sign is that of the dividend. */
 function remainder(left: Value, right: Value): Value {
   if (!isNumber(left) || !isNumber(right)) throw pairFailure(left, right, 'cannot be divided (remainder)');
   const [dividend, divisor] = [toDouble(left), toDouble(right)];
@@ -115,12 +129,13 @@ function remainder(left: Value, right: Value): Value {
 
 const MAX_INTEGER = 2n ** 63n - 1n;
 
-/** As a 64-bit integer; what is larger becomes the largest. */
+/** A double as a 64-bit integer, saturating: jq converts to `intmax_t` in the same way. */
 function asInteger(double: number): bigint {
   if (Math.abs(double) < 2 ** 63) return BigInt(Math.trunc(double));
   return double < 0 ? -MAX_INTEGER - 1n : MAX_INTEGER;
 }
 
+/** `-value`. A long integer keeps its digits; zero does not become -0. */
 export function negate(value: Value): Value {
   if (!isNumber(value)) throw failure(value, 'cannot be negated');
   if (typeof value === 'number') return value === 0 ? 0 : -value;

@@ -1,3 +1,7 @@
+// The operator table of the parser: for each operator how tightly it binds, how it groups, and the node it
+// makes. `parse-program.ts` reads `LEVELS` where the grammar stops at a level, for example at a comma inside
+// of an object.
+
 import type { ArithmeticOperator } from './arithmetic.ts';
 import type { Assignment, Node } from './syntax.ts';
 
@@ -32,6 +36,7 @@ export const BINARY_OPERATORS: ReadonlyMap<string, BinaryOperator> = new Map([
   flow('//', 'alternative', 'right'),
   flow('or', 'or', 'left'),
   flow('and', 'and', 'left'),
+  // Assignments do not chain: `.a = .b = 1` is a syntax error in jq.
   ...ASSIGNMENTS.map((operator): [string, BinaryOperator] => [
     operator,
     {
@@ -45,6 +50,7 @@ export const BINARY_OPERATORS: ReadonlyMap<string, BinaryOperator> = new Map([
   ...PRODUCTS.map((operator) => operation(operator, LEVELS.product, 'left')),
 ]);
 
+/** The row of an operator that decides which sides run: its name is the type of the node. */
 function flow(
   symbol: string,
   type: 'pipe' | 'comma' | 'alternative' | 'or' | 'and',
@@ -53,6 +59,7 @@ function flow(
   return [symbol, { level: LEVELS[type], groups, combine: (left, right) => ({ type, left, right }) }];
 }
 
+/** The row of an operator that computes a value from both sides. */
 function operation(
   operator: ArithmeticOperator,
   level: number,

@@ -1,3 +1,7 @@
+// Builtins whose arguments are expressions: `select`, `first`, `limit`, `range`, `path`, `recurse` and the
+// like. Each gets its arguments as functions that can be run on any input, so it controls how many outputs
+// are computed; that is what makes `first(range(1e9))` end at once.
+
 import { setMember } from '@addon-operator/json/set-member';
 import { itemsOf } from './access.ts';
 import { add, subtract } from './arithmetic.ts';
@@ -14,6 +18,7 @@ import type { BuiltinTable } from './value-builtin.ts';
 /** A builtin whose arguments are expressions, not values. */
 type Control = (cell: Cell, ...args: readonly ((input: Cell) => Outputs)[]) => Outputs;
 
+/** Binds the arguments of each call to the environment of the caller. */
 function control(run: Control): Builtin {
   return (args) => (env, cell) => run(cell, ...args.map((arg) => bound(arg, env)));
 }
@@ -22,9 +27,10 @@ function bound(run: Run, env: Parameters<Run>[0]): (input: Cell) => Outputs {
   return (input) => run(env, input);
 }
 
+/** Default for arguments; never used, because the table is looked up by number of arguments. */
 const none = (): Outputs => NO_OUTPUTS;
 
-/** What steers a program: the builtins that take expressions. */
+/** Builtins that decide how often their arguments run: they take expressions, not values. */
 export const CONTROL_BUILTINS: BuiltinTable = {
   'empty/0': control(none),
   'error/0': control((cell) => {
@@ -47,6 +53,7 @@ export const CONTROL_BUILTINS: BuiltinTable = {
   }),
   'while/2': control((cell, condition = none, update = none) =>
     unfold(cell, (node) => {
+      // Only the first output of the condition counts, while jq follows each of them.
       const isGoingOn = firstIsTruthy(condition(node.plain));
       return isGoingOn ? { outputs: node, children: update(node) } : { outputs: [], children: [] };
     }),
@@ -106,18 +113,22 @@ export const CONTROL_BUILTINS: BuiltinTable = {
 const zero = (cell: Cell): Outputs => cell.made(0);
 const one = (cell: Cell): Outputs => cell.made(1);
 
+/** Whether the first output is true; no output counts as false. */
 function firstIsTruthy(outputs: Outputs): boolean {
   const output = firstOf(outputs);
   return output !== undefined && isTruthy(output.value);
 }
 
+/** A count for `limit`, `skip` and `nth`. Throws JqError if it is negative or no number. */
 function countOf(value: Value, whenNegative: string): number {
+  // jq counts down with `$n - 1`, so its message for a wrong type is that of a subtraction.
   if (!isNumber(value)) subtract(value, 1);
   const count = isNumber(value) ? toDouble(value) : 0;
   if (count < 0) throw new JqError(whenNegative);
   return count;
 }
 
+/** The outputs after the first `count`. */
 function* skip(outputs: Outputs, count: number): Iterable<Cell> {
   let left = count;
   for (const output of each(outputs)) {
@@ -128,6 +139,7 @@ function* skip(outputs: Outputs, count: number): Iterable<Cell> {
 
 type Expression = (input: Cell) => Outputs;
 
+/** All combinations of the outputs of the three arguments; the first is the outermost loop. */
 function range(cell: Cell, start: Expression, end: Expression, step: Expression): Outputs {
   return flatMap(start(cell.plain), (first) =>
     flatMap(end(cell.plain), (last) =>
@@ -136,6 +148,7 @@ function range(cell: Cell, start: Expression, end: Expression, step: Expression)
   );
 }
 
+/** Counts up or down; a step of zero gives nothing instead of looping for ever. */
 function* numbers(cell: Cell, first: Value, last: Value, by: Value): Iterable<Cell> {
   if (!isNumber(first) || !isNumber(last) || !isNumber(by)) {
     throw new JqError('Range bounds must be numeric');

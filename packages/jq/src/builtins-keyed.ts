@@ -1,3 +1,6 @@
+// `sort_by`, `group_by`, `unique_by`, `min_by` and `max_by`. The key of an item is the array of all outputs
+// of the expression, so `sort_by(.a, .b)` sorts by `.a` and then by `.b`.
+
 import { itemsOf } from './access.ts';
 import { extreme, firsts } from './builtins-value.ts';
 import { Cell, type Env, type Run } from './cell.ts';
@@ -20,6 +23,7 @@ export const KEYED_BUILTINS: BuiltinTable = {
   'max_by/1': byKey(ITERATED, (items) => extreme(items, 1)),
 };
 
+/** The keys are computed before the type is checked, as in jq: their errors come first. */
 function byKey(problem: string, make: (items: readonly Keyed[]) => Value): Builtin {
   return ([key]) =>
     (env, cell) => {
@@ -30,6 +34,7 @@ function byKey(problem: string, make: (items: readonly Keyed[]) => Value): Built
     };
 }
 
+/** All outputs of the key expression for one item. */
 function keyOf(key: Run | undefined, env: Env, value: Value): Value {
   return key === undefined ? value : collect(key(env, new Cell(value, undefined)));
 }

@@ -1,3 +1,7 @@
+// Mathematical builtins. jq hands them to the C library; JavaScript lacks some of those functions, and they
+// are written here with the same results for zeros, infinities and NaN. `test/responses.tsv` holds the
+// answers of the real jq.
+
 import { failure } from './jq-error.ts';
 import { ExactInteger, isNumber, toDouble, type Value } from './value.ts';
 import { type BuiltinTable, ofValues } from './value-builtin.ts';
@@ -30,6 +34,7 @@ const UNARY: Readonly<Record<string, (x: number) => number>> = {
   logb: (x) => (x === 0 ? Number.NEGATIVE_INFINITY : Number.isFinite(x) ? exponentOf(x) : Math.abs(x)),
   nearbyint: roundHalfEven,
   rint: roundHalfEven,
+  // Halves away from zero, as in C; Math.round takes them towards +infinity.
   round: (x) => Math.sign(x) * Math.floor(Math.abs(x) + 0.5),
   significand: (x) => (x === 0 || !Number.isFinite(x) ? x : x / 2 ** exponentOf(x)),
   sin: Math.sin,
@@ -47,6 +52,7 @@ const BINARY: Readonly<Record<string, (x: number, y: number) => number>> = {
   copysign: (x, y) => (isNegative(x) === isNegative(y) ? x : -x),
   drem: ieeeRemainder,
   fdim: (x, y) => (Number.isNaN(x) || Number.isNaN(y) ? Number.NaN : Math.max(x - y, 0)),
+  // NaN counts as missing here, while Math.max returns it.
   fmax: (x, y) => (Number.isNaN(x) ? y : Number.isNaN(y) ? x : Math.max(x, y)),
   fmin: (x, y) => (Number.isNaN(x) ? y : Number.isNaN(y) ? x : Math.min(x, y)),
   fmod: (x, y) => x % y,
@@ -60,9 +66,10 @@ const BINARY: Readonly<Record<string, (x: number, y: number) => number>> = {
   scalbln: (x, y) => x * 2 ** Math.trunc(y),
 };
 
+/** The smallest normal double; smaller ones are subnormal. */
 const NORMAL_MIN = 2 ** -1022;
 
-/** Arithmetic functions. */
+/** The functions of the C library that jq offers. Throws JqError for arguments that are no numbers. */
 export const MATH_BUILTINS: BuiltinTable = {
   ...Object.fromEntries(
     Object.entries(UNARY).map(([name, reckon]) => [`${name}/0`, ofValues((input) => reckon(double(input)))]),
@@ -89,11 +96,13 @@ export const MATH_BUILTINS: BuiltinTable = {
   }),
 };
 
+/** The argument as a double. Throws JqError for anything but a number. */
 function double(value: Value): number {
   if (!isNumber(value)) throw failure(value, 'number required');
   return value instanceof ExactInteger ? toDouble(value) : value;
 }
 
+/** The sign bit: -0 is negative. */
 function isNegative(x: number): boolean {
   return x < 0 || Object.is(x, -0);
 }
@@ -116,17 +125,20 @@ function nextAfter(x: number, y: number): number {
   return view.getFloat64(0);
 }
 
+/** The quotient is rounded to the nearest integer, unlike that of `%`. */
 function ieeeRemainder(x: number, y: number): number {
   return x - y * roundHalfEven(x / y);
 }
 
 /** The power of two in a finite number other than zero. */
 function exponentOf(x: number): number {
+  // The logarithm is off by one next to powers of two.
   const guess = Math.floor(Math.log2(Math.abs(x)));
   const size = Math.abs(x) / 2 ** guess;
   return size >= 2 ? guess + 1 : size < 1 ? guess - 1 : guess;
 }
 
+/** `frexp`: a fraction of at least 0.5 and below 1, times a power of two. */
 function fractionAndExponent(x: number): Value {
   if (x === 0 || !Number.isFinite(x)) return [x, 0];
   const exponent = exponentOf(x) + 1;

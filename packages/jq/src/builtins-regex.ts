@@ -1,3 +1,7 @@
+// Builtins for regular expressions. `regex.ts` finds matches one by one and keeps compiled expressions; here
+// they become the values that `test`, `match`, `capture`, `scan`, `split` and `sub` return. Offsets count
+// characters, not code units, so strings are cut through arrays of characters.
+
 import { add } from './arithmetic.ts';
 import { Cell, type Env, each, type Run } from './cell.ts';
 import type { Builtin } from './compile-call.ts';
@@ -40,11 +44,13 @@ export function regexBuiltins(regexes: Regexes): BuiltinTable {
   };
 }
 
+/** One builtin with the regular expression alone, one with flags as well. */
 interface BuiltinPair {
   readonly one: Builtin;
   readonly two: Builtin;
 }
 
+/** The single argument is a regular expression, or `[regex]` or `[regex, flags]`. */
 function regexAndFlags(given: Value): readonly [Value, Value] {
   if (typeof given === 'string') return [given, null];
   const [regex, flags = null] = isArray(given) ? given : [];
@@ -52,6 +58,7 @@ function regexAndFlags(given: Value): readonly [Value, Value] {
   return [regex, flags];
 }
 
+/** `test`: stops at the first match. */
 function* any(matches: Iterable<RegexMatch>): Iterable<Value> {
   for (const _ of matches) {
     yield true;
@@ -60,20 +67,24 @@ function* any(matches: Iterable<RegexMatch>): Iterable<Value> {
   yield false;
 }
 
+/** `match`: one object per match. */
 function* matchValues(matches: Iterable<RegexMatch>): Iterable<Value> {
   for (const match of matches) yield matchValue(match);
 }
 
+/** `capture`: one object of the named groups per match. */
 function* captures(matches: Iterable<RegexMatch>): Iterable<Value> {
   for (const match of matches) yield capturedValues(match);
 }
 
+/** `scan`: the match itself, or its groups if there are any. */
 function* scanned(matches: Iterable<RegexMatch>): Iterable<Value> {
   for (const match of matches) {
     yield match.captures.length === 0 ? match.text : match.captures.map(({ text }) => text);
   }
 }
 
+/** `split` and `splits`: the strings between the matches. */
 function* pieces(input: Value, matches: Iterable<RegexMatch>): Iterable<Value> {
   const characters = Array.from(typeof input === 'string' ? input : '');
   let start = 0;
@@ -84,7 +95,7 @@ function* pieces(input: Value, matches: Iterable<RegexMatch>): Iterable<Value> {
   yield characters.slice(start).join('');
 }
 
-/** Several outputs of the replacement give several texts. */
+/** `sub` and `gsub`: several outputs of the replacement give several results. */
 function substitution(regexes: Regexes, always: string): Builtin {
   return ([regex, replacement, flags]) =>
     (env, cell) =>
@@ -99,26 +110,30 @@ function substitution(regexes: Regexes, always: string): Builtin {
       );
 }
 
+/** The outputs of an argument on the input; the empty string if the call has no such argument. */
 function valueOf(run: Run | undefined, env: Env, cell: Cell) {
   return run?.(env, cell.plain) ?? cell.made('');
 }
 
+/**
+ * Each output of the replacement continues the result with the same number, so two outputs make two strings.
+ */
 function* substituted(
   cell: Cell,
   matches: Iterable<RegexMatch>,
   replacementsOf: (match: RegexMatch) => readonly Value[],
 ): Iterable<Cell> {
   const characters = Array.from(typeof cell.value === 'string' ? cell.value : '');
-  const texts: Value[] = [];
+  const strings: Value[] = [];
   let end = 0;
   for (const match of matches) {
     const gap = characters.slice(end, match.offset).join('');
     for (const [at, replacement] of replacementsOf(match).entries()) {
-      texts[at] = add(texts[at] ?? null, add(gap, replacement));
+      strings[at] = add(strings[at] ?? null, add(gap, replacement));
     }
     end = match.offset + match.length;
   }
   const rest = characters.slice(end).join('');
-  const results = texts.map((text) => add(text, rest)).filter(isTruthy);
+  const results = strings.map((string) => add(string, rest)).filter(isTruthy);
   for (const result of results.length === 0 ? [cell.value] : results) yield cell.made(result);
 }

@@ -17,6 +17,10 @@ export const STREAM_BUILTINS: BuiltinTable = {
       truncated(cell, events, env),
 };
 
+/**
+ * The leaves of a value with their paths; an empty array or object is a leaf, and each level ends with its
+ * last path.
+ */
 function* eventsOf(value: Value, path: Path): Iterable<Value> {
   const keys = isArray(value) ? [...value.keys()] : isObject(value) ? sortedKeys(value) : [];
   const last = keys.at(-1);
@@ -28,6 +32,7 @@ function* eventsOf(value: Value, path: Path): Iterable<Value> {
   yield [[...path, last]];
 }
 
+/** Builds values until an event closes the top level, and then starts the next one. */
 function* assembled(cell: Cell, events: Outputs): Iterable<Cell> {
   let built: Value = null;
   for (const { value: event } of each(events)) {

@@ -1,3 +1,7 @@
+// Time builtins. A time is either seconds since 1970 or the array that `gmtime` returns. Parsing and
+// formatting follow strptime and strftime of glibc in the C locale (`time-parse.ts`, `time-format.ts`), the
+// calendar is `calendar.ts`. The only source of the current time is the function that the engine was given.
+
 import { type BrokenDownTime, brokenDown, secondsOf } from './calendar.ts';
 import { JqError } from './jq-error.ts';
 import { formatTime } from './time-format.ts';
@@ -39,6 +43,7 @@ export function timeBuiltins(nowMs: () => number): BuiltinTable {
   };
 }
 
+/** Formats seconds since 1970 or a broken-down time; the time is checked before the format, as in jq. */
 function formatted(name: string, zone: string, input: Value, format: Value): Value {
   const problem = `${name}/1 requires parsed datetime inputs`;
   const time = isArray(input) ? undefined : timeOf(input, problem);
@@ -46,6 +51,7 @@ function formatted(name: string, zone: string, input: Value, format: Value): Val
   return formatTime(time ?? brokenDown(secondsOfFields(input, problem)), zone, format);
 }
 
+/** Seconds since 1970 taken apart. The fraction is added to the seconds, also for times before 1970. */
 function timeOf(input: Value, problem: string): BrokenDownTime {
   if (!isNumber(input)) throw new JqError(problem);
   const seconds = toDouble(input);
@@ -68,10 +74,12 @@ function secondsOfFields(input: Value, problem: string): number {
   return secondsOf({ year: field(year - FIRST_YEAR) + FIRST_YEAR, month, day, hours, minutes, seconds });
 }
 
+/** A field saturates at the limits of a C `int`. */
 function field(double: number): number {
   return Math.trunc(Math.min(Math.max(double, MIN_FIELD), MAX_FIELD));
 }
 
+/** The eight numbers in which jq shows a time: month and day of the year count from 0. */
 function toValue(time: BrokenDownTime): readonly Value[] {
   const { year, month, day, hours, minutes, seconds, weekday, yearday } = time;
   return [year, month, day, hours, minutes, seconds, weekday, yearday];

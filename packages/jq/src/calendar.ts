@@ -44,15 +44,17 @@ export function secondsOf(time: Omit<BrokenDownTime, 'weekday' | 'yearday'>): nu
   return daysSince1970(time) * SECONDS_PER_DAY + time.hours * 3600 + time.minutes * 60 + time.seconds;
 }
 
+/** Day of the week, 0 for Sunday. */
 export function weekdayOf(date: Date): number {
   return modulo(daysSince1970(date) + THURSDAY, 7);
 }
 
+/** Day of the year, from 0. */
 export function yeardayOf(date: Date): number {
   return daysSince1970(date) - daysSince1970({ year: date.year, month: 0, day: 1 });
 }
 
-/** Reckons in years that begin in March: the leap day is their last. */
+/** Counts in years that begin in March: the leap day is then the last day of a year. */
 function daysSince1970({ year, month, day }: Date): number {
   const march = month - 2;
   const marchYear = year + Math.floor(march / 12);
@@ -65,6 +67,7 @@ function daysBefore(month: number): number {
   return Math.floor((153 * month + 2) / 5);
 }
 
+/** The inverse of daysSince1970: era of 400 years, year of the era, day of a year that begins in March. */
 function dateOf(days: number): Date {
   const sinceMarch = days + DAYS_BEFORE_1970;
   const era = Math.floor(sinceMarch / DAYS_IN_400_YEARS);
@@ -85,6 +88,7 @@ function dateOf(days: number): Date {
   };
 }
 
+/** The remainder with the sign of the divisor; `%` would be negative for days before 1970. */
 function modulo(number: number, divisor: number): number {
   return number - Math.floor(number / divisor) * divisor;
 }

@@ -28,11 +28,12 @@ export class Cell {
   }
 }
 
-/** What an expression gives for one input: very often just one output, which then needs no iterator. */
+/** The outputs of an expression for one input. Very often it is just one, which then needs no iterator. */
 export type Outputs = Cell | Iterable<Cell>;
 
 export const NO_OUTPUTS: Outputs = [];
 
+/** The outputs as something to iterate, also when it is a single cell. */
 export function each(outputs: Outputs): Iterable<Cell> {
   return outputs instanceof Cell ? [outputs] : outputs;
 }

@@ -1,3 +1,7 @@
+// The order of all values, which `==`, `<`, `sort`, `group_by`, `unique` and the paths of `del` share. It is that of
+// jq: by type first, objects by their sorted keys and then by their values. Two integers beyond 2^53 are compared by
+// all their digits.
+
 import { pairFailure } from './jq-error.ts';
 import {
   compareText,
@@ -11,8 +15,10 @@ import {
   type Value,
 } from './value.ts';
 
+/** The order of the types. */
 const RANKS = { null: 0, false: 1, true: 2, number: 3, string: 4, array: 5, object: 6 } as const;
 
+/** The rank of a value's type; false and true are types of their own. */
 function rankOf(value: Value): number {
   if (value === null) return RANKS.null;
   if (typeof value === 'boolean') return value ? RANKS.true : RANKS.false;
@@ -38,6 +44,7 @@ export function compare(left: Value, right: Value): number {
   return rankOf(left) - rankOf(right);
 }
 
+/** NaN sorts before every number, itself included, so it equals nothing. */
 function compareNumbers(left: number | ExactInteger, right: number | ExactInteger): number {
   const [one, other] = [toDouble(left), toDouble(right)];
   if (one < other || Number.isNaN(one)) return -1;
@@ -47,6 +54,7 @@ function compareNumbers(left: number | ExactInteger, right: number | ExactIntege
   return Number(BigInt(left.text) - BigInt(right.text));
 }
 
+/** Item by item; a prefix comes before the longer array. */
 function compareArrays(left: readonly Value[], right: readonly Value[]): number {
   for (const [at, item] of left.entries()) {
     const other = right[at];
@@ -57,6 +65,7 @@ function compareArrays(left: readonly Value[], right: readonly Value[]): number 
   return left.length - right.length;
 }
 
+/** As `==`. */
 export function isEqual(left: Value, right: Value): boolean {
   return compare(left, right) === 0;
 }
@@ -99,6 +108,7 @@ export function contains(outer: Value, inner: Value): boolean {
   throw pairFailure(outer, inner, 'cannot have their containment checked');
 }
 
+/** Whether two values have the same type; false and true do here. */
 function rankIsSame(left: Value, right: Value): boolean {
   const [one, other] = [left, right].map(rankOf);
   return one === other || (typeof left === 'boolean' && typeof right === 'boolean');

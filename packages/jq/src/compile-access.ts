@@ -1,3 +1,8 @@
+// Access to parts of a value (`.a`, `.[1:2]`, `.[]`, `..`) and path expressions. Inside `path(…)`, `del(…)`
+// and on the left of an assignment each cell carries its path; the functions here extend it with every step
+// and refuse expressions whose results are no part of the input. Outside of path expressions `path` is
+// undefined and costs nothing.
+
 import { itemsOf, valueAt } from './access.ts';
 import { Cell, NO_OUTPUTS, NOWHERE, type Outputs, type Run } from './cell.ts';
 import { flatMap, unfold } from './flow.ts';
@@ -7,6 +12,7 @@ import type { Scope } from './scope.ts';
 import type { Node } from './syntax.ts';
 import { isArray, isObject, sortedKeys, type Value } from './value.ts';
 
+/** Compiles a nested expression; passed in by `compile.ts`. */
 export type Compile = (node: Node, scope: Scope) => Run;
 
 /** `target[key]`; for each key all targets. */
@@ -18,6 +24,7 @@ export function compileIndex(target: Run, key: Run, constant: Value | undefined,
     flatMap(key(env, cell.plain), ({ value }) => flatMap(target(env, cell), (found) => step(found, value)));
 }
 
+/** A missing bound of a slice. */
 const OPEN: Run = (_, cell) => cell.made(null);
 
 /** `target[start:end]`; an open bound is null. */
@@ -68,12 +75,14 @@ export function children(cell: Cell): Outputs {
   return childrenOf(cell, itemsOf(cell.value));
 }
 
+/** The items in the order of sorted keys, each with its path if the cell has one. */
 function* childrenOf(cell: Cell, items: readonly Value[]): Iterable<Cell> {
   if (cell.path === undefined) {
     for (const item of items) yield new Cell(item, undefined);
     return;
   }
   const keys = isObject(cell.value) ? sortedKeys(cell.value) : [...items.keys()];
+  // `pathOf` has thrown before for NOWHERE; the empty path only satisfies the type.
   const path = cell.path === NOWHERE ? [] : cell.path;
   for (const [at, item] of items.entries()) yield new Cell(item, [...path, keys[at] ?? null]);
 }

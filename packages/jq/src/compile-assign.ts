@@ -1,3 +1,7 @@
+// Assignments. The left side runs as a path expression, the right side on the whole input (for `|=` on the
+// old value at each place). All changes of one assignment go to a `Draft`, so that many places in one large
+// object copy it once.
+
 import { type ArithmeticOperator, applyOperator } from './arithmetic.ts';
 import { Cell, type Run } from './cell.ts';
 import { pathsOf, rooted } from './compile-access.ts';
@@ -21,8 +25,10 @@ export function compileAssign(operator: Assignment, left: Run, right: Run): Run 
     });
 }
 
+/** The new value at a place, from the old one and the output of the right side. */
 type Combine = (old: Value, value: Value) => Value;
 
+/** `left += right` and its kin apply the operator to the old value. */
 function operation(operator: ArithmeticOperator): Combine {
   return (old, value) => applyOperator(operator, old, value);
 }

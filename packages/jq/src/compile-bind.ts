@@ -1,3 +1,7 @@
+// Bindings of names: `as`, `reduce` and `foreach`, with destructuring patterns. A pattern compiles to a
+// `Match` in continuation style: it takes a value apart and calls `next` once for every combination of names,
+// since a key of a pattern can have several outputs.
+
 import { valueAt } from './access.ts';
 import { Cell, Env, each, NO_OUTPUTS, type Outputs, type Run } from './cell.ts';
 import type { Compile } from './compile-access.ts';
@@ -7,7 +11,7 @@ import type { Scope } from './scope.ts';
 import type { Bind, Foreach, Pattern, Reduce } from './syntax.ts';
 import type { Value } from './value.ts';
 
-/** Takes a value apart and goes on with the names bound. */
+/** Takes a value apart and calls `next` with an environment in which the names are bound. */
 type Match = (env: Env, value: Value, next: (env: Env) => Outputs) => Outputs;
 
 /** `source as pattern | body` */
@@ -18,6 +22,9 @@ export function compileBind(node: Bind, scope: Scope, compile: Compile): Run {
     flatMap(source(env, cell.plain), ({ value }) => bound(env, value, (run, inner) => run(inner, cell)));
 }
 
+/**
+ * `reduce source as $x (start; update)`: the last output of the update is the next state; none makes it null.
+ */
 export function compileReduce(node: Reduce, scope: Scope, compile: Compile): Run {
   const [source, start] = [compile(node.source, scope), compile(node.start, scope)];
   const bound = compileBound(node.patterns, scope, compile, (inner) => compile(node.update, inner));
@@ -25,6 +32,7 @@ export function compileReduce(node: Reduce, scope: Scope, compile: Compile): Run
     flatMap(start(env, cell), (first) => {
       let state = first;
       for (const { value } of each(source(env, cell.plain))) {
+        // The update runs inside of the match and yields nothing, so reading to the end is what executes it.
         const updates = bound(env, value, (update, inner) => {
           state = lastOf(update(inner, state)) ?? cell.made(null);
           return NO_OUTPUTS;
@@ -35,6 +43,10 @@ export function compileReduce(node: Reduce, scope: Scope, compile: Compile): Run
     });
 }
 
+/**
+ * `foreach source as $x (start; update; extract)`: every output of the update becomes the state and is passed
+ * on.
+ */
 export function compileForeach(node: Foreach, scope: Scope, compile: Compile): Run {
   const [source, start] = [compile(node.source, scope), compile(node.start, scope)];
   const bound = compileBound(node.patterns, scope, compile, (inner) => ({
@@ -56,8 +68,8 @@ export function compileForeach(node: Foreach, scope: Scope, compile: Compile): R
 }
 
 /**
- * What is compiled with the names of patterns in its scope. Of several patterns the next is tried when one does not
- * fit, or what follows it fails; the names of the others are null then.
+ * Compiles an inner expression once per alternative pattern, with the names of that pattern in scope. The next pattern
+ * is tried when one does not fit or the inner expression fails; names that only other patterns bind are null.
  */
 function compileBound<T>(
   patterns: readonly Pattern[],
@@ -88,6 +100,7 @@ function compileBound<T>(
   };
 }
 
+/** All variables that a pattern binds. */
 function namesOf(pattern: Pattern): readonly string[] {
   switch (pattern.type) {
     case 'variable':
@@ -108,9 +121,12 @@ interface CompiledPattern {
   readonly scope: Scope;
 }
 
+/** The pattern that binds nothing, as the start of a sequence. */
 const matchNothing: Match = (env, _, next) => next(env);
+/** `$name`: the value itself under a new name. */
 const bindValue: Match = (env, value, next) => next(new Env(env, value, undefined));
 
+/** Compiles a pattern; later parts of it see the names that earlier parts bind, as in `{$a, (…$a…): $b}`. */
 function compilePattern(pattern: Pattern, scope: Scope, compile: Compile): CompiledPattern {
   switch (pattern.type) {
     case 'variable':
@@ -146,6 +162,7 @@ function compilePattern(pattern: Pattern, scope: Scope, compile: Compile): Compi
   }
 }
 
+/** Both matches on the same value, the second with the names of the first. */
 function inOrder(first: Match, second: Match): Match {
   return (env, value, next) => first(env, value, (inner) => second(inner, value, next));
 }

@@ -5,15 +5,18 @@ import { JqSyntaxError } from './lexer.ts';
 import type { FunctionBinding, Scope } from './scope.ts';
 import type { Call, Definition } from './syntax.ts';
 
-/** What calls mean that the program does not define itself. */
+/** Makes a call of a builtin from its compiled arguments. */
 export type Builtin = (args: readonly Run[]) => Run;
+/** Looks a builtin up by name and number of arguments. */
 export type FindBuiltin = (name: string, arity: number) => Builtin | undefined;
 
 /** The scope in which a function is known; its body is compiled on the way. */
 export function define(definition: Definition, scope: Scope, compile: Compile): Scope {
   const { name, parameters, body } = definition;
+  // The body is set after the scope exists, so that the function can call itself.
   const binding: FunctionBinding = { parameters, body: notCompiled };
   const known = scope.withFunction(name, binding);
+  // A parameter `$x` is both a closure `x` and a variable `$x`, in this order at run time as well.
   const withClosures = parameters.reduce((inner, { name }) => inner.with('closure', name), known);
   const values = parameters.filter(({ isValue }) => isValue);
   const inner = values.reduce((wider, { name }) => wider.with('variable', name), withClosures);
@@ -21,10 +24,12 @@ export function define(definition: Definition, scope: Scope, compile: Compile): 
   return known;
 }
 
+/** Placeholder for a body until it is compiled; reached only if that order were broken. */
 const notCompiled: Run = () => {
   throw new JqSyntaxError('a function is called before it is defined');
 };
 
+/** A call: the program's own functions and parameters first, innermost scope wins, then the builtins. */
 export function compileCall(call: Call, scope: Scope, compile: Compile, findBuiltin: FindBuiltin): Run {
   const { name, args } = call;
   const found = scope.find((binding) => {
@@ -42,6 +47,7 @@ export function compileCall(call: Call, scope: Scope, compile: Compile, findBuil
   return found.type === 'function' ? callFunction(found.function, compiled, hops) : callClosure(hops);
 }
 
+/** A call of a parameter: runs the argument with the environment of the caller. */
 function callClosure(hops: number): Run {
   return (env, cell) => {
     const closure = ascend(env, hops).closure;
@@ -49,6 +55,7 @@ function callClosure(hops: number): Run {
   };
 }
 
+/** A call of a function: its environment is that of the definition, extended by the arguments. */
 function callFunction(binding: FunctionBinding, args: readonly Run[], hops: number): Run {
   const values = args.filter((_, at) => binding.parameters[at]?.isValue === true);
   return (env, cell) => {

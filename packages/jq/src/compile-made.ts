@@ -1,3 +1,6 @@
+// Strings and objects that a program builds. Each of their parts can have several outputs, and the result is
+// one string or object per combination, in the order in which jq produces them.
+
 import { setMember } from '@addon-operator/json/set-member';
 import type { Cell, Env, Outputs, Run } from './cell.ts';
 import { flatMap } from './flow.ts';
@@ -8,7 +11,7 @@ import { type Value } from './value.ts';
 
 type CompileHere = (node: Node) => Run;
 
-/** A text with interpolations; the last of them changes slowest. */
+/** A string with interpolations; the last of them changes slowest. */
 export function compileText(
   { format: name, parts }: { readonly format: string; readonly parts: readonly (string | Node)[] },
   compile: CompileHere,
@@ -18,6 +21,7 @@ export function compileText(
   return (env, cell) => joined(compiled, compiled.length - 1, '', format, env, cell);
 }
 
+/** Builds the string from its end to its start, which makes the last part the outermost loop. */
 function joined(
   parts: readonly (string | Run)[],
   at: number,
@@ -45,6 +49,7 @@ export function compileObject(entries: readonly ObjectEntry[], compile: CompileH
   return (env, cell) => filled(compiled, 0, [], env, cell);
 }
 
+/** Adds one entry after the other; a later entry with the same key wins. */
 function filled(
   entries: readonly CompiledEntry[],
   at: number,
@@ -62,6 +67,7 @@ function filled(
   });
 }
 
+/** `setMember` because a key may be `__proto__`. */
 function objectOf(properties: readonly (readonly [string, Value])[]): Value {
   const object: Record<string, Value> = {};
   for (const [key, value] of properties) setMember(object, key, value);

@@ -1,3 +1,9 @@
+// The compiler: a syntax tree becomes a tree of closures, `Run`, that map an environment and one input cell
+// to its outputs. Names are resolved here, once: a variable, label or closure is a number of hops up the
+// chain of environments, so that nothing is looked up by name at run time. Outputs come in the order of jq:
+// of two arithmetic operands the right one is the outer loop. Callers are `engine.ts` and, for nested
+// expressions, the `compile-*.ts` files, which get `compileNode` as a parameter to avoid an import cycle.
+
 import { type ArithmeticOperator, applyOperator, negate } from './arithmetic.ts';
 import { ascend, Break, Cell, Env, each, NO_OUTPUTS, type Outputs, type Run } from './cell.ts';
 import { childAtOr, compileIndex, compileIterate, compileSlice, everything } from './compile-access.ts';
@@ -93,6 +99,7 @@ export function compileNode(node: Node, scope: Scope, findBuiltin: FindBuiltin):
   }
 }
 
+/** Pipes, commas and the operators that do not evaluate both sides for every output. */
 function compileFlow(type: 'pipe' | 'comma' | 'and' | 'or' | 'alternative', left: Run, right: Run): Run {
   switch (type) {
     case 'pipe':
@@ -118,6 +125,10 @@ function compileFlow(type: 'pipe' | 'comma' | 'and' | 'or' | 'alternative', left
   }
 }
 
+/**
+ * `left // right` with several outputs on the left: every true one, or, if there is none, all of the right
+ * side.
+ */
 function* truthyOr(outputs: Iterable<Cell>, otherwise: () => Outputs): Iterable<Cell> {
   let isFound = false;
   for (const output of outputs) {
@@ -138,17 +149,24 @@ function compileOperator(operator: ArithmeticOperator, left: Run, right: Run): R
     );
 }
 
+/** For each output of the condition the branch it selects, with the original input. */
 function compileIf(condition: Run, then: Run, otherwise: Run): Run {
   return (env, cell) =>
     flatMap(condition(env, cell.plain), ({ value }) => (isTruthy(value) ? then : otherwise)(env, cell));
 }
 
+/**
+ * Outputs before the error are kept; the handler's outputs follow. LimitError and Break pass through: `try`
+ * catches only values that a program raised.
+ */
 function compileTry(body: Run, handler: Run | undefined): Run {
   return (env, cell) => {
     const handle = (error: unknown): Outputs => {
       if (!(error instanceof JqError)) throw error;
       return handler === undefined ? NO_OUTPUTS : handler(env, cell.made(error.value));
     };
+    // An expression with a single output fails while it is called, one with several while its outputs are
+    // read.
     let outputs: Outputs;
     try {
       outputs = body(env, cell);
@@ -159,6 +177,7 @@ function compileTry(body: Run, handler: Run | undefined): Run {
   };
 }
 
+/** Passes outputs on until reading the next one throws. */
 function* untilError(outputs: Iterable<Cell>, handle: (error: unknown) => Outputs): Iterable<Cell> {
   try {
     yield* outputs;
@@ -167,6 +186,10 @@ function* untilError(outputs: Iterable<Cell>, handle: (error: unknown) => Output
   }
 }
 
+/**
+ * The environment is the identity of the label: a recursive function has one per call, so `break` ends the
+ * right one.
+ */
 function compileLabel(body: Run): Run {
   return function* (env, cell) {
     const label = new Env(env, null, undefined);
@@ -178,6 +201,7 @@ function compileLabel(body: Run): Run {
   };
 }
 
+/** `break $name` unwinds with an exception to the label that is visible where it was written. */
 function compileBreak(label: string, line: number, scope: Scope): Run {
   const hops = hopsTo(
     scope,
@@ -190,6 +214,10 @@ function compileBreak(label: string, line: number, scope: Scope): Run {
   };
 }
 
+/**
+ * `$name`; `$ENV` is an empty object unless the program binds that name itself, since filters see no
+ * environment.
+ */
 function compileVariable(name: string, line: number, scope: Scope): Run {
   if (
     name === 'ENV' &&
@@ -206,6 +234,10 @@ function compileVariable(name: string, line: number, scope: Scope): Run {
   return (env, cell) => cell.made(ascend(env, hops).value);
 }
 
+/**
+ * How many environments lie between the expression and the binding. Throws JqSyntaxError for an undefined
+ * name.
+ */
 function hopsTo(scope: Scope, shown: string, line: number, fits: (binding: Binding) => boolean): number {
   const found = scope.find(fits);
   if (found === undefined) throw new JqSyntaxError(`${shown} is not defined (line ${line})`);

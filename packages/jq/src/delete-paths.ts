@@ -1,3 +1,6 @@
+// `del` and `delpaths`. All paths refer to the original value, so deletions must not shift each other: the
+// paths are sorted, grouped by their step at each depth and applied from the last one to the first.
+
 import { type Bounds, boundsOf, valueAt } from './access.ts';
 import { compare, isEqual } from './compare.ts';
 import { Draft } from './draft.ts';
@@ -37,6 +40,7 @@ function deleteSorted(value: Value, paths: readonly Path[], depth: number): Valu
   return endingKeys.length === 0 ? draft.value : withoutKeys(draft.value, endingKeys);
 }
 
+/** Removes keys of an object, or indexes and slices of an array, all at once. */
 function withoutKeys(target: Value, keys: readonly Value[]): Value {
   if (target === null) return null;
   if (isObject(target)) return withoutProperties(target, keys);
@@ -49,6 +53,7 @@ function withoutKeys(target: Value, keys: readonly Value[]): Value {
   return target.filter((_, at) => isGone[at] !== 1);
 }
 
+/** The range of an array that an index or a slice means; it may lie outside of the array. */
 function placesOf(target: readonly Value[], key: Value): Bounds {
   if (isObject(key)) return boundsOf(target.length, key);
   if (!isNumber(key)) throw new JqError(`Cannot delete ${typeName(key)} element of array`);
@@ -57,6 +62,7 @@ function placesOf(target: readonly Value[], key: Value): Bounds {
   return { start, end: start + 1 };
 }
 
+/** A copy of an object without some of its keys. */
 function withoutProperties(target: ValueObject, keys: readonly Value[]): Value {
   const names = new Set(
     keys.map((key) => {

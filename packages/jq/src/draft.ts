@@ -24,7 +24,7 @@ export class Draft {
   /** The value at a path, which the caller may keep. */
   take(path: Path): Value {
     const value = getPath(this.#value, path);
-    // What is inside of a copy of ours may be one as well.
+    // A value inside of one of our copies may be such a copy too, so no copy may be written to from here on.
     if (this.#arrays.has(value) || this.#objects.has(value)) {
       this.#arrays.clear();
       this.#objects.clear();

@@ -1,3 +1,11 @@
+// The engine: a program goes in as a string, a function from one input to its outputs comes out. The way is
+// lexer → parse-program → compile (closures over environments, no byte code) → generators that compute one
+// output at a time. Builtins come from three places: tables in TypeScript (`builtins-*.ts`), definitions in
+// jq itself (`prelude.ts`), and the program's own `def`. A bad program throws JqSyntaxError when it is
+// compiled; a program that fails throws JqError and one that exceeds a limit throws LimitError while its
+// outputs are read. Nothing here limits time or memory: `engines/` runs this in a child process that can be
+// killed.
+
 import { CONTROL_BUILTINS } from './builtins-control.ts';
 import { KEYED_BUILTINS } from './builtins-keyed.ts';
 import { MATH_BUILTINS } from './builtins-math.ts';
@@ -71,6 +79,9 @@ export class Engine {
   #fromPrelude(key: string): Builtin | undefined {
     const definition = this.#prelude.get(key);
     if (definition === undefined) return undefined;
+    // A prelude function has no environment of its caller, so the arguments are handed over as closures in an
+    // environment of their own: the scope has one closure per parameter, the call passes each of them on by
+    // name.
     const names = definition.parameters.map(({ name }) => name);
     const outer = names.reduce((scope, name) => scope.with('closure', name), Scope.empty());
     const known = define(definition, outer, (node, scope) => compileNode(node, scope, this.#find));
@@ -88,8 +99,13 @@ export class Engine {
   }
 }
 
+/** The outermost environment of every run: no variables, no labels. Scope.empty() has depth 0 to match it. */
 const ROOT = new Env(undefined, null, undefined);
 
+/**
+ * Runs a program for one input and turns a stack overflow or a too large string or array of V8 into a
+ * LimitError.
+ */
 function* valuesOf(run: Run, input: Value): Iterable<Value> {
   try {
     let count = 0;
@@ -104,6 +120,10 @@ function* valuesOf(run: Run, input: Value): Iterable<Value> {
   }
 }
 
+/**
+ * V8 throws RangeError for an exhausted stack and for values beyond its size limits; only the message
+ * differs.
+ */
 function limitMessage({ message }: RangeError): string {
   return /call stack/.test(message)
     ? 'its functions or its data are nested too deep'

@@ -1,9 +1,9 @@
 import { Cell, each, type Outputs } from './cell.ts';
 
-/** Longer arrays are not made, and no more outputs given: they would only use up time and memory. */
+/** The most items in an array that a program collects, and the most outputs: more would exhaust time and memory. */
 export const MAX_ITEMS = 1_000_000;
 
-/** A program wants more than it may have. Unlike a JqError it cannot be caught by `try`. */
+/** A program exceeds a limit of the engine. Unlike a JqError it cannot be caught by `try`. */
 export class LimitError extends Error {}
 
 /** The outputs of `next` for every one of `outputs`, on demand. */
@@ -30,17 +30,20 @@ export function collect(outputs: Outputs): readonly Cell['value'][] {
   return values;
 }
 
+/** The first output; the others are never computed. */
 export function firstOf(outputs: Outputs): Cell | undefined {
   for (const output of each(outputs)) return output;
   return undefined;
 }
 
+/** The last output, after computing all of them. */
 export function lastOf(outputs: Outputs): Cell | undefined {
   let last: Cell | undefined;
   for (const output of each(outputs)) last = output;
   return last;
 }
 
+/** The first `count` outputs, at least one; the output after them is not computed. */
 export function* take(outputs: Outputs, count: number): Iterable<Cell> {
   let left = count;
   for (const output of each(outputs)) {
@@ -72,6 +75,7 @@ export function* unfold(
   }
 }
 
+/** The next node of the innermost level that has one. */
 function nextNode(open: Iterator<Cell>[]): Cell | undefined {
   for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
     const next = top.next();

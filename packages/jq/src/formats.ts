@@ -1,11 +1,16 @@
+// Formats such as `@csv` and `@base64`, and the conversion of any value to a string. A format in the program
+// is looked up when it is compiled (JqSyntaxError), one that is the argument of `format` when it runs
+// (JqError).
+
 import { failure, JqError } from './jq-error.ts';
 import { toJson } from './json-text.ts';
 import { JqSyntaxError } from './lexer.ts';
 import { isArray, isNumber, isObject, toDouble, type Value } from './value.ts';
 
-/** Writes a value as text, as the `@name` of the format asks. */
+/** Writes a value as a string in the format of an `@name`. */
 export type Format = (value: Value) => string;
 
+/** The characters that `@html` escapes. */
 const HTML: Readonly<Record<string, string>> = {
   '<': '&lt;',
   '>': '&gt;',
@@ -13,22 +18,24 @@ const HTML: Readonly<Record<string, string>> = {
   "'": '&apos;',
   '"': '&quot;',
 };
+/** The characters that `@tsv` escapes. */
 const TSV: Readonly<Record<string, string>> = { '\t': '\\t', '\r': '\\r', '\n': '\\n', '\\': '\\\\' };
+/** The alphabet of RFC 4648, which encodes 5 bits per digit. */
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
 const FORMATS: ReadonlyMap<string, Format> = new Map<string, Format>([
-  ['text', toText],
+  ['text', asString],
   ['json', toJson],
-  ['html', (value) => toText(value).replace(/[<>&'"]/g, (character) => HTML[character] ?? '')],
-  ['uri', (value) => encodeUri(toText(value))],
-  ['urid', (value) => decodeUri(toText(value))],
+  ['html', (value) => asString(value).replace(/[<>&'"]/g, (character) => HTML[character] ?? '')],
+  ['uri', (value) => encodeUri(asString(value))],
+  ['urid', (value) => decodeUri(asString(value))],
   ['csv', (value) => row(value, 'csv', ',', (text) => `"${text.replaceAll('"', '""')}"`)],
   ['tsv', (value) => row(value, 'tsv', '\t', (text) => text.replace(/[\t\r\n\\]/g, (one) => TSV[one] ?? ''))],
   ['sh', (value) => (isArray(value) ? value : [value]).map(shellWord).join(' ')],
-  ['base64', (value) => Buffer.from(toText(value)).toString('base64')],
-  ['base64d', (value) => decodeBase64(toText(value))],
-  ['base32', (value) => encodeBase32(Buffer.from(toText(value)))],
-  ['base32d', (value) => decodeBase32(toText(value))],
+  ['base64', (value) => Buffer.from(asString(value)).toString('base64')],
+  ['base64d', (value) => decodeBase64(asString(value))],
+  ['base32', (value) => encodeBase32(Buffer.from(asString(value)))],
+  ['base32d', (value) => decodeBase32(asString(value))],
 ]);
 
 /** Throws JqSyntaxError when there is no such format. */
@@ -38,7 +45,7 @@ export function formatNamed(name: string): Format {
   return format;
 }
 
-/** The value as text in a format that is chosen at run time. */
+/** The value in a format whose name is computed at run time. Throws JqError when there is no such format. */
 export function formatted(value: Value, name: Value): string {
   if (typeof name !== 'string') throw failure(name, 'is not a valid format');
   const format = FORMATS.get(name);
@@ -47,10 +54,14 @@ export function formatted(value: Value, name: Value): string {
 }
 
 /** Strings as they are, everything else as JSON. */
-export function toText(value: Value): string {
+export function asString(value: Value): string {
   return typeof value === 'string' ? value : toJson(value);
 }
 
+/**
+ * encodeURIComponent leaves `!'()*` unescaped, which RFC 3986 reserves. A lone surrogate becomes U+FFFD
+ * first: it would throw.
+ */
 function encodeUri(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replace(
     /[!'()*]/g,
@@ -58,8 +69,13 @@ function encodeUri(text: string): string {
   );
 }
 
+/** Fails instead of replacing, and keeps a byte order mark. */
 const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
+/**
+ * By bytes, since one character may be spread over several escapes. Throws JqError for bytes that are no
+ * UTF-8.
+ */
 function decodeUri(text: string): string {
   const bytes: number[] = [];
   for (let at = 0; at < text.length; ) {
@@ -80,6 +96,7 @@ function notUri(text: string): JqError {
   return failure(text, 'is not a valid uri encoding');
 }
 
+/** A line of `@csv` or `@tsv`; null and NaN are empty fields, nested values an error. */
 function row(value: Value, name: string, separator: string, quote: (text: string) => string): string {
   if (!isArray(value)) throw failure(value, `cannot be ${name}-formatted, only array`);
   const fields = value.map((item) => {
@@ -91,11 +108,13 @@ function row(value: Value, name: string, separator: string, quote: (text: string
   return fields.join(separator);
 }
 
+/** Single quotes protect everything but themselves, and those are written as `'\''`. */
 function shellWord(value: Value): string {
   if (isArray(value) || isObject(value)) throw failure(value, 'can not be escaped for shell');
   return typeof value === 'string' ? `'${value.replaceAll("'", `'\\''`)}'` : toJson(value);
 }
 
+/** Padding is optional. A single digit left over cannot hold a byte. */
 function decodeBase64(text: string): string {
   const digits = text.replace(/=+$/, '');
   if (/[^A-Za-z0-9+/]/.test(digits)) throw failure(text, 'is not valid base64 data');
@@ -103,6 +122,7 @@ function decodeBase64(text: string): string {
   return Buffer.from(digits, 'base64').toString();
 }
 
+/** Collects bytes and takes 5 bits at a time; 12 bits are all that can be pending. */
 function encodeBase32(bytes: Buffer): string {
   let [text, held, bits] = ['', 0, 0];
   for (const byte of bytes) {
@@ -113,6 +133,7 @@ function encodeBase32(bytes: Buffer): string {
   return text.padEnd(Math.ceil(text.length / 8) * 8, '=');
 }
 
+/** Collects 5 bits per digit and takes bytes; bits that are left over are padding. */
 function decodeBase32(text: string): string {
   const bytes: number[] = [];
   let [held, bits] = [0, 0];
@@ -128,13 +149,13 @@ function decodeBase32(text: string): string {
   return Buffer.from(bytes).toString();
 }
 
-/** The characters of a text as numbers. */
+/** The code points of a string. */
 export function codePoints(value: Value): number[] {
   if (typeof value !== 'string') throw new JqError('explode input must be a string');
   return Array.from(value, (character) => character.codePointAt(0) ?? 0);
 }
 
-/** The text that has these characters; what is no character becomes U+FFFD. */
+/** The string of these code points; numbers that are no character become U+FFFD. */
 export function fromCodePoints(value: Value): string {
   if (!isArray(value)) throw new JqError('implode input must be an array');
   return value

@@ -1,3 +1,8 @@
+// Reads JSON as jq does. The fast way is JSON.parse; its failure, or a string that jq treats differently,
+// leads to the parser below, which accepts `nan` and `Infinity` and reports mistakes with jq's words, line
+// and column. It is a loop over tokens with a stack of open arrays and objects, so nesting is bounded by
+// MAX_DEPTH and not by the call stack.
+
 import { setMember } from '@addon-operator/json/set-member';
 import { JqError } from './jq-error.ts';
 import { numberOf, parseNumber } from './number-text.ts';
@@ -12,8 +17,10 @@ const BLANK = /^[ \t\r\n]/;
 /** The start of an escape, or a control character. */
 const ESCAPE = /\\(u?)|[^ -\uffff]/g;
 const SURROGATE_PAIR = /^[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}/;
+/** The limit of jq 1.8. */
 const MAX_DEPTH = 10_000;
 
+/** An array or object that has not been closed; `key` is set between its colon and the value. */
 type Frame =
   | { readonly type: 'array'; readonly items: Value[] }
   | { readonly type: 'object'; readonly properties: Record<string, Value>; key: string | undefined };
@@ -28,6 +35,9 @@ export function parseValue(text: string): Value {
   }
 }
 
+/**
+ * Reviver: replaces integers that a double cannot hold, using the source that V8 passes to it.
+ */
 function keepInteger(_key: string, value: Value, context?: { readonly source?: string }): Value {
   const source = context?.source;
   return typeof value !== 'number' || source === undefined ? value : numberOf(source);
@@ -46,9 +56,9 @@ class JsonParser {
   readonly #open: Frame[] = [];
   /** Open arrays, objects and keys. */
   #depth = 0;
-  /** A value that has not found its place yet. */
+  /** The value that was just read and has not been stored yet. */
   #next: Value | undefined;
-  /** Values that are inside of nothing; only one is allowed. */
+  /** Values on the top level; only one is allowed. */
   readonly #values: Value[] = [];
 
   constructor(whole: string) {
@@ -76,17 +86,19 @@ class JsonParser {
     return value;
   }
 
-  /** Puts a value aside that is inside of nothing. */
+  /** Collects a value on the top level. */
   #settle(): void {
     if (this.#open.length > 0 || this.#next === undefined) return;
     this.#values.push(this.#next);
     this.#next = undefined;
   }
 
+  /** jq parses one value; a second one on the top level is an error. */
   #checkSingle(): void {
     if (this.#values.length > 1) throw this.#failure('Unexpected extra JSON values');
   }
 
+  /** A string, a literal, or white space, which means nothing. */
   #plain(token: string): void {
     if (token === '"') {
       this.#string();
@@ -94,6 +106,7 @@ class JsonParser {
     } else if (!BLANK.test(token)) this.#literal(token);
   }
 
+  /** A bracket, a colon or a comma. */
   #structure(token: string): void {
     if (token === '[') this.#begin({ type: 'array', items: [] });
     else if (token === '{') this.#begin({ type: 'object', properties: {}, key: undefined });
@@ -102,6 +115,7 @@ class JsonParser {
     else this.#end(token === ']' ? 'array' : 'object');
   }
 
+  /** Opens an array or an object. */
   #begin(frame: Frame): void {
     if (this.#depth >= MAX_DEPTH) throw this.#problem('Exceeds depth limit for parsing');
     this.#checkSeparated();
@@ -109,6 +123,7 @@ class JsonParser {
     this.#depth += 1;
   }
 
+  /** Turns the value that was just read into the key of the innermost object. */
   #colon(): void {
     const frame = this.#open.at(-1);
     if (this.#next === undefined) throw this.#problem("Expected string key before ':'");
@@ -121,6 +136,7 @@ class JsonParser {
     this.#next = undefined;
   }
 
+  /** Stores the value that was just read. */
   #comma(): void {
     const frame = this.#open.at(-1);
     if (this.#next === undefined) throw this.#problem("Expected value before ','");
@@ -128,6 +144,7 @@ class JsonParser {
     this.#store(frame, this.#next);
   }
 
+  /** Closes the innermost array or object, which becomes the value that was just read. */
   #end(type: Frame['type']): void {
     const frame = this.#open.at(-1);
     const unmatched = `Unmatched '${type === 'array' ? ']' : '}'}'`;
@@ -149,6 +166,7 @@ class JsonParser {
     this.#next = frame.type === 'array' ? frame.items : frame.properties;
   }
 
+  /** Puts a value into its array, or under its key. Uses setMember because a key may be `__proto__`. */
   #store(frame: Frame, value: Value): void {
     if (frame.type === 'array') frame.items.push(value);
     else if (frame.key === undefined) throw this.#problem('Objects must consist of key:value pairs');
@@ -160,6 +178,7 @@ class JsonParser {
     this.#next = undefined;
   }
 
+  /** `null`, `true`, `false` or a number. */
   #literal(token: string): void {
     // jq looks at a literal when it meets the character behind it.
     const isAtEnd = this.#position === this.#text.length;
@@ -173,6 +192,7 @@ class JsonParser {
     this.#next = typeof value === 'string' ? undefined : value;
   }
 
+  /** Finds the end of the string, checks its escapes, and leaves decoding to JSON.parse. */
   #string(): void {
     const start = this.#position;
     while (this.#position < this.#text.length && this.#text[this.#position] !== '"') {
@@ -191,6 +211,7 @@ class JsonParser {
     this.#next = String(value).toWellFormed();
   }
 
+  /** Two values need a comma between them. */
   #checkSeparated(): void {
     if (this.#next !== undefined) throw this.#problem('Expected separator between values');
   }
@@ -202,12 +223,13 @@ class JsonParser {
     return this.#failure(`${words}${isAtEnd ? ' at EOF' : ''} at line ${lines.length}, column ${column}`);
   }
 
+  /** jq quotes the whole input in these messages. */
   #failure(words: string): JqError {
     return new JqError(`${words} (while parsing '${this.#whole}')`);
   }
 }
 
-/** The value of a literal, or what is wrong with it. */
+/** The value of a literal, or a string with the problem. */
 function literalOf(token: string): Exclude<Value, string> | string {
   if (token.startsWith("'")) return 'Invalid string literal; expected ", but got \'';
   if (/^(?:t|f|nu)/.test(token)) {
@@ -217,7 +239,7 @@ function literalOf(token: string): Exclude<Value, string> | string {
   return parseNumber(token) ?? 'Invalid numeric literal';
 }
 
-/** What is wrong between the quotes of a string. */
+/** The first problem between the quotes of a string: a control character or an invalid escape. */
 function stringProblem(inner: string): string | undefined {
   ESCAPE.lastIndex = 0;
   for (let match = ESCAPE.exec(inner); match !== null; match = ESCAPE.exec(inner)) {

@@ -16,6 +16,7 @@ function stringText(text: string): string {
   return JSON.stringify(text).replaceAll('\x7f', '\\u007f');
 }
 
+/** A number as JSON; exponents have two digits, as printf writes them. */
 function numberText(value: number | ExactInteger): string {
   if (value instanceof ExactInteger) return value.text;
   if (Number.isNaN(value)) return 'null';

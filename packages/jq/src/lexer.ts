@@ -1,3 +1,9 @@
+// The lexer: a program becomes tokens with their lines, read by sticky regular expressions at one position. A
+// string becomes one token whose parts are plain pieces and, for each `\(…)`, the tokens inside; those are
+// lexed recursively, because an interpolation ends at its own closing parenthesis and may hold further
+// strings. Throws JqSyntaxError for an unknown character, an invalid escape, and a string or an interpolation
+// that is not closed.
+
 /** A token of a jq program, with its line. */
 export type Token =
   | {
@@ -13,24 +19,30 @@ export type Token =
     }
   | { readonly type: 'end'; readonly text: ''; readonly line: number };
 
-/** Text with its escapes resolved, or the tokens of an interpolation. */
+/** A piece of a string with its escapes resolved, or the tokens of an interpolation. */
 export type StringPart = string | readonly Token[];
 
+/** The program is not valid jq. Thrown while it is compiled, never while it runs. */
 export class JqSyntaxError extends Error {}
 
 const KEYWORDS: ReadonlySet<string> = new Set(
   'and as break catch def elif else end foreach if import include label module or reduce then try'.split(' '),
 );
+/**
+ * White space and comments; a backslash at the end of a comment continues it on the next line, as in jq 1.8.
+ */
 const BLANK = /(?:\s|#(?:[^\n\\]|\\(?:\r\n|[^]))*\\?)+/y;
 const NAME = /[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*/y;
 const FIELD = /\.[A-Za-z_]\w*/y;
 const VARIABLE = /\$\s*([A-Za-z_]\w*(?:::[A-Za-z_]\w*)*)/y;
 const FORMAT = /@[A-Za-z0-9_]+/y;
 const NUMBER = /(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/y;
+/** Longest first: `?//` before `?`, `//=` before `//`. */
 const SYMBOL = /\?\/\/|\/\/=|[|+\-*/%=!<>]=|\/\/|\.\.|[.[\]{}()|,:;=<>+\-*/%?$]/y;
 const PLAIN_TEXT = /[^"\\]+/y;
 const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))/y;
 const ESCAPED: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
+/** Strings inside of interpolations inside of strings; each level is a recursion. */
 const MAX_NESTING = 200;
 
 /** Splits a program into tokens; the last one is the `end`. Throws JqSyntaxError. */
@@ -69,6 +81,7 @@ class Lexer {
     }
   }
 
+  /** The order matters: `.5` is no field, `.a` is no symbol, and `and` is a name before it is a keyword. */
   #next(line: number, nesting: number): Token {
     if (this.#program[this.#position] === '"') return this.#string(line, nesting);
     const field = this.#match(FIELD);
@@ -87,6 +100,7 @@ class Lexer {
     throw new JqSyntaxError(`syntax error in line ${line}: unexpected ${JSON.stringify(character)}`);
   }
 
+  /** A string token; the lone surrogates that `\u` escapes can make become U+FFFD, as in jq. */
   #string(line: number, nesting: number): Token {
     const parts: StringPart[] = [];
     let text = '';
@@ -105,6 +119,7 @@ class Lexer {
     return { type: 'string', parts: [...parts, text.toWellFormed()], text: '"', line };
   }
 
+  /** One escape sequence, or an error for a backslash that starts none and for the end of the program. */
   #escape(line: number): string {
     ESCAPE.lastIndex = this.#position;
     const match = ESCAPE.exec(this.#program);
@@ -119,6 +134,7 @@ class Lexer {
       : String.fromCharCode(Number.parseInt(code, 16));
   }
 
+  /** Takes what the expression matches here and counts its lines. */
   #match(pattern: RegExp): string | undefined {
     pattern.lastIndex = this.#position;
     const text = pattern.exec(this.#program)?.[0];

@@ -1,3 +1,7 @@
+// Finds constant keys of objects that are no strings, such as `{(1): 2}`. jq folds constants while it
+// compiles and reports them then; without this check the same program would be accepted here and fail on
+// every object.
+
 import { setMember } from '@addon-operator/json/set-member';
 import { applyOperator } from './arithmetic.ts';
 import { described, JqError } from './jq-error.ts';
@@ -24,6 +28,10 @@ function constantOf(node: Node): Value | undefined {
   return node.left.type === 'identity' ? constantOf(node.right) : undefined;
 }
 
+/**
+ * The result of an operator with constant operands; undefined if it would fail, which is reported at run
+ * time.
+ */
 function resultOf({ operator, left, right }: Extract<Node, { type: 'operator' }>): Value | undefined {
   const [first, second] = [constantOf(left), constantOf(right)];
   if (first === undefined || second === undefined) return undefined;
@@ -35,6 +43,7 @@ function resultOf({ operator, left, right }: Extract<Node, { type: 'operator' }>
   }
 }
 
+/** The items of an array whose outputs are all constant. */
 function itemsOf(body: Node): readonly Value[] | undefined {
   if (body.type !== 'comma') {
     const item = constantOf(body);
@@ -44,6 +53,7 @@ function itemsOf(body: Node): readonly Value[] | undefined {
   return left === undefined || right === undefined ? undefined : [...left, ...right];
 }
 
+/** An object whose keys and values are all constant. */
 function objectOf({ entries }: Extract<Node, { type: 'object' }>): Value | undefined {
   const object: Record<string, Value> = {};
   for (const entry of entries) {

@@ -1,3 +1,6 @@
+// Destructuring patterns behind `as`: `$name`, `[a, b]` and `{key: pattern}`, nested and with alternatives
+// (`?//`). `parse-program.ts` calls this and passes itself in for the expressions that keys may hold.
+
 import { checkKey } from './object-key.ts';
 import type { Node, Pattern, PatternEntry } from './syntax.ts';
 import type { TokenReader } from './token-reader.ts';
@@ -15,6 +18,7 @@ export function parsePatterns(reader: TokenReader, parser: ExpressionParser): re
   return patterns;
 }
 
+/** One pattern, without alternatives. */
 function parsePattern(reader: TokenReader, parser: ExpressionParser): Pattern {
   return reader.nested(() => {
     if (reader.accept('[')) {
@@ -31,6 +35,7 @@ function parsePattern(reader: TokenReader, parser: ExpressionParser): Pattern {
   });
 }
 
+/** One entry of an object pattern: `$name`, `$name: pattern`, or `key: pattern`. */
 function parseEntry(reader: TokenReader, parser: ExpressionParser): PatternEntry {
   const { type, text } = reader.peek();
   if (type === 'variable') {
@@ -43,6 +48,7 @@ function parseEntry(reader: TokenReader, parser: ExpressionParser): PatternEntry
   return { key, variable: undefined, pattern: parsePattern(reader, parser) };
 }
 
+/** A key: an expression in parentheses, a string, or a bare word, which may be a keyword. */
 function parseKey(reader: TokenReader, parser: ExpressionParser): Node {
   const { type, line } = reader.peek();
   if (reader.accept('(')) {

@@ -1,3 +1,9 @@
+// The parser: tokens of `lexer.ts` become the syntax tree of `syntax.ts`. Recursive descent for terms,
+// precedence climbing with the table of `binary-operators.ts` for operators. It follows the grammar of jq
+// 1.8, where `as`, `reduce` and `def` may follow an operator. Every recursion passes through
+// `TokenReader.nested`, so that a deep program is refused instead of exhausting the stack. Throws
+// JqSyntaxError with the line.
+
 import { BINARY_OPERATORS, LEVELS } from './binary-operators.ts';
 import { type StringPart, tokensOf } from './lexer.ts';
 import { numberOf } from './number-text.ts';
@@ -13,7 +19,7 @@ const CONSTANTS: ReadonlyMap<string, Node> = new Map([
   ['false', { type: 'literal', value: false }],
 ]);
 
-/** The syntax tree of a program; one without any text passes its input on. Throws JqSyntaxError. */
+/** The syntax tree of a program; an empty program passes its input on. Throws JqSyntaxError. */
 export function parseProgram(program: string): Node {
   const reader = new TokenReader(tokensOf(program));
   if (reader.peek().type === 'end') return IDENTITY;
@@ -22,9 +28,9 @@ export function parseProgram(program: string): Node {
   return node;
 }
 
-/** The definitions of a text that holds nothing else. */
-export function parseDefinitions(text: string): readonly Definition[] {
-  const reader = new TokenReader(tokensOf(text));
+/** The definitions of a source that consists of definitions only, as the prelude does. */
+export function parseDefinitions(source: string): readonly Definition[] {
+  const reader = new TokenReader(tokensOf(source));
   const parser = new Parser(reader);
   const definitions: Definition[] = [];
   while (reader.acceptKeyword('def')) definitions.push(parser.definition());
@@ -39,11 +45,12 @@ class Parser implements ExpressionParser {
     this.#reader = reader;
   }
 
+  /** A whole expression, pipes included. */
   pipe(): Node {
     return this.#reader.nested(() => this.#binary(LEVELS.pipe));
   }
 
-  /** What follows `def`. */
+  /** Reads a definition behind its `def`: `name(f; $value): body;`. */
   definition(): Definition {
     const reader = this.#reader;
     if (reader.peek().type !== 'name') throw reader.unexpected('a name');
@@ -63,9 +70,12 @@ class Parser implements ExpressionParser {
     return { name, parameters, body };
   }
 
+  /** An expression of operators that bind at least as tightly as `minLevel` (precedence climbing). */
   #binary(minLevel: number): Node {
     const reader = this.#reader;
     let left = this.#operand();
+    // Operators that group `never`, such as `==`, may not follow one of their own level: `1 == 1 == 1` is an
+    // error.
     let closedLevel: number | undefined;
     for (;;) {
       const { type, text } = reader.peek();
@@ -80,13 +90,14 @@ class Parser implements ExpressionParser {
     }
   }
 
-  /** What follows `as`. */
+  /** Reads the patterns and the body behind `as`; the body reaches as far to the right as it can. */
   #bind(source: Node): Node {
     const patterns = parsePatterns(this.#reader, this);
     this.#reader.expect('|');
     return { type: 'bind', source, patterns, body: this.pipe() };
   }
 
+  /** A term, or a `def` or `label` that extends to the end of the expression. */
   #operand(): Node {
     const reader = this.#reader;
     if (reader.acceptKeyword('def')) {
@@ -99,6 +110,7 @@ class Parser implements ExpressionParser {
     return { type: 'label', name, body: this.pipe() };
   }
 
+  /** A term with its prefixes: unary minus and `try`, whose body is a single term. */
   #term(): Node {
     const reader = this.#reader;
     return reader.nested(() => {
@@ -109,14 +121,16 @@ class Parser implements ExpressionParser {
     });
   }
 
+  /** A term with everything attached behind it: `.field`, `."string"`, `[…]` and `?`, any number of them. */
   #postfix(): Node {
     const reader = this.#reader;
     let node = this.#primary();
     for (;;) {
-      if (reader.peek().type === 'field') node = index(node, text(reader.take().text));
+      if (reader.peek().type === 'field') node = index(node, stringLiteral(reader.take().text));
       else if (reader.isSymbol('.') && reader.startsString(1)) {
         reader.take();
         node = index(node, this.string());
+        // `.a.[0]` is `.a[0]`: the dot before a bracket has no meaning of its own.
       } else if (reader.isSymbol('.') && reader.peek(1).text === '[') reader.take();
       else if (reader.accept('[')) node = this.#bracket(node);
       else if (reader.accept('?')) node = optional(node);
@@ -124,7 +138,7 @@ class Parser implements ExpressionParser {
     }
   }
 
-  /** What follows `[` behind a term. */
+  /** Reads a subscript behind its `[`: `[]`, an index, or a slice with one or two bounds. */
   #bracket(target: Node): Node {
     const reader = this.#reader;
     if (reader.accept(']')) return { type: 'iterate', target, isOptional: false };
@@ -139,6 +153,7 @@ class Parser implements ExpressionParser {
     return { type: 'slice', target, start, end, isOptional: false };
   }
 
+  /** A term without prefixes and suffixes. */
   #primary(): Node {
     const reader = this.#reader;
     const { type, text: word, line } = reader.peek();
@@ -147,7 +162,7 @@ class Parser implements ExpressionParser {
     if (type === 'end') throw reader.unexpected();
     reader.take();
     if (type === 'number') return { type: 'literal', value: numberOf(word) };
-    if (type === 'field') return index(IDENTITY, text(word));
+    if (type === 'field') return index(IDENTITY, stringLiteral(word));
     if (type === 'format') return { type: 'format', name: word };
     if (type === 'variable')
       return word === '__loc__' ? location(line) : { type: 'variable', name: word, line };
@@ -170,6 +185,7 @@ class Parser implements ExpressionParser {
     throw new TokenReader([{ type: 'symbol', text: word, line }]).unexpected();
   }
 
+  /** Terms that begin with a keyword: `if`, `reduce`, `foreach`, `break`. */
   #keyword(): Node {
     const reader = this.#reader;
     const { line } = reader.peek();
@@ -189,6 +205,7 @@ class Parser implements ExpressionParser {
     throw reader.unexpected();
   }
 
+  /** The part that `reduce` and `foreach` share, up to the update; the caller reads the end. */
   #loop() {
     const reader = this.#reader;
     const source = this.#binary(LEVELS.alternative);
@@ -200,7 +217,7 @@ class Parser implements ExpressionParser {
     return { source, patterns, start, update: this.pipe() };
   }
 
-  /** What follows `if` or `elif`, with the `end`. */
+  /** Reads the rest of an `if` or `elif`, `end` included. */
   #if(): Node {
     const reader = this.#reader;
     const condition = this.pipe();
@@ -214,7 +231,7 @@ class Parser implements ExpressionParser {
     return { type: 'if', condition, consequent, otherwise };
   }
 
-  /** What follows the name of a function or of a constant. */
+  /** Reads the arguments behind a name, if there are any; constants such as `null` are names without arguments. */
   #call(name: string, line: number): Node {
     const reader = this.#reader;
     const constant = CONSTANTS.get(name);
@@ -225,6 +242,7 @@ class Parser implements ExpressionParser {
     return { type: 'call', name, args, line };
   }
 
+  /** Entries of an object construction; a comma before the brace is allowed, as in jq. */
   #entries(): readonly ObjectEntry[] {
     const reader = this.#reader;
     const entries: ObjectEntry[] = [];
@@ -237,6 +255,7 @@ class Parser implements ExpressionParser {
     return entries;
   }
 
+  /** One entry; `{a}`, `{$x}` and `{"b"}` are short for `{a: .a}`, `{x: $x}` and `{b: .b}`. */
   #entry(): ObjectEntry {
     const reader = this.#reader;
     const { type, text: word, line } = reader.peek();
@@ -248,22 +267,24 @@ class Parser implements ExpressionParser {
     }
     if (type === 'variable') {
       reader.take();
-      if (word === '__loc__') return { key: text(word), value: location(line) };
+      if (word === '__loc__') return { key: stringLiteral(word), value: location(line) };
       const variable: Node = { type: 'variable', name: word, line };
       return reader.accept(':')
         ? { key: variable, value: this.#entryValue() }
-        : { key: text(word), value: variable };
+        : { key: stringLiteral(word), value: variable };
     }
     const key = this.#entryKey();
     return { key, value: reader.accept(':') ? this.#entryValue() : index(IDENTITY, key) };
   }
 
+  /** A key without parentheses: a name, a keyword, or a string. */
   #entryKey(): Node {
     const { type } = this.#reader.peek();
-    if (type === 'name' || type === 'keyword') return text(this.#reader.take().text);
+    if (type === 'name' || type === 'keyword') return stringLiteral(this.#reader.take().text);
     return this.string();
   }
 
+  /** A value of an entry: it ends at a comma, so commas need parentheses while pipes do not. */
   #entryValue(): Node {
     return this.#reader.nested(() => {
       const value = this.#binary(LEVELS.alternative);
@@ -280,10 +301,13 @@ class Parser implements ExpressionParser {
     reader.take();
     const parts = token.parts.map((part) => reader.nested(() => stringPart(part)));
     const [only] = parts;
-    return parts.length === 1 && typeof only === 'string' ? text(only) : { type: 'text', format, parts };
+    return parts.length === 1 && typeof only === 'string'
+      ? stringLiteral(only)
+      : { type: 'text', format, parts };
   }
 }
 
+/** An interpolation was split into tokens by the lexer, so it is parsed by a reader of its own. */
 function stringPart(part: StringPart): string | Node {
   if (typeof part === 'string') return part;
   const reader = new TokenReader(part);
@@ -303,10 +327,11 @@ function optional(node: Node): Node {
   return { type: 'try', body: node, handler: undefined };
 }
 
-function text(value: string): Node {
+function stringLiteral(value: string): Node {
   return { type: 'literal', value };
 }
 
+/** The value of `$__loc__`; a program has no file, so it has jq's name for the main program. */
 function location(line: number): Node {
   return { type: 'literal', value: { file: '<top-level>', line } };
 }

@@ -8,8 +8,10 @@ export type Path = readonly Value[];
 
 /** Larger arrays than this are not made by assigning to an index. */
 const MAX_ARRAY_LENGTH = 536_870_911;
+/** `setPath` calls itself once per step. */
 const MAX_PATH_LENGTH = 10_000;
 
+/** Checks that a value of the program is a path. Throws JqError. */
 export function asPath(value: Value): Path {
   if (!isArray(value)) throw new JqError('Path must be specified as an array');
   if (value.length > MAX_PATH_LENGTH) throw new JqError('Path too deep');
@@ -43,6 +45,7 @@ export function withValueAt(target: Value, key: Value, child: Value): Value {
   throw cannotIndex(target, key);
 }
 
+/** A copy of an array with one item replaced; a gap before it is filled with null. */
 function withItem(target: readonly Value[], index: number, item: Value): Value {
   if (Number.isNaN(index)) throw new JqError('Cannot set array element at NaN index');
   const whole = Math.floor(index) + (index < 0 ? target.length : 0);
@@ -54,6 +57,7 @@ function withItem(target: readonly Value[], index: number, item: Value): Value {
   return copy;
 }
 
+/** A copy of an array with a slice replaced by other items, which may be more or fewer. */
 function withSlice(target: readonly Value[], slice: ValueObject, items: Value): Value {
   const { start, end } = boundsOf(target.length, slice);
   if (!isArray(items)) throw new JqError('A slice of an array can only be assigned another array');

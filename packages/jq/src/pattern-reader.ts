@@ -1,44 +1,45 @@
 import { JqError } from './jq-error.ts';
 
-/** A position in the text of a regular expression. */
+/** Reads a regular expression from a position that only moves forward. */
 export class PatternReader {
-  readonly #text: string;
+  readonly #pattern: string;
   #position = 0;
 
-  constructor(text: string) {
-    this.#text = text;
+  constructor(pattern: string) {
+    this.#pattern = pattern;
   }
 
   get isAtEnd(): boolean {
-    return this.#position >= this.#text.length;
+    return this.#position >= this.#pattern.length;
   }
 
   /** Takes the next character; there is none at the end. */
   next(): string {
-    const code = this.#text.codePointAt(this.#position);
+    const code = this.#pattern.codePointAt(this.#position);
     const character = code === undefined ? '' : String.fromCodePoint(code);
     this.#position += character.length;
     return character;
   }
 
-  startsWith(text: string): boolean {
-    return this.#text.startsWith(text, this.#position);
+  /** Whether these characters come next. */
+  startsWith(start: string): boolean {
+    return this.#pattern.startsWith(start, this.#position);
   }
 
-  /** Takes the text if it comes next. */
-  accept(text: string): boolean {
-    const isNext = this.startsWith(text);
-    if (isNext) this.#position += text.length;
+  /** Takes these characters if they come next. */
+  accept(start: string): boolean {
+    const isNext = this.startsWith(start);
+    if (isNext) this.#position += start.length;
     return isNext;
   }
 
-  /** What a sticky expression matches here. */
+  /** The match of a sticky expression at this position, without taking it. */
   lookAhead(sticky: RegExp): RegExpExecArray | undefined {
     sticky.lastIndex = this.#position;
-    return sticky.exec(this.#text) ?? undefined;
+    return sticky.exec(this.#pattern) ?? undefined;
   }
 
-  /** Takes what a sticky expression matches here. */
+  /** Takes the match of a sticky expression at this position. */
   match(sticky: RegExp): RegExpExecArray | undefined {
     const match = this.lookAhead(sticky);
     this.#position += match?.[0].length ?? 0;

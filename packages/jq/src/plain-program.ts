@@ -1,3 +1,8 @@
+// Most filters of hooks only select fields. This file recognises them in the syntax tree and compiles them to
+// plain property reads, which `engines/plain-filters.ts` runs inside the daemon; every other program is left
+// to the engine. The decision is made per program, before any object is seen, and has to be conservative: a
+// program that could loop, fail late or multiply its input must not run in the daemon's thread.
+
 import { described, JqError } from './jq-error.ts';
 import { parseProgram } from './parse-program.ts';
 import type { Node, ObjectEntry } from './syntax.ts';
@@ -19,9 +24,9 @@ const MAX_LENGTH = 2_000;
 const MAX_COPIES = 16;
 
 /**
- * The program, if all that it does is to select: paths of constant keys, objects and arrays made of them, `//`, `|` and
- * `,`. Such a program ends soon and takes no memory, so it needs no process of its own. Undefined for any other, and for what is
- * no jq program.
+ * Compiles a program that only selects: paths of constant keys, objects and arrays made of them, `//`, `|` and `,`. Such
+ * a program ends soon and takes no memory, so it needs no process of its own. Returns undefined for any other program,
+ * and for a string that is not valid jq.
  *
  * Unlike `Engine` it works on JSON as `JSON.parse` gives it, with `JSON.rawJSON` numbers, and passes on what it selects.
  */
@@ -38,11 +43,13 @@ export function compilePlain(program: string): PlainProgram | undefined {
   return (input) => outputs.map((output) => output(input));
 }
 
+/** A selection whose outputs repeat their input at most {@link MAX_COPIES} times. */
 function select(node: Node): Selection | undefined {
   const selection = selectAny(node);
   return selection === undefined || selection.copies > MAX_COPIES ? undefined : selection;
 }
 
+/** Complete over all node types: a new kind of node does not compile until it is decided here. */
 function selectAny(node: Node): Selection | undefined {
   switch (node.type) {
     case 'identity':
@@ -91,6 +98,7 @@ function single(output: Select, copies = 1): Selection {
   return { outputs: [output], copies };
 }
 
+/** A selection with exactly one output, as keys, pipes and `//` need it. */
 function selectOne(node: Node): { readonly output: Select; readonly copies: number } | undefined {
   const selection = select(node);
   const [output, ...more] = selection?.outputs ?? [];
@@ -99,6 +107,7 @@ function selectOne(node: Node): { readonly output: Select; readonly copies: numb
     : { output, copies: selection.copies };
 }
 
+/** Excludes infinities, NaN and integers beyond 2^53, which the engine treats in its own way. */
 function isPlainLiteral(value: unknown): boolean {
   return typeof value === 'number' ? Number.isFinite(value) : value === null || typeof value !== 'object';
 }
@@ -110,6 +119,7 @@ function selectField(node: Extract<Node, { type: 'index' }>): Selection | undefi
   return target && single((input) => fieldOf(target.output(input), key), target.copies);
 }
 
+/** The copies multiply: `{a: ., b: .} | {a: ., b: .}` holds its input four times. */
 function selectPipe(left: Node, right: Node): Selection | undefined {
   const [first, second] = [selectOne(left), selectOne(right)];
   return first && second
@@ -165,6 +175,7 @@ function selectObject(entries: readonly ObjectEntry[]): Selection | undefined {
   }, copies);
 }
 
+/** `.key` with the message of jq, since users see it whichever engine runs. */
 function fieldOf(target: unknown, key: string): unknown {
   if (target === null) return null;
   const type = typeOf(target);

@@ -12,6 +12,7 @@ import { posixSet } from './regex-property.ts';
 
 const POSIX = /\[:(\^?)(\w+):\]/y;
 
+/** One element of a class. */
 type Item =
   /** Code points in order; only the last one can begin a range. */
   | { readonly kind: 'codes'; readonly sources: readonly string[]; readonly last: number }
@@ -26,6 +27,7 @@ export function readClass(reader: PatternReader): string {
   let rangeStart: number | undefined;
   for (let isFirst = true; isFirst || !reader.accept(']'); isFirst = false) {
     if (reader.isAtEnd) throw regexFailure('premature end of char-class');
+    // A hyphen before the closing bracket is a plain character.
     if (rangeStart !== undefined && reader.match(/-(?!\])/y) !== undefined) {
       parts.push(`${characterSource(rangeStart)}-${characterSource(rangeEnd(reader, rangeStart))}`);
       rangeStart = undefined;
@@ -41,6 +43,7 @@ export function readClass(reader: PatternReader): string {
   return `[${isNegated ? '^' : ''}${parts.join('')}]`;
 }
 
+/** The end of a range; a set such as `\d` cannot be one, and the end may not lie before the start. */
 function rangeEnd(reader: PatternReader, start: number): number {
   if (reader.isAtEnd) throw regexFailure('premature end of char-class');
   const item = readItem(reader);
@@ -49,6 +52,7 @@ function rangeEnd(reader: PatternReader, start: number): number {
   return Math.min(item.last, LAST_CODE);
 }
 
+/** One element: a POSIX bracket, an escape, or a character as it is. */
 function readItem(reader: PatternReader): Item {
   const posix = reader.match(POSIX);
   if (posix !== undefined) return { kind: 'set', source: posixSet(posix[2] ?? '', posix[1] === '^') };

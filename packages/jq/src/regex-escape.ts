@@ -4,6 +4,7 @@ import { propertySet, SPACE, WIDE_WORD, WORD } from './regex-property.ts';
 /** A set of characters that matches none. */
 export const NOTHING = '[]';
 
+/** Escapes of control characters. */
 const CONTROLS: ReadonlyMap<string, number> = new Map([
   ['t', 0x09],
   ['n', 0x0a],
@@ -13,6 +14,7 @@ const CONTROLS: ReadonlyMap<string, number> = new Map([
   ['e', 0x1b],
 ]);
 const CODE_LIST = /\\(?:x\{([0-9a-fA-F][0-9a-fA-F \n-]*)\}|o\{([0-7][0-7 \n-]*)\})/y;
+/** A list that begins like one and is not valid as a whole. */
 const BAD_CODE_LIST = /\\(?:x\{[0-9a-fA-F]|o\{[0-9])/y;
 const BYTE = /\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3}))/y;
 const PROPERTY = /\\([pP])\{(\^?)([^{}]*)\}/y;
@@ -98,10 +100,12 @@ export function characterSource(code: number): string {
   return /[A-Za-z0-9]/.test(character) ? character : `\\u{${code.toString(16)}}`;
 }
 
+/** The code point of a character. */
 export function codeOf(character: string): number {
   return character.codePointAt(0) ?? 0;
 }
 
+/** `\x41` or `\101`: one byte, hexadecimal or octal. */
 function readByte(reader: PatternReader): number | undefined {
   const match = reader.match(BYTE);
   if (match === undefined) return undefined;

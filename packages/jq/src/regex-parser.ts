@@ -1,3 +1,8 @@
+// Parses Oniguruma's Perl syntax into the tree of `regex-tree.ts`. Constructs that JavaScript cannot express
+// are refused here, by name, before anything is matched; mistakes get Oniguruma's own messages. Positions
+// such as `^` and `\b` are written as look-arounds, since those of JavaScript follow other rules at line ends
+// and for Unicode.
+
 import { PatternReader, regexFailure, unsupported } from './pattern-reader.ts';
 import { readClass } from './regex-class.ts';
 import {
@@ -37,18 +42,21 @@ const ASSERTIONS: ReadonlyMap<string, string> = new Map([
   ['b', `(?:(?<=${W})(?!${W})|(?<!${W})(?=${W}))`],
   ['B', `(?:(?<=${W})(?=${W})|(?<!${W})(?!${W}))`],
 ]);
+/** Escapes without a counterpart, with the subject of the error message. */
 const UNSUPPORTED_ESCAPES: ReadonlyMap<string, string> = new Map([
   ['G', '\\G (where the search starts) is'],
   ['X', '\\X (a text segment) is'],
   ['y', '\\y (a boundary of text segments) is'],
   ['Y', '\\Y (no boundary of text segments) is'],
 ]);
+/** Starts of groups without a counterpart, with the subject of the error message. */
 const UNSUPPORTED_GROUPS: readonly (readonly [RegExp, string])[] = [
   [/\(\?~/y, 'absent operators, (?~...), are'],
   [/\(\?\(/y, 'conditions, (?(...)...), are'],
   [/\(\?(?:&|P>|R\)|[+-]?\d)/y, 'calls of groups are'],
   [/\(\?\{|\(\*/y, 'callouts are'],
 ];
+/** White space that flag `x` ignores. */
 const BLANK = /[ \t\n\r\f]/y;
 const NAMED_GROUP = /\(\?(?:P?<(?![=!])([^)>]*)(>?)|'([^')]*)('?))/y;
 const REFERENCE = /\\(?:k<([^>)]+)>|k'([^')]+)'|([1-9]\d*))/y;
@@ -140,6 +148,7 @@ class RegexParser {
     return true;
   }
 
+  /** One element; a list of codes, `\x{41 42}`, and `\Q…\E` are several. */
   #atoms(): readonly RegexNode[] {
     if (this.#reader.accept('\\Q')) return this.#quoted();
     if (this.#reader.startsWith('\\')) return this.#escape();
@@ -161,6 +170,7 @@ class RegexParser {
     return items.length === 0 ? [EMPTY] : items;
   }
 
+  /** An escape outside of a class, in the order in which Oniguruma tries its meanings. */
   #escape(): readonly RegexNode[] {
     const reference = this.#reference();
     if (reference !== undefined) return [reference];
@@ -175,6 +185,7 @@ class RegexParser {
     return [this.#letterEscape()];
   }
 
+  /** Escapes of one letter: positions, `\R`, `\K`, `\N`, `\O`; any other letter means itself. */
   #letterEscape(): RegexNode {
     if (this.#reader.accept('\\R')) return GENERAL_NEWLINE;
     if (this.#reader.accept('\\K')) return { kind: 'keep' };
@@ -208,6 +219,7 @@ class RegexParser {
     return { kind: 'back-reference', groups: groups.toReversed() };
   }
 
+  /** A group of any kind; flags set inside end with it. */
   #group(): RegexNode {
     for (const [start, construct] of UNSUPPORTED_GROUPS) {
       if (this.#reader.match(start) !== undefined) throw unsupported(construct);
@@ -243,22 +255,26 @@ class RegexParser {
     return this.#capturing(null);
   }
 
+  /** Numbered when the group opens, as references count them. */
   #capturing(name: string | null): (body: () => RegexNode) => RegexNode {
     const index = this.#names.push(name);
     return (body) => ({ kind: 'group', index, body: body() });
   }
 
+  /** A set that flag `i` does not widen. */
   #exactCase(source: string): RegexNode {
     const set: RegexNode = { kind: 'set', source };
     return this.#options.ignoresCase ? this.#case(false, set) : set;
   }
 
+  /** Marks a part with another case sensitivity; the translation then spells it out everywhere. */
   #case(ignoresCase: boolean, body: RegexNode): RegexNode {
     this.#mixesCase = true;
     return { kind: 'case', ignoresCase, body };
   }
 }
 
+/** `\R`: atomic, so that the two characters of CR LF are never split. */
 const GENERAL_NEWLINE: RegexNode = {
   kind: 'atomic',
   body: {
@@ -270,15 +286,18 @@ const GENERAL_NEWLINE: RegexNode = {
   },
 };
 
+/** One character as a set. */
 function literal(code: number): RegexNode {
   return { kind: 'set', source: characterSource(code) };
 }
 
+/** Outside of a class a range of codes has no meaning. */
 function literalOf(first: number, last: number): RegexNode {
   if (first !== last) throw regexFailure('invalid code point value');
   return literal(first);
 }
 
+/** A single node needs no sequence around it. */
 function sequence(items: readonly RegexNode[]): RegexNode {
   return single(items) ?? { kind: 'sequence', items };
 }
@@ -287,6 +306,7 @@ function single(nodes: readonly RegexNode[]): RegexNode | undefined {
   return nodes.length === 1 ? nodes[0] : undefined;
 }
 
+/** A position cannot be repeated, nor can nothing. */
 function repeatable(target: RegexNode | undefined, quantifier: Quantifier): RegexNode {
   if (target === undefined) throw regexFailure('target of repeat operator is not specified');
   const targets = target.kind === 'alternatives' ? target.branches : [target];
@@ -296,6 +316,7 @@ function repeatable(target: RegexNode | undefined, quantifier: Quantifier): Rege
   return repeated(target, quantifier);
 }
 
+/** The options with flags added and removed; in `(?s-s:…)` removing wins. */
 function withFlags(options: RegexOptions, [, added = '', removed = '']: RegExpExecArray): RegexOptions {
   const is = (flag: string, before: boolean): boolean =>
     (before || added.includes(flag)) && !removed.includes(flag);
@@ -313,6 +334,7 @@ function referredNumber(name: string, count: number): number {
   return name.startsWith('+') ? count + Number(name) : Number(name);
 }
 
+/** The name of a group. Throws JqError if it is empty, begins with a digit or is not closed. */
 function checkedName([, bracketed, closing, quoted, quote]: RegExpExecArray): string {
   const name = bracketed ?? quoted ?? '';
   if (name === '') throw regexFailure('group name is empty');

@@ -1,3 +1,7 @@
+// Named sets of characters: POSIX brackets and Unicode properties. Oniguruma ignores case, spaces and
+// underscores in their names and knows more aliases than JavaScript, so names are mapped here. A property
+// that JavaScript does not know is an error that says whether it exists in Oniguruma.
+
 import { regexFailure, unsupported } from './pattern-reader.ts';
 
 /** Unlike `\s` of JavaScript with U+0085 and without U+FEFF. */
@@ -5,7 +9,7 @@ export const SPACE = '\\t-\\r\\x85\\p{Z}';
 
 const GRAPH = '[^\\p{White_Space}\\p{Cc}\\p{Cn}\\p{Cs}]';
 
-/** What the brackets of POSIX contain, for the inside of a class. */
+/** The contents of POSIX brackets such as `[:alpha:]`, for the inside of a class. */
 const POSIX_CLASSES: Readonly<Record<string, string>> = {
   alnum: '\\p{Alphabetic}\\p{Nd}',
   alpha: '\\p{Alphabetic}',
@@ -27,6 +31,7 @@ export const WORD = POSIX_CLASSES['word'] ?? '';
 /** `\w` outside of classes, and `\p{word}`, match some more. */
 export const WIDE_WORD = `${WORD}²³¹¼-¾`;
 
+/** The general categories: short and long name; the last one is what JavaScript gets. */
 const CATEGORIES =
   'L Letter, LC Cased_Letter, Lu Uppercase_Letter, Ll Lowercase_Letter, Lt Titlecase_Letter, Lm Modifier_Letter, ' +
   'Lo Other_Letter, M Mark, Mn Nonspacing_Mark, Mc Spacing_Mark, Me Enclosing_Mark, N Number, Nd Decimal_Number, ' +
@@ -64,6 +69,7 @@ const SCRIPTS =
 const NOT_HERE =
   /^(?:in|other|graphemecluster|graphemelink|hyphen|idcompat|indic|modifiercombining|prepended)/;
 
+/** Every spelling, simplified by {@link plain}, with the name for JavaScript. */
 const NAMES: ReadonlyMap<string, string> = new Map(
   [CATEGORIES, BINARY, SCRIPTS].flatMap((list) =>
     list.split(', ').flatMap((entry): readonly (readonly [string, string])[] => {
@@ -97,6 +103,7 @@ export function propertySet(name: string, isNegated: boolean): string {
   return source;
 }
 
+/** Sets that differ from the Unicode property of the same name. */
 function ownSet(key: string): string | undefined {
   if (key === 'word') return WIDE_WORD;
   if (key === 'punct') return '\\p{P}';

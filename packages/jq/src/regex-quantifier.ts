@@ -1,6 +1,7 @@
 import { type PatternReader, regexFailure } from './pattern-reader.ts';
 import type { RegexNode, RegexRepeat } from './regex-tree.ts';
 
+/** A quantifier as it was written; `max` is infinite if it is open. */
 export interface Quantifier {
   readonly min: number;
   readonly max: number;
@@ -9,6 +10,7 @@ export interface Quantifier {
 }
 
 const QUANTIFIER = /(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})([?+]?)/y;
+/** The limit of Oniguruma. */
 const MAX_REPEATS = 100_000;
 const FOREVER = Number.POSITIVE_INFINITY;
 
@@ -16,7 +18,7 @@ const KINDS = ['?', '*', '+', '??', '*?', '+?'] as const;
 type Kind = (typeof KINDS)[number];
 
 /**
- * What two of the short quantifiers amount to: by the inner one, then by the outer one, in the order of {@link KINDS}.
+ * The result of two short quantifiers in a row: by the inner one, then by the outer one, in the order of {@link KINDS}.
  * It matters where the inner one is lazy: `(?:a??)*` is `a*?`. Two names mean the first in the second.
  */
 const COMBINED: Readonly<Record<Kind, readonly string[]>> = {
@@ -28,6 +30,10 @@ const COMBINED: Readonly<Record<Kind, readonly string[]>> = {
   '+?': ['+? ?', '*', '+', '*?', '*?', '+?'],
 };
 
+/**
+ * Reads a quantifier if one comes next. Braces that are none are plain characters. Throws JqError for a bad
+ * range.
+ */
 export function readQuantifier(reader: PatternReader): Quantifier | undefined {
   const match = reader.match(QUANTIFIER);
   if (match === undefined) return undefined;
@@ -66,6 +72,7 @@ function repeat(body: RegexNode, { min, max, isLazy }: Shape): RegexRepeat {
   return { kind: 'repeat', body, min, max, isLazy };
 }
 
+/** The short form of a repetition; undefined for one with other bounds. */
 function kindOf({ min, max, isLazy }: Shape): Kind | undefined {
   return KINDS.find((kind) => {
     const other = shape(kind);
@@ -73,6 +80,7 @@ function kindOf({ min, max, isLazy }: Shape): Kind | undefined {
   });
 }
 
+/** The bounds of a short quantifier. */
 function shape(kind: string): Shape {
   return {
     min: kind.startsWith('+') ? 1 : 0,

@@ -1,3 +1,8 @@
+// Writes the tree of a regular expression as a RegExp of JavaScript. Most nodes have a counterpart. The work
+// lies in groups: loops forget them and references to groups without a match succeed in JavaScript, so the
+// writer tracks which groups have certainly matched at each point. Where both engines could differ it throws
+// an "unsupported" JqError: a wrong match in a filter would be worse than an error.
+
 import { regexFailure, unsupported } from './pattern-reader.ts';
 import { parseRegex, type RegexOptions } from './regex-parser.ts';
 import {
@@ -95,6 +100,7 @@ class RegexWriter {
     return this.#ignoresCase === undefined ? source : caseGroup(this.#ignoresCase, source);
   }
 
+  /** Sets the case sensitivity for the sets and references inside. */
   #case({ ignoresCase, body }: RegexCase): string {
     const around = this.#ignoresCase;
     this.#ignoresCase = ignoresCase;
@@ -103,11 +109,13 @@ class RegexWriter {
     return `(?:${source})`;
   }
 
+  /** Alternatives inside of a sequence need a group of their own. */
   #asItem(node: RegexNode): string {
     const source = this.write(node);
     return node.kind === 'alternatives' ? `(?:${source})` : source;
   }
 
+  /** A group is certain afterwards only if it is in every branch. */
   #alternatives(branches: readonly RegexNode[]): string {
     const before = this.#certain;
     const results: ReadonlySet<number>[] = [];
@@ -123,6 +131,7 @@ class RegexWriter {
     return sources.join('|');
   }
 
+  /** A loop that may run no time makes none of its groups certain. */
   #repeat({ body, min, max, isLazy }: RegexRepeat): string {
     const before = this.#certain;
     const groups = groupsIn(body);
@@ -139,6 +148,7 @@ class RegexWriter {
     return `${atom}{${min === max ? min : `${min},${upper}`}}${lazy}`;
   }
 
+  /** Groups inside of a loop may be forgotten by a later round, unless they are certain. */
   #loopBody(body: RegexNode, max: number): string {
     const groups = new Set(groupsIn(body).map(({ index }) => index));
     if (max > 1) this.#loops.push(groups);
@@ -150,6 +160,7 @@ class RegexWriter {
     return body.kind === 'set' || body.kind === 'group' ? source : `(?:${source})`;
   }
 
+  /** A negative look-around never leaves its groups set. */
   #look({ sign, body }: RegexLook): string {
     const before = this.#certain;
     const isBehind = sign === '?<=' || sign === '?<!';
@@ -170,6 +181,7 @@ class RegexWriter {
     return `(?:(?=(?<${name}>${this.write(body)}))\\k<${name}>)`;
   }
 
+  /** An empty group marks the position; `regex.ts` cuts the match there. */
   #keep(): string {
     if (this.#loops.length > 0) throw unsupported('\\K in a group that is repeated is');
     if (this.#lookCount > 0) throw unsupported('\\K in a look-around is');
@@ -178,11 +190,15 @@ class RegexWriter {
     return `(?<${name}>)`;
   }
 
+  /**
+   * Several groups can have the same name: the alternatives are in the order in which Oniguruma tries them.
+   */
   #references({ groups }: RegexBackReference): string {
     const sources = groups.map((group) => this.#reference(group)).join('|');
     return this.#ignoresCase === undefined ? `(?:${sources})` : caseGroup(this.#ignoresCase, sources);
   }
 
+  /** A reference to one group. Throws JqError where JavaScript would match something else. */
   #reference(group: number): string {
     const same = `\\k<${groupName(group)}>`;
     if (this.#lookBehinds.some((groups) => groups.has(group))) {
@@ -200,6 +216,7 @@ class RegexWriter {
   }
 }
 
+/** A group with a modifier, such as `(?i:…)`. */
 function caseGroup(ignoresCase: boolean, source: string): string {
   return `(?${ignoresCase ? '' : '-'}i:${source})`;
 }

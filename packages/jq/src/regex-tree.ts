@@ -24,16 +24,19 @@ export interface RegexAssertion {
   readonly source: string;
 }
 
+/** Matches its items one after the other. */
 export interface RegexSequence {
   readonly kind: 'sequence';
   readonly items: readonly RegexNode[];
 }
 
+/** Matches the first branch with which the rest matches too. */
 export interface RegexAlternatives {
   readonly kind: 'alternatives';
   readonly branches: readonly RegexNode[];
 }
 
+/** Matches the body several times; `max` may be infinite. */
 export interface RegexRepeat {
   readonly kind: 'repeat';
   readonly body: RegexNode;
@@ -49,6 +52,7 @@ export interface RegexGroup {
   readonly body: RegexNode;
 }
 
+/** Matches a position by looking ahead or behind it. */
 export interface RegexLook {
   readonly kind: 'look';
   readonly sign: '?=' | '?!' | '?<=' | '?<!';
@@ -79,6 +83,7 @@ export interface RegexCase {
   readonly body: RegexNode;
 }
 
+/** A parsed expression. */
 export interface RegexTree {
   readonly root: RegexNode;
   /** Names of the groups, in order. */
@@ -87,6 +92,7 @@ export interface RegexTree {
   readonly mixesCase: boolean;
 }
 
+/** Matches the empty string. */
 export const EMPTY: RegexSequence = { kind: 'sequence', items: [] };
 
 /** The fewest characters that a node matches. */

@@ -1,3 +1,8 @@
+// Regular expressions for the builtins. jq uses Oniguruma, which JavaScript does not have: an expression is
+// parsed (`regex-parser.ts`), translated to a RegExp of JavaScript (`regex-translation.ts`) and cached with
+// its flags. Matches come one by one, in characters. Constructs without a counterpart throw a JqError that
+// names them.
+
 import { setMember } from '@addon-operator/json/set-member';
 import { failure, JqError } from './jq-error.ts';
 import { groupName, type Translation, translateRegex, translationFailure } from './regex-translation.ts';
@@ -11,6 +16,7 @@ export interface RegexMatch {
   readonly captures: readonly RegexCapture[];
 }
 
+/** One group of a match; offsets count characters. */
 export interface RegexCapture {
   readonly name: string | null;
   /** -1 if the group did not take part. */
@@ -18,6 +24,7 @@ export interface RegexCapture {
   readonly text: string | null;
 }
 
+/** A translated expression with the flags that concern searching. */
 interface CompiledRegex {
   readonly pattern: RegExp;
   readonly translation: Translation;
@@ -26,6 +33,10 @@ interface CompiledRegex {
 }
 
 const FLAGS = /^[gimnpslx]*$/;
+/**
+ * Programs that compute expressions would fill the memory; all are dropped at once, which needs no
+ * bookkeeping.
+ */
 const MAX_CACHED = 200;
 
 /** Compiles regular expressions of jq, and keeps the compiled ones. */
@@ -46,6 +57,7 @@ export class Regexes {
       if (match === null) return;
       const start = startOf(match, translation);
       const isEmpty = start === match.index + match[0].length;
+      // After an empty match the search moves on by one whole character, or it would not end.
       at = isEmpty ? pattern.lastIndex + characterLength(input, pattern.lastIndex) : pattern.lastIndex;
       if (isEmpty && isNotEmpty) continue;
       yield toMatch(match, start, translation, position);
@@ -62,6 +74,10 @@ export class Regexes {
   }
 }
 
+/**
+ * Translates an expression. Throws JqError for an unknown flag, a bad expression, and one without a
+ * counterpart.
+ */
 function compileRegex(regex: string, flags: string): CompiledRegex {
   if (!FLAGS.test(flags)) throw new JqError(`${flags} is not a valid modifier string`);
   if (flags.includes('l')) {
@@ -86,6 +102,7 @@ function startOf(match: RegExpExecArray, { starts }: Translation): number {
   return Math.max(...starts.map((name) => match.indices?.groups?.[name]?.[0] ?? match.index), match.index);
 }
 
+/** Code units of the character at a position. */
 function characterLength(text: string, at: number): number {
   return (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
 }
@@ -103,6 +120,7 @@ function characterCounter(text: string): (at: number) => number {
   };
 }
 
+/** A match in characters, with its groups by the names they have in the original expression. */
 function toMatch(
   match: RegExpExecArray,
   start: number,
@@ -134,7 +152,7 @@ export function matchValue({ offset, length, text, captures }: RegexMatch): Valu
   };
 }
 
-/** What the groups with names matched. */
+/** An object with the strings that the named groups matched. */
 export function capturedValues({ captures }: RegexMatch): Value {
   const object: Record<string, Value> = {};
   for (const { name, text } of captures) if (name !== null) setMember(object, name, text);

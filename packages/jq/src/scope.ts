@@ -1,6 +1,6 @@
 import type { Run } from './cell.ts';
 
-/** What a name means to an expression; `depth` counts the names that exist at run time, this one included. */
+/** The meaning of a name at compile time; `depth` counts the names that exist at run time, this one included. */
 export type Binding =
   | { readonly type: 'variable' | 'label' | 'closure'; readonly name: string; readonly depth: number }
   | {
@@ -10,6 +10,7 @@ export type Binding =
       readonly function: FunctionBinding;
     };
 
+/** A function that the program defines. */
 export interface FunctionBinding {
   readonly parameters: readonly { readonly name: string; readonly isValue: boolean }[];
   /** Set once the body is compiled, which may call itself. */
@@ -28,6 +29,7 @@ export class Scope {
     this.depth = depth;
   }
 
+  /** The scope of the whole program. */
   static empty(): Scope {
     return new Scope(undefined, undefined, 0);
   }

@@ -49,8 +49,10 @@ export type Node =
   | { readonly type: 'label'; readonly name: string; readonly body: Node }
   | { readonly type: 'break'; readonly name: string; readonly line: number };
 
+/** `|=` updates each place with an expression, the others combine it with a value. */
 export type Assignment = '=' | '|=' | '+=' | '-=' | '*=' | '/=' | '%=' | '//=';
 
+/** A call of a function, a parameter or a builtin; the line is for the error message. */
 export interface Call {
   readonly type: 'call';
   readonly name: string;
@@ -58,6 +60,7 @@ export interface Call {
   readonly line: number;
 }
 
+/** A key and a value of an object construction; both may have several outputs. */
 export interface ObjectEntry {
   readonly key: Node;
   readonly value: Node;
@@ -71,6 +74,7 @@ export interface Bind {
   readonly body: Node;
 }
 
+/** `reduce source as pattern (start; update)` */
 export interface Reduce {
   readonly type: 'reduce';
   readonly source: Node;
@@ -79,6 +83,7 @@ export interface Reduce {
   readonly update: Node;
 }
 
+/** `foreach source as pattern (start; update; extract)`; without `extract` the state is the output. */
 export interface Foreach {
   readonly type: 'foreach';
   readonly source: Node;
@@ -88,6 +93,7 @@ export interface Foreach {
   readonly extract: Node | undefined;
 }
 
+/** `def name(parameters): body;` */
 export interface Definition {
   readonly name: string;
   readonly parameters: readonly Parameter[];
@@ -100,12 +106,13 @@ export interface Parameter {
   readonly isValue: boolean;
 }
 
-/** What `as` takes a value apart with. */
+/** A destructuring pattern behind `as`. */
 export type Pattern =
   | { readonly type: 'variable'; readonly name: string }
   | { readonly type: 'array'; readonly items: readonly Pattern[] }
   | { readonly type: 'object'; readonly entries: readonly PatternEntry[] };
 
+/** An entry of an object pattern. */
 export interface PatternEntry {
   readonly key: Node;
   /** `$name` in place of the key, or before it, binds the value at the key as well. */

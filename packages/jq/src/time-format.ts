@@ -1,3 +1,6 @@
+// strftime in the C locale, with the flags of glibc (`-`, `_`, `0`, `^`, `#`) and a width. `builtins-time.ts`
+// calls it for `strftime`, `strflocaltime` and `todate`.
+
 import { type BrokenDownTime, secondsOf, weekdayOf } from './calendar.ts';
 
 export const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
@@ -19,7 +22,7 @@ const ABBREVIATED = 3;
 const CONVERSION = /%([-_0^#]*)(\d{0,4})[EO]?([A-Za-z%])/g;
 const THURSDAY = 4;
 
-/** What a conversion shows: words, other conversions, or a number with its width and what fills it up. */
+/** The result of a conversion: a word, other conversions, or a number with its width and its fill character. */
 type Shown = string | { readonly format: string } | readonly [number: number, width: number, fill: '0' | ' '];
 
 /** Writes a time as strftime does in the C locale. Unknown conversions stay as they are. */
@@ -36,11 +39,13 @@ export function formatTime(time: BrokenDownTime, zone: string, format: string): 
   });
 }
 
+/** `^` writes upper case; `#` swaps it, which means lower case for am, pm and the zone. */
 function inCase(text: string, name: string, flags: string): string {
   if (flags.includes('#')) return /[pPZ]/.test(name) ? text.toLowerCase() : text.toUpperCase();
   return flags.includes('^') ? text.toUpperCase() : text;
 }
 
+/** The last flag wins; a negative number is padded behind its sign. */
 function padded(text: string, flags: string, width: number, fill: '0' | ' '): string {
   const last = flags.replace(/[^-_0]/g, '').at(-1);
   if (last === '-') return text;
@@ -49,6 +54,7 @@ function padded(text: string, flags: string, width: number, fill: '0' | ' '): st
   return isNegative ? `-${text.slice(1).padStart(width - 1, filler)}` : text.padStart(width, filler);
 }
 
+/** One entry per letter; widths and fill characters are the defaults of glibc. */
 const CONVERSIONS: Readonly<Record<string, (time: BrokenDownTime) => Shown>> = {
   A: ({ weekday }) => WEEKDAYS[weekday] ?? '?',
   B: ({ month }) => MONTHS[month] ?? '?',
@@ -92,6 +98,7 @@ const CONVERSIONS: Readonly<Record<string, (time: BrokenDownTime) => Shown>> = {
   '%': () => '%',
 };
 
+/** The last two digits, positive for years before 0 as well. */
 function inCentury(year: number): number {
   return ((year % 100) + 100) % 100;
 }
@@ -106,6 +113,7 @@ function isoWeek({ year, yearday, weekday }: BrokenDownTime): {
   return week > weeksIn(year) ? { year: year + 1, week: 1 } : { year, week };
 }
 
+/** A year has 53 ISO weeks if it begins or ends on a Thursday. */
 function weeksIn(year: number): number {
   const [first, last] = [weekdayOf({ year, month: 0, day: 1 }), weekdayOf({ year, month: 11, day: 31 })];
   return first === THURSDAY || last === THURSDAY ? 53 : 52;

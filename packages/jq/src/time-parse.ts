@@ -1,7 +1,7 @@
 import { type BrokenDownTime, brokenDown, secondsOf, weekdayOf, yeardayOf } from './calendar.ts';
 import { MONTHS, WEEKDAYS } from './time-format.ts';
 
-/** What a text said about a time. */
+/** The fields that were read so far; absent ones were not in the string. */
 interface Fields {
   year?: number;
   century?: number;
@@ -18,11 +18,11 @@ interface Fields {
 
 export interface ParsedTime {
   readonly time: BrokenDownTime;
-  /** What follows the time, from a blank on. */
+  /** The rest of the string behind the time, from a blank on. */
   readonly rest: string;
 }
 
-/** Where the C library leaves the day of the week, or of the year, open. */
+/** Values that glibc leaves in the fields if it cannot compute the day of the week or of the year. */
 const UNKNOWN_WEEKDAY = 8;
 const UNKNOWN_YEARDAY = 367;
 
@@ -68,6 +68,7 @@ const CONVERSIONS: Readonly<Record<string, Conversion>> = {
   s: number(20, 0, Number.MAX_SAFE_INTEGER, (fields, value) => (fields.epoch = value)),
   u: number(1, 1, 7, (fields, value) => (fields.weekday = value % 7)),
   w: number(1, 0, 6, (fields, value) => (fields.weekday = value)),
+  // POSIX: 69 to 99 are in the twentieth century.
   y: number(2, 0, 99, (fields, value) => (fields.year = value < 69 ? 2000 + value : 1900 + value)),
   z: ignored(/\s*(?:Z|[+-]\d{2}:?(?:\d{2})?)/y),
   '%': ignored(/%/y),
@@ -85,9 +86,10 @@ const SHORTHANDS: Readonly<Record<string, string>> = {
   X: '%H:%M:%S',
 };
 
-/** Reads a time as strptime does in the C locale; time zones are read over. Undefined if the text does not fit. */
+/** Reads a time as strptime does in the C locale; time zones are skipped. Undefined if the string does not match. */
 export function parseTime(text: string, format: string): ParsedTime | undefined {
   const fields: Fields = {};
+  // Shorthands are replaced first, so that the loop below knows single conversions only.
   const expanded = format.replace(
     /%[EO]?([DFRTcnrtxX])/g,
     (_, shorthand: string) => SHORTHANDS[shorthand] ?? '',
@@ -102,11 +104,15 @@ export function parseTime(text: string, format: string): ParsedTime | undefined 
   return /^\S/.test(rest) ? undefined : { time: timeOf(fields), rest };
 }
 
+/** White space in the format matches any amount of it; other characters match themselves. */
 function skip(text: string, at: number, part: string): number | undefined {
   if (part.trim() === '') return at + (/^\s*/.exec(text.slice(at))?.[0].length ?? 0);
   return text.startsWith(part, at) ? at + part.length : undefined;
 }
 
+/**
+ * Reads one conversion and returns the position behind it; undefined if it does not match or is out of range.
+ */
 function read(text: string, at: number, letter: string, fields: Fields): number | undefined {
   const conversion = CONVERSIONS[letter];
   if (conversion === undefined) return undefined;
@@ -138,6 +144,7 @@ function timeOf(fields: Fields): BrokenDownTime {
   };
 }
 
+/** `%C` alone means the first year of the century, together with `%y` the whole year. */
 function yearOf({ year, century }: Fields): number {
   if (century === undefined) return year ?? 1900;
   return century * 100 + (year === undefined ? 0 : year % 100);
@@ -154,6 +161,7 @@ function dayOfYear(
   return { month: month ?? date.month, day: day ?? date.day };
 }
 
+/** Up to so many digits, after optional white space, within a range. */
 function number(
   digits: number,
   least: number,
@@ -182,6 +190,7 @@ function name(all: readonly string[], store: (fields: Fields, index: number) => 
   });
 }
 
+/** A conversion without a range. */
 function stored(pattern: RegExp, store: (fields: Fields, text: string) => void): Conversion {
   return {
     pattern,
@@ -192,6 +201,7 @@ function stored(pattern: RegExp, store: (fields: Fields, text: string) => void):
   };
 }
 
+/** A conversion that is read and not used. */
 function ignored(pattern: RegExp): Conversion {
   return stored(pattern, () => undefined);
 }

@@ -18,17 +18,19 @@ export class TokenReader {
     return this.#tokens[this.#position + offset] ?? { type: 'end', text: '', line: 0 };
   }
 
-  /** Returns the current token and goes on to the next. */
+  /** Returns the current token and moves to the next. */
   take(): Token {
     const token = this.peek();
     if (token.type !== 'end') this.#position += 1;
     return token;
   }
 
+  /** Whether the current token is this symbol; a string of the same characters is not. */
   isSymbol(text: string): boolean {
     return this.peek().type === 'symbol' && this.peek().text === text;
   }
 
+  /** Whether the current token is this keyword. */
   isKeyword(text: string): boolean {
     return this.peek().type === 'keyword' && this.peek().text === text;
   }
@@ -46,16 +48,19 @@ export class TokenReader {
     return true;
   }
 
+  /** Takes the keyword if it is next. */
   acceptKeyword(keyword: string): boolean {
     if (!this.isKeyword(keyword)) return false;
     this.#position += 1;
     return true;
   }
 
+  /** Takes the symbol. Throws JqSyntaxError if another token is next. */
   expect(symbol: string): void {
     if (!this.accept(symbol)) throw this.unexpected(symbol);
   }
 
+  /** Takes the keyword. Throws JqSyntaxError if another token is next. */
   expectKeyword(keyword: string): void {
     if (!this.acceptKeyword(keyword)) throw this.unexpected(keyword);
   }
@@ -66,6 +71,7 @@ export class TokenReader {
     return this.take().text;
   }
 
+  /** The error for the current token, with its line, for the caller to throw. */
   unexpected(expected?: string): JqSyntaxError {
     const { type, text, line } = this.peek();
     const found = type === 'end' ? 'end' : JSON.stringify(text);

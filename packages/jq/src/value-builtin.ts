@@ -21,10 +21,15 @@ export function ofManyValues(make: (input: Value, ...args: Value[]) => Iterable<
     withArguments(args, [], env, cell, (values) => cellsOf(cell, make(cell.value, ...values)));
 }
 
+/** Values that are no part of the input, as cells. */
 function* cellsOf(cell: Cell, values: Iterable<Value>): Iterable<Cell> {
   for (const value of values) yield cell.made(value);
 }
 
+/**
+ * Collects one output of each argument, from the last argument to the first, and calls `use` for every
+ * combination.
+ */
 function withArguments(
   args: readonly Run[],
   values: readonly Value[],

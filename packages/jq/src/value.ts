@@ -1,11 +1,11 @@
-/** What a jq program works on: JSON, with integers beyond 2^53 kept as they were written. */
+/** A value of a jq program: JSON, with integers beyond 2^53 kept as they were written. */
 export type Value = null | boolean | number | string | ExactInteger | readonly Value[] | ValueObject;
 
 export interface ValueObject {
   readonly [key: string]: Value;
 }
 
-/** An integer that a double cannot hold. Reckoning makes a double of it, everything else keeps its digits. */
+/** An integer that a double cannot hold. Arithmetic converts it to a double, everything else keeps its digits. */
 export class ExactInteger {
   readonly text: string;
   readonly #double: number;
@@ -20,6 +20,7 @@ export class ExactInteger {
   }
 }
 
+/** As the builtin `type` names them. */
 export type TypeName = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object';
 
 export function isArray(value: Value): value is readonly Value[] {
@@ -49,10 +50,12 @@ export function isTruthy(value: Value): boolean {
   return value !== null && value !== false;
 }
 
+/** The nearest double of any number. */
 export function toDouble(value: number | ExactInteger): number {
   return typeof value === 'number' ? value : value.double;
 }
 
+/** A property of the object itself, null if there is none: `__proto__` and `toString` are ordinary keys. */
 export function getOwn(target: ValueObject, key: string): Value {
   return Object.hasOwn(target, key) ? (target[key] ?? null) : null;
 }
@@ -69,6 +72,7 @@ export function compareText(left: string, right: string): number {
   return left.length - right.length;
 }
 
+/** Half of a character beyond U+FFFF. */
 function isSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdfff;
 }

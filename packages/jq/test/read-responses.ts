@@ -15,7 +15,7 @@ const POD = {
   data: { password: 'Z3LDvMOfZQ==' },
 };
 
-/** What jq 1.8.2 makes of a program and an input. */
+/** The response of jq 1.8.2 to a program and an input. */
 export interface JqResponse {
   readonly program: string;
   /** JSON text. */

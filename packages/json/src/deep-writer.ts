@@ -1,4 +1,4 @@
-/** What is left to write: a text, or a value behind a text. */
+/** A part that is left to write: a string, or a value behind a string. */
 type Left = string | { readonly before: string; readonly value: unknown };
 
 /**

@@ -1,3 +1,8 @@
+// JSON without losing numbers. Kubernetes objects hold integers beyond 2^53; JSON.parse would round them, and
+// an object that was read and written back would be changed. `parseJson` keeps such numbers as raw JSON, and
+// is as fast as JSON.parse for documents that have none, because only rows of 16 digits lead to the slow
+// reader.
+
 import { writeDeepJson } from './deep-writer.ts';
 import { hasNumber, readJson } from './exact-reader.ts';
 

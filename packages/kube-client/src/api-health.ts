@@ -15,7 +15,7 @@ export interface RequestOutcome {
   readonly error?: unknown;
 }
 
-/** Receives what an {@link ApiHealth} learns. */
+/** Receives the findings of an {@link ApiHealth}. */
 export interface ApiHealthListener {
   /** A request succeeded. */
   readonly succeeded?: () => void;
@@ -26,11 +26,12 @@ export interface ApiHealthListener {
 
 /** One connection may be reset, or one request time out, while the API server is well. */
 const MIN_FAILURES = 2;
+/** Shorter outages, such as the restart of one API server behind a load balancer, are not reported. */
 export const MIN_OUTAGE_MS = 5_000;
 /** A watch that fails is opened again within a minute, so without a failure for that long there is no outage. */
 const FORGOTTEN_AFTER_MS = 120_000;
 
-/** Whether the API server responds at all, learned from the requests that are sent anyway. */
+/** Detects outages of the API server from the requests that are sent anyway. */
 export class ApiHealth {
   readonly #clock: SteadyClock;
   #failures = 0;
@@ -57,8 +58,9 @@ export class ApiHealth {
     return () => this.#listeners.delete(listener);
   }
 
+  /** A response of any status ends an outage. */
   #hear(status: number): void {
-    // It may have become one after the last failure, and was shown since.
+    // The failures may have become an outage by age alone, and `outage` may have been read since.
     this.#report(this.outage);
     this.#failures = 0;
     const wasOut = this.#isOut;
@@ -70,6 +72,7 @@ export class ApiHealth {
     }
   }
 
+  /** A request without a response; the first of a row is the start of a possible outage. */
   #miss(error: string): void {
     this.#lastMs = this.#clock.steadyMs();
     if (this.#failures === 0) this.#firstMs = this.#lastMs;
@@ -78,6 +81,7 @@ export class ApiHealth {
     this.#report(this.outage);
   }
 
+  /** Reports an outage once. */
   #report(outage: ApiOutage | undefined): void {
     if (outage === undefined || this.#isOut) return;
     this.#isOut = true;

@@ -1,16 +1,20 @@
+// Turns a response outside 2xx into a KubeApiError whose message says what to do. The API server explains
+// itself in a Status object; a proxy in front of it answers with anything, so nothing in the body is relied
+// on.
+
 import { isObject, parseJson, stringOf } from '@addon-operator/json';
 import { type ApiCause, KubeApiError } from './kube-client.ts';
 import { retryAfterLimitSeconds } from './retry.ts';
 
-/** How the API server says that no role allows something. Quotas, policies and webhooks use other words. */
+/** The wording of RBAC. Quotas, policies and webhooks refuse with 403 too, in other words. */
 const DENIED = /forbidden: User "/;
-/** What clients make of a response without a reason, for example from a proxy in front of the API server. */
+/** Messages of clients for a 403 without a reason, for example from a proxy in front of the API server. */
 const BARE = /\b403 Forbidden\b|\bForbidden \((?:get|list|watch|post|put|patch|delete) |\bstatus code 403\b/;
 
 const PERMISSION_ADVICE =
   "The operator's account lacks this permission: add it to its role; `addon-operator rbac` prints what modules need.";
 
-/** What to do when a text says that the account may not do something; undefined for other errors. */
+/** Advice for an error message that reports a missing permission; undefined for other errors. */
 export function permissionAdvice(error: string): string | undefined {
   return DENIED.test(error) || BARE.test(error) ? PERMISSION_ADVICE : undefined;
 }
@@ -32,9 +36,9 @@ export function refusal(title: string, response: RefusedResponse): KubeApiError 
   const { reason, message, causes } = statusOf(response.body);
   const retryAfterSeconds = secondsOf(response.retryAfter);
   const kind = reason === '' ? String(response.status) : `${response.status} ${reason}`;
-  const text = message === '' ? '' : `: ${message.slice(0, MAX_MESSAGE_LENGTH)}`;
-  const pause = pauseText({ status: response.status, reason, retryAfterSeconds });
-  const summary = `The API server refused ${title}: ${kind}${text}${pause}`;
+  const details = message === '' ? '' : `: ${message.slice(0, MAX_MESSAGE_LENGTH)}`;
+  const pause = pauseNote({ status: response.status, reason, retryAfterSeconds });
+  const summary = `The API server refused ${title}: ${kind}${details}${pause}`;
   const advice = response.status === FORBIDDEN ? adviceFor(message) : undefined;
   return new KubeApiError(advice === undefined ? summary : `${summary} (${advice})`, {
     status: response.status,
@@ -44,14 +48,14 @@ export function refusal(title: string, response: RefusedResponse): KubeApiError 
   });
 }
 
-/** Who reads the error should know that a longer pause was requested. */
-function pauseText(refused: Pick<KubeApiError, 'status' | 'reason' | 'retryAfterSeconds'>): string {
+/** A note for the message if the server requested a longer pause than will be kept. */
+function pauseNote(refused: Pick<KubeApiError, 'status' | 'reason' | 'retryAfterSeconds'>): string {
   const limit = retryAfterLimitSeconds(refused);
   const { retryAfterSeconds: seconds = 0 } = refused;
   return seconds > limit ? ` (Retry-After: ${seconds} s, at most ${limit} s of it are kept)` : '';
 }
 
-/** Who refuses without a word is no quota and no policy. */
+/** A refusal without a message comes from no quota and no policy: those explain themselves. */
 function adviceFor(message: string): string | undefined {
   return message === '' ? PERMISSION_ADVICE : permissionAdvice(message);
 }

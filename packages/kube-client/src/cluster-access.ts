@@ -1,4 +1,4 @@
-/** A text in the configuration itself or in a file, which may be replaced while the daemon runs. */
+/** A value in the configuration itself or in a file, which may be replaced while the daemon runs. */
 export type Material =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'file'; readonly path: string };
@@ -10,14 +10,14 @@ export interface PluginUser {
   readonly authProvider?: Readonly<Record<string, unknown>>;
 }
 
-/** Who we say we are, besides a client certificate. */
+/** The identity of a request, in addition to a client certificate. */
 export type Identity =
   | { readonly type: 'anonymous' }
   | { readonly type: 'token'; readonly token: Material }
   | { readonly type: 'basic'; readonly username: string; readonly password: string }
   | { readonly type: 'plugin'; readonly user: PluginUser };
 
-/** What other programs read the same access from: the file itself, or the content of one to write. */
+/** A kubeconfig by which other programs get the same access: an existing file, or the content of one to write. */
 export type KubeconfigSource =
   | { readonly type: 'file'; readonly path: string }
   | { readonly type: 'document'; readonly document: object };

@@ -3,7 +3,7 @@ import { isObject } from '@addon-operator/json';
 import { hasStatus, type KubeClient, type KubeRequest } from './kube-client.ts';
 import { type ApiResource, resourcePath } from './kube-object.ts';
 
-/** Which ConfigMap. */
+/** Namespace and name of a ConfigMap. */
 export interface ConfigMapRef {
   readonly namespace: string;
   readonly name: string;
@@ -14,18 +14,18 @@ export interface ConfigMapObject {
   readonly object: Readonly<Record<string, unknown>>;
   readonly resourceVersion: string;
   readonly data: Readonly<Record<string, string>>;
-  /** Base64 texts. */
+  /** Values in base64. */
   readonly binaryData: Readonly<Record<string, string>>;
 }
 
-/** What the API server accepts as the sum of all values. */
+/** The maximum of the API server for the sum of all values. */
 export const MAX_CONFIG_MAP_BYTES = 1024 * 1024;
 
-/** How much of that the values take. */
+/** The size of all values together, in bytes as the API server counts them. */
 export function sizeBytes({ data, binaryData }: Pick<ConfigMapObject, 'data' | 'binaryData'>): number {
-  const texts = Object.values(data).map((text) => Buffer.byteLength(text));
-  const binaries = Object.values(binaryData).map((text) => Buffer.byteLength(text, 'base64'));
-  return [...texts, ...binaries].reduce((sum, size) => sum + size, 0);
+  const strings = Object.values(data).map((value) => Buffer.byteLength(value));
+  const binaries = Object.values(binaryData).map((value) => Buffer.byteLength(value, 'base64'));
+  return [...strings, ...binaries].reduce((sum, size) => sum + size, 0);
 }
 
 export const CONFIG_MAPS: ApiResource = {
@@ -68,15 +68,16 @@ export function parseConfigMap(value: unknown): ConfigMapObject {
       return {
         object: value,
         resourceVersion,
-        data: recordOfTexts(data),
-        binaryData: recordOfTexts(binaryData),
+        data: recordOfStrings(data),
+        binaryData: recordOfStrings(binaryData),
       };
     }
   }
   throw new OperatorError('KUBE_API', 'the API server returned an object that is not a ConfigMap');
 }
 
-function recordOfTexts(value: unknown): Record<string, string> {
+/** The entries whose value is a string; the API server sends no others. */
+function recordOfStrings(value: unknown): Record<string, string> {
   if (!isObject(value)) return {};
   const entries = Object.entries(value).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
@@ -86,6 +87,7 @@ function recordOfTexts(value: unknown): Record<string, string> {
 
 type Data = Readonly<Record<string, string>>;
 
+/** Writers of one ConfigMap are few; six lost races in a row mean that something writes without a pause. */
 const MAX_ATTEMPTS = 6;
 
 /** The data of a ConfigMap; none when it does not exist. @throws KubeApiError, OperatorError KUBE_UNREACHABLE */

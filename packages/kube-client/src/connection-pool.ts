@@ -6,7 +6,7 @@ import type { Credentials } from './credentials.ts';
 /** Connections of one purpose: a watch holds its own for long, a request borrows one for a moment. */
 export type Purpose = 'request' | 'watch';
 
-/** Shorter than what servers and load balancers allow, so that it is we who close an idle connection. */
+/** Shorter than the limits of servers and load balancers, so that this side closes an idle connection first. */
 const IDLE_TIMEOUT_MS = 30_000;
 
 /** Keep-alive connections to one API server, replaced when certificates change. */
@@ -18,6 +18,10 @@ export class ConnectionPool {
     this.#access = access;
   }
 
+  /**
+   * The agent for a purpose. Changed certificates make a new agent: connections were authenticated with the
+   * old ones.
+   */
   agentFor(purpose: Purpose, credentials: Credentials): HttpAgent {
     const key = JSON.stringify([credentials.ca, credentials.cert, credentials.key]);
     if (this.#agents?.key !== key) {
@@ -35,6 +39,7 @@ export class ConnectionPool {
   }
 }
 
+/** TLS settings belong to the agent, since node:https reuses connections by agent. */
 function createAgent(access: ClusterAccess, credentials: Credentials): HttpAgent {
   const keepAlive = { keepAlive: true, keepAliveMsecs: IDLE_TIMEOUT_MS, timeout: IDLE_TIMEOUT_MS };
   if (!access.server.startsWith('https:')) return new HttpAgent(keepAlive);

@@ -1,3 +1,6 @@
+// Reads CustomResourceDefinitions from the `crds/` files of a module and drops schema keys that the API
+// server does not know. The result is compared with and written to the cluster elsewhere.
+
 import { messageOf } from '@addon-operator/base/errors';
 import { fieldsOf, isObject, type Json, stringOf, withRoundedNumbers } from '@addon-operator/json';
 import { parseYaml } from '@addon-operator/yaml';
@@ -24,10 +27,10 @@ export const CRD_API_VERSION = 'apiextensions.k8s.io/v1';
 export const CRD_KIND = 'CustomResourceDefinition';
 
 /** Reads the CRDs in a file of one or more YAML documents. Documents that hold nothing are skipped. */
-export function parseCrdFile(text: string, path: string): CrdFile {
+export function parseCrdFile(content: string, path: string): CrdFile {
   const crds: Crd[] = [];
   const problems: string[] = [];
-  for (const document of yamlDocuments(text)) {
+  for (const document of yamlDocuments(content)) {
     try {
       const { value } = parseYaml(document.text, {
         source: path,
@@ -43,6 +46,7 @@ export function parseCrdFile(text: string, path: string): CrdFile {
   return { crds, problems };
 }
 
+/** Checks one document. Throws TypeError with the problem. */
 function crdOf(value: Json): Crd {
   const object = fieldsOf(value);
   const { apiVersion, kind } = object;
@@ -68,6 +72,7 @@ export function versionsOf(spec: Fields): readonly Fields[] {
   return Array.isArray(spec['versions']) ? spec['versions'].map(fieldsOf) : [];
 }
 
+/** The spec with cleaned schemas in all versions. */
 function withKnownSchemaKeys(spec: Fields): Fields {
   const versions = Array.isArray(spec['versions']) ? spec['versions'] : [];
   return {
@@ -85,6 +90,7 @@ const MAPS_OF_SCHEMAS = new Set(['properties', 'patternProperties', 'definitions
 /** Schema keys that hold plain data. */
 const DATA = new Set(['default', 'example', 'enum', 'required', 'x-kubernetes-validations']);
 
+/** Without extension keys (`x-…`) other than those of Kubernetes. */
 function cleanSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(cleanSchema);
   if (!isObject(schema)) return schema;
@@ -95,6 +101,9 @@ function cleanSchema(schema: unknown): unknown {
   );
 }
 
+/**
+ * Maps of schemas are entered by value only, plain data not at all: both may hold keys that begin with `x-`.
+ */
 function cleanValue(key: string, value: unknown): unknown {
   if (DATA.has(key)) return value;
   if (!MAPS_OF_SCHEMAS.has(key) || !isObject(value)) return cleanSchema(value);
@@ -103,5 +112,5 @@ function cleanValue(key: string, value: unknown): unknown {
 
 function stringsOf(value: unknown): Record<string, string> {
   if (!isObject(value)) return {};
-  return Object.fromEntries(Object.entries(value).map(([key, text]) => [key, String(text)]));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, String(item)]));
 }

@@ -2,9 +2,9 @@ import type { SteadyClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
 import type { ClusterAccess, Material, PluginUser } from './cluster-access.ts';
 
-/** What one connection and one request carry, read from wherever the access says. */
+/** Certificates of a connection and the header of a request, read from the places that the access names. */
 export interface Credentials {
-  /** PEM texts. */
+  /** In PEM. */
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
@@ -37,7 +37,7 @@ export class CredentialStore {
   }
 
   /**
-   * Credentials at most 30 s old. A file that cannot be read while we hold older credentials leaves those in use.
+   * Credentials at most 30 s old. If a file cannot be read, older credentials stay in use: a rotation may be writing it.
    *
    * @throws OperatorError KUBE_CONFIG_INVALID when the first reading fails or a plug-in does
    */
@@ -54,7 +54,7 @@ export class CredentialStore {
     }
   }
 
-  /** Reads everything anew, after the server refused what we had. */
+  /** Reads everything again, after the server refused the current credentials. */
   refresh(signal: AbortSignal): Promise<Credentials> {
     return this.#read(true, signal);
   }
@@ -63,12 +63,12 @@ export class CredentialStore {
     signal.throwIfAborted();
     const { tls } = this.#access;
     const credentials: Credentials = {
-      ...(tls.ca === undefined ? {} : { ca: await this.#textOf(tls.ca, 'certificate-authority') }),
+      ...(tls.ca === undefined ? {} : { ca: await this.#contentOf(tls.ca, 'certificate-authority') }),
       ...(tls.client === undefined
         ? {}
         : {
-            cert: await this.#textOf(tls.client.cert, 'client-certificate'),
-            key: await this.#textOf(tls.client.key, 'client-key'),
+            cert: await this.#contentOf(tls.client.cert, 'client-certificate'),
+            key: await this.#contentOf(tls.client.key, 'client-key'),
           }),
       ...(await this.#identity(isForced, signal)),
     };
@@ -76,6 +76,7 @@ export class CredentialStore {
     return credentials;
   }
 
+  /** The part of the credentials that goes into the Authorization header, or a certificate from a plug-in. */
   async #identity(isForced: boolean, signal: AbortSignal): Promise<Credentials> {
     const { identity } = this.#access;
     switch (identity.type) {
@@ -94,13 +95,13 @@ export class CredentialStore {
   }
 
   async #bearer(material: Material): Promise<Credentials> {
-    const token = (await this.#textOf(material, 'token')).trim();
+    const token = (await this.#contentOf(material, 'token')).trim();
     // Anything else would break the header, and the error of the HTTP library would show the token.
     if (!/^[\x21-\x7e]+$/.test(token)) throw this.#invalid('the token is empty or holds white space');
     return { authorization: `Bearer ${token}` };
   }
 
-  async #textOf(material: Material, field: string): Promise<string> {
+  async #contentOf(material: Material, field: string): Promise<string> {
     if (material.type === 'text') return material.text;
     try {
       return await this.#deps.readFile(material.path);
@@ -109,6 +110,7 @@ export class CredentialStore {
     }
   }
 
+  /** An error that names the file and the field, never the value. */
   #invalid(problem: string, cause?: unknown): OperatorError {
     const place = this.#access.source;
     return new OperatorError(

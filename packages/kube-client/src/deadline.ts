@@ -3,7 +3,7 @@ import type { SteadyClock } from '@addon-operator/base/clock';
 interface Deadline {
   readonly clock: SteadyClock;
   readonly limitMs: number;
-  /** What `run` is aborted with when the time is up. */
+  /** Creates the reason with which `run` is aborted when the time is up. */
   readonly error: () => Error;
 }
 

@@ -1,13 +1,16 @@
+// Pure functions on discovery documents: the three formats of the API server become one list of groups,
+// versions and resources, and names that users write are looked up in it. Effects are in `discovery.ts`.
+
 import { fieldsOf, isObject, stringOf, stringsOf } from '@addon-operator/json';
 import { type ApiResource, apiVersionOf } from './kube-object.ts';
 
-/** One version of a group, with what it serves. */
+/** One version of a group, with its resources. */
 export interface GroupVersion {
   /** Empty for the core group. */
   readonly group: string;
   readonly version: string;
   readonly resources: readonly ApiResource[];
-  /** The server of this aggregated API is away: what it serves now is not known. Default false. */
+  /** The server of this aggregated API is away, so its current resources are unknown. Default false. */
   readonly isStale?: boolean;
 }
 
@@ -31,6 +34,7 @@ export function readAggregated(document: unknown): readonly GroupVersion[] | und
   });
 }
 
+/** The resources of one version; entries without a kind or verbs are left out. */
 function aggregatedResources(group: string, version: string, list: unknown): readonly ApiResource[] {
   return objects(list)
     .map((entry) => ({
@@ -145,6 +149,7 @@ export function resourcesWithoutKind(
   return isPossible ? undefined : preferredResources(groupVersions);
 }
 
+/** Each resource in the first version that has it, in the order of the server. */
 function preferredResources(groupVersions: readonly GroupVersion[]): readonly ApiResource[] {
   const byName = new Map<string, ApiResource>();
   for (const resource of groupVersions.flatMap((entry) => entry.resources)) {

@@ -1,3 +1,9 @@
+// Discovery: maps what users write (`kind: cm`) to a resource with its URL path, and lists API versions for
+// charts. Callers are the bindings, object patches and the helm renderer. The catalog is read on first use,
+// by aggregated discovery in two requests or, from older servers, one request per group and version, and read
+// again when a kind is missing in it. The server of an aggregated API may be down: then its groups are stale,
+// and a missing kind is "unknown", never "gone".
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { errorFields, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
@@ -27,12 +33,15 @@ interface DiscoveryDeps {
   readonly log: Logger;
 }
 
-/** What the server serves, as of the last request. */
+/** The served resources, as of the last request. */
 interface Catalog {
   readonly groupVersions: readonly GroupVersion[];
   readonly readAtMs: number;
 }
 
+/**
+ * Aggregated discovery (v2 since Kubernetes 1.30, v2beta1 since 1.26), plain documents from older servers.
+ */
 const ACCEPT_AGGREGATED = [
   'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList',
   'application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList',
@@ -41,7 +50,7 @@ const ACCEPT_AGGREGATED = [
 
 /** Minimum time between requests that an unknown kind causes. */
 const MIN_REFRESH_INTERVAL_MS = 5_000;
-/** How old the list of API versions may be that charts see. */
+/** Maximum age of the list of API versions that charts see. */
 const MAX_LIST_AGE_MS = 60_000;
 
 /** Which kinds the API server serves, read on first use and kept until something is missing in it. */
@@ -111,7 +120,7 @@ export class Discovery {
     );
   }
 
-  /** Another one that begins with what this one knows, and requests through `kube` what is missing in that. */
+  /** A discovery for another client. It starts with this catalog, and requests missing kinds through `kube`. */
   sharedWith(kube: KubeClient): Discovery {
     const other = new Discovery({ ...this.#deps, kube });
     // Of any age: a kind that is missing is looked up at once.
@@ -126,8 +135,8 @@ export class Discovery {
   }
 
   /**
-   * What helm calls API versions: each `group/version` (`v1` for the core group) and each `group/version/Kind`,
-   * sorted, at most a minute old.
+   * The API versions that helm shows to charts as `.Capabilities.APIVersions`: each `group/version` (`v1` for the core
+   * group) and each `group/version/Kind`, sorted, at most a minute old.
    */
   async apiVersions(signal: AbortSignal): Promise<readonly string[]> {
     const { groupVersions } = await this.#catalogOf(MAX_LIST_AGE_MS, signal);
@@ -169,12 +178,14 @@ export class Discovery {
     }
   }
 
+  /** Reads the core group and all others. */
   async #read(signal: AbortSignal): Promise<Catalog> {
     const core = await this.#readRoot('/api', signal);
     const groups = await this.#readRoot('/apis', signal);
     return { groupVersions: [...core, ...groups], readAtMs: this.#deps.clock.steadyMs() };
   }
 
+  /** The groups below one root, with their resources. */
   async #readRoot(path: '/api' | '/apis', signal: AbortSignal): Promise<readonly GroupVersion[]> {
     const { kube } = this.#deps;
     const document = await kube.request({ method: 'GET', path, accept: ACCEPT_AGGREGATED }, signal);

@@ -1,3 +1,8 @@
+// One HTTP/1.1 exchange on node:http, below `http-kube-client.ts`: send a request, read a body, split a
+// stream into lines. Node reports failures by events in several orders; here each becomes one rejection, and
+// an abort always rejects with the reason of the signal. A reset on a reused connection is its own error,
+// because only then it is certain that the server had closed the connection before.
+
 import {
   type Agent,
   type ClientRequest,
@@ -21,6 +26,7 @@ interface HttpRequest {
   readonly beforeSend?: () => void;
 }
 
+/** Limit on opening a connection, apart from the deadline of the request. */
 interface ConnectLimit {
   readonly clock: SteadyClock;
   readonly connectTimeoutMs: number;
@@ -91,15 +97,18 @@ function sendChecked(outgoing: ClientRequest, beforeSend: () => void, body: stri
   outgoing.end(body);
 }
 
+/** Calls back once the connection is usable, for TLS after the handshake. */
 function whenConnected(socket: Socket, act: () => void): void {
   if (socket.connecting) socket.once(readyEventOf(socket), act);
   else act();
 }
 
+/** For TLS, 'connect' comes before the handshake. */
 function readyEventOf(socket: Socket): 'secureConnect' | 'connect' {
   return socket instanceof TLSSocket ? 'secureConnect' : 'connect';
 }
 
+/** Gives up a connection that is not open in time. A packet filter that drops packets would take minutes. */
 function limitConnecting(socket: Socket, limit: ConnectLimit, giveUp: (error: Error) => void): void {
   if (!socket.connecting) return;
   const done = new AbortController();
@@ -111,6 +120,7 @@ function limitConnecting(socket: Socket, limit: ConnectLimit, giveUp: (error: Er
   );
 }
 
+/** How a closed connection shows: on reading as ECONNRESET, on writing as EPIPE. */
 function isReset(error: Error): boolean {
   return 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
 }
@@ -126,6 +136,7 @@ export async function readBody(response: IncomingMessage, signal: AbortSignal): 
   return Buffer.concat(chunks);
 }
 
+/** A signal may be aborted with any value; streams are destroyed with errors. */
 function asError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error('aborted', { cause: reason });
 }

@@ -1,3 +1,9 @@
+// The client of the API server, used by reflectors, object patches, leases and the status writer; several
+// clients can share one pool of connections. A request goes through the rate limit, a place among those in
+// flight, the deadline, the throttle retries, the credentials, and a connection of the pool (`http-
+// exchange.ts` sends it). Failures come out as KubeApiError, with the status of the server, or as
+// OperatorError KUBE_UNREACHABLE, when there was no response; callers decide about further retries.
+
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
@@ -52,17 +58,19 @@ export interface HttpKubeClientOptions {
   readonly connectTimeoutMs?: number;
   readonly onRequest?: (observation: RequestObservation) => void;
   /**
-   * Called right before a request that is no GET is written to its connection, each time; what it throws the request
-   * fails with.
+   * Called right before each request other than GET is written to its connection. If it throws, the request fails with
+   * that error and nothing is sent; leader election uses it to stop the writes of a replica that lost its lease.
    */
   readonly beforeWrite?: () => void;
 }
 
 const REQUEST_TIMEOUT_MS = 60_000;
 const CONNECT_TIMEOUT_MS = 10_000;
+/** After 429: a client that is still refused then should report it instead of waiting longer. */
 const MAX_THROTTLE_RETRIES = 4;
+/** Every idle connection of the pool may be stale after a network change. */
 const MAX_STALE_RETRIES = 5;
-/** What more there is waits, watches aside: beyond that a server that is slow is not made faster. */
+/** Requests in flight, without watches. More of them do not make a slow server faster; they would only time out. */
 const MAX_IN_FLIGHT = 16;
 
 const unzip = promisify(gunzip);
@@ -100,7 +108,7 @@ export class HttpKubeClient implements KubeClient {
     const response = await withDeadline(this.#deadlineOf(request), signal, async (signal) => {
       const response = await this.#observed(request, 'WATCH', () => this.#send(request, 'watch', signal));
       if (isSuccess(response)) return response;
-      throw refusalOf(request, response, await this.#textOf(request, response, signal));
+      throw refusalOf(request, response, await this.#bodyOf(request, response, signal));
     });
     const onAbort = (): void => {
       response.destroy();
@@ -116,6 +124,10 @@ export class HttpKubeClient implements KubeClient {
     this.#pool.close();
   }
 
+  /**
+   * Repeats after 429 while retries and the deadline allow it. A 429 means that the server did not start the
+   * request, so writes are repeated too.
+   */
   async #requestPatiently(request: KubeRequest, signal: AbortSignal): Promise<unknown> {
     const { clock, limiter } = this.#options;
     const endMs = clock.steadyMs() + this.#limitMs(request);
@@ -131,6 +143,7 @@ export class HttpKubeClient implements KubeClient {
     }
   }
 
+  /** The pause after a 429; undefined for other refusals. Without a Retry-After it is one second. */
   #throttleDelayMs(error: KubeApiError): number | undefined {
     if (error.status !== 429) return undefined;
     return requestedDelayMs(
@@ -140,6 +153,7 @@ export class HttpKubeClient implements KubeClient {
     );
   }
 
+  /** One request with its whole body. A refusal is a result, since it may be retried; no response throws. */
   async #requestOnce(
     request: KubeRequest,
     signal: AbortSignal,
@@ -147,7 +161,7 @@ export class HttpKubeClient implements KubeClient {
     let body = '';
     const response = await this.#observed(request, request.method, async () => {
       const response = await this.#send(request, 'request', signal);
-      body = await this.#textOf(request, response, signal);
+      body = await this.#bodyOf(request, response, signal);
       return response;
     });
     if (!isSuccess(response)) return { type: 'refused', error: refusalOf(request, response, body) };
@@ -168,10 +182,12 @@ export class HttpKubeClient implements KubeClient {
     const { credentials } = this.#options;
     const response = await this.#sendWith(request, purpose, await credentials.current(signal), signal);
     if (response.statusCode !== 401) return response;
+    // The connection returns to the pool only after its body is read.
     response.resume();
     return this.#sendWith(request, purpose, await credentials.refresh(signal), signal);
   }
 
+  /** Sends until a GET meets a connection that is not stale. A write is not repeated: it may have arrived. */
   async #sendWith(
     request: KubeRequest,
     purpose: Purpose,
@@ -206,6 +222,7 @@ export class HttpKubeClient implements KubeClient {
     }
   }
 
+  /** The checks before a write, made when the connection is open: opening it may have taken seconds. */
   #beforeSend(request: KubeRequest): (() => void) | undefined {
     if (request.method === 'GET') return undefined;
     const { clock, beforeWrite } = this.#options;
@@ -216,6 +233,7 @@ export class HttpKubeClient implements KubeClient {
     };
   }
 
+  /** The headers of one attempt; a retry with new credentials gets new ones. */
   #headersOf(
     request: KubeRequest,
     purpose: Purpose,
@@ -250,7 +268,8 @@ export class HttpKubeClient implements KubeClient {
     return url;
   }
 
-  async #textOf(request: KubeRequest, response: IncomingMessage, signal: AbortSignal): Promise<string> {
+  /** The whole body as a string; a body that is cut short throws KUBE_UNREACHABLE. */
+  async #bodyOf(request: KubeRequest, response: IncomingMessage, signal: AbortSignal): Promise<string> {
     try {
       const bytes = await readBody(response, signal);
       return (response.headers['content-encoding'] === 'gzip' ? await unzip(bytes) : bytes).toString('utf8');
@@ -260,6 +279,7 @@ export class HttpKubeClient implements KubeClient {
     }
   }
 
+  /** The lines of a watch; a broken connection throws KUBE_UNREACHABLE, a regular end just ends. */
   async *#lines(
     request: KubeRequest,
     response: IncomingMessage,
@@ -276,6 +296,7 @@ export class HttpKubeClient implements KubeClient {
     signal.throwIfAborted();
   }
 
+  /** Reports the request to `onRequest`, however it ended. */
   async #observed(
     request: KubeRequest,
     verb: RequestObservation['verb'],
@@ -301,6 +322,7 @@ export class HttpKubeClient implements KubeClient {
     }
   }
 
+  /** Time limit of a request. */
   #limitMs(request: KubeRequest): number {
     return request.timeoutMs ?? this.#options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
   }
@@ -314,6 +336,7 @@ export class HttpKubeClient implements KubeClient {
     };
   }
 
+  /** No usable response. The message names server and request; whether a write was carried out is unknown. */
   #unreachable(request: KubeRequest, problem: string, cause?: unknown): OperatorError {
     const { server } = this.#options.access;
     const message = `Cannot reach the API server ${server} for ${titleOf(request)}: ${problem}`;
@@ -321,6 +344,7 @@ export class HttpKubeClient implements KubeClient {
   }
 }
 
+/** Method and path, for messages. */
 function titleOf(request: KubeRequest): string {
   return `${request.method} ${request.path}`;
 }

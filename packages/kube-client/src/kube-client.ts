@@ -30,7 +30,7 @@ export interface KubeClient {
    */
   request(request: KubeRequest, signal: AbortSignal): Promise<unknown>;
   /**
-   * Opens a stream of newline-separated texts (a watch). Resolves once status and headers arrived. The iteration ends
+   * Opens a stream of lines (a watch). Resolves once status and headers arrived. The iteration ends
    * when the server closes the stream orderly, throws KUBE_UNREACHABLE when it breaks (a partial last line is dropped,
    * never delivered), and rejects with `signal.reason` on abort.
    */
@@ -147,7 +147,7 @@ export async function listMetadata(
   return found;
 }
 
-/** What a list has; undefined when our role may not list there, though it may read single objects. */
+/** The list; undefined when the role of this account may not list there, though it may read single objects. */
 export async function ifAllowed<List>(list: Promise<List>): Promise<List | undefined> {
   try {
     return await list;

@@ -1,3 +1,8 @@
+// Finds the cluster at start: a kubeconfig of the flags, the service account of the pod, KUBECONFIG,
+// `~/.kube/config`, or a bare server, in this order. `kubeconfig-file.ts` resolves the contents; here is
+// which file counts and what is refused in a pod. Credentials are only located here, `credentials.ts` reads
+// them for each request.
+
 import { join } from 'node:path';
 import { OperatorError } from '@addon-operator/base/errors';
 import type { LocatedAccess } from './cluster-access.ts';
@@ -24,7 +29,7 @@ export interface KubeConfigOptions {
   readonly kubeServer?: string | undefined;
   /** Environment: KUBECONFIG, HOME, KUBERNETES_SERVICE_HOST, ADDON_OPERATOR_KUBE_ALLOW_UNSAFE. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Text of a file; rejects with an error whose `code` is ENOENT for one that does not exist. */
+  /** Reads a file as UTF-8; rejects with an error whose `code` is ENOENT if it does not exist. */
   readonly readFile: (path: string) => Promise<string>;
 }
 
@@ -82,8 +87,10 @@ export async function loadKubeConfig(options: KubeConfigOptions): Promise<Locate
   );
 }
 
+/** The name of every entry in a kubeconfig that is made here. */
 const MAIN = 'main';
 
+/** An API server without credentials, as `kubectl proxy` provides it. */
 function bareServer(choice: string): LocatedAccess {
   const server = checkServerUrl(choice, '--kube-server');
   return {
@@ -100,6 +107,9 @@ function bareServer(choice: string): LocatedAccess {
   };
 }
 
+/**
+ * The service account of the pod. Its files are checked here, so that a missing mount is reported at start.
+ */
 async function inClusterAccess(options: KubeConfigOptions): Promise<LocatedAccess> {
   const { env, readFile } = options;
   const host = env['KUBERNETES_SERVICE_HOST'] ?? '';
@@ -125,6 +135,7 @@ async function inClusterAccess(options: KubeConfigOptions): Promise<LocatedAcces
   };
 }
 
+/** A kubeconfig in a pod may come from a values file; one that runs programs would let its author run them there. */
 function refuseUnsafe(access: LocatedAccess, env: KubeConfigOptions['env']): LocatedAccess {
   const isInCluster = presence(env['KUBERNETES_SERVICE_HOST']) !== undefined;
   if (!isInCluster || env[UNSAFE_VARIABLE] === 'true') return access;
@@ -138,6 +149,7 @@ function refuseUnsafe(access: LocatedAccess, env: KubeConfigOptions['env']): Loc
   return access;
 }
 
+/** Reads a file that must exist; the error names the flag or the purpose. */
 async function requiredFile(
   path: string,
   what: string,
@@ -150,6 +162,7 @@ async function requiredFile(
   }
 }
 
+/** Reads the files that exist; one that exists and cannot be read is an error. */
 async function existingFiles(
   paths: readonly string[],
   readFile: KubeConfigOptions['readFile'],
@@ -169,8 +182,9 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
 }
 
-function presence(text: string | undefined): string | undefined {
-  return text === '' ? undefined : text;
+/** An empty variable or flag counts as absent. */
+function presence(value: string | undefined): string | undefined {
+  return value === '' ? undefined : value;
 }
 
 function invalid(problem: string, cause?: unknown): OperatorError {

@@ -1,6 +1,6 @@
 import { isObject } from '@addon-operator/json';
 
-/** Any Kubernetes object, as raw JSON. Numbers beyond 2^53 are raw JSON texts (`lib/json.ts`). */
+/** Any Kubernetes object, as raw JSON. Numbers beyond 2^53 are raw JSON (`parseJson` of `packages/json`). */
 export interface KubeObject {
   readonly apiVersion?: string;
   readonly kind?: string;

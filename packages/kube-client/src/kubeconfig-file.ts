@@ -5,7 +5,7 @@ import { readFlowAtAnyColumn } from '@addon-operator/yaml/yaml-flow-columns';
 import { CORE_SCHEMA, load, mergeTag, YAMLException } from 'js-yaml';
 import type { Identity, KubeconfigSource, LocatedAccess, Material, PluginUser } from './cluster-access.ts';
 
-/** The text of one kubeconfig file. */
+/** One kubeconfig file with its content. */
 export interface KubeconfigFile {
   readonly path: string;
   readonly text: string;
@@ -25,12 +25,13 @@ interface Entry {
   readonly fields: FieldReader;
 }
 
+/** Merge keys (`<<`) are allowed, as in the YAML library of kubectl. */
 const SCHEMA = CORE_SCHEMA.withTags(mergeTag);
 const BASE64 = /^[A-Za-z0-9+/\s]+={0,2}\s*$/;
 
 /**
- * What the chosen context of one or several kubeconfig files gives access to. Of entries with the same name the one
- * of the first file counts; relative paths are resolved against the folder of their file. Reads no file.
+ * The access that the chosen context of one or several kubeconfig files gives. If entries have the same name, the one of
+ * the first file wins; relative paths are resolved against the folder of their file. Reads no file.
  *
  * @throws OperatorError KUBE_CONFIG_INVALID naming the file and the field
  */
@@ -44,31 +45,31 @@ export function resolveKubeconfig(files: readonly KubeconfigFile[], choice: Kube
 
   const contextName =
     choice.context ??
-    documents.map(({ fields }) => fields.text('current-context')).find((name) => name !== undefined);
+    documents.map(({ fields }) => fields.string('current-context')).find((name) => name !== undefined);
   if (contextName === undefined)
     throw invalid(source, 'current-context is missing; set one with --kube-context');
   const context = find('contexts', 'context', contextName);
   if (context === undefined) throw invalid(source, `contexts has no entry named "${contextName}"`);
 
-  const clusterName = context.fields.text('cluster');
+  const clusterName = context.fields.string('cluster');
   if (clusterName === undefined) throw context.fields.error('cluster', 'is missing');
   const cluster = find('clusters', 'cluster', clusterName);
   if (cluster === undefined)
     throw context.fields.error('cluster', `names the unknown cluster "${clusterName}"`);
 
-  const userName = context.fields.text('user');
+  const userName = context.fields.string('user');
   const user = userName === undefined ? undefined : find('users', 'user', userName);
   if (userName !== undefined && user === undefined) {
     throw context.fields.error('user', `names the unknown user "${userName}"`);
   }
 
   const ca = material(cluster, 'certificate-authority');
-  const serverName = cluster.fields.text('tls-server-name');
+  const serverName = cluster.fields.string('tls-server-name');
   const client = user === undefined ? undefined : clientCertificate(user);
   const server = serverUrl(cluster, choice.server);
   return {
     server,
-    currentNamespace: context.fields.text('namespace') ?? 'default',
+    currentNamespace: context.fields.string('namespace') ?? 'default',
     source,
     tls: {
       isVerified: !cluster.fields.flag('insecure-skip-tls-verify'),
@@ -88,8 +89,8 @@ interface ChosenEntries {
 }
 
 /**
- * The file, or where several are merged or the server is another one, what is used of them: the chosen entries as they
- * are, with absolute paths. Entries of other clusters, which may have secrets, are left out.
+ * The file itself, or, if several are merged or the server is replaced, a document of the chosen entries with absolute
+ * paths. Entries of other clusters, which may hold secrets, are left out.
  */
 function sourceOf(
   files: readonly KubeconfigFile[],
@@ -132,11 +133,12 @@ export function kubeconfigDocument(parts: {
   return { type: 'document', document };
 }
 
+/** Fields with a path that is relative to the file. */
 const PATH_FIELDS = ['certificate-authority', 'client-certificate', 'client-key', 'tokenFile'];
 
 function withAbsolutePaths(entry: Entry): object {
   const paths = PATH_FIELDS.flatMap((field) => {
-    const path = entry.fields.text(field);
+    const path = entry.fields.string(field);
     return path === undefined ? [] : [[field, absolutePath(entry, path)] as const];
   });
   const exec = entry.fields.mapping('exec');
@@ -147,6 +149,7 @@ function withAbsolutePaths(entry: Entry): object {
   };
 }
 
+/** Parses a file. The error has the line, never the content. */
 function readDocument(file: KubeconfigFile): FieldReader {
   let document: unknown;
   try {
@@ -163,6 +166,7 @@ function lineOf(error: YAMLException): string {
   return error.mark === undefined ? '' : ` in line ${error.mark.line + 1}`;
 }
 
+/** Named entries of a list, each with its fields. */
 function entriesOf(
   file: KubeconfigFile,
   document: FieldReader,
@@ -172,7 +176,7 @@ function entriesOf(
   const fail = (problem: string): Error => invalid(file.path, problem);
   return document.list(list).map((value, index) => {
     const entry = new FieldReader(value, `${list}[${index}]`, fail);
-    const name = entry.text('name');
+    const name = entry.string('name');
     if (name === undefined) throw entry.error('name', 'is missing');
     const fields = new FieldReader(entry.mapping(item) ?? {}, `${list}[${index}].${item}`, fail);
     return { file, name, fields };
@@ -181,7 +185,7 @@ function entriesOf(
 
 function serverUrl(cluster: Entry, override: string | undefined): string {
   if (override !== undefined) return checkServerUrl(override, '--kube-server');
-  const server = cluster.fields.text('server');
+  const server = cluster.fields.string('server');
   if (server === undefined) throw cluster.fields.error('server', 'is missing');
   return checkServerUrl(server, `${cluster.file.path}: ${cluster.fields.pathOf('server')}`);
 }
@@ -208,12 +212,12 @@ export function checkServerUrl(server: string, place: string): string {
 
 /** `<field>-data` (base64) wins over `<field>` (a path). */
 function material(entry: Entry, field: string): Material | undefined {
-  const data = entry.fields.text(`${field}-data`);
+  const data = entry.fields.string(`${field}-data`);
   if (data !== undefined) {
     if (!BASE64.test(data)) throw entry.fields.error(`${field}-data`, 'is not base64');
     return { type: 'text', text: Buffer.from(data, 'base64').toString() };
   }
-  const path = entry.fields.text(field);
+  const path = entry.fields.string(field);
   return path === undefined ? undefined : { type: 'file', path: absolutePath(entry, path) };
 }
 
@@ -232,16 +236,17 @@ function clientCertificate(user: Entry): { readonly cert: Material; readonly key
   return { cert, key };
 }
 
+/** The first kind that is given counts: token file, token, password, exec, auth provider. */
 function identityOf(user: Entry): Identity {
   const { fields } = user;
-  const tokenFile = fields.text('tokenFile');
+  const tokenFile = fields.string('tokenFile');
   if (tokenFile !== undefined) {
     return { type: 'token', token: { type: 'file', path: absolutePath(user, tokenFile) } };
   }
-  const token = fields.text('token');
+  const token = fields.string('token');
   if (token !== undefined) return { type: 'token', token: { type: 'text', text: token } };
-  const username = fields.text('username');
-  if (username !== undefined) return { type: 'basic', username, password: fields.text('password') ?? '' };
+  const username = fields.string('username');
+  if (username !== undefined) return { type: 'basic', username, password: fields.string('password') ?? '' };
   const exec = fields.mapping('exec');
   const authProvider = fields.mapping('auth-provider');
   if (exec !== undefined) return { type: 'plugin', user: { name: user.name, exec: located(user, exec) } };
@@ -263,7 +268,7 @@ function invalid(place: string, problem: string): OperatorError {
   );
 }
 
-/** Reads typed fields of untyped data and names the full path of what is wrong. */
+/** Reads typed fields of untyped data; errors name the full path of the field. */
 class FieldReader {
   readonly #value: Record<string, unknown>;
   readonly #path: string;
@@ -292,7 +297,7 @@ class FieldReader {
   }
 
   /** Undefined where the field is absent, null or empty. */
-  text(field: string): string | undefined {
+  string(field: string): string | undefined {
     const value = this.#value[field];
     if (value === undefined || value === null || value === '') return undefined;
     if (typeof value !== 'string') throw this.error(field, 'is not a string');

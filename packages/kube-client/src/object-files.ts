@@ -7,7 +7,7 @@ import { yamlDocuments } from '@addon-operator/yaml/yaml-documents';
 import type { NewObject } from './object-patch/patch-operation.ts';
 
 const OBJECT_FILE = /\.(?:ya?ml|json)$/;
-/** What others need to exist comes first. */
+/** Kinds on which other objects depend are created first. */
 const FIRST_KINDS = ['Namespace', 'CustomResourceDefinition'];
 
 /**
@@ -18,7 +18,7 @@ const FIRST_KINDS = ['Namespace', 'CustomResourceDefinition'];
 export async function readObjectFiles(paths: readonly string[]): Promise<readonly NewObject[]> {
   const objects: NewObject[] = [];
   for (const path of paths)
-    for (const file of await filesAt(path)) objects.push(...parseObjects(await textOfFile(file), file));
+    for (const file of await filesAt(path)) objects.push(...parseObjects(await contentOf(file), file));
   const rank = ({ kind }: NewObject): number => (FIRST_KINDS.indexOf(kind) + 1 || FIRST_KINDS.length + 1) - 1;
   return objects.toSorted((a, b) => rank(a) - rank(b));
 }
@@ -47,7 +47,7 @@ async function filesAt(path: string): Promise<readonly string[]> {
     .map((name) => join(path, name));
 }
 
-async function textOfFile(path: string): Promise<string> {
+async function contentOf(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
@@ -56,18 +56,18 @@ async function textOfFile(path: string): Promise<string> {
 }
 
 /**
- * The objects in a text of one or more YAML documents; those of a `List` one by one. Empty documents are skipped.
+ * The objects in one or more YAML documents; those of a `List` one by one. Empty documents are skipped.
  *
  * @throws OperatorError CONFIG_INVALID
  */
-export function parseObjects(text: string, source: string): readonly NewObject[] {
-  return [...yamlDocuments(text)].flatMap((document) =>
+export function parseObjects(yaml: string, source: string): readonly NewObject[] {
+  return [...yamlDocuments(yaml)].flatMap((document) =>
     objectsIn(valueOf(document.text, source), `${source}:${document.line}`),
   );
 }
 
 /**
- * The objects that a value of YAML or JSON is: those of a `List` one by one, none for null.
+ * The objects in a parsed value of YAML or JSON: the items of a `List` one by one, none for null.
  *
  * @param place where it is from, for messages
  * @throws OperatorError CONFIG_INVALID
@@ -78,9 +78,9 @@ export function objectsIn(value: unknown, place: string): readonly NewObject[] {
   return items.filter((item) => item !== null).map((item) => objectOf(item, place));
 }
 
-function valueOf(text: string, source: string): unknown {
+function valueOf(yaml: string, source: string): unknown {
   try {
-    return parseYaml(text, { source, booleans: 'yaml-1.1' }).value;
+    return parseYaml(yaml, { source, booleans: 'yaml-1.1' }).value;
   } catch (error) {
     throw new OperatorError('CONFIG_INVALID', messageOf(error), { cause: error });
   }

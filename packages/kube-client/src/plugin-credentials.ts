@@ -7,6 +7,7 @@ import type { PluginUser } from './cluster-access.ts';
 import type { Credentials, PluginCredentials } from './credentials.ts';
 import { withDeadline } from './deadline.ts';
 
+/** A plug-in may wait for a user at a browser. */
 const LIMIT_MS = 60_000;
 
 /** The part of the client library that we use: fills `headers`, `cert` and `key` of the options. */
@@ -44,6 +45,7 @@ export async function loadPluginCredentials(
   };
 }
 
+/** Loads the part of the client library that the user entry needs. */
 async function createAuthenticator(user: PluginUser): Promise<Authenticator> {
   const { name, exec, authProvider } = user;
   if (exec !== undefined) {
@@ -75,6 +77,7 @@ function withExecInfo(exec: Readonly<Record<string, unknown>>): readonly unknown
   return [{ name: 'KUBERNETES_EXEC_INFO', value: JSON.stringify(info) }, ...own];
 }
 
+/** The fields that the library has filled in. */
 function credentialsOf(options: RequestOptions): Credentials {
   const headers: unknown = options.headers;
   const authorization = isObject(headers) ? headers['Authorization'] : undefined;

@@ -1,4 +1,4 @@
-import { fieldsOf, isObject } from '@addon-operator/json';
+import { fieldsOf, isObject, stringOf } from '@addon-operator/json';
 import { ifAllowed, type KubeClient } from './kube-client.ts';
 import type { KubeObject } from './kube-object.ts';
 
@@ -14,7 +14,7 @@ const WORKLOADS = [
 ];
 /** Pods of one workload rarely fail for different reasons. */
 const MAX_PODS = '50';
-/** What a container waits for while all goes well. */
+/** Reasons for which a container waits while it starts normally. */
 const USUAL = ['ContainerCreating', 'PodInitializing'];
 
 /** Whether an object of the kind has pods that {@link readPodTrouble} looks at. */
@@ -23,7 +23,7 @@ export function hasPods({ apiVersion = '', kind = '' }: Pick<KubeObject, 'apiVer
 }
 
 /**
- * What keeps the pods of a workload from running, in the words of the scheduler and the kubelet. Undefined when nothing does,
+ * The reason why pods of a workload do not run, in the words of the scheduler and the kubelet. Undefined when all run,
  * for other kinds, and when the account may not list pods.
  */
 export async function readPodTrouble(
@@ -47,29 +47,37 @@ export function podTrouble(pods: readonly Fields[]): string | undefined {
     const { name, deletionTimestamp } = fieldsOf(pod['metadata']);
     if (deletionTimestamp !== undefined) continue;
     const trouble = troubleOf(fieldsOf(pod['status']));
-    if (trouble !== undefined) return `pod ${textOf(name)} ${trouble}`;
+    if (trouble !== undefined) return `pod ${stringOf(name)} ${trouble}`;
   }
   return undefined;
 }
 
+/**
+ * The first problem in the status of one pod: scheduling, then init containers, then containers, then the
+ * whole pod.
+ */
 function troubleOf(status: Fields): string | undefined {
   const unscheduled = listOf(status['conditions']).find(
     ({ type, status: value }) => type === 'PodScheduled' && value === 'False',
   );
-  if (unscheduled !== undefined) return `cannot be scheduled: ${textOf(unscheduled['message'])}`;
+  if (unscheduled !== undefined) return `cannot be scheduled: ${stringOf(unscheduled['message'])}`;
   const containers = [...listOf(status['initContainerStatuses']), ...listOf(status['containerStatuses'])];
   for (const container of containers) {
     const trouble = containerTrouble(container);
-    if (trouble !== undefined) return `has a container ${textOf(container['name'])} that ${trouble}`;
+    if (trouble !== undefined) return `has a container ${stringOf(container['name'])} that ${trouble}`;
   }
   const { phase, reason, message } = status;
   if (phase !== 'Failed') return undefined;
   return `has failed${withDetails(reason, message)}`;
 }
 
+/**
+ * A container that waits for an unusual reason, with the end of its previous run, or one that ended with an
+ * error.
+ */
 function containerTrouble(container: Fields): string | undefined {
   const { waiting, terminated } = fieldsOf(container['state']);
-  if (isObject(waiting) && !USUAL.includes(textOf(waiting['reason']))) {
+  if (isObject(waiting) && !USUAL.includes(stringOf(waiting['reason']))) {
     const last = fieldsOf(container['lastState'])['terminated'];
     const ended = isObject(last) ? ` after it ${endOf(last)}` : '';
     return `waits${ended}${withDetails(waiting['reason'], waiting['message'])}`;
@@ -77,29 +85,25 @@ function containerTrouble(container: Fields): string | undefined {
   return isObject(terminated) && terminated['exitCode'] !== 0 ? endOf(terminated) : undefined;
 }
 
-/** Without the usual reason, which says nothing: `Error`. */
+/** The end of a container. The reason `Error` is left out: it says no more than the exit code. */
 function endOf({ exitCode, reason, message }: Fields): string {
   return `ended with exit code ${String(exitCode)}${withDetails(reason === 'Error' ? '' : reason, message)}`;
 }
 
 function withDetails(...details: readonly unknown[]): string {
-  const texts = details.map((detail) => textOf(detail).trim()).filter((text) => text !== '');
-  return texts.length === 0 ? '' : ` (${texts.join(': ')})`;
+  const parts = details.map((detail) => stringOf(detail).trim()).filter((part) => part !== '');
+  return parts.length === 0 ? '' : ` (${parts.join(': ')})`;
 }
 
-/** As a list takes it; undefined for none, and for one with expressions, which charts rarely have. */
+/** The label selector as a list takes it; undefined for none, and for one with expressions, which charts rarely have. */
 function selectorOf({ spec }: KubeObject): string | undefined {
   const { matchLabels, matchExpressions } = fieldsOf(fieldsOf(spec)['selector']);
   if (!isObject(matchLabels) || matchExpressions !== undefined) return undefined;
   return Object.entries(matchLabels)
-    .map(([key, value]) => `${key}=${textOf(value)}`)
+    .map(([key, value]) => `${key}=${stringOf(value)}`)
     .join(',');
 }
 
 function listOf(value: unknown): readonly Fields[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

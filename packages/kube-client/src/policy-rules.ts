@@ -1,4 +1,4 @@
-/** Something one must be allowed to do. */
+/** A permission that an account needs. */
 export type Access = ResourceAccess | UrlAccess;
 
 /** Verbs on paths that are no resources, such as `/metrics`. */
@@ -13,7 +13,7 @@ export interface ResourceAccess {
   readonly group: string;
   readonly resource: string;
   readonly verbs: readonly string[];
-  /** Where they must be allowed; absent for all namespaces, and for what is in none. */
+  /** The namespace in which they must be allowed; absent for all namespaces, and for cluster-scoped resources. */
   readonly namespace?: string;
   /** Only these objects; absent for all. */
   readonly names?: readonly string[];
@@ -32,16 +32,17 @@ export interface PolicyRule {
 const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'];
 
 /**
- * The fewest rules that give exactly this access, each where it is needed: everything about one resource in one place, resources of a group with
- * equal verbs in one rule. Sorted, so that equal needs print equally.
+ * The fewest rules that give exactly this access: everything about one resource in one rule, resources of a group with
+ * equal verbs in the same rule. Sorted, so that equal needs print equally.
  */
 export function policyRules(needed: readonly Access[]): PolicyRule[] {
   const resources = needed.filter((access) => 'resource' in access);
   const urls = needed.filter((access) => 'urls' in access);
   const rules = [...resourceRules(resources), ...urlRules(urls)];
-  return rules.toSorted((a, b) => compareText(JSON.stringify(a), JSON.stringify(b)));
+  return rules.toSorted((a, b) => compareStrings(JSON.stringify(a), JSON.stringify(b)));
 }
 
+/** One rule for all paths with the same verbs. */
 function urlRules(needed: readonly UrlAccess[]): PolicyRule[] {
   const byVerbs = Map.groupBy(needed, ({ verbs }) => JSON.stringify(verbs.toSorted(compareVerbs)));
   return [...byVerbs.values()].map((group) => ({
@@ -50,6 +51,7 @@ function urlRules(needed: readonly UrlAccess[]): PolicyRule[] {
   }));
 }
 
+/** Merges in two steps: verbs of the same resource, then resources with the same verbs. */
 function resourceRules(needed: readonly ResourceAccess[]): PolicyRule[] {
   const byResource = new Map<string, { readonly access: ResourceAccess; readonly verbs: Set<string> }>();
   for (const access of needed) {
@@ -92,6 +94,7 @@ export function accessOfRules(rules: readonly PolicyRule[]): Access[] {
   });
 }
 
+/** Every combination of group and resource in a rule. */
 function accessOfRule({ apiGroups = [], resources = [], verbs, resourceNames }: PolicyRule): Access[] {
   return apiGroups.flatMap((group) =>
     resources.map((resource) => ({
@@ -103,29 +106,31 @@ function accessOfRule({ apiGroups = [], resources = [], verbs, resourceNames }: 
   );
 }
 
-function sorted(texts: readonly string[]): readonly string[] {
-  return texts.toSorted(compareText);
+function sorted(names: readonly string[]): readonly string[] {
+  return names.toSorted(compareStrings);
 }
 
+/** In the usual order; unknown verbs follow by name. */
 function compareVerbs(a: string, b: string): number {
   const [left, right] = [VERBS.indexOf(a), VERBS.indexOf(b)];
-  if (left === -1 && right === -1) return compareText(a, b);
+  if (left === -1 && right === -1) return compareStrings(a, b);
   if (left === -1) return 1;
   return right === -1 ? -1 : left - right;
 }
 
-function compareText(a: string, b: string): number {
+function compareStrings(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
 }
 
 /**
- * Collects what was used of the API, fit to be granted: what was used in one namespace only is meant for that one, and
- * what was used in several for all there are, and will be.
+ * Collects the access that was used, in a form fit to be granted: a resource that was used in one namespace only is
+ * granted there, one that was used in several is granted in all.
  */
 export class SeenAccess {
   readonly #seen = new Map<string, { access: ResourceAccess; readonly verbs: Set<string> }>();
 
+  /** Takes one access; access in a second namespace widens the entry to all namespaces. */
   note(access: ResourceAccess): void {
     const key = `${access.group}/${access.resource}`;
     const known = this.#seen.get(key);

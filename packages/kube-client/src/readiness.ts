@@ -1,3 +1,7 @@
+// Readiness of objects by the rules of kstatus, for waiting on a release and for hooks that wait for a
+// module. Pure: an object goes in, the reason why it is not ready comes out. General rules come first
+// (deletion, observed generation, conditions), then those of the kind.
+
 import { fieldsOf, isObject } from '@addon-operator/json';
 import type { KubeObject } from './kube-object.ts';
 
@@ -21,8 +25,10 @@ export function whyNotReady(object: KubeObject): string | undefined {
   return rule?.(fieldsOf(object['spec']), status, object);
 }
 
+/** The rule of one kind; undefined when the object is ready. */
 type Rule = (spec: Fields, status: Fields, object: KubeObject) => string | undefined;
 
+/** By group and kind. The order of the checks within a rule is that of kstatus, so that messages agree. */
 const RULES: Readonly<Record<string, Rule>> = {
   'apps/Deployment': (spec, status) => {
     if (conditionOf(status, 'Progressing')?.['reason'] === 'ProgressDeadlineExceeded')
@@ -94,7 +100,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     conditionOf(status, 'Established')?.['status'] === 'True' ? undefined : 'it is not established',
 };
 
-/** What the three conditions that many kinds have say. */
+/** The reason in one of the three conditions that many kinds have: Stalled, Reconciling and Ready. */
 function byConditions(status: Fields): string | undefined {
   for (const [type, bad] of [
     ['Stalled', 'True'],
@@ -112,17 +118,20 @@ function byConditions(status: Fields): string | undefined {
   return undefined;
 }
 
+/** The condition of a type. */
 function conditionOf(status: Fields, type: string): Fields | undefined {
   const { conditions } = status;
   if (!Array.isArray(conditions)) return undefined;
   return conditions.filter(isObject).find((condition) => condition['type'] === type);
 }
 
+/** The reason if a count in the status is too low. */
 function fewer(status: Fields, field: string, wanted: number, what: string): string | undefined {
   const count = numberOf(status[field], 0);
   return count < wanted ? `${count} of ${wanted} replicas are ${what}` : undefined;
 }
 
+/** Old replicas that still run mean that a rollout has not ended. */
 function more(status: Fields, wanted: number): string | undefined {
   const count = numberOf(status['replicas'], 0);
   return count > wanted ? `${count - wanted} old replicas are still running` : undefined;

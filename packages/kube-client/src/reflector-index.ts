@@ -1,14 +1,15 @@
 import { isOlderVersion, type KubeObject } from './kube-object.ts';
 import { keyOf, type ReflectorEvent } from './reflector-sink.ts';
 
+/** Identity of an object as it was seen last. Another uid under the same name is another object. */
 interface Known {
   readonly uid: string | undefined;
   readonly resourceVersion: string | undefined;
 }
 
 /**
- * Which version of which object was seen last. It turns raw watch events and complete lists into the changes since then;
- * objects themselves are not kept.
+ * Remembers uid and version of each object as it was seen last, and turns raw watch events and complete lists into the
+ * changes since then. Objects themselves are not kept: subscribers have their own copies of the parts they need.
  */
 export class ReflectorIndex {
   #known = new Map<string, Known>();
@@ -81,6 +82,7 @@ class ListComparison {
     }
   }
 
+  /** Compares one object of the list with its known version. */
   #collect(key: string, object: KubeObject, seen: Known): void {
     const known = this.#before.get(key);
     if (known === undefined) {
@@ -94,7 +96,7 @@ class ListComparison {
   }
 
   /**
-   * The list is whole: makes it what is known, and returns the changes, deletions first.
+   * Completes the comparison: the list becomes the known state. Returns the changes, deletions first.
    *
    * @param hasUnnamed whether objects without a name were left out: any of those that are missing may be one of them
    */
@@ -113,6 +115,7 @@ function versionOf(object: KubeObject): Known {
   return { uid: object.metadata.uid, resourceVersion: object.metadata.resourceVersion };
 }
 
+/** Whether an event repeats or precedes the known state, as events do after a reconnect. */
 function isOutdated(seen: Known, known: Known, change: 'Added' | 'Modified' | 'Deleted'): boolean {
   if (seen.resourceVersion === undefined || known.resourceVersion === undefined) return false;
   if (isOlderVersion(seen.resourceVersion, known.resourceVersion)) return true;

@@ -1,9 +1,14 @@
+// Lists a selection in pages of 500 objects. `reflector.ts` passes in what each page means to it; this file
+// cares for what can happen between pages: a continue token expires (410, the list starts again), the server
+// is behind the known version (504 or an older list), an item is no object (it is named and left out).
+
 import { OperatorError } from '@addon-operator/base/errors';
 import { fieldsOf, isObject, stringOf } from '@addon-operator/json';
 import { hasStatus, type KubeClient, metadataAccept } from './kube-client.ts';
 import { isOlderVersion, type KubeObject, resourcePath, toKubeObject } from './kube-object.ts';
 import type { Selection } from './reflector-sink.ts';
 
+/** As client-go: large enough for few requests, small enough for the memory of both sides. */
 const PAGE_SIZE = 500;
 const MAX_ATTEMPTS = 3;
 
@@ -51,10 +56,12 @@ export async function currentVersion(
   return (await fetchPage(kube, selection, from, signal)).resourceVersion;
 }
 
+/** `expired`: the continue token is too old. `too-old`: the server does not have the requested version. */
 type ListOutcome =
   | { readonly status: 'complete'; readonly resourceVersion: string }
   | { readonly status: 'expired' | 'too-old'; readonly error: Error };
 
+/** One attempt at the whole list. */
 async function tryList(kube: KubeClient, request: ListRequest, signal: AbortSignal): Promise<ListOutcome> {
   const { selection, notOlderThan } = request;
   let resourceVersion: string | undefined;
@@ -89,14 +96,16 @@ async function tryList(kube: KubeClient, request: ListRequest, signal: AbortSign
   return { status: 'complete', resourceVersion };
 }
 
+/** One page of a list. */
 interface ListPage {
   readonly resourceVersion: string;
   readonly objects: readonly KubeObject[];
-  /** What is wrong with each item that is left out. */
+  /** One sentence for each item that is left out. */
   readonly unusable: readonly string[];
   readonly next: string | undefined;
 }
 
+/** One request. Only the first page may name a version: the continue token carries it on. */
 async function fetchPage(
   kube: KubeClient,
   selection: Selection,
@@ -128,6 +137,7 @@ async function fetchPage(
   };
 }
 
+/** Separates the objects from items that have no name and could not be addressed. */
 function toObjects(items: unknown, selection: Selection): Pick<ListPage, 'objects' | 'unusable'> {
   if (!Array.isArray(items)) throw notAList(selection, 'its items are not an array');
   const objects: KubeObject[] = [];
@@ -140,12 +150,13 @@ function toObjects(items: unknown, selection: Selection): Pick<ListPage, 'object
   return { objects, unusable };
 }
 
-/** What an object without a name can be found by. */
+/** The namespace and uid of an object without a name, for messages. */
 export function nearestName(object: unknown): string {
   const { namespace, uid } = fieldsOf(fieldsOf(object)['metadata']);
   return `namespace ${stringOf(namespace) || 'unknown'}, uid ${stringOf(uid) || 'unknown'}`;
 }
 
+/** A response with status 200 that is no list, for example from a proxy. */
 function notAList(selection: Selection, problem: string): OperatorError {
   const path = resourcePath(selection.resource, selection.namespace);
   return new OperatorError(

@@ -8,8 +8,8 @@ interface PauseDeps {
 }
 
 /**
- * Waits before a retry. What makes the server request a long pause is often over sooner: when any other request succeeds,
- * only the minimum is waited for.
+ * Waits before a retry. The overload behind a long Retry-After is often over sooner: as soon as any other request
+ * succeeds, only the minimum is waited for.
  *
  * @throws `signal.reason` when the signal aborts
  */

@@ -1,16 +1,21 @@
+// Shares reflectors between bindings. Bindings that select the same objects get the same reflector and so one
+// watch; it starts with the first subscriber and stops with the last. Called by the bindings' monitors
+// through `SharedReflectors.subscribe`; an outage of the API server is logged once for all of them.
+
 import { roundedMs } from '@addon-operator/base/clock';
 import { ApiHealth } from './api-health.ts';
 import { KubeApiError, type KubeClient } from './kube-client.ts';
 import { Reflector, type ReflectorDeps } from './reflector.ts';
 import type { Selection, SharedReflectors } from './reflector-sink.ts';
 
+/** A reflector and the signal that ends its loop. */
 interface Running {
   readonly reflector: Reflector;
   readonly stop: AbortController;
 }
 
 interface SharedReflectorsDeps extends Omit<ReflectorDeps, 'health'> {
-  /** Learns of the requests of `kube` and of others; default: learns of those of the reflectors alone. */
+  /** Observes the requests of `kube` and of other clients; default: only the requests of the reflectors. */
   readonly health?: ApiHealth;
 }
 
@@ -43,6 +48,7 @@ export function createSharedReflectors(options: SharedReflectorsDeps): SharedRef
   };
 }
 
+/** Without a health object of the caller, outages are detected from the requests of the reflectors alone. */
 function withHealth({ health, ...deps }: SharedReflectorsDeps): ReflectorDeps {
   if (health !== undefined) return { ...deps, health };
   const own = new ApiHealth(deps.clock);
@@ -65,6 +71,7 @@ function logOutages({ health, log }: ReflectorDeps, countWatches: () => number):
   });
 }
 
+/** Equal for selections that lead to the same requests. */
 function selectionKey(selection: Selection): string {
   const { resource, namespace, labelSelector, fieldSelector, isMetadataOnly } = selection;
   const { group, version, plural } = resource;

@@ -5,9 +5,9 @@ export interface Selection {
   readonly resource: ApiResource;
   /** Absent: all namespaces, or a cluster-scoped resource. */
   readonly namespace?: string;
-  /** Query text, for instance `app=web,tier!=db`. */
+  /** Selector as in the query, for instance `app=web,tier!=db`. */
   readonly labelSelector?: string;
-  /** Query text, for instance `metadata.name=web`. */
+  /** Selector as in the query, for instance `metadata.name=web`. */
   readonly fieldSelector?: string;
   /** Only `metadata` of the objects is requested. Default false. */
   readonly isMetadataOnly?: boolean;
@@ -32,22 +32,22 @@ export interface ReflectorSink {
   stage(objects: readonly KubeObject[]): Promise<void>;
   /** Forgets what was staged: the list starts again. */
   discard(): void;
-  /** What was staged is the whole state at one resource version. */
+  /** The staged objects are the whole state at one resource version. */
   commit(): void;
   apply(event: ReflectorEvent): Promise<void>;
   /** A complete list was compared with the state, and every difference was applied. */
   relisted?(): void;
   /** The server confirmed the state: by a list, an opened watch, a change or a bookmark. */
-  heard?(): void;
-  /** A list or a watch failed: until {@link ReflectorSink.heard} the state may be out of date. */
+  confirmed?(): void;
+  /** A list or a watch failed: until {@link ReflectorSink.confirmed} the state may be out of date. */
   failed?(error: unknown): void;
 }
 
 /** Reflectors shared by all bindings that select the same objects. */
 export interface SharedReflectors {
   /**
-   * Hands the complete current state to `sink`, resolves, and then hands over every change until `signal` aborts. After a
-   * lost connection the changes are worked out from a new list; in-between states may be missing, the last one never is.
+   * Passes the complete current state to `sink`, resolves, and then passes every change until `signal` aborts. After a
+   * lost connection the changes are computed from a new list: intermediate states may be missing, the last one never is.
    *
    * @throws KubeApiError or OperatorError KUBE_UNREACHABLE when the first list fails; nothing is retried then
    * @throws what `sink.stage` threw

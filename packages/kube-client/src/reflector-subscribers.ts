@@ -23,14 +23,17 @@ export class ReflectorSubscribers {
     this.#onError = onError;
   }
 
+  /** Whether the reflector has no reason to run. */
   get isEmpty(): boolean {
     return this.#waiting.size === 0 && this.#live.size === 0;
   }
 
+  /** Whether a list is wanted. */
   get hasNewcomers(): boolean {
     return this.#waiting.size > 0;
   }
 
+  /** Whether changes have to be computed at all. */
   get hasLive(): boolean {
     return this.#live.size > 0;
   }
@@ -69,12 +72,12 @@ export class ReflectorSubscribers {
     }
   }
 
-  /** Takes all who wait now along on one list. */
+  /** All subscribers that wait now, to be served from one list. Later ones need another list. */
   takeNewcomers(): Newcomers {
     return new Newcomers([...this.#waiting], this.#waiting, this.#live);
   }
 
-  /** Those that have a state. */
+  /** The sinks that have a state. */
   get live(): readonly ReflectorSink[] {
     return [...this.#live].map(({ sink }) => sink);
   }
@@ -92,6 +95,7 @@ export class ReflectorSubscribers {
     }
   }
 
+  /** A sink that throws loses this event only; other sinks and later events are not affected. */
   async #apply({ sink, signal }: Subscriber, event: ReflectorEvent): Promise<void> {
     if (signal.aborted) return;
     try {
@@ -102,10 +106,10 @@ export class ReflectorSubscribers {
   }
 }
 
-/** Those who get their first state from one list. */
+/** Subscribers that get their first state from one list. */
 class Newcomers {
   readonly #all: readonly Subscriber[];
-  /** A newcomer who leaves, or is refused, is taken out of here. */
+  /** Shared with {@link ReflectorSubscribers}: a newcomer that leaves or is refused is removed from it. */
   readonly #waiting: Set<Subscriber>;
   readonly #live: Set<Subscriber>;
 
@@ -131,17 +135,17 @@ class Newcomers {
     await Promise.all(staging);
   }
 
-  /** The list starts again. */
+  /** The list starts again: what was staged is void. */
   discard(): void {
     for (const { sink } of this.#present) sink.discard();
   }
 
-  /** There is no list. */
+  /** The list failed: fails the subscription of each newcomer. */
   refuse(error: unknown): void {
     for (const subscriber of this.#present) this.#refuse(subscriber, error);
   }
 
-  /** The list is whole. */
+  /** The list is complete: from now on these subscribers receive changes. */
   admit(): void {
     for (const subscriber of this.#present) {
       this.#waiting.delete(subscriber);

@@ -1,3 +1,8 @@
+// One watch of the API server as a sequence of notices: changes, bookmarks, events that cannot be used, and
+// always an end with its reason. `reflector.ts` decides what each end means for the position. A connection
+// that stays silent is the most common failure (a NAT or load balancer dropped it), and TCP does not notice
+// it: bookmarks come about once a minute, so 70 s without data end the watch.
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { messageOf } from '@addon-operator/base/errors';
 import { isObject, parseJson } from '@addon-operator/json';
@@ -6,9 +11,13 @@ import { type KubeObject, resourcePath, toKubeObject } from './kube-object.ts';
 import { nearestName, selectionAccept, selectionQuery } from './reflector-list.ts';
 import { keyOf, type Selection } from './reflector-sink.ts';
 
+/** The API server sends a bookmark about every minute, also when nothing changes. */
 const IDLE_LIMIT_MS = 70_000;
-/** While an event is being handled, how often to check whether listening has begun again. */
+/** While an event is being handled, the interval at which to check whether the watch is read again. */
 const BUSY_CHECK_MS = 1_000;
+/**
+ * 5 minutes plus up to 5 more, as client-go: the spread keeps many watches from ending at the same moment.
+ */
 const MIN_WATCH_SECONDS = 300;
 const WATCH_SPREAD_SECONDS = 300;
 /** The server ends a watch by itself; a client limit only has to be later. */
@@ -24,21 +33,21 @@ export type WatchNotice =
       readonly resourceVersion: string;
     }
   | { readonly type: 'bookmark'; readonly resourceVersion: string }
-  /** An event whose object cannot be used: it is left out, and those behind it are delivered. */
+  /** An event whose object cannot be used. It is left out; later events are delivered. */
   | { readonly type: 'unusable'; readonly problem: string; readonly resourceVersion: string | undefined }
   /** Always the last one. */
   | {
       readonly type: 'end';
       readonly reason: WatchEnd;
       readonly detail: string;
-      /** What broke the connection. */
+      /** The error that broke the connection. */
       readonly error?: unknown;
     };
 
 /**
  * Why a watch ended: the server closed it in good order, after the requested time, or `early`; its resource version is
- * no longer (or not yet) served; the kind is gone; nothing was heard for 70 s; the connection broke, or what was heard
- * made no sense.
+ * no longer (or not yet) served; the kind is gone; no data came for 70 s; the connection broke, or a line was not a
+ * watch event.
  */
 export type WatchEnd = 'closed' | 'early' | 'expired' | 'gone' | 'idle' | 'broken';
 
@@ -57,9 +66,9 @@ export interface WatchDeps {
 }
 
 /**
- * Watches a selection from a resource version on, for 5 to 10 minutes; the reflector calls it again and again, and lists when
- * the version is too old. A line that is not a whole event is never
- * delivered: the watch ends there. An event that is whole, but whose object cannot be used, is left out.
+ * Watches a selection from a resource version on, for 5 to 10 minutes; the reflector calls it again and again, and lists
+ * when the version is too old. A line that is not a whole event is never delivered: the watch ends there. An event that
+ * is whole, but whose object cannot be used, is left out.
  *
  * @throws KubeApiError when the server refuses, other than with 404 and 410
  * @throws OperatorError KUBE_UNREACHABLE when the connection cannot be made
@@ -109,6 +118,7 @@ export async function* watch(
   }
 }
 
+/** Opens the watch with bookmarks, which move the position on while nothing changes. */
 function openStream(
   kube: KubeClient,
   { selection, resourceVersion }: WatchRequest,
@@ -133,7 +143,7 @@ function openStream(
   );
 }
 
-/** How long the server has said nothing; the time we take to handle what it said does not count. */
+/** Measures how long no data came. Time that the caller takes to handle an event does not count. */
 class Silence {
   readonly #clock: SteadyClock;
   #isListening = true;
@@ -144,11 +154,13 @@ class Silence {
     this.#sinceMs = clock.steadyMs();
   }
 
+  /** The watch is read again: silence counts from now on. */
   begin(): void {
     this.#isListening = true;
     this.#sinceMs = this.#clock.steadyMs();
   }
 
+  /** A line arrived; the time until {@link begin} is ours. */
   end(): void {
     this.#isListening = false;
   }
@@ -166,6 +178,9 @@ class Silence {
   }
 }
 
+/**
+ * Parses one line. A line that is no event ends the watch, since what follows it cannot be trusted either.
+ */
 function readLine(line: string, selection: Selection): WatchNotice {
   let event: unknown;
   try {
@@ -202,6 +217,7 @@ const CHANGES: ReadonlyMap<unknown, 'Added' | 'Modified' | 'Deleted'> = new Map(
   ['DELETED', 'Deleted'],
 ]);
 
+/** An ERROR event carries a Status; 410 means that the version is too old to watch from. */
 function readError(status: Record<string, unknown>): WatchNotice {
   const { code, reason, message } = status;
   const isExpired = code === 410 || reason === 'Expired' || reason === 'Gone';

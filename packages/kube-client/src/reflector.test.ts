@@ -366,21 +366,21 @@ test('a first list succeeds under another served version, when the one asked for
 
 test('FAULT-A15: subscribers learn of a refused watch and of the end of the refusal', async () => {
   const { api, clock } = labNow();
-  const heard: string[] = [];
+  const calls: string[] = [];
   const sink = Object.assign(new RecordingSink(), {
-    heard: () => heard.push('heard'),
-    failed: (error: unknown) => heard.push(messageOf(error)),
+    confirmed: () => calls.push('confirmed'),
+    failed: (error: unknown) => calls.push(messageOf(error)),
   });
   await labNow().reflectors.subscribe(ALL_CONFIG_MAPS, sink, labNow().stop.signal);
   await settle();
-  expect(new Set(heard.splice(0))).toEqual(new Set(['heard']));
+  expect(new Set(calls.splice(0))).toEqual(new Set(['confirmed']));
   api.isForbidden = true;
   api.closeWatches();
   await clock.advance(5_000);
-  expect(new Set(heard.splice(0))).toEqual(new Set(['refused: Forbidden']));
+  expect(new Set(calls.splice(0))).toEqual(new Set(['refused: Forbidden']));
   api.isForbidden = false;
   await clock.advance(30_000);
-  expect(new Set(heard)).toEqual(new Set(['heard']));
+  expect(new Set(calls)).toEqual(new Set(['confirmed']));
 });
 
 test('FAULT-A24: integers beyond 2^53 keep their digits, and U+2028 passes', async () => {

@@ -1,3 +1,10 @@
+// The list-then-watch loop behind every kubernetes binding. `reflector-shared.ts` starts one reflector per
+// selection and adds a subscriber for each binding that wants it. One round lists (`reflector-list.ts`),
+// hands newcomers the whole state and the others the changes since (`reflector-index.ts`), and then watches
+// from the version of that list (`reflector-watch.ts`) until the watch ends. What can go wrong: the server is
+// away (retried with back-off for ever), its position is too old (listed again), the kind got another served
+// version or none (discovery decides), or its store went back in time (the position is given up).
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { hasCode } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
@@ -40,6 +47,7 @@ export interface ReflectorDeps {
   readonly metrics?: ReflectorMetrics;
 }
 
+/** `healthy` resets the back-off. The error, if there is one, may carry a Retry-After. */
 type RoundResult = { readonly status: 'healthy' } | { readonly status: 'failed'; readonly error?: unknown };
 
 const HEALTHY: RoundResult = { status: 'healthy' };
@@ -52,15 +60,15 @@ const FAILED: RoundResult = { status: 'failed' };
  */
 export class Reflector {
   readonly #deps: ReflectorDeps;
-  /** What subscribers selected. */
+  /** The selection of the subscribers. */
   readonly #wanted: Selection;
-  /** The same, or under another version of the kind while the one wanted is not served. */
+  /** The same selection, or under another version of the kind while the wanted one is not served. */
   #selection: Selection;
-  /** Whether what is known is of another version of the kind than the next list. */
+  /** Whether the index was filled from another version of the kind than the next list. */
   #isConverted = false;
   readonly #subscribers: ReflectorSubscribers;
   readonly #index = new ReflectorIndex();
-  /** Where the watch goes on; undefined when a list is needed to know. */
+  /** Resource version at which the next watch starts; undefined when a list has to provide it. */
   #position: string | undefined;
   /** Whether the connection to the server was lost since the position was known to be good. */
   #isInterrupted = false;
@@ -127,6 +135,7 @@ export class Reflector {
     }
   }
 
+  /** One list, unless the position is known, and one watch. Never throws, except for bugs. */
   async #round(signal: AbortSignal): Promise<RoundResult> {
     let from: string;
     try {
@@ -145,6 +154,7 @@ export class Reflector {
     }
   }
 
+  /** Logs a failure and passes it to the subscribers; after an abort neither. */
   #failed(error: unknown, message: string, signal: AbortSignal): RoundResult {
     if (!signal.aborted) {
       this.#deps.log[this.#levelOf(error)]({ ...this.#describe(), error }, message);
@@ -176,7 +186,7 @@ export class Reflector {
       if (isOlderVersion(version, this.#newest)) this.#position = undefined;
     } catch (error) {
       signal.throwIfAborted();
-      // What the server refuses, it refuses a watch too, and there it is handled.
+      // A refusal such as 403 will meet the watch as well, where it is handled.
       if (!(error instanceof KubeApiError)) this.#position = undefined;
     }
   }
@@ -225,12 +235,13 @@ export class Reflector {
     this.#position = resourceVersion;
     this.#newest = resourceVersion;
     this.#listed = resourceVersion;
+    // Taken before `admit`: newcomers get their state as a list, not as a comparison.
     const relisted = this.#subscribers.live;
     const delivered = this.#subscribers.deliver(comparison.finish(this.#hasUnusable));
     newcomers.admit();
     await delivered;
     for (const sink of relisted) sink.relisted?.();
-    this.#subscribers.notify((sink) => sink.heard?.());
+    this.#subscribers.notify((sink) => sink.confirmed?.());
     return resourceVersion;
   }
 
@@ -268,6 +279,10 @@ export class Reflector {
     if (served?.version === resource.version) this.#follow(served);
   }
 
+  /**
+   * Switches to another served version of the kind. The position belongs to the old version, so the next
+   * round lists.
+   */
   #follow(resource: ApiResource): void {
     const { version, plural } = this.#selection.resource;
     if (resource.version === version && resource.plural === plural) return;
@@ -282,6 +297,10 @@ export class Reflector {
     );
   }
 
+  /**
+   * One watch. Reading the next event and the arrival of a newcomer are awaited together, so that a newcomer
+   * is listed for at once although the watch stays open.
+   */
   async #watch(from: string, signal: AbortSignal): Promise<RoundResult> {
     const { clock } = this.#deps;
     const startedMs = clock.steadyMs();
@@ -291,7 +310,7 @@ export class Reflector {
       resourceVersion: from,
       onOpen: () => {
         this.#unreachableSinceMs = undefined;
-        this.#subscribers.notify((sink) => sink.heard?.());
+        this.#subscribers.notify((sink) => sink.confirmed?.());
       },
     };
     const notices = watch(this.#deps, request, AbortSignal.any([signal, close.signal]));
@@ -313,6 +332,8 @@ export class Reflector {
         if (notice === undefined) return FAILED;
         if (notice.type === 'end') {
           this.#end(notice);
+          // A server that closes each watch at once, without a single event, must not be asked without a
+          // pause.
           const isProgress = this.#newest !== from || isLongAgo(startedMs, clock);
           return isProgress && notice.reason !== 'broken' ? HEALTHY : FAILED;
         }
@@ -325,6 +346,7 @@ export class Reflector {
     }
   }
 
+  /** Resolves when the next notice has arrived or failed, or when a newcomer waits. */
   async #settledOrJoined(next: Promise<unknown>): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#subscribers.whenJoined(resolve);
@@ -352,9 +374,10 @@ export class Reflector {
     return before !== undefined && after !== undefined && !isOlderVersion(after, before);
   }
 
+  /** Applies one notice and moves the position on. */
   async #take(notice: Exclude<WatchNotice, { type: 'end' }>): Promise<void> {
     const { resourceVersion } = notice;
-    this.#subscribers.notify((sink) => sink.heard?.());
+    this.#subscribers.notify((sink) => sink.confirmed?.());
     if (notice.type === 'unusable') this.#setAside(notice.problem);
     if (resourceVersion === undefined) return;
     // A list for newcomers may have overtaken the watch; what it covers must not be reported again.
@@ -376,6 +399,7 @@ export class Reflector {
     log.warn({ ...this.#describe(), problem }, 'an object cannot be used; it is left out and tried again');
   }
 
+  /** Decides from the end of a watch whether its position is still good. */
   #end(notice: Extract<WatchNotice, { type: 'end' }>): void {
     const { health, log, metrics } = this.#deps;
     metrics?.watchEnded(this.#selection.resource.kind, notice.reason);
@@ -396,6 +420,7 @@ export class Reflector {
   }
 }
 
+/** Whether a round lasted long enough to count as a good connection. */
 function isLongAgo(startedMs: number, clock: SteadyClock): boolean {
   return clock.steadyMs() - startedMs >= HEALTHY_AFTER_MS;
 }

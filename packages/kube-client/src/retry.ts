@@ -1,3 +1,7 @@
+// Pauses before retries of requests to the API server, and two loops that keep them. The back-off is that of
+// client-go's reflector (0.8 s doubled up to 30 s); jitter only shortens it, since 30 s is documented as the
+// longest pause. A Retry-After of the server is kept up to a limit: a proxy may send one of hours.
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { hasCode } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
@@ -8,11 +12,11 @@ const MAX_DELAY_MS = 30_000;
 /** Delays are shortened by up to this share, never lengthened: the maximum is a promise. */
 const JITTER = 0.2;
 
-/** Anything between us and the API server may send a Retry-After header, for a maintenance that has long ended. */
+/** A proxy in front of the API server may send a Retry-After header, for a maintenance that has long ended. */
 const MAX_RETRY_AFTER_SECONDS = 30;
-/** Of a 429 with a Status: the API server itself throttles this client. */
+/** For a 429 with a Status: the API server itself throttles this client. */
 const MAX_THROTTLE_SECONDS = 60;
-/** How much of a requested pause is kept even if other requests succeed in the meantime. */
+/** The part of a requested pause that is kept even if other requests succeed in the meantime. */
 const KEPT_ANYWAY_SECONDS = 5;
 
 /** The longest pause that a refusal can lead to. */
@@ -99,7 +103,7 @@ export async function untilDone<T>(
   }
 }
 
-/** What waiting for the API server needs of the process. */
+/** The dependencies of {@link untilAvailable}. */
 export interface RetryHost extends UntilDoneDeps {
   readonly log: Logger;
 }

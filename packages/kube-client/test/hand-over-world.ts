@@ -17,7 +17,7 @@ const MAX_DELAY = 5;
 /** The owner may learn late of changes: its watch was interrupted. */
 const MAX_LAG = 30;
 
-/** What users and failures do, at any time. */
+/** Actions of users and failures, at any time. */
 export type Event =
   | { readonly type: 'start' | 'force' | 'crash' | 'give-back'; readonly holder: number }
   | { readonly type: 'want-back' | 'remove' | 'restart-owner' };

@@ -4,7 +4,7 @@ import type { LogOutput } from './json-logger.ts';
 /** Writes bytes without waiting for the reader; returns how many were taken, 0 while the reader is behind. */
 export type TryWrite = (bytes: Uint8Array) => number;
 
-/** What a reader that is behind may leave to be written later, in bytes. */
+/** Bytes that wait for a reader that is behind, at most. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 const RETRY_MS = 100;
 /** While the reader takes a part each time: it would otherwise get one full pipe every 100 ms. */
@@ -13,8 +13,8 @@ const RETRY_AFTER_PROGRESS_MS = 1;
 const CLOSE_LIMIT_MS = 1_000;
 
 /**
- * A log output that never waits for its reader: leases, probes and hooks depend on a process that goes on. Records that
- * find no room are dropped and counted, whole ones only, so that what arrives is still one record a line.
+ * A log output that never waits for its reader: leases, probes and hooks depend on a process that does not block.
+ * Records that find no room are dropped and counted, whole ones only, so that the output stays one record a line.
  */
 export class BoundedLogOutput implements LogOutput {
   readonly #tryWrite: TryWrite;
@@ -61,6 +61,7 @@ export class BoundedLogOutput implements LogOutput {
     this.#flush();
   }
 
+  /** Writes as much as the reader takes; reports dropped records once everything is written. */
   #flush(): void {
     let retryMs = RETRY_MS;
     try {
@@ -84,6 +85,7 @@ export class BoundedLogOutput implements LogOutput {
     this.#onRecovered(dropped);
   }
 
+  /** One retry at a time. */
   #retryLater(delayMs: number): void {
     if (this.#closed.signal.aborted) return;
     this.#isRetrying = true;

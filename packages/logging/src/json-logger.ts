@@ -1,3 +1,8 @@
+// The logger of the daemon: one JSON object per line. Records are written by string concatenation, and the
+// fields of a child logger are serialized once for all of its records. `createLogger` is called once at
+// start; `redacted-log.ts` masks secrets before records arrive here, and `observe-log.ts` copies them for the
+// API. A value that cannot be serialized is replaced, so that logging never throws.
+
 import type { Clock } from '@addon-operator/base/clock';
 import { errorText } from '@addon-operator/base/error-text';
 import { OperatorError } from '@addon-operator/base/errors';
@@ -39,6 +44,7 @@ export function rootOf(log: Logger, levels: Pick<RootLogger, 'level' | 'setLevel
   return new DerivedRoot(log, levels);
 }
 
+/** A root whose records go through another logger, and whose level is that of the original root. */
 class DerivedRoot extends DerivedLogger implements RootLogger {
   readonly #levels: Pick<RootLogger, 'level' | 'setLevel'>;
 
@@ -59,17 +65,18 @@ class DerivedRoot extends DerivedLogger implements RootLogger {
   }
 }
 
-/** What all loggers of one root share. */
+/** The state that all loggers of one root share. */
 interface Target {
   level: LogLevel;
   readonly write: (line: string) => void;
   /** The member of a record with its time, from a comma on; empty where records have none. */
   readonly time: () => string;
   readonly builtCode: string | undefined;
-  /** What each frame met so far says: as many as there are calls that log. */
+  /** The place of each stack frame seen so far: as many as there are calls that log. */
   readonly callers: Map<string, string | undefined>;
 }
 
+/** Levels in order; a record below the level of the target is dropped. */
 const SEVERITY: Readonly<Record<LogLevel, number>> = {
   trace: 0,
   debug: 1,
@@ -116,6 +123,7 @@ function timesOf(clock: Clock): () => string {
   };
 }
 
+/** A logger whose records have these fields. */
 function childOf(target: Target, bound: LogFields): Logger {
   // All records of a child have its fields: they are written as JSON once.
   let boundMembers: string | undefined;
@@ -138,6 +146,9 @@ function childOf(target: Target, bound: LogFields): Logger {
   );
 }
 
+/**
+ * Whether a field of the record replaces one of the child: then both cannot be written one after the other.
+ */
 function overlap(bound: LogFields, fields: LogFields): boolean {
   for (const name of Object.keys(fields)) if (Object.hasOwn(bound, name)) return true;
   return false;
@@ -168,7 +179,7 @@ function jsonOf(value: unknown): string | undefined {
   }
 }
 
-/** What follows from an error, and from where the record is made; a field of the same name wins. */
+/** Members derived from an error, and from the place of the log call; a field of the same name wins. */
 function derivedMembers(fields: LogFields, hasSource: boolean, target: Target): string {
   const { error } = fields;
   let members = '';
@@ -193,10 +204,12 @@ function callerOf(stack: string, { callers, builtCode }: Target): string {
   return '';
 }
 
+/** The place in a frame, with its folder; undefined for frames of the logging code itself. */
 function callerIn(frame: string): string | undefined {
   return LOG_FILE.test(frame) ? undefined : /([^/\s(]+\/)?[^/\s(]+:\d+(?=:\d+\)?$)/.exec(frame)?.[0];
 }
 
+/** The frames of a stack, without the message. */
 function framesOf(error: Error, { builtCode }: Target): string[] {
   const lines = sourcePlaces(error.stack ?? '', builtCode)
     .split('\n')

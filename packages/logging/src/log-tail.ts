@@ -5,18 +5,20 @@ import { rfc3339 } from '@addon-operator/strings/rfc3339';
 import type { LogLevel } from './json-logger.ts';
 import type { LogRecord } from './observe-log.ts';
 
-/** A log record as it is kept; long texts are cut. */
+/** A log record as it is kept; long strings are cut. */
 export interface LogLine {
   /** RFC 3339. */
   readonly time: string;
   readonly level: LogLevel;
   readonly message: string;
-  /** Texts of its fields; what is no text is JSON. */
+  /** Its fields as strings; other values are JSON. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
+/** Enough to see what led to the present state; the log itself has the rest. */
 const KEPT_LINES = 200;
-const MAX_TEXT = 1_000;
+/** Cuts strings, so that 200 records take at most a few megabytes. */
+const MAX_LENGTH = 1_000;
 const MAX_FIELDS = 20;
 const LEVELS: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
 
@@ -61,27 +63,29 @@ export class LogTail {
   }
 }
 
+/** The record as it is shown. */
 function lineOf({ atMs, level, message, fields }: KeptRecord): LogLine {
-  return { time: rfc3339(atMs), level, message, fields: textsOf(fields) };
+  return { time: rfc3339(atMs), level, message, fields: stringsOf(fields) };
 }
 
-/** Fields that keep no large text and no object alive, and do not change any more. */
+/** Fields that keep no large string and no object alive, and do not change any more. */
 function fixed(fields: LogFields): LogFields {
   for (const name of Object.keys(fields)) {
     const value = fields[name];
-    const isShort = typeof value === 'string' ? value.length <= MAX_TEXT : typeof value === 'number';
-    if (!isShort) return textsOf(fields);
+    const isShort = typeof value === 'string' ? value.length <= MAX_LENGTH : typeof value === 'number';
+    if (!isShort) return stringsOf(fields);
   }
   return fields;
 }
 
-function textsOf(fields: LogFields): Readonly<Record<string, string>> {
-  const texts: Record<string, string> = {};
-  for (const [name, value] of Object.entries(fields).slice(0, MAX_FIELDS)) texts[name] = cut(textOf(value));
-  return texts;
+function stringsOf(fields: LogFields): Readonly<Record<string, string>> {
+  const strings: Record<string, string> = {};
+  for (const [name, value] of Object.entries(fields).slice(0, MAX_FIELDS))
+    strings[name] = cut(stringOf(value));
+  return strings;
 }
 
-function textOf(value: unknown): string {
+function stringOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (value instanceof Error) return errorText(value);
   try {
@@ -91,6 +95,7 @@ function textOf(value: unknown): string {
   }
 }
 
-function cut(text: string): string {
-  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 1)}…`;
+/** The string, or its beginning with `…`. */
+function cut(value: string): string {
+  return value.length <= MAX_LENGTH ? value : `${value.slice(0, MAX_LENGTH - 1)}…`;
 }

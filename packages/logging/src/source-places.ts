@@ -21,6 +21,7 @@ export function sourcePlaces(stack: string, directory: string | undefined): stri
   );
 }
 
+/** The place in the source, by the source map of the file; read once per file. */
 function originOf(file: string, line: number, column: number): string | undefined {
   if (!maps.has(file)) maps.set(file, readMap(file));
   const origin = maps.get(file)?.findOrigin(line, column);

@@ -5,7 +5,7 @@ import { BoundedLogOutput, type TryWrite } from './bounded-log-output.ts';
 
 const STDOUT = 1;
 
-/** Standard output. Whether or not it is read, the process goes on: see {@link BoundedLogOutput}. */
+/** Standard output. The process never blocks on it, whether or not it is read: see {@link BoundedLogOutput}. */
 export function stdoutLogOutput(clock: SteadyClock): BoundedLogOutput {
   let tryWrite: TryWrite | undefined;
   return new BoundedLogOutput((bytes) => {
@@ -14,6 +14,7 @@ export function stdoutLogOutput(clock: SteadyClock): BoundedLogOutput {
   }, clock);
 }
 
+/** EAGAIN means that the pipe is full, which counts as nothing written. */
 function nonBlockingWrite(): TryWrite {
   const target = openNonBlocking();
   return (bytes) => {

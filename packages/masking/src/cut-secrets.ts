@@ -5,7 +5,7 @@ const CUT = '…';
 /** The mark at its end, or in JSON at the end of one of its strings, whose quotes are escaped in JSON within JSON. */
 const CUT_END = ':truncated';
 const BEHIND_CUT_END: readonly (string | undefined)[] = [undefined, '"', '\\'];
-/** What a cut has left of an escape, or of an encoded character of several bytes. */
+/** The remainder of an escape, or of an encoded character of several bytes, before a cut. */
 const CUT_ESCAPE = /(?:\\[uUx]?[\dA-Fa-f]{0,7}|(?:%[\dA-Fa-f]{0,2}){1,4})$/;
 const LONGEST_ESCAPE = 12;
 /** The same behind the cut. */
@@ -22,12 +22,14 @@ export class CutSecrets {
     this.#beginnings = beginnings;
   }
 
+  /** Adds a secret, for the search behind cuts. */
   add(secret: string): void {
     const group = this.#byEnd.at(secret, secret.length - SHORTEST_PATTERN);
     if (group === undefined) this.#byEnd.set(secret.slice(-SHORTEST_PATTERN), [secret]);
     else group.push(secret);
   }
 
+  /** Removes a secret. */
   delete(secret: string): void {
     const group = this.#byEnd.at(secret, secret.length - SHORTEST_PATTERN);
     const place = group?.indexOf(secret) ?? -1;
@@ -39,6 +41,7 @@ export class CutSecrets {
     return [CUT, CUT_END].flatMap((mark) => this.#findAround(text, mark));
   }
 
+  /** The remains before and behind each mark of one kind. */
   #findAround(text: string, mark: string): readonly (readonly [start: number, end: number])[] {
     const found: (readonly [number, number])[] = [];
     let from = 0;
@@ -55,7 +58,7 @@ export class CutSecrets {
     return found;
   }
 
-  /** Where between the places the beginning of a secret is that goes on to the second one, or to an escape that the cut has left there. */
+  /** Start of the beginning of a secret that reaches to the second place, or to the remainder of an escape before it. */
   #beginningAt(text: string, from: number, to: number): number | undefined {
     const tail = text.slice(Math.max(from, to - LONGEST_ESCAPE), to);
     const cut = to - (CUT_ESCAPE.exec(tail)?.[0].length ?? 0);
@@ -66,7 +69,7 @@ export class CutSecrets {
     return undefined;
   }
 
-  /** Where between the places the end of a secret ends that begins at the first one, or behind the rest of an escape there; the first place if none does. */
+  /** End of the remainder of a secret at the first place, or behind the rest of an escape there; the first place if none. */
   #endAt(text: string, from: number, to: number): number {
     const escape = REST_OF_ESCAPE.exec(text.slice(from, Math.min(to, from + LONGEST_ESCAPE)))?.[0] ?? '';
     const furthest = Math.min(to, from + escape.length + this.#beginnings.longest);

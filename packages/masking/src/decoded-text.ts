@@ -5,9 +5,10 @@ export interface DecodedText {
   readonly sourceOf: (place: number) => number;
 }
 
-/** What an escape at a place of a text stands for. Undefined for a mark that begins none. */
+/** Decodes the escape at a place of a string. Undefined for a mark that begins none. */
 type EscapeReader = (text: string, at: number) => Escape | undefined;
 
+/** One decoded escape. */
 interface Escape {
   readonly codePoint: number;
   /** In the source. */
@@ -26,7 +27,7 @@ const DIGITS = new Map([
 ]);
 const MAX_CODE_POINT = 0x10_ff_ff;
 
-/** What secrets have makes a difference for how they may be written. */
+/** Characters in secrets that allow further spellings of them. */
 export interface SecretCharacters {
   readonly haveSpaces: boolean;
   readonly haveBackslashes: boolean;
@@ -42,6 +43,7 @@ export function decodedTexts(
 ): readonly DecodedText[] {
   const plain: DecodedText = { text, sourceOf: (place) => place };
   const texts = [plain];
+  // JSON within JSON is escaped twice.
   const once = decoded(plain, '\\', backslashEscape);
   const twice = once && decoded(once, '\\', backslashEscape);
   if (once !== undefined) texts.push(once);
@@ -122,6 +124,7 @@ function backslashEscape(text: string, at: number): Escape | undefined {
   return codePoint > MAX_CODE_POINT ? undefined : { codePoint, length: 2 + digits };
 }
 
+/** Any visible ASCII character but letters and digits. */
 function isPunctuation(code: number): boolean {
   if (!(code >= 0x20 && code <= 0x7e)) return false;
   const isDigit = code >= 0x30 && code <= 0x39;

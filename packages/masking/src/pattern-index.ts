@@ -1,3 +1,7 @@
+// Multi-pattern search for tens of thousands of secrets. A window of four characters is hashed into a table
+// of bytes that says "nothing here" for nearly every place; only then the sorted patterns of that window are
+// compared. Tuned for output without secrets, which is nearly all of it.
+
 /** Fewer characters are too few to look for. */
 export const SHORTEST_PATTERN = 4;
 const MIN_SLOT_BITS = 15;
@@ -39,6 +43,7 @@ export class PatternIndex<Pattern extends { readonly text: string }> {
     this.#longest = Math.max(this.#longest, text.length);
   }
 
+  /** Removes a pattern; `longest` stays as it was. */
   delete(pattern: Pattern): void {
     const group = this.#groups.at(pattern.text, 0);
     const place = group?.patterns.indexOf(pattern) ?? -1;
@@ -76,6 +81,7 @@ export class PatternIndex<Pattern extends { readonly text: string }> {
     return patterns[placeOf(patterns, beginning)]?.text.startsWith(beginning) === true;
   }
 
+  /** The longest accepted pattern at a place. */
   #longestAt(
     text: string,
     start: number,
@@ -129,6 +135,7 @@ function patternsAt<Pattern extends { readonly text: string }>(
   return there;
 }
 
+/** The longest common prefix; of sorted strings the first and the last decide. */
 function commonBeginning(first: string, last: string): string {
   let length = 0;
   while (length < first.length && first.charCodeAt(length) === last.charCodeAt(length)) length += 1;
@@ -182,7 +189,7 @@ export class WindowMap<Value> {
     return this.#shift;
   }
 
-  /** What the four characters from this place on lead to. */
+  /** The value of the four characters at this place. */
   at(text: string, place: number): Value | undefined {
     const slot = Math.imul(windowOf(text, place, SHORTEST_PATTERN), SPREAD) >>> this.#shift;
     return this.#slots[slot] === 1

@@ -1,3 +1,8 @@
+// Masks secrets in everything that users can read: logs, API responses, statuses, errors. Values marked as
+// secret are added when they become known and released when nothing uses them any more; released ones stay
+// masked for a while, since old output is still read. `secret-finder.ts` finds them in all their forms. If a
+// cut went through a secret, its remains are masked as well.
+
 import { factsOf, isPermanent, messageOf, OperatorError, retryAfterOf } from '@addon-operator/base/errors';
 import { isObject, parseJson, stringifyJson } from '@addon-operator/json';
 import { setMember } from '@addon-operator/json/set-member';
@@ -5,6 +10,7 @@ import { unescaped } from './decoded-text.ts';
 import { SecretFinder } from './secret-finder.ts';
 
 const HIDDEN = '***';
+/** Released secrets that are still masked. */
 const MAX_FORMER = 1_000;
 
 /** Masks secrets in everything that users can read. */
@@ -16,7 +22,7 @@ export class Redactor {
   readonly #former = new Set<string>();
   #revision = 0;
 
-  /** From now on this text is hidden, in all forms that {@link SecretFinder} finds, until it is released. */
+  /** From now on this secret is hidden, in all forms that {@link SecretFinder} finds, until it is released. */
   add(secret: string): void {
     this.#uses.set(secret, (this.#uses.get(secret) ?? 0) + 1);
     this.#former.delete(secret);
@@ -44,7 +50,7 @@ export class Redactor {
     return this.#revision;
   }
 
-  /** Finds what is hidden. */
+  /** The finder of the hidden secrets. */
   get finder(): SecretFinder {
     return this.#finder;
   }
@@ -54,7 +60,7 @@ export class Redactor {
     return this.#finder.size === 0;
   }
 
-  /** The text with `***` in place of each secret, and of what a cut has left of one. */
+  /** The string with `***` in place of each secret, and of each remainder of a secret that was cut. */
   text(text: string): string {
     if (this.isEmpty) return text;
     let [result, done] = ['', 0];
@@ -65,9 +71,10 @@ export class Redactor {
     return done === 0 ? text : result + text.slice(done);
   }
 
-  /** The same for all texts and keys in plain data, at any depth; the value itself when there is nothing to hide. */
+  /** The same for all strings and keys in plain data, at any depth; the value itself when there is nothing to hide. */
   data(value: unknown): unknown {
     if (this.isEmpty) return value;
+    // A stack instead of recursion: data of hooks may be nested deeper than the call stack allows.
     const left: (readonly [source: object, copy: unknown[] | Record<string, unknown>])[] = [];
     const copyOf = (source: unknown): unknown => {
       if (typeof source === 'string') return this.text(source);
@@ -93,6 +100,7 @@ export class Redactor {
   }
 }
 
+/** Objects of classes, such as raw JSON numbers, are passed on as they are. */
 function isPlain(value: unknown): value is Record<string, unknown> {
   if (!isObject(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

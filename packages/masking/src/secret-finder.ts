@@ -1,3 +1,8 @@
+// Finds secrets in a string, however a program has written them: escaped, percent-encoded, in base64, line by
+// line. The string is decoded once per kind of escape (`decoded-text.ts`), and one index (`pattern-index.ts`)
+// is searched for all secrets at once, so the time does not grow with their number. Positions are mapped back
+// to the original string.
+
 import { escapeControls } from '@addon-operator/strings/escape-controls';
 import { CutSecrets } from './cut-secrets.ts';
 import { type DecodedText, decodedTexts } from './decoded-text.ts';
@@ -6,7 +11,7 @@ import { type Occurrence, PatternIndex, SHORTEST_PATTERN } from './pattern-index
 /** Lines of a secret of several lines, such as a key, are also found one by one: output is logged line by line. */
 const SHORTEST_LINE = 8;
 
-/** A secret, or what a cut has left of one, at a place of a text. */
+/** A secret, or the remainder of one that was cut, at a place of a string. */
 export interface FoundSecret {
   readonly start: number;
   readonly end: number;
@@ -15,7 +20,7 @@ export interface FoundSecret {
   readonly isBase64: boolean;
 }
 
-/** A text by which a secret is found. */
+/** A string by which a secret is found. */
 interface SecretPattern {
   readonly text: string;
   readonly secret: string;
@@ -79,11 +84,13 @@ export class SecretFinder {
     return found.length < 2 ? found : merged(found);
   }
 
+  /** Counts patterns with characters that need further decodings. */
   #count(text: string, change: 1 | -1): void {
     for (const character of [' ', '\\'] as const)
       if (text.includes(character)) this.#having[character] += change;
   }
 
+  /** Secrets and remainders in one decoded form, with places in the original string. */
   #foundIn({ text, sourceOf }: DecodedText): readonly FoundSecret[] {
     const whole = this.#index.find(text, (occurrence) => isSecretAt(text, occurrence));
     const parts = this.#cuts.find(text);
@@ -104,6 +111,7 @@ export class SecretFinder {
   }
 }
 
+/** The secret, its lines, and the same in one line and with escaped control characters. */
 function plainPatterns(secret: string): readonly SecretPattern[] {
   const lines = secret.split('\n').map((line) => line.trim());
   const texts = [
@@ -133,11 +141,12 @@ function firstWhole(offset: number): number {
   return Math.ceil((offset * 8) / 6);
 }
 
+/** Length of the secret in UTF-8, without surrounding white space. */
 function bytesOf(secret: string): number {
   return Buffer.byteLength(secret.trim());
 }
 
-/** In base64 the characters at both ends of a secret have bits of what is beside it: the other bits must be those of the secret. */
+/** In base64 the characters at both ends of a secret also hold bits of its neighbors: the other bits must be the secret's. */
 function isSecretAt(text: string, { start, end, pattern }: Occurrence<SecretPattern>): boolean {
   const { secret, offset } = pattern;
   if (offset === undefined) return true;
@@ -164,6 +173,7 @@ function base64Range(
   return [from, to];
 }
 
+/** Joins overlapping places: two secrets may share characters. */
 function merged(found: readonly FoundSecret[]): readonly FoundSecret[] {
   const sorted = found.toSorted((a, b) => a.start - b.start || b.end - a.end);
   const result: FoundSecret[] = [];

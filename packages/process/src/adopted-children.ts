@@ -8,13 +8,17 @@ import { livingProcess, parentOf } from './process-alive.ts';
 import type { EscapedProcesses } from './process-runner.ts';
 import { runOfProcess } from './run-marker.ts';
 
+/**
+ * A process in uninterruptible sleep does not die of SIGKILL; the end of its run is not delayed longer than
+ * this.
+ */
 const LONGEST_END_MS = 1_000;
 const LOOK_MS = 2;
-/** Orphans that end by themselves while their run goes on are only to be reaped. */
+/** Interval for reaping orphans that end by themselves while their run continues. */
 const REAP_MS = 250;
 const LIST_BYTES = 4_096;
 
-/** What of the C library is needed for children that were adopted. */
+/** The calls of the C library for adopted children. */
 export interface ChildCalls {
   /** Whether there is any child, dead ones included. */
   hasChildren(): boolean;
@@ -103,6 +107,7 @@ export class AdoptedChildren implements EscapedChildren, Chore {
     }
   }
 
+  /** Reaps dead children and kills living ones whose run has ended. */
   #sweep(): void {
     const { calls, running } = this.#options;
     if (!calls.hasChildren()) return;
@@ -125,6 +130,7 @@ export class AdoptedChildren implements EscapedChildren, Chore {
     for (const run of this.#waiting.keys()) if (!this.#isEndingOf(run)) this.#stopWaiting(run);
   }
 
+  /** Kills a child whose run has ended, or that belongs to no run while nothing runs. */
   #killEnded(pid: number, runningPids: ReadonlySet<number>): void {
     const { calls, launcherId, running } = this.#options;
     const read = runOfProcess(pid, launcherId);
@@ -150,6 +156,7 @@ export class AdoptedChildren implements EscapedChildren, Chore {
     return false;
   }
 
+  /** Reports the end of a run. */
   #stopWaiting(run: number): void {
     const gone = this.#waiting.get(run);
     this.#waiting.delete(run);
@@ -172,16 +179,16 @@ function childLister(): () => number[] {
 
 /** Through a descriptor that stays open: a system call or two instead of five. */
 function readList(fd: number, buffer: Buffer): string {
-  let text = '';
+  let list = '';
   for (let bytes = 1; bytes > 0; ) {
-    bytes = readSync(fd, buffer, 0, buffer.length, text.length);
-    text += buffer.toString('latin1', 0, bytes);
+    bytes = readSync(fd, buffer, 0, buffer.length, list.length);
+    list += buffer.toString('latin1', 0, bytes);
   }
-  return text;
+  return list;
 }
 
-function pidsIn(text: string): number[] {
-  return text
+function pidsIn(list: string): number[] {
+  return list
     .split(' ')
     .filter((word) => /^\d+$/.test(word))
     .map(Number);

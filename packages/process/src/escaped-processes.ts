@@ -27,7 +27,7 @@ export class EscapedByRun {
     else known.push(living);
   }
 
-  /** What was collected for a run since the last call; undefined when it is nothing. */
+  /** The processes collected for a run since the last call; undefined when there are none. */
   take(run: number | undefined): EscapedProcesses | undefined {
     const all = this.#byRun.get(run);
     this.#byRun.delete(run);

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-/** What the first bytes of a file say about executing it. */
+/** The result of looking at the first bytes of a file that is to be executed. */
 export type ExecutableFile =
   | { readonly type: 'binary' }
   | { readonly type: 'script'; readonly interpreter: string }

@@ -1,3 +1,8 @@
+// Chooses how the launcher works: with calls of the C library (posix_spawn, poll, child subreaper) on 64-bit
+// Linux, or with what Node offers elsewhere. The native way starts a process several times faster, reports
+// resource usage and finds escaped children as their parent; if loading it fails, the reason goes to the
+// daemon's log and the fallback works.
+
 import { Socket } from 'node:net';
 import { type SteadyClock, systemClock } from '@addon-operator/base/clock';
 import { messageOf } from '@addon-operator/base/errors';
@@ -25,6 +30,7 @@ const readBySocket: ReadControl = (onChunk, onEnd) => {
   control.on('end', onEnd);
 };
 
+/** Reads requests in the poll loop, which then does all the waiting of the process. */
 function readByLoop(libc: Libc, loop: PollLoop): ReadControl {
   return (onChunk, onEnd) => {
     const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
@@ -44,7 +50,7 @@ interface RunsToReport {
   delete(run: number): void;
 }
 
-/** What the launcher works with: calls of the C library, or where there are none, what Node offers. */
+/** The parts of the launcher that differ by platform: native calls, or the means of Node. */
 export interface Machinery {
   readonly spawner: Spawner;
   readonly escaped: EscapedChildren;
@@ -71,6 +77,7 @@ export async function chooseMachinery(
   try {
     const libc = await loadLibc();
     const loop = new PollLoop(libc, systemClock);
+    // While nothing runs, pages of Node's own code are returned to the system.
     const isBusy = (): boolean => running.size > 0;
     loop.addChore(new RestChore(loop, isBusy, () => returnCodePages(libc)));
     const common = {

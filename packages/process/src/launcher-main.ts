@@ -1,7 +1,7 @@
 /**
  * The launcher: a small process that starts, signals and reaps the processes of the daemon. Frames come in on stdin
- * and go out on stdout; at the end of stdin, which is the end of the daemon, it kills every group and exits. A daemon
- * that has set a deadline and does not put it off, for any reason, has its groups ended then. Children that have left
+ * and go out on stdout; at the end of stdin, which is the end of the daemon, it kills every group and exits. If the
+ * daemon has set a deadline and does not extend it, for any reason, all groups are ended then. Children that have left
  * their group end with their run all the same. The argument is a random name of this launcher, for their marker.
  */
 import { constants } from 'node:os';
@@ -29,6 +29,7 @@ import { SpawnError, type SpawnedProcess, type SpawnListener } from './spawner.t
 
 const ANSWER_FD = 1;
 const READ_BYTES = 64 * 1024;
+/** The response to a run that is requested after the deadline. */
 const TOO_LATE: SpawnFailure = {
   code: 'ETIMEDOUT',
   reason: 'the deadline that the daemon set for all processes has passed',
@@ -44,6 +45,7 @@ async function serve(launcherId: string): Promise<void> {
     outputFrame.subarray(FRAME_HEADER_BYTES),
     (strays) => send(encodeJsonFrame(FRAME_KINDS.strays, 0, strays)),
   );
+  // To process groups, so that the children of hooks get the signal too.
   const signalAll = (signalNumber: number): void => {
     for (const child of children.values()) child.signal(signalNumber);
   };
@@ -52,6 +54,7 @@ async function serve(launcherId: string): Promise<void> {
     escaped.endWithLauncher();
     process.exit();
   };
+  // Runs here and not in the daemon, which may be suspended when the time comes.
   const deadline = new DeadlineWatch({
     steadyClock: clock,
     onTerm: () => {
@@ -117,6 +120,7 @@ async function serve(launcherId: string): Promise<void> {
   readControl((chunk) => reader.push(chunk), endWithDaemon);
 }
 
+/** Adds the marker by which processes of a run are found wherever they go. */
 function marked(request: SpawnRequest, launcherId: string, run: number): SpawnRequest {
   return { ...request, env: [...request.env, `${RUN_VARIABLE}=${runMarker(launcherId, run)}`] };
 }

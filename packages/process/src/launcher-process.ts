@@ -10,17 +10,17 @@ import { openByteChannel } from './byte-channel.ts';
 import { FRAME_KINDS, FrameReader, type LauncherReady } from './launcher-protocol.ts';
 import { LineSplitter } from './line-splitter.ts';
 
-/** Where the launcher program is, and what belongs to it. */
+/** The launcher program and its surroundings. */
 export interface LauncherProgram {
   /** Path of `launcher-main.ts`, or of a bundle of it. */
   readonly file: string;
-  /** A directory for what V8 has compiled, unless `NODE_COMPILE_CACHE` names one. Default: none. */
+  /** A directory for V8's compile cache, unless `NODE_COMPILE_CACHE` names one. Default: none. */
   readonly compileCache?: string | undefined;
   /** Turns places in built code into places of its sources, in a line of a stack trace. Default: lines stay as they are. */
   readonly sourcePlaces?: (line: string) => string;
 }
 
-/** The program as it is beside this file. */
+/** The program in the sources, next to this file. */
 export const SOURCE_PROGRAM: LauncherProgram = {
   file: fileURLToPath(new URL('./launcher-main.ts', import.meta.url)),
 };
@@ -109,7 +109,7 @@ export async function startLauncherProcess(
   }
 }
 
-/** Of a lack of descriptors the system says only `EMFILE`. */
+/** The reason of a failed start; for EMFILE and ENFILE, which explain little, with advice. */
 function reasonOf(cause: unknown): string {
   const reason = messageOf(cause);
   if (!/\bE[MN]FILE\b/.test(reason)) return reason;
@@ -193,6 +193,7 @@ function cacheVariable(directory: string | undefined): NodeJS.ProcessEnv {
   return directory === undefined ? {} : { NODE_COMPILE_CACHE: directory };
 }
 
+/** Kills the process if it has not ended by itself in time. */
 async function killLate(child: ChildProcess, gone: Promise<unknown>, clock: SteadyClock): Promise<void> {
   const ended = new AbortController();
   const late = clock.sleep(STOP_DEADLINE_MS, ended.signal).then(

@@ -58,14 +58,14 @@ export interface ProcessEnd {
   /** Exit code, or the number of the signal that ended the process. */
   readonly exit: { readonly code: number } | { readonly signal: number };
   readonly usage?: ResourceUsage;
-  /** What had left the group of the process and was ended with it; absent when there was nothing. */
+  /** Processes that had left the group and were ended with it; absent when there were none. */
   readonly escaped?: EscapedProcesses;
 }
 
 export interface SpawnFailure {
   /** Name of the errno, for example ENOENT. */
   readonly code: string;
-  /** What is wrong, in words. */
+  /** The problem, in words. */
   readonly reason: string;
 }
 
@@ -133,7 +133,7 @@ export class FrameReader {
     this.#onFrame = onFrame;
   }
 
-  /** Hands over everything that `chunk` completes; keeps copies only, so the chunk's memory can be used again. */
+  /** Passes on every frame that `chunk` completes; keeps copies only, so the chunk's memory can be used again. */
   push(chunk: Buffer): void {
     let offset = 0;
     while (offset < chunk.length) {

@@ -3,12 +3,12 @@ import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import { processState } from './process-alive.ts';
 
-/** How long a launcher has for a response before it is looked at. It answers within a millisecond, on a busy machine within a second. */
+/** Time for a response before the launcher is examined. It responds within a millisecond, on a busy machine in a second. */
 const ANSWER_MS = 10_000;
 /** One that is silent for so long does not come back; ending it fails its runs, which are tried again. */
 const GIVE_UP_MS = 60_000;
 
-/** What is watched of a launcher. */
+/** The part of a launcher that is watched. */
 export interface WatchedLauncher {
   readonly pid: number;
   /** Requests a response. */
@@ -53,6 +53,7 @@ export class LauncherWatch {
     this.#hasResponded = true;
   }
 
+  /** Pings while runs are open; ends by itself when none is. */
   async #watch(): Promise<void> {
     const { launcher, clock, signal, isBusy } = this.#options;
     let silentMs = 0;
@@ -73,6 +74,7 @@ export class LauncherWatch {
     }
   }
 
+  /** Continues a stopped launcher, warns once about a silent one, and kills it after {@link GIVE_UP_MS}. */
   #onSilence(silentMs: number): void {
     const { launcher, log, stateOf = processState } = this.#options;
     const state = stateOf(launcher.pid);

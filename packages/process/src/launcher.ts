@@ -1,3 +1,9 @@
+// The daemon's side of running processes: every hook and every helm goes through here. A run becomes a frame
+// to the launcher program (`launcher-main.ts`), which spawns, signals and reaps; its frames come back to the
+// `ProcessRun` with the same number. The extra process keeps the daemon's memory out of fork, survives a
+// suspended daemon long enough to end its hooks (`setDeadline`), and adopts orphans. If it dies, the runs in
+// progress fail with PROCESS_SPAWN, their groups are killed, and the next run starts it again.
+
 import { type SteadyClock, systemClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
@@ -127,6 +133,7 @@ export class Launcher implements ProcessRunner {
     await launcher?.stop();
   }
 
+  /** One attempt. The run is registered before its frame is sent: the response may come at once. */
   async #attempt(spec: ProcessSpec, signal: AbortSignal): Promise<RunResponse> {
     const launcher = this.#up ?? (await resultOrAbort(this.#running(), signal));
     this.#lastRun = (this.#lastRun + 1) % 2 ** 32;
@@ -148,12 +155,14 @@ export class Launcher implements ProcessRunner {
     }
   }
 
+  /** The launcher program, started if needed. Callers at the same time share one start. */
   #running(): Promise<LauncherProcess> {
     if (this.#stopping.signal.aborted) return Promise.reject(this.#stopping.signal.reason);
     this.#launcher ??= this.#startProcess();
     return this.#launcher;
   }
 
+  /** Starts the program. A failed start is not kept, so that the next run tries again. */
   async #startProcess(): Promise<LauncherProcess> {
     const options = {
       log: this.#log,
@@ -179,6 +188,7 @@ export class Launcher implements ProcessRunner {
     }
   }
 
+  /** Pings the program while runs are open; the watch ends with the program. */
   #watchOf(launcher: LauncherProcess): LauncherWatch {
     const gone = new AbortController();
     void launcher.gone.then(() => gone.abort());
@@ -195,6 +205,7 @@ export class Launcher implements ProcessRunner {
     });
   }
 
+  /** Passes a frame to its run. Frames of runs that have ended are ignored. */
   #onFrame(kind: number, id: number, payload: Buffer): void {
     this.#watch?.responded();
     if (kind === FRAME_KINDS.deadlinePassed) return this.#onDeadlinePassed();
@@ -209,6 +220,7 @@ export class Launcher implements ProcessRunner {
     else if (kind === FRAME_KINDS.failed) run.onFailed(JSON.parse(payload.toString()));
   }
 
+  /** The program has ended: fails all runs and kills what it may have left behind. */
   #onGone(id: string, { reason, isOrderly }: LauncherEnd): void {
     const isStopped = this.#stopping.signal.aborted;
     this.#launcher = undefined;
@@ -226,6 +238,7 @@ export class Launcher implements ProcessRunner {
     if (!isStopped || !isOrderly || this.#runs.size > 0) this.#killMarked(id);
   }
 
+  /** Kills marked processes of the machine; those of a running run are reported to it, others are logged. */
   #killMarked(id: string): void {
     const escaped = new EscapedByRun();
     const groups = new Set([...this.#runs.values()].flatMap(({ pid }) => pid ?? []));
@@ -240,7 +253,7 @@ export class Launcher implements ProcessRunner {
   }
 }
 
-/** As the kernel wants it. */
+/** The environment as the kernel takes it: `NAME=value`. */
 function environ(env: Readonly<Record<string, string>>): string[] {
   const entries: string[] = [];
   for (const name in env) entries.push(`${name}=${env[name]}`);

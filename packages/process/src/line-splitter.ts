@@ -2,7 +2,7 @@
 const MAX_PIECE_BYTES = 64 * 1024;
 const LF = 0x0a;
 const CR = 0x0d;
-/** Where a line goes on: what is masked in it is recognized by that where it was cut in two. */
+/** Marks both sides of a cut. The masking of secrets recognizes by it a secret that was cut in two. */
 const CUT = '…';
 
 /**
@@ -28,7 +28,7 @@ export class LineSplitter {
     }
   }
 
-  /** Hands over what came after the last line end. */
+  /** Passes on the rest after the last line end. */
   end(isCut = false): void {
     if (this.#restBytes > 0) this.#onLine(this.#takeRest(this.#restBytes) + (isCut ? CUT : ''));
   }
@@ -47,6 +47,7 @@ export class LineSplitter {
     this.#hold(part.subarray(lastEnd + 1));
   }
 
+  /** Adds bytes to the line that has begun, and passes on a piece when it becomes too long. */
   #hold(bytes: Buffer): void {
     let offset = 0;
     while (offset < bytes.length) {
@@ -72,6 +73,7 @@ export class LineSplitter {
     this.#isContinued = true;
   }
 
+  /** Takes the first bytes of the rest as a string; the buffer is reused. */
   #takeRest(countBytes: number): string {
     const text = (this.#isContinued ? CUT : '') + this.#rest.toString('utf8', 0, countBytes);
     this.#rest.copyWithin(0, countBytes, this.#restBytes);
@@ -79,6 +81,7 @@ export class LineSplitter {
     return text;
   }
 
+  /** Doubles the buffer, up to the longest piece. */
   #makeRoom(addedBytes: number): void {
     const neededBytes = this.#restBytes + addedBytes;
     if (neededBytes <= this.#rest.length) return;

@@ -8,6 +8,7 @@ const WAIT_ANY = 0;
 const WAIT_BY_PID = 1;
 const WNOHANG = 1;
 const WEXITED = 4;
+/** Leaves the child to be reaped later: only looks whether it has exited. */
 const WNOWAIT = 0x0100_0000;
 const MADV_DONTNEED = 4;
 const PR_SET_CHILD_SUBREAPER = 36;
@@ -18,6 +19,7 @@ const SPAWN_FLAGS = 0x02 | 0x04 | 0x08; // SETPGROUP | SETSIGDEF | SETSIGMASK
 
 /** Larger than posix_spawnattr_t (336 bytes), posix_spawn_file_actions_t (80) and sigset_t (128) of glibc and musl. */
 const STRUCT_BYTES = 512;
+/** Size of struct rusage on 64-bit Linux. */
 const RUSAGE_BYTES = 144;
 
 /** The errno of a failed call, as a name. */
@@ -168,10 +170,12 @@ function spawnAttributes(
   return attr;
 }
 
+/** A struct timeval (seconds and microseconds, 64 bits each) in milliseconds. */
 function timevalMs(buffer: Buffer, at: number): number {
   return Number(buffer.readBigInt64LE(at)) * 1000 + Number(buffer.readBigInt64LE(at + 8)) / 1000;
 }
 
+/** The name of an errno, as Node has it. */
 function errnoName(errno: number): string {
   for (const [name, value] of Object.entries(constants.errno)) if (value === errno) return name;
   return `errno ${errno}`;

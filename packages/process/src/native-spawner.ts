@@ -1,3 +1,8 @@
+// Spawner of the launcher on Linux: posix_spawn with two pipes, read by the poll loop. The exit of a process
+// is noticed by its pidfd, or on kernels before 5.3 by polling. A run ends when the process has exited and
+// its pipes are read to the end; a background child that holds a pipe open makes the launcher report
+// `exited`, and the daemon decides how long to wait. The rest of the group is killed at the end.
+
 import { constants as fsConstants, openSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { ProcessEnd, SpawnRequest } from './launcher-protocol.ts';
@@ -8,7 +13,7 @@ import { SpawnError, type SpawnedProcess, type Spawner, type SpawnListener } fro
 
 /** How often to check whether a process has exited, where the kernel does not report it. */
 const LOOK_MS = 5;
-/** What a pipe holds, and its end; a process that still holds it may write for ever. */
+/** Reads for the contents of a pipe and its end. There are no more: a process that still holds it may write for ever. */
 const READS_AT_EXIT = 2;
 
 /**
@@ -46,6 +51,7 @@ export function nativeSpawner(libc: Libc, loop: PollLoop, readBuffer: Buffer): S
   };
 }
 
+/** A pipe; if there is none, closes those that were opened before. Throws SpawnError. */
 function openPipe(libc: Libc, closeOnFailure: readonly number[]): { readFd: number; writeFd: number } {
   const pipe = libc.pipe();
   if (!isFailure(pipe)) return pipe;
@@ -57,6 +63,7 @@ function isFailure(value: object): value is LibcFailure {
   return 'code' in value;
 }
 
+/** The request in the form of the native call. */
 function spawnOf(
   executable: string,
   request: SpawnRequest,
@@ -74,6 +81,7 @@ interface NativeProcessOptions {
   readonly readBuffer: Buffer;
 }
 
+/** One output stream that has not ended. */
 interface OpenPipe {
   readonly stream: OutputStream;
   readonly fd: number;
@@ -96,6 +104,7 @@ class NativeProcess implements SpawnedProcess {
     this.#options = options;
   }
 
+  /** Reads a stream whenever the loop finds it readable. */
   read(stream: OutputStream, fd: number): void {
     const watch = this.#options.loop.watch(fd, () => {
       this.#readOnce(pipe);
@@ -141,12 +150,14 @@ class NativeProcess implements SpawnedProcess {
     this.#end();
   }
 
+  /** Whether a read would return at once. */
   #hasMore(pipe: OpenPipe): boolean {
     if (!this.#pipes.has(pipe)) return false;
     this.#isReadable.set([pipe.fd, 1]);
     return this.#options.libc.poll(this.#isReadable, 1, 0) > 0;
   }
 
+  /** One read: output, or the end of the pipe. */
   #readOnce(pipe: OpenPipe): void {
     const { libc, listener, readBuffer } = this.#options;
     const bytes = libc.read(pipe.fd, readBuffer);
@@ -161,10 +172,12 @@ class NativeProcess implements SpawnedProcess {
     this.#options.libc.close(pipe.fd);
   }
 
+  /** Ends the run once the process has exited and every pipe has ended. */
   #endWhenComplete(): void {
     if (this.#state === 'exited' && this.#pipes.size === 0) this.#end();
   }
 
+  /** Kills the rest of the group, reaps the process, which frees its pid, and reports the end. */
   #end(): void {
     const { libc, listener } = this.#options;
     this.#state = 'ended';
@@ -173,6 +186,7 @@ class NativeProcess implements SpawnedProcess {
   }
 }
 
+/** The status word of wait(2): the low seven bits are the signal, the next byte is the exit code. */
 function processEnd({ status, ...usage }: LibcExit): ProcessEnd {
   const signal = status & 0x7f;
   return { exit: signal === 0 ? { code: (status >> 8) & 0xff } : { signal }, usage };

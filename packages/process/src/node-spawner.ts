@@ -23,6 +23,7 @@ export const nodeSpawner: Spawner = (executable, request, listener) => {
   return promise;
 };
 
+/** The environment as node:child_process takes it. */
 function record(env: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     env.map((entry) => {
@@ -32,10 +33,14 @@ function record(env: readonly string[]): Record<string, string> {
   );
 }
 
+/** The name of the errno in an error of Node. */
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 }
 
+/**
+ * A process of node:child_process. Node reaps it at 'exit'; its group is signalled by number until 'close'.
+ */
 class NodeProcess implements SpawnedProcess {
   readonly pid: number;
   readonly #child: ChildProcess;
@@ -49,6 +54,7 @@ class NodeProcess implements SpawnedProcess {
     child.stderr?.on('data', forward('stderr'));
     child.once('exit', () => {
       this.#state = 'exited';
+      // 'close' usually follows 'exit' in the same turn, when no child holds the pipes.
       setImmediate(() => {
         if (this.#state === 'exited') listener.onExit();
       });

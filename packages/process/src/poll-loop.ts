@@ -38,7 +38,7 @@ interface Entry {
 
 /**
  * Waits for descriptors by poll(2) on the main thread and calls back, instead of the event loop of Node: a stream of Node
- * costs more than starting a process. A turn is one immediate of Node, so promises and timers go on between two turns, the
+ * costs more than starting a process. A turn is one immediate of Node, so promises and timers run between two turns, the
  * latter only when they come from {@link sleep}.
  */
 export class PollLoop implements SteadyClock {
@@ -86,7 +86,7 @@ export class PollLoop implements SteadyClock {
     }
   }
 
-  /** Goes on until it is stopped. @returns stops it */
+  /** Runs turns until it is stopped. @returns stops it */
   start(): () => void {
     let immediate: NodeJS.Immediate;
     const go = (): void => {
@@ -111,6 +111,7 @@ export class PollLoop implements SteadyClock {
     this.#doChores();
   }
 
+  /** Reads the clock at most once a turn. */
   #doChores(): void {
     let nowMs: number | undefined;
     for (const chore of this.#chores) {
@@ -121,6 +122,7 @@ export class PollLoop implements SteadyClock {
     }
   }
 
+  /** Rebuilds the table after a change of the watched descriptors. */
   #fillTable(): void {
     this.#isTableOld = false;
     this.#entries = this.#entries.filter(({ isWatched }) => isWatched);
@@ -132,6 +134,7 @@ export class PollLoop implements SteadyClock {
     }
   }
 
+  /** Time until the next sleep or chore is due. */
   #longestWaitMs(): number {
     let earliestMs = Number.POSITIVE_INFINITY;
     for (const dueMs of this.#dueMs) earliestMs = Math.min(earliestMs, dueMs);

@@ -40,7 +40,7 @@ export function parentOf(pid: number): number | undefined {
   return parent === undefined ? undefined : Number(parent);
 }
 
-/** What is known of a process that is not ending by itself. */
+/** Facts about a process that is not ending by itself. */
 export interface LivingProcess {
   readonly pid: number;
   /** The short name of its program, without arguments. */

@@ -4,7 +4,7 @@ import type { ProcessOutcome, ProcessResult } from './process-runner.ts';
 
 /** A shell that ends because a program was killed exits with 128 and the number of the signal. */
 const EXIT_OF_SIGNAL = 128;
-/** Signals that end programs, of which other exit codes are not mistaken for. */
+/** Signals that end programs. Exit codes above 128 for other signals are taken as ordinary codes. */
 const FATAL = [
   'SIGHUP',
   'SIGINT',
@@ -25,8 +25,8 @@ const FATAL = [
 ] as const;
 
 /**
- * Why a process failed: first that it was killed or took too long, then the line of stderr that says most, and all its lines
- * below that.
+ * The reason why a process failed: first that it was killed or took too long, then the most telling line of stderr, and
+ * all its lines below that.
  */
 export function failureReason({ outcome, stderr }: Pick<ProcessResult, 'outcome' | 'stderr'>): string {
   const reason = reasonWithOutput(killedReason(outcome) ?? '', stderr);
@@ -46,7 +46,7 @@ export function killedBy(signal: string): string {
   return `killed by ${signal}${signal === 'SIGKILL' ? ', perhaps out of memory' : ''}`;
 }
 
-/** What ended a process from outside, or a program that it ran; undefined if it ended by itself. */
+/** The signal or limit that ended a process, or a program that it ran; undefined if it ended by itself. */
 export function killedReason(outcome: ProcessOutcome): string | undefined {
   switch (outcome.type) {
     case 'signalled':

@@ -1,3 +1,8 @@
+// One run as the daemon sees it: `launcher.ts` creates it, passes it the frames of its number and waits for
+// `response()`. It splits output into lines, keeps the ends of stdout and stderr, and asks for signals: TERM
+// to the group at the time limit or on abort, KILL after the grace. The clock of the limit starts with the
+// first sign of the process.
+
 import { constants } from 'node:os';
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
@@ -23,7 +28,7 @@ const STDERR_START_BYTES = 8 * 1024;
 const STDERR_TAIL_BYTES = 64 * 1024;
 /** How long the pipes of a process that has exited may stay open, in milliseconds. */
 const PIPE_GRACE_MS = 1_000;
-/** Why timers end; without a reason of ours an error with a stack would be made for every run. */
+/** Reason with which timers are aborted; without it Node would create an error with a stack for every run. */
 const ENDED = 'the run has ended';
 
 /** How one attempt to run a process ended. */
@@ -86,12 +91,14 @@ export class ProcessRun {
     }
   }
 
+  /** The process exists and has lasted a few milliseconds. */
   onStarted(started: StartedProcess): void {
     this.#process = started;
     this.#spec.onStart?.(started.pid);
     this.#limitTime();
   }
 
+  /** A piece of output; its memory is reused after the call. */
   onOutput(stream: OutputStream, bytes: Buffer): void {
     this.#limitTime();
     if (stream === 'stdout') this.#head.push(bytes);
@@ -107,6 +114,9 @@ export class ProcessRun {
     this.#splitters[stream].push(kept);
   }
 
+  /**
+   * The process has exited, but something holds its pipes: after a grace the launcher stops waiting for them.
+   */
   onExited(): void {
     this.#after(PIPE_GRACE_MS, () => this.#send(encodeFrame(FRAME_KINDS.finish, this.#id)));
   }
@@ -120,6 +130,7 @@ export class ProcessRun {
     this.#spec.onEscaped?.(escaped);
   }
 
+  /** The last frame of a run that was spawned. */
   onDone(end: ProcessEnd): void {
     if (end.escaped !== undefined) this.onEscaped(end.escaped);
     this.#splitters?.stdout.end(this.#cut.has('stdout'));
@@ -139,16 +150,18 @@ export class ProcessRun {
     });
   }
 
+  /** The only frame of a run that was not spawned. */
   onFailed(failure: SpawnFailure): void {
     this.#response.resolve({ type: 'not-spawned', failure });
   }
 
-  /** The launcher is gone: its groups must not go on unseen. */
+  /** The launcher is gone: kills the group, which would otherwise continue unseen. */
   onLost(error: OperatorError): void {
     if (this.#process !== undefined) killGroupOf(this.#process.pid, this.#process.start);
     this.#response.reject(error);
   }
 
+  /** A process that was ended for its time limit counts as timed out, whatever its exit code is. */
   #outcome({ exit }: ProcessEnd): ProcessOutcome {
     const { timeoutMs } = this.#spec;
     if (this.#isTimedOut && timeoutMs !== undefined) return { type: 'timed-out', timeoutMs };
@@ -167,6 +180,7 @@ export class ProcessRun {
     });
   }
 
+  /** TERM to the group, and KILL after the grace. Further calls do nothing. */
   #stop(): void {
     if (this.#isStopping) return;
     this.#isStopping = true;
@@ -174,6 +188,7 @@ export class ProcessRun {
     this.#after(this.#spec.graceMs, () => this.#signalGroup(constants.signals.SIGKILL));
   }
 
+  /** Asks the launcher, since it knows whether the process was reaped. */
   #signalGroup(signalNumber: number): void {
     this.#send(encodeFrame(FRAME_KINDS.signal, this.#id, Uint8Array.of(signalNumber)));
   }

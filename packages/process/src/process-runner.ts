@@ -39,7 +39,7 @@ export interface ProcessSpec {
   readonly captureStdoutBytes?: number;
 }
 
-/** What the kernel counted for the process and the children it waited for. */
+/** Resources used by the process and the children it waited for, as counted by the kernel. */
 export interface ResourceUsage {
   readonly userCpuMs: number;
   readonly systemCpuMs: number;

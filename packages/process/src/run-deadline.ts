@@ -1,6 +1,6 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 
-/** Two moments of the steady clock, in milliseconds: what runs then gets TERM, and what still runs later is killed. */
+/** Two moments of the steady clock, in milliseconds: at the first all runs get TERM, at the second the rest is killed. */
 export interface RunDeadline {
   readonly termAtMs: number;
   readonly killAtMs: number;
@@ -8,7 +8,7 @@ export interface RunDeadline {
 
 /** Processes that end together with a right to run them. */
 export interface BoundProcesses {
-  /** Puts their end off, see {@link DeadlineWatch.set}. */
+  /** Extends their deadline, see {@link DeadlineWatch.set}. */
   setDeadline(deadline: RunDeadline): void;
 }
 
@@ -32,7 +32,7 @@ export interface DeadlineWatchOptions {
   readonly onKill: () => void;
 }
 
-/** Watches a deadline that is put off again and again, until it passes: then it is final. */
+/** Watches a deadline that is extended again and again, until it passes: then it is final. */
 export class DeadlineWatch {
   readonly #options: DeadlineWatchOptions;
   #state: 'open' | 'terminated' | 'killed' = 'open';
@@ -66,6 +66,7 @@ export class DeadlineWatch {
     return this.#state !== 'open';
   }
 
+  /** Sets the timer for the next moment. */
   #arm(): void {
     this.#timer.abort();
     this.#timer = new AbortController();

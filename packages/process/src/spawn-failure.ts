@@ -28,6 +28,10 @@ export function explainSpawnFailure(code: string, executable: string, request: S
   return { code, reason: reasonOf(code, executable, request) };
 }
 
+/**
+ * The cause in words. The working directory is checked first: the kernel reports ENOENT for it as for the
+ * file.
+ */
 function reasonOf(code: string, executable: string, request: SpawnRequest): string {
   const cwdProblem = directoryProblem(request.cwd);
   if (cwdProblem !== undefined) return `the working directory ${request.cwd} ${cwdProblem}`;
@@ -54,6 +58,7 @@ function reasonOf(code: string, executable: string, request: SpawnRequest): stri
   }
 }
 
+/** ENOENT for a script that exists means that its interpreter is missing. */
 function missingReason(executable: string, found: ExecutableFile): string {
   if (found.type !== 'script') return 'there is no such file, or its dynamic loader is missing';
   if (!found.interpreter.endsWith('\r')) return `its interpreter ${found.interpreter} does not exist`;
@@ -61,6 +66,7 @@ function missingReason(executable: string, found: ExecutableFile): string {
   return `its interpreter "${shown}" does not exist: the lines of ${executable} end in CR LF; convert them to LF`;
 }
 
+/** The problem with the working directory; undefined if there is none. */
 function directoryProblem(directory: string): string | undefined {
   try {
     return statSync(directory).isDirectory() ? undefined : 'is not a directory';

@@ -13,6 +13,7 @@ export function failureText(thrown: unknown, ownDirectories: readonly string[]):
   return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
 }
 
+/** Getters of a thrown object may throw as well. */
 function tryText(thrown: unknown, ownDirectories: readonly string[]): string {
   try {
     if (!(thrown instanceof Error)) return `it threw ${inspect(thrown, { depth: 2, breakLength: Infinity })}`;

@@ -1,3 +1,8 @@
+// The process of the script threads, started by `host-process.ts`. Requests of the main process come in by
+// IPC and go to the thread with their number; replies go back the same way, or over a line between thread and
+// main process (`worker-lines.ts`). It also watches the memory of all threads and the deadline of all work,
+// and kills its whole process group when either is exceeded or the main process is gone.
+
 import { Worker } from 'node:worker_threads';
 import { systemClock } from '@addon-operator/base/clock';
 import { DeadlineWatch } from '@addon-operator/process/run-deadline';
@@ -9,11 +14,13 @@ import { acknowledge, createInFlightCounter } from './worker-output.ts';
 import type { WorkerData } from './worker-thread.ts';
 
 const MIB = 1024 * 1024;
+/** Limit of V8's young generation in one thread; the old generation has a limit of its own. */
 const YOUNG_GENERATION_MIB = 16;
 /** Arguments of the main process: the maximum heap of a worker, and the directories of its own code. */
 const [, , heapLimit, ...OWN_DIRECTORIES] = process.argv;
 const HEAP_LIMIT_BYTES = Number(heapLimit);
 
+/** A thread and the shared record of what it is doing. */
 interface Entry {
   readonly worker: Worker;
   readonly ledger: WorkLedger;
@@ -65,6 +72,7 @@ function main(): void {
   process.on('disconnect', killGroup);
 }
 
+/** Starts a thread with its limits; its exit is always reported, with the reason. */
 function startWorker(
   { worker: number, program, path, line }: StartRequest,
   watched: SharedArrayBuffer,
@@ -116,14 +124,17 @@ function startWorker(
   return { worker, ledger };
 }
 
+/** V8 ends a thread that exceeds its heap. */
 function isOutOfMemory(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }
 
+/** Sends a reply; `passed` is called when it has left this process. */
 function report(reply: HostReply, passed?: () => void): void {
   process.send?.(reply, undefined, undefined, () => passed?.());
 }
 
+/** This process, its threads, and the processes that scripts have started. */
 function killGroup(): void {
   process.kill(-process.pid, 'SIGKILL');
 }

@@ -1,3 +1,8 @@
+// The main process's side of a process with script threads. It numbers the threads, sends requests by IPC or
+// over their line, and passes what they reply to their `ScriptWorker`. A request follows the same way as the
+// work it belongs to, so that messages never overtake each other. When the process dies, every thread gets
+// `host-gone` with the reason.
+
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { LineSplitter } from '@addon-operator/process/line-splitter';
@@ -27,7 +32,7 @@ export interface HostProcessOptions {
   readonly onStrayLine: (line: string) => void;
 }
 
-/** What happens to a worker, seen from the main process. */
+/** An event of a worker, as the main process sees it. */
 export type WorkerEvent =
   | WorkerReply
   | { readonly type: 'exited'; readonly reason: string }
@@ -124,6 +129,7 @@ export class HostProcess {
     else this.#sendToHost(request);
   }
 
+  /** Adds the address of the line, where lines are available. */
   #withLine(request: StartRequest): StartRequest {
     const { address } = this.#lines;
     return address === undefined ? request : { ...request, line: address };
@@ -188,6 +194,7 @@ export class HostProcess {
   }
 }
 
+/** The reason in the error output of Node, whose last lines name an exhausted heap. */
 function reasonOf(stderr: string, end: string): string {
   if (stderr.includes('out of memory')) return 'it exceeded its memory limit';
   const said = stderr.trim();

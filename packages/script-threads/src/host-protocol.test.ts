@@ -1,6 +1,6 @@
 import { array, assert, json, nat, property } from 'fast-check';
 import { expect, test } from 'vitest';
-import { MessageReader, messageLine, ReceivedTexts, TextsToSend } from './host-protocol.ts';
+import { InputsToSend, MessageReader, messageLine, ReceivedInputs } from './host-protocol.ts';
 
 test('messages come out as they went in, however the stream is cut', () => {
   assert(
@@ -32,9 +32,9 @@ const RUNS = [
   { values: '', settings: '' },
 ];
 
-test('each run gets its kept texts, and they are sent only when they have changed', () => {
-  const [sender, receiver] = [new TextsToSend(), new ReceivedTexts()];
-  const sent = RUNS.map((texts) => sender.next(texts));
-  expect(sent.map((texts) => Object.keys(texts).length)).toEqual([2, 0, 1, 1, 2]);
-  expect(sent.map((texts) => receiver.next(texts))).toEqual(RUNS);
+test('each run gets its kept inputs, and they are sent only when they have changed', () => {
+  const [sender, receiver] = [new InputsToSend(), new ReceivedInputs()];
+  const sent = RUNS.map((inputs) => sender.next(inputs));
+  expect(sent.map((inputs) => Object.keys(inputs).length)).toEqual([2, 0, 1, 1, 2]);
+  expect(sent.map((inputs) => receiver.next(inputs))).toEqual(RUNS);
 });

@@ -1,7 +1,7 @@
 import type { RunDeadline } from '@addon-operator/process/run-deadline';
 
-/** Texts by name. */
-export type Texts = Readonly<Record<string, string>>;
+/** Strings by name, such as the contents of the files of a hook run. */
+export type Strings = Readonly<Record<string, string>>;
 
 /** Messages of the main process to the process of the workers; the main process numbers the workers. */
 export type HostRequest =
@@ -35,9 +35,9 @@ export type WorkRequest = RunRequest | CallRequest;
 /** One run of a script. */
 export interface RunRequest {
   readonly type: 'run';
-  readonly texts: Texts;
-  /** Texts that seldom differ from those of the run before: each worker keeps them, and only what has changed is sent. */
-  readonly keptTexts: Texts;
+  readonly inputs: Strings;
+  /** Strings that seldom differ from those of the run before: each worker keeps them, and only what has changed is sent. */
+  readonly keptInputs: Strings;
   /** Output beyond this is dropped and counted. */
   readonly maxOutputBytes?: number;
 }
@@ -72,17 +72,17 @@ export interface QueryFailure {
   readonly isPermanent?: boolean;
 }
 
-/** How a piece of work ended, in the eyes of the worker. */
+/** The result of a piece of work, as the worker reports it. */
 export type WorkEnd =
-  | { readonly type: 'done'; readonly outputs: Texts }
+  | { readonly type: 'done'; readonly outputs: Strings }
   /** A method returned; `value` is JSON, without it there is none. */
   | { readonly type: 'returned'; readonly value?: string }
-  /** `query`: it is, or was caused by, the failure of that request. */
+  /** `query` names the request whose failure this is, or which caused it. */
   | {
       readonly type: 'failed';
       readonly reason: string;
-      /** What the program says about the failure besides its reason. */
-      readonly details?: Texts;
+      /** Further details of the failure, given by the program. */
+      readonly details?: Strings;
       readonly query?: { readonly number: number; readonly is: 'same' | 'cause' };
     };
 
@@ -100,6 +100,7 @@ export interface WatchRequest {
   readonly type: 'watch';
 }
 
+/** Measurements that come with the end of a piece of work. */
 export interface RunFacts {
   readonly droppedBytes: number;
   /** Timers that are still set although the run is over. */
@@ -110,7 +111,7 @@ export interface RunFacts {
   readonly memoryBytes: number;
 }
 
-/** What the main process hears: of a worker, that a worker is gone, or of the process itself. */
+/** Messages to the main process: a reply of a worker, the end of a worker, or a report about the process itself. */
 export type HostReply =
   | { readonly type: 'worker'; readonly worker: number; readonly reply: WorkerReply }
   | { readonly type: 'exited'; readonly worker: number; readonly reason: string }
@@ -147,23 +148,23 @@ export class MessageReader {
   }
 }
 
-/** The sending side of texts that are kept: leaves out what has not changed. */
-export class TextsToSend {
+/** The sending side of kept inputs: leaves out those that have not changed. */
+export class InputsToSend {
   readonly #last = new Map<string, string>();
 
-  /** What is to be sent; it must be sent, and nothing else to the same worker before it. */
-  next(texts: Texts): Texts {
-    const changed = Object.entries(texts).filter(([name, text]) => this.#last.get(name) !== text);
-    for (const [name, text] of changed) this.#last.set(name, text);
+  /** The strings to send. They must be sent, and before anything else to the same worker. */
+  next(inputs: Strings): Strings {
+    const changed = Object.entries(inputs).filter(([name, input]) => this.#last.get(name) !== input);
+    for (const [name, input] of changed) this.#last.set(name, input);
     return Object.fromEntries(changed);
   }
 }
 
-/** The receiving side: puts in what was left out. */
-export class ReceivedTexts {
-  #last: Texts = {};
+/** The receiving side: adds the inputs that were left out. */
+export class ReceivedInputs {
+  #last: Strings = {};
 
-  next(changed: Texts): Texts {
+  next(changed: Strings): Strings {
     this.#last = { ...this.#last, ...changed };
     return this.#last;
   }

@@ -1,13 +1,13 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 
 const CHECK_INTERVAL_MS = 50;
-/** What a worker needs before its script has done anything, with a margin. */
+/** Memory of a worker before its script has done anything, with a margin. */
 const WORKER_BASE_BYTES = 16 * 1024 * 1024;
 
-/** What is known of a worker. */
+/** The record of a worker. */
 export interface WatchedWorker {
   readonly isBusy: boolean;
-  /** What it used, by its own account, after its last piece of work; 0 before its first. */
+  /** Memory that it reported after its last piece of work; 0 before its first. */
   readonly usedBytes: number;
 }
 
@@ -16,7 +16,7 @@ interface MemoryWatchOptions {
   readonly heapLimitBytes: number;
   readonly workers: () => Iterable<WatchedWorker>;
   readonly clock: SteadyClock;
-  /** What the process uses now. */
+  /** Memory that the process uses now. */
   readonly usedBytes: () => number;
   /** Called at each check that finds too much. */
   readonly onOverLimit: (usedBytes: number) => void;
@@ -57,6 +57,7 @@ export class MemoryWatch {
     this.#isWatching = false;
   }
 
+  /** The limit at this moment; it grows with every running worker. */
   #limitBytes(): number {
     const { workers, heapLimitBytes } = this.#options;
     const all = [...workers()];
@@ -71,8 +72,8 @@ const USED_KIB = 1;
 const WATCHED = 0;
 
 /**
- * What a worker records in shared memory for the main thread of its process, which polls it: a message for each
- * run would cost more than a short run.
+ * The shared memory in which a worker records its state for the main thread of its process, which polls it: a message
+ * for each run would cost more than a short run.
  */
 export interface LedgerBuffers {
   readonly entry: SharedArrayBuffer;
@@ -102,7 +103,7 @@ export class WorkLedger {
     return Atomics.load(this.#entry, BUSY) === 1;
   }
 
-  /** What the worker used after its last piece of work. */
+  /** Memory of the worker after its last piece of work. */
   get usedBytes(): number {
     return Atomics.load(this.#entry, USED_KIB) * 1_024;
   }
@@ -113,6 +114,7 @@ export class WorkLedger {
     return beginWatch(this.#watched);
   }
 
+  /** The order matters: the memory is recorded before the worker counts as idle. */
   end(usedBytes: number): void {
     Atomics.store(this.#entry, USED_KIB, Math.ceil(usedBytes / 1_024));
     Atomics.store(this.#entry, BUSY, 0);

@@ -1,10 +1,14 @@
+// One thread with one script, as the main process sees it: `load`, then `work` again and again, one at a
+// time. Each request has a time limit, which is suspended while the script waits for a response of the main
+// process. A script that does not end is aborted, then its thread is ended, and at last its process.
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { HostProcess, WorkerEvent } from './host-process.ts';
 import {
   type HostRequest,
+  InputsToSend,
   type Query,
   type QueryResponse,
-  TextsToSend,
   type WorkRequest,
 } from './host-protocol.ts';
 import { TimeLimit } from './time-limit.ts';
@@ -23,27 +27,28 @@ export type Output = Extract<WorkerEvent, { readonly type: 'output' }>;
 export type WorkerResponse = Exclude<WorkerEvent, Output | Query> | { readonly type: 'timed-out' };
 
 export interface WorkLimits {
-  /** Undefined: it may go on for ever. */
+  /** Undefined: no limit. */
   readonly timeoutMs: number | undefined;
   /** Between the abort of the work and the end of the worker, in milliseconds. */
   readonly graceMs: number;
   readonly clock: SteadyClock;
 }
 
-/** What comes from a worker before its work has ended. */
+/** Callbacks for messages of a worker before its work has ended. */
 export interface WorkEvents {
   readonly onOutput: (output: Output) => void;
   /** Never rejects. The time limit is suspended until it resolves. */
   readonly onQuery?: (query: Query) => Promise<QueryResponse>;
 }
 
+/** The piece of work in progress. */
 interface OpenWork {
   readonly settle: (response: WorkerResponse) => void;
   readonly events: WorkEvents;
   readonly limit: TimeLimit | undefined;
 }
 
-/** Without a reason of ours each abort would make an exception of its own. */
+/** Reason with which waits are aborted; without it each abort would create an exception. */
 const ENDED = 'the work has ended';
 
 /** A thread with one script loaded. It does one thing at a time. */
@@ -51,7 +56,7 @@ export class ScriptWorker {
   readonly #host: HostProcess;
   readonly #number: number;
   readonly #script: Script;
-  readonly #texts = new TextsToSend();
+  readonly #inputs = new InputsToSend();
   #work: OpenWork | undefined;
   #isGone = false;
 
@@ -84,11 +89,12 @@ export class ScriptWorker {
   ): Promise<WorkerResponse> {
     const worker = this.#number;
     if (request.type === 'call') return this.#do(() => ({ ...request, worker }), limits, events, signal);
-    const { keptTexts } = request;
-    const sent = () => ({ ...request, worker, keptTexts: this.#texts.next(keptTexts) });
+    const { keptInputs } = request;
+    const sent = () => ({ ...request, worker, keptInputs: this.#inputs.next(keptInputs) });
     return this.#do(sent, limits, events, signal);
   }
 
+  /** Ends the thread; work in progress ends with `exited`. */
   end(): void {
     this.#host.send({ type: 'end', worker: this.#number });
   }
@@ -144,6 +150,7 @@ export class ScriptWorker {
     }
   }
 
+  /** Output and queries belong to the open work; every other event ends it. */
   #onEvent(event: WorkerEvent): void {
     const work = this.#work;
     if (event.type === 'output') return work?.events.onOutput(event);
@@ -152,6 +159,7 @@ export class ScriptWorker {
     work?.settle(event);
   }
 
+  /** Answers a query, unless its work has ended in the meantime. */
   async #response(query: Query, work: OpenWork): Promise<void> {
     work.limit?.pause();
     const response = await work.events.onQuery?.(query);
@@ -160,7 +168,7 @@ export class ScriptWorker {
   }
 }
 
-/** Why there is no result. */
+/** The reason why a response is no result. */
 export function whyNot(response: WorkerResponse, timeoutMs: number | undefined): string {
   switch (response.type) {
     case 'ready':

@@ -25,6 +25,7 @@ export class TimeLimit {
     this.#stop();
   }
 
+  /** Ends one pause. */
   resume(): void {
     this.#pauses -= 1;
     if (this.#pauses === 0) this.#start();
@@ -37,6 +38,7 @@ export class TimeLimit {
     this.#stop();
   }
 
+  /** Starts the timer with the remaining time. */
   #start(): void {
     this.#startedMs = this.#clock.steadyMs();
     const timer = new AbortController();

@@ -34,6 +34,7 @@ export function serveStripper(): StripperClient {
   return { port: port2, signal };
 }
 
+/** The source without types; undefined if it cannot be read or is no ES module. */
 function strippedModule(url: string): string | undefined {
   try {
     const source = stripTypeScriptTypes(readFileSync(fileURLToPath(url), 'utf8'));

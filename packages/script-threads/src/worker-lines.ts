@@ -39,6 +39,7 @@ export class WorkerLines {
     this.#server.listen(this.address.path);
   }
 
+  /** Whether the worker has connected. */
   has(worker: number): boolean {
     return this.#sockets.has(worker);
   }
@@ -47,12 +48,13 @@ export class WorkerLines {
     this.#sockets.get(worker)?.write(messageLine(request));
   }
 
+  /** Ends all lines; no further worker can connect. */
   close(): void {
     this.#server.close();
     for (const socket of [...this.#sockets.values(), ...this.#unknown]) socket.destroy();
   }
 
-  /** Anybody on the machine can connect: only who knows the token is listened to. */
+  /** Any process on the machine can connect: messages are accepted only from a client that sends the token. */
   #greet(socket: Socket): void {
     this.#unknown.add(socket);
     let worker: number | undefined;
@@ -82,6 +84,7 @@ export class WorkerLines {
   }
 }
 
+/** The number in the first message; undefined if its token is wrong. */
 function workerOf(hello: unknown, token: string | undefined): number | undefined {
   if (typeof hello !== 'object' || hello === null || !('token' in hello) || !('worker' in hello))
     return undefined;

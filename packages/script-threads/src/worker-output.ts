@@ -15,7 +15,7 @@ export function acknowledge(counter: SharedArrayBuffer, countBytes: number): voi
   Atomics.notify(view, 0);
 }
 
-/** What a script prints in one run: goes out up to a limit, the rest is counted. Blocks the thread while too much is on its way. */
+/** Output of a script in one run: sent up to a limit, the rest is counted. Blocks the thread while too much is in flight. */
 export class WorkerOutput {
   readonly #view: Int32Array<SharedArrayBuffer>;
   readonly #send: (stream: 'stdout' | 'stderr', text: string) => void;
@@ -39,6 +39,7 @@ export class WorkerOutput {
     return this.#droppedBytes;
   }
 
+  /** Sends output, decoded: a character that is cut is completed by the next piece. */
   write(stream: 'stdout' | 'stderr', bytes: Buffer): void {
     const kept = bytes.subarray(0, this.#leftBytes);
     this.#droppedBytes += bytes.length - kept.length;
@@ -53,6 +54,7 @@ export class WorkerOutput {
     }
   }
 
+  /** Blocks until the main thread has acknowledged output. */
   #waitForRoom(): void {
     for (;;) {
       const inFlight = Atomics.load(this.#view, 0);

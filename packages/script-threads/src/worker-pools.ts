@@ -1,3 +1,9 @@
+// Runs hooks and extensions written in TypeScript or JavaScript in threads. `load` loads a file in a new
+// thread; `do` runs a piece of work in an idle thread of that file or a new one, at most four at a time. All
+// threads share one process (`host-process.ts`), so that a script cannot take the daemon down. If that
+// process dies while several files were working, each of them is repeated in a process of its own, where only
+// the culprit fails again. Idle threads end after ten minutes.
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
 import type { RunDeadline } from '@addon-operator/process/run-deadline';
@@ -29,15 +35,15 @@ export interface WorkerPoolsOptions extends HostProcessOptions {
   readonly onSharedFailure: (path: string, reason: string) => void;
 }
 
-/** What belongs to loading a file, or to a piece of work. */
+/** Limits and callbacks of loading a file, or of a piece of work. */
 interface Work extends WorkEvents {
-  /** Undefined: it may go on for ever. */
+  /** Undefined: no limit. */
   readonly timeoutMs: number | undefined;
   /** Whether it may be done once more, because the process died and another one may be to blame. Default: yes. */
   readonly canRepeat?: () => boolean;
 }
 
-/** What the main process knows of one file. */
+/** The threads and the state of one file. */
 interface Pool {
   readonly script: Script;
   readonly turns: PQueue;
@@ -104,7 +110,7 @@ export class WorkerPools {
   /**
    * Ends all workers; resolves when they are gone.
    *
-   * @param reason what work under way fails with
+   * @param reason the error of work in progress
    */
   async stop(reason: string): Promise<void> {
     this.#stopped.abort();
@@ -112,6 +118,7 @@ export class WorkerPools {
     await Promise.all([...this.#hosts].map((host) => host.kill(reason)));
   }
 
+  /** One piece of work in a process. The time to load the file counts against its limit. */
   async #doOn(
     host: HostProcess,
     pool: Pool,
@@ -168,11 +175,13 @@ export class WorkerPools {
     }
   }
 
+  /** The process that all files share; a new one if the last is ending. */
   #sharedHost(): HostProcess {
     if (this.#shared === undefined || this.#shared.isEnding) this.#shared = this.#startHost();
     return this.#shared;
   }
 
+  /** Starts a process, with the deadline that is set at the moment. */
   #startHost(): HostProcess {
     for (const host of this.#hosts) if (host.isGone) this.#hosts.delete(host);
     const host = new HostProcess(this.#options);
@@ -198,6 +207,10 @@ export class WorkerPools {
     else worker.end();
   }
 
+  /**
+   * Whether a thread can be used again: nothing of the last work is still scheduled, and it has not grown too
+   * large.
+   */
   #isSound(response: WorkerResponse | undefined): boolean {
     if (response === undefined || !('leakedTimers' in response)) return response?.type === 'ready';
     return response.leakedTimers === 0 && response.memoryBytes < 2 * this.#options.heapLimitBytes;
@@ -225,6 +238,7 @@ export class WorkerPools {
   }
 }
 
+/** The thread that was used last: its code is most likely still in memory. */
 function takeIdle({ idle }: Pool): ScriptWorker | undefined {
   for (let entry = idle.pop(); entry !== undefined; entry = idle.pop()) {
     if (!entry.worker.isGone) return entry.worker;

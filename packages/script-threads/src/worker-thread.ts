@@ -1,3 +1,8 @@
+// The code that runs in a script thread. It loads the file with the types removed, describes its default
+// export to the main process, and then does one piece of work after another. Output of the script, of
+// `console` too, is caught and sent as messages in order with the replies. What the program does with a file
+// is given by `Program`: hooks and extensions have one each.
+
 import { registerHooks, setSourceMapsSupport } from 'node:module';
 import { connect, type Socket } from 'node:net';
 import { pathToFileURL } from 'node:url';
@@ -9,7 +14,7 @@ import {
   MessageReader,
   messageLine,
   type QueryResponse,
-  ReceivedTexts,
+  ReceivedInputs,
   type RunFacts,
   type WatchRequest,
   type WorkEnd,
@@ -31,13 +36,13 @@ export interface WorkerData {
   readonly line?: LineAddress;
 }
 
-/** What a worker does with the file it has loaded. */
+/** The behavior of a worker for the file it has loaded. */
 export interface WorkerProgram<D> {
   /** Modules that such files can import wherever they lie: name to URL. */
   readonly modules?: Readonly<Record<string, string>>;
-  /** What the default export is. Throws when it is none of this program's. */
+  /** Checks and returns the default export. Throws when it is not one of this program's. */
   readonly definitionOf: (exported: unknown) => D;
-  /** What the main process is to know of it, as JSON. */
+  /** The description for the main process, as JSON. */
   readonly describe: (definition: D) => string;
   /** Does one piece of work; it fails with what this throws. */
   readonly work: (definition: D, request: WorkRequest, tools: WorkTools) => Promise<WorkEnd>;
@@ -49,7 +54,7 @@ export interface WorkTools {
   /** Prints a line, as the file could itself. */
   readonly print: (line: string) => void;
   readonly reply: (reply: WorkerReply) => void;
-  /** What was thrown, as text for a message. */
+  /** A thrown value as a string for a message. */
   readonly failureText: (thrown: unknown) => string;
   /** Aborts when the work is to end. */
   readonly signal: AbortSignal;
@@ -95,6 +100,7 @@ export function runProgram<D>(program: WorkerProgram<D>): void {
     });
 }
 
+/** The parts that loading and working share. */
 interface Thread {
   readonly channel: WorkerChannel;
   readonly output: WorkerOutput;
@@ -102,12 +108,13 @@ interface Thread {
   readonly failureText: (thrown: unknown) => string;
 }
 
+/** The default export of a module; undefined if there is none. */
 async function defaultExportOf(file: string): Promise<unknown> {
   const module: unknown = await import(pathToFileURL(file).href);
   return typeof module === 'object' && module !== null && 'default' in module ? module.default : undefined;
 }
 
-/** What is to be done with each message. */
+/** The handler of messages, once the file is loaded. */
 function server<D>(
   program: WorkerProgram<D>,
   definition: D,
@@ -116,7 +123,7 @@ function server<D>(
   const timersAtStart = setTimers();
   const print = (line: string): void => output.write('stdout', Buffer.from(`${line}\n`));
   const reply = (message: WorkerReply): void => channel.reply(message);
-  const received = new ReceivedTexts();
+  const received = new ReceivedInputs();
   let abort = new AbortController();
   const factsSince = (cpu: NodeJS.CpuUsage): RunFacts => {
     const used = process.threadCpuUsage(cpu);
@@ -148,10 +155,12 @@ function server<D>(
   };
 }
 
-function workOf(request: WorkRequest, received: ReceivedTexts): WorkRequest {
-  return request.type === 'call' ? request : { ...request, keptTexts: received.next(request.keptTexts) };
+/** Completes the kept strings of a run. */
+function workOf(request: WorkRequest, received: ReceivedInputs): WorkRequest {
+  return request.type === 'call' ? request : { ...request, keptInputs: received.next(request.keptInputs) };
 }
 
+/** Timers that are set now; more than at the start mean that work is still scheduled. */
 function setTimers(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 }
@@ -174,12 +183,12 @@ function catchOutput(stream: NodeJS.WriteStream, write: (bytes: Buffer) => void)
   };
 }
 
-/** What comes from the main process. */
+/** Messages from the main process. */
 type Incoming = WorkRequest | QueryResponse | { readonly type: 'abort' };
 
 /**
- * The two ways between a worker and the main process: over its own line, or through the main thread of its process, which is
- * slower, but holds back who prints too much, and is always there.
+ * The two ways between a worker and the main process: over its own line, or through the main thread of its process. The
+ * latter is slower, but slows down a script that prints too much, and is always available.
  */
 class WorkerChannel {
   #line: Socket | undefined;

@@ -21,7 +21,7 @@ const loaded = await pools.load({ path, program }, work, never);
 console.log(loaded.type === 'ready' ? loaded.description : whyNot(loaded, work.timeoutMs));
 
 for (const orders of ['[5,7]', '[]', '[1,2,3]']) {
-  const request = { type: 'run', texts: { orders }, keptTexts: { tax: '19 %' } } as const;
+  const request = { type: 'run', inputs: { orders }, keptInputs: { tax: '19 %' } } as const;
   const limit = orders === '[1,2,3]' ? 100 : work.timeoutMs;
   const response = await pools.do(path, request, { ...work, timeoutMs: limit }, never);
   if (response.type === 'done') console.log(`total: ${response.outputs['total']}`);

@@ -11,8 +11,8 @@ runProgram<Count>({
   describe: ({ name }) => JSON.stringify({ name }),
   work: async (count, request, { print }) => {
     if (request.type !== 'run') throw new Error(`there is no method ${request.method}`);
-    const { orders = '[]' } = request.texts;
-    print(`counts with the tax ${request.keptTexts['tax']}`);
+    const { orders = '[]' } = request.inputs;
+    print(`counts with the tax ${request.keptInputs['tax']}`);
     const total = await count(JSON.parse(orders) as readonly number[]);
     return { type: 'done', outputs: { total: String(total) } };
   },

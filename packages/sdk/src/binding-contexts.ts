@@ -1,7 +1,12 @@
+// The types of binding contexts, computed from a hook's configuration. If a binding is named `pods` and has a
+// jqFilter, then its context has exactly this name, and its snapshots have a `filterResult`. Only types: the
+// daemon makes the data (hook contract 4), and nothing here exists at run time.
+
 import type { Json, JsonObject } from '@addon-operator/json';
 import type { DeployBinding, DeployFacts } from './deploy-facts.ts';
 import type { HookConfig, LifecycleBinding, WatchEvent } from './hook-config-types.ts';
 
+/** An object of the cluster as the API has it; fields beyond the usual ones are `unknown`. */
 export interface KubernetesObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -23,6 +28,7 @@ export interface KubernetesObject {
   readonly [field: string]: unknown;
 }
 
+/** `request` of an AdmissionReview, admission.k8s.io/v1. */
 export interface AdmissionRequest {
   readonly uid: string;
   readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
@@ -43,19 +49,23 @@ export interface AdmissionRequest {
   readonly options?: JsonObject | null;
 }
 
+/** `request` of a ConversionReview, apiextensions.k8s.io/v1. */
 export interface ConversionRequest {
   readonly uid: string;
   readonly desiredAPIVersion: string;
   readonly objects: readonly KubernetesObject[];
 }
 
+/** The item type of one list of the configuration; never if there is none. */
 type ItemOf<C, K extends keyof HookConfig> = C extends { readonly [P in K]: readonly (infer Item)[] }
   ? Item
   : never;
 type Kubernetes<C> = ItemOf<C, 'kubernetes'>;
+/** The name of a binding, or the name of its kind if it has none. */
 type NameOf<B, Default extends string> = B extends { readonly name: infer Name extends string }
   ? Name
   : Default;
+/** The binding with a name. The conditional type distributes over the union of bindings. */
 type Named<C, Name> = Kubernetes<C> extends infer B ? (B extends unknown ? NamedOne<B, Name> : never) : never;
 type NamedOne<B, Name> = Name extends NameOf<B, 'kubernetes'> ? B : never;
 
@@ -65,18 +75,22 @@ export type SnapshotOf<B> = (B extends { readonly keepFullObjectsInMemory: false
   : { readonly object: KubernetesObject }) &
   (B extends { readonly jqFilter: string } ? { readonly filterResult: Json } : unknown);
 
+/** Names of all kubernetes bindings: lifecycle and deploy contexts have all snapshots. */
 type AllNames<C> =
   Kubernetes<C> extends infer B ? (B extends unknown ? NameOf<B, 'kubernetes'> : never) : never;
+/** Names of the bindings in a group. */
 type NamesOfGroup<C, Group> =
   Kubernetes<C> extends infer B
     ? B extends { readonly group: Group }
       ? NameOf<B, 'kubernetes'>
       : never
     : never;
+/** Snapshots that a binding asks for, and those of its group. */
 type IncludedNames<C, B> =
   | (B extends { readonly includeSnapshotsFrom: readonly (infer Name)[] } ? Name : never)
   | (B extends { readonly group: infer Group } ? NamesOfGroup<C, Group> : never);
 
+/** `snapshots` with these names; forbidden if there are none, so that a mistaken access does not compile. */
 type WithSnapshots<C, Names> = [Names] extends [never]
   ? { readonly snapshots?: never }
   : { readonly snapshots: { readonly [N in Names & string]: readonly SnapshotOf<Named<C, N>>[] } };
@@ -96,6 +110,7 @@ type DeployContext<C> = {
     WithSnapshots<C, AllNames<C>>;
 }[DeployBinding & keyof C];
 
+/** The one context of all bindings of a group. */
 type GroupContext<C, B, Default extends string> = B extends { readonly group: infer Group }
   ? {
       readonly binding: NameOf<B, Default>;

@@ -4,8 +4,8 @@ import { frozen } from './frozen.ts';
 import { hookLog } from './hook-log.ts';
 import { strictJson } from './strict-json.ts';
 
-/** What a call is made with. */
-export interface CallTexts {
+/** The arguments of a call. */
+export interface CallArguments {
   /** A list as JSON. */
   readonly args: string;
   /** Takes a list as JSON, and gives JSON or undefined. */
@@ -23,7 +23,7 @@ export interface CallTexts {
  */
 export async function callExtension(
   method: ExtensionMethod,
-  { args, next, print, signal }: CallTexts,
+  { args, next, print, signal }: CallArguments,
 ): Promise<string | undefined> {
   let open = 0;
   let isOver = false;

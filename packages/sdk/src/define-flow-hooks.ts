@@ -8,7 +8,7 @@ import { type FlowHook, type FlowHookInput, FlowHooks } from './flow-hooks.ts';
 /** The `type` of definitions made here. */
 export const FLOW_HOOKS = 'flow-hooks';
 
-/** What the daemon sends to a hook: what JSON cannot express is put in where the hook runs. */
+/** The message of the daemon to a hook. Parts that JSON cannot express are added in the thread of the hook. */
 export type FlowHookCall = Pick<FlowHookInput, 'type' | 'module' | 'target' | 'error'>;
 
 /**

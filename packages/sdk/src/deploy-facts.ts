@@ -37,7 +37,7 @@ interface DeployStep {
   readonly attempt: number;
 }
 
-/** What a hook gets about the deploy, besides its binding and snapshots. */
+/** The input of a hook about the deploy, besides its binding and snapshots. */
 export interface DeployFacts {
   readonly beforeInstall: DeployStep;
   readonly afterInstall: DeployStep;

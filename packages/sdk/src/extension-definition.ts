@@ -19,14 +19,14 @@ export interface ExtensionCall {
   readonly signal: AbortSignal;
 }
 
-/** What it returns, or what the promise it returns resolves to, must be JSON or undefined. */
+/** A method of an extension. Its result, or that of its promise, must be JSON or undefined. */
 export type ExtensionMethod = (call: ExtensionCall) => unknown;
 
-/** What a file with extensions has as its default export. */
+/** The default export of a file with extensions. */
 export interface ExtensionDefinition {
   /** Which kind of extension this is. */
   readonly type: string;
-  /** What else the daemon has to know of it. */
+  /** Further facts for the daemon. */
   readonly description: Json;
   readonly methods: Readonly<Record<string, ExtensionMethod>>;
 }
@@ -52,7 +52,7 @@ export function isExtensionDefinition(value: unknown): value is ExtensionDefinit
   return typeof value === 'object' && value !== null && MARK in value;
 }
 
-/** What belongs to all the code of a thread. */
+/** Built-in objects that all the code of a thread shares. */
 const BUILT_IN = new Set<unknown>([
   ...[Object, Function, Array, Map, Set, WeakMap, WeakSet, RegExp, Date, Error, Promise].flatMap((made) => [
     made,

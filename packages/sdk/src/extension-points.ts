@@ -115,7 +115,7 @@ export interface SuccessHandler {
   ): Awaitable<void>;
 }
 
-/** What a host may implement, at least one of it. */
+/** The methods of a host, of which it implements at least one. */
 export type ExtensionHost = Partial<
   ErrorClassifier & ManifestModifier & PreReconcileChecker & PostReconcileChecker & Deleter & SuccessHandler
 >;

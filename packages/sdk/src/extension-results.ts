@@ -1,12 +1,12 @@
 /** Whether a retry of what failed can succeed without a change by a user. */
 export type Classification = 'retryable' | 'fatal';
 
-/** What is known of an error of a deployment. */
+/** Details of an error of a deployment. */
 export interface ErrorDetails {
   readonly classification: Classification;
   /** A word for the kind of error, such as `Conflict`. */
   readonly code: string;
-  /** What people get to read. */
+  /** The message for people. */
   readonly message: string;
 }
 

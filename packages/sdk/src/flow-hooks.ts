@@ -35,7 +35,7 @@ export interface FlowModule {
   readonly lastError: string;
   /** `reconcileEvery` of its module.yaml. */
   readonly reconcileEvery: string | null;
-  /** What was deployed last; null before. */
+  /** The last deployed release; null before the first one. */
   readonly release: { readonly revision: number; readonly digest: string | null } | null;
 }
 
@@ -44,7 +44,7 @@ export interface FlowTarget {
   readonly namespace: string;
 }
 
-/** What a flow hook is called with. */
+/** The argument of a flow hook. */
 export interface FlowHookInput {
   /** Where in the reconcile it is called. */
   readonly type: FlowHookType;
@@ -59,7 +59,7 @@ export interface FlowHookInput {
   readonly signal: AbortSignal;
 }
 
-/** What a flow hook wants; each field left out is false or zero. */
+/** The result of a flow hook; each field left out is false or zero. */
 export interface HookResult {
   /**
    * The reconcile ends here. For `DuringResponsibilityCheck` and `ShouldReconcile` false means that it goes on whatever

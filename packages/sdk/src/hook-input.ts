@@ -127,7 +127,7 @@ export interface HookLog {
   readonly error: LogMethod;
 }
 
-/** What a handler is given. All data are frozen; changes are made by methods and count only if the run succeeds. */
+/** The argument of a handler. All data are frozen; changes are made by methods and take effect only if the run succeeds. */
 export interface HookInput<C extends HookConfig = HookConfig> {
   /** Why the hook is run; several events may share one run. */
   readonly contexts: readonly BindingContext<C>[];

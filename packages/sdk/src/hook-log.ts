@@ -14,7 +14,7 @@ export function hookLog(print: (line: string) => void): HookLog {
   });
 }
 
-/** What cannot be logged must not fail a run. */
+/** One log line as JSON. A field that cannot be logged must not fail a run. */
 function logLine(level: string, message: string, fields: Readonly<Record<string, unknown>>): string {
   const record = { level, msg: message };
   try {

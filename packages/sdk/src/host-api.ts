@@ -1,4 +1,4 @@
-/** What a program needs that loads and runs hooks and extensions: the operator and its threads. */
+/** The API for programs that load and run hooks and extensions: the operator and its threads. */
 export { callExtension } from './call-extension.ts';
 export { callHandler } from './call-handler.ts';
 export { EXTENSIONS } from './define-extensions.ts';
@@ -13,5 +13,5 @@ export {
 export { POINT_METHODS, type PointMethod } from './extension-points.ts';
 export { FLOW_HOOK_TYPES, FlowHooks } from './flow-hooks.ts';
 export { FrozenDocuments } from './frozen-documents.ts';
-export { type HookOutputTexts, type HookRunTexts, recordHookRun } from './record-hook-run.ts';
+export { type HookOutputContents, type HookRunContents, recordHookRun } from './record-hook-run.ts';
 export { type RunOutcome, runOutcomeOf } from './run-outcomes.ts';

@@ -1,3 +1,7 @@
+// Runs of TypeScript hooks have the same contract as those of executables: input files become the object that
+// a handler gets, and its calls are recorded as the contents of the output files. So the daemon applies both
+// by the same code, after the run has succeeded; a handler that throws has changed nothing.
+
 import { type Json, type JsonObject, parseJson } from '@addon-operator/json';
 import { escapeSegment, valueAt } from '@addon-operator/json/pointer';
 import type { BindingContext } from './binding-contexts.ts';
@@ -18,8 +22,8 @@ import type {
 } from './hook-input.ts';
 import { hookLog } from './hook-log.ts';
 
-/** What an executable finds in its input files. */
-export interface HookRunTexts {
+/** The contents of the input files of an executable. */
+export interface HookRunContents {
   readonly bindingContext: string;
   readonly values: string;
   readonly configValues: string;
@@ -27,8 +31,8 @@ export interface HookRunTexts {
   readonly traceparent?: string;
 }
 
-/** What an executable would have written to its output files; empty where it wrote nothing. */
-export interface HookOutputTexts {
+/** The contents of the output files that an executable would have written; empty where it wrote nothing. */
+export interface HookOutputContents {
   readonly configValuesPatch: string;
   readonly valuesPatch: string;
   readonly metrics: string;
@@ -37,10 +41,11 @@ export interface HookOutputTexts {
   readonly conversionResponse: string;
 }
 
+/** The input of a run, and its outputs so far. */
 export interface RecordedHookRun<C extends HookConfig> {
   readonly input: HookInput<C>;
   /** Everything recorded so far. */
-  outputs(): HookOutputTexts;
+  outputs(): HookOutputContents;
 }
 
 /**
@@ -52,7 +57,7 @@ export interface RecordedHookRun<C extends HookConfig> {
  * @param parse parses and freezes values; default: anew each time
  */
 export function recordHookRun<C extends HookConfig = HookConfig>(
-  texts: HookRunTexts,
+  texts: HookRunContents,
   print: (line: string) => void,
   signal: AbortSignal,
   parse: (text: string) => unknown = parseFrozen,
@@ -119,6 +124,7 @@ export function recordHookRun<C extends HookConfig = HookConfig>(
   };
 }
 
+/** Makes a value at the first call and keeps it. */
 function lazily<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {
@@ -127,6 +133,7 @@ function lazily<T>(make: () => T): () => T {
   };
 }
 
+/** Frozen, since a handler that changed its input would change nothing. */
 function parseFrozen(text: string): unknown {
   return frozen(parseJson(text));
 }
@@ -138,6 +145,7 @@ function written(what: string, value: unknown): string {
   return text;
 }
 
+/** Values with the methods that record patches; `data` stays as it was, also after `set`. */
 function hookValues(document: () => unknown, patch: string[]): HookValues {
   const data = lazily(() => (document() ?? {}) as JsonObject);
   const record = (operation: ValuesPatchOperation): void => {
@@ -157,6 +165,7 @@ function hookValues(document: () => unknown, patch: string[]): HookValues {
   } satisfies HookValues);
 }
 
+/** Object patches, in the order of the calls. */
 function kubernetesOperations(recorded: string[]): KubernetesOperations {
   const record = (operation: string, fields: object): void => {
     recorded.push(written(`the operation ${operation}`, { operation, ...fields }));
@@ -186,6 +195,7 @@ function kubernetesOperations(recorded: string[]): KubernetesOperations {
   } satisfies KubernetesOperations);
 }
 
+/** Metric operations, in the order of the calls. */
 function hookMetrics(recorded: string[]): HookMetrics {
   const record = (operation: object): void => {
     recorded.push(written('a metric', operation));
@@ -199,6 +209,7 @@ function hookMetrics(recorded: string[]): HookMetrics {
   } satisfies HookMetrics);
 }
 
+/** The last call wins, as the last write to a file would. */
 function admissionResponse(response: (text: string) => void): AdmissionResponse {
   const encoded = (patch: readonly JsonPatchOperation[]): string =>
     Buffer.from(written('the patch', patch)).toString('base64');

@@ -2,7 +2,7 @@
 const OUTCOME = Symbol.for('addon-operator.run-outcome');
 const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|h|m|s))+$/;
 
-/** What a thrown error says about the run besides its message. */
+/** The outcome that a thrown error requests for the run, besides its message. */
 export type RunOutcome =
   | { readonly type: 'temporary'; readonly reason: string; readonly after: string | undefined }
   | { readonly type: 'permanent'; readonly reason: string };
@@ -44,7 +44,7 @@ export class PermanentError extends Error {
   }
 }
 
-/** What was thrown says about the run; undefined for every other error. */
+/** The outcome that a thrown error requests; undefined for every other error. */
 export function runOutcomeOf(thrown: unknown): RunOutcome | undefined {
   if (!(thrown instanceof Error) || !(OUTCOME in thrown)) return undefined;
   const { message: reason } = thrown;

@@ -6,7 +6,7 @@ import type { HookConfig } from './hook-config-types.ts';
 import type { JsonPatchOperation, ValuesPatchOperation } from './hook-input.ts';
 import { recordHookRun } from './record-hook-run.ts';
 
-/** What a hook is called with in a test; what is left out is empty. */
+/** The input of a hook in a test; parts that are left out are empty. */
 export interface TestInput<C extends HookConfig> {
   readonly contexts?: readonly BindingContext<C>[];
   readonly values?: JsonObject;
@@ -14,7 +14,7 @@ export interface TestInput<C extends HookConfig> {
   readonly signal?: AbortSignal;
 }
 
-/** What a hook requested; nothing of it is applied. */
+/** The requests of a hook; none of them is applied. */
 export interface TestOutcome {
   readonly values: readonly ValuesPatchOperation[];
   readonly configValues: readonly ValuesPatchOperation[];

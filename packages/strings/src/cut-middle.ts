@@ -1,6 +1,6 @@
 const CUT = '…';
 
-/** A text of at most so many characters: both ends of a longer one, with `…` in place of its middle. */
+/** A string of at most so many characters: both ends of a longer one, with `…` in place of its middle. */
 export function cutMiddle(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) return text;
   const kept = maxCharacters - CUT.length;

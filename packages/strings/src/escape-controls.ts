@@ -9,6 +9,7 @@ export function escapeControls(text: string): string {
   });
 }
 
+/** Log viewers and terminals become unusable with longer lines. */
 const MAX_LINE = 4_000;
 const LINE_HEAD = 1_000;
 

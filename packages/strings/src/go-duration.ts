@@ -46,6 +46,7 @@ export function formatGoDuration(durationMs: number): string {
   return `${sign}${hours === 0 ? '' : `${hours}h`}${minutes % 60}m${seconds}s`;
 }
 
+/** Without trailing zeros. */
 function rounded(value: number, digits: number): string {
   return String(Number(value.toFixed(digits)));
 }

@@ -6,7 +6,7 @@ export function withLinesBelow(sentence: string, printed: string): string {
   return printed.includes('\n') ? `${sentence}${BELOW}${printed}` : sentence;
 }
 
-/** What lists and conditions show of a message: all but the lines below it. */
+/** The first part of a message, as lists and conditions show it: all but the lines below it. */
 export function headlineOf(message: string): string {
   return partsOf(message)[0];
 }
@@ -22,6 +22,7 @@ export function withRemark(message: string, remark: string): string {
   return `${headline}${remark}${rest}`;
 }
 
+/** The headline, and the rest with its separator. */
 function partsOf(message: string): readonly [string, string] {
   const end = message.indexOf(BELOW);
   return end === -1 ? [message, ''] : [message.slice(0, end), message.slice(end)];

@@ -1,3 +1,8 @@
+// The tracer that sends spans to an OpenTelemetry collector. Loaded only when the variables ask for it, since
+// the SDK costs memory and start time. The caller chooses the id of each trace, and may choose that of a
+// span, so the SDK's id generator is replaced by one that returns the prepared ids. Finished spans go to
+// `span-queue.ts`.
+
 import type { Clock, SteadyClock } from '@addon-operator/base/clock';
 import type {
   Span,
@@ -42,12 +47,13 @@ export interface OtelTracerOptions {
   /** Masks secrets in errors. */
   readonly redact: (text: string) => string;
   readonly onDropped: (count: number, reason: string) => void;
-  /** Default: what sends to the collector. */
+  /** Default: an exporter that sends to the collector. */
   readonly sink?: SpanSink;
 }
 
 /** The stop of the program waits no longer for the last spans. */
 const FLUSH_MS = 5_000;
+/** The message of a failed helm run can be long; its beginning is enough in a span. */
 const MAX_ERROR_CHARACTERS = 1_024;
 const MS_PER_SECOND = 1_000;
 const NS_PER_MS = 1_000_000;
@@ -108,13 +114,14 @@ export function createOtelTracer(options: OtelTracerOptions): {
   };
 }
 
-/** What the SDK calls the next span. */
+/** The ids of the next span. The SDK asks for them while it starts a span, in the same turn. */
 interface NextIds {
   traceId: string;
   /** Undefined for a random one. */
   spanId: string | undefined;
 }
 
+/** The parts that all spans of a trace share. */
 interface SpanParts {
   readonly tracer: OtelTracer;
   readonly nextIds: NextIds;
@@ -124,6 +131,7 @@ interface SpanParts {
   readonly offsetMs: number;
 }
 
+/** Starts a span of the SDK with prepared ids and times. */
 function spanFrom(parts: SpanParts, start: SpanStart, parent: Context): Span {
   const { name, kind = 'internal', startMs = parts.clock.steadyMs(), attributes = {}, links = [] } = start;
   parts.nextIds.spanId = start.spanId;
@@ -140,6 +148,7 @@ function spanFrom(parts: SpanParts, start: SpanStart, parent: Context): Span {
   return new RecordedSpan(parts, span);
 }
 
+/** A span that is sent when it ends. Ending it twice, or changing it afterwards, has no effect. */
 class RecordedSpan implements Span {
   readonly context: SpanContext;
   readonly #parts: SpanParts;
@@ -174,15 +183,18 @@ class RecordedSpan implements Span {
   }
 }
 
+/** Seconds and nanoseconds, as the SDK takes times. */
 function hrTime(ms: number): [number, number] {
   const seconds = Math.floor(ms / MS_PER_SECOND);
   return [seconds, Math.round((ms - seconds * MS_PER_SECOND) * NS_PER_MS)];
 }
 
+/** The context in the form of the SDK. */
 function otelContext({ traceId, spanId, isSampled }: SpanContext): OtelContext {
   return { traceId, spanId, traceFlags: isSampled ? 1 : 0 };
 }
 
+/** The sampler of the settings; a remote parent decides unless the settings say otherwise. */
 function samplerOf({ type, ratio, followsParent }: TraceSettings['sampler']): Sampler {
   const root =
     type === 'on'

@@ -2,7 +2,7 @@ import type { SteadyClock } from '@addon-operator/base/clock';
 import { messageOf } from '@addon-operator/base/errors';
 import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace';
 
-/** What sends spans. */
+/** Sends spans. `onResult` is called once, with code 0 for success. */
 export interface SpanSink {
   export(
     spans: ReadableSpan[],
@@ -47,6 +47,7 @@ export class SpanQueue implements SpanProcessor {
     // Only finished spans are sent.
   }
 
+  /** Takes a finished span: sent at once when a batch is full, else after the delay. */
   onEnd(span: ReadableSpan): void {
     const { maxQueueSize, maxBatchSize, delayMs, onDropped } = this.#options;
     if ((span.spanContext().traceFlags & 1) === 0) return;
@@ -71,6 +72,7 @@ export class SpanQueue implements SpanProcessor {
     limit.abort();
   }
 
+  /** Sends the waiting spans, at most for `flushMs`; the rest is counted as lost. */
   async shutdown(): Promise<void> {
     if (this.#isStopped) return;
     await this.forceFlush();
@@ -83,6 +85,7 @@ export class SpanQueue implements SpanProcessor {
     void this.#options.sink.shutdown().catch(() => undefined);
   }
 
+  /** Waits for more spans to share a request. */
   #sendAfter(delayMs: number): void {
     const wait = new AbortController();
     this.#timer = wait;
@@ -92,6 +95,7 @@ export class SpanQueue implements SpanProcessor {
     );
   }
 
+  /** Sends a batch unless a request is open; its end calls this again. */
   #send(): void {
     if (this.#isSending) return;
     this.#timer?.abort();

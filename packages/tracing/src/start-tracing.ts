@@ -22,9 +22,12 @@ export interface StartTracingOptions {
   readonly running: AsyncDisposableStack;
 }
 
+/**
+ * Lost spans are counted each time and logged once a minute: a collector that is away would flood the log.
+ */
 const WARN_MS = 60_000;
 
-/** The tracer that the variables of OpenTelemetry ask for; without them nothing is loaded. */
+/** The tracer that the variables of OpenTelemetry configure; without them the SDK is not loaded. */
 export async function startTracing(options: StartTracingOptions): Promise<Tracer> {
   const { env, log, clock, running } = options;
   const { settings, warnings } = readTraceSettings(env, options.serviceName);
@@ -43,6 +46,7 @@ export async function startTracing(options: StartTracingOptions): Promise<Tracer
   return tracer;
 }
 
+/** Counts every loss, and warns with the sum since the last warning. */
 function warnSometimes(
   clock: Clock,
   count: (spans: number) => void,

@@ -1,4 +1,4 @@
-/** What the standard variables of OpenTelemetry say. Those about the connection are read by its exporter itself. */
+/** Settings from the standard variables of OpenTelemetry. Those about the connection are read by its exporter itself. */
 export interface TraceSettings {
   /** The whole URL. */
   readonly url: string;
@@ -17,7 +17,7 @@ export interface TraceSettings {
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * The settings, and what of the variables has no effect; no settings if traces are not to be exported.
+ * The settings, and a warning for each variable without effect; no settings if traces are not to be exported.
  *
  * @param serviceName the attribute `service.name`, if no variable has one
  */
@@ -48,9 +48,9 @@ export function readTraceSettings(
     return { settings: undefined, warnings };
   }
   const number = (name: string, initial: number): number => {
-    const text = env[name] ?? '';
-    if (text === '') return initial;
-    if (/^\d{1,9}$/.test(text) && Number(text) > 0) return Number(text);
+    const value = env[name] ?? '';
+    if (value === '') return initial;
+    if (/^\d{1,9}$/.test(value) && Number(value) > 0) return Number(value);
     warnings.push(`${name} must be a whole number above zero: ${initial} is used`);
     return initial;
   };
@@ -65,10 +65,14 @@ export function readTraceSettings(
   return { settings, warnings };
 }
 
-function isTrue(text: string | undefined): boolean {
-  return text?.toLowerCase() === 'true';
+/** As the specification defines booleans: any other value is false. */
+function isTrue(value: string | undefined): boolean {
+  return value?.toLowerCase() === 'true';
 }
 
+/**
+ * `OTEL_RESOURCE_ATTRIBUTES` is `name=value,…` with percent-encoded values; `OTEL_SERVICE_NAME` wins over it.
+ */
 function resourceOf(env: Env, serviceName: string): Readonly<Record<string, string>> {
   const pairs = (env['OTEL_RESOURCE_ATTRIBUTES'] ?? '').split(',').flatMap((pair) => {
     const at = pair.indexOf('=');
@@ -79,14 +83,16 @@ function resourceOf(env: Env, serviceName: string): Readonly<Record<string, stri
   return { 'service.name': serviceName, ...given, ...(name !== '' && { 'service.name': name }) };
 }
 
-function decoded(text: string): string {
+/** A value with invalid percent-encoding is kept as it is. */
+function decoded(value: string): string {
   try {
-    return decodeURIComponent(text);
+    return decodeURIComponent(value);
   } catch {
-    return text;
+    return value;
   }
 }
 
+/** An unknown sampler traces everything and warns: missing traces would go unnoticed. */
 function samplerOf(env: Env, warnings: string[]): TraceSettings['sampler'] {
   const name = env['OTEL_TRACES_SAMPLER'] ?? '';
   const followsParent = name === '' || name.startsWith('parentbased_');

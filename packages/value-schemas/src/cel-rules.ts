@@ -1,3 +1,7 @@
+// Custom rules of schemas, written in CEL. A rule is compiled when its schema is parsed, so that a bad one is
+// reported with the schema, and evaluated for every map that the schema describes. A rule that reads a
+// missing key holds. Messages of the CEL library are filtered: they may quote values.
+
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Json, JsonObject } from '@addon-operator/json';
 import { isJsonMap } from '@addon-operator/json/merge';
@@ -50,6 +54,7 @@ export function parseCelRules(schema: JsonObject): SchemaRules | undefined {
   };
 }
 
+/** The rules of one schema and of those inside it; undefined if there are none. */
 function readLevel(schema: Json | undefined, environment: Environment): Level | undefined {
   if (!isJsonMap(schema)) return undefined;
   const properties = new Map<string, Level>();
@@ -64,21 +69,22 @@ function readLevel(schema: Json | undefined, environment: Environment): Level | 
   return isEmpty ? undefined : { rules, properties, items, others };
 }
 
+/** The rules of one schema. Throws VALUES_INVALID for one without expression or message. */
 function readRules(schema: JsonObject, environment: Environment): readonly Rule[] {
   const rules = ownValue(schema, RULES_KEY);
   if (rules === undefined) return [];
   if (!Array.isArray(rules)) throw invalid('a list of rules is expected');
   return rules.map((rule: Json) => {
     if (!isJsonMap(rule)) throw invalid('each rule is a map with expression and message');
-    const expression = textIn(rule, 'expression');
-    const message = textIn(rule, 'message');
+    const expression = requiredString(rule, 'expression');
+    const message = requiredString(rule, 'message');
     return { ...compile(expression, environment), expression, message };
   });
 }
 
-function textIn(rule: JsonObject, key: string): string {
-  const text = ownValue(rule, key);
-  if (typeof text === 'string' && text !== '') return text;
+function requiredString(rule: JsonObject, key: string): string {
+  const value = ownValue(rule, key);
+  if (typeof value === 'string' && value !== '') return value;
   throw invalid(`missing ${key}`);
 }
 
@@ -86,6 +92,7 @@ function invalid(why: string): OperatorError {
   return new OperatorError('VALUES_INVALID', `${RULES_KEY} invalid: ${why}`);
 }
 
+/** Type-checks and parses an expression. Throws VALUES_INVALID. */
 function compile(
   expression: string,
   environment: Environment,
@@ -106,6 +113,7 @@ function compile(
   }
 }
 
+/** Problems of a value and of all values inside it. */
 function problemsIn(level: Level, place: Place, context: RuleContext): readonly string[] {
   const { value, previous, pointer } = place;
   if (Array.isArray(value)) {
@@ -129,6 +137,9 @@ function problemsIn(level: Level, place: Place, context: RuleContext): readonly 
   ];
 }
 
+/**
+ * The message of a rule that does not hold, or the reason why it cannot be evaluated; undefined otherwise.
+ */
 function problemOf(
   { expression, message, comparesWithPrevious, evaluate }: Rule,
   value: JsonObject,
@@ -161,6 +172,7 @@ function summaryOf(error: unknown): string {
   return isOfLibrary ? error.summary : messageOf(error);
 }
 
+/** A key such as `toString` must not be found on the prototype. */
 function ownValue(map: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(map, key) ? map[key] : undefined;
 }

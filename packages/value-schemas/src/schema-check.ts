@@ -51,6 +51,10 @@ function reasonsOf(errors: readonly ErrorObject[]): readonly string[] {
   return [...reasons.values()];
 }
 
+/**
+ * Compiles every pattern in a schema, so that a bad one is reported at start. Throws VALUES_INVALID with its
+ * path.
+ */
 function checkPatterns(schema: unknown, path: string): void {
   if (typeof schema !== 'object' || schema === null) return;
   for (const [key, value] of Object.entries(schema)) {

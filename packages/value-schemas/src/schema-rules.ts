@@ -3,7 +3,7 @@ import type { JsonObject } from '@addon-operator/json';
 /** The key of a schema with rules for its values. */
 export const RULES_KEY = 'x-deckhouse-validations';
 
-/** What a section is judged by besides itself. */
+/** Further input of the rules for a section. */
 export interface RuleContext {
   /** The section as it was before; undefined when there was none. Rules that compare with it are skipped then. */
   readonly previous?: JsonObject | undefined;

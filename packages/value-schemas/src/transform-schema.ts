@@ -5,7 +5,7 @@ import { parsePointer } from '@addon-operator/json/pointer';
 import { mapIn, mapSubSchemas } from './sub-schemas.ts';
 
 const MERGED_MAPS = ['definitions', 'properties', 'patternProperties'] as const;
-const MERGED_TEXTS = ['title', 'description'] as const;
+const MERGED_STRINGS = ['title', 'description'] as const;
 
 /**
  * The schema of values with the schema of config values merged in, if `x-extend` is set: properties,
@@ -26,20 +26,20 @@ export function extendSchema(schema: JsonObject, configSchema: JsonObject | unde
   }
   const required = [...new Set([...textsIn(schema['required']), ...textsIn(configSchema['required'])])];
   if (required.length > 0) extended.set('required', required);
-  for (const key of MERGED_TEXTS) {
+  for (const key of MERGED_STRINGS) {
     const inherited = configSchema[key];
     if (inherited !== undefined && (extended.get(key) ?? '') === '') extended.set(key, inherited);
   }
   return Object.fromEntries(extended);
 }
 
-/** The texts of a list; one text counts as a list of one. */
+/** The strings of a list; a single string counts as a list of one. */
 function textsIn(value: Json | undefined): readonly string[] {
   const items: readonly Json[] = Array.isArray(value) ? value : [value ?? null];
   return items.filter((item) => typeof item === 'string');
 }
 
-/** What values must have before helm: `x-required-for-helm` counts as `required`, at the root and in properties. */
+/** The schema of values before helm: `x-required-for-helm` counts as `required`, at the root and in properties. */
 export function requiredForHelm(schema: JsonObject): JsonObject {
   const properties = Object.entries(mapIn(schema, 'properties')).map(
     ([name, child]): readonly [string, Json] => [name, isJsonMap(child) ? requiredForHelm(child) : child],
@@ -79,11 +79,12 @@ export function closeObjects(schema: JsonObject): JsonObject {
   });
 }
 
-/** A schema that contains itself: beside the reference nothing counts. */
+/** A schema that contains itself: keywords next to the reference are ignored. */
 function isReference(schema: JsonObject): boolean {
   return typeof schema['$ref'] === 'string';
 }
 
+/** References can multiply: ten in each of ten definitions are ten billion places. */
 const MAX_EXPANSIONS = 1_000;
 
 /**
@@ -113,6 +114,7 @@ export function expandReferences(schema: JsonObject): JsonObject {
   return expand(schema, []);
 }
 
+/** The schema that a reference points to. Throws VALUES_INVALID. */
 function targetOf(reference: string, root: JsonObject): JsonObject {
   if (!reference.startsWith('#'))
     throw new OperatorError(

@@ -99,11 +99,13 @@ function typeName(value: unknown): string {
   return typeof value;
 }
 
+/** The listed values, separated by spaces as Go prints a slice. */
 function allowed(values: unknown): string {
   if (!Array.isArray(values)) return '';
   return values.map((value: Json) => (typeof value === 'string' ? value : JSON.stringify(value))).join(' ');
 }
 
+/** Candidates for "did you mean". */
 function knownKeys({ parentSchema }: ErrorObject): readonly string[] {
   const properties = parentSchema?.['properties'];
   return isObject(properties) ? Object.keys(properties) : [];

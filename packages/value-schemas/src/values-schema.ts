@@ -1,3 +1,8 @@
+// Checks values against the OpenAPI schemas of modules. A schema is converted once to JSON schema draft 7 for
+// ajv, which compiles it on first use; custom rules (`cel-rules.ts`) are checked before. Problems come out as
+// sentences that never contain values (`value-problem.ts`), since values may be secret. Regular expressions
+// are those of Go, in linear time.
+
 import { isIPv4, isIPv6 } from 'node:net';
 import { type Json, type JsonObject, withRoundedNumbers } from '@addon-operator/json';
 import { isJsonMap } from '@addon-operator/json/merge';
@@ -31,6 +36,7 @@ export class ValuesSchema {
     return new ValuesSchema(schema, draft, parseRules?.(schema));
   }
 
+  /** See {@link applyDefaults}. */
   withDefaults(value: JsonObject): JsonObject {
     return applyDefaults(this.#schema, value);
   }
@@ -42,7 +48,7 @@ export class ValuesSchema {
   }
 
   /**
-   * All the ways in which a section breaks the schema; empty when it is valid. The schema is looked at when its rules hold.
+   * All problems of a section; empty when it is valid. The schema is checked only if its rules hold.
    *
    * @param key what paths begin with: the key of the section
    * @param context values that are not known yet are null: no problem is reported for them
@@ -63,6 +69,7 @@ export class ValuesSchema {
   }
 }
 
+/** The values of `enum`, also in combinations. */
 function listedValues(schema: JsonObject): readonly Json[] {
   const listed = schema['enum'];
   const alternatives = ['oneOf', 'anyOf', 'allOf'].flatMap((keyword) => schema[keyword] ?? []);
@@ -72,6 +79,9 @@ function listedValues(schema: JsonObject): readonly Json[] {
   ];
 }
 
+/**
+ * Validators are strict about values and lenient about schemas: schemas were checked when they were parsed.
+ */
 function createAjv(): Ajv {
   // ajv passes flags of JavaScript.
   const regExp = Object.assign((pattern: string) => re2Pattern(pattern), { code: 're2Pattern' });
@@ -94,6 +104,7 @@ function createAjv(): Ajv {
 /** A combination such as anyOf cannot be judged when a part of its input is not known. */
 const COMBINATIONS: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'not']);
 
+/** Whether a problem concerns a value that is not known yet. */
 function isAboutUnknown({ instancePath, keyword }: ErrorObject, unknown: readonly string[]): boolean {
   return unknown.some(
     (pointer) =>
@@ -117,6 +128,7 @@ export function applyDefaults(schema: JsonObject, value: JsonObject): JsonObject
   return Object.fromEntries(filled);
 }
 
+/** Defaults inside a value: in a map, or in each item of a list. */
 function defaultsWithin(schema: JsonObject, value: Json): Json {
   if (isJsonMap(value)) return applyDefaults(schema, value);
   const items = schema['items'];
@@ -181,6 +193,7 @@ function sparingNull(schema: JsonObject): JsonObject {
   return { ...Object.fromEntries(others), if: { type: 'null' }, else: Object.fromEntries(combinations) };
 }
 
+/** OpenAPI's `exclusiveMinimum: true` beside `minimum` becomes a number of its own. */
 function turnExclusive(draft: Map<string, Json>, limit: string, exclusive: string): void {
   const isExclusive = draft.get(exclusive);
   if (typeof isExclusive !== 'boolean') return;
@@ -191,6 +204,7 @@ function turnExclusive(draft: Map<string, Json>, limit: string, exclusive: strin
   draft.delete(limit);
 }
 
+/** With or without hyphens; `V` marks the digit of the version. */
 const UUID = '[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?V[0-9a-fA-F]{3}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}';
 const uuid = (version: string): RegExp => new RegExp(`^${UUID.replace('V', version)}$`);
 
@@ -223,6 +237,7 @@ export const SCHEMA_FORMATS: Readonly<Record<string, RegExp | ((text: string) =>
   uuid5: uuid('5'),
 };
 
+/** A date of the calendar: 2025-02-30 is none. */
 function isDate(text: string): boolean {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false;
   const time = Date.parse(`${text}T00:00:00Z`);
@@ -230,6 +245,7 @@ function isDate(text: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
+/** An address and a number of bits, in either family. */
 function isCidr(text: string): boolean {
   const [address = '', bits = '', ...rest] = text.split('/');
   if (rest.length > 0 || !/^\d{1,3}$/.test(bits)) return false;

@@ -1,3 +1,8 @@
+// Builds JSON data from the events of the YAML parser, with the rules of helm: which words are booleans,
+// which numbers are exact, what is refused. Values may come from users, so the effect of aliases and merge
+// keys is bounded: the size of a value is counted as if its aliases were written out. Problems carry the path
+// and the position; `yaml.ts` adds file and line.
+
 import { isObject, isRawJson, type Json } from '@addon-operator/json';
 import {
   type AliasEvent,
@@ -11,10 +16,11 @@ import {
 } from 'js-yaml';
 import { plainScalar, type YamlBooleans, YamlProblem } from './yaml-scalars.ts';
 
+/** With MAX_MERGED_KEYS and MAX_SIZE, far beyond real values, and reached early by "billion laughs". */
 const MAX_ALIASES = 1_000;
 const MAX_MERGED_KEYS = 10_000;
 const MAX_SIZE = 10_000_000;
-/** What a node weighs besides its text. */
+/** Size of a node in addition to its characters. */
 const NODE_SIZE = 8;
 const MERGE_KEY = '<<';
 
@@ -76,6 +82,7 @@ class DocumentBuilder {
     return this.#events.slice(this.#next).some((event) => event.type === EVENT_ID.DOCUMENT);
   }
 
+  /** The next event. Throws if the document ends too early. */
   #take(): Event {
     const event = this.#events[this.#next];
     if (event === undefined) throw new YamlProblem('ends too early', this.#text.length);
@@ -99,6 +106,9 @@ class DocumentBuilder {
     }
   }
 
+  /**
+   * A quoted scalar is a string, a plain one has the meaning of its characters, a tag has to agree with it.
+   */
   #scalar(event: ScalarEvent): Built {
     const text = getScalarValue(this.#text, event);
     const tag = this.#tag(event);
@@ -155,7 +165,7 @@ class DocumentBuilder {
     return this.#collection(Object.fromEntries(pairs), parts, event);
   }
 
-  /** Keys are the texts as written: never numbers or booleans. */
+  /** Keys are strings as written: never numbers or booleans. */
   #key(event: Event): { readonly key: string; readonly isMergeKey: boolean } {
     if (event.type !== EVENT_ID.SCALAR) throw this.#problem('keys must be plain strings', event);
     const tag = this.#tag(event);
@@ -185,6 +195,7 @@ class DocumentBuilder {
     }
   }
 
+  /** Shares the value of an anchor that is complete: a value cannot contain itself. */
   #alias(event: AliasEvent): Built {
     const name = this.#text.slice(event.anchorStart, event.anchorEnd);
     const built = this.#anchors.get(name);
@@ -201,6 +212,7 @@ class DocumentBuilder {
     return built;
   }
 
+  /** Checks size and depth of a map or list. */
   #collection(value: Json, parts: readonly Built[], event: Event): Built {
     const size = parts.reduce((sum, part) => sum + part.size, NODE_SIZE);
     const depth = 1 + parts.reduce((deepest, part) => Math.max(deepest, part.depth), 0);
@@ -235,6 +247,7 @@ const SCALAR_TAGS: Readonly<Record<string, (value: Json) => boolean>> = {
   '!!float': (value) => typeof value === 'number' || isRawJson(value),
 };
 
+/** Position of an event in the source. */
 function offsetOf(event: Event): number {
   switch (event.type) {
     case EVENT_ID.SCALAR:

@@ -4,7 +4,7 @@ import { YAMLException } from 'js-yaml';
 const MAX_REPARSED = 20_000_000;
 const DEFICIENT = 'deficient indentation';
 const DOCUMENT_MARK = /^(?:---|\.\.\.)(?:\s|$)/;
-/** What `js-yaml` says about a line that a tab indents: in most places the first of these, which names it. */
+/** Messages of `js-yaml` about a line that a tab indents: in most places the first one, which names it. */
 const TAB_REASONS = new Set([
   'tab characters must not be used in indentation',
   'end of the stream or a document separator is expected',
@@ -34,19 +34,19 @@ export function readFlowAtAnyColumn<Result>(text: string, read: (text: string) =
     try {
       return read(current);
     } catch (error) {
-      const mended = mendLine(current, error, text);
+      const fixed = fixLine(current, error, text);
       reparsed += current.length;
-      if (mended === undefined || reparsed > MAX_REPARSED)
+      if (fixed === undefined || reparsed > MAX_REPARSED)
         // For a bracket or quote that is never closed, the first line leads to the place.
         throw first !== undefined && isUnclosed(error) ? first : namingTab(current, error);
       first ??= error;
-      current = mended;
+      current = fixed;
     }
   }
 }
 
-/** The text without what was complained of; undefined if it was something else. */
-function mendLine(text: string, error: unknown, original: string): string | undefined {
+/** The source without the reported fault; undefined if it was another one. */
+function fixLine(text: string, error: unknown, original: string): string | undefined {
   if (!(error instanceof YAMLException) || error.reason !== DEFICIENT || error.mark === undefined)
     return undefined;
   const { position } = error.mark;

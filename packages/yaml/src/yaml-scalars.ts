@@ -16,7 +16,7 @@ export class YamlProblem extends Error {
  */
 export type YamlBooleans = 'yaml-1.1' | 'yaml-1.2';
 
-/** What an unquoted text means, or why it is refused. */
+/** The meaning of an unquoted scalar, or the reason why it is refused. */
 type ScalarMeaning =
   | { readonly type: 'value'; readonly value: Json }
   | { readonly type: 'refused'; readonly why: string };

@@ -9,7 +9,7 @@ import { readFlowAtAnyColumn } from './yaml-flow-columns.ts';
 import { type YamlBooleans, YamlProblem } from './yaml-scalars.ts';
 
 interface YamlOptions {
-  /** What messages call the text: a file path, or the key of a ConfigMap. */
+  /** Name of the source in messages: a file path, or the key of a ConfigMap. */
   readonly source: string;
   readonly booleans: YamlBooleans;
 }

@@ -285,7 +285,7 @@ class NamespaceSink implements ReflectorSink {
   }
 
   commit(): void {
-    this.#options.health.heard();
+    this.#options.health.confirmed();
     this.#options.onInitial(this.#staged);
     this.#staged = [];
   }
@@ -296,8 +296,8 @@ class NamespaceSink implements ReflectorSink {
     if (event.type === 'Deleted') this.#options.onVanish(name, event.object?.metadata.resourceVersion);
   }
 
-  heard(): void {
-    this.#options.health.heard();
+  confirmed(): void {
+    this.#options.health.confirmed();
   }
 
   failed(error: unknown): void {

@@ -94,7 +94,7 @@ export class SelectionSink implements ReflectorSink {
     const staged = this.#staged;
     this.#staged = [];
     if (this.#signal.aborted) return;
-    this.#health.heard();
+    this.#health.confirmed();
     const stored = staged.flatMap((one) => ('stored' in one ? [one] : []));
     for (const { key, stored: value } of stored) store.set(key, value);
     this.#setAside(staged.flatMap((one) => ('error' in one ? [one] : [])));
@@ -127,8 +127,8 @@ export class SelectionSink implements ReflectorSink {
     this.#options.unfiltered.retryAll();
   }
 
-  heard(): void {
-    this.#health.heard();
+  confirmed(): void {
+    this.#health.confirmed();
   }
 
   failed(error: unknown): void {

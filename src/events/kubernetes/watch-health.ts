@@ -31,7 +31,7 @@ export class WatchHealth {
     return { lastActivityMs: this.#lastActivityMs, failure: this.#failure };
   }
 
-  heard(): void {
+  confirmed(): void {
     this.#lastActivityMs = this.#clock.steadyMs();
     this.#failure = undefined;
   }

@@ -110,7 +110,7 @@ function hookOf(path: string, method: string, extensions: Extensions, log: Logge
   };
 }
 
-/** Texts, numbers and nulls only. */
+/** Strings, numbers and nulls only. */
 function asJson(facts: object): Json {
   return facts as JsonObject;
 }

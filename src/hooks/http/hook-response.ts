@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { isObject, parseJsonVerbatim, parseSecretJson, stringifyJson } from '@addon-operator/json';
 import { didYouMean } from '@addon-operator/json/similar-word';
-import type { HookOutputTexts } from '@addon-operator/sdk/host';
+import type { HookOutputContents } from '@addon-operator/sdk/host';
 import { escapeControls } from '@addon-operator/strings/escape-controls';
 
 /** The parts of a response that are used. */
@@ -22,7 +22,7 @@ const OBJECTS = ['admissionResponse', 'conversionResponse'] as const;
 const FIELDS: readonly string[] = [...LISTS, ...OBJECTS];
 
 /** What a hook wrote that wrote nothing. */
-export const NO_OUTPUTS: HookOutputTexts = {
+export const NO_OUTPUTS: HookOutputContents = {
   configValuesPatch: '',
   valuesPatch: '',
   metrics: '',
@@ -57,7 +57,7 @@ export function responseFailure(
  *
  * @throws Error saying why the response cannot be used
  */
-export function outputsOf({ contentType, body }: HookResponse): HookOutputTexts {
+export function outputsOf({ contentType, body }: HookResponse): HookOutputContents {
   if (body.length === 0) return NO_OUTPUTS;
   if (contentType === undefined || !JSON_TYPE.test(contentType))
     throw new Error(

@@ -6,7 +6,7 @@ import { type ErrorFacts, messageOf, OperatorError } from '@addon-operator/base/
 import type { Logger } from '@addon-operator/base/log';
 import { resultOrAbort } from '@addon-operator/concurrency/result-or-abort';
 import { withDeadline } from '@addon-operator/kube-client/deadline';
-import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
+import type { HookOutputContents, HookRunContents } from '@addon-operator/sdk/host';
 import { contextText } from '../context-document.ts';
 import { type Hook, moduleNameOf, title } from '../hook.ts';
 import { permanentError, retryAfterHeaderMs, temporaryError } from '../retry-errors.ts';
@@ -172,12 +172,12 @@ export class HttpHooks implements HookRuns {
 export function roomForContexts({
   values,
   configValues,
-}: Pick<HookRunTexts, 'values' | 'configValues'>): number {
+}: Pick<HookRunContents, 'values' | 'configValues'>): number {
   return MAX_REQUEST_BYTES - REQUEST_HEAD_BYTES - Buffer.byteLength(values) - Buffer.byteLength(configValues);
 }
 
 /** The texts are JSON already: as they are, every number stays exact. */
-function requestBody(hook: Hook, { bindingContext, values, configValues }: HookRunTexts): string {
+function requestBody(hook: Hook, { bindingContext, values, configValues }: HookRunContents): string {
   const head = {
     version: 'v1',
     runId: randomUUID(),
@@ -187,7 +187,7 @@ function requestBody(hook: Hook, { bindingContext, values, configValues }: HookR
   return `${JSON.stringify(head).slice(0, -1)},"contexts":${bindingContext},"values":${values},"configValues":${configValues}}`;
 }
 
-function understood(hook: Hook, endpoint: HttpEndpoint, response: HookResponse): HookOutputTexts {
+function understood(hook: Hook, endpoint: HttpEndpoint, response: HookResponse): HookOutputContents {
   try {
     return outputsOf(response);
   } catch (cause) {

@@ -1,10 +1,10 @@
-import type { Texts, WorkEnd } from '@addon-operator/script-threads/host-protocol';
+import type { Strings, WorkEnd } from '@addon-operator/script-threads/host-protocol';
 import { runProgram } from '@addon-operator/script-threads/worker-thread';
 import {
   callHandler,
   FrozenDocuments,
-  type HookOutputTexts,
-  type HookRunTexts,
+  type HookOutputContents,
+  type HookRunContents,
   isHookDefinition,
   recordHookRun,
   runOutcomeOf,
@@ -30,7 +30,7 @@ function main(): void {
     describe: ({ config }) => JSON.stringify(withVersion(config)),
     work: async ({ handler }, request, { print, signal }): Promise<WorkEnd> => {
       if (request.type !== 'run') throw new Error(`a hook has no method ${request.method}`);
-      const texts = inputsOf({ ...request.texts, ...request.keptTexts });
+      const texts = inputsOf({ ...request.inputs, ...request.keptInputs });
       const recorded = recordHookRun(texts, print, signal, (text) => documents.of(text));
       try {
         await callHandler(handler, recorded.input);
@@ -38,20 +38,25 @@ function main(): void {
         const outcome = runOutcomeOf(error);
         if (outcome === undefined) throw error;
         const { reason, ...details } = outcome;
-        return { type: 'failed', reason, details: definedTexts(details) };
+        return { type: 'failed', reason, details: definedStrings(details) };
       }
       return { type: 'done', outputs: { ...checked(recorded.outputs()) } };
     },
   });
 }
 
-function definedTexts(texts: Readonly<Record<string, string | undefined>>): Texts {
+function definedStrings(texts: Readonly<Record<string, string | undefined>>): Strings {
   return Object.fromEntries(
     Object.entries(texts).flatMap(([name, text]) => (text === undefined ? [] : [[name, text]])),
   );
 }
 
-function inputsOf({ bindingContext = '', values = '', configValues = '', traceparent }: Texts): HookRunTexts {
+function inputsOf({
+  bindingContext = '',
+  values = '',
+  configValues = '',
+  traceparent,
+}: Strings): HookRunContents {
   return { bindingContext, values, configValues, ...(traceparent !== undefined && { traceparent }) };
 }
 
@@ -65,7 +70,7 @@ function withVersion(config: unknown): unknown {
   return typeof config === 'object' && !Array.isArray(config) ? { configVersion: 'v1', ...config } : config;
 }
 
-function checked(outputs: HookOutputTexts): HookOutputTexts {
+function checked(outputs: HookOutputContents): HookOutputContents {
   for (const [name, text] of Object.entries(outputs)) {
     if (text.length > MAX_OUTPUT_CHARACTERS)
       throw new RangeError(

@@ -1,9 +1,9 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import type { RunFacts, Texts } from '@addon-operator/script-threads/host-protocol';
+import type { RunFacts, Strings } from '@addon-operator/script-threads/host-protocol';
 import { type WorkerResponse, whyNot } from '@addon-operator/script-threads/script-worker';
 import type { WorkerPools } from '@addon-operator/script-threads/worker-pools';
-import type { HookOutputTexts } from '@addon-operator/sdk/host';
+import type { HookOutputContents } from '@addon-operator/sdk/host';
 import { ownProgram } from '../../own-code.ts';
 import { contextText } from '../context-document.ts';
 import { type Hook, title } from '../hook.ts';
@@ -60,8 +60,8 @@ export class InProcessHooks {
   async run(hook: Hook, inputs: HookFileInputs, log: Logger, signal: AbortSignal): Promise<HookRunResult> {
     const { values, configValues, traceparent } = inputs;
     const bindingContext = await contextText(inputs.bindingContext);
-    const texts = { bindingContext, ...(traceparent !== undefined && { traceparent }) };
-    const keptTexts = { values, configValues };
+    const runInputs = { bindingContext, ...(traceparent !== undefined && { traceparent }) };
+    const keptInputs = { values, configValues };
     const { check, pools, maxOutputBytes } = this.#options;
     check(inputs.isAwaited);
     const timeoutMs = hook.config.settings.timeoutMs ?? this.#options.timeoutMs;
@@ -69,7 +69,12 @@ export class InProcessHooks {
     const response = await pools
       .do(
         hook.path,
-        { type: 'run', texts, keptTexts, ...(maxOutputBytes === undefined ? {} : { maxOutputBytes }) },
+        {
+          type: 'run',
+          inputs: runInputs,
+          keptInputs,
+          ...(maxOutputBytes === undefined ? {} : { maxOutputBytes }),
+        },
         { timeoutMs, onOutput: output.push },
         signal,
       )
@@ -120,8 +125,8 @@ function failureOf(
 }
 
 /** `hook-worker-main.ts` returns all of them. */
-function outputsOf(texts: Texts): HookOutputTexts {
-  const text = (name: keyof HookOutputTexts): string => texts[name] ?? '';
+function outputsOf(outputs: Strings): HookOutputContents {
+  const text = (name: keyof HookOutputContents): string => outputs[name] ?? '';
   return {
     configValuesPatch: text('configValuesPatch'),
     valuesPatch: text('valuesPatch'),

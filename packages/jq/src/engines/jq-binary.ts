@@ -1,3 +1,8 @@
+// The engine on a real jq binary. Each program gets a long-lived process that reads one object per line and
+// writes one line per object; `jq-process.ts` feeds it. Compiling runs jq once without input. Programs are
+// checked by `program-problem.ts` first, because they are pasted into a wrapper that keeps the protocol at
+// one line per object.
+
 import { spawn } from 'node:child_process';
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
@@ -10,6 +15,7 @@ import { findProgramProblem } from './program-problem.ts';
 
 /** jq processes that live at once, one a program; the one used longest ago makes room. */
 const MAX_PROCESSES = 16;
+/** Of the error output of a compilation; the first complaint is all that is shown. */
 const MAX_REPORT_BYTES = 4 * 1024;
 /** Address space of one jq, so that `[range(1e9)]` does not exhaust the memory of the node. */
 const MAX_MEMORY_KIB = 1024 * 1024;
@@ -80,6 +86,7 @@ export class JqBinary implements JqEngine {
     return used;
   }
 
+  /** The least recently used process ends after its last result, so that requests in it do not fail. */
   #retireOldest(): void {
     for (const [program, oldest] of this.#processes) {
       this.#processes.delete(program);
@@ -111,6 +118,7 @@ export class JqBinary implements JqEngine {
   }
 }
 
+/** The exit code; null if a signal ended the process. Rejects with JQ_COMPILE if it cannot be started. */
 function exitCodeOf(child: ReturnType<typeof spawn>): Promise<number | null> {
   const { promise, resolve, reject } = Promise.withResolvers<number | null>();
   child.on('error', (cause) => {

@@ -29,6 +29,7 @@ async function serve(): Promise<void> {
   }
 }
 
+/** The response to one request; every error is a response too, so that the next request gets its own. */
 function response(compiled: (program: string) => Program, line: string): string {
   try {
     const { program, input } = splitRequest(line);
@@ -39,6 +40,7 @@ function response(compiled: (program: string) => Program, line: string): string 
   }
 }
 
+/** All outputs as one JSON array, written as they are computed. */
 function outputsOf(run: Program, input: string): string {
   let text = '';
   for (const output of run(parseValue(input))) {

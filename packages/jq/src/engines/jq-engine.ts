@@ -18,7 +18,7 @@ export const COMPILE_LIMIT_MS = 30_000;
 
 /** Compiles and applies jq programs in processes of their own. */
 export interface JqEngine {
-  /** What users see, for example `jq 1.7.1` or `built-in`. */
+  /** The name for users, for example `jq 1.7.1` or `built-in`. */
   readonly name: string;
   /** @throws OperatorError JQ_COMPILE with what the engine says about the program */
   compile(program: string, signal: AbortSignal): Promise<JqFilter>;
@@ -27,7 +27,7 @@ export interface JqEngine {
 }
 
 /**
- * What a hook sees as `filterResult`: null for no output, the value itself for one, an array for several
+ * The `filterResult` that a hook sees: null for no output, the value itself for one, an array for several
  * (hook contract 4.4).
  */
 export function filterResult(outputs: readonly unknown[]): unknown {

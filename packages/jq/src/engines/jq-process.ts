@@ -1,3 +1,8 @@
+// Speaks with one jq process, of either engine. Lines go in, one line per object comes back in the same
+// order, so the request at the head of the list owns the next line. A process that dies or takes too long
+// fails the head only; the rest is sent to a new process. The callers are `jq-binary.ts` (one process a
+// program) and `jq-builtin.ts`.
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { SteadyClock } from '@addon-operator/base/clock';
@@ -6,6 +11,7 @@ import { OutputTail } from '@addon-operator/process/output-ends';
 
 /** Largest result for one object; a longer one ends the process. The daemon parses it in its own thread. */
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
+/** About the size of a pipe's buffer. */
 const BATCH_CHARACTERS = 64 * 1024;
 const STDERR_TAIL_BYTES = 4 * 1024;
 const LF = 0x0a;
@@ -13,7 +19,7 @@ const LF = 0x0a;
 const NOT_EXECUTED: ReadonlySet<number | null> = new Set([126, 127]);
 
 /**
- * A shell runs beside the process and kills it when fd 3 ends, that is, when the daemon does: a program in an endless
+ * A shell waits with the process and kills it when fd 3 ends, that is, when the daemon does: a program in an endless
  * loop never sees the end of its input.
  */
 const GUARDED = `
@@ -44,7 +50,7 @@ interface Child {
   readonly stdout: Readable;
   readonly stderr: Readable;
   readonly shell: ChildProcess;
-  /** Ends the process and the shell beside it. */
+  /** Ends the process and its shell. */
   kill(): void;
 }
 
@@ -134,6 +140,7 @@ export class JqProcess {
     this.#child.send(request.line);
   }
 
+  /** Starts the process. Its end is handled once, in 'close', when all of its output has been read. */
   #start(): Child {
     const child = spawnGuarded(this.#options);
     const errors = new OutputTail(STDERR_TAIL_BYTES);
@@ -162,12 +169,17 @@ export class JqProcess {
     return child;
   }
 
+  /**
+   * The next line answers the request at the head. A process that was given up may still write; its lines are
+   * dropped.
+   */
   #settleHead(child: Child, response: string): void {
     if (child !== this.#child) return;
     this.#requests.shift()?.response.resolve(response);
     this.#afterHead();
   }
 
+  /** The time of the next request begins now: while it waited the process worked on others. */
   #afterHead(): void {
     const [head] = this.#requests;
     if (head === undefined) this.#watch.abort();
@@ -175,6 +187,7 @@ export class JqProcess {
     this.#endIfDone();
   }
 
+  /** The end of the current process; that of one that was given up has no meaning. */
   #onGone(child: Child, reason: string, isStarted: boolean): void {
     if (child !== this.#child) return;
     const died = (): OperatorError =>
@@ -212,6 +225,7 @@ export class JqProcess {
     wait(timeLimitMs);
   }
 
+  /** A retired process ends when its input does. */
   #endIfDone(): void {
     if (!this.#isRetired || this.#requests.length > 0) return;
     this.#child?.stdin.end();
@@ -223,6 +237,10 @@ function notStarted(reason: string, cause?: unknown): OperatorError {
   return new OperatorError('JQ_UNAVAILABLE', `The jq process cannot be started: ${reason}`, { cause });
 }
 
+/**
+ * Starts the process under a shell. stdio 3 is the lifeline: the kernel closes it when the daemon dies,
+ * however it dies.
+ */
 function spawnGuarded({ file, args, maxMemoryKiB }: JqProcessOptions): Child {
   // In a session of its own a Ctrl-C in the terminal reaches the daemon alone.
   const shell = spawn('/bin/sh', ['-c', GUARDED, 'sh', String(maxMemoryKiB ?? ''), file, ...args], {
@@ -247,6 +265,7 @@ function spawnGuarded({ file, args, maxMemoryKiB }: JqProcessOptions): Child {
   return { stdin, send: lineSender(stdin), stdout, stderr, shell, kill: () => killGroup(shell.pid) };
 }
 
+/** Collects the lines of one turn of the event loop into one write. */
 function lineSender(stdin: Writable): (line: string) => void {
   let batch = '';
   const flush = (): void => {
@@ -261,6 +280,7 @@ function lineSender(stdin: Writable): (line: string) => void {
   };
 }
 
+/** The shell leads a process group, and the signal reaches the process in it as well. */
 function killGroup(pid: number | undefined): void {
   if (pid === undefined) return;
   try {
@@ -275,6 +295,7 @@ interface ResponseListener {
   readonly onTooLong: () => void;
 }
 
+/** Splits output into lines by bytes; a line is decoded only when it is complete. */
 function readResponses(stdout: Readable, { onResponse, onTooLong }: ResponseListener): void {
   let parts: Buffer[] = [];
   let partBytes = 0;
@@ -297,6 +318,7 @@ function readResponses(stdout: Readable, { onResponse, onTooLong }: ResponseList
   });
 }
 
+/** The error of requests after {@link JqProcess.stop}. */
 function stopped(): OperatorError {
   return new OperatorError('ABORTED', 'The jq engine has been stopped');
 }

@@ -11,7 +11,7 @@ const MAX_SHOWN_LENGTH = 200;
 export const MAX_ITEMS = 300_000;
 
 /**
- * The outputs in a result line: an array, or an object whose `error` is what jq's `error` was given.
+ * The outputs in a result line: an array, or an object whose `error` is the value that the program raised.
  *
  * @throws OperatorError JQ_RUNTIME with jq's message, or when the result holds too many values
  */
@@ -24,6 +24,7 @@ export function parseResponse(program: string, line: string): readonly unknown[]
   throw runtimeError(program, reason);
 }
 
+/** The error for a result with more than {@link MAX_ITEMS} keys and values. */
 export function tooManyItems(program: string): OperatorError {
   return runtimeError(
     program,
@@ -31,12 +32,14 @@ export function tooManyItems(program: string): OperatorError {
   );
 }
 
+/** A program that failed on an object. */
 export function runtimeError(program: string, reason: string, cause?: unknown): OperatorError {
   return new OperatorError('JQ_RUNTIME', `Cannot apply the jq filter ${showProgram(program)}: ${reason}`, {
     cause,
   });
 }
 
+/** A program that is not valid, or that did not compile in time. */
 export function compileError(program: string, reason: string, cause?: unknown): OperatorError {
   return new OperatorError('JQ_COMPILE', `Cannot compile the jq filter ${showProgram(program)}: ${reason}`, {
     cause,
@@ -50,6 +53,7 @@ export function withProgram(program: string, error: unknown): unknown {
   return new OperatorError(error.code, message, { cause: error });
 }
 
+/** The program in quotes, cut at {@link MAX_SHOWN_LENGTH}. */
 function showProgram(program: string): string {
   const shown = program.length > MAX_SHOWN_LENGTH ? `${program.slice(0, MAX_SHOWN_LENGTH)}…` : program;
   return JSON.stringify(shown);
@@ -62,7 +66,7 @@ export interface BuiltinRequest {
   readonly input: string | undefined;
 }
 
-/** JSON texts of the daemon have no tab: it is escaped in strings, and `JSON.stringify` writes none between them. */
+/** JSON of the daemon has no tab: it is escaped in strings, and `JSON.stringify` writes none between them. */
 const SEPARATOR = '\t';
 
 /** One line for the process: the program as JSON string, then the input as it is. */

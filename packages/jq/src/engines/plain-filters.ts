@@ -38,7 +38,7 @@ export class PlainFilters implements JqEngine {
   }
 }
 
-/** What is kept of an object shares nothing with it, so that the rest of the object can be freed. */
+/** Copies the outputs: they share nothing with the object, so that the rest of it can be freed. */
 function sortedCopy(program: string, outputs: readonly unknown[]): readonly unknown[] {
   let items = 0;
   const count = (parts: number): void => {

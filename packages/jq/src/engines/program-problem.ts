@@ -21,12 +21,12 @@ const CLOSING: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{'
 
 /** Tokens that matter here; strings are taken apart by {@link findProgramProblem} because they can contain code. */
 const TOKEN = /#[^\n]*|[.$@][A-Za-z_]\w*|[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*|\d[\w.]*|\s+|[^]/y;
-/** What follows a key. A comment can be read in one way only, or a row of them would take for ever. */
+/** Matches behind a key. A comment can be read in one way only, or a row of them would take exponential time. */
 const KEY_END = /(?:\s|#[^\n]*(?:\n|$))*[:,}]/y;
 const STRING_PART = /[^"\\]+|\\\(|\\[^]?|"/y;
 
 /**
- * What forbids a jq program before any engine sees it, in words, or undefined: a call of a refused builtin (fields and
+ * The reason to refuse a program before any engine sees it, or undefined: a call of a refused builtin (fields and
  * keys of that name are fine), or brackets and strings that do not match, which could reach outside of the program.
  */
 export function findProgramProblem(program: string): string | undefined {
@@ -70,7 +70,7 @@ function isKey(program: string, end: number, previous: string, enclosing: string
   return KEY_END.test(program);
 }
 
-function matchAt(pattern: RegExp, text: string, position: number): string {
+function matchAt(pattern: RegExp, program: string, position: number): string {
   pattern.lastIndex = position;
-  return pattern.exec(text)?.[0] ?? text.slice(position, position + 1);
+  return pattern.exec(program)?.[0] ?? program.slice(position, position + 1);
 }

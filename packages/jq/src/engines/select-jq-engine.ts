@@ -1,3 +1,8 @@
+// Chooses the engine at start: the jq of PATH if it is 1.7 or newer, a binary that the user named, or the
+// built-in engine. A binary that cannot be used stops the start only if it was named; with `auto` the built-
+// in engine takes its place and the log says why. The version is remembered by file, so that a restart starts
+// no process for it.
+
 import { spawn } from 'node:child_process';
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
@@ -11,6 +16,7 @@ import type { JqEngine } from './jq-engine.ts';
 
 /** Callers try twice, and a filter without end shall be reported within five seconds. */
 const DEFAULT_TIME_LIMIT_MS = 2_200;
+/** For `jq --version`; generous, since the machine may be starting many processes. */
 const PROBE_TIME_LIMIT_MS = 10_000;
 const MAX_VERSION_BYTES = 1_024;
 /** The oldest version of a binary that is named, as major × 1,000 + minor. */
@@ -86,6 +92,7 @@ export function parseJqVersion(output: string): JqVersion {
   return { text, order };
 }
 
+/** The version from the file of an earlier start if the binary is the same, else from the binary. */
 async function versionOf(
   file: string,
   { versionFile, clock }: JqSelection,
@@ -98,6 +105,7 @@ async function versionOf(
   return version;
 }
 
+/** Runs `jq --version`. Rejects if it fails, or is killed after {@link PROBE_TIME_LIMIT_MS}. */
 async function readVersion(file: string, clock: SteadyClock, signal: AbortSignal): Promise<string> {
   const ended = new AbortController();
   const child = spawn(file, ['--version'], {

@@ -1,14 +1,14 @@
 import { fieldsOf, isObject, parseJson, stringOf, stringsOf } from '@addon-operator/json';
 
-/** What the owner wrote into an entry. */
+/** The owner's part of an entry. */
 export interface OwnerNote {
   /** The process that it is meant for. */
   readonly holder: string;
   /** Who wrote it, for people. */
   readonly by: string;
-  /** `ending`: what the owner runs comes to its end first. `accepted`: the holder may act, and the owner does not. */
+  /** `ending`: the owner is still ending its own runs. `accepted`: the holder may act, and the owner does not. */
   readonly state: 'ending' | 'accepted';
-  /** What the holder has to know of the owner, by name. */
+  /** Facts about the owner that the holder needs, by name. */
   readonly facts: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -16,9 +16,9 @@ export interface OwnerNote {
 export interface HandOverEntry {
   /** The process that wants it, or has it; each has a name of its own. Empty when it was given back or is wanted back. */
   readonly holder: string;
-  /** How long it lasts after the holder sent its last renewal. */
+  /** Time for which it is valid after the holder sent its last renewal. */
   readonly durationMs: number;
-  /** When the holder wrote it first, and last; written by the holder, never compared with a clock. */
+  /** Times of the first and the last write, by the holder's clock. Only compared for equality, never with a clock. */
   readonly acquireTime: string;
   readonly renewTime: string;
   /** The process that gave it back or lost it last, with nothing of it running any more. */
@@ -37,25 +37,25 @@ export function handOverKey(name: string): string {
   return `${PREFIX}${name}`;
 }
 
-/** What an entry is about; undefined for a key of something else. */
+/** The subject of an entry; undefined for a key of something else. */
 export function nameOfHandOver(key: string): string | undefined {
   return key.startsWith(PREFIX) ? key.slice(PREFIX.length) : undefined;
 }
 
-/** The content of an entry; undefined for what is no JSON object: it names no process. */
-export function handOverFields(text: string | undefined): Readonly<Record<string, unknown>> | undefined {
-  if (text === undefined) return undefined;
+/** The fields of an entry; undefined for a string that is no JSON object, which names no process. */
+export function handOverFields(entry: string | undefined): Readonly<Record<string, unknown>> | undefined {
+  if (entry === undefined) return undefined;
   try {
-    const value = parseJson(text);
+    const value = parseJson(entry);
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Undefined where there is no entry, or none that can be read. */
-export function parseHandOver(text: string | undefined): HandOverEntry | undefined {
-  const fields = handOverFields(text);
+/** Parses an entry; undefined if there is none, or none that can be read. */
+export function parseHandOver(entry: string | undefined): HandOverEntry | undefined {
+  const fields = handOverFields(entry);
   if (fields === undefined) return undefined;
   const { holderIdentity, leaseDurationSeconds: seconds, acquireTime, renewTime, releasedBy, owner } = fields;
   return {
@@ -72,36 +72,36 @@ function noteOf(value: unknown): OwnerNote | undefined {
   if (!isObject(value)) return undefined;
   const { holder, by, state, facts } = value;
   if (typeof holder !== 'string' || (state !== 'ending' && state !== 'accepted')) return undefined;
-  const texts = Object.entries(fieldsOf(facts)).map(([name, list]) => [name, stringsOf(list)] as const);
-  return { holder, by: stringOf(by), state, facts: Object.fromEntries(texts) };
+  const lists = Object.entries(fieldsOf(facts)).map(([name, list]) => [name, stringsOf(list)] as const);
+  return { holder, by: stringOf(by), state, facts: Object.fromEntries(lists) };
 }
 
-/** The text of an entry with the note of its owner. */
-export function withNote(text: string, note: OwnerNote): string {
-  return JSON.stringify({ ...handOverFields(text), owner: note });
+/** An entry, as JSON, with the note of its owner. */
+export function withNote(entry: string, note: OwnerNote): string {
+  return JSON.stringify({ ...handOverFields(entry), owner: note });
 }
 
-/** The text of an entry whose holder has to stop, because the owner wants it back. */
-export function wantedBack(text: string): string {
-  return JSON.stringify({ ...handOverFields(text), holderIdentity: '' });
+/** An entry, as JSON, whose holder has to stop because the owner wants it back. */
+export function wantedBack(entry: string): string {
+  return JSON.stringify({ ...handOverFields(entry), holderIdentity: '' });
 }
 
-/** The text of an entry whose `holder` has ended. What another process wrote stays. */
-export function withEnd(text: string, holder: string): string {
-  const fields = handOverFields(text);
-  if (fields === undefined) return text;
+/** An entry, as JSON, whose `holder` has ended. Fields that another process wrote stay. */
+export function withEnd(entry: string, holder: string): string {
+  const fields = handOverFields(entry);
+  if (fields === undefined) return entry;
   const given = fields['holderIdentity'] === holder ? { holderIdentity: '' } : {};
   return JSON.stringify({ ...fields, ...given, releasedBy: holder });
 }
 
-/** The data of a ConfigMap with another text of the entry about `name`; the same where there is none. */
-export function changeHandOver(data: Data, name: string, change: (text: string) => string): Data {
+/** The data of a ConfigMap with the entry about `name` changed; unchanged if there is no such entry. */
+export function changeHandOver(data: Data, name: string, change: (entry: string) => string): Data {
   const key = handOverKey(name);
-  const text = data[key];
-  return text === undefined ? data : { ...data, [key]: change(text) };
+  const entry = data[key];
+  return entry === undefined ? data : { ...data, [key]: change(entry) };
 }
 
-/** The same while the holder does not write: notes of the owner are no sign of life. */
+/** A string that changes whenever the holder writes. Notes of the owner do not change it. */
 export function signOfLife(entry: HandOverEntry | undefined): string {
   return entry === undefined ? '' : JSON.stringify([entry.holder, entry.acquireTime, entry.renewTime]);
 }

@@ -1,12 +1,17 @@
+// The owner's side of a hand-over, as pure functions: each reading of the entry and each moment leads to the
+// next step. The safety rule is that owner and holder never act at the same time: a process that was
+// permitted once counts as acting until it reports its end, or until its time has run out by the owner's
+// clock, counted from its last sign of life.
+
 import { type HandOverEntry, signOfLife } from './hand-over-entry.ts';
 
-/** What an owner knows of something that it can hand over. */
+/** The owner's knowledge about something that it can hand over. */
 export interface HandOverState {
   /** As it was read last. */
   readonly entry: HandOverEntry | undefined;
-  /** Since when, by the clock of the owner, the entry shows no further sign of life. */
+  /** Time of the last sign of life in the entry, by the clock of the owner. */
   readonly sinceMs: number;
-  /** The process that was permitted to act last, and until when it may, by the clock of the owner. */
+  /** The process that was permitted last, and the end of its permission by the clock of the owner. */
   readonly actor: Actor | undefined;
 }
 
@@ -17,9 +22,9 @@ interface Actor {
 
 export const NOT_HANDED_OVER: HandOverState = { entry: undefined, sinceMs: 0, actor: undefined };
 
-/** What an owner does next. */
+/** The next step of an owner. */
 export type HandOverStep =
-  /** It is the owner's: nothing of others runs, and no process wants it. */
+  /** The owner acts: no other process does, and none wants to. */
   | { readonly type: 'act' }
   /** The owner ends what it runs, then permits this process to act. */
   | { readonly type: 'hand-over'; readonly holder: string }
@@ -39,6 +44,7 @@ export function observeHandOver(
   return { entry, sinceMs, actor: actorAfter(before, entry, sinceMs, nowMs) };
 }
 
+/** The process that may be acting after a reading. */
 function actorAfter(
   before: HandOverState,
   entry: HandOverEntry | undefined,
@@ -50,7 +56,7 @@ function actorAfter(
   const { holder } = actor;
   if (entry?.holder === holder) return { holder, untilMs: sinceMs + entry.durationMs };
   if (entry?.releasedBy === holder) return undefined;
-  // It may have renewed the entry after the last reading, and goes on until it finds that the entry is another one.
+  // It may have renewed the entry after the last reading, and acts until it finds that the entry has changed.
   if (before.entry?.holder === holder) return { holder, untilMs: nowMs + before.entry.durationMs };
   return actor;
 }
@@ -75,6 +81,9 @@ export function removeHandOver(state: HandOverState): HandOverState {
   return { ...state, entry: undefined };
 }
 
+/**
+ * The decision of the owner. `wait` also covers an actor whose entry is gone: it may not have noticed yet.
+ */
 export function nextHandOverStep({ entry, sinceMs, actor }: HandOverState, nowMs: number): HandOverStep {
   const isBusy = actor !== undefined && nowMs < actor.untilMs;
   const isHeld = entry !== undefined && entry.holder !== '' && nowMs < sinceMs + entry.durationMs;

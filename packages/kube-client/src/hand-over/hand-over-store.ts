@@ -20,7 +20,7 @@ import {
 export interface HandOverStoreOptions {
   readonly kube: KubeClient;
   readonly ref: ConfigMapRef;
-  /** What is handed over. */
+  /** The subject that is handed over. */
   readonly name: string;
   /** The process that wants it. */
   readonly holder: string;
@@ -30,7 +30,7 @@ export interface HandOverStoreOptions {
   readonly onRead: (entry: HandOverEntry | undefined) => void;
 }
 
-/** What this store reads and writes in place of a Lease. */
+/** The object that this store reads and writes in place of a Lease. */
 interface ReadEntry extends LeaseObject {
   readonly configMap: ConfigMapObject | undefined;
   /** Undefined where there is no entry. */
@@ -38,9 +38,8 @@ interface ReadEntry extends LeaseObject {
 }
 
 /**
- * An entry of a ConfigMap that is held as a Lease is: with the fields of one, by the same election. The holder that gives
- * it back, or has ended after it lost the entry, writes its name as `releasedBy`, so that the owner need not wait until it
- * would have lapsed.
+ * An entry of a ConfigMap with the fields of a Lease, held by the same election as a Lease. A holder that releases it, or
+ * has ended after losing it, writes its name as `releasedBy`, so that the owner need not wait until it expires.
  */
 export class HandOverStore implements Pick<LeaseStore, 'read' | 'write'> {
   readonly #options: HandOverStoreOptions;
@@ -87,23 +86,23 @@ export class HandOverStore implements Pick<LeaseStore, 'read' | 'write'> {
   }
 
   /**
-   * Notes that this holder has ended although it did not give the entry back: it was lost, or not renewed in time. What another
-   * process wrote stays, and where the entry is gone nothing is noted.
+   * Notes that this holder has ended without releasing the entry: it was lost, or not renewed in time. Fields of another
+   * process stay, and if the entry is gone nothing is noted.
    *
    * @throws OperatorError KUBE_API or KUBE_UNREACHABLE
    */
   async noteEnd(signal: AbortSignal): Promise<void> {
     const { kube, ref, name, holder } = this.#options;
-    const noted = (text: string): string => withEnd(text, holder);
+    const noted = (entry: string): string => withEnd(entry, holder);
     await changeConfigMapData(kube, ref, (data) => changeHandOver(data, name, noted), signal);
   }
 
   #parse(configMap: ConfigMapObject | undefined): ReadEntry {
     const { name, holder, isForced, onRead } = this.#options;
-    const text = configMap?.data[handOverKey(name)];
-    const fields = handOverFields(text);
-    onRead(parseHandOver(text));
-    // An entry without a holder can be had at once.
+    const entry = configMap?.data[handOverKey(name)];
+    const fields = handOverFields(entry);
+    onRead(parseHandOver(entry));
+    // With force the entry is presented as free, so that the election claims it at once.
     const isTaken =
       isForced && this.#isFirstWrite && fields !== undefined && fields['holderIdentity'] !== holder;
     return { configMap, spec: isTaken ? { ...fields, holderIdentity: '' } : fields };

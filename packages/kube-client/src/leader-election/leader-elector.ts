@@ -1,3 +1,9 @@
+// Leader election by a Lease, as in client-go: `acquire` polls until the Lease can be taken, `hold` renews it
+// until it is lost, `release` gives it up. What a reading means is decided by the pure functions of `lease-
+// election.ts`, the moments of a term by `lease-term.ts`. Two rules keep two leaders from acting at once:
+// only durations on the own steady clock count, never times written by others, and a holder stops by itself
+// before others may take over. A write whose outcome is unknown is followed by a read.
+
 import type { SteadyClock, WallClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
@@ -16,7 +22,7 @@ import type { LeaseObject, LeaseStore } from './lease-store.ts';
 import { type LeaseTerm, leaseTerm } from './lease-term.ts';
 import { microTime } from './micro-time.ts';
 
-/** Candidates look, and failed renewals are tried again, this many times in a retry period. */
+/** Polls of a candidate, and attempts after a failed renewal, per retry period. */
 const LOOKS_PER_PERIOD = 5;
 /** How often one renewal is retried because another client wrote to the Lease. */
 const MAX_CONFLICTS = 5;
@@ -40,7 +46,7 @@ export interface LeaderElectorOptions {
 
 /** Why the lease was lost. */
 export type LeaseLoss =
-  /** Nothing of ours may run after `stopAtMs`, yet others wait until the end of the term. */
+  /** This process must stop at `stopAtMs`; others wait until the end of the term. */
   | { readonly type: 'not-renewed' }
   /** Another replica may be active already. */
   | { readonly type: 'taken'; readonly by: string };
@@ -53,7 +59,7 @@ interface Holding {
   term: LeaseTerm;
 }
 
-/** Takes, renews and gives back one lease, for one process. */
+/** Acquires, renews and releases one lease, for one process. */
 export class LeaderElector {
   readonly #options: LeaderElectorOptions;
   #observation: LeaseObservation | undefined;
@@ -68,7 +74,7 @@ export class LeaderElector {
     return this.#observation?.spec?.holder ?? '';
   }
 
-  /** Resolves once the lease is ours; while the API server is away it goes on trying. Rejects with the signal's reason. */
+  /** Resolves once this process holds the lease; retries while the API server is away. Rejects with the signal's reason. */
   async acquire(signal: AbortSignal): Promise<void> {
     const { times, steadyClock, random, log, onFailure } = this.#options;
     const lookMs = times.retryPeriodMs / LOOKS_PER_PERIOD;
@@ -84,9 +90,10 @@ export class LeaderElector {
       } catch (error) {
         signal.throwIfAborted();
         onFailure();
-        const text = String(error);
-        if (text !== lastError) log.warn({ error }, 'cannot request the lease, will retry');
-        lastError = text;
+        // Once for each error: candidates poll several times a second.
+        const message = String(error);
+        if (message !== lastError) log.warn({ error }, 'cannot request the lease, will retry');
+        lastError = message;
       }
       await steadyClock.sleep(waitMs, signal);
     }
@@ -126,9 +133,9 @@ export class LeaderElector {
   }
 
   /**
-   * Gives the lease back, so that others need not wait for its end. To be called when nothing of ours runs any more.
+   * Releases the lease, so that others need not wait for its end. To be called when this process runs nothing any more.
    *
-   * @throws OperatorError KUBE_API or KUBE_UNREACHABLE when it cannot be given back: then it ends with its term
+   * @throws OperatorError KUBE_API or KUBE_UNREACHABLE when it cannot be released: then it ends with its term
    */
   async release(signal: AbortSignal): Promise<void> {
     const { store, identity, wallClock } = this.#options;
@@ -157,7 +164,7 @@ export class LeaderElector {
     return this.#holding;
   }
 
-  /** Undefined when the lease is ours now, else until when it makes no sense to try again; infinite: at the next look. */
+  /** Undefined when the lease was acquired; else the time before which a retry is pointless, infinite for the next poll. */
   async #tryToAcquire(signal: AbortSignal): Promise<number | undefined> {
     const { store, identity, times, steadyClock, wallClock, onTerm, log } = this.#options;
     const read = await this.#readAsCandidate(signal);
@@ -179,6 +186,7 @@ export class LeaderElector {
     return undefined;
   }
 
+  /** A failed reading is remembered: a Lease that seemed deleted may exist again. */
   async #readAsCandidate(signal: AbortSignal): Promise<LeaseObject | undefined> {
     try {
       return await this.#options.store.read(signal);
@@ -195,9 +203,10 @@ export class LeaderElector {
       const read = holding.object ?? (await store.read(signal));
       const finding = holderFinding(read?.['spec'], identity, holding.acquireTime);
       if (finding.type === 'taken') return finding;
+      // Unknown until the write has succeeded.
       holding.object = undefined;
       const spec = this.#spec(holding.acquireTime, holding.transitions);
-      // This process may have been stopped since the time was looked at: a leader whose term is over writes nothing.
+      // This process may have been suspended since the clock was read: a leader whose term is over writes nothing.
       holding.object = await store.write(read, spec, signal, holding.term.stopAtMs);
       if (holding.object !== undefined) return undefined;
       if (conflicts === MAX_CONFLICTS)
@@ -208,6 +217,7 @@ export class LeaderElector {
     }
   }
 
+  /** The fields that this process writes at a renewal. */
   #spec(acquireTime: string, leaseTransitions: number): Readonly<Record<string, unknown>> {
     const { identity, times, wallClock } = this.#options;
     return {

@@ -2,15 +2,15 @@ import { canonicalJson, fieldsOf, stringOf } from '@addon-operator/json';
 
 /** The times of an election, in milliseconds. */
 export interface LeaseTimes {
-  /** How long a lease lasts after the holder sent its last renewal. */
+  /** Validity of a lease after the holder sent its last renewal. */
   readonly durationMs: number;
-  /** How long after that the holder stops by itself; less than the duration. */
+  /** Time after the last renewal at which the holder stops by itself; less than the duration. */
   readonly renewDeadlineMs: number;
   /** From one renewal to the next. */
   readonly retryPeriodMs: number;
 }
 
-/** What a Lease says about its holder. */
+/** The fields of a Lease about its holder. */
 export interface LeaseSpec {
   /** Empty without a holder. */
   readonly holder: string;
@@ -22,7 +22,7 @@ export interface LeaseSpec {
   readonly transitions: number;
 }
 
-/** What a candidate knows: the Lease as it saw it last, and since when, by its own clock, it has looked like this. */
+/** A candidate's knowledge: the Lease as read last, and the time, by its own clock, since which it is unchanged. */
 export interface LeaseObservation {
   /** Undefined while no Lease exists. */
   readonly spec: LeaseSpec | undefined;
@@ -33,19 +33,19 @@ export interface LeaseObservation {
   readonly isDeleted: boolean;
 }
 
-/** What a candidate does next. */
+/** The next step of a candidate. */
 export type CandidateAction =
   | { readonly type: 'claim' }
   /** Another replica may be active until then, by our clock. */
   | { readonly type: 'wait'; readonly untilMs: number };
 
-/** What a holder finds when it reads the Lease. */
+/** The state of the Lease from the view of its holder. */
 export type HolderFinding =
   | { readonly type: 'ours' }
   | { readonly type: 'gone' }
   | { readonly type: 'taken'; readonly by: string };
 
-/** Reads the `spec` of a Lease; what is missing or odd counts as absent. */
+/** Reads the `spec` of a Lease; missing or invalid fields count as absent. */
 export function parseLeaseSpec(spec: unknown): LeaseSpec {
   const { holderIdentity, acquireTime, leaseDurationSeconds, leaseTransitions } = fieldsOf(spec);
   const isDuration = typeof leaseDurationSeconds === 'number' && leaseDurationSeconds > 0;

@@ -1,7 +1,7 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
 
-/** Says, by a clock that is never turned back, whether we may still act. */
+/** Decides, by a clock that is never turned back, whether this replica may still act. */
 export class LeaseFence {
   readonly #clock: Pick<SteadyClock, 'steadyMs'>;
   #stopAtMs = Number.NEGATIVE_INFINITY;
@@ -11,7 +11,7 @@ export class LeaseFence {
     this.#clock = steadyClock;
   }
 
-  /** Acting is allowed until then; in vain once the fence is closed. */
+  /** Allows acting until then. Has no effect once the fence is closed. */
   extend(stopAtMs: number): void {
     this.#stopAtMs = stopAtMs;
   }

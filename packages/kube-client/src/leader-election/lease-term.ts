@@ -6,9 +6,9 @@ export interface LeaseTerm {
   readonly stopAtMs: number;
   /** Terminates everything that still runs, unless the holder has already done so. */
   readonly termAtMs: number;
-  /** What still runs is killed. */
+  /** Kills everything that still runs. */
   readonly killAtMs: number;
-  /** Another may start. */
+  /** Another replica may start. */
   readonly expiresAtMs: number;
 }
 

@@ -13,7 +13,7 @@ import {
 } from './patch-context.ts';
 import { type CreateOperation, type NewObject, targetOf } from './patch-operation.ts';
 
-/** Where an object goes, and what is sent there. */
+/** The requests for an object that is to be created. */
 interface Placement {
   readonly resource: ApiResource;
   readonly post: KubeRequest;
@@ -52,6 +52,7 @@ export async function createObject(
   }
 }
 
+/** Resolves the kind and the paths. Throws KUBE_KIND_UNKNOWN for a kind that is not served. */
 async function place(context: PatchContext, object: NewObject, signal: AbortSignal): Promise<Placement> {
   const resource = await context.find(object.apiVersion, object.kind, signal);
   const { namespace, name } = targetOf(object);
@@ -107,10 +108,15 @@ async function readIfAllowed(
   }
 }
 
+/** For CreateIfNotExists, an existing object is a success. */
 function ignoreExisting(error: unknown): void {
   if (!isAlreadyExists(error)) throw error;
 }
 
+/**
+ * POST first, since most objects are new; on AlreadyExists a GET and a PUT with the version that was read. A
+ * race, or the first unknown outcome, starts again from the POST.
+ */
 async function createOrReplace(
   context: PatchContext,
   placement: Placement,
@@ -160,6 +166,7 @@ function contains(actual: unknown, wanted: unknown): boolean {
   const left: (readonly [actual: unknown, wanted: unknown])[] = [[actual, wanted]];
   for (let pair = left.pop(); pair !== undefined; pair = left.pop()) {
     const [is, should] = pair;
+    // A loop with a stack, since an object may be nested thousands of levels deep.
     if (should === null || (is === undefined && isEmpty(should))) continue;
     if (Array.isArray(should)) {
       if (!Array.isArray(is) || is.length !== should.length) return false;
@@ -172,6 +179,7 @@ function contains(actual: unknown, wanted: unknown): boolean {
   return true;
 }
 
+/** The zero value of any type, which the API server may leave out. */
 function isEmpty(value: unknown): boolean {
   return value === '' || value === false || value === 0 || (Array.isArray(value) && value.length === 0);
 }

@@ -5,12 +5,14 @@ import { resourcePath } from '../kube-object.ts';
 import { type PatchContext, warnOfWrongScope } from './patch-context.ts';
 import type { DeleteOperation } from './patch-operation.ts';
 
+/** By operation, whether dependents are deleted first, deleted later, or kept. */
 const PROPAGATION = {
   Delete: 'Foreground',
   DeleteInBackground: 'Background',
   DeleteNonCascading: 'Orphan',
 } as const satisfies Record<DeleteOperation['operation'], string>;
 
+/** Together with MAX_POLLS, 20 s: a hook that waits longer would block its queue. */
 const POLL_INTERVAL_MS = 1_000;
 const MAX_POLLS = 20;
 
@@ -37,6 +39,10 @@ export async function deleteObject(
   if (operation === 'Delete') await untilGone(context, path, uidOf(response), signal);
 }
 
+/**
+ * Polls until the object is gone, or another one has its name. Throws OBJECT_PATCH_FAILED naming the
+ * finalizers.
+ */
 async function untilGone(
   { kube, clock }: PatchContext,
   path: string,
@@ -65,7 +71,7 @@ async function untilGone(
   );
 }
 
-/** Of an object, or of the Status in the response to a deletion. */
+/** The uid of an object, or in the Status of a response to a deletion. */
 function uidOf(response: unknown): unknown {
   if (!isObject(response)) return undefined;
   const holder = response['kind'] === 'Status' ? response['details'] : response['metadata'];

@@ -11,7 +11,7 @@ import { readEmbedded, YamlTextError } from './patch-documents.ts';
 const MAX_LEVELS = 9_000;
 const MAX_PATH_CHARACTERS = 200;
 
-/** Reads fields of one document and gathers everything that is wrong with them. Null counts as absent. */
+/** Reads fields of one document and collects every problem with them. Null counts as absent. */
 export class DocumentReader {
   readonly problems: string[] = [];
   readonly #document: Readonly<Record<string, unknown>>;
@@ -21,7 +21,7 @@ export class DocumentReader {
   }
 
   /** Undefined where absent or empty. */
-  text(field: string): string | undefined {
+  string(field: string): string | undefined {
     const value = this.#document[field];
     if (value === undefined || value === null || value === '') return undefined;
     if (typeof value === 'string') return value;
@@ -30,29 +30,31 @@ export class DocumentReader {
   }
 
   /** Empty, and a problem, where absent. */
-  requiredText(field: string): string {
+  requiredString(field: string): string {
     const value = this.#document[field];
     if (value === undefined || value === null || value === '') this.problems.push(`${field} is required`);
-    return this.text(field) ?? '';
+    return this.string(field) ?? '';
   }
 
-  /** A part of a URL path; empty where absent. Numbers count as texts. */
+  /** A part of a URL path; empty where absent. Numbers count as strings: YAML reads a name such as `123` as one. */
   pathSegment(field: string): string {
     const value = this.#document[field];
     if (value === undefined || value === null || value === '') return '';
-    const segment = typeof value === 'string' ? value : numberText(value);
+    const segment = typeof value === 'string' ? value : numberAsWritten(value);
     if (segment === undefined) this.problems.push(`${field} must be a string`);
     else if (isPathSegment(segment)) return segment;
     else this.problems.push(`${field} must not be "." or ".." or contain "/" or "%"`);
     return '';
   }
 
+  /** As {@link pathSegment}; a problem where absent. */
   requiredPathSegment(field: string): string {
     const value = this.#document[field];
     if (value === undefined || value === null || value === '') this.problems.push(`${field} is required`);
     return this.pathSegment(field);
   }
 
+  /** False, without a problem, where absent. */
   flag(field: string): boolean {
     const value = this.#document[field];
     if (value === undefined || value === null) return false;
@@ -79,6 +81,10 @@ export class DocumentReader {
     return [];
   }
 
+  /**
+   * Reports a value that is nested too deep; it is returned all the same, since a problem ends the operation
+   * anyway.
+   */
   #ofUsualDepth<T>(field: string, value: T): T {
     const path = pathBeyond(value, MAX_LEVELS);
     if (path !== undefined) {
@@ -112,12 +118,12 @@ export class DocumentReader {
 }
 
 /** The rule of the API server for names in URLs. */
-export function isPathSegment(text: string): boolean {
-  return text !== '.' && text !== '..' && !/[/%]/.test(text);
+export function isPathSegment(name: string): boolean {
+  return name !== '.' && name !== '..' && !/[/%]/.test(name);
 }
 
-/** Raw JSON numbers are objects to TypeScript. */
-function numberText(value: unknown): string | undefined {
-  const text = JSON.stringify(value);
-  return text !== undefined && /^-?\d/.test(text) ? text : undefined;
+/** The digits of a number; undefined for other values. Raw JSON numbers are objects to TypeScript. */
+function numberAsWritten(value: unknown): string | undefined {
+  const json = JSON.stringify(value);
+  return json !== undefined && /^-?\d/.test(json) ? json : undefined;
 }

@@ -1,3 +1,8 @@
+// Object patches: operations that a hook wrote to KUBERNETES_PATCH_PATH, already parsed (`parse-
+// operations.ts`), are applied here after the hook has succeeded. Each operation finds its kind by discovery
+// and goes to `create-object.ts`, `delete-object.ts` or `patch-object.ts`, which also retry lost races. All
+// operations run even if one fails; one error at the end names those that failed.
+
 import { hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
 import { NO_SPAN, type Span } from '@addon-operator/base/trace';
 import type { ApiResource } from '../kube-object.ts';
@@ -9,10 +14,7 @@ import { patchObject } from './patch-object.ts';
 import { describeOperation, type PatchOperation, targetOf } from './patch-operation.ts';
 import { tracedRequests } from './traced-requests.ts';
 
-/**
- * Carries out what hooks want done to objects of the cluster: the last step from an event to its patch. Operations run one
- * after another, in the order in which the hook wrote them.
- */
+/** Applies the object patches of hooks, one operation after another, in the order in which the hook wrote them. */
 export class ObjectPatcher {
   readonly #context: PatchContext;
 
@@ -34,21 +36,21 @@ export class ObjectPatcher {
     span: Span = NO_SPAN,
   ): Promise<void> {
     const context = this.#within(span);
-    const failures: { readonly text: string; readonly error: unknown }[] = [];
+    const failures: { readonly message: string; readonly error: unknown }[] = [];
     for (const [index, operation] of operations.entries()) {
       signal.throwIfAborted();
       try {
         await run(notingAccess(context, operation), operation, signal);
       } catch (error) {
         signal.throwIfAborted();
-        const text = `operation ${index + 1}: ${describeOperation(operation)}: ${messageOf(error)}`;
-        failures.push({ text, error });
+        const message = `operation ${index + 1}: ${describeOperation(operation)}: ${messageOf(error)}`;
+        failures.push({ message, error });
       }
     }
     if (failures.length === 0) return;
     throw new OperatorError(
       'OBJECT_PATCH_FAILED',
-      `${failures.length} of ${operations.length} object patch operations failed: ${failures.map(({ text }) => text).join('; ')}`,
+      `${failures.length} of ${operations.length} object patch operations failed: ${failures.map(({ message }) => message).join('; ')}`,
       { cause: new AggregateError(failures.map(({ error }) => error)) },
     );
   }
@@ -71,7 +73,7 @@ export class ObjectPatcher {
   }
 }
 
-/** Each operation finds its kind once: what it needs is known then, also if the server refuses it. */
+/** Reports the access that the operation needs when it finds its kind, so also for an operation that will be refused. */
 function notingAccess(context: PatchContext, operation: PatchOperation): PatchContext {
   const { onAccess } = context;
   if (onAccess === undefined) return context;
@@ -83,6 +85,7 @@ function notingAccess(context: PatchContext, operation: PatchOperation): PatchCo
   return { ...context, find };
 }
 
+/** Dispatches by the type of the operation. */
 async function run(context: PatchContext, operation: PatchOperation, signal: AbortSignal): Promise<void> {
   switch (operation.operation) {
     case 'Create':

@@ -1,3 +1,8 @@
+// Parses the object patch file of a hook into typed operations. `patch-documents.ts` splits the file into
+// documents; here each is checked, all problems of the first bad one in one error. Nothing is applied if one
+// operation is invalid. No message quotes a value, since it may be a secret. It runs in steps, so that a
+// large file does not block the event loop.
+
 import { OperatorError } from '@addon-operator/base/errors';
 import { finish, type Steps } from '@addon-operator/concurrency/steps';
 import { fieldsOf, isObject, stringOf } from '@addon-operator/json';
@@ -5,6 +10,7 @@ import { DocumentReader, isPathSegment } from './document-reader.ts';
 import { patchDocumentSteps } from './patch-documents.ts';
 import type { NewObject, ObjectTarget, PatchOperation } from './patch-operation.ts';
 
+/** As documented for hooks; matched exactly. */
 const OPERATIONS = [
   'Create',
   'CreateIfNotExists',
@@ -17,6 +23,7 @@ const OPERATIONS = [
   'JSONPatch',
 ] as const satisfies readonly PatchOperation['operation'][];
 
+/** Fields of all operations together, as documented for hooks. */
 const FIELDS = [
   'operation',
   'object',
@@ -33,19 +40,19 @@ const FIELDS = [
 ] as const;
 
 /**
- * Reads what a hook wrote to KUBERNETES_PATCH_PATH: a stream of JSON objects or YAML documents, each an operation.
- * A blank text has none. Unknown fields, and fields of other operations, are ignored.
+ * Parses the file at KUBERNETES_PATCH_PATH that a hook wrote: a stream of JSON objects or YAML documents, each an
+ * operation. A blank file has none. Unknown fields, and fields of other operations, are ignored.
  *
  * @throws OperatorError HOOK_OUTPUT_INVALID for the first bad operation, counted from 1, with everything that is
  *   wrong with it; no value of it is shown, since it may be a secret
  */
-export function parsePatchOperations(text: string): readonly PatchOperation[] {
-  return finish(patchOperationSteps(text));
+export function parsePatchOperations(content: string): readonly PatchOperation[] {
+  return finish(patchOperationSteps(content));
 }
 
 /** The steps of {@link parsePatchOperations}. */
-export function* patchOperationSteps(text: string): Steps<readonly PatchOperation[]> {
-  const { format, documents } = yield* patchDocumentSteps(text);
+export function* patchOperationSteps(content: string): Steps<readonly PatchOperation[]> {
+  const { format, documents } = yield* patchDocumentSteps(content);
   const operations: PatchOperation[] = [];
   for (const [index, document] of documents.entries()) {
     const number = index + 1;
@@ -67,7 +74,7 @@ function whyNoMapping(document: unknown): string {
     : 'it is not a mapping';
 }
 
-/** Spells known fields as documented, in any case. */
+/** Maps known fields of any case to their documented spelling, as Go's JSON decoder does. */
 function foldFieldNames(
   document: Readonly<Record<string, unknown>>,
   number: number,
@@ -82,8 +89,12 @@ function foldFieldNames(
   return folded;
 }
 
+/**
+ * Reads the fields of one operation; problems are collected in the reader. Undefined for an unknown
+ * operation.
+ */
 function readOperation(reader: DocumentReader): PatchOperation | undefined {
-  const name = reader.requiredText('operation');
+  const name = reader.requiredString('operation');
   const operation = OPERATIONS.find((known) => known === name);
   // Accepted for compatibility: a failed hook has none of its operations applied.
   reader.flag('ignoreHookError');
@@ -105,7 +116,7 @@ function readOperation(reader: DocumentReader): PatchOperation | undefined {
         operation,
         ...readPatching(reader),
         ignoreMissingObject,
-        jqFilter: reader.requiredText('jqFilter'),
+        jqFilter: reader.requiredString('jqFilter'),
       };
     case 'MergePatch':
       return {
@@ -119,26 +130,31 @@ function readOperation(reader: DocumentReader): PatchOperation | undefined {
   }
 }
 
+/** The fields that address an existing object. */
 function readTarget(reader: DocumentReader): ObjectTarget {
   return {
-    apiVersion: reader.text('apiVersion'),
-    kind: reader.requiredText('kind'),
+    apiVersion: reader.string('apiVersion'),
+    kind: reader.requiredString('kind'),
     namespace: reader.pathSegment('namespace'),
     name: reader.requiredPathSegment('name'),
   };
 }
 
+/**
+ * Target and subresource of an operation that changes an object; slashes before the subresource are accepted.
+ */
 function readPatching(reader: DocumentReader): {
   readonly target: ObjectTarget;
   readonly subresource: string | undefined;
 } {
   const target = readTarget(reader);
-  const subresource = reader.text('subresource')?.replace(/^\/+/, '');
+  const subresource = reader.string('subresource')?.replace(/^\/+/, '');
   if (subresource === undefined || subresource === '') return { target, subresource: undefined };
   if (!isPathSegment(subresource)) reader.problems.push('subresource must be one word, for example status');
   return { target, subresource };
 }
 
+/** The object to create. Its own fields are checked only as far as they are needed for the request. */
 function readNewObject(reader: DocumentReader): NewObject {
   const known = reader.problems.length;
   const object = reader.mapping('object');
@@ -153,18 +169,19 @@ function readNewObject(reader: DocumentReader): NewObject {
   };
 }
 
+/** Everything that would keep the object from being addressed. */
 function problemsOf(
   { apiVersion, kind, metadata }: Readonly<Record<string, unknown>>,
   { name, generateName, namespace }: Readonly<Record<string, unknown>>,
 ): readonly string[] {
   const problems: string[] = [];
-  const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
+  const isFilled = (value: unknown): boolean => typeof value === 'string' && value !== '';
   if (apiVersion !== undefined && typeof apiVersion !== 'string') {
     problems.push('object.apiVersion must be a string');
   }
-  if (!isText(kind)) problems.push('object.kind is required and must be a string');
+  if (!isFilled(kind)) problems.push('object.kind is required and must be a string');
   if (!isObject(metadata)) problems.push('object.metadata is required and must be a mapping');
-  else if (!isText(name) && !isText(generateName)) {
+  else if (!isFilled(name) && !isFilled(generateName)) {
     problems.push('object.metadata.name is required and must be a string');
   }
   if (typeof name === 'string' && !isPathSegment(name)) {
@@ -178,6 +195,7 @@ function problemsOf(
   return problems;
 }
 
+/** The items are checked for RFC 6902 here: the API server's messages would quote values. */
 function readJsonPatch(reader: DocumentReader): readonly unknown[] {
   const patch = reader.list('jsonPatch');
   for (const [index, item] of patch.entries()) {

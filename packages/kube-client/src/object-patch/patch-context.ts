@@ -14,7 +14,7 @@ interface JqCompiler {
   ): Promise<{ apply(input: unknown, signal: AbortSignal): Promise<readonly unknown[]> }>;
 }
 
-/** What the operations work with. */
+/** The dependencies of the operations. */
 export interface PatchContext {
   readonly kube: Pick<KubeClient, 'request'>;
   readonly find: (apiVersion: string | undefined, kind: string, signal: AbortSignal) => Promise<ApiResource>;
@@ -23,7 +23,7 @@ export interface PatchContext {
   /** Numbers in [0, 1), for jitter. */
   readonly random: () => number;
   readonly log: Logger;
-  /** Called before each operation, for a kind that the cluster has, with the access that it may need; default: nothing is. */
+  /** Called before each operation, for a kind that the cluster has, with the access that it may need. Optional. */
   readonly onAccess?: (access: ResourceAccess) => void;
 }
 
@@ -32,12 +32,12 @@ export function isOutcomeUnknown(error: unknown): boolean {
   return hasCode(error, 'KUBE_UNREACHABLE') || hasStatus(error, 504);
 }
 
-/** The object was changed between our reading and our writing. */
+/** The object was changed by another client between reading and writing it. */
 export function isConflict(error: unknown): boolean {
   return hasStatus(error, 409) && error.reason !== 'AlreadyExists';
 }
 
-/** An object of this name is there already. */
+/** An object of this name exists already. */
 export function isAlreadyExists(error: unknown): boolean {
   return error instanceof KubeApiError && error.reason === 'AlreadyExists';
 }
@@ -72,6 +72,7 @@ interface RetryDeps {
   readonly random: () => number;
 }
 
+/** Short at first: a conflict usually ends with the request of the other writer. */
 const DELAYS_MS = [10, 50, 250, 1_000, 1_000];
 const JITTER = 0.1;
 

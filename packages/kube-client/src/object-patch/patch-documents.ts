@@ -1,3 +1,8 @@
+// Splits the object patch file of a hook into documents. The format is not declared: a file that is a stream
+// of JSON values is JSON, anything else is read as YAML, and if neither works the error names the fault of
+// both. Hooks are shell scripts, so the file may be large, deep or hostile: sizes, depths and aliases are
+// limited. Messages quote nothing.
+
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { finish, type Steps } from '@addon-operator/concurrency/steps';
 import { isObject, parseJson } from '@addon-operator/json';
@@ -16,14 +21,14 @@ interface PatchDocuments {
 /** Keys and values, or lines and marks of YAML, of one document, which is read at once. */
 const MAX_ITEMS = 100_000;
 
-/** The text is no JSON; it may be YAML. */
+/** The file is no JSON; it may be YAML. */
 class NotJsonError extends Error {}
 
 /**
- * The documents of a patch file: JSON values one after another, or else YAML documents; a step for each. A blank text has
- * none.
+ * The documents of a patch file: JSON values one after another, or else YAML documents; a step for each. A blank file
+ * has none.
  *
- * @throws OperatorError HOOK_OUTPUT_INVALID saying where the text is broken, quoting nothing of it
+ * @throws OperatorError HOOK_OUTPUT_INVALID with the place of the fault, quoting nothing of the file
  */
 export function* patchDocumentSteps(text: string): Steps<PatchDocuments> {
   if (text.includes('\0')) throw invalid('it has NUL characters: write it as UTF-8');
@@ -109,11 +114,11 @@ const TOKEN = /"(?:[^"\\]|\\.)*"(?<colon>\s*:)?|[{}[\]]/gs;
 function findDuplicateKey(json: string): { readonly key: string; readonly offset: number } | undefined {
   const open: Set<string>[] = [];
   for (const token of json.matchAll(TOKEN)) {
-    const [text] = token;
-    if (text === '{' || text === '[') open.push(new Set());
-    else if (text === '}' || text === ']') open.pop();
+    const [symbol] = token;
+    if (symbol === '{' || symbol === '[') open.push(new Set());
+    else if (symbol === '}' || symbol === ']') open.pop();
     else if (token.groups?.['colon'] !== undefined) {
-      const key: unknown = JSON.parse(text.slice(0, text.lastIndexOf('"') + 1));
+      const key: unknown = JSON.parse(symbol.slice(0, symbol.lastIndexOf('"') + 1));
       const seen = open.at(-1);
       if (typeof key !== 'string' || seen === undefined) continue;
       if (seen.has(key)) return { key, offset: token.index };
@@ -123,12 +128,12 @@ function findDuplicateKey(json: string): { readonly key: string; readonly offset
   return undefined;
 }
 
-/** What is wrong with a YAML text; the message quotes nothing of the text. */
+/** The YAML is invalid; the message quotes nothing of it. */
 export class YamlTextError extends Error {}
 
 const MAX_DEPTH = 100;
 const MAX_ALIASES = 1_000;
-/** Aliases can make a small text huge. */
+/** Aliases can make a small file huge. */
 const MAX_NODES = 1_000_000;
 
 const INTEGER = /^[-+]?(?:0|[1-9][0-9_]*|0[0-7_]+|0o[0-7_]+|0x[0-9a-fA-F_]+|0b[01_]+)$/;
@@ -158,7 +163,7 @@ const DOCUMENT_START = /(?<![^\n])(?=---(?:[ \t\r\n]|$))/;
 const DIRECTIVE = /^%/m;
 
 /**
- * The documents of a YAML text as plain JSON data; an empty document is null. Dates and the words of YAML 1.1 for
+ * The YAML documents as plain JSON data; an empty document is null. Dates and the words of YAML 1.1 for
  * booleans stay strings, merge keys work.
  *
  * @throws YamlTextError for bad syntax, duplicate keys, odd tags, numbers that JSON does not have, too deep nesting
@@ -191,7 +196,7 @@ function readYaml(text: string, linesBefore: number): readonly unknown[] {
   }
 }
 
-/** Counts all documents of a text together. */
+/** Limits the nodes of all documents of a file together. */
 function createSizeCheck(): (document: unknown) => void {
   let nodes = 0;
   const check = (value: unknown, depth: number): void => {

@@ -1,3 +1,7 @@
+// JQPatch, MergePatch and JSONPatch. The last two are sent to the server, which applies them atomically. A
+// JQPatch is read, computed and written here, with the resourceVersion that was read: a conflict, or a lost
+// response, starts again from a fresh read.
+
 import { OperatorError } from '@addon-operator/base/errors';
 import { canonicalJson, isObject } from '@addon-operator/json';
 import { hasStatus, type KubeRequest } from '../kube-client.ts';
@@ -12,6 +16,7 @@ import {
 } from './patch-context.ts';
 import type { JqPatchOperation, MergePatchOperation, ObjectJsonPatch } from './patch-operation.ts';
 
+/** The operations that change an existing object. */
 type Patch = JqPatchOperation | MergePatchOperation | ObjectJsonPatch;
 
 /** Paths of an object and of the part of it that is written. */
@@ -38,12 +43,14 @@ export async function patchObject(context: PatchContext, patch: Patch, signal: A
   }
 }
 
+/** The request of a patch that the server applies. */
 function requestOf(patch: MergePatchOperation | ObjectJsonPatch, path: string): KubeRequest {
   return patch.operation === 'MergePatch'
     ? { method: 'PATCH', path, contentType: 'application/merge-patch+json', body: patch.mergePatch }
     : { method: 'PATCH', path, contentType: 'application/json-patch+json', body: patch.jsonPatch };
 }
 
+/** Sends a patch; a conflict can come from a `resourceVersion` or a `test` in it, or from admission. */
 async function patchByServer(
   context: PatchContext,
   request: KubeRequest,
@@ -69,6 +76,7 @@ async function patchByJq(
 ): Promise<void> {
   const { kube, jq } = context;
   const filter = await jq.compile(program, signal);
+  // A server that does not respond twice is down, so only the first lost response is retried.
   let wasUnknown = false;
   await retryLost(context, signal, async (): Promise<PatchAttempt<void>> => {
     const object = await kube.request({ method: 'GET', path: paths.object }, signal);
@@ -87,6 +95,7 @@ async function patchByJq(
   });
 }
 
+/** The output of the program must be one object. Throws JQ_RUNTIME. */
 function onlyObject(results: readonly unknown[]): Readonly<Record<string, unknown>> {
   const [object] = results;
   if (results.length === 1 && isObject(object) && typeof object['kind'] === 'string') return object;

@@ -51,7 +51,7 @@ export interface ObjectJsonPatch extends Patching {
   readonly jsonPatch: readonly unknown[];
 }
 
-/** What a hook wants done to one object of the cluster. */
+/** One operation on one object of the cluster, as a hook requests it. */
 export type PatchOperation =
   | CreateOperation
   | DeleteOperation
@@ -77,7 +77,7 @@ export function describeOperation(operation: PatchOperation): string {
   }
 }
 
-/** What an object to be created is called; `name` is empty where the server makes it up. */
+/** The target of an object to be created; `name` is empty where the server generates it. */
 export function targetOf(object: NewObject): ObjectTarget {
   const { namespace, name } = object.metadata;
   return {

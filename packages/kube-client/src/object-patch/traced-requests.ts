@@ -6,6 +6,7 @@ import { KubeApiError, type KubeClient, type KubeRequest } from '../kube-client.
 /** A request that is as slow as this has a span of its own; quick ones are only counted. */
 const SLOW_MS = 100;
 
+/** Totals over all requests of one span. */
 interface Sent {
   /** How often each request was sent. */
   readonly attempts: Map<string, number>;
@@ -38,6 +39,7 @@ export function tracedRequests(
   };
 }
 
+/** Adds a request to the totals; a failed or slow one also gets a span of its own. */
 function note(
   span: Span,
   sent: Sent,
@@ -68,10 +70,11 @@ function note(
   child.end({ endMs, ...(error !== undefined && { error: messageOf(error) }) });
 }
 
+/** `/api/v1/namespaces/x` is a namespace object, so the namespace needs a part behind it. */
 const OBJECT_PATH =
   /^\/(?:api|apis\/[^/]+)\/[^/]+(?:\/namespaces\/(?<namespace>[^/]+)(?=\/))?\/(?<resource>[^/]+)(?:\/(?<name>[^/]+))?/;
 
-/** What the path of a request is about. */
+/** Resource, namespace and name in the path of a request. */
 function partsOf(path: string): {
   readonly resource: string;
   readonly namespace: string | undefined;
