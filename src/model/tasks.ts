@@ -6,7 +6,10 @@ import type { HookRuntime } from './hook-runtime.ts';
 import type { ParallelRuns } from './parallel-runs.ts';
 import type { SavedFile } from './saved-files.ts';
 
-/** What the event type label of metrics and logs says about the cause of a converge. */
+// The tasks of all queues, and complete switches over their types: a new type is a compile error
+// until each switch names it. `queues/task-router.ts` and the handlers queue tasks,
+// `operator/task-pipeline.ts` runs them. A task is data: it holds no promise and no open resource,
+// so it may be dropped, rewritten or moved to another queue while it waits.
 /** The queue in which modules are brought to the desired state, one task after another. */
 export const MAIN_QUEUE = 'main';
 
@@ -18,7 +21,7 @@ export const FILES_CHANGED = 'Files-Changed';
 
 export type ConvergeEvent = 'OperatorStartup' | 'GlobalValuesChanged' | 'ReloadAllModules';
 
-/** What a task goes back to. */
+/** Where a task comes from: the event that caused it, and the hook run in between, if any. */
 export interface TaskOrigin {
   /** The same for all tasks that one event led to; every task in a queue has one. */
   readonly eventId?: string;
@@ -96,6 +99,7 @@ export interface ModuleRun extends TaskOrigin {
   readonly isPartOfConverge: boolean;
   /** What the converge it was made by is about, for the metrics of helm; absent for a run of its own. */
   readonly event?: ConvergeEvent;
+  /** Why the task was queued, such as a binding or a user's request; shown to users. */
   readonly trigger: string;
   readonly activation: string;
   /** Nothing has changed: the module is only looked at again. Default false. */
@@ -151,6 +155,7 @@ type WaitingTask =
   | { readonly type: 'ModulePurge'; readonly release: string; readonly trigger: string };
 
 /** The module a task belongs to, of a parallel run all of them in words; empty for everything global. */
+// The title lists all pending modules: operators read it in `queue list`.
 export function moduleOf(task: Task): string {
   if (task.type === 'ParallelModuleRun') return task.runs.title;
   return 'module' in task ? task.module : '';
@@ -167,8 +172,9 @@ export function hookOf(task: Task): string {
 }
 
 /**
- * Whether a task is part of bringing all modules to the desired state, and so is dropped and made anew when that starts
- * over.
+ * Whether a task belongs to a converge: such tasks are dropped and queued anew when the converge
+ * starts over. Tasks that only apply input (`ApplyKubeConfigValues`, `ReloadFiles`) stay, or the
+ * input would be lost.
  */
 export function isConvergeTask(task: Task): boolean {
   switch (task.type) {
@@ -195,7 +201,10 @@ export function isConvergeTask(task: Task): boolean {
   }
 }
 
-/** Whether the first converge is not over while this task waits. */
+/**
+ * Whether the first converge is unfinished while this task is queued. Readiness of the daemon waits
+ * for all of them.
+ */
 export function countsForConverge(task: Task): boolean {
   switch (task.type) {
     case 'GlobalHookEnableScheduleBindings':
@@ -224,8 +233,8 @@ export function isSynchronization(run: HookRun): boolean {
 }
 
 /**
- * Whether the run is for nothing but Synchronizations of a start: what it changes in the values is used by what follows
- * anyway.
+ * Whether the run only hands over Synchronizations of a start. Its changes of values need no run of
+ * their own, because the module run that waits for it uses them anyway.
  */
 export function isOnlySynchronization(run: HookRun): boolean {
   const isOfStart = run.trigger !== REQUESTED && run.trigger !== FILES_CHANGED;
