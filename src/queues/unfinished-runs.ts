@@ -14,13 +14,16 @@ interface UnfinishedRunsParts extends BindingProblemsParts {
   readonly router: { readonly held: Pick<TaskRouter['held'], 'all'> };
 }
 
-/** Global lifecycle hooks run again by themselves only then. */
+/** Global lifecycle hooks run again by themselves only in the next converge. */
 const NEXT_RUNS: Readonly<Partial<Record<BindingType, string>>> = {
   beforeAll: 'it runs again in the next converge',
   afterAll: 'it runs again in the next converge',
 };
 
-/** Runs that are in no queue although they are not done. */
+/**
+ * Unfinished runs that are in no queue: delayed on the hook's request, debounced, or failed for
+ * good. Status and explain list them, because `queue list` cannot.
+ */
 export function unfinishedRuns(
   operator: UnfinishedRunsParts,
   runtimes: readonly HookRuntime[] = allRuntimes(operator),
@@ -35,7 +38,7 @@ export function unfinishedRuns(
   };
 }
 
-/** A run that waits beside its queue. */
+/** A sentence about a run that waits outside of its queue. */
 export function heldText({ hook: { hook }, queue, contexts, dueAtMs, reason }: HeldRun): string {
   const when = `at ${isoTime(dueAtMs)} in queue ${queue} (contexts: ${contexts})`;
   return reason === undefined
@@ -50,7 +53,7 @@ function failedText(runtime: HookRuntime, failure: FinalFailure): string {
   return oneLine(`${module}${text}; ${remedy}`);
 }
 
-/** A run that failed and is not retried, with what to do. */
+/** A run that failed and is not retried, with a remedy. */
 export function failedHook(
   { hook }: HookRuntime,
   { binding, error, atMs, isOfRequests }: FinalFailure,
