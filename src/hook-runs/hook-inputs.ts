@@ -16,6 +16,7 @@ import type { ValuesStore } from '../values/values-store.ts';
 import { visibleToGlobalHook, visibleToModule } from '../values/visible-values.ts';
 import { CanonicalTexts } from './canonical-texts.ts';
 
+// Runs for these reasons are started by a client or a deployment, not by a queue of the hook.
 const BESIDE_QUEUES: ReadonlySet<RunReason['type']> = new Set(['admission', 'conversion', 'deploy']);
 
 /** Sections and their direct members: they are composed again for each run. */
@@ -25,14 +26,17 @@ export interface HookInputsOptions {
   readonly values: ValuesStore;
   readonly metrics: Pick<OperatorMetrics, 'missingMonitor'>;
   readonly enabledModules: () => readonly ModuleName[];
-  /** Contexts beyond this size go into the next run. */
+  /** The size limit of one run's contexts; further contexts go into the next run. */
   readonly maxContextBytes: number;
 }
 
-/** What a hook reads: its values and binding contexts. */
+/** The input documents of a hook: values and binding contexts. */
 interface HookInputs extends WrittenContexts, Pick<HookRunTexts, 'values' | 'configValues'> {}
 
-/** Writes what hooks read. Values that have not changed since the last run are not serialized again. */
+/**
+ * Writes the input documents of hook runs. A values document is serialized once and reused while it
+ * is unchanged.
+ */
 export class HookInputWriter {
   readonly #options: HookInputsOptions;
   readonly #texts = new CanonicalTexts();
@@ -48,8 +52,9 @@ export class HookInputWriter {
   }
 
   #limitsOf(hook: Hook, values: Pick<HookRunTexts, 'values' | 'configValues'>): ContextLimits {
+    // The request of an HTTP hook is one document with a limit of its own, which the values share.
     const room = hook.transport === 'http' ? roomForContexts(values) : Number.POSITIVE_INFINITY;
-    // Hooks of the old format are given one context a run.
+    // A v0 hook gets one context per run.
     const maxContexts = hook.config.version === 'v0' ? 1 : Number.MAX_SAFE_INTEGER;
     return { maxBytes: Math.min(this.#options.maxContextBytes, room), maxContexts };
   }
@@ -66,7 +71,8 @@ export class HookInputWriter {
   #bindingContexts({ hook: runtime, reasons }: HookRun, log: Logger): Iterable<NumberedContext> {
     const { version, kubernetes } = runtime.hook.config;
     if (version === 'v0') return buildBindingContextsV0(reasons);
-    // What comes beside the queues of the hook must not drop events that are held back.
+    // A snapshot drops the older events it includes: only runs that come in order with them may do
+    // that.
     const isBeside = isBesideQueue({ reasons });
     return buildBindingContexts(reasons, kubernetes, (index) => {
       if (!runtime.isMonitored(index)) {
@@ -81,7 +87,7 @@ export class HookInputWriter {
   #visibleValues(run: HookRun) {
     const { values, enabledModules } = this.#options;
     const { owner } = run.hook.hook;
-    // A module must be able to go when its Secrets are gone already.
+    // A module must be deletable after its Secrets are gone.
     const isForDeletion = run.binding === 'beforeDeleteHelm' || run.binding === 'afterDeleteHelm';
     return owner.type === 'global'
       ? visibleToGlobalHook(values)
@@ -89,7 +95,7 @@ export class HookInputWriter {
   }
 }
 
-/** Whether the run comes in no queue of its hook: a client or a deployment waits for it. */
+/** Whether a client or a deployment waits for the run, so that it is in no queue of its hook. */
 export function isBesideQueue({ reasons }: Pick<HookRun, 'reasons'>): boolean {
   return reasons.some(({ type }) => BESIDE_QUEUES.has(type));
 }

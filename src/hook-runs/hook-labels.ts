@@ -10,7 +10,10 @@ export function metricLabels({ owner, name }: Hook): HookLabels {
   return owner.type === 'global' ? { hook: name } : { module: owner.module, hook: name };
 }
 
-/** Labels of the metrics about runs of one hook. A key of a queue is not among them: their number has no limit. */
+/**
+ * Labels of the metrics about runs of one hook. The lane key of a queue is not a label: keys are
+ * unbounded.
+ */
 export function hookLabels(run: HookRun, queue: string): HookRunLabels {
   const { binding, activation } = run;
   return { ...metricLabels(run.hook.hook), binding, queue: queueLabel(run, queue), activation };

@@ -7,7 +7,7 @@ import type { TaskRouter } from '../queues/task-router.ts';
 import type { HookRunParts } from './hook-run.ts';
 import { doneWith, runHookTask } from './hook-run.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that a module hook run uses besides the common ones. */
 export type ModuleHookRunParts = {
   readonly registry: ModuleRegistry;
   readonly router: TaskRouter;
@@ -15,8 +15,9 @@ export type ModuleHookRunParts = {
 } & HookRunParts;
 
 /**
- * Runs a module hook for an event, a schedule or a Synchronization. If it changed values, the router queues a run of the
- * module. What module hooks and global hooks have in common is in `hook-run.ts`.
+ * Handles a ModuleHookRun: runs the hook for an event, a schedule or a Synchronization. If it
+ * changed values, the router queues a run of the module. The common part of module and global hooks
+ * is in `hook-run.ts`.
  */
 export async function handleModuleHookRun(
   operator: ModuleHookRunParts,
@@ -26,6 +27,7 @@ export async function handleModuleHookRun(
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
   const { releases } = operator;
+  // The module was disabled after the event: its events are kept in case it is enabled again.
   if (!operator.registry.isWanted(task.module)) {
     operator.router.missRuns([task]);
     return { type: 'success' };

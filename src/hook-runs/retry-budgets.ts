@@ -13,8 +13,9 @@ interface Failures {
 }
 
 /**
- * Counts the failures in a row of hooks whose retries are limited, for each queue and lifecycle binding. It is a count in
- * memory: after a restart of the operator it begins anew.
+ * Counts the failures in a row of hooks with `settings.retry`, for each queue and lifecycle
+ * binding. When the limit is reached, the failure becomes final. The counts are in memory: a
+ * restart of the operator resets them.
  */
 export class RetryBudgets {
   readonly #clock: SteadyClock;
@@ -24,15 +25,15 @@ export class RetryBudgets {
     this.#clock = clock;
   }
 
-  /** To be called after each run that succeeded. */
+  /** Called after each successful run. */
   succeeded(run: HookRun, queue: string): void {
     if (run.hook.hook.config.settings.retry !== undefined) this.#of(run.hook).delete(keyOf(run, queue));
   }
 
-  /** The error of a failed run: the same, or one that says that its retries are used up. */
+  /** The error of a failed run: the original one, or one that says that the retries are used up. */
   failed(run: HookRun, queue: string, error: unknown): unknown {
     const limits = run.hook.hook.config.settings.retry;
-    // A failure that is allowed is not retried, unless the hook requests it.
+    // An allowed failure is not retried, unless the hook asks for it with `retryAfter`.
     if (limits === undefined || (run.allowFailure && !isNotYet(error))) return error;
     const known = this.#of(run.hook);
     const key = keyOf(run, queue);
@@ -52,7 +53,10 @@ export class RetryBudgets {
   }
 }
 
-/** Whether a failed run is dropped because its failure is allowed, or as `settings.retry.onExhausted` says. */
+/**
+ * Whether a failed run is dropped because its failure is allowed, or because of
+ * `settings.retry.onExhausted`.
+ */
 export function isDroppedOnPurpose({ hook, allowFailure, reasons }: HookRun, error: unknown): boolean {
   if (allowFailure) return true;
   if (!hasCode(error, 'HOOK_RETRIES_EXHAUSTED')) return false;
@@ -60,7 +64,10 @@ export function isDroppedOnPurpose({ hook, allowFailure, reasons }: HookRun, err
   return reasons.every(({ type }) => type === 'event' || type === 'schedule');
 }
 
-/** Runs for events and schedules of one queue are one after another; lifecycle bindings have a count of their own. */
+/**
+ * Runs for events and schedules of one queue share a count, as they run one after another;
+ * lifecycle bindings have their own.
+ */
 function keyOf({ binding }: HookRun, queue: string): string {
   return binding === 'kubernetes' || binding === 'schedule' ? queue : `${queue} ${binding}`;
 }
