@@ -1,8 +1,8 @@
 import type { Module } from '../modules/module.ts';
 
 /**
- * Parts modules, given in run order, into groups that may run at the same time: neighbours with the same order number of
- * which none requires another.
+ * Splits modules, given in run order, into groups that may run at the same time: neighbours with
+ * the same order number, none of which requires another.
  */
 export function parallelGroups<M extends Pick<Module, 'name' | 'order' | 'manifest'>>(
   modules: readonly M[],
