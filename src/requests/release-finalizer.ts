@@ -5,7 +5,7 @@ import type { Task } from '../model/tasks.ts';
 import type { FinishDeletionParts } from '../reconcile/finish-deletion.ts';
 import { queuePurge } from '../reconcile/finish-deletion.ts';
 
-/** What the functions here use of the operator. */
+/** The parts in which a deletion may wait. */
 export type ReleaseFinalizerParts = {
   readonly registry: ModuleRegistry;
   readonly queues: QueueSet<Task>;
@@ -13,17 +13,16 @@ export type ReleaseFinalizerParts = {
 } & FinishDeletionParts;
 
 /**
- * Result of the request to delete a module without its reconcile webhook. `enabled`: nothing, the module is not being deleted.
- * `deleting`: its deletion goes on now, without the hook. `released`: there was only the object left, it may go.
- * `not-held`: there is nothing that a hook keeps.
+ * The result of a request to delete a module without its reconcile webhook. `enabled`: refused, the
+ * module is not being deleted. `deleting`: its deletion continues without the webhook. `released`:
+ * only the object was left, and its finalizer is removed. `not-held`: nothing was held by the
+ * webhook.
  */
 export type ReleaseOutcome = 'enabled' | 'deleting' | 'released' | 'not-held';
 
 /**
- * Releases the finalizer of a module whose reconcile webhook cannot finalize it.
- *
- * @param name of a module; its directory may be gone
- * @throws errors of the client
+ * Releases the finalizer of a module whose reconcile webhook cannot finalize it. @param name of a
+ * module; its directory may be gone @throws errors of the API client
  */
 export async function releaseFinalizer(
   operator: ReleaseFinalizerParts,
@@ -40,6 +39,7 @@ export async function releaseFinalizer(
   if (queue !== undefined) {
     finalizers?.skip(name);
     const [head] = queue.entries;
+    // Only if the deletion is the task that fails: others keep their back-off.
     if (head?.task.type === 'ModuleDelete' && head.task.module === name) queue.cutDelay();
     return 'deleting';
   }
