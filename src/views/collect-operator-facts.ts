@@ -21,7 +21,7 @@ import type { Explained } from './explained.ts';
 /** Whether the API server responds. */
 type Health = Pick<ApiHealth, 'outage'>;
 
-/** What the status of the operator is made from. */
+/** Collects the facts of the operator's status. The sentences are made of them in `status/`. */
 export function collectOperatorFacts(operator: Explained, { outage }: Health): OperatorFacts {
   const { clock, converge, queues, registry, pauses, releases } = operator;
   const pausedOfAll = registry.modules.find(({ name }) => pauses.isOfAll(name));
@@ -33,6 +33,7 @@ export function collectOperatorFacts(operator: Explained, { outage }: Health): O
   return {
     outage,
     firstConverge: converge.first,
+    // Idle queues are left out: with keys there may be thousands of them.
     queues: busy
       .toSorted((one, other) => Number(other.name === 'main') - Number(one.name === 'main'))
       .flatMap((queue) => busyQueue(queue, clock)),
@@ -41,7 +42,7 @@ export function collectOperatorFacts(operator: Explained, { outage }: Health): O
     unloadedFiles: converge.unloaded.map(unloadedText),
     runningHooks: runningHooks(operator),
     counts: countsOf([...states, ...held]),
-    // Of hundreds of modules that are ready only the number is of interest, and a summary costs much more than that.
+    // Of ready modules only the number matters, and a summary is much more expensive than a state.
     modules: [...summarizeStates(operator, states.filter(isNoted)), ...held],
     drifted: registry.enabled.flatMap((module) => {
       const [first, ...others] = driftOf({ releases }, module)?.objects ?? [];
@@ -52,7 +53,7 @@ export function collectOperatorFacts(operator: Explained, { outage }: Health): O
       reason: pause.reason,
       until: pause.untilMs === undefined ? null : new Date(pause.untilMs).toISOString(),
     },
-    // Of an outage one sentence says all that those of the bindings would.
+    // During an outage every binding is stale for the same reason, which `outage` states once.
     staleWatches: staleBindings(runtimes, clock, outage === undefined ? 'all' : 'refused'),
     unfilteredObjects: unfilteredObjects(runtimes, clock),
     unfinished: unfinishedRuns(operator, runtimes),
@@ -65,7 +66,7 @@ function countsOf(states: readonly { readonly status: ModuleStatus }[]): ModuleC
   return counts;
 }
 
-/** The hooks that run now, the longest running first. */
+/** The running hooks, the longest running first. */
 export function runningHooks({
   execution,
   queues,
@@ -75,6 +76,7 @@ export function runningHooks({
 
 function busyQueue(queue: TaskQueue<Task>, clock: Explained['clock']): readonly BusyQueue[] {
   const [head] = queue.entriesFromRunning;
+  // Seconds left are computed here, because the status has no clock.
   if (head === undefined) return [];
   const { status } = queue;
   const leftMs = status.type === 'delayed' ? status.sinceMs + status.delayMs - clock.steadyMs() : undefined;

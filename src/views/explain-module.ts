@@ -1,3 +1,8 @@
+// The explanation of modules: status, causes, what they wait for. `operator-view.ts` calls it for
+// requests, `collect-module-facts.ts` for Module objects. A description of many modules reads the
+// queues and the common obstacles once and passes them on. Nothing here decides: `status/causes`
+// derives the causes from these facts.
+
 import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import { oneLine } from '@addon-operator/strings/escape-controls';
 import { failedPartOf, sourceFile } from '../model/hook-file.ts';
@@ -28,25 +33,25 @@ import { commonWaits, nextAttemptMs, waitsOf } from './explain-waits.ts';
 import type { Explained } from './explained.ts';
 import { saidByAuthor } from './said-by-author.ts';
 
-/** In a list of all modules, where many wait for the same task. */
+/** The length of errors in a list of all modules, many of which may wait for the same task. */
 const MAX_LISTED_ERROR = 300;
 
-/** What is known of all modules, in run order. */
+/** Summaries of all modules, in run order. */
 export function summarizeModules(operator: Explained): readonly ModuleSummary[] {
   return [...summarizeStates(operator, moduleStates(operator)), ...heldSummaries(operator)];
 }
 
-/** The state of a module, with what decides whether a list says more about it. */
+/** The state of a module, for lists and for the choice of what they show. */
 export interface ModuleState extends Decision {
   readonly module: Module;
   readonly status: ModuleStatus;
   readonly paused: ModulePause | null;
   readonly places: readonly Place[];
-  /** The tasks of all modules. */
+  /** The queued tasks of all modules. */
   readonly queued: PlacesByModule;
 }
 
-/** The state of every module there is, in run order. */
+/** The states of all modules, in run order. */
 export function moduleStates(operator: Explained): readonly ModuleState[] {
   const queued = placesByModule(operator);
   const obstacles = commonObstacles(operator);
@@ -58,7 +63,7 @@ export function moduleStates(operator: Explained): readonly ModuleState[] {
   });
 }
 
-/** What is known of modules in these states. */
+/** Summaries of modules in these states. */
 export function summarizeStates(
   operator: Explained,
   states: readonly ModuleState[],
@@ -83,6 +88,7 @@ export function summarizeStates(
       ...summary,
       failure,
       pause,
+      // The source is what the author knows; an authorized module runs from a copy.
       path: module.source ?? path,
       nextReconcileAt: timeOrNull(operator.router.requeues.dueMs(name)),
       drift: driftOf(operator, name),
@@ -97,7 +103,7 @@ export function summarizeStates(
   });
 }
 
-/** Modules whose directories are gone and whose releases wait for a decision. */
+/** Summaries of modules whose directories are gone and whose releases are held. */
 export function heldSummaries(operator: Explained): readonly ModuleSummary[] {
   return heldExplanations(operator, []).map((explanation) => ({
     ...explanation,
@@ -108,17 +114,15 @@ export function heldSummaries(operator: Explained): readonly ModuleSummary[] {
   }));
 }
 
-/** The status of every module there is. */
+/** The status of every module. */
 export function moduleStatuses(operator: Explained): ReadonlyMap<string, ModuleStatus> {
   return new Map(moduleStates(operator).map(({ module, status }) => [module.name, status]));
 }
 
 /**
- * Everything there is to say about a module.
- *
- * @param releases those in the cluster
- * @param queued the tasks in the queues now; a caller that explains many modules reads them once
- * @param common what is in the way of all modules, the same way
+ * The explanation of a module. @param releases those in the cluster @param queued the queued tasks;
+ * a caller that explains many modules reads them once @param common obstacles of all modules,
+ * likewise
  */
 export function explainModule(
   operator: Explained,
@@ -137,6 +141,7 @@ function withCauses(
   obstacles: Obstacles,
 ): ModuleExplanation {
   const causes = causesOf(facts, obstacles);
+  // Ready, but something keeps the module from following changes.
   const status = facts.status === 'ready' && causes.length > 0 ? 'held-up' : facts.status;
   const explained = { ...facts, status, causes };
   return { ...explained, phase: modulePhase(explained, obstacles) };
@@ -201,7 +206,7 @@ function requirementsOf(
     range: version ?? null,
     isOptional,
     status: isKnown(operator, name) ? shownStatusOf(operator, name, queued.get(name) ?? [], common) : null,
-    // Before the first discovery no module is enabled yet.
+    // Before the first discovery no requirement is checked.
     unmet: registry.discovery === undefined ? null : (unmetOf(module, name, facts) ?? null),
   }));
 }
@@ -210,7 +215,10 @@ function stepOf({ registry }: Explained, name: ModuleName): string {
   return registry.tracked.get(name)?.phase ?? 'not started';
 }
 
-/** Global hooks concern every module: it may lack values that they would have set. */
+/**
+ * Problems that are no failure of the module. Global hooks are included: values that they set may
+ * be missing.
+ */
 function warningsOf(
   operator: Explained,
   tracked: TrackedModule | undefined,
@@ -229,9 +237,8 @@ function warningsOf(
 }
 
 /**
- * The explanation of modules whose directories are gone and whose releases wait for a decision.
- *
- * @param releases those in the cluster
+ * Explanations of modules whose directories are gone and whose releases are held. @param releases
+ * those in the cluster
  */
 export function heldExplanations(
   { converge: { purge }, registry }: Explained,
@@ -277,6 +284,7 @@ function decisionOf({ registry: { discovery } }: Explained, name: ModuleName): D
 
 function statusOf(operator: Explained, name: ModuleName, places: readonly Place[]): ModuleStatus {
   const decision = operator.registry.discovery?.decisions.get(name);
+  // The order is the order of precedence: what prevents a run comes before how the last one went.
   if (operator.registry.discovery === undefined) return 'undecided';
   if (decision?.source === 'authorization') return 'unauthorized';
   const isRefused = operator.registry.holdOf(name) !== undefined;
@@ -293,7 +301,7 @@ function statusOf(operator: Explained, name: ModuleName, places: readonly Place[
   return tracked?.phase === 'ready' && tracked.readiness?.type !== 'not-ready' ? 'ready' : 'starting';
 }
 
-/** The status as lists show it: held up, if something keeps a module that is ready from following changes. */
+/** The status in lists: `held-up` if a ready module is kept from following changes. */
 function shownStatusOf(
   operator: Explained,
   name: ModuleName,
@@ -308,13 +316,17 @@ function isKnown({ registry }: Explained, name: ModuleName): boolean {
   return registry.find(name) !== undefined;
 }
 
-/** A parallel run shows what failed of all its modules; what failed of one shows on its own task. */
+/**
+ * The first failed task of the module. A parallel run repeats failures of all its members, which
+ * their own tasks show.
+ */
 function failedPlaceOf(places: readonly Place[]): Place | undefined {
   return places.find(({ entry }) => entry.failures > 0 && entry.task.type !== 'ParallelModuleRun');
 }
 
 function failureOf(operator: Explained, name: ModuleName, places: readonly Place[]): ModuleFailure | null {
   const tracked = operator.registry.tracked.get(name);
+  // A failed script comes first, as it keeps the module from running at all.
   const undecided = failedScriptOf(operator, name);
   if (undecided !== undefined) return undecided;
   if (tracked?.stall !== undefined) {

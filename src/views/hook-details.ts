@@ -21,20 +21,23 @@ import type { ValuesOwner } from '../values/module-key.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import type { Explained } from './explained.ts';
 
-/** What the details of hooks are read from. */
+/** The parts that the details of hooks are read from. */
 export type HookDetailsParts = Pick<Explained, 'clock' | 'execution'> & {
   readonly journal: Pick<Journal, 'list'>;
   readonly router: Pick<TaskRouter, 'takesTicks'>;
 };
 
 const MAX_ITEMS = 200;
-/** A larger one makes the response slow, and is not read to its end. */
+/**
+ * The maximum length of an item's content: longer ones make the response slow, and are not read to
+ * the end.
+ */
 const MAX_CONTENT_LENGTH = 16 * 1024;
 const RUNS_OF_HOOK = 5;
 const HIDDEN = '***';
 const MAIN = 'main';
 
-/** What hooks changed in the values of an owner, parents before their children. */
+/** The patches of hooks to the values of an owner, parents before their children. */
 export function hookPatchViews(values: ValuesStore, owner: ValuesOwner): readonly HookPatchView[] {
   return values.patches(owner).map((operation) => ({
     hook: operation.hook ?? '',
@@ -44,7 +47,7 @@ export function hookPatchViews(values: ValuesStore, owner: ValuesOwner): readonl
   }));
 }
 
-/** The snapshots of hooks with kubernetes bindings. Contents of Secrets are masked. */
+/** The snapshots of hooks with kubernetes bindings. Content of Secrets is masked. */
 export function snapshotViews(runtimes: readonly HookRuntime[]): readonly HookSnapshots[] {
   return runtimes
     .filter(({ hook }) => hook.config.kubernetes.length > 0)
@@ -58,6 +61,7 @@ function bindingSnapshot(runtime: HookRuntime, binding: KubernetesBinding): Bind
   const items = runtime.peek(binding.index);
   const { added, modified, deleted } = runtime.operations(binding.index).sinceStart;
   const { watchFailure, filterFailures } = runtime.health(binding.index);
+  // By kind, because a filter result does not tell that it came from a Secret.
   const isSecret = /^secrets?$/i.test(binding.watch.kind);
   return {
     binding: binding.name,
@@ -75,13 +79,13 @@ function bindingSnapshot(runtime: HookRuntime, binding: KubernetesBinding): Bind
 
 function snapshotItem({ object, filterResult }: SnapshotItem, isSecret: boolean): SnapshotItemView {
   const content = filterResult === undefined ? object : filterResult;
-  const text = JSON.stringify(content ?? null);
+  const json = JSON.stringify(content ?? null);
   const isHidden = isSecret || object?.kind === 'Secret';
   return {
     namespace: object?.metadata.namespace ?? '',
     name: object?.metadata.name ?? '',
-    content: isHidden ? HIDDEN : text.length > MAX_CONTENT_LENGTH ? null : (content ?? null),
-    length: text.length,
+    content: isHidden ? HIDDEN : json.length > MAX_CONTENT_LENGTH ? null : (content ?? null),
+    length: json.length,
   };
 }
 
@@ -114,7 +118,7 @@ const NO_BINDING: Omit<HookBindingView, 'type'> = {
   allowFailure: false,
 };
 
-/** @param ticksAfterMs undefined while ticks are ignored */
+/** @param ticksAfterMs undefined while ticks are ignored, so that no next tick is shown */
 function bindingViews({ hook }: HookRuntime, ticksAfterMs: number | undefined): readonly HookBindingView[] {
   const { lifecycle, schedule, kubernetes, admission, conversion } = hook.config;
   return [
@@ -144,7 +148,7 @@ function nextTick({ crontab }: ScheduleBinding, nowMs: number): string | null {
   return atMs === undefined ? null : isoTime(atMs);
 }
 
-/** The watches of all hooks, and how old the last news of each is. */
+/** The watches of all hooks, with the time since the last message of each. */
 export function watchViews(runtimes: readonly HookRuntime[], clock: Clock): readonly WatchView[] {
   return statesOf(runtimes).map(({ runtime, binding, health: { lastActivityMs, watchFailure } }) => ({
     module: moduleNameOf(runtime.hook),

@@ -15,7 +15,7 @@ import { heldText } from '../queues/unfinished-runs.ts';
 import { errorOfTask } from '../status/error-of-task.ts';
 import type { NextItem } from '../status/next-item.ts';
 
-/** What upcoming events are read from. */
+/** The parts that upcoming events are read from. */
 export interface NextItemsParts extends BindingProblemsParts {
   readonly queues: QueueSet<Task>;
   readonly clock: Clock;
@@ -26,14 +26,13 @@ export interface NextItemsParts extends BindingProblemsParts {
 
 interface Upcoming extends Omit<NextItem, 'at' | 'text'> {
   readonly atMs: number;
-  /** Called only for what is listed: hundreds of hooks may have schedules. */
+  /** Called only for listed items: hundreds of hooks may have schedules. */
   readonly text: () => string;
 }
 
 /**
- * What happens until then at times that are known now, the next first; of each crontab only the next tick.
- *
- * @param limit how many things at most
+ * The events within a time span whose times are known now, the next first; of each crontab only the
+ * next tick. @param limit the maximum number of items
  */
 export function nextItems(
   parts: NextItemsParts,
@@ -42,6 +41,7 @@ export function nextItems(
 ): readonly NextItem[] {
   const nowMs = parts.clock.wallMs();
   return [
+    // Each source is a generator of its own: a new kind of event is one more line here.
     ...retries(parts),
     ...heldRuns(parts),
     ...scripts(parts),
@@ -103,7 +103,7 @@ function* scripts({ registry, router }: NextItemsParts): Generator<Upcoming> {
 function* rechecks({ registry, router }: NextItemsParts): Generator<Upcoming> {
   for (const { name } of registry.modules) {
     const atMs = router.requeues.dueMs(name);
-    // A module that was disabled since is not checked, and one whose deletion is queued neither.
+    // Requests of modules that were disabled, or are being deleted, have no effect.
     if (atMs !== undefined && router.takesRecheck(name))
       yield {
         atMs,
@@ -122,6 +122,7 @@ function* pauseEnds({ registry, pauses }: NextItemsParts): Generator<Upcoming> {
     const pause = pauses.of(name);
     if (pause?.untilMs === undefined) continue;
     const isOfAll = pauses.isOfAll(name);
+    // A pause of all modules is listed once, not for each of them.
     if (isOfAll && isAllSaid) continue;
     isAllSaid ||= isOfAll;
     yield {
@@ -135,7 +136,7 @@ function* pauseEnds({ registry, pauses }: NextItemsParts): Generator<Upcoming> {
   }
 }
 
-/** To parse a crontab takes a millisecond, most of it for the time zone. */
+/** Parsed schedules. Parsing takes a millisecond, most of it for the time zone. */
 const SCHEDULES = new WeakMap<ScheduleBinding, Schedule>();
 
 function scheduleOf(binding: ScheduleBinding): Schedule {
@@ -147,6 +148,7 @@ function scheduleOf(binding: ScheduleBinding): Schedule {
 }
 
 function* ticks(parts: NextItemsParts, nowMs: number): Generator<Upcoming> {
+  // By crontab, since many hooks share one.
   const times = new Map<string, number | undefined>();
   for (const runtime of allRuntimes(parts)) {
     if (!parts.router.takesTicks(runtime)) continue;
