@@ -16,11 +16,11 @@ import type { DaemonHost } from './host.ts';
 import { startBase } from './infrastructure.ts';
 
 /**
- * Looks at what a daemon with these settings would work on: nothing is queued, watched or served, and temporary files
- * are kept apart from those of a running operator. Errors do not contain the content of Secrets that values refer to.
- *
- * @param lone the only module that is looked at; default: all
- * @throws OperatorError for everything that would keep the daemon from starting; and what `use` throws
+ * Builds the operator with these settings, without running it: nothing is queued, watched or
+ * served, nothing is written to the cluster, and temporary files are separate from those of a
+ * running operator. `plan` and similar commands use it. Errors do not contain the content of
+ * Secrets. @param lone the only module to inspect; default: all @throws OperatorError for every
+ * problem that would prevent a start, and errors of `use`
  */
 export async function inspect<T>(
   settings: Settings,
@@ -46,8 +46,10 @@ async function inspectAs<T>(
 ): Promise<T> {
   await using running = new AsyncDisposableStack();
   const directory = await scratchDirectory(running);
+  // A directory of its own: a running operator empties its directory at the start.
   const own: Settings = { ...settings, tmpDir: directory };
   const metrics = createMetrics(own, { version: host.version });
+  // No election: an inspection writes nothing, so it may run beside the leader.
   const { cluster, lead } = await connectAlone({
     connect: () => connectCluster(own, host, metrics),
     running,
@@ -91,6 +93,7 @@ async function inspectAs<T>(
     variant: { isInspection: true, lone },
   });
   const { namespace, crdFilterPrefixes, crdExtraLabels } = settings;
+  // The values of a module include the global ones, so a reference in either counts.
   const hasSecretReferences = (module: string): boolean =>
     [module, GLOBAL_SECTION].some((owner) => isResolvedFor(settings, owner));
   const { registry, globalHooks, policy, pauses } = model;
