@@ -25,8 +25,9 @@ import { startReleases } from './start-releases.ts';
  * Finds the modules and builds the operator, room by room; nothing runs yet. `start.ts` and
  * `inspect.ts` call it. A part is created after all parts that it uses, so this function is also
  * the map of dependencies: files and ConfigMap, then the model and the queues, then helm and hooks,
- * which report to the queues, then the handlers of tasks. @throws OperatorError for directories and
- * values files that cannot be used
+ * which report to the queues, then the handlers of tasks.
+ *
+ * @throws OperatorError for directories and values files that cannot be used
  */
 // oxlint-disable-next-line max-lines-per-function -- it is the map of who uses whom, which is clear only in one piece
 export async function buildOperator(options: BuildOptions): Promise<BuiltOperator> {
@@ -37,8 +38,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const kube = cluster.main;
   const log = componentLog(host, 'operator');
 
-  // Files are read before the cluster is asked for pauses: an invalid module is the most frequent
-  // error.
+  // Files come first: pauses and the configuration need the names of the modules.
   const loads = createFileWaits({ settings, host, stop, onWait, isInspection });
   const { files, records } = await readModules({
     settings,

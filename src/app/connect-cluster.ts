@@ -54,8 +54,10 @@ export interface Cluster {
 /**
  * Reads how the API server is reached, and creates the clients; sends no request yet. All parts of
  * the operator use these clients, so limits, credentials and the check of the leadership are only
- * here. @param beforeWrite called right before each write, which fails with its error @throws
- * OperatorError KUBE_CONFIG_INVALID when the access cannot be determined
+ * here.
+ *
+ * @param beforeWrite called right before each write, which fails with its error
+ * @throws OperatorError KUBE_CONFIG_INVALID when the access cannot be determined
  */
 export async function connectCluster(
   settings: ClusterSettings,
@@ -133,6 +135,7 @@ export async function connectCluster(
   };
 }
 
+/** A token bucket for `qps` requests per second; a burst below one would block every request. */
 function limiterOf(qps: number, burst: number, clock: SteadyClock): TokenBucket {
   return new TokenBucket({ intervalMs: 1_000 / qps, burst: Math.max(1, burst) }, clock);
 }

@@ -60,8 +60,9 @@ export async function freeMemory(
 }
 
 /**
- * The memory of this process. @param returnCode see {@link ProcessMemory.returnCode}; default: does
- * nothing
+ * The memory of this process.
+ *
+ * @param returnCode see {@link ProcessMemory.returnCode}; default: does nothing
  */
 export function processMemory(returnCode = (): Promise<void> => Promise.resolve()): ProcessMemory {
   let collectGarbage: ((options: object) => void) | undefined;

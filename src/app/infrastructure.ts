@@ -23,7 +23,9 @@ export interface BaseParts extends HookTools, HookConnections {
   readonly cluster: Cluster;
   readonly tracing: Tracing;
   /**
-   * The search takes a while, during which modules are read. @throws OperatorError HELM_NOT_FOUND
+   * The search takes a while, during which modules are read.
+   *
+   * @throws OperatorError HELM_NOT_FOUND
    */
   readonly helmBinary: Promise<HelmBinary>;
 }
@@ -50,8 +52,9 @@ export interface BaseOptions extends HookToolsOptions, HookConnectionsOptions {
 }
 
 /**
- * Starts the parts below the operator, in the order of their dependencies. @throws OperatorError
- * when a part cannot be started
+ * Starts the parts below the operator, in the order of their dependencies.
+ *
+ * @throws OperatorError when a part cannot be started
  */
 export async function startBase(options: BaseOptions): Promise<BaseParts> {
   const { settings, host, lead, cluster, metrics, redactor, stop, running, tracing = NO_TRACING } = options;

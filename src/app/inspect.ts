@@ -19,8 +19,10 @@ import { startBase } from './infrastructure.ts';
  * Builds the operator with these settings, without running it: nothing is queued, watched or
  * served, nothing is written to the cluster, and temporary files are separate from those of a
  * running operator. `plan` and similar commands use it. Errors do not contain the content of
- * Secrets. @param lone the only module to inspect; default: all @throws OperatorError for every
- * problem that would prevent a start, and errors of `use`
+ * Secrets.
+ *
+ * @param lone the only module to inspect; default: all
+ * @throws OperatorError for every problem that would prevent a start, and errors of `use`
  */
 export async function inspect<T>(
   settings: Settings,
@@ -37,6 +39,7 @@ export async function inspect<T>(
   }
 }
 
+/** The inspection with a masked log. Everything that it starts is disposed when `use` is done. */
 async function inspectAs<T>(
   { host, redactor }: ReturnType<typeof withRedactedLog<DaemonHost>>,
   settings: Settings,
@@ -49,7 +52,7 @@ async function inspectAs<T>(
   // A directory of its own: a running operator empties its directory at the start.
   const own: Settings = { ...settings, tmpDir: directory };
   const metrics = createMetrics(own, { version: host.version });
-  // No election: an inspection writes nothing, so it may run beside the leader.
+  // No election: an inspection writes nothing, so it may run while another process leads.
   const { cluster, lead } = await connectAlone({
     connect: () => connectCluster(own, host, metrics),
     running,

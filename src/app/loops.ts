@@ -10,7 +10,7 @@ import type { BuiltOperator } from './build-options.ts';
 import { freeMemory } from './free-memory.ts';
 import type { DaemonHost } from './host.ts';
 
-// Intervals of the Go operator, which alert rules of users rely on.
+// Milliseconds. The live tick shows that the process runs; the check counts for as long as the ConfigMap is refused.
 const LIVE_TICK_MS = 10_000;
 const CONFIG_CHECK_MS = 5_000;
 
@@ -71,6 +71,7 @@ export function startFreeingMemory(host: DaemonHost, end: LoopEnd): void {
 
 type LoopEnd = Pick<LoopParts, 'stop' | 'running'>;
 
+/** Logs loops that end early, and lets the stop wait for all of them. */
 function endWith({ log }: DaemonHost, loops: readonly Promise<void>[], { stop, running }: LoopEnd): void {
   const ended = loops.map(async (loop) => {
     try {

@@ -84,10 +84,12 @@ export type LoneLeadOptions = Pick<
  * Starts the daemon in order: probes and metrics; with high availability the wait for the Lease;
  * the parts below the operator; hooks and modules; at last the queues. Resolves when the queues
  * run. Everything that is started is entered in a stack, so a failed start ends what it has begun.
- * The main program and `addon-operator dev` call it. @param startSignal aborts an incomplete start;
- * a complete one is ended by `stop` @param lone default: all modules run @throws OperatorError for
- * problems of settings, directories, hooks, values or the ConfigMap; LEASE_LOST when the lease was
- * lost during the start
+ * The main program and `addon-operator dev` call it.
+ *
+ * @param startSignal aborts an incomplete start; a complete one is ended by `stop`
+ * @param lone default: all modules run
+ * @throws OperatorError for problems of settings, directories, hooks, values or the ConfigMap;
+ *   LEASE_LOST when the lease was lost during the start
  */
 export async function startDaemon(
   settings: Settings,
@@ -133,7 +135,7 @@ export async function startDaemon(
     abort.abort();
     stop.abort();
     await running.disposeAsync();
-    // The loss of the lease is the cause of whatever failed because of it.
+    // The loss of the lease is the cause of all errors that follow from it.
     throw loss ?? error;
   }
 }
@@ -150,6 +152,10 @@ interface StartSignals {
   readonly onCrash: (error: OperatorError) => void;
 }
 
+/**
+ * The start itself, in the order of `startDaemon`. `signals` holds the stack that is disposed when
+ * it fails.
+ */
 async function start(settings: Settings, given: DaemonHost, signals: StartSignals) {
   const logTail = new LogTail(given.clock, () => given.log.level);
   const log = observeLog(given.log, (record) => logTail.add(record));
@@ -312,6 +318,7 @@ async function startOperator(
   return view;
 }
 
+/** The gauges that the metrics endpoint reads at each scrape. */
 function gaugesOf({ explained, queueing, configuration }: BuiltOperator): OperatorGauges {
   const { backlog } = queueing;
   const { configMapContent } = configuration;

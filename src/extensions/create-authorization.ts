@@ -38,8 +38,9 @@ interface AuthorizationPart {
 /**
  * Creates the authorization of modules according to the settings; undefined if all modules may run.
  * An authorized module is copied to the staging directory and runs from there, so that later
- * changes of its directory have no effect. @throws OperatorError CONFIG_INVALID for a directory
- * that cannot be used
+ * changes of its directory have no effect.
+ *
+ * @throws OperatorError CONFIG_INVALID for a directory that cannot be used
  */
 export async function createAuthorization(
   options: AuthorizationOptions,

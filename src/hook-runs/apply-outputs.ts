@@ -88,6 +88,9 @@ export async function applyOutputs(
   return await traced(span, 'patch values', attributes, () => applyValues(parts, run, parsed, signal));
 }
 
+/**
+ * Saves config values in the ConfigMap, applies value patches and flags, and reports what changed.
+ */
 async function applyValues(
   parts: ApplyParts,
   run: HookRun,

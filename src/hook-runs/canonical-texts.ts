@@ -18,9 +18,10 @@ export class CanonicalTexts {
   readonly #documents = new Map<string, KeptDocument>();
 
   /**
-   * Returns the same string as `canonicalJson`. @param name names the document across versions; a
-   * version of the same parts has the same string @param levels the number of levels that are
-   * composed each time; everything below is a part
+   * Returns the same string as `canonicalJson`.
+   *
+   * @param name names the document across versions; a version of the same parts has the same string
+   * @param levels the number of levels that are composed each time; everything below is a part
    */
   of(name: string, document: unknown, levels: number): string {
     const last = this.#documents.get(name);

@@ -1,6 +1,4 @@
-// The wiring of this room, in the order of `app/build-operator.ts`: `createHookRuns` before the
-// model exists (loading hooks needs only processes and jq), `createHookExecution` with the model
-// and the queues, `createBindings` last, since watches and crontabs report to the router.
+// The wiring of this room, in the order of `app/build-operator.ts`: `createHookRuns` loads and runs hooks, `createHookExecution` adds the effects of their outputs, and `createBindings` comes last, since watches and crontabs report to the router.
 
 import type { Clock } from '@addon-operator/base/clock';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
@@ -71,6 +69,7 @@ export interface CreatedHookRuns extends Pick<ExecutionOptions, 'hookRuns' | 'ob
   readonly scripts: (values: ValuesStore) => Pick<ModuleHooksOptions, 'scripts' | 'sections'>;
 }
 
+/** Creates the parts that load and run hooks; `running` stops their processes. */
 export function createHookRuns({
   settings,
   host,

@@ -41,7 +41,9 @@ export interface EditPlan {
 
 /**
  * Decides which bindings run again after an edit that leaves the configuration of the hook
- * unchanged. @param isDue whether a run will follow anyway, or is not possible yet
+ * unchanged.
+ *
+ * @param isDue whether a run will follow anyway, or is not possible yet
  */
 export function planEdit(config: HookConfig, isDue: (reason: RunReason) => boolean): EditPlan {
   const startup: EditedRun = {
@@ -120,6 +122,7 @@ function expectSynchronization(
   if (owner.type === 'module') registry.tracked.get(owner.module)?.synchronization.expect(binding, false);
 }
 
+/** Returns whether a run of the hook is queued, follows anyway, or is not possible yet. */
 function isDueFor(parts: EditedHooksParts, runtime: HookRuntime): (reason: RunReason) => boolean {
   const { owner } = runtime.hook;
   const tracked = owner.type === 'module' ? parts.registry.tracked.get(owner.module) : undefined;

@@ -25,8 +25,7 @@ export function handleEnableSchedules(
 
 /**
  * Starts the monitors of a global hook. Its Synchronizations for `main` come next, others go to
- * their queues. A hook without the permission to watch moves to a queue of its own, so that `main`
- * goes on.
+ * their queues. A hook without the permission to watch moves to a queue of its own, so that `main` continues.
  */
 export async function handleEnableKubernetes(
   operator: EnableGlobalHookParts,

@@ -10,8 +10,9 @@ export function isWaitedFor(binding: KubernetesBinding): boolean {
 
 /**
  * Called after a run for Synchronizations: releases the events that the monitors held back, and
- * wakes the tasks that wait. @param isFinished excludes bindings that are not synchronized yet;
- * default: none
+ * wakes the tasks that wait.
+ *
+ * @param isFinished excludes bindings that are not synchronized yet; default: none
  */
 export function finishSynchronization(
   operator: { readonly router: Pick<TaskRouter, 'synchronizationOf'> },

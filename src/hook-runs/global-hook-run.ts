@@ -62,6 +62,7 @@ function changeTrigger(
   return ran.trigger === REQUESTED ? 'Request-Change-GlobalValues' : undefined;
 }
 
+/** Whether the series of afterAll hooks changed the global values. */
 function isAfterAllDifferent(operator: GlobalHookRunParts, task: GlobalHookRun): boolean {
   const { valuesBeforeAfterAll } = task;
   return (

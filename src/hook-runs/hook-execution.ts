@@ -109,7 +109,7 @@ interface PreparedInputs extends HookRunInputs {
 /** The checked outputs of a hook. */
 interface CheckedOutputs {
   readonly outputs: Written;
-  /** What a readiness probe reported. */
+  /** The report of a readiness probe. */
   readonly readiness: Readiness | undefined;
 }
 
@@ -138,10 +138,13 @@ export class HookExecution {
   /**
    * Runs a hook once and applies its outputs: metrics, Kubernetes operations, config values (saved
    * in the ConfigMap), values, flags. All outputs are parsed and checked before the first is
-   * applied. @param onContexts called at the end of the hook with the number of reasons whose
-   * contexts it was given @throws OperatorError when the hook fails, when an output is invalid
-   * (nothing is applied), when applying fails (earlier outputs stay applied, and the hook has to
-   * run again), and RUN_ABORTED when a user ends the run
+   * applied.
+   *
+   * @param onContexts called at the end of the hook with the number of reasons whose contexts it
+   *   was given
+   * @throws OperatorError when the hook fails, when an output is invalid (nothing is applied), when
+   *   applying fails (earlier outputs stay applied, and the hook has to run again), and RUN_ABORTED
+   *   when a user ends the run
    */
   async run(
     run: HookRun,
@@ -220,7 +223,7 @@ export class HookExecution {
     const { hookRunner, metrics } = this.#options;
     const onStart = (pid: number): void => shown.setPid(pid);
     const onExit = (exit: HookExit): void => void (facts.exit = exit);
-    // A client waits: the hook must not wait for a free slot behind queued runs.
+    // A client waits for the response, so the run is allowed even while the daemon is stopping.
     const isAwaited = run.reasons.some(({ type }) => type === 'admission' || type === 'conversion');
     const given = { ...inputs, onStart, onExit, ...traceOf(follower.span), isAwaited };
     const { outputs, onRefused } = await hookRunner.run(hook, given, follower.log, ends).finally(() => {
@@ -356,10 +359,12 @@ function bindingsOf({ reasons }: HookRun): ReadonlySet<string> {
   return new Set(reasons.map(bindingNameOf));
 }
 
+/** The `traceparent` that the hook gets, so that its own spans join the trace. */
 function traceOf({ context }: Span): { readonly traceparent?: string } {
   return context === undefined ? {} : { traceparent: traceparentOf(context) };
 }
 
+/** The sizes of the patches, computed only for a traced run. */
 function bytesOf({ context }: Span, outputs: HookOutputTexts): Written['bytes'] {
   if (context === undefined) return {};
   const { kubernetesPatch, valuesPatch, configValuesPatch } = outputs;
@@ -367,6 +372,7 @@ function bytesOf({ context }: Span, outputs: HookOutputTexts): Written['bytes'] 
   return { objects: Buffer.byteLength(kubernetesPatch), values };
 }
 
+/** The number of operations in the outputs, for the journal. */
 function countsOf({ patches, objectOperations }: ParsedOutputs): HookFacts['patches'] {
   return { values: patches.config.length + patches.values.length, objects: objectOperations.length };
 }
@@ -379,6 +385,7 @@ function hookWithLimit({ hook: { hook }, fallbackTimeoutMs }: HookRun): Hook {
   return { ...hook, config: { ...config, settings: { ...config.settings, timeoutMs: fallbackTimeoutMs } } };
 }
 
+/** Whether the run is one of a deploy hook. */
 function isOfDeploy({ reasons }: HookRun): boolean {
   return reasons.some(({ type }) => type === 'deploy');
 }

@@ -39,6 +39,10 @@ export interface HookPartsDeps {
   readonly stop: AbortSignal;
 }
 
+/**
+ * Creates the loader of hooks: it runs each hook for its configuration and parses that. Crontabs
+ * and jq programs are checked at once, so that an invalid one is reported with its hook.
+ */
 export function createHookLoader(
   { host, runner, inProcess, http, hookEnv, jq }: HookPartsDeps,
   signal: AbortSignal,

@@ -138,10 +138,12 @@ export function doneWith(outcome: HookTaskOutcome): TaskOutcome<Task> {
   }
 }
 
+/** Adds the reasons that did not fit as the next task. */
 function withRest(outcome: TaskOutcome<Task>, rest: HookTask | undefined): TaskOutcome<Task> {
   return outcome.type === 'success' && rest !== undefined ? { type: 'success', after: [rest] } : outcome;
 }
 
+/** Splits a task into the reasons that the hook was given and the rest. */
 function splitAt(task: HookTask, covered: number): { ran: HookTask; rest: HookTask | undefined } {
   // A run that failed before it read any context is finished as a whole.
   if (covered === 0 || covered >= task.reasons.length) return { ran: task, rest: undefined };
@@ -164,6 +166,10 @@ export function taskLogger(log: Logger, task: HookTask, queue: string): Logger {
   });
 }
 
+/**
+ * Takes directly following tasks of the same hook into this one. Only runs for events and schedules
+ * may be combined.
+ */
 function combine(entry: QueueEntry<Task>, first: HookTask, queue: TaskQueue<Task>): HookTask {
   if (first.binding !== 'kubernetes' && first.binding !== 'schedule') return first;
   // A v0 hook gets one context per run.
@@ -195,6 +201,7 @@ function coalesce(entry: QueueEntry<Task>, task: HookTask, queue: TaskQueue<Task
   return next;
 }
 
+/** Whether a task may join the run of the previous one. */
 function mayCombine(previous: HookTask, next: HookTask): boolean {
   if (next.binding !== 'kubernetes' && next.binding !== 'schedule') return false;
   // A failure is allowed for the whole run or not at all: an allowed one would drop the other
@@ -204,6 +211,7 @@ function mayCombine(previous: HookTask, next: HookTask): boolean {
   return a !== undefined && b !== undefined && mayShareRun(a, b);
 }
 
+/** Whether all bindings of the run have switched their Synchronization off. */
 function isUnwantedSynchronization(task: HookTask): boolean {
   return task.reasons.every(
     (reason) => reason.type === 'synchronization' && !reason.binding.executeOnSynchronization,

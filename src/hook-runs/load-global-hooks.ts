@@ -17,8 +17,9 @@ export interface LoadGlobalHooksParts {
 
 /**
  * Loads the global hooks at the start, and creates their runtimes. Nothing is watched and no hook
- * runs before `lifecycle.ts` has queued its tasks. @throws OperatorError for a hook whose
- * configuration cannot be read
+ * runs before `lifecycle.ts` has queued its tasks.
+ *
+ * @throws OperatorError for a hook whose configuration cannot be read
  */
 export async function loadHooks(
   { globalHooks, sources, bindings, metrics }: LoadGlobalHooksParts,

@@ -41,8 +41,10 @@ interface Failure {
 /**
  * Decides the outcome of a task whose reconcile failed. `reconcile/reconcile-module.ts` calls it
  * with the error. A run that failed for good stalls its module and counts as done, so that the
- * tasks behind it go on; a run whose hook asked to wait is retried after that time; everything else
- * is retried with back-off. @throws the error when the daemon is ending
+ * tasks behind it continue; a run whose hook asked to wait is retried after that time; everything else
+ * is retried with back-off.
+ *
+ * @throws the error when the daemon is ending
  */
 export function failedReconcile(
   operator: ReconcileFailureParts,

@@ -44,6 +44,7 @@ export function endOfAttempt(outcome: TaskOutcome<Task>): RunEnd {
   return outcome.type === 'retry' ? failure(outcome.error) : { result: outcome.type };
 }
 
+/** The record of a failed run. A run that a user aborted is no failure. */
 function failure(error: unknown): RunEnd {
   const code = codeOf(error);
   return { result: code === 'RUN_ABORTED' ? 'aborted' : 'failed', error: messageOf(error), code };
@@ -141,8 +142,9 @@ function bindingsOf({ reasons }: HookRun): readonly string[] {
 const REQUESTED: ReadonlySet<RunReason['type']> = new Set(['admission', 'conversion', 'deploy']);
 
 /**
- * The command that repeats the run on a machine with the hook file. @param isRecorded the operator
- * has kept its input
+ * The command that repeats the run on a machine with the hook file.
+ *
+ * @param isRecorded the operator has kept its input
  */
 function commandOf(
   { hook: { hook }, reasons }: HookRun,
@@ -165,6 +167,7 @@ function isOwnTask({ repeatedBy }: HookRun): boolean {
   return repeatedBy === undefined;
 }
 
+/** The record of a hook run that is no task of its own, when it begins. */
 function startOfHook(run: HookRun, queue: string, clock: Clock): RunStart {
   const { hook } = run.hook;
   return {
@@ -183,6 +186,7 @@ function startOfHook(run: HookRun, queue: string, clock: Clock): RunStart {
   };
 }
 
+/** The record of a hook run when it ends. A stop of the daemon aborts it. */
 function endOfHook(cause: { readonly error: unknown; readonly isAborted: boolean } | undefined): RunEnd {
   if (cause === undefined) return { result: 'success' };
   return cause.isAborted ? { result: 'aborted' } : failure(cause.error);

@@ -33,12 +33,14 @@ export function createRecording({ settings, host, redactor, hookEnv }: Recording
 
 /**
  * Wraps runs: they are recorded while a client requests that, and, if the operator keeps failures,
- * always. @param env names of the variables that executables have
+ * always.
+ *
+ * @param env names of the variables that executables have
  */
 function recordedRuns(recorder: Recorder, env: readonly string[]): (runs: HookRuns) => HookRuns {
   return (runs) => ({
     run: (hook, inputs, log, signal) => {
-      // Recording copies the contexts, so it is skipped if nobody wants this hook.
+      // Recording copies the contexts, so it is skipped if no client records this hook.
       if (!recorder.isWanted(fullName(hook))) return runs.run(hook, inputs, log, signal);
       const { bindingContext: contexts, values, configValues } = inputs;
       const run = { hook: hook.name, module: moduleNameOf(hook), config: hook.config };

@@ -32,7 +32,9 @@ export class RestartRequest extends OperatorError {
 /**
  * Ends runs of hooks with `settings.restartOnChange` whose files have changed; their tasks run
  * again with the new files. Called when the reload of the files is queued. Requests to webhooks are
- * not restarted, because a client waits for them. @param paths absolute
+ * not restarted, because a client waits for them.
+ *
+ * @param paths absolute
  */
 export function restartChangedHooks(operator: RestartHooksParts, paths: ReadonlySet<string>): void {
   const { execution, queues, converge, log } = operator;

@@ -72,6 +72,7 @@ function keyOf({ binding }: HookRun, queue: string): string {
   return binding === 'kubernetes' || binding === 'schedule' ? queue : `${queue} ${binding}`;
 }
 
+/** Why the retries are used up; undefined while they are not. */
 function usedUpText(
   { max, withinMs }: RetryLimits,
   { count, sinceMs }: Failures,
@@ -83,6 +84,10 @@ function usedUpText(
   return `it has been failing for ${forMs} (settings.retry.within: ${formatGoDuration(withinMs)})`;
 }
 
+/**
+ * The error of a run that is not retried any more. It keeps the message and the facts of the last
+ * failure.
+ */
 function exhausted(error: unknown, why: string): OperatorError {
   return new OperatorError(
     'HOOK_RETRIES_EXHAUSTED',

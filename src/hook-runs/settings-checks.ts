@@ -32,9 +32,10 @@ export class SettingsChecks {
   }
 
   /**
-   * Checks the changed sections of a new content. @param isInUse whether the section of a module is
-   * used @throws OperatorError VALUES_INVALID with the message of each module that refuses its
-   * section
+   * Checks the changed sections of a new content.
+   *
+   * @param isInUse whether the section of a module is used
+   * @throws OperatorError VALUES_INVALID with the message of each module that refuses its section
    */
   async checkContent(
     content: ConfigMapContent,
@@ -53,8 +54,9 @@ export class SettingsChecks {
   }
 
   /**
-   * Checks the current section of a module that starts. @throws OperatorError VALUES_INVALID when
-   * it is refused
+   * Checks the current section of a module that starts.
+   *
+   * @throws OperatorError VALUES_INVALID when it is refused
    */
   async checkInForce(tracked: TrackedModule, signal: AbortSignal): Promise<void> {
     const section = this.#parts.values.configValues(tracked.module.name) ?? {};

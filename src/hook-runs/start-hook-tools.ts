@@ -1,7 +1,4 @@
-// Starts the processes and threads that hooks need: the launcher (a process of its own, so that
-// children of hooks can be ended), jq, and the worker pools. All of them obey the run permit: when
-// the leader lease is lost, a deadline in launcher and pools ends what runs, even if the main
-// thread hangs.
+// Starts the processes and threads that hooks need: the launcher (a process of its own), jq, and the worker pools. Nothing is started without the run permit, and the deadline of the leader lease is passed to launcher and pools, which end what runs when it passes.
 
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -106,8 +103,9 @@ export interface HookConnectionsOptions extends Pick<HookToolsOptions, 'host' | 
 }
 
 /**
- * Starts the parts that hooks need without a cluster. @throws OperatorError when a part cannot be
- * started
+ * Starts the parts that hooks need without a cluster.
+ *
+ * @throws OperatorError when a part cannot be started
  */
 export async function startHookTools(options: HookToolsOptions): Promise<HookTools> {
   const { settings, host, lead, stop, running } = options;
@@ -141,7 +139,7 @@ export async function startHookTools(options: HookToolsOptions): Promise<HookToo
     timeoutMs: settings.extensionTimeoutMs,
     maxOutputBytes,
     check,
-    // Both enforce the deadline in their own process or thread.
+    // Both enforce the deadline by themselves.
   });
   lead.follow({
     setDeadline: (deadline) => {
@@ -161,7 +159,7 @@ export function connectHooks(
   const reflectors = createReflectors(options);
   const apiServer = host.env['KUBERNETES_SERVICE_HOST'];
   const hosts = new AllowedHosts({
-    // The API server is never a valid hook server: it would get the Secrets of hooks.
+    // The API server is never an allowed host of HTTP hooks.
     entries: settings.httpHookAllowedHosts,
     ...(apiServer === undefined ? {} : { refused: [apiServer] }),
   });
@@ -219,6 +217,10 @@ async function startTools(
   return { launcher: await launching, jq };
 }
 
+/**
+ * Creates the shared reflectors: hooks that select the same objects share one list and watch. Their
+ * metrics and health are those of the main client.
+ */
 function createReflectors({ host, metrics, cluster, watchClock }: HookConnectionsOptions): SharedReflectors {
   return createSharedReflectors({
     kube: cluster.main,

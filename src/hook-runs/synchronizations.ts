@@ -36,9 +36,10 @@ export class Synchronizations {
 
   /**
    * Creates one Synchronization run per kubernetes binding. Runs for other queues are appended
-   * there; runs for `main` are returned, because only the caller knows their position. @param
-   * requester the task that requests them, whose origin they get @param belongs filters the
-   * bindings
+   * there; runs for `main` are returned, because only the caller knows their position.
+   *
+   * @param requester the task that requests them, whose origin they get
+   * @param belongs filters the bindings
    */
   queue(
     runtimes: readonly HookRuntime[],

@@ -17,7 +17,7 @@ export interface UnfinishedRunParts {
 
 /**
  * The outcome of a run whose hook asked to run later (`retryAfter`). Runs for events and schedules
- * leave their queue, together with the following runs of the hook, so that other hooks go on; all
+ * leave their queue, together with the following runs of the hook, so that other hooks continue; all
  * other runs are retried in place, because a task waits for them.
  */
 export function postpone(
@@ -74,14 +74,17 @@ export function giveUp(
   return { type: 'success' };
 }
 
+/** Whether the task is an onStartup run of a global hook. */
 function isOfStart(task: HookTask): boolean {
   return task.type === 'GlobalHookRun' && task.binding === 'onStartup';
 }
 
+/** Whether no other task waits for the run, so that it may leave its queue. */
 function isMovable({ reasons }: Pick<HookTask, 'reasons'>): boolean {
   return reasons.every(({ type }) => type === 'event' || type === 'schedule');
 }
 
+/** Splits a combined task by the queues of its bindings. */
 function splitByQueue(task: HookTask): readonly HookTask[] {
   const parts = Map.groupBy(task.reasons, (reason) => ownQueueName({ reasons: [reason] }));
   return parts.size === 1 ? [task] : [...parts.values()].map((reasons) => ({ ...task, reasons }));

@@ -42,8 +42,10 @@ const NO_QUEUE = '';
 
 /**
  * Runs a hook for a request to one of its webhooks. Changed values and flags have the same
- * consequences as after an event. @throws OperatorError when the hook or its outputs fail; the run
- * is not repeated @throws `signal.reason` on abort, after the hook and its children have ended
+ * consequences as after an event.
+ *
+ * @throws OperatorError when the hook or its outputs fail; the run is not repeated
+ * @throws `signal.reason` on abort, after the hook and its children have ended
  */
 export async function runForWebhook(
   deps: WebhookRunDeps,
@@ -80,6 +82,7 @@ export async function runForWebhook(
   }
 }
 
+/** The description of the request for its trace. */
 function factsOf(reason: RunForWebhook['reason']): EventFacts {
   const name = reason.type === 'admission' ? reason.binding.name : reason.binding.crdName;
   return { type: reason.type, attributes: { 'addon_operator.binding.name': name } };
@@ -97,6 +100,7 @@ function within(run: HookTask, span: Span): HookTask {
   return { ...run, merged: [context] };
 }
 
+/** Queues the runs that changed values and flags need, as after an event. */
 function followUp({ registry, router }: WebhookRunDeps, run: HookTask, effects: HookEffects): void {
   if (run.type === 'ModuleHookRun') {
     if (effects.areValuesChanged)

@@ -19,7 +19,7 @@ export interface FailedScript {
 
 /**
  * Enabled scripts that failed in the last discovery. With `isolate` each of them concerns its
- * module alone: the others go on. All failed scripts are run again together, after the delay of the
+ * module alone: the others continue. All failed scripts are run again together, after the delay of the
  * one with the fewest attempts. Discovery calls {@link note} after each pass; `onDue` queues the
  * retry.
  */

@@ -232,7 +232,7 @@ export class HandOvers {
     signal.throwIfAborted();
     await actions.end(module, signal);
     const state = this.#states.get(module);
-    // The holder may have gone while the module was stopped: then nobody is permitted to act.
+    // The holder may have gone while the module was stopped: then no holder is permitted to act.
     if (state?.entry?.holder !== holder) return;
     this.#states.set(module, permitHolder(state, holder));
     await this.#note(module, { holder, by, state: 'accepted', facts: actions.facts() }, actions, signal);

@@ -132,8 +132,9 @@ export class HookRuntime {
   /**
    * Takes a token of the hook's rate limit, and waits until there is one; resolves at once without
    * a limit, and when the hook is stopped. Called before runs are combined, so that events that
-   * arrive in the meantime are part of the run. @throws the reason of `signal`, or of the daemon's
-   * stop
+   * arrive in the meantime are part of the run.
+   *
+   * @throws the reason of `signal`, or of the daemon's stop
    */
   async waitForTurn(signal: AbortSignal): Promise<void> {
     const limiter = this.#rateLimiter;
@@ -161,8 +162,10 @@ export class HookRuntime {
   /**
    * Waits {@link GATHER_MS} when events arrive faster than the hook handles them, so that the next
    * run gets more of them: a run costs as much for one event as for twenty. A single event, or one
-   * after a break, is not delayed. @param waiting events that the next run has already @throws the
-   * reason of `signal`, or of the daemon's stop
+   * after a break, is not delayed.
+   *
+   * @param waiting events that the next run has already
+   * @throws the reason of `signal`, or of the daemon's stop
    */
   async gather(waiting: number, signal: AbortSignal): Promise<void> {
     const { clock, stop } = this.#options;
@@ -250,8 +253,9 @@ export class HookRuntime {
 
 /**
  * Starts the monitors of several hooks at the same time, so that bindings that select the same
- * objects share one list request. Settles when no start is in progress any more. @throws the error
- * of the first hook that failed, see {@link HookRuntime.startMonitors}
+ * objects share one list request. Settles when no start is in progress any more.
+ *
+ * @throws the error of the first hook that failed, see {@link HookRuntime.startMonitors}
  */
 export async function startMonitors(runtimes: readonly HookRuntime[], signal: AbortSignal): Promise<void> {
   const starts = await Promise.allSettled(runtimes.map((runtime) => runtime.startMonitors(signal)));

@@ -42,7 +42,7 @@ export function onlyFilesOf({ name, globalValues = {} }: LoneModule, found: Foun
   return { ...found, modules, staticValues: { ...staticValues, global } };
 }
 
-/** The module is enabled, whatever flags and its requirements say; there are no global hooks. */
+/** The module is always enabled, without regard to flags and requirements; there are no global hooks. */
 export function sourcesOf({
   name,
 }: LoneModule): Pick<ModuleSources, 'discover' | 'rediscover' | 'loadGlobalHooks'> {

@@ -1,7 +1,7 @@
 import type { ModuleOperation } from '../status/module-object.ts';
 import type { ModuleName } from '../values/module-key.ts';
 
-/** Where operations are requested besides commands, such as annotations of Module objects. */
+/** A source of operations other than commands: annotations of Module objects. */
 export interface OperationSource {
   of(module: ModuleName): ModuleOperation | undefined;
   /** A reconcile has taken over what `of` returns: `of` does not return it again. A restart forgets this. */

@@ -40,7 +40,7 @@ interface Ready {
   readonly hasDeployFailed: boolean;
 }
 
-/** How far a module has come: here its next run begins, or goes on. A new module goes through all stages once. */
+/** How far a module has come: here its next run begins, or continues. A new module goes through all stages once. */
 export type ModuleStage = Starting | Synchronizing | Deploying | Ready;
 
 /** The last run failed and is retried; the stage where it continues. */
@@ -223,7 +223,7 @@ function enabledOf(now: Enabled | Deleting): Enabled {
   return now.type === 'deleting' ? now.interrupted : now;
 }
 
-/** Where a run of the module begins, or goes on. */
+/** The stage in which a run of the module begins, or continues. */
 export function stageOf(now: Enabled | Deleting): ModuleStage {
   const enabled = enabledOf(now);
   return enabled.type === 'failed' || enabled.type === 'stalled' ? enabled.at : enabled;

@@ -3,8 +3,7 @@ import type { HookRunSettings } from '../settings/hook-settings.ts';
 import type { ModuleSettings } from '../settings/module-settings.ts';
 
 /**
- * The default of helm for hooks of a deployment: without a limit one that hangs would block every
- * deployment.
+ * The limit of deploy hooks in milliseconds: without one, a hook that hangs would block every deployment.
  */
 const DEPLOY_HOOK_TIMEOUT_MS = 300_000;
 

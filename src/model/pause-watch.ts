@@ -18,9 +18,11 @@ export interface PauseWatchDeps {
 
 /**
  * Calls `reload` whenever a client may have changed the ConfigMap of pauses, with back-off while
- * that fails. A 403 of the watch is logged once; pauses stay as they are known then. @param reload
- * reads the ConfigMap again, because an event of the watch may be older than this operator's own
- * last write @returns once the watch is set up; it ends when the signal aborts
+ * that fails. A 403 of the watch is logged once; pauses stay as they are known then.
+ *
+ * @param reload reads the ConfigMap again, because an event of the watch may be older than this
+ *   operator's own last write
+ * @returns once the watch is set up; it ends when the signal aborts
  */
 export async function watchPauses(
   deps: PauseWatchDeps,

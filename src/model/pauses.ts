@@ -57,8 +57,9 @@ export class Pauses {
 
   /**
    * Reads the ConfigMap. An entry that cannot be parsed is logged once and changes nothing; if it
-   * is new, it counts as a pause without an end, because a user wanted one. @throws OperatorError
-   * when the request to the API server fails
+   * is new, it counts as a pause without an end, because a user wanted one.
+   *
+   * @throws OperatorError when the request to the API server fails
    */
   load(signal: AbortSignal): Promise<void> {
     return this.#lock.run(() => this.#load(signal));
@@ -73,9 +74,10 @@ export class Pauses {
   }
 
   /**
-   * Changes the entries of the ConfigMap that are no pauses, and reads it again. @param onWritten
-   * called between both; nothing is read from the change until then @throws OperatorError when a
-   * request to the API server fails
+   * Changes the entries of the ConfigMap that are no pauses, and reads it again.
+   *
+   * @param onWritten called between both; nothing is read from the change until then
+   * @throws OperatorError when a request to the API server fails
    */
   change(change: (data: Data) => Data, signal: AbortSignal, onWritten?: () => void): Promise<void> {
     const { kube, ref } = this.#deps;

@@ -14,7 +14,7 @@ export interface ReleaseInCluster {
   readonly revision: number;
   /** Of the newest revision. */
   readonly status: ReleaseStatus;
-  /** Whether a daemon of ours made it. */
+  /** Whether this operator owns it. */
   readonly isOwned: boolean;
   /** Set when the release stays although its module is gone. */
   readonly isKept?: boolean;
@@ -26,7 +26,9 @@ export interface Releases {
    * Brings the release to the chart and the values; does nothing if it is there already. With
    * `mayShareReads`, cached reads made for other modules a moment ago may decide that. With
    * `isUnmanaged` the release is skipped, once its record says so. With `isForced` helm applies the
-   * chart although nothing has changed. @returns the release after that
+   * chart although nothing has changed.
+   *
+   * @returns the release after that
    */
   deploy(
     module: Module,
@@ -47,8 +49,9 @@ export interface Releases {
     signal: AbortSignal,
   ): Promise<ReleaseFacts>;
   /**
-   * Starts helm for a deployment that will most likely follow in a moment. Never throws. @param
-   * span any span of the trace that the deployment will most likely be in
+   * Starts helm for a deployment that will most likely follow in a moment. Never throws.
+   *
+   * @param span any span of the trace that the deployment will most likely be in
    */
   prepare(module: Module, values: JsonObject, span: Span, signal: AbortSignal): Promise<void>;
   /** A hook has run and may have changed the cluster: drops cached reads. */

@@ -97,7 +97,7 @@ export interface ModuleRun extends TaskOrigin {
   /** For people who read the queue: whether the module was not started yet when the task was made. */
   readonly doModuleStartup: boolean;
   readonly isPartOfConverge: boolean;
-  /** What the converge it was made by is about, for the metrics of helm; absent for a run of its own. */
+  /** The event of the converge that created it, for the metrics of helm; absent for other runs. */
   readonly event?: ConvergeEvent;
   /** Why the task was queued, such as a binding or a user's request; shown to users. */
   readonly trigger: string;
@@ -106,7 +106,7 @@ export interface ModuleRun extends TaskOrigin {
   readonly isRecheck?: boolean;
   /** The parallel run it is part of. */
   readonly group?: ParallelRuns<ModuleRun>;
-  /** The task that this one goes on with in another queue. */
+  /** The original task, if this one continues it in another queue. */
   readonly continues?: ModuleRun;
 }
 
@@ -172,7 +172,7 @@ export function hookOf(task: Task): string {
 }
 
 /**
- * Whether a task belongs to a converge: such tasks are dropped and queued anew when the converge
+ * Whether a task belongs to a converge: such tasks are dropped and queued again when the converge
  * starts over. Tasks that only apply input (`ApplyKubeConfigValues`, `ReloadFiles`) stay, or the
  * input would be lost.
  */

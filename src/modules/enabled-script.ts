@@ -30,8 +30,9 @@ export interface EnabledScriptOptions {
   readonly isKeepingFiles: boolean;
   readonly log: Logger;
   /**
-   * Called for processes that had left the script's process group and were ended with it. @param
-   * log names the script
+   * Called for processes that had left the script's process group and were ended with it.
+   *
+   * @param log names the script
    */
   readonly onEscaped: (name: ModuleName, escaped: EscapedProcesses, log: Logger) => void;
   /** The resources that a finished run has used. */

@@ -123,8 +123,9 @@ function flagOpinion(isEnabled: boolean | undefined, source: DecisionSource, pla
 
 /**
  * Parses `--applied-module-extenders`: exact names, comma-separated, in the order of precedence.
- * Empty means all in the default order. @throws OperatorError CONFIG_INVALID for an unknown name,
- * or one given twice
+ * Empty means all in the default order.
+ *
+ * @throws OperatorError CONFIG_INVALID for an unknown name, or one given twice
  */
 export function parseExtenders(value: string): readonly Extender[] {
   if (value.trim() === '') return EXTENDERS;

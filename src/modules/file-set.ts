@@ -1,4 +1,4 @@
-// The record of a module's files, to tell a lost file from a removed one. The operator stores it
+// The record of a module's files, to distinguish a lost file from a removed one. The operator stores it
 // before each run (`reconcile/module-memory.ts`). If decisive entries are missing later and
 // everything else is unchanged, they count as lost and the module is held; if anything else has
 // changed too, it is a new version of the module.

@@ -123,10 +123,11 @@ export interface FoundModules {
 /**
  * Finds and reads all modules, at the start and when files change; nothing is executed.
  * `module-discovery.ts` decides later which are enabled. Modules with lost files or an invalid
- * module.yaml are in the result, with the reason why they do not run. @throws OperatorError
- * MODULE_INVALID for a missing modules directory, an invalid name, a link out of a module, or a
- * cycle of requirements (with `isolatesInvalid` the modules are refused instead); VALUES_INVALID
- * for an invalid values.yaml or schema
+ * module.yaml are in the result, with the reason why they do not run.
+ *
+ * @throws OperatorError MODULE_INVALID for a missing modules directory, an invalid name, a link out
+ *   of a module, or a cycle of requirements (with `isolatesInvalid` the modules are refused
+ *   instead); VALUES_INVALID for an invalid values.yaml or schema
  */
 export async function findModules(options: FindModulesOptions): Promise<FoundModules> {
   const { log } = options;

@@ -4,8 +4,10 @@ const DURATION =
 const UNITS_MS = { weeks: 604_800_000, days: 86_400_000, hours: 3_600_000, minutes: 60_000, seconds: 1_000 };
 
 /**
- * Parses an ISO 8601 duration such as `PT5S`, `PT1M30S` or `PT0.5S`. @returns milliseconds;
- * `undefined` for any other string, also for years and months, which have no fixed length
+ * Parses an ISO 8601 duration such as `PT5S`, `PT1M30S` or `PT0.5S`.
+ *
+ * @returns milliseconds; `undefined` for any other string, also for years and months, which have no
+ *   fixed length
  */
 export function parseIsoDuration(value: string): number | undefined {
   const groups = DURATION.exec(value)?.groups;

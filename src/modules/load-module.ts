@@ -23,9 +23,12 @@ export interface FoundModule extends Pick<Module, 'name' | 'order' | 'path' | 'l
 
 /**
  * Reads the directory of one module. An invalid module.yaml, or a name that helm does not accept,
- * refuses the module. @param common the values.yaml beside the module's directory @param isStrict
- * whether the module must have a values.yaml @throws OperatorError VALUES_INVALID for an invalid
- * values.yaml, MODULE_INVALID when a file cannot be accessed
+ * refuses the module.
+ *
+ * @param common the values.yaml beside the module's directory
+ * @param isStrict whether the module must have a values.yaml
+ * @throws OperatorError VALUES_INVALID for an invalid values.yaml, MODULE_INVALID when a file
+ *   cannot be accessed
  */
 export async function loadModule(
   { name, order, isNumbered, path, link, entries }: FoundModule,
@@ -183,7 +186,9 @@ async function readYaml(path: string): Promise<Json | undefined> {
 
 /**
  * Reads the schemas in `openapi/` below a directory: of a module, or of the global hooks for the
- * section `global`. @throws OperatorError VALUES_INVALID for an invalid or unreadable schema
+ * section `global`.
+ *
+ * @throws OperatorError VALUES_INVALID for an invalid or unreadable schema
  */
 export async function readSchemas(directory: string, check: SchemaCheck): Promise<SectionSchemas> {
   const [config, values] = await Promise.all([
@@ -215,8 +220,11 @@ export interface ValuesFile {
 }
 
 /**
- * Reads a values.yaml. @param isRequired whether the file must exist @throws OperatorError
- * VALUES_INVALID with file and line if a required file is missing, it is not UTF-8, or it is no map
+ * Reads a values.yaml.
+ *
+ * @param isRequired whether the file must exist
+ * @throws OperatorError VALUES_INVALID with file and line if a required file is missing, it is not
+ *   UTF-8, or it is no map
  */
 export async function readValuesFile(path: string, isRequired: boolean, log: Logger): Promise<ValuesFile> {
   const text = await readText(path, isRequired);
@@ -228,16 +236,18 @@ export async function readValuesFile(path: string, isRequired: boolean, log: Log
 }
 
 /**
- * One section of the file, `{}` if it is absent or empty. @throws OperatorError VALUES_INVALID if
- * it is no map
+ * One section of the file, `{}` if it is absent or empty.
+ *
+ * @throws OperatorError VALUES_INVALID if it is no map
  */
 export function sectionOfFile({ path, values }: ValuesFile, key: string): JsonObject {
   return mapOf(Object.hasOwn(values, key) ? values[key] : undefined, path, `section '${key}'`);
 }
 
 /**
- * A flag of the file; undefined if it is absent. @throws OperatorError VALUES_INVALID if it is
- * neither a boolean nor the string of one
+ * A flag of the file; undefined if it is absent.
+ *
+ * @throws OperatorError VALUES_INVALID if it is neither a boolean nor the string of one
  */
 export function flagOfFile({ path, values }: ValuesFile, key: string): boolean | undefined {
   const value = Object.hasOwn(values, key) ? values[key] : undefined;

@@ -26,8 +26,9 @@ export interface ScriptVerdict {
 }
 
 /**
- * Runs the enabled script of one module. @param enabledBefore the modules enabled before this one
- * in the same pass, in run order
+ * Runs the enabled script of one module.
+ *
+ * @param enabledBefore the modules enabled before this one in the same pass, in run order
  */
 export type EnabledScript = (
   module: Module,
@@ -75,8 +76,10 @@ export interface Discovery {
 
 /**
  * Decides about every module, in run order. It has no state: the caller keeps the previous result
- * if this call fails. @throws OperatorError DISCOVERY_FAILED if a script fails and that concerns
- * all modules @throws `signal.reason` on abort
+ * if this call fails.
+ *
+ * @throws OperatorError DISCOVERY_FAILED if a script fails and that concerns all modules
+ * @throws `signal.reason` on abort
  */
 export async function discoverModules(
   input: DiscoveryInput,

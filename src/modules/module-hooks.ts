@@ -19,7 +19,7 @@ type Discover = (input: DiscoveryInput, signal: AbortSignal) => Promise<Discover
 
 /** Discovery, and the hooks of enabled modules. */
 export interface ModuleHooks {
-  /** Calls `discoverModules`; meanwhile loads the hooks of enabled modules that have none yet. */
+  /** Calls `discoverModules`; at the same time loads the hooks of enabled modules that have none yet. */
   readonly discover: Discover;
   /** The same, but does not run scripts whose last result is still valid. */
   readonly rediscover: Discover;
@@ -35,7 +35,7 @@ export interface ModuleHooksOptions {
   /** The input of scripts, in parts. */
   readonly sections: (name: ModuleName) => VisibleSections;
   readonly hasHooks: (module: Module) => boolean;
-  /** Ends loads that nobody awaits yet. */
+  /** Ends loads that no caller awaits yet. */
   readonly stop: AbortSignal;
   /** Receives background work, to be awaited at the stop. */
   readonly running: AsyncDisposableStack;

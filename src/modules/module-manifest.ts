@@ -77,9 +77,11 @@ const REQUIREMENT_KEYS = ['name', 'version', 'optional'];
 
 /**
  * Parses the content of a `module.yaml`. All problems are reported at once, each with its path.
- * Other programs have keys in this file too, so an unknown key is only a remark. @param module its
- * name, for comparison @param path of the file, for messages @throws OperatorError MODULE_INVALID
- * for an invalid value of one of our keys
+ * Other programs have keys in this file too, so an unknown key is only a remark.
+ *
+ * @param module its name, for comparison
+ * @param path of the file, for messages
+ * @throws OperatorError MODULE_INVALID for an invalid value of one of our keys
  */
 export function parseManifest(content: Json, module: string, path: string): ModuleManifest {
   const problems: string[] = [];

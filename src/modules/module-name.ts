@@ -19,9 +19,10 @@ const PLAIN_NAME = /^[a-z0-9-]+$/;
 const MAX_NAME_CHARACTERS = 253;
 
 /**
- * Parses a directory name such as `001-nginx`. @throws OperatorError MODULE_INVALID if the name is
- * not in kebab-case, cannot be restored from its camelCase key, is `global`, or has other
- * characters
+ * Parses a directory name such as `001-nginx`.
+ *
+ * @throws OperatorError MODULE_INVALID if the name is not in kebab-case, cannot be restored from
+ *   its camelCase key, is `global`, or has other characters
  */
 export function parseDirectoryName(directoryName: string): DirectoryName {
   const groups = NUMBERED.exec(directoryName)?.groups;

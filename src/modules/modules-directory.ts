@@ -42,8 +42,9 @@ export const VALUES_FILE = 'values.yaml';
 
 /**
  * The entries of a modules directory, by directory name; no file in them is read. Each
- * sub-directory, or link to one, whose name does not start with a dot, is a module. @throws
- * OperatorError MODULE_INVALID for a directory name that cannot be a module's
+ * sub-directory, or link to one, whose name does not start with a dot, is a module.
+ *
+ * @throws OperatorError MODULE_INVALID for a directory name that cannot be a module's
  */
 export async function modulePlaces(
   dir: string,

@@ -13,8 +13,9 @@ const VIRTUAL_ENVIRONMENT = 'venv';
  * Refuses symbolic links that lead out of a module: through them the daemon would read, run or
  * deploy files that are not part of it. The module's directory itself may be a link. A dangling
  * link is judged by its target path. Directories are read synchronously, like those of hooks, since
- * they are many and small. @throws OperatorError MODULE_INVALID with the link, its target, and the
- * setting that allows it
+ * they are many and small.
+ *
+ * @throws OperatorError MODULE_INVALID with the link, its target, and the setting that allows it
  */
 export function refuseOutsideLinks(module: string, modulePath: string): void {
   const root = realOf(modulePath, modulePath, module);

@@ -53,6 +53,7 @@ const URI =
 
 /**
  * Reads the key `hook` of a `module.yaml`; problems are added to `problems`, each with its path.
+ *
  * @returns undefined without the key, and with problems
  */
 export function readReconcileWebhook(value: unknown, problems: string[]): ReconcileWebhook | undefined {

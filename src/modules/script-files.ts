@@ -65,8 +65,8 @@ export class ScriptFiles {
   #emptied: Readonly<Record<ResponseKind, MadeFile[]>> = { result: [], reason: [] };
 
   /**
-   * @param tmpDir an existing directory for the files @param isKeeping keeps the files of every
-   * script, for debugging
+   * @param tmpDir an existing directory for the files
+   * @param isKeeping keeps the files of every script, for debugging
    */
   constructor(tmpDir: string, isKeeping: boolean) {
     this.#tmpDir = tmpDir;
@@ -75,7 +75,9 @@ export class ScriptFiles {
 
   /**
    * Prepares private files for the script of one module: its values, and two empty ones for its
-   * response. @throws OperatorError ENABLED_SCRIPT_FAILED when they cannot be written
+   * response.
+   *
+   * @throws OperatorError ENABLED_SCRIPT_FAILED when they cannot be written
    */
   hand(name: ModuleName, visible: VisibleValues): ScriptPaths {
     try {
@@ -166,8 +168,9 @@ export class ScriptFiles {
 }
 
 /**
- * Reads a response: the trimmed beginning of the file, empty if the script removed it. @throws
- * OperatorError ENABLED_SCRIPT_FAILED if it is no regular file any more
+ * Reads a response: the trimmed beginning of the file, empty if the script removed it.
+ *
+ * @throws OperatorError ENABLED_SCRIPT_FAILED if it is no regular file any more
  */
 export function readResponse(path: string): string {
   let descriptor: number;

@@ -32,7 +32,7 @@ export class ScriptVerdicts {
     this.#sections = sections;
   }
 
-  /** Runs every script. A failing one has no cached result, whatever it returned before. */
+  /** Runs every script. A failing one loses its cached result. */
   runningAll(run: EnabledScript): EnabledScript {
     return async (module, enabledBefore, signal) => {
       this.#known.delete(module.name);

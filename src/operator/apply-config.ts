@@ -90,6 +90,10 @@ export async function handleApplyConfig(
   }
 }
 
+/**
+ * Whether enabled scripts decide otherwise on the new values. Scripts with unchanged input are not
+ * run.
+ */
 async function hasOtherModulesEnabled(operator: ApplyConfigParts, signal: AbortSignal): Promise<boolean> {
   const { registry } = operator;
   const { modules, discovery } = registry;
@@ -97,12 +101,17 @@ async function hasOtherModulesEnabled(operator: ApplyConfigParts, signal: AbortS
   return hasOtherResult(discovery, await operator.sources.rediscover(modules, registry.before, signal));
 }
 
+/** The enabled modules whose sections have changed. */
 function changedModules({ registry }: ApplyConfigParts, { changedKeys }: ApplyTask): readonly ModuleName[] {
   return registry.modules
     .filter(({ key, name }) => changedKeys.includes(key) && registry.isEnabled(name))
     .map(({ name }) => name);
 }
 
+/**
+ * The runs that the changed modules need; one that is queued or retried already is not queued
+ * again.
+ */
 function runsOfChangedModules(operator: ApplyConfigParts, task: ApplyTask): readonly Task[] {
   const changed = changedModules(operator, task);
   // Also for runs that are queued already: an abort must not end a newer change.

@@ -47,6 +47,7 @@ export function onConfigChange(operator: ConfigChangesParts, change: ConfigChang
   }
 }
 
+/** The problem that status and metrics show for the ConfigMap; undefined if there is none. */
 function problemOf(change: ConfigChange): string | undefined {
   switch (change.type) {
     case 'invalid':
@@ -59,6 +60,7 @@ function problemOf(change: ConfigChange): string | undefined {
   }
 }
 
+/** Queues the tasks for a new content of the ConfigMap. */
 function applyChange(operator: ConfigChangesParts, change: Extract<ConfigChange, { type: 'changed' }>): void {
   const { difference } = change;
   const isReload = difference.isGlobalChanged || difference.flags.length > 0;

@@ -37,7 +37,7 @@ export interface ConvergeModulesParts {
 
 type ConvergeTask = Extract<Task, { type: 'ConvergeModules' }>;
 
-/** The delay after a failed discovery, in milliseconds; without back-off, as in the Go operator. */
+/** The delay after a failed discovery, in milliseconds; without back-off. */
 export const DISCOVERY_RETRY_MS = 5_000;
 
 /**
@@ -72,6 +72,7 @@ export async function handleConvergeModules(
   }
 }
 
+/** Records the start of a converge, and takes following ConvergeModules tasks into it. */
 function begin(
   operator: ConvergeModulesParts,
   entry: QueueEntry<Task>,
@@ -89,6 +90,10 @@ function begin(
   });
 }
 
+/**
+ * Discovers the enabled modules, and puts the tasks for the result in front of the converge. A
+ * failed discovery is retried, and no module changes until then.
+ */
 async function discover(
   operator: ConvergeModulesParts,
   entry: QueueEntry<Task>,
@@ -120,6 +125,7 @@ async function discover(
   }
 }
 
+/** The numbers of modules for the span of the converge. */
 function moduleCounts(operator: Pick<ConvergeModulesParts, 'queues' | 'registry'>): SpanAttributes {
   const { registry } = operator;
   return {
@@ -129,6 +135,7 @@ function moduleCounts(operator: Pick<ConvergeModulesParts, 'queues' | 'registry'
   };
 }
 
+/** The runs of the global hooks with a binding, for this converge. */
 function hookRuns(
   operator: ConvergeModulesParts,
   binding: 'beforeAll' | 'afterAll',
@@ -140,6 +147,9 @@ function hookRuns(
   });
 }
 
+/**
+ * The afterAll runs. The last of them compares the global values with those before the first one.
+ */
 function afterAllRuns(operator: ConvergeModulesParts, task: ConvergeTask): readonly Task[] {
   const runs = hookRuns(operator, 'afterAll', task);
   const valuesBeforeAfterAll = operator.values.checksum(GLOBAL_SECTION);

@@ -18,7 +18,9 @@ export interface ExtensionPartsOptions extends ReconcileWebhooksOptions {
 
 /**
  * Creates the parts of extensions in deployments and deletions: extension points and reconcile
- * webhooks. @throws OperatorError EXTENSION_INVALID
+ * webhooks.
+ *
+ * @throws OperatorError EXTENSION_INVALID
  */
 export async function createExtensionParts(
   options: ExtensionPartsOptions,

@@ -38,6 +38,7 @@ export function startUp(operator: LifecycleParts, handle: TaskHandler<Task>, sig
   operator.queues.start(handle, signals);
 }
 
+/** The tasks of the start, in order. */
 function startTasks(hooks: readonly HookRuntime[]): readonly Task[] {
   return [
     ...onStartupRuns(hooks),
@@ -69,8 +70,7 @@ export function lifecycleRuns(
 }
 
 /**
- * The tasks that enable events for global hooks. Schedules come first, because they need no request
- * to the API server.
+ * The tasks that enable events for global hooks. Schedules come first.
  */
 export function enableTasks(runtimes: readonly HookRuntime[]): readonly Task[] {
   const scheduled = runtimes.filter(({ hook }) => hook.config.schedule.length > 0);

@@ -115,6 +115,10 @@ interface Reloaded {
 
 const UNUSED = 'it is not used as a hook, and nothing runs again';
 
+/**
+ * Reads all files again, and queues what follows. A part that cannot be loaded is recorded and
+ * skipped.
+ */
 async function reload(
   operator: ReloadFilesParts,
   saved: readonly SavedFile[],
@@ -152,6 +156,7 @@ async function reload(
   return { type: 'success' };
 }
 
+/** The running hooks whose files were saved. */
 function editedHooks(
   { registry, globalHooks }: ReloadFilesParts,
   saved: readonly SavedFile[],
@@ -163,6 +168,7 @@ function editedHooks(
   );
 }
 
+/** Loads the hooks of a module again. Only other names or configurations restart the module. */
 async function reloadHooksOf(
   operator: ReloadFilesParts,
   tracked: TrackedModule,
@@ -187,6 +193,7 @@ async function reloadHooksOf(
   if (!isLoaded) reloaded.modules.set(module.name, 'not-loaded');
 }
 
+/** Marks all modules as not reloaded. */
 function notLoaded(modules: readonly Module[]): Reloaded['modules'] {
   return new Map(modules.map(({ name }) => [name, 'not-loaded']));
 }
@@ -196,6 +203,7 @@ function notLoaded(modules: readonly Module[]): Reloaded['modules'] {
  */
 const MAX_EFFECTS = 20;
 
+/** Logs the effect of each saved file. */
 function reportSaved(
   operator: ReloadFilesParts,
   saved: readonly SavedFile[],
@@ -249,6 +257,10 @@ async function stopRuns(
   await operator.removal.stop(tracked, signal);
 }
 
+/**
+ * Runs one part of a reload. An error is recorded, so that status and each converge show it.
+ * Returns whether it succeeded.
+ */
 async function attempt(
   operator: ReloadFilesParts,
   what: string,

@@ -84,6 +84,7 @@ export function taskHandler(parts: TaskHandlerParts): TaskHandler<Task> {
   return (entry, queue, signal) => run({ entry, queue, signal });
 }
 
+/** Nests the stages: each gets the rest as `next`. */
 function inOrder(stages: readonly Stage[]): Next {
   const unhandled: Next = ({ entry }) => Promise.reject(new Error(`no stage handles ${entry.task.type}`));
   return stages.reduceRight<Next>((next, stage) => (attempt) => stage(attempt, next), unhandled);

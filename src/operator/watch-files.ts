@@ -72,6 +72,7 @@ export async function watchPaths(paths: readonly string[], listener: PathsListen
 
 /**
  * Watches directories with hooks and modules, and queues a reload when files in them change.
+ *
  * @returns ends the watch
  */
 export function watchFiles(

@@ -42,6 +42,7 @@ export function allRuntimes({ globalHooks, registry }: BindingProblemsParts): re
 
 /**
  * Sentences about bindings whose snapshots are missing or may be out of date, with the cause.
+ *
  * @param which `refused`: only bindings that the API server refuses to list or watch; default: all
  */
 export function staleBindings(

@@ -53,6 +53,7 @@ function append({ metrics, log }: Omit<AppendDeps, 'queues'>, task: HookTask, qu
  * Bounds a queue whose head fails: at least 100 waiting tasks of a hook become one, in the place of
  * the first. Tasks with and without `allowFailure` are combined separately, because they fail
  * differently. Ungrouped contexts all stay, in order; of each group only the last one, behind them.
+ *
  * @returns names of the hooks whose tasks were combined
  */
 function compactCrowds(queue: TaskQueue<Task>): readonly string[] {

@@ -131,8 +131,10 @@ function createQueueSet(
 }
 
 /**
- * Measures the duration of operations on the queues. @param nowMs a clock for durations; it
- * measures microseconds, so reading it must be faster than that
+ * Measures the duration of operations on the queues.
+ *
+ * @param nowMs a clock for durations; it measures microseconds, so reading it must be faster than
+ *   that
  */
 function queueActionMeasure(
   nowMs: () => number,

@@ -80,8 +80,9 @@ export class HeldRuns {
   }
 
   /**
-   * Delays runs of a hook for the time that its last run requested. @param tasks in the order in
-   * which the hook gets them
+   * Delays runs of a hook for the time that its last run requested.
+   *
+   * @param tasks in the order in which the hook gets them
    */
   hold(
     tasks: readonly [HookTask, ...HookTask[]],
@@ -150,8 +151,9 @@ export class HeldRuns {
   }
 
   /**
-   * Removes and returns the held events of one binding. @param which `older` than events in queues
-   * (delayed runs), or `newer` (debounced events)
+   * Removes and returns the held events of one binding.
+   *
+   * @param which `older` than events in queues (delayed runs), or `newer` (debounced events)
    */
   takeEvents(
     hook: HookRuntime,

@@ -63,8 +63,9 @@ export function isolatedModules(operator: {
 
 /**
  * Moves a task to another queue if it does not belong in this one: tasks of an isolated module
- * follow it, and the run of a module waits behind the failing module that it requires. @returns
- * whether the task was moved
+ * follow it, and the run of a module waits behind the failing module that it requires.
+ *
+ * @returns whether the task was moved
  */
 export function rerouteToModuleQueue(operator: IsolationParts, task: Task, queue: TaskQueue<Task>): boolean {
   if (!isModuleTask(task) || !isOrdered(queue)) return false;

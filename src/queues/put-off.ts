@@ -21,7 +21,9 @@ const BY_FLOW_HOOK =
 /**
  * Whether a module has pending work, but neither a task nor a pause: a flow hook ended its
  * reconcile early, or a required module has to be ready first. Explain and status would otherwise
- * show it as waiting for nothing. @param places where the tasks of the module are queued
+ * show it as waiting for nothing.
+ *
+ * @param places where the tasks of the module are queued
  */
 export function isPutOff(operator: PutOffParts, name: ModuleName, places: readonly Place[]): boolean {
   const tracked = operator.registry.tracked.get(name);

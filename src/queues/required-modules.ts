@@ -14,8 +14,10 @@ export interface RequiredModulesParts {
 }
 
 /**
- * Throws if a required module is stalled. @throws OperatorError REQUIREMENT_FAILED, which is
- * permanent: the success of the other module runs this one again
+ * Throws if a required module is stalled.
+ *
+ * @throws OperatorError REQUIREMENT_FAILED, which is permanent: the success of the other module
+ *   runs this one again
  */
 export function checkRequirements(
   { registry }: Pick<RequiredModulesParts, 'registry'>,

@@ -108,7 +108,7 @@ function* waitsOf(
   if (index > 0) yield headWait(queue, head, index);
   else yield* waitsOfHead(parts, queue, entry);
   const { task } = entry;
-  // A pause also holds a task that is not at the head, so it is named beside the wait for the head.
+  // A pause also holds a task that is not at the head, so it is listed in addition to the wait for the head.
   const pause = task.type === 'ModuleRun' ? parts.pauses.of(task.module) : undefined;
   if (pause !== undefined && task.type === 'ModuleRun')
     yield {

@@ -45,8 +45,9 @@ export class TaskTraces {
   }
 
   /**
-   * The origin for the tasks of a new event. @param atMs when the event arrived, on the steady
-   * clock; default: now
+   * The origin for the tasks of a new event.
+   *
+   * @param atMs when the event arrived, on the steady clock; default: now
    */
   newEvent(facts: () => EventFacts, atMs = this.#options.clock.steadyMs()): EventOrigin {
     const eventId = this.#options.newEventId();

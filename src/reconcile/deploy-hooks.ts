@@ -56,8 +56,10 @@ export class DeployHooks {
 
   /**
    * Runs the global hooks for the start of a deployment. Called for each attempt, before any part
-   * of it. @returns steps that report the progress of helm to the hooks; undefined without such
-   * hooks @throws errors of the API client while it reads the release; never a failure of a hook
+   * of it.
+   *
+   * @returns steps that report the progress of helm to the hooks; undefined without such hooks
+   * @throws errors of the API client while it reads the release; never a failure of a hook
    */
   async begin(module: Module, run: LifecycleRun, signal: AbortSignal): Promise<ReleaseSteps | undefined> {
     if (!OF_A_DEPLOY.some((binding) => this.#isBound(binding))) return undefined;
@@ -82,8 +84,10 @@ export class DeployHooks {
 
   /**
    * Prepares the hooks for the removal of a release. Called before the removal, while the revision
-   * is still known. @returns runs the hooks; called when the release is gone and the files of the
-   * module still exist
+   * is still known.
+   *
+   * @returns runs the hooks; called when the release is gone and the files of the module still
+   *   exist
    */
   async beginRemoval(
     module: DeployedModule,

@@ -64,8 +64,9 @@ export class ModuleDeployment {
 
   /**
    * Called before the hooks of the module: starts the rendering of a new module early, and runs
-   * deploy hooks for the start. @returns steps that report the progress of helm to deploy hooks;
-   * undefined without such hooks
+   * deploy hooks for the start.
+   *
+   * @returns steps that report the progress of helm to deploy hooks; undefined without such hooks
    */
   async begin({ tracked, queue, run }: DeployBegin, signal: AbortSignal): Promise<ReleaseSteps | undefined> {
     const { deployHooks, journal, preparation } = this.#parts;
@@ -74,8 +75,9 @@ export class ModuleDeployment {
   }
 
   /**
-   * Lets helm deploy the chart of a module if anything has changed. @throws the error of any step;
-   * the next attempt starts from the beginning
+   * Lets helm deploy the chart of a module if anything has changed.
+   *
+   * @throws the error of any step; the next attempt starts from the beginning
    */
   async deploy(
     { tracked, task, queue, run, isForced, deploySteps }: DeployRequest,

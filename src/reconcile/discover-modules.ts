@@ -56,9 +56,11 @@ export class DiscoveryPass {
   }
 
   /**
-   * One pass over all modules. @param queue the name of the queue whose task requests it @param
-   * isCurrent whether the caller still waits for the result @throws errors of the API client and of
-   * enabled scripts; the registry keeps the last result
+   * One pass over all modules.
+   *
+   * @param queue the name of the queue whose task requests it
+   * @param isCurrent whether the caller still waits for the result
+   * @throws errors of the API client and of enabled scripts; the registry keeps the last result
    */
   async discover(queue: string, isCurrent: () => boolean, signal: AbortSignal): Promise<DiscoveryResult> {
     const { configMapContent, dynamicFlags, memory, refusals, registry } = this.#parts;

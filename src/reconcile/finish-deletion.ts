@@ -20,8 +20,10 @@ const TRIGGER = 'Module-Object-Held';
 /**
  * Continues the deletion of a module that is not enabled, or has no directory any more, while its
  * Module object still waits for the reconcile webhook and no task exists, for example after a
- * restart. @returns whether it is too early to decide, so that the caller has to call again @throws
- * errors of the API client
+ * restart.
+ *
+ * @returns whether it is too early to decide, so that the caller has to call again
+ * @throws errors of the API client
  */
 export async function finishDeletion(
   operator: FinishDeletionParts,

@@ -41,7 +41,9 @@ export class ModuleRemoval {
 
   /**
    * Deletes a module: its release is uninstalled, the afterDeleteHelm hooks run, then hooks are
-   * stopped. @throws the error of any step; the next attempt starts from the beginning
+   * stopped.
+   *
+   * @throws the error of any step; the next attempt starts from the beginning
    */
   async remove(tracked: TrackedModule, run: LifecycleRun, signal: AbortSignal): Promise<void> {
     const refusal = await refusalOf(this.#parts.authorization, tracked.module, signal);

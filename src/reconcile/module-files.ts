@@ -35,7 +35,9 @@ export interface ModuleFilesOptions {
   /** The record of modules from earlier runs. */
   readonly memory: Pick<ModuleMemory, 'names' | 'filesOf'>;
   /**
-   * Names of the releases in the cluster that this operator owns. @throws errors of the API client
+   * Names of the releases in the cluster that this operator owns.
+   *
+   * @throws errors of the API client
    */
   readonly ownedReleases: (signal: AbortSignal) => Promise<readonly string[]>;
   readonly stop: AbortSignal;
@@ -93,8 +95,11 @@ export class ModuleFiles {
 
   /**
    * Reads modules again. On a failure everything stays as it was, except that a module with lost
-   * files is held. @param only names of the modules; default: all modules, and everything else in
-   * the modules directories @throws OperatorError
+   * files is held.
+   *
+   * @param only names of the modules; default: all modules, and everything else in the modules
+   *   directories
+   * @throws OperatorError
    */
   async reload(
     { moduleHooks, values, followSecrets, registry }: ReloadParts,
@@ -154,6 +159,7 @@ interface Search {
   readonly isLook?: boolean;
 }
 
+/** Reads the modules directories. With `only`, other modules are not read. */
 async function findAll(
   { settings, host, gate, lone, memory, ownedReleases, stop }: ModuleFilesOptions,
   { enabled, only, isLook = false }: Search,
@@ -266,6 +272,7 @@ function withVanished(
   };
 }
 
+/** Loads the flow hooks, whose built-in ones depend on the modules. */
 async function flowOf(
   { settings, host, extensions, stop }: ModuleFilesOptions,
   modules: readonly Module[],

@@ -71,8 +71,9 @@ export class ModuleLifecycle {
   }
 
   /**
-   * Runs the hooks with a lifecycle binding, one after another. @throws OperatorError of the first
-   * hook that fails; the following ones do not run
+   * Runs the hooks with a lifecycle binding, one after another.
+   *
+   * @throws OperatorError of the first hook that fails; the following ones do not run
    */
   async run(
     tracked: TrackedModule,

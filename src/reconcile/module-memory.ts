@@ -115,8 +115,9 @@ export class ModuleMemory {
 
   /**
    * Called before a module runs. Resolves when its files are recorded, so that a killed daemon
-   * leaves no release without a record. Unchanged files are not written again. @throws
-   * OperatorError when they cannot be read or written; the reason of the signal
+   * leaves no release without a record. Unchanged files are not written again.
+   *
+   * @throws OperatorError when they cannot be read or written; the reason of the signal
    */
   async remember(module: Module, signal: AbortSignal): Promise<void> {
     if (this.#deps.store === undefined || this.#done.has(module)) return;
@@ -174,6 +175,7 @@ export class ModuleMemory {
 
   /**
    * Resolves when all changes until now are written. Callers during a write share the next one.
+   *
    * @throws errors of the API client
    */
   async #save(): Promise<void> {

@@ -59,8 +59,10 @@ export class ModuleRunner {
   }
 
   /**
-   * Brings one module through its phases, from the current one. @throws the error of the failed
-   * phase; the state stays, so that the next attempt continues there
+   * Brings one module through its phases, from the current one.
+   *
+   * @throws the error of the failed phase; the state stays, so that the next attempt continues
+   *   there
    */
   async run(
     { tracked, task, queue, isForced }: ModuleRunRequest,
@@ -96,8 +98,7 @@ export class ModuleRunner {
           await lifecycle.ensureHooks(tracked, signal);
           return NEXT;
         }
-        // Order: settings first, since onStartup hooks may rely on them; webhooks before, since a
-        // hook may create their objects.
+        // Refused settings must not start anything, and webhooks are registered before the first hook runs.
         await lifecycle.checkSettings(tracked, signal);
         await bindings.setWebhooks(stage.hooks, true, signal);
         await lifecycle.run(tracked, 'onStartup', runIn(task, queue), signal);

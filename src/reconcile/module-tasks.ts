@@ -27,8 +27,10 @@ export class ModuleTasks {
 
   /**
    * Creates the tasks that apply the last discovery to all modules: CRDs of new modules, then
-   * deletions, then runs. @param releases names of the releases in the cluster that this operator
-   * owns @param converge the requesting task
+   * deletions, then runs.
+   *
+   * @param releases names of the releases in the cluster that this operator owns
+   * @param converge the requesting task
    */
   create(
     releases: ReadonlySet<string>,

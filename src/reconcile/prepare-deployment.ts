@@ -20,8 +20,7 @@ export interface DeploymentPreparationParts {
 }
 
 /**
- * Starts the rendering of charts before a deployment needs the result. Helm takes most of a second,
- * during which hooks and other modules run. A preparation that turns out wrong is discarded by the
+ * Starts the rendering of charts before a deployment needs the result. Helm then starts while hooks and other modules run. A preparation that turns out wrong is discarded by the
  * driver.
  */
 export class DeploymentPreparation {

@@ -100,13 +100,16 @@ export function purgeInput(
   };
 }
 
+/** The tasks that remove releases, in reverse order of their names. */
 function purges(releases: readonly string[], trigger: string): readonly Task[] {
   return releases.toReversed().map((release): Task => ({ type: 'ModulePurge', release, trigger }));
 }
 
 /**
- * Removes the releases that are held. @returns their names; none if nothing is held @throws errors
- * of the API client; then nothing is decided
+ * Removes the releases that are held.
+ *
+ * @returns their names; none if nothing is held
+ * @throws errors of the API client; then nothing is decided
  */
 export async function confirmPurge(
   operator: PurgeReleasesParts,

@@ -33,8 +33,9 @@ export interface ReadModulesParts {
 }
 
 /**
- * Reads the modules directories, and the records about modules in the cluster. @throws
- * OperatorError for directories and files that cannot be used
+ * Reads the modules directories, and the records about modules in the cluster.
+ *
+ * @throws OperatorError for directories and files that cannot be used
  */
 export async function readModules({
   settings,

@@ -91,6 +91,10 @@ export async function reconcileModule(
   }
 }
 
+/**
+ * The part of a reconcile before its step: records the request, asks the flow hooks, takes the
+ * operation over.
+ */
 async function pass(
   operator: ReconcileModuleParts,
   { task, queue }: Reconcile,
@@ -135,6 +139,7 @@ interface Taken {
   readonly subject: () => FlowSubject;
 }
 
+/** Decides the step, asks the flow hooks before it, and starts it. */
 async function reconcileFor(
   operator: ReconcileModuleParts,
   { tracked, flow, operation, subject }: Taken,
@@ -153,7 +158,7 @@ async function reconcileFor(
   if (!(await flow.shouldReconcile(isNecessary, subject, signal))) return ended();
   if (!isNecessary) {
     tracked.history.noteReconcile(operator.clock.wallMs());
-    // The hook wants a reconcile without a reason of ours: only a forced run would do anything.
+    // The hook wants a reconcile without a reason of the operator: only a forced run would do anything.
     tracked.apply({ type: 'force-requested' });
   }
   const deferred = (): TaskOutcome<Task> => {
@@ -207,6 +212,10 @@ async function act(
   }
 }
 
+/**
+ * Calls the code of the step. After a successful run the modules that waited for this one are
+ * queued.
+ */
 async function perform(
   operator: ReconcileModuleParts,
   tracked: TrackedModule,
@@ -238,6 +247,7 @@ async function perform(
   return DONE;
 }
 
+/** Ends the reconcile with the next one that its flow hooks requested. */
 function end(
   operator: ReconcileModuleParts,
   { module }: Reconcile['task'],
@@ -247,6 +257,10 @@ function end(
   return DONE;
 }
 
+/**
+ * Whether the task still fits the module: a run needs an enabled module, a deletion one that is
+ * not.
+ */
 function isResponsible(operator: ReconcileModuleParts, { type, module }: Reconcile['task']): boolean {
   return type === 'ModuleDelete' ? !operator.registry.isEnabled(module) : operator.registry.isWanted(module);
 }
@@ -282,6 +296,7 @@ function recheckIfRequested(
   return outcome;
 }
 
+/** The step for a task: a requested operation wins, except that a deletion is never forced. */
 function stepOf({ type }: Reconcile['task'], operation: ModuleOperation | undefined): ReconcileStep {
   if (operation === 'abort') return 'abort';
   if (type === 'ModuleDelete') return 'delete';

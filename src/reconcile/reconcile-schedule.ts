@@ -6,7 +6,9 @@ import type { Module } from '../modules/module.ts';
 
 /**
  * The next time of a `reconcileEvery`, a duration or a crontab, after `afterMs`. Both are in
- * milliseconds since the epoch; undefined: never. @throws OperatorError SCHEDULE_INVALID
+ * milliseconds since the epoch; undefined: never.
+ *
+ * @throws OperatorError SCHEDULE_INVALID
  */
 export function nextReconcile(reconcileEvery: string, afterMs: number): number | undefined {
   const everyMs = parseGoDuration(reconcileEvery);

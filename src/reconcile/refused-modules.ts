@@ -24,8 +24,7 @@ export interface RefusedModulesParts {
 
 /**
  * The stage `authorize` of the pipeline: skips every task of a module that must not run, also its
- * deletion, whose hooks would run as well. While only its enabled script fails, its started hooks
- * go on. Returns whether the task is skipped.
+ * deletion, whose hooks would run as well. While only its enabled script fails, its started hooks continue. Returns whether the task is skipped.
  */
 export function skipIfRefused(
   { authorization, registry, log }: Pick<RefusedModulesParts, 'authorization' | 'registry' | 'log'>,

@@ -50,6 +50,7 @@ export function setByHooks(
   };
 }
 
+/** The paths of patches, without their values. */
 function pathsOf(patches: PatchList): readonly PatchedPath[] {
   return patches.map(({ op, path, hook = '' }) => ({ op, path, hook }));
 }
@@ -70,8 +71,10 @@ export function parseSetByHooks(note: string): SetByHooks {
 }
 
 /**
- * The operations that hooks would write again. @param values all values that helm was given, by
- * section @param isRun whether the hook of this name runs before the values are used
+ * The operations that hooks would write again.
+ *
+ * @param values all values that helm was given, by section
+ * @param isRun whether the hook of this name runs before the values are used
  */
 export function patchesAgain(
   paths: readonly PatchedPath[],
@@ -105,12 +108,14 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** A valid path of a note, else nothing. */
 function pathOf(row: unknown): readonly PatchedPath[] {
   const { op, path, hook } = fieldsOf(row);
   if ((op !== 'add' && op !== 'remove') || typeof path !== 'string' || typeof hook !== 'string') return [];
   return parsePointer(path) === undefined ? [] : [{ op, path, hook }];
 }
 
+/** A valid flag of a note, else nothing. */
 function flagOf(row: unknown): SetByHooks['flags'] {
   const { key: text, isEnabled, hook } = fieldsOf(row);
   const key = typeof text === 'string' ? asModuleKey(text) : undefined;

@@ -10,8 +10,9 @@ export interface Authorization {
 }
 
 /**
- * Checks a module again right before its deletion, since its hooks will run. @returns why it may
- * not run any more; undefined while it may
+ * Checks a module again right before its deletion, since its hooks will run.
+ *
+ * @returns why it may not run any more; undefined while it may
  */
 export async function refusalOf(
   authorization: Authorization | undefined,

@@ -60,8 +60,7 @@ export async function readChartState(
   return {
     contents,
     traits: traitsOf(files, values),
-    // Files that helm ignores may have been part of an older digest: accepted, to avoid a rendering
-    // of every release.
+    // All files are read only if the deployed revision has another digest.
     inputDigest: await knownDigest(context, module, await digestOf(files), async () => {
       const all = readAllFiles(module, kind);
       return all && (await digestOf(all));

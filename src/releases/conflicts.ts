@@ -51,8 +51,10 @@ const MANAGER = /^conflict with "((?:[^"\\]|\\.)*)"/;
 /**
  * The fields that an apply of these objects would take from other managers: one dry run per object,
  * without force. Objects that do not exist, or that the server refuses for another reason, have
- * none: helm reports that. @returns objects with conflicts, in the given order @throws
- * OperatorError KUBE_UNREACHABLE; `signal.reason` on abort
+ * none: helm reports that.
+ *
+ * @returns objects with conflicts, in the given order
+ * @throws OperatorError KUBE_UNREACHABLE; `signal.reason` on abort
  */
 export async function fieldConflicts(
   objects: readonly DesiredObject[],
@@ -110,9 +112,10 @@ interface ConflictCheck {
 }
 
 /**
- * Logs the fields of other managers that helm is about to overwrite. helm 3 does not use
- * server-side apply, so for it this is checked only if the policy is to fail. @throws OperatorError
- * HELM_FAILED for such fields with the policy `fail`
+ * Logs the fields of other managers that helm is about to overwrite. helm 3 does not name the
+ * managers that it overwrites, so for it this is checked only if the policy is to fail.
+ *
+ * @throws OperatorError HELM_FAILED for such fields with the policy `fail`
  */
 export async function checkConflicts(
   context: DriverContext,

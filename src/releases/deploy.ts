@@ -90,10 +90,11 @@ type Attempt = { readonly type: 'done'; readonly result: DeployResult } | Failed
  * Deploys the release of a chart module from chart and values, with one helm process at most, and
  * none if nothing can have changed. A failed helm is retried once at once, with fresh API
  * discovery, unless the steps forbid it or it used up its time limit. An unmanaged release is
- * deployed once more, so that its record and objects are labelled, and then skipped. @throws
- * OperatorError HELM_FAILED, HELM_LOCKED while another client uses the release,
- * HELM_RELEASE_CORRUPT, MODULE_INVALID; errors of the steps; on abort helm is stopped and awaited,
- * and `signal.reason` is thrown
+ * deployed once more, so that its record and objects are labelled, and then skipped.
+ *
+ * @throws OperatorError HELM_FAILED, HELM_LOCKED while another client uses the release,
+ *   HELM_RELEASE_CORRUPT, MODULE_INVALID; errors of the steps; on abort helm is stopped and
+ *   awaited, and `signal.reason` is thrown
  */
 export async function deployRelease(
   general: DriverContext,
@@ -257,8 +258,8 @@ async function carryOut(
 }
 
 /**
- * Upgrades, unless the first install of the release has not succeeded yet: that is installed again,
- * so that install hooks run.
+ * Upgrades, unless the first install of the release has not succeeded yet: that is tried again as an
+ * install.
  */
 async function upgradeOrInstall(
   context: DriverContext,
@@ -270,7 +271,7 @@ async function upgradeOrInstall(
   const { name } = request.module;
   const isFirst = plan.latest?.status !== 'deployed' && (await isFirstInstallPending(store, name, signal));
   if (!isFirst) return await upgrade(context, request, plan, signal);
-  // helm counts failed installs as history and would refuse a further one above its limit.
+  // `helm install` prunes no history, so each failed try would leave a record for ever.
   await dropOldestFailures(store, name, historyMax, signal);
   return await upgrade(context, request, { ...plan, isInstalled: true }, signal);
 }
@@ -279,7 +280,7 @@ interface UpgradePlan {
   readonly chart: ChartState;
   readonly latest: ReleaseRevision | undefined;
   readonly reason: string;
-  // helm calls it an upgrade unless `isInstalled` is set.
+  // Whether helm installs; default false: it upgrades.
   /** Default false. */
   readonly isInstalled?: boolean;
   readonly skipIf?: DeployedRendering | undefined;
@@ -397,8 +398,7 @@ async function rememberDigest(
 ): Promise<void> {
   if (latest === undefined) return;
   const { checksum } = ownFacts(latest.labels, latest.revision);
-  // Without a checksum of ours, another client made the revision: its digest would claim a
-  // rendering of ours.
+  // Without our checksum, another client made the revision: our digest on it would be false.
   if (checksum === undefined) return;
   const metadata = metadataWhenDeployed({ revision: latest.revision, inputDigest, checksum }, objects);
   if (metadata.labels[DIGEST_LABEL] === latest.labels[DIGEST_LABEL] && latest.objects !== undefined) return;

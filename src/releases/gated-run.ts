@@ -52,7 +52,7 @@ export async function runGated(
 ): Promise<HelmOutcome> {
   const gate = await openGate(context, directory, [], signal);
   return await gate.pass(async () => {
-    // Values may hold secrets, and the directory is shared with helm only.
+    // Values may hold secrets, hence the mode.
     const chartDir = await stageChart(run.module, run.chart, join(directory, 'chart'));
     await writeFile(join(directory, VALUES), canonicalJson(values), { mode: 0o600 });
     return await startHelm(context, run, { gate, chartDir, values: () => values, span }, signal);

@@ -44,8 +44,9 @@ function tooLargeAdvice(largest: readonly FileSize[]): string {
 }
 
 /**
- * Adds advice to an error if there is any. @param largestFiles of the chart, called if its record
- * is too large; default: none are known
+ * Adds advice to an error if there is any.
+ *
+ * @param largestFiles of the chart, called if its record is too large; default: none are known
  */
 export function withAdvice(error: string, largestFiles: () => readonly FileSize[] = () => []): string {
   const found = ADVICE.filter(({ sign }) => sign.test(error)).map(({ advice }) => advice);

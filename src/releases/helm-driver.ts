@@ -209,7 +209,7 @@ export async function createHelmDriver(options: HelmDriverOptions): Promise<Helm
     keep: (release, isToStay, signal) =>
       locks.run(release, signal, async () => {
         const latest = await context.store.latest(release, signal);
-        // Without a change no request is sent: this is called for each release at every discovery.
+        // Without a change no request is sent.
         if (latest === undefined || isKept(latest.labels) === isToStay) return;
         const labels = labelsWhenKept(isToStay);
         await context.store.setMetadata(release, latest.revision, { labels }, signal);

@@ -11,8 +11,10 @@ export interface ReleaseSpans {
 }
 
 /**
- * Begins the span of one helm process. @param ahead the context that the process was started with
- * in advance; the span continues it if it is in the same trace, and links to it otherwise
+ * Begins the span of one helm process.
+ *
+ * @param ahead the context that the process was started with in advance; the span continues it if
+ *   it is in the same trace, and links to it otherwise
  */
 export function startHelmSpan(
   { parent = NO_SPAN, release }: ReleaseSpans,

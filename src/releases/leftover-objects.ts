@@ -35,7 +35,9 @@ const NONE: Leftovers = { ours: [], unclear: [] };
 /**
  * Finds objects that `helm uninstall` would leave behind: helm reads only the newest revision, and
  * after a failed upgrade, objects of earlier revisions may still exist. Without a failed revision
- * there are none. @throws errors of the API client
+ * there are none.
+ *
+ * @throws errors of the API client
  */
 export async function findLeftovers(
   context: DriverContext,
@@ -68,8 +70,9 @@ export async function findLeftovers(
 }
 
 /**
- * Deletes the given objects if they are still the same (by uid). @returns titles of objects that
- * may not be deleted, with the reason
+ * Deletes the given objects if they are still the same (by uid).
+ *
+ * @returns titles of objects that may not be deleted, with the reason
  */
 export async function deleteLeftovers(
   context: DriverContext,

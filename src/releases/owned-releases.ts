@@ -6,8 +6,9 @@ import type { HelmSettings } from '../settings/helm-settings.ts';
 
 /**
  * Names of the releases in a namespace, in any state, that carry the label of this operator. Needs
- * no helm, since it is called before the first module is read. @throws KubeApiError, OperatorError
- * KUBE_UNREACHABLE
+ * no helm, since it is called before the first module is read.
+ *
+ * @throws KubeApiError, OperatorError KUBE_UNREACHABLE
  */
 export async function ownedReleases(
   kube: KubeClient,

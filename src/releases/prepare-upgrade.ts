@@ -11,7 +11,7 @@ import { type GatedRun, keyOf, runAhead } from './gated-run.ts';
 /**
  * Starts helm for a release that will most likely be deployed with these values soon. If nothing
  * has changed by then the process is used; otherwise it is stopped before it has had any effect.
- * Starting helm and reading the chart takes most of a second, which hooks of the module use anyway.
+ * The start of helm then overlaps with the hooks of the module.
  */
 export async function prepareUpgrade(
   context: DriverContext,

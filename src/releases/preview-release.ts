@@ -22,8 +22,10 @@ export type ReleasePreview =
 
 /**
  * Decides about a release like a deployment, and changes nothing. If a deployment would first wait
- * for another helm, this is its action after the wait. @throws OperatorError HELM_LOCKED while
- * another daemon uses the release, MODULE_INVALID when the module is no chart
+ * for another helm, this is its action after the wait.
+ *
+ * @throws OperatorError HELM_LOCKED while another daemon uses the release, MODULE_INVALID when the
+ *   module is no chart
  */
 export async function previewRelease(
   context: DriverContext,

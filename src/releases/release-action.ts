@@ -53,10 +53,9 @@ export function nextReleaseAction(observed: ObservedRelease, desired: DesiredRel
     case 'wait':
       return { type: 'locked' };
     case 'outwait':
+      // A lock of unknown origin is broken only after the longest time that a helm process can need.
       return observed.unchangedMs >= lockLimitMs(desired.helmTimeoutMs)
-        ? // A lock of unknown origin is broken only after the longest time that a helm process can
-          // need.
-          { type: 'upgrade', reason: `last release was left ${state}`, repair: true }
+        ? { type: 'upgrade', reason: `last release was left ${state}`, repair: true }
         : { type: 'locked' };
     case 'mark-failed':
       return { type: 'upgrade', reason: `last release was left ${state}`, repair: true };

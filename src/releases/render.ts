@@ -19,8 +19,9 @@ export interface RenderOptions {
 /**
  * Renders a module's chart as an upgrade, with extra labels and the changes of steps that are
  * certain, with the capabilities of the cluster but without reading objects (`lookup` returns
- * nothing). Changes nothing. @throws OperatorError HELM_FAILED with helm's error, MODULE_INVALID
- * when the module is no chart
+ * nothing). Changes nothing.
+ *
+ * @throws OperatorError HELM_FAILED with helm's error, MODULE_INVALID when the module is no chart
  */
 export async function renderModule(
   context: DriverContext,

@@ -27,7 +27,9 @@ interface SecondRendering {
 /**
  * Renders a chart once more with the same inputs, as an upgrade and with its reads of the cluster.
  * A difference to the first rendering is due to random numbers, the time or the revision, not to a
- * change. @throws OperatorError HELM_FAILED
+ * change.
+ *
+ * @throws OperatorError HELM_FAILED
  */
 export async function renderAgain(
   context: DriverContext,

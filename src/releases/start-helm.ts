@@ -117,7 +117,7 @@ export async function startHelm(
     storageDriver: settings.helmDriver,
     historyMax: settings.helmHistoryMax,
     timeoutMs: settings.helmTimeoutMs,
-    // Rendering keeps one CPU busy; one more process hides the waits for the API server.
+    // 0 means automatic: one process more than there are CPUs.
     parallel: settings.helmParallel === 0 ? availableParallelism() + 1 : settings.helmParallel,
     extraLabels: settings.crdExtraLabels,
     random,

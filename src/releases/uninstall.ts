@@ -1,7 +1,6 @@
 // Uninstalls releases. The operator calls it through the driver for deletions and purges. Before
 // helm runs, the newest record decides what is possible: an unreadable one is moved aside, one of
-// another helm is waited for, one without our label is spared. After helm, the record is read
-// again, because helm reports a success although objects remain.
+// another helm is waited for, one without our label is spared. After helm, the record is read again: only its absence proves the success.
 
 import { OperatorError } from '@addon-operator/base/errors';
 import type { Span } from '@addon-operator/base/trace';
@@ -44,8 +43,10 @@ export interface UninstallOptions {
 /**
  * Removes a release with its history; continues an unfinished uninstall. Objects that only earlier
  * revisions list, which helm leaves behind after a failed upgrade, are deleted too. The result is
- * "absent" only if the API server says so. @throws OperatorError HELM_FAILED, HELM_LOCKED while
- * another client uses the release, HELM_RELEASE_CORRUPT; errors of the API client and of the steps
+ * "absent" only if the API server says so.
+ *
+ * @throws OperatorError HELM_FAILED, HELM_LOCKED while another client uses the release,
+ *   HELM_RELEASE_CORRUPT; errors of the API client and of the steps
  */
 export async function uninstallRelease(
   context: DriverContext,
@@ -80,8 +81,7 @@ export async function uninstallRelease(
           { release, annotation: `meta.helm.sh/release-name=${release}` },
           'objects that only the unreadable revision listed may remain: find them by this annotation and delete them',
         );
-        // The unreadable record was newer than the remaining ones, which belong to the same
-        // release.
+        // Older revisions are ours too, because the release was adopted.
         isForced = true;
         continue;
       case 'uninstall':
@@ -145,7 +145,7 @@ async function runUninstall(
 ): Promise<void> {
   const { store, namespace, kubeContext, timeoutMs } = context;
   const { release, revision } = latest;
-  // helm caches nothing, but our discovery may be older than kinds that the release contains.
+  // The check below must not use a discovery that is older than the kinds of the release.
   context.discovery.invalidate();
   await repairKinds(context, latest, signal);
   // Noted before helm starts: if this process dies, others know that its helm was working on the

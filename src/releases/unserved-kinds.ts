@@ -20,8 +20,10 @@ interface Context {
 /**
  * Repairs a record that contains kinds the cluster no longer serves, since helm neither upgrades
  * nor uninstalls such a release. Objects get another served version of their group; without one
- * they are removed from the record and named in a warning. @throws OperatorError
- * HELM_RELEASE_CORRUPT; KubeApiError 409 when another client changed the record
+ * they are removed from the record and named in a warning.
+ *
+ * @throws OperatorError HELM_RELEASE_CORRUPT; KubeApiError 409 when another client changed the
+ *   record
  */
 export async function replaceUnservedKinds(
   context: Context,

@@ -20,8 +20,9 @@ export interface ConfirmFilesParts {
 /**
  * Accepts the current files of a module as complete, on request of a user, and reads the module
  * again. Refused if its directory is gone: that would be a decision about the whole module, which
- * `confirm-purge` makes. @returns why nothing is confirmed and what to do instead; undefined on
- * success
+ * `confirm-purge` makes.
+ *
+ * @returns why nothing is confirmed and what to do instead; undefined on success
  */
 export async function confirmFiles(operator: ConfirmFilesParts, name: string): Promise<string | undefined> {
   const { registry, converge, memory, router, log } = operator;

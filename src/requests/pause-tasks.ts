@@ -30,7 +30,7 @@ export interface PauseTasksParts {
 export function deferIfPaused(operator: PauseTasksParts, task: Task): boolean {
   if (task.type !== 'ModuleRun' && task.type !== 'ModuleEnsureCRDs') return false;
   const pause = operator.pauses.of(task.module);
-  // A task of a module that is no longer wanted goes on, and ends by itself.
+  // A task of a module that is no longer wanted continues, and ends by itself.
   if (pause === undefined || !operator.registry.isWanted(task.module)) return false;
   operator.converge.deferRun(task.module);
   const tracked = operator.registry.tracked.get(task.module);

@@ -21,8 +21,10 @@ export type ReleaseFinalizerParts = {
 export type ReleaseOutcome = 'enabled' | 'deleting' | 'released' | 'not-held';
 
 /**
- * Releases the finalizer of a module whose reconcile webhook cannot finalize it. @param name of a
- * module; its directory may be gone @throws errors of the API client
+ * Releases the finalizer of a module whose reconcile webhook cannot finalize it.
+ *
+ * @param name of a module; its directory may be gone
+ * @throws errors of the API client
  */
 export async function releaseFinalizer(
   operator: ReleaseFinalizerParts,

@@ -18,8 +18,9 @@ const TRIGGER = 'Release-Unlocked';
 
 /**
  * Removes the lock that another helm left on a release, and wakes the task that waits for it: the
- * run or deletion of its module, or the purge of a release without a module. @throws errors of the
- * API client
+ * run or deletion of its module, or the purge of a release without a module.
+ *
+ * @throws errors of the API client
  */
 export async function releaseUnlock(
   operator: ReleaseUnlockParts,

@@ -27,8 +27,9 @@ export interface RequestOperationParts {
 
 /**
  * Requests an operation on a module. Refused if the module is neither enabled nor being deleted, is
- * not authorized, has lost files, or is paused. @returns `deleting` if its deletion is retried,
- * since the module is not enabled
+ * not authorized, has lost files, or is paused.
+ *
+ * @returns `deleting` if its deletion is retried, since the module is not enabled
  */
 export function requestOperation(
   operator: RequestOperationParts,

@@ -42,6 +42,7 @@ function factsOrProblem(
   }
 }
 
+/** The facts of a module that is known only by its held release: no part of it runs. */
 function heldFacts({ release: _release, ...explanation }: ModuleExplanation): ModuleFacts {
   return {
     explanation,

@@ -26,6 +26,10 @@ export interface CommonObstacles extends Pick<Obstacles, 'configProblem' | 'edit
   readonly blocking: (queue: TaskQueue<Task>, head: QueueEntry<Task>) => BlockingTask;
 }
 
+/**
+ * Reads the obstacles that all modules share: problems of the ConfigMap, unloaded files,
+ * long-running hooks and blocked queues.
+ */
 export function commonObstacles(operator: Explained): CommonObstacles {
   const longHooks = operator.execution.running.withAges.filter(({ runningMs }) => runningMs >= NOTED_HOOK_MS);
   const blocked = new Map<TaskQueue<Task>, BlockingTask>();
@@ -143,18 +147,25 @@ function headOf(queue: TaskQueue<Task>): QueueEntry<Task> | undefined {
   return queue.entries.find((entry) => queue.isRunning(entry)) ?? queue.entries[0];
 }
 
+/** Whether the task belongs to one or more modules. */
 function isOfModules(task: Task): boolean {
   return task.type === 'ParallelModuleRun' || moduleOf(task) !== '';
 }
 
+/** Whether modules wait for the task, since it applies changed values or files. */
 function bringsChanges({ type }: Task): boolean {
   return type === 'ApplyKubeConfigValues' || type === 'ReloadFiles';
 }
 
+/** Whether a queue does not move on: its head fails, or a hook in it has been running for long. */
 function isStuck(queue: TaskQueue<Task>, head: QueueEntry<Task>, longHooks: readonly AgedHook[]): boolean {
   return head.isFailing || longHooks.some(({ labels }) => labels.queue === queue.name);
 }
 
+/**
+ * The task that blocks a queue, with the facts that a user needs to unblock it: error, file, next
+ * attempt, running hook.
+ */
 function blockingTask(
   { registry }: Pick<Explained, 'registry'>,
   queue: TaskQueue<Task>,
@@ -184,6 +195,7 @@ function failedFile({ task, lastFacts }: QueueEntry<Task>, registry: Explained['
   return typeof file === 'string' ? file : '';
 }
 
+/** A long-running hook for explanations. From {@link LONG_MS} on it counts as stuck. */
 function longHook(run: AgedHook, task: Task | undefined): LongHook {
   const { labels, startedAtMs, runningMs, pid } = run;
   return {

@@ -60,6 +60,7 @@ export function collectOperatorFacts(operator: Explained, { outage }: Health): O
   };
 }
 
+/** The number of modules per status; statuses without a module are absent. */
 function countsOf(states: readonly { readonly status: ModuleStatus }[]): ModuleCounts {
   const counts: Partial<Record<ModuleStatus, number>> = {};
   for (const { status } of states) counts[status] = (counts[status] ?? 0) + 1;
@@ -74,6 +75,7 @@ export function runningHooks({
   return runningHookFacts(execution.running, queues);
 }
 
+/** A queue with its head, for the status; empty for a queue that has just become idle. */
 function busyQueue(queue: TaskQueue<Task>, clock: Explained['clock']): readonly BusyQueue[] {
   const [head] = queue.entriesFromRunning;
   // Seconds left are computed here, because the status has no clock.

@@ -38,6 +38,10 @@ function driftedObjects(operator: Pick<GaugesParts, 'releases'>, module: string)
   return report === undefined || report.mode === 'off' ? undefined : report.objects.length;
 }
 
+/**
+ * The health of one kubernetes binding. The activity is a wall time, so that a query can compute
+ * its age.
+ */
 function bindingGauge({ runtime, binding, health }: BindingState, operator: GaugesParts): BindingGauge {
   const { lastActivityMs, watchFailure, filterFailures } = health;
   return {
@@ -71,8 +75,9 @@ function labelOf(queue: TaskQueue<Task> | undefined, name: string): string {
 }
 
 /**
- * The gauge of a queue with all its keys. @param queues the head shown is the one with the most
- * failures
+ * The gauge of a queue with all its keys.
+ *
+ * @param queues the head shown is the one with the most failures
  */
 function queueGauge(name: string, queues: readonly TaskQueue<Task>[], clock: Clock): QueueGauge {
   const heads = queues.flatMap((queue) => {
@@ -88,6 +93,7 @@ function queueGauge(name: string, queues: readonly TaskQueue<Task>[], clock: Clo
   };
 }
 
+/** The head of a queue: what an alert about a stuck queue has to name. */
 function headGauge(
   queue: TaskQueue<Task>,
   { task, failures, startedMs }: QueueEntry<Task>,
@@ -157,7 +163,7 @@ export function operatorGauges(operator: GaugesParts): OperatorGauges {
       return registry.modules.map(({ name, key, refusal }) => ({
         module: name,
         isEnabled: registry.isEnabled(name),
-        // Always true: the Go operator has this label, and alert rules of users filter by it.
+        // Always true: the field exists for compatibility with the metrics of the Go operator.
         isCritical: true,
         status: statuses.get(name) ?? 'undecided',
         lastSuccessSeconds: seconds(registry.tracked.get(name)?.history.lastSuccessAtMs),

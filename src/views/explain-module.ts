@@ -120,9 +120,11 @@ export function moduleStatuses(operator: Explained): ReadonlyMap<string, ModuleS
 }
 
 /**
- * The explanation of a module. @param releases those in the cluster @param queued the queued tasks;
- * a caller that explains many modules reads them once @param common obstacles of all modules,
- * likewise
+ * The explanation of a module.
+ *
+ * @param releases those in the cluster
+ * @param queued the queued tasks; a caller that explains many modules reads them once
+ * @param common obstacles of all modules, likewise
  */
 export function explainModule(
   operator: Explained,
@@ -136,6 +138,7 @@ export function explainModule(
   return withCauses(facts, obstacles);
 }
 
+/** Adds the causes, and with them the final status and phase. */
 function withCauses(
   facts: Omit<ModuleExplanation, 'causes' | 'phase'>,
   obstacles: Obstacles,
@@ -147,6 +150,10 @@ function withCauses(
   return { ...explained, phase: modulePhase(explained, obstacles) };
 }
 
+/**
+ * The facts of a module without causes. Nothing is derived from other modules except the states of
+ * required ones.
+ */
 function factsOf(
   operator: Explained,
   module: Module,
@@ -188,6 +195,10 @@ function factsOf(
   };
 }
 
+/**
+ * The requirements of a module, each with the state of that module and the reason why it is not
+ * met.
+ */
 function requirementsOf(
   operator: Explained,
   module: Module,
@@ -211,6 +222,7 @@ function requirementsOf(
   }));
 }
 
+/** The phase of the module's last or current run. */
 function stepOf({ registry }: Explained, name: ModuleName): string {
   return registry.tracked.get(name)?.phase ?? 'not started';
 }
@@ -237,8 +249,9 @@ function warningsOf(
 }
 
 /**
- * Explanations of modules whose directories are gone and whose releases are held. @param releases
- * those in the cluster
+ * Explanations of modules whose directories are gone and whose releases are held.
+ *
+ * @param releases those in the cluster
  */
 export function heldExplanations(
   { converge: { purge }, registry }: Explained,
@@ -273,6 +286,7 @@ export function heldExplanations(
 
 type Decision = Pick<ModuleExplanation, 'isEnabled' | 'source' | 'reason'>;
 
+/** The decision of the last discovery; disabled without a source before the first one. */
 function decisionOf({ registry: { discovery } }: Explained, name: ModuleName): Decision {
   const decision = discovery?.decisions.get(name);
   if (decision !== undefined) {
@@ -282,6 +296,7 @@ function decisionOf({ registry: { discovery } }: Explained, name: ModuleName): D
   return { isEnabled: false, source: null, reason: 'the first discovery is not finished yet' };
 }
 
+/** The status by decision, pause, queues and last run, without obstacles outside of the module. */
 function statusOf(operator: Explained, name: ModuleName, places: readonly Place[]): ModuleStatus {
   const decision = operator.registry.discovery?.decisions.get(name);
   // The order is the order of precedence: what prevents a run comes before how the last one went.
@@ -312,6 +327,7 @@ function shownStatusOf(
   return own === 'ready' && isHeldUp(operator, name, places, common) ? 'held-up' : own;
 }
 
+/** Whether a module of this name exists. */
 function isKnown({ registry }: Explained, name: ModuleName): boolean {
   return registry.find(name) !== undefined;
 }
@@ -324,6 +340,10 @@ function failedPlaceOf(places: readonly Place[]): Place | undefined {
   return places.find(({ entry }) => entry.failures > 0 && entry.task.type !== 'ParallelModuleRun');
 }
 
+/**
+ * The last failure that has not been solved: of the enabled script, a stall, or a failed task that
+ * is retried.
+ */
 function failureOf(operator: Explained, name: ModuleName, places: readonly Place[]): ModuleFailure | null {
   const tracked = operator.registry.tracked.get(name);
   // A failed script comes first, as it keeps the module from running at all.
@@ -353,11 +373,13 @@ function failureOf(operator: Explained, name: ModuleName, places: readonly Place
   };
 }
 
+/** The hook file, or the requirement, in which a run failed. */
 function placeOfPart({ registry }: Explained, part: ModulePart | undefined): Pick<ModuleFailure, 'place'> {
   if (part?.type !== 'hook') return part === undefined ? {} : { place: part };
   return { place: { type: 'hook', file: sourceFile(part.hook, registry), binding: part.binding } };
 }
 
+/** The pause of a module in the format of explanations; null without one. */
 function pauseOf({ pauses }: Explained, name: ModuleName): ModulePause | null {
   const pause = pauses.of(name);
   if (pause === undefined) return null;
@@ -370,6 +392,7 @@ function pauseOf({ pauses }: Explained, name: ModuleName): ModulePause | null {
   };
 }
 
+/** The pause in the shorter format of lists. */
 function pauseSummary({
   since: _since,
   isOfAll: _isOfAll,

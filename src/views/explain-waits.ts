@@ -65,6 +65,7 @@ export function waitsOf(
   return waits;
 }
 
+/** The wait for a pause, or for the developer to whom the module is handed over. */
 function waitForPause({ pauses }: Explained, name: ModuleName): Wait {
   const holder = pauses.of(name)?.handedOverTo;
   if (holder === undefined) return { type: 'pause', text: 'the end of its pause' };
@@ -103,12 +104,14 @@ function convergeObstacle({ router: { main } }: Explained, maxError: number): re
   return [{ type: 'converge', text }];
 }
 
+/** The problem of an invalid ConfigMap, whose changes no module gets. At most one sentence. */
 function configObstacle({ converge: { configProblem } }: Explained): readonly Wait[] {
   if (configProblem === undefined) return [];
   const text = `a valid ConfigMap; until then the last valid content stays in use: ${configProblem}`;
   return [{ type: 'config', text }];
 }
 
+/** Whether the task decides which modules run, or with which values. */
 function decidesAboutModules({ type }: Task): boolean {
   return type === 'ConvergeModules' || type === 'ApplyKubeConfigValues' || type === 'ReloadFiles';
 }

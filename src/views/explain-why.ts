@@ -22,6 +22,10 @@ export function explainWhy(
   return explanation && { ...explanation, why: treeOf(operator, module, explanation) };
 }
 
+/**
+ * Builds the tree of conditions. The flag's name and the opinions of all sources show a user where
+ * to change the decision.
+ */
 function treeOf({ registry }: Explained, module: Module | undefined, explanation: ModuleExplanation) {
   return whyTree(explanation, {
     flag: `${module?.key ?? explanation.module}Enabled`,

@@ -57,11 +57,15 @@ export function snapshotViews(runtimes: readonly HookRuntime[]): readonly HookSn
     }));
 }
 
+/**
+ * The snapshot of one binding with its counts since the start. At most {@link MAX_ITEMS} items are
+ * included.
+ */
 function bindingSnapshot(runtime: HookRuntime, binding: KubernetesBinding): BindingSnapshot {
   const items = runtime.peek(binding.index);
   const { added, modified, deleted } = runtime.operations(binding.index).sinceStart;
   const { watchFailure, filterFailures } = runtime.health(binding.index);
-  // By kind, because a filter result does not tell that it came from a Secret.
+  // By kind, because a filter result does not show that it came from a Secret.
   const isSecret = /^secrets?$/i.test(binding.watch.kind);
   return {
     binding: binding.name,
@@ -77,6 +81,9 @@ function bindingSnapshot(runtime: HookRuntime, binding: KubernetesBinding): Bind
   };
 }
 
+/**
+ * One item: the filter result, or the object without a filter. `content` is null if it is too long.
+ */
 function snapshotItem({ object, filterResult }: SnapshotItem, isSecret: boolean): SnapshotItemView {
   const content = filterResult === undefined ? object : filterResult;
   const json = JSON.stringify(content ?? null);
@@ -139,10 +146,12 @@ function bindingViews({ hook }: HookRuntime, ticksAfterMs: number | undefined): 
   ];
 }
 
+/** The fields that bindings with a queue share. */
 function queued({ type, name, queue, allowFailure }: ScheduleBinding | KubernetesBinding): HookBindingView {
   return { ...NO_BINDING, type, name, queue, allowFailure };
 }
 
+/** The next tick in ISO 8601; null if the crontab never fires again. */
 function nextTick({ crontab }: ScheduleBinding, nowMs: number): string | null {
   const atMs = parseCrontab(crontab).next(nowMs);
   return atMs === undefined ? null : isoTime(atMs);

@@ -32,7 +32,9 @@ interface Upcoming extends Omit<NextItem, 'at' | 'text'> {
 
 /**
  * The events within a time span whose times are known now, the next first; of each crontab only the
- * next tick. @param limit the maximum number of items
+ * next tick.
+ *
+ * @param limit the maximum number of items
  */
 export function nextItems(
   parts: NextItemsParts,
@@ -55,6 +57,7 @@ export function nextItems(
     .map(({ atMs, kind, text, ...item }) => ({ at: isoTime(atMs), kind, text: text(), ...item }));
 }
 
+/** The next attempt of each queue whose head has failed. */
 function* retries({ queues }: NextItemsParts): Generator<Upcoming> {
   for (const queue of queues.all) {
     const [head] = queue.entries;
@@ -72,6 +75,7 @@ function* retries({ queues }: NextItemsParts): Generator<Upcoming> {
   }
 }
 
+/** Hook runs that wait outside of their queue: delayed by the hook, or by `debounce`. */
 function* heldRuns({ router }: NextItemsParts): Generator<Upcoming> {
   for (const held of router.held.all) {
     const { hook } = held.hook;
@@ -86,6 +90,7 @@ function* heldRuns({ router }: NextItemsParts): Generator<Upcoming> {
   }
 }
 
+/** The retry of failed enabled scripts, which all run together. */
 function* scripts({ registry, router }: NextItemsParts): Generator<Upcoming> {
   const { dueMs: atMs } = router.failedScripts;
   if (atMs === undefined) return;
@@ -100,6 +105,7 @@ function* scripts({ registry, router }: NextItemsParts): Generator<Upcoming> {
     };
 }
 
+/** Requested reconciles of modules, such as by `reconcileEvery` or a flow hook. */
 function* rechecks({ registry, router }: NextItemsParts): Generator<Upcoming> {
   for (const { name } of registry.modules) {
     const atMs = router.requeues.dueMs(name);
@@ -116,6 +122,7 @@ function* rechecks({ registry, router }: NextItemsParts): Generator<Upcoming> {
   }
 }
 
+/** The ends of pauses that have one. */
 function* pauseEnds({ registry, pauses }: NextItemsParts): Generator<Upcoming> {
   let isAllSaid = false;
   for (const { name } of registry.modules) {
@@ -147,6 +154,7 @@ function scheduleOf(binding: ScheduleBinding): Schedule {
   return made;
 }
 
+/** The next tick of each crontab of hooks that take ticks now. */
 function* ticks(parts: NextItemsParts, nowMs: number): Generator<Upcoming> {
   // By crontab, since many hooks share one.
   const times = new Map<string, number | undefined>();

@@ -1,4 +1,4 @@
-// What the operator shows of itself: this room reads the state of all other rooms and changes
+// The view of the running operator: this room reads the state of all other rooms and changes
 // nothing. `createView` is the object that `server/` serves as JSON, pages and the debug endpoint.
 // Every member is computed when it is requested, so a response is never older than its request;
 // only `render`, `changes` and the helm members send requests or start processes.
@@ -138,6 +138,10 @@ function stateKeyOf({ queues }: Explained, { revision }: Journal): string {
   return `${revision}\n${parts.join('\n')}`;
 }
 
+/**
+ * The readiness for probes. Stale bindings are only warnings: a restart would not make the API
+ * server respond.
+ */
 function readinessOf(operator: Explained): Readiness {
   const type = operator.converge.first === 'done' ? 'converged' : 'converging';
   const warnings = staleBindings(allRuntimes(operator), operator.clock);
@@ -152,6 +156,10 @@ function inNamespace(title: string, namespace: string): string {
   return title.startsWith('/') ? `${namespace}${title}` : title;
 }
 
+/**
+ * The modules in run order with their requirements, for the graph of the page. Shapes are those of
+ * `server/api`.
+ */
 function moduleGraph(operator: Explained): readonly GraphModule[] {
   const statuses = moduleStatuses(operator);
   return operator.registry.modules.map(({ name, order, manifest }) => ({
@@ -162,6 +170,10 @@ function moduleGraph(operator: Explained): readonly GraphModule[] {
   }));
 }
 
+/**
+ * The progress for scripts that wait for the converge: the number of its tasks left in `main`, and
+ * the modules it continued without.
+ */
 function convergeStatus(operator: Explained): ConvergeStatus {
   const tasks = operator.router.main.entries.filter(({ task }) => countsForConverge(task)).length;
   switch (operator.converge.first) {
@@ -174,6 +186,10 @@ function convergeStatus(operator: Explained): ConvergeStatus {
   }
 }
 
+/**
+ * Modules that the converge continued without, isolated or stalled, in run order; absent without
+ * any.
+ */
 function isolatedFact(operator: Explained): { readonly isolated?: readonly string[] } {
   const alone = isolatedModules(operator);
   const isolated = operator.registry.modules
@@ -182,9 +198,13 @@ function isolatedFact(operator: Explained): { readonly isolated?: readonly strin
   return isolated.length === 0 ? {} : { isolated };
 }
 
+/**
+ * One queue as `queue list` prints it: one line per task, with the failures and the first line of
+ * the last error.
+ */
 function queueView(queue: TaskQueue<Task>, clock: SteadyClock): QueueView {
   return {
-    // The words are those of the Go operator, which scripts parse.
+    // The words are those of the Go operator.
     name: queue.name,
     status: statusText(queue, clock.steadyMs()),
     tasks: queue.entriesFromRunning.map(({ task, failures, lastError }, position) => ({
@@ -217,6 +237,10 @@ function statusText({ status }: TaskQueue<Task>, nowMs: number): string {
   }
 }
 
+/**
+ * The view of one module; undefined for an unknown name. Only its members that read releases or
+ * render need the API server.
+ */
 function moduleView(deps: ViewDeps, comparisons: KeyedLock, text: string): ModuleView | undefined {
   const { operator, helm, compareRevisions } = deps;
   const module = operator.registry.find(text);
@@ -227,7 +251,7 @@ function moduleView(deps: ViewDeps, comparisons: KeyedLock, text: string): Modul
     valuesKey: sectionOf(name),
     drift: () => driftOf(operator, name),
     history: (signal) => helm.history.list(name, signal),
-    // Both at once: each takes a request and a decompression.
+    // Both at once, since each takes a request.
     compareRevisions: async ({ from, to }, signal) => {
       const [before, after] = await Promise.all(
         [from, to].map((revision) => helm.history.manifest(name, revision, signal)),
@@ -241,6 +265,10 @@ function moduleView(deps: ViewDeps, comparisons: KeyedLock, text: string): Modul
   };
 }
 
+/**
+ * The rendering of a module's chart, or its difference to what is deployed. Empty for a module
+ * without a chart.
+ */
 async function rendered(
   { values, extensions, helm, compare }: ViewDeps,
   module: Module,
@@ -258,6 +286,10 @@ async function rendered(
   return `${note}${changes === '' ? NO_DIFFERENCE : changes}`;
 }
 
+/**
+ * The view of one section of the values: the global one, or that of a module with the hooks that
+ * belong to it.
+ */
 function sectionView(
   { operator, values, journal }: ViewDeps,
   owner: ValuesOwner,
@@ -287,6 +319,10 @@ function snapshotsOf(runtimes: readonly HookRuntime[], clock: Clock): JsonObject
   );
 }
 
+/**
+ * The snapshots of one hook by binding, with the counts of operations. `peek` is used, because a
+ * view must not drop events that are held back for the hook.
+ */
 function snapshotsOfHook(runtime: HookRuntime, hook: Hook, clock: Clock): JsonObject {
   return Object.fromEntries(
     hook.config.kubernetes.map((binding) => [

@@ -23,9 +23,10 @@ export interface FlowHooksOptions {
 type FlowHooksSettings = Pick<ExtensionSettings, 'flowHooksDir'> & Pick<DirectorySettings, 'globalHooksDir'>;
 
 /**
- * Creates the flow hooks: those of users, and built-in ones that a module needs. @returns undefined
- * when there are none, so that a reconcile costs nothing extra @throws OperatorError
- * EXTENSION_INVALID
+ * Creates the flow hooks: those of users, and built-in ones that a module needs.
+ *
+ * @returns undefined when there are none, so that a reconcile costs nothing extra
+ * @throws OperatorError EXTENSION_INVALID
  */
 export async function createFlowHooks(
   { settings, host: { clock, log }, extensions, nextReconcile }: FlowHooksOptions,

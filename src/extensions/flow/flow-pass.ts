@@ -47,8 +47,9 @@ export class FlowPass {
   }
 
   /**
-   * Whether the hooks of a place end the reconcile. @throws OperatorError EXTENSION_FAILED, or the
-   * error of the hook
+   * Whether the hooks of a place end the reconcile.
+   *
+   * @throws OperatorError EXTENSION_FAILED, or the error of the hook
    */
   async aborts(
     type: FlowHookType,
@@ -60,6 +61,7 @@ export class FlowPass {
 
   /**
    * Whether this instance is responsible for the module: the result of the hooks, else the default.
+   *
    * @throws as {@link aborts}
    */
   async isResponsible(
@@ -72,8 +74,9 @@ export class FlowPass {
   }
 
   /**
-   * Whether the module is reconciled: hooks can enforce it, but not prevent it. @throws as {@link
-   * aborts}
+   * Whether the module is reconciled: hooks can enforce it, but not prevent it.
+   *
+   * @throws as {@link aborts}
    */
   async shouldReconcile(
     isNecessary: boolean,

@@ -23,8 +23,10 @@ import type { Extensions, LoadedExtension } from '../runtime/extension-runtime.t
 
 /**
  * Loads the hooks that the files directly in a directory register, by file name and then in order
- * of registration; none without the directory. @throws OperatorError EXTENSION_INVALID for a file
- * that cannot be loaded, or that registers no flow hooks
+ * of registration; none without the directory.
+ *
+ * @throws OperatorError EXTENSION_INVALID for a file that cannot be loaded, or that registers no
+ *   flow hooks
  */
 export async function loadFlowHooks(
   directory: string,
@@ -128,8 +130,10 @@ const FIELDS = ['abortReconcile', 'requeue', 'requeueAfterMs'];
 const FORM = '{abortReconcile?: boolean, requeue?: boolean, requeueAfterMs?: number}, or nothing';
 
 /**
- * Checks the result of a flow hook. @param path of its file, for the message @throws OperatorError
- * EXTENSION_FAILED
+ * Checks the result of a flow hook.
+ *
+ * @param path of its file, for the message
+ * @throws OperatorError EXTENSION_FAILED
  */
 export function readHookResult(value: Json | undefined, path: string): HookResult | undefined {
   if (value === undefined || value === null) return undefined;

@@ -70,8 +70,10 @@ export class Customizations {
 
   /**
    * The hosts for the objects of a module, with the files as they are now; undefined when there are
-   * none. @param modulePath the directory of the module; undefined for one without @throws
-   * OperatorError EXTENSION_INVALID
+   * none.
+   *
+   * @param modulePath the directory of the module; undefined for one without
+   * @throws OperatorError EXTENSION_INVALID
    */
   async of(modulePath: string | undefined, signal: AbortSignal): Promise<HostSet | undefined> {
     const own = modulePath === undefined ? NO_HOSTS : await this.#scope(join(modulePath, DIRECTORY), signal);
@@ -220,8 +222,9 @@ const CORE = 'core';
 
 /**
  * Finds the hosts in a `customizations` directory: each script `<group>/<kind>`. Undefined without
- * the directory, or without any file that is a host or resembles one. @throws OperatorError
- * EXTENSION_INVALID for two hosts of one kind, or unreadable files
+ * the directory, or without any file that is a host or resembles one.
+ *
+ * @throws OperatorError EXTENSION_INVALID for two hosts of one kind, or unreadable files
  */
 async function findCustomizations(directory: string): Promise<CustomizationFiles | undefined> {
   // Most modules have none, and every module run needs the result: a synchronous check is the

@@ -141,8 +141,9 @@ export function createErrorClassifier(host: PointHost | undefined): Point<Releas
 
 /**
  * The default classification: an unreachable server, 408, 409, 429 and 5xx are retryable, other
- * refusals fatal. @param isFatalAllowed false makes everything retryable, as the lifecycle requires
- * by default
+ * refusals fatal.
+ *
+ * @param isFatalAllowed false makes everything retryable, as the lifecycle requires by default
  */
 export function classifyByStatus(error: ReleaseCause, isFatalAllowed: boolean): ErrorDetails {
   const { status, reason, message } = error;

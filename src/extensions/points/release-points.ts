@@ -48,6 +48,7 @@ class ReleasePoints {
 
   /**
    * The steps while the release of a module is deployed; undefined if there is nothing to do.
+   *
    * @throws OperatorError EXTENSION_INVALID when its extensions cannot be loaded
    */
   async deploySteps(
@@ -75,8 +76,9 @@ class ReleasePoints {
 
   /**
    * The steps while the release of a module is uninstalled; undefined if there is nothing to do. A
-   * module without a path has no extensions of its own. @throws OperatorError EXTENSION_INVALID
-   * when its extensions cannot be loaded
+   * module without a path has no extensions of its own.
+   *
+   * @throws OperatorError EXTENSION_INVALID when its extensions cannot be loaded
    */
   async uninstallSteps(
     { name, path }: { readonly name: string; readonly path?: string },
@@ -103,8 +105,9 @@ type CustomizationsSettings = Pick<ExtensionSettings, 'customizationsDir'> &
   Pick<DirectorySettings, 'globalHooksDir'>;
 
 /**
- * Creates the extension points, and loads the operator-wide extensions. @throws OperatorError
- * EXTENSION_INVALID
+ * Creates the extension points, and loads the operator-wide extensions.
+ *
+ * @throws OperatorError EXTENSION_INVALID
  */
 export async function createExtensionPoints(
   { settings, log, extensions, kube, discovery }: ExtensionPointsOptions,

@@ -43,8 +43,9 @@ function placeOf({ group, kind }: NamedKind): string {
 
 /**
  * One problem for each member of a host that resembles a method of a point but is never called.
- * Other members count as helpers, and so do those near a method that the host has too. @param
- * description of the definition; older copies of the SDK do not list members
+ * Other members count as helpers, and so do those near a method that the host has too.
+ *
+ * @param description of the definition; older copies of the SDK do not list members
  */
 export function unusedMethodProblems(description: Json, methods: readonly PointMethod[]): readonly string[] {
   const absent = POINT_METHODS.filter((method) => !methods.includes(method));

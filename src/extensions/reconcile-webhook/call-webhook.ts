@@ -45,10 +45,12 @@ export interface CallResult {
 const NO_CREDENTIALS = { authorization: undefined, secureContext: undefined };
 
 /**
- * Sends a request to the reconcile webhook of a module and returns the response, whatever its
- * status. @param title the name of the call in messages @throws OperatorError HOOK_TIMEOUT, or
- * HOOK_FAILED without a server or a complete response; a retry may help @throws `signal.reason` on
- * abort; the connection is closed
+ * Sends a request to the reconcile webhook of a module and returns the response, of any status.
+ *
+ * @param title the name of the call in messages
+ * @throws OperatorError HOOK_TIMEOUT, or HOOK_FAILED without a server or a complete response; a
+ *   retry may help
+ * @throws `signal.reason` on abort; the connection is closed
  */
 export async function callWebhook(
   deps: CallDeps,
@@ -69,8 +71,7 @@ export async function callWebhook(
     try {
       const url = await resolveAddress(deps, address, signal);
       from = shownUrl(url);
-      // A reference can lead anywhere, so its target has to be in the allow-list; a URL in
-      // module.yaml was checked at its load.
+      // A reference can lead anywhere, so its target has to be in the allow-list.
       if (address.type === 'ref') hosts.requireListed(url);
       const headers = { 'user-agent': `addon-operator/${version}` };
       const response = await postToHook(
@@ -102,7 +103,9 @@ interface ResolverDeps {
 
 /**
  * The current URL of a module's server. A reference is resolved for each call, since its target may
- * move. @throws Error with the object that is missing or has no URL; errors of the API client
+ * move.
+ *
+ * @throws Error with the object that is missing or has no URL; errors of the API client
  */
 async function resolveAddress(
   deps: ResolverDeps,
@@ -141,8 +144,10 @@ const DEFAULT_PORTS = { http: 80, https: 443 } as const;
 
 /**
  * The URL of a Service: scheme and path of `uri`, default `http` and `/`; its port, else the only
- * port of the Service, the one named like the scheme, or the scheme's default port. @param spec of
- * the Service @throws Error if it has several ports and no rule picks one
+ * port of the Service, the one named like the scheme, or the scheme's default port.
+ *
+ * @param spec of the Service
+ * @throws Error if it has several ports and no rule picks one
  */
 export function serviceUrl(
   { namespace, name }: { readonly namespace: string; readonly name: string },
@@ -174,7 +179,10 @@ function servicePort(spec: unknown, scheme: 'http' | 'https'): number {
 /**
  * The URL of an object with `status.address.url` (an addressable of Knative), with scheme, port and
  * path of `uri` in place of its own. With another scheme and no port in `uri`, the port is that
- * scheme's default. @param status of the object @throws Error without an http(s) `address.url`
+ * scheme's default.
+ *
+ * @param status of the object
+ * @throws Error without an http(s) `address.url`
  */
 export function addressableUrl(status: unknown, { scheme, port, path }: UriParts): URL {
   const address = isObject(status) ? status['address'] : undefined;

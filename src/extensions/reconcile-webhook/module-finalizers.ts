@@ -72,8 +72,9 @@ export class ModuleFinalizers {
 
   /**
    * Called before any part of a module is deleted. After the agreement the webhook is not called
-   * again, unless the operator restarts. @throws OperatorError HOOK_FAILED, HOOK_TIMEOUT: the
-   * module must stay for now
+   * again, unless the operator restarts.
+   *
+   * @throws OperatorError HOOK_FAILED, HOOK_TIMEOUT: the module must stay for now
    */
   async finalize({ name, manifest }: NamedModule, signal: AbortSignal): Promise<void> {
     if (isFinalizer(manifest.hook)) await this.#finalizeBy(name, manifest.hook, signal);
@@ -82,8 +83,10 @@ export class ModuleFinalizers {
   }
 
   /**
-   * The same for a module without a directory, with the definition stored on its object. @throws
-   * OperatorError HOOK_FAILED, HOOK_TIMEOUT; MODULE_INVALID when the definition cannot be read
+   * The same for a module without a directory, with the definition stored on its object.
+   *
+   * @throws OperatorError HOOK_FAILED, HOOK_TIMEOUT; MODULE_INVALID when the definition cannot be
+   *   read
    */
   async finalizeAbandoned(name: string, signal: AbortSignal): Promise<void> {
     const noted = await this.#deps.objects.heldBy(name, signal);

@@ -41,8 +41,10 @@ const MAX_SHOWN_PROBLEMS = 5;
 const MAX_LEVELS = 500;
 
 /**
- * Parses a response. In the phase `finalize` its content is ignored. @throws Error when a success
- * cannot be used; nothing of it is applied. The message never quotes objects, which may be Secrets
+ * Parses a response. In the phase `finalize` its content is ignored.
+ *
+ * @throws Error when a success cannot be used; nothing of it is applied. The message never quotes
+ *   objects, which may be Secrets
  */
 export function readResponse(
   response: HookResponse,

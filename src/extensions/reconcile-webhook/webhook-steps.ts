@@ -79,8 +79,9 @@ export class WebhookSteps {
   }
 
   /**
-   * Calls the webhook of a module without a chart, whose response must not contain objects. @throws
-   * OperatorError as {@link stepsOf}, and when the server returns objects
+   * Calls the webhook of a module without a chart, whose response must not contain objects.
+   *
+   * @throws OperatorError as {@link stepsOf}, and when the server returns objects
    */
   async preReconcileWithoutChart({ name, manifest: { hook } }: Module, signal: AbortSignal): Promise<void> {
     if (hook?.capabilities.includes('pre-reconcile') !== true) return;
@@ -93,7 +94,9 @@ export class WebhookSteps {
   }
 
   /**
-   * Requests the webhook's agreement to delete the module. @param children the deployed objects
+   * Requests the webhook's agreement to delete the module.
+   *
+   * @param children the deployed objects
    * @throws OperatorError HOOK_FAILED, HOOK_TIMEOUT; the module must not be deleted yet
    */
   async finalize(
@@ -135,7 +138,7 @@ export class WebhookSteps {
     const { log, modules, namespace } = this.#deps;
     const title = titleOf(module, phase);
     const sent = await modules.read(module, signal);
-    // A server needs no managed fields, and they are most of an object's size.
+    // A server has no use for managed fields.
     const body = requestBody({ phase, object: withoutManagedFields(sent), children });
     const { response: raw, from } = await callWebhook(
       this.#deps,

@@ -18,7 +18,9 @@ export function isExtensionFile(name: string): boolean {
 
 /**
  * All files below a directory, sorted, except hidden ones and packages; empty without the
- * directory. @throws OperatorError EXTENSION_INVALID when it cannot be read
+ * directory.
+ *
+ * @throws OperatorError EXTENSION_INVALID when it cannot be read
  */
 export async function filesBelow(directory: string): Promise<readonly string[]> {
   const entries = await list(directory);

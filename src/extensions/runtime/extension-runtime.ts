@@ -47,15 +47,19 @@ export interface ExtensionCallRequest {
 /** Files with extensions: loads them, and calls their methods. */
 export interface Extensions {
   /**
-   * Loads a file again; running calls keep the old version. @param log receives the output of the
-   * file while it is loaded @throws OperatorError EXTENSION_INVALID when it cannot be loaded, or
-   * not in time; `signal.reason` on abort
+   * Loads a file again; running calls keep the old version.
+   *
+   * @param log receives the output of the file while it is loaded
+   * @throws OperatorError EXTENSION_INVALID when it cannot be loaded, or not in time;
+   *   `signal.reason` on abort
    */
   load(file: string, log: Logger, signal: AbortSignal): Promise<LoadedExtension>;
   /**
-   * Calls a method and returns its result. @throws OperatorError EXTENSION_FAILED; the original
-   * error of `next` if the extension passed it on @throws `signal.reason` on abort, after the
-   * extension and each `next` have ended
+   * Calls a method and returns its result.
+   *
+   * @throws OperatorError EXTENSION_FAILED; the original error of `next` if the extension passed it
+   *   on
+   * @throws `signal.reason` on abort, after the extension and each `next` have ended
    */
   call(request: ExtensionCallRequest, signal: AbortSignal): Promise<Json | undefined>;
 }

@@ -70,9 +70,7 @@ function errorOf({ name, message, ...rest }: QueryFailure): Error {
 }
 
 /**
- * The program of the threads of extensions. The daemon starts one per file through
- * `script-threads`; it loads the file once and then handles calls. Output of the file is captured,
- * and an uncaught error ends the thread.
+ * The program of the threads of extensions. It loads one file, and then handles calls of its methods.
  */
 function main(): void {
   const queries = new Queries();

@@ -15,8 +15,10 @@ export interface Grants {
 
 /**
  * The minimal rules that grant this access. Rules of the ClusterRole are not repeated for a
- * namespace. @param unborn namespaces that the module itself creates: no Role can exist there
- * before, so their access is granted everywhere
+ * namespace.
+ *
+ * @param unborn namespaces that the module itself creates: no Role can exist there before, so their
+ *   access is granted everywhere
  */
 export function grantsFor(needed: readonly Access[], unborn: ReadonlySet<string> = new Set()): Grants {
   const everywhere: Access[] = [];

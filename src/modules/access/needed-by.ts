@@ -58,6 +58,7 @@ export function createdNamespace(object: RawObject): string | undefined {
 /**
  * The access to deploy one rendered object, in its namespace. An account can grant only permissions
  * that it has: the rules of a Role are needed too, and for a binding the verb `bind` on its role.
+ *
  * @param ownNamespace the default namespace of objects
  */
 export function accessOfObject(object: RawObject, resource: ScopedResource, ownNamespace: string): Access[] {

@@ -46,8 +46,9 @@ export class CrdInstaller {
 
   /**
    * Creates or updates the CRDs in these files, and waits until the API server serves them. A
-   * problem of one does not prevent the others. @throws OperatorError CRD_FAILED with every file
-   * and CRD that could not be applied
+   * problem of one does not prevent the others.
+   *
+   * @throws OperatorError CRD_FAILED with every file and CRD that could not be applied
    */
   async ensure(module: string, files: readonly string[], signal: AbortSignal): Promise<void> {
     const problems: string[] = [];
@@ -122,7 +123,7 @@ export class CrdInstaller {
         case 'drop-stored-versions':
           current = {
             ...(await write({ method: 'PUT', path: `${path}/status`, body: step.body })),
-            // The status counts as written, whatever the response says, or this loop would not end.
+            // The status counts as written for any response, or this loop would not end.
             status: step.body['status'],
           };
           break;
@@ -138,8 +139,9 @@ export class CrdInstaller {
   }
 
   /**
-   * Watches the CRD until its kind is accepted. @throws OperatorError CRD_FAILED with the API
-   * server's reason
+   * Watches the CRD until its kind is accepted.
+   *
+   * @throws OperatorError CRD_FAILED with the API server's reason
    */
   async #untilEstablished(name: string, signal: AbortSignal): Promise<void> {
     const query = {

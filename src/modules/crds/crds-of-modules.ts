@@ -57,8 +57,9 @@ export function createCrds({ settings, host, kube, discovery }: CrdsOptions): Cr
 
 /**
  * Absolute paths, sorted, of the `.yaml` files below `crds/` of a module, except those whose names
- * begin with one of `ignoredPrefixes`. @throws OperatorError MODULE_INVALID when the directory
- * cannot be read
+ * begin with one of `ignoredPrefixes`.
+ *
+ * @throws OperatorError MODULE_INVALID when the directory cannot be read
  */
 export async function findCrdFiles(
   modulePath: string,

@@ -26,7 +26,9 @@ interface CrdPreviews {
 
 /**
  * Compares the CRDs in these files with the cluster, with the decisions of the installer. Writes
- * nothing. @param extraLabels set on every CRD
+ * nothing.
+ *
+ * @param extraLabels set on every CRD
  */
 export async function previewCrds(
   {

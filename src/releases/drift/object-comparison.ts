@@ -31,7 +31,9 @@ interface Remedy {
 /**
  * Compares an object with what helm applied, by a dry run of applying it again. The server itself
  * computes the difference, so other notations of quantities, defaults and changes by webhooks are
- * none. @throws errors of the client; KubeApiError also when the server refuses the object
+ * none.
+ *
+ * @throws errors of the client; KubeApiError also when the server refuses the object
  */
 export async function compareObject(
   desired: DesiredObject,
@@ -95,7 +97,9 @@ const BOOKKEEPING = new Set(['managedFields', 'resourceVersion', 'generation', '
 /**
  * JSON pointers, sorted, to everything that would change in the live object if `desired` were
  * applied. Only fields in `desired` count: other effects of a write, by the server or a webhook,
- * are no drift. @param applied the object after a dry run of applying it
+ * are no drift.
+ *
+ * @param applied the object after a dry run of applying it
  */
 export function driftedFields(desired: unknown, live: unknown, applied: unknown): readonly string[] {
   const found: string[] = [];
