@@ -39,7 +39,11 @@ export async function inspect<T>(
   }
 }
 
-/** The inspection with a masked log. Everything that it starts is disposed when `use` is done. */
+/**
+ * The inspection with a masked log. Everything that it starts is disposed when `use` is done. It has
+ * a temporary directory of its own, because a running operator empties its directory at the start,
+ * and takes part in no election: it writes nothing, so it may run while another process leads.
+ */
 async function inspectAs<T>(
   { host, redactor }: ReturnType<typeof withRedactedLog<DaemonHost>>,
   settings: Settings,
@@ -49,10 +53,8 @@ async function inspectAs<T>(
 ): Promise<T> {
   await using running = new AsyncDisposableStack();
   const directory = await scratchDirectory(running);
-  // A directory of its own: a running operator empties its directory at the start.
   const own: Settings = { ...settings, tmpDir: directory };
   const metrics = createMetrics(own, { version: host.version });
-  // No election: an inspection writes nothing, so it may run while another process leads.
   const { cluster, lead } = await connectAlone({
     connect: () => connectCluster(own, host, metrics),
     running,

@@ -19,6 +19,7 @@ export function hookLabels(run: HookRun, queue: string): HookRunLabels {
   return { ...metricLabels(run.hook.hook), binding, queue: queueLabel(run, queue), activation };
 }
 
+/** The queue of the run; for a lane, the queue that it belongs to. */
 function queueLabel({ reasons: [reason] }: HookRun, queue: string): string {
   const own = queueOf(reason);
   return own?.lane !== undefined && queue === laneName(own.queue, own.lane.key) ? own.queue : queue;

@@ -36,6 +36,7 @@ export async function handleModuleHookRun(
   const resumeMonitor = queue.name === MAIN_QUEUE ? releases.pauseMonitor(task.module) : undefined;
   try {
     const outcome = await runHookTask(operator, entry, task, queue, signal);
+    // Synchronizations of a start are left out: the module run that waits for them uses the values.
     if (outcome.type === 'ran' && outcome.effects.areValuesChanged && !isOnlySynchronization(outcome.task)) {
       const trigger =
         outcome.task.binding === 'schedule'

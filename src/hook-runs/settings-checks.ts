@@ -64,6 +64,10 @@ export class SettingsChecks {
     if (problems.length > 0) throw new OperatorError('VALUES_INVALID', problems.join('\n'));
   }
 
+  /**
+   * Runs the checks of one module on a section. Returns the refusals; stores and reports warnings
+   * only if there are none.
+   */
   async #problemsOf(
     tracked: TrackedModule,
     section: JsonObject,

@@ -39,6 +39,7 @@ export function createDispatch(parts: DispatchParts): TaskHandler<Task> {
   const { values, configMapContent, followSecrets } = configuration;
   const { bindings, settingsChecks, synchronizations } = hooks;
   const { discovery, moduleTasks, preparation, removal } = reconcile;
+  // One list of parts per handler: it shows what each type of task may touch.
   const converging = {
     registry,
     converge,

@@ -29,6 +29,7 @@ export function onSecretsChange(
   for (const [owner, references] of values.secretReferences()) {
     if (!references.some((reference) => titles.has(referenceTitle(reference)))) continue;
     owners.add(owner);
+    // Before the first discovery a converge follows anyway, which sees the new values.
     if (owner !== GLOBAL_SECTION) operator.router.queueModuleRun(owner, 'Secret-Changed');
     else if (operator.registry.discovery !== undefined)
       operator.router.queueConverge('GlobalValuesChanged', 'Secret-Changed-GlobalValues');

@@ -85,6 +85,7 @@ export function watchFiles(
   const changed = new Set<string>();
   let changes = 0;
   const onChange = async (path: string): Promise<void> => {
+    // Each change restarts the quiet time; only the last one queues the reload.
     changes += 1;
     changed.add(resolve(path));
     const seen = changes;

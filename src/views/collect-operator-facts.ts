@@ -24,6 +24,7 @@ type Health = Pick<ApiHealth, 'outage'>;
 /** Collects the facts of the operator's status. The sentences are made of them in `status/`. */
 export function collectOperatorFacts(operator: Explained, { outage }: Health): OperatorFacts {
   const { clock, converge, queues, registry, pauses, releases } = operator;
+  // A pause of all modules shows on each of them, so any module will do.
   const pausedOfAll = registry.modules.find(({ name }) => pauses.isOfAll(name));
   const pause = pausedOfAll && pauses.of(pausedOfAll.name);
   const runtimes = allRuntimes(operator);

@@ -11,6 +11,7 @@ import { ModuleObjects, type ModuleSource } from '../status/module-objects.ts';
 import { moduleFacts } from './collect-module-facts.ts';
 import type { Explained } from './explained.ts';
 
+/** The parts that write Module objects. */
 export interface ModuleObjectsPartOptions {
   readonly settings: InstanceSettings & Pick<ModuleSettings, 'keepsModuleObjects'>;
   readonly host: { readonly clock: Clock; readonly log: Logger };

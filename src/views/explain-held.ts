@@ -28,6 +28,7 @@ export function heldBy(
   if (status !== 'held' || refusal === undefined || refusal.type === 'unauthorized') return {};
   const { type, reason, remedy } = refusal;
   const failed = type === 'undecided' ? router.failedScripts.of(name) : undefined;
+  // Only a failing script is retried, so only there the first failure matters.
   const since = failed === undefined ? '' : `since ${isoTime(failed.sinceMs)} `;
   const hooks =
     registry.started.has(name) && type === 'undecided' ? 'its hooks go on' : 'its hooks do not run';

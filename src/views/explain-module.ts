@@ -303,6 +303,7 @@ function statusOf(operator: Explained, name: ModuleName, places: readonly Place[
   if (operator.registry.discovery === undefined) return 'undecided';
   if (decision?.source === 'authorization') return 'unauthorized';
   const isRefused = operator.registry.holdOf(name) !== undefined;
+  // A refused module that is disabled anyway is shown as disabled.
   if (operator.registry.isHeldBack(name) || (isRefused && operator.registry.isEnabled(name))) return 'held';
   if (!operator.registry.isEnabled(name))
     return operator.registry.isDeletionPending(name) ||

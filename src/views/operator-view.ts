@@ -52,6 +52,10 @@ export interface RevisionManifest {
   readonly manifest: string;
 }
 
+/**
+ * The parts that views are read from. The two comparisons are injected, because they need the live
+ * cluster, or masking.
+ */
 export interface ViewDeps {
   readonly operator: Explained;
   /** Whether the API server responds. */
@@ -276,6 +280,7 @@ async function rendered(
   signal: AbortSignal,
 ): Promise<string> {
   if (module.chart === 'none') return '';
+  // Extensions are part of the rendering, as in a deployment; open ones only with their preview.
   const steps = await extensions.releaseSteps(module, signal);
   const request = { module, values: visibleToHelm(values, module.name), steps };
   const manifest = await helm.render(request, signal, { isDebug });
