@@ -22,9 +22,10 @@ import type { BuildOptions, BuiltOperator } from './build-options.ts';
 import { startReleases } from './start-releases.ts';
 
 /**
- * Finds the modules and puts the operator together, room by room; nothing runs yet. A part is created after all parts that
- * it uses, so this function is also the map of who uses whom: what is on disk and in the ConfigMap, then the model and
- * the queues, then helm and hooks, which report to the queues, then what handles tasks.
+ * Finds the modules and builds the operator, room by room; nothing runs yet. `start.ts` and
+ * `inspect.ts` call it. A part is created after all parts that it uses, so this function is also
+ * the map of dependencies: files and ConfigMap, then the model and the queues, then helm and hooks,
+ * which report to the queues, then the handlers of tasks.
  *
  * @throws OperatorError for directories and values files that cannot be used
  */
@@ -37,6 +38,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const kube = cluster.main;
   const log = componentLog(host, 'operator');
 
+  // Files come first: pauses and the configuration need the names of the modules.
   const loads = createFileWaits({ settings, host, stop, onWait, isInspection });
   const { files, records } = await readModules({
     settings,
@@ -68,6 +70,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   });
   const { values } = configuration;
 
+  // The state of everything, without any process or watch.
   const annotated = createAnnotatedOperations({ settings, host, cluster, objects, stop });
   const model = createModel({
     settings,
@@ -87,6 +90,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const queueing = createQueueing({ settings, host, metrics, model, tracing: base.tracing });
   const { queues, router, traces } = queueing;
 
+  // Helm and hooks report to the registry and the router, which therefore exist already.
   const { helm, releases } = await startReleases(options, {
     registry,
     router,
@@ -130,6 +134,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     { settings, host, cluster, helm, hosts: http.hosts, check, objects, extensions, stop },
     explained,
   );
+  // An inspection runs no reconcile, so it needs no flow hooks.
   if (!isInspection) await loads.untilLoaded(() => files.loadFlow());
   const webhooks = createWebhooks({ settings, host, kube, metrics, stop, heldPorts, running }, reflectors, {
     execution,
@@ -148,6 +153,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     log,
   });
 
+  // The handlers of tasks, from here on; nothing creates a part after them that they would use.
   const hooks = { execution, bindings, settingsChecks, synchronizations };
   const moduleExtensions = { ...steps, flow: () => files.flow };
   const reconcile = createReconcile({
@@ -185,6 +191,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     objects,
     redactor,
   });
+  // Subscribed last: from now on annotations and Secrets may queue tasks.
   if (annotated !== undefined) {
     const { operations, aborts } = model;
     watchAnnotations(annotated, { registry, router, operations, aborts, log, queues, pauses });
@@ -208,7 +215,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   };
 }
 
-/** Nothing depends on an Event. */
+/** Records Events; an Event that cannot be written is dropped, because nothing depends on it. */
 function eventsOf({ objects, stop }: BuildOptions): SettingsChecksParts['record'] {
   return (module, event) => void objects?.record(module, event, stop).catch(() => undefined);
 }

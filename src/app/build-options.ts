@@ -23,7 +23,7 @@ import type { Explained } from '../views/explained.ts';
 import type { DaemonHost } from './host.ts';
 import type { BaseParts } from './infrastructure.ts';
 
-/** What the operator is built from. */
+/** The input of {@link buildOperator}. */
 export interface BuildOptions {
   readonly settings: Settings;
   readonly host: DaemonHost;
@@ -31,31 +31,31 @@ export interface BuildOptions {
   readonly metrics: OperatorMetrics;
   readonly hookMetrics: HookMetrics;
   readonly configMap: ConfigMapStore;
-  /** The Module objects in the cluster; undefined where there are none. */
+  /** The Module objects; undefined where the settings switch them off. */
   readonly objects: ModuleObjects | undefined;
-  /** Takes the content of Secrets out of logs, errors and responses. */
+  /** Masks the content of Secrets in logs, errors and responses. */
   readonly redactor: Redactor;
   /** Aborts when the daemon stops. */
   readonly stop: AbortSignal;
-  /** The ports of webhooks that another replica can take over; undefined where there is one replica only. */
+  /** The ports of webhooks that another replica can take over; undefined with a single replica. */
   readonly heldPorts: Lead['heldPorts'];
-  /** What is started later is entered here. */
+  /** Receives everything that is started later. */
   readonly running: AsyncDisposableStack;
-  /** Default: it runs all modules. */
+  /** Default: all modules run. */
   readonly variant?: OperatorVariant;
 }
 
-/** How an operator is different. */
+/** Deviations from a normal operator. */
 export interface OperatorVariant {
-  /** Shows that the start waits for a file that can be loaded; see `operator/file-waits.ts`. */
+  /** Shows that the start waits for a file; see `operator/file-waits.ts`. */
   readonly onWait?: Parameters<typeof createFileWaits>[0]['onWait'];
   /** Nothing is run, and nothing is written to the cluster. */
   readonly isInspection?: true;
-  /** The only module that it runs. */
+  /** The only module that runs. */
   readonly lone?: LoneModule | undefined;
 }
 
-/** The operator, by rooms. Nothing runs yet. */
+/** The built operator, by rooms. Nothing runs yet. */
 export interface BuiltOperator {
   readonly model: Model;
   readonly queueing: Queueing;
@@ -64,18 +64,18 @@ export interface BuiltOperator {
   readonly hooks: HookServices;
   readonly modules: BuiltModules;
   readonly reconcile: Reconcile;
-  /** What the views read. */
+  /** The parts that views read. */
   readonly explained: Explained;
   readonly followed: Followed;
-  /** Records runs of hooks for clients of the debug endpoint. */
+  /** Records hook runs for clients of the debug endpoint. */
   readonly recorder: Recorder;
-  /** Loads files, and with an author at work waits for those that cannot be loaded. */
+  /** Loads files; with a running author, waits for those that cannot be loaded. */
   readonly loads: FileWaits;
   /** Runs one attempt of a task; the queues are started with it. */
   readonly handle: TaskHandler<Task>;
 }
 
-/** Where modules come from, and what they have in the cluster. */
+/** The sources of modules, and their traces in the cluster. */
 export interface BuiltModules {
   readonly records: ModuleRecords;
   readonly sources: ModuleSources;
@@ -84,7 +84,7 @@ export interface BuiltModules {
   readonly helm: HelmDriver;
 }
 
-/** What is followed for as long as the operator runs. */
+/** Parts with a loop that runs as long as the operator. */
 export interface Followed {
   readonly pauses: Pauses;
   readonly handOvers: HandOvers;

@@ -27,34 +27,42 @@ export type ClusterSettings = KubeSettings &
   Pick<HelmSettings, 'helmMonitorQps' | 'helmMonitorBurst'> &
   Pick<DebugSettings, 'logsKubeApi'>;
 
-/** The ways to the API server: one client a purpose, each with its own limit on the rate of requests. */
+/** The clients of the API server, one per purpose, so that each has its own rate limit. */
 export interface Cluster {
   readonly access: LocatedAccess;
   readonly main: KubeClient;
-  /** For what hooks write into KUBERNETES_PATCH_PATH. */
+  /** For operations of hooks (KUBERNETES_PATCH_PATH). */
   readonly patcher: KubeClient;
-  /** For reading releases and their objects while a module is deployed: without a limit, as helm itself has none. */
+  /**
+   * For reading releases and their objects during deployments: without a limit, like helm itself.
+   */
   readonly helm: KubeClient;
-  /** For the lease alone: without a limit, and not held up by `beforeWrite`. */
+  /**
+   * For the lease alone: without a limit, and not subject to `beforeWrite`, since it decides who
+   * leads.
+   */
   readonly lease: KubeClient;
-  /** For looking after the objects of releases from time to time. */
+  /** For the periodic check of release objects. */
   readonly monitor: KubeClient;
-  /** For Module objects and their Events: without a limit, as they are written only when they change. */
+  /**
+   * For Module objects and their Events: without a limit, since they are written only on changes.
+   */
   readonly status: KubeClient;
-  /** Whether the API server responds to any of them but `lease`. */
+  /** Whether the API server responds to any client except `lease`. */
   readonly health: ApiHealth;
   readonly discovery: Discovery;
-  /** The access that operations of hooks on objects have needed so far. */
+  /** The permissions that operations of hooks have needed so far. */
   readonly patchAccess: SeenAccess;
   close(): void;
 }
 
 /**
- * Reads how the API server is reached, and creates the clients; no request is sent yet. All parts of the operator that talk
- * to the API server get one of these clients, so limits, credentials and the check of the leadership are here alone.
+ * Reads how the API server is reached, and creates the clients; sends no request yet. All parts of
+ * the operator use these clients, so limits, credentials and the check of the leadership are only
+ * here.
  *
- * @param beforeWrite called right before each write; what it throws the write fails with
- * @throws OperatorError KUBE_CONFIG_INVALID when it cannot be found out how to reach the API server
+ * @param beforeWrite called right before each write, which fails with its error
+ * @throws OperatorError KUBE_CONFIG_INVALID when the access cannot be determined
  */
 export async function connectCluster(
   settings: ClusterSettings,
@@ -78,7 +86,8 @@ export async function connectCluster(
     loadPlugin: (user) => loadPluginCredentials(user, clock),
   });
   const apiHost = new URL(access.server).host;
-  // Opening a connection costs more than several requests, above all its TLS handshake. The lease keeps its own.
+  // The clients share connections: a TLS handshake costs more than several requests. The lease has
+  // its own, so that it never waits for one.
   const pool = new ConnectionPool(access);
   const health = new ApiHealth(clock);
   const client = (qps: number, burst: number, requestTimeoutMs?: number): HttpKubeClient =>
@@ -93,6 +102,7 @@ export async function connectCluster(
       ...(qps > 0 && { limiter: limiterOf(qps, burst, clock) }),
       ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
       onRequest: ({ verb, status, error, durationMs, pathTemplate }) => {
+        // Also failed requests are observed: they are what an outage looks like.
         health.observe({ status, error });
         metrics.kubeRequestResult({ status, verb, host: apiHost });
         metrics.kubeRequest({ verb, url: pathTemplate }, durationMs / 1_000);
@@ -130,6 +140,7 @@ export async function connectCluster(
   };
 }
 
+/** A token bucket for `qps` requests per second; a burst below one would block every request. */
 function limiterOf(qps: number, burst: number, clock: SteadyClock): TokenBucket {
   return new TokenBucket({ intervalMs: 1_000 / qps, burst: Math.max(1, burst) }, clock);
 }

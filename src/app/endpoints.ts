@@ -25,13 +25,14 @@ import type { BuiltOperator } from './build-options.ts';
 import type { DaemonHost } from './host.ts';
 import type { BaseParts } from './infrastructure.ts';
 
-/** What the debug endpoint shows. */
+/** Creates the view that probes, pages and the debug endpoint serve. */
 export function viewOf(
   { namespace }: Pick<InstanceSettings, 'namespace'>,
   { cluster }: Pick<BaseParts, 'cluster'>,
   { explained, telemetry, configuration, modules }: BuiltOperator,
   redactor: Redactor,
 ): DaemonView {
+  // Comparisons with live objects use the client without a rate limit, like helm.
   const live = {
     kube: cluster.helm,
     find: (...wanted: Parameters<typeof cluster.discovery.find>) => cluster.discovery.find(...wanted),
@@ -59,6 +60,7 @@ export function viewOf(
   });
 }
 
+// The debug endpoint may change the running operator, so it gets more parts than the view.
 export interface DebugParts {
   readonly settings: Settings;
   readonly host: DaemonHost;
@@ -68,13 +70,16 @@ export interface DebugParts {
   /** Different after each start of the operator. */
   readonly bootId: string;
   readonly logs: { readonly configMapEvents: ConfigMapEventLog; readonly tail: LogTail };
-  /** Where Events about modules are recorded, if there are any. */
+  /** Records Events about modules; undefined where there are none. */
   readonly objects: Pick<ModuleObjects, 'record'> | undefined;
   readonly stop: AbortSignal;
   readonly running: AsyncDisposableStack;
 }
 
-/** Starts the debug endpoint, which shows the view and passes requests to the operator, and returns its API. */
+/**
+ * Starts the debug endpoint, which serves the view and passes requests to the operator. Returns its
+ * API, which the page uses too.
+ */
 export async function startDebugEndpoint(parts: DebugParts): Promise<Api> {
   const { settings, host, built, view, redactor, logs, running, bootId, objects, stop } = parts;
   const { model, queueing, telemetry, hooks, modules, reconcile, recorder, followed } = built;
@@ -104,6 +109,7 @@ export async function startDebugEndpoint(parts: DebugParts): Promise<Api> {
   };
   const api = createApi({
     ...endpoint,
+    // Every action of a user leaves an Event and a log record.
     onAction: (action) => recordAction({ objects, log: host.log, stop }, action),
   });
   await startDebug({ settings, endpoint, api, peerUid, log: host.log, running });

@@ -2,31 +2,34 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { SteadyClock } from '@addon-operator/base/clock';
 
-/** What is known of the memory of the process, and a way to make it smaller. */
+/** The memory of the process, and ways to reduce it. */
 export interface ProcessMemory {
-  /** What objects take, garbage included, and what is kept for them; in bytes. */
+  /** Bytes used by objects, garbage included, and bytes reserved for them. */
   read(): { readonly usedBytes: number; readonly keptBytes: number };
-  /** Time that the process has had of the processors, in milliseconds. */
+  /** CPU time of the process, in milliseconds. */
   cpuMs(): number;
-  /** Collects all garbage and returns what it took to the system. Nothing else runs in the meantime. */
+  /** Collects all garbage and returns its memory to the system. Blocks the process. */
   collect(): void;
-  /** Returns the memory that code takes; what is used again is read again. */
+  /** Returns the memory of code to the system; code that is used again is read again. */
   returnCode(): Promise<void>;
 }
 
-/** The process is looked at this often. */
+/** The interval of the checks, in milliseconds. */
 const CHECK_MS = 5_000;
-/** It is at rest when it has had less of a processor than this since the last look. */
+/** The process is idle below this share of one CPU since the last check. */
 const REST_SHARE = 0.1;
-/** What may be returned must be worth the interruption, of about a millisecond for each megabyte in use. */
+/**
+ * The minimum that a collection has to free: it blocks for about a millisecond per megabyte in use.
+ */
 const WORTH_BYTES = 24 * 1024 * 1024;
-/** A larger heap would be looked through for too long. */
+/** A larger heap is not collected, because that would block for too long. */
 const MAX_USED_BYTES = 256 * 1024 * 1024;
 
 /**
- * Returns memory to the system whenever the process is at rest and keeps much more than after the last time. V8 collects
- * garbage only to make room for new objects: what a large list took stays as long as little happens. The code that ran is
- * returned once each time the process comes to rest: most of it serves starts and converges only.
+ * Returns memory to the system when the process is idle and keeps much more than after the last
+ * collection. V8 collects garbage only to make room for new objects, so memory of a large list
+ * stays reserved while little happens. The memory of code is returned once per idle period: most of
+ * it serves starts and converges only.
  */
 export async function freeMemory(
   clock: SteadyClock,
@@ -80,7 +83,10 @@ export function processMemory(returnCode = (): Promise<void> => Promise.resolve(
   };
 }
 
-/** `gc` of V8, which a context has that is made while the flag is set. The last resort alone returns memory. */
+/**
+ * The `gc` function of V8. It exists in contexts that are created while the flag is set; the flag
+ * is reset at once. Only a last-resort collection returns memory.
+ */
 function exposedGc(): (options: object) => void {
   setFlagsFromString('--expose-gc');
   const gc = runInNewContext('gc') as (options: object) => void;

@@ -4,16 +4,24 @@ import type { HookHost } from '../hook-runs/start-hook-tools.ts';
 import type { FailedTask } from '../queues/failed-task.ts';
 import type { ProcessMemory } from './free-memory.ts';
 
-/** What the process the daemon runs in gives it. */
+/**
+ * The process in which the daemon runs. Tests and commands give another one, so the daemon reads no
+ * global state.
+ */
 export interface DaemonHost extends HookHost {
   readonly log: RootLogger;
-  /** How many log records had no place to go; default: none. */
+  /** The number of log records that could not be written; default: none. */
   readonly droppedLogRecords?: () => number;
-  /** The process, if it is the daemon's own: an uncaught error ends it. */
+  /** The process, if it belongs to the daemon: an uncaught error ends it. */
   readonly process?: UncaughtErrors;
-  /** The memory of the process, if it is the daemon's own: garbage is collected while it is at rest. */
+  /**
+   * The memory of the process, if it belongs to the daemon: garbage is collected while it is idle.
+   */
   readonly memory?: ProcessMemory;
-  /** Called when the port for metrics is in use: they are served on a free one then. Absent: that is an error. */
+  /**
+   * Called when the port for metrics is in use, and a free one is taken instead. Absent: a used
+   * port is an error.
+   */
   readonly onPortInUse?: (port: number) => void;
   /** Called for every failed attempt of a task, before the delay starts. */
   readonly onTaskFailure?: (failed: FailedTask) => void;

@@ -19,18 +19,22 @@ import { cacheDirectory } from '../tools/pinned-tools/cache-directory.ts';
 import type { Cluster } from './connect-cluster.ts';
 import type { DaemonHost } from './host.ts';
 
-/** The helm taken where the machine has none. */
+/** The major version of helm that is fetched where the machine has none. */
 const PINNED_HELM_MAJOR = 3;
 
-/** Everything below the operator, each part running. */
+/** The running parts below the operator: processes, clients, watches. */
 export interface BaseParts extends HookTools, HookConnections {
   readonly cluster: Cluster;
   readonly tracing: Tracing;
-  /** Asking helm for its version takes a while, in which modules can be read. @throws OperatorError HELM_NOT_FOUND */
+  /**
+   * The search takes a while, during which modules are read.
+   *
+   * @throws OperatorError HELM_NOT_FOUND
+   */
   readonly helmBinary: Promise<HelmBinary>;
 }
 
-/** How the operator names and records traces. */
+/** Names and destination of traces. */
 export interface Tracing {
   /** Different after each start of the operator. */
   readonly bootId: string;
@@ -45,14 +49,14 @@ export interface BaseOptions extends HookToolsOptions, HookConnectionsOptions {
     HelmSearch['settings'];
   readonly host: DaemonHost;
   readonly cluster: Cluster;
-  /** What `startHookTools` returned, where it was called before; default: it is called now. */
+  /** The result of `startHookTools` if it was called before; default: it is called now. */
   readonly tools?: Promise<HookTools> | undefined;
   /** Default: nothing is recorded. */
   readonly tracing?: Tracing;
 }
 
 /**
- * Starts the parts below the operator, in the order in which they need each other.
+ * Starts the parts below the operator, in the order of their dependencies.
  *
  * @throws OperatorError when a part cannot be started
  */
@@ -66,7 +70,7 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
   );
   const pinned: HelmSearch['pinned'] = (helmLog, signal) => fetchHelm(host, helmLog, signal);
   const helmBinary = locateHelm({ settings, host, runner, tmpDir, pinned }, stop);
-  // A start that fails before it is needed has another reason.
+  // The rejection is reported where helm is needed; a start that fails earlier has its own reason.
   helmBinary.catch(() => undefined);
   return {
     cluster,
@@ -84,9 +88,9 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
   };
 }
 
-/** Fetches the helm taken where the machine has none. */
+/** Fetches helm where the machine has none. */
 async function fetchHelm({ env }: DaemonHost, log: Logger, signal: AbortSignal): Promise<string> {
-  // What downloads brings a package that takes a twentieth of the code of the operator.
+  // Imported on demand: the code for downloads is a twentieth of the operator's code.
   const { pinnedHelm } = await import('../tools/pinned-tools/pinned-tools.ts');
   return await pinnedHelm(
     PINNED_HELM_MAJOR,

@@ -20,11 +20,13 @@ import type { DaemonHost } from './host.ts';
 import { startBase } from './infrastructure.ts';
 
 /**
- * Looks at what a daemon with these settings would work on: nothing is queued, watched or served, and temporary files
- * are kept apart from those of a running operator. Errors do not contain the content of Secrets that values refer to.
+ * Builds the operator with these settings, without running it: nothing is queued, watched or
+ * served, nothing is written to the cluster, and temporary files are separate from those of a
+ * running operator. `plan` and similar commands use it. Errors do not contain the content of
+ * Secrets.
  *
- * @param lone the only module that is looked at; default: all
- * @throws OperatorError for everything that would keep the daemon from starting; and what `use` throws
+ * @param lone the only module to inspect; default: all
+ * @throws OperatorError for every problem that would prevent a start, and errors of `use`
  */
 export async function inspect<T>(
   settings: Settings,
@@ -41,6 +43,11 @@ export async function inspect<T>(
   }
 }
 
+/**
+ * The inspection with a masked log. Everything that it starts is disposed when `use` is done. It has
+ * a temporary directory of its own, because a running operator empties its directory at the start,
+ * and takes part in no election: it writes nothing, so it may run while another process leads.
+ */
 async function inspectAs<T>(
   { host, redactor }: ReturnType<typeof withRedactedLog<DaemonHost>>,
   settings: Settings,
@@ -95,6 +102,7 @@ async function inspectAs<T>(
     variant: { isInspection: true, lone },
   });
   const { namespace, crdFilterPrefixes, crdExtraLabels } = settings;
+  // The values of a module include the global ones, so a reference in either counts.
   const hasSecretReferences = (module: string): boolean =>
     [module, GLOBAL_SECTION].some((owner) => isResolvedFor(settings, owner));
   const { registry, globalHooks, policy, pauses } = model;

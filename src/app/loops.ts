@@ -14,19 +14,24 @@ import type { BuiltOperator } from './build-options.ts';
 import { freeMemory } from './free-memory.ts';
 import type { DaemonHost } from './host.ts';
 
+// Milliseconds. The live tick shows that the process runs; the check counts for as long as the ConfigMap is refused.
 const LIVE_TICK_MS = 10_000;
 const CONFIG_CHECK_MS = 5_000;
 
 export interface LoopParts {
   readonly built: BuiltOperator;
   readonly configMap: ConfigMapStore;
-  /** They show the state of modules, which these loops change too. */
+  /** Updated after changes by these loops. */
   readonly objects: Pick<ModuleObjects, 'changed'> | undefined;
   readonly stop: AbortSignal;
   readonly running: AsyncDisposableStack;
 }
 
-/** Starts everything that goes on by itself until the daemon stops. */
+/**
+ * Starts the loops that run until the daemon stops: watches of the ConfigMap and of pauses,
+ * schedules, checks of directories, hand-overs, metrics. Each of them queues tasks or updates
+ * records; a loop that ends early is logged as an error.
+ */
 export function startLoops(host: DaemonHost, parts: LoopParts): void {
   const { built, configMap, objects, stop, running } = parts;
   const { model, queueing, telemetry, hooks, modules, reconcile, followed } = built;
@@ -63,13 +68,14 @@ export function startLoops(host: DaemonHost, parts: LoopParts): void {
   endWith(host, loops, { stop, running });
 }
 
-/** Keeps the memory of the process small while it is at rest, as a standby is for days. */
+/** Reduces the memory of the process while it is idle; a standby replica is idle for days. */
 export function startFreeingMemory(host: Pick<DaemonHost, 'clock' | 'log' | 'memory'>, end: LoopEnd): void {
   if (host.memory !== undefined) endWith(host, [freeMemory(host.clock, host.memory, end.stop)], end);
 }
 
 type LoopEnd = Pick<LoopParts, 'stop' | 'running'>;
 
+/** Logs loops that end early, and lets the stop wait for all of them. */
 function endWith(
   { log }: Pick<DaemonHost, 'log'>,
   loops: readonly Promise<void>[],
@@ -82,6 +88,7 @@ function endWith(
       if (!stop.aborted) log.error(errorFields(error), 'a loop of the daemon ended unexpectedly');
     }
   });
+  // The stop waits for all loops, so that none of them uses a disposed part.
   running.defer(async () => {
     await Promise.all(ended);
   });

@@ -6,7 +6,10 @@ import type { HelmDriver } from '../releases/helm-driver.ts';
 import { startHelm } from '../releases/start-helm.ts';
 import type { BuildOptions } from './build-options.ts';
 
-/** Starts the helm driver; its reports make modules run. */
+/**
+ * Starts the helm driver. Its reports (missing objects, unexpected releases) queue runs of modules.
+ * A lone module sees only its own release.
+ */
 export async function startReleases(
   {
     settings,

@@ -48,7 +48,7 @@ import { stopDaemon } from './stop.ts';
 
 /** A running operator. */
 export interface Daemon {
-  /** What is read of it to show it. */
+  /** The parts that are read to show it. */
   readonly operator: Explained;
   readonly built: BuiltOperator;
   readonly view: DaemonView;
@@ -56,16 +56,22 @@ export interface Daemon {
   readonly httpPort: number;
   /** Resolves when the first converge is over. */
   readonly firstConverge: Promise<void>;
-  /** Resolves when this replica must not act any more: hooks and helm have been terminated, `stop` does the rest. */
+  /**
+   * Resolves when this replica must not act any more: hooks and helm are terminated, `stop` does
+   * the rest.
+   */
   readonly leadershipLost: Promise<void>;
-  /** Takes no new task, lets running hooks and helm finish within the shutdown grace, ends everything. */
+  /**
+   * Takes no new task, lets running hooks and helm finish within the grace period, then ends
+   * everything.
+   */
   readonly stop: () => Promise<void>;
 }
 
-/** How a daemon runs one module in place of the operator in the cluster. */
+/** A daemon that runs one module in place of the operator in the cluster. */
 export interface LoneRun {
   readonly module: LoneModule;
-  /** Takes the module over, in place of an election. */
+  /** Takes the module over, in place of a leader election. */
   readonly takeLead: (options: LoneLeadOptions) => Promise<LeadOnCluster<Cluster>>;
 }
 
@@ -75,13 +81,15 @@ export type LoneLeadOptions = Pick<
 > & { readonly settings: Settings; readonly host: DaemonHost };
 
 /**
- * Starts everything in order: probes and metrics, with high availability the wait for the Lease, the parts below the operator, hooks and
- * modules, and last the queues. Resolves when the queues run.
+ * Starts the daemon in order: probes and metrics; with high availability the wait for the Lease;
+ * the parts below the operator; hooks and modules; at last the queues. Resolves when the queues
+ * run. Everything that is started is entered in a stack, so a failed start ends what it has begun.
+ * The main program and `addon-operator dev` call it.
  *
- * @param startSignal aborts a start that is not complete; a complete one is ended by `stop`
- * @param lone default: all modules are run
- * @throws OperatorError for everything that is wrong with settings, directories, hooks, values or the ConfigMap;
- *   LEASE_LOST when the lease was lost in the meantime
+ * @param startSignal aborts an incomplete start; a complete one is ended by `stop`
+ * @param lone default: all modules run
+ * @throws OperatorError for problems of settings, directories, hooks, values or the ConfigMap;
+ *   LEASE_LOST when the lease was lost during the start
  */
 export async function startDaemon(
   settings: Settings,
@@ -94,6 +102,7 @@ export async function startDaemon(
   const abort = new AbortController();
   const lost = Promise.withResolvers<void>();
   let loss: OperatorError | undefined;
+  // Running processes are aborted first: another replica may act as soon as the lease has expired.
   const onLost = (error: OperatorError): void => {
     loss = error;
     host.log.warn({ error }, lone === undefined ? HANDED_OVER : TAKEN_AWAY);
@@ -126,6 +135,7 @@ export async function startDaemon(
     abort.abort();
     stop.abort();
     await running.disposeAsync();
+    // The loss of the lease is the cause of all errors that follow from it.
     throw loss ?? error;
   }
 }
@@ -142,9 +152,14 @@ interface StartSignals {
   readonly onCrash: (error: OperatorError) => void;
 }
 
+/**
+ * The start itself, in the order of `startDaemon`. `signals` holds the stack that is disposed when
+ * it fails.
+ */
 async function start(settings: Settings, given: DaemonHost, signals: StartSignals) {
   const logTail = new LogTail(given.clock, () => given.log.level);
   const log = observeLog(given.log, (record) => logTail.add(record));
+  // From here on every record is masked, also those of a failing start.
   const { host, redactor } = withRedactedLog({ ...given, log });
   const { lone, running, stop, abort, onLost, onCrash } = signals;
   endOnUncaught(host, running, onCrash);
@@ -159,7 +174,10 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   });
   const common = { settings, host, metrics, hookMetrics, redactor, stop, running };
   const tracing = await createTracing(common);
+  // Probes first: Kubernetes must see a process that waits as alive.
   const probes = await startProbes(common, STARTING_VIEW);
+  // A replica may wait for the lead for days, so with high availability hooks' processes start
+  // later.
   const tools = settings.isHaEnabled || lone !== undefined ? undefined : beginTools(common);
   await startAdmissionServer(settings, host, stop, running);
   const page = new Page(common);
@@ -175,7 +193,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     kube: cluster.main,
     reflectors: base.reflectors,
     logsEvents: () => configMapEvents.isOn,
-    // The operator in the cluster remembers whether it existed.
+    // In development the operator in the cluster keeps the record of the ConfigMap's existence.
     isReadOnly: lone !== undefined,
   });
   await loadPatiently(configMap, host, stop);
@@ -227,7 +245,10 @@ interface OperatorStart {
   readonly abort: AbortSignal;
 }
 
-/** Loads the global hooks, serves webhooks and the debug endpoint, then starts the queues. Returns what is shown of it. */
+/**
+ * Loads the global hooks, serves webhooks and the debug endpoint, then starts the queues. Returns
+ * the view.
+ */
 async function startOperator(
   built: BuiltOperator,
   {
@@ -262,9 +283,10 @@ async function startOperator(
   );
   warnOfNothingToDo({ registry, globalHooks }, settings, host.log);
   metrics.show(gaugesOf(built));
-  // After the servers of webhooks, which answer to the end.
+  // Disposed after the webhook servers, which respond until the end.
   running.defer(() => shutDown(lifecycle));
-  // Before the queues: requests may come earlier than the first hook runs, but not before their hooks are loaded.
+  // Before the queues: requests may arrive before the first hook runs, but not before the hooks are
+  // loaded.
   await bindings.setWebhooks(globalHooks.runtimes, true, stop);
   const view = viewOf(settings, base, built, redactor);
   probes.show(view);
@@ -282,6 +304,7 @@ async function startOperator(
   });
   await page.show({ api });
   startUp(lifecycle, built.handle, { stop, abort });
+  // Loops that queue tasks start after the queues, so that the tasks of the start come first.
   startLoops(host, { built, configMap, objects, stop, running });
   const { extensions } = modules;
   const source = moduleSource(built.explained, { registry, converge, router, queues, extensions }, redactor);
@@ -290,10 +313,12 @@ async function startOperator(
     const watching = { router, execution, queues, converge, log };
     running.defer(watchFiles(watchedPaths(settings), host, watching, stop));
   }
+  // Files may have changed after they were loaded: read everything again.
   if (loads.hasWaited) router.main.prepend({ type: 'ReloadFiles', saved: [], trigger: FILES_CHANGED });
   return view;
 }
 
+/** The gauges that the metrics endpoint reads at each scrape. */
 function gaugesOf({ explained, queueing, configuration }: BuiltOperator): OperatorGauges {
   const { backlog } = queueing;
   const { configMapContent } = configuration;
@@ -320,17 +345,17 @@ async function leadOf(
 }
 
 /**
- * Starts what runs hooks while the cluster is being connected: these are processes that take as long to start. A replica
- * that may wait for the lead for days starts them when it leads.
+ * Starts the processes that run hooks while the cluster is being connected, since both take about
+ * the same time. A replica that may wait for the lead starts them only when it leads.
  */
 function beginTools(common: Pick<BaseOptions, 'settings' | 'host' | 'stop' | 'running'>): Promise<HookTools> {
   const tools = startHookTools({ ...common, lead: ALONE });
-  // Reported where they are needed, unless the start fails before.
+  // The rejection is reported where the tools are needed, unless the start fails earlier.
   tools.catch(() => undefined);
   return tools;
 }
 
-/** What a replica shows while it waits until it leads. */
+/** The display of a replica that waits for the lead. */
 function showsStandby(
   { podName: replica, namespace }: Settings,
   probes: Probes,
@@ -343,7 +368,10 @@ function showsStandby(
   };
 }
 
-/** Shows while the start waits for a file that can be loaded what is wrong with it. */
+/**
+ * Shows the error while the start waits for a file. The debug endpoint does not exist yet, so a
+ * socket serves the status alone.
+ */
 function showsWait(
   { settings, host, redactor }: Pick<LoneLeadOptions, 'settings' | 'host'> & { readonly redactor: Redactor },
   probes: Probes,
@@ -356,7 +384,7 @@ function showsWait(
   };
 }
 
-/** Sends traces to a collector, where the environment names one. */
+/** Creates the export of traces, if the environment names a collector. */
 async function createTracing({
   host,
   metrics,

@@ -4,6 +4,7 @@ import type { Task } from '../model/tasks.ts';
 import type { DaemonSettings } from '../settings/daemon-settings.ts';
 import type { DaemonHost } from './host.ts';
 
+// `stop` ends what waits, `abort` ends what runs.
 export interface StopParts {
   readonly running: AsyncDisposableStack;
   readonly stop: AbortController;
@@ -11,8 +12,9 @@ export interface StopParts {
 }
 
 /**
- * Ends the daemon in order: no new task and no new process from now on; hooks and helm that run may finish within the
- * grace, then their process groups are terminated; at last everything else ends, in reverse order of its start.
+ * Stops the daemon in order. First no new task and no new process start; running hooks and helm may
+ * finish within the grace period, then their process groups are terminated; at last everything else
+ * is disposed in reverse order of its start.
  */
 export async function stopDaemon(
   { shutdownGraceMs: graceMs }: Pick<DaemonSettings, 'shutdownGraceMs'>,
@@ -33,7 +35,9 @@ export async function stopDaemon(
   );
   await queues.ended();
   ended.abort();
+  // The queues may end early: then the sleep is cancelled, and its warning is not logged.
   await grace;
+  // Also after a clean end: waits that hang on this signal must not keep the process alive.
   abort.abort(stopping);
   await running.disposeAsync();
   log.info({}, 'shutdown is done');

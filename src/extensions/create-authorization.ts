@@ -20,23 +20,25 @@ interface AuthorizationOptions {
   readonly kube: KubeClient;
   readonly tmpDir: string;
   readonly stop: AbortSignal;
-  /** What has to be ended is entered here. */
+  /** Receives everything that has to be stopped. */
   readonly running: AsyncDisposableStack;
-  /** Nothing is written to the cluster. */
+  /** The daemon must not write to the cluster. */
   readonly isInspection: boolean;
 }
 
 /** Decides which modules may run. */
 interface AuthorizationPart {
   readonly gate: ModuleAuthorization;
-  /** Its name, for hooks. */
+  /** The name of the policy, which hooks see. */
   readonly policy: string;
   /** @throws OperatorError MODULE_UNAUTHORIZED when a module may not run any more, or was changed */
   verify(module: Module, signal: AbortSignal): Promise<void>;
 }
 
 /**
- * The authorization of the settings; undefined if all modules may run.
+ * Creates the authorization of modules according to the settings; undefined if all modules may run.
+ * An authorized module is copied to the staging directory and runs from there, so that later
+ * changes of its directory have no effect.
  *
  * @throws OperatorError CONFIG_INVALID for a directory that cannot be used
  */
@@ -51,6 +53,7 @@ export async function createAuthorization(
     authStagingDir === '' ? join(tmpDir, 'modules') : authStagingDir,
     settings.modulesDirs,
   );
+  // Copies are only valid for this process: the next one checks and copies again.
   running.defer(() => rm(directory, { recursive: true, force: true }));
   const gate = new ModuleAuthorization({ policy, directory, signal: stop });
   return {
@@ -60,7 +63,7 @@ export async function createAuthorization(
   };
 }
 
-/** The files that decide about modules, to be watched like the modules themselves. */
+/** The files of the policy, which are watched like the modules. */
 export function policyFiles({
   authPolicy,
   authLockFile,
@@ -102,6 +105,8 @@ function createSerials({
 }: AuthorizationOptions): SeenSerials {
   const ref = { namespace: settings.namespace, name: `${settings.configMapName}-signatures` };
   const serials = new SeenSerials(serialStore({ kube, ref, isReadOnly, host, stop }));
+  // Serial numbers of signatures are kept in the cluster, so that an older signed version is
+  // refused after a restart.
   if (!isReadOnly) {
     const keeping = keepSerials(serials, ref.name, host, stop);
     running.defer(() => keeping);

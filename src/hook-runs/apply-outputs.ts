@@ -19,19 +19,19 @@ export interface ApplyParts {
     apply(operations: readonly ObjectOperation[], signal: AbortSignal, span: Span): Promise<void>;
   };
   readonly hookMetrics: HookMetrics;
-  /** Follows the Secrets that values refer to now. */
+  /** Follows the Secrets that the values refer to now. */
   readonly followSecrets: () => Promise<void>;
 }
 
-/** What one hook run changed for the rest of the daemon. */
+/** The effects of a hook run on the daemon. */
 export interface HookEffects {
   /** The merged values of the hook's owner are different now. */
   readonly areValuesChanged: boolean;
-  /** A global hook changed what it says about enabled modules. */
+  /** A global hook enabled or disabled other modules. */
   readonly areFlagsChanged: boolean;
-  /** What the hook returned for an admission request; undefined where it returned nothing. */
+  /** The hook's response to an admission request; undefined without one. */
   readonly admission: AdmissionResponse | undefined;
-  /** What the hook returned for a conversion; undefined where it returned nothing. */
+  /** The hook's response to a conversion; undefined without one. */
   readonly conversion: ConversionResponse | undefined;
 }
 
@@ -42,14 +42,15 @@ export const NO_EFFECTS: HookEffects = {
   conversion: undefined,
 };
 
-/** What a hook wrote, and the sizes of its patches if it is traced. */
+/** Checked outputs, with the sizes of the patches if the run is traced. */
 export interface Written extends ParsedOutputs {
   readonly bytes: { readonly objects?: number; readonly values?: number };
 }
 
 /**
- * Applies what a hook wrote, once all of it is checked: metrics, operations on objects, config values (saved in the
- * ConfigMap), values, flags of modules. What was applied before a failure stays, and the hook is run again.
+ * Applies checked outputs in this order: metrics, operations on objects, config values (saved in
+ * the ConfigMap), values, flags of modules. There is no transaction: after a failure earlier
+ * outputs stay applied, and the hook runs again. Its operations have to be idempotent.
  */
 export async function applyOutputs(
   parts: ApplyParts,
@@ -69,6 +70,7 @@ export async function applyOutputs(
       { 'addon_operator.operations': objectOperations.length, 'addon_operator.bytes': bytes.objects },
       (own) => objectPatcher.apply(objectOperations, signal, own),
     );
+  // Applying objects takes requests: the module may have been deleted in the meantime.
   if (run.hook.isStopped) return NO_EFFECTS;
   const { config, values: patches } = parsed.patches;
   const { admission, conversion } = parsed;
@@ -86,6 +88,9 @@ export async function applyOutputs(
   return await traced(span, 'patch values', attributes, () => applyValues(parts, run, parsed, signal));
 }
 
+/**
+ * Saves config values in the ConfigMap, applies value patches and flags, and reports what changed.
+ */
 async function applyValues(
   parts: ApplyParts,
   run: HookRun,
@@ -97,10 +102,12 @@ async function applyValues(
   const owner = valuesOwnerOf(hook);
   const { admission, conversion } = parsed;
   const { config, values: patches } = parsed.patches;
+  // Compared by checksum: a patch that changes nothing must not queue a run.
   const before = values.checksum(owner);
   if (config.length > 0) {
     const check = (section: JsonObject): void => values.checkConfigSection(owner, section);
     values.setConfigSection(owner, await configMap.save(owner, config, check, signal));
+    // New references to Secrets have to be read before the values are used.
     await parts.followSecrets();
     if (run.hook.isStopped) return NO_EFFECTS;
   }

@@ -1,6 +1,6 @@
 import { canonicalJson, isObject } from '@addon-operator/json';
 
-/** For so many documents the whole text is kept, too. */
+/** The number of documents whose whole string is kept. */
 const KEPT_DOCUMENTS = 16;
 
 interface KeptDocument {
@@ -9,18 +9,19 @@ interface KeptDocument {
 }
 
 /**
- * Canonical JSON of documents that are made again and again from parts that stay the same objects: the text of a part is
- * made once, and kept as long as the part. Parts must not change.
+ * Canonical JSON of documents that are composed again and again of unchanged parts: the string of a
+ * part is made once, and kept as long as the part. Parts must not be mutated. A values document of
+ * several megabytes is so written for each hook run without being serialized each time.
  */
 export class CanonicalTexts {
   readonly #texts = new WeakMap<object, string>();
   readonly #documents = new Map<string, KeptDocument>();
 
   /**
-   * The same text as that of `canonicalJson`.
+   * Returns the same string as `canonicalJson`.
    *
-   * @param name of which document this is a version; if it is made of the same parts as the last one, so is the text
-   * @param levels how many levels of the document are put together anew each time; what is below are parts
+   * @param name names the document across versions; a version of the same parts has the same string
+   * @param levels the number of levels that are composed each time; everything below is a part
    */
   of(name: string, document: unknown, levels: number): string {
     const last = this.#documents.get(name);
@@ -28,6 +29,8 @@ export class CanonicalTexts {
       last !== undefined && this.#isSame(document, last.document, levels)
         ? last.text
         : this.#compose(document, levels);
+    // Deleted and set again, so that the map is ordered by last use and the oldest is dropped
+    // below.
     this.#documents.delete(name);
     this.#documents.set(name, { document, text });
     const [oldest] = this.#documents.keys();
@@ -63,7 +66,10 @@ export class CanonicalTexts {
   }
 }
 
-/** As the keys of an object that was filled in order: those that are integers come first. */
+/**
+ * The key order of JSON.stringify for an object that was filled in sorted order: integer keys come
+ * first.
+ */
 function orderedKeys(document: object): string[] {
   const ordered: Record<string, true> = Object.create(null);
   for (const key of Object.keys(document).sort()) ordered[key] = true;

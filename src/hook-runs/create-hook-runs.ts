@@ -1,3 +1,5 @@
+// The wiring of this room, in the order of `app/build-operator.ts`: `createHookRuns` loads and runs hooks, `createHookExecution` adds the effects of their outputs, and `createBindings` comes last, since watches and crontabs report to the router.
+
 import type { Clock } from '@addon-operator/base/clock';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
@@ -27,7 +29,7 @@ import type { SettingsChecksParts } from './settings-checks.ts';
 import type { HookConnections, HookTools } from './start-hook-tools.ts';
 import { Synchronizations } from './synchronizations.ts';
 
-/** The process that hooks run beside. */
+/** The process in which hooks run. */
 interface HookRunsHost {
   readonly clock: Clock;
   readonly random: () => number;
@@ -36,7 +38,7 @@ interface HookRunsHost {
   readonly version: string;
 }
 
-/** What hooks run with, each part running. */
+/** The running parts that hooks need. */
 interface HookRunsBase extends HookTools, HookConnections {
   readonly cluster: {
     readonly patcher: KubeClient;
@@ -53,20 +55,21 @@ export interface HookRunsParts {
   readonly metrics: OperatorMetrics;
   readonly redactor: Redactor;
   readonly stop: AbortSignal;
-  /** What has to be ended is entered here. */
+  /** Receives everything that has to be stopped. */
   readonly running: AsyncDisposableStack;
 }
 
-/** Loads hooks and runs them; what comes of a run is not known here. */
+/** Loads and runs hooks; nothing here applies their outputs. */
 export interface CreatedHookRuns extends Pick<ExecutionOptions, 'hookRuns' | 'objectPatcher'> {
   readonly loader: HookLoader;
   readonly recorder: Recorder;
-  /** Has a hook check a section of the ConfigMap. */
+  /** Lets a hook check a section of the ConfigMap. */
   readonly check: SettingsChecksParts['run'];
-  /** What enabled scripts are run with. */
+  /** The options of enabled scripts. */
   readonly scripts: (values: ValuesStore) => Pick<ModuleHooksOptions, 'scripts' | 'sections'>;
 }
 
+/** Creates the parts that load and run hooks; `running` stops their processes. */
 export function createHookRuns({
   settings,
   host,
@@ -124,13 +127,13 @@ export interface HookExecutionParts {
   readonly model: Pick<Model, 'registry' | 'converge'>;
   readonly queueing: Queueing;
   readonly telemetry: Telemetry;
-  /** Told that a hook has run: what was read of the cluster may be different now. */
+  /** Notified of each hook run: cached reads of the cluster may be out of date. */
   readonly helm: ExecutionOptions['helm'];
-  /** What hooks see; default: what the last discovery enabled. */
+  /** The enabled modules that hooks see; default: those of the last discovery. */
   readonly enabledModules: Parameters<typeof createExecution>[1]['enabledModules'];
 }
 
-/** Runs hooks for tasks, and takes in what they write. */
+/** Runs hooks for tasks, and applies their outputs. */
 export function createHookExecution({
   settings,
   host,
@@ -173,7 +176,7 @@ export interface HookBindingsParts {
   readonly base: HookRunsBase;
   readonly metrics: OperatorMetrics;
   readonly queueing: Pick<Queueing, 'router' | 'backlog'>;
-  /** Switches the webhooks of hooks on and off. */
+  /** Switches the webhooks of hooks on and off at the API server. */
   readonly webhooks: { readonly set: HookBindings['setWebhooks'] };
   readonly stop: AbortSignal;
 }

@@ -11,7 +11,7 @@ import type { ModuleRegistry } from '../model/module-registry.ts';
 import { FILES_CHANGED, hookTask, MAIN_QUEUE, type Task } from '../model/tasks.ts';
 import { appendHookRun } from '../queues/compact-queue.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that an edited hook is queued with. */
 export interface EditedHooksParts {
   readonly registry: Pick<ModuleRegistry, 'tracked' | 'isWanted'>;
   readonly globalHooks: Pick<GlobalHooks, 'synchronization'>;
@@ -28,19 +28,23 @@ interface EditedRun {
   readonly queue: string;
 }
 
-/** What an edit of a hook leads to: `onStartup` and Synchronizations run again, everything else uses the file later. */
+/**
+ * The consequences of an edit: onStartup and Synchronizations run again, everything else uses the
+ * file later.
+ */
 export interface EditPlan {
   readonly runs: readonly EditedRun[];
-  /** Bindings that the converge runs which follows each reload. */
+  /** Bindings that run in the converge after each reload. */
   readonly inConverge: readonly string[];
   /** Bindings that must not run without their event, tick, deletion or request. */
   readonly atNextRun: readonly string[];
 }
 
 /**
- * Decides what runs again when the file of a hook was edited and its configuration is the same.
+ * Decides which bindings run again after an edit that leaves the configuration of the hook
+ * unchanged.
  *
- * @param isDue whether something will run anyway, or cannot run yet
+ * @param isDue whether a run will follow anyway, or is not possible yet
  */
 export function planEdit(config: HookConfig, isDue: (reason: RunReason) => boolean): EditPlan {
   const startup: EditedRun = {
@@ -71,7 +75,7 @@ export function planEdit(config: HookConfig, isDue: (reason: RunReason) => boole
   };
 }
 
-/** What people are shown about an edited hook. */
+/** Other lifecycle bindings are for deletions and deployments. */
 export function describeEdit({ runs, inConverge, atNextRun }: EditPlan): string {
   const again = runs.map(({ reason }) =>
     reason.type === 'synchronization' ? `Synchronization of ${reason.binding.name}` : 'onStartup',
@@ -85,8 +89,8 @@ export function describeEdit({ runs, inConverge, atNextRun }: EditPlan): string 
 }
 
 /**
- * Queues what an edited hook runs again, and has its runs that failed tried at once. To be called when the converge that
- * follows is queued: what belongs to `main` comes before it.
+ * Queues the runs of an edited hook, and cuts the back-off of its failed runs. Called when the
+ * following converge is queued already: runs for `main` go in front of it.
  */
 export function rerunEdited(parts: EditedHooksParts, runtime: HookRuntime): EditPlan {
   const { queues } = parts;
@@ -99,6 +103,7 @@ export function rerunEdited(parts: EditedHooksParts, runtime: HookRuntime): Edit
     if (reason.type === 'synchronization') expectSynchronization(parts, runtime.hook, reason.binding);
   queues.get(MAIN_QUEUE).prepend(...tasks.flatMap(({ queue, task }) => (queue === MAIN_QUEUE ? task : [])));
   for (const { queue, task } of tasks) if (queue !== MAIN_QUEUE) appendHookRun(parts, task, queue);
+  // A head that fails may have failed because of the old file.
   for (const queue of queues.all) {
     const head = queue.entries[0]?.task;
     if (head !== undefined && 'hook' in head && head.hook === runtime) queue.cutDelay();
@@ -106,7 +111,10 @@ export function rerunEdited(parts: EditedHooksParts, runtime: HookRuntime): Edit
   return plan;
 }
 
-/** A converge that starts over drops Synchronizations in `main`: what is pending is queued again by the run of the module. */
+/**
+ * Expects the Synchronization, so that the next module run queues it again if a restarted converge
+ * drops it from `main`.
+ */
 function expectSynchronization(
   { registry }: EditedHooksParts,
   { owner }: Hook,
@@ -115,12 +123,13 @@ function expectSynchronization(
   if (owner.type === 'module') registry.tracked.get(owner.module)?.synchronization.expect(binding, false);
 }
 
+/** Returns whether a run of the hook is queued, follows anyway, or is not possible yet. */
 function isDueFor(parts: EditedHooksParts, runtime: HookRuntime): (reason: RunReason) => boolean {
   const { owner } = runtime.hook;
   const tracked = owner.type === 'module' ? parts.registry.tracked.get(owner.module) : undefined;
   const synchronization =
     owner.type === 'global' ? parts.globalHooks.synchronization : tracked?.synchronization;
-  // Its start is repeated by its next run, or it is about to end.
+  // A module in its start-up repeats the hook anyway; one that is no longer wanted is about to end.
   const isStarting = tracked?.phase === 'startup' || tracked?.mustRepeatStartup === true;
   const isUnwanted = owner.type === 'module' && !parts.registry.isWanted(owner.module);
   return (reason) => {
@@ -130,7 +139,9 @@ function isDueFor(parts: EditedHooksParts, runtime: HookRuntime): (reason: RunRe
   };
 }
 
-/** A run in progress began with the old file, so it does not count. */
+/**
+ * Whether the same run is queued. A run in progress began with the old file, so it does not count.
+ */
 function isQueued(queues: QueueSet<Task>, runtime: HookRuntime, reason: RunReason): boolean {
   return queues.all.some((queue) =>
     queue.entries.some((entry) => {

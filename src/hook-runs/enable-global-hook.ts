@@ -8,7 +8,7 @@ import { bringBack, canWaitAside, isRefusal, setAside } from './refused-hooks.ts
 import { rethrowAbort } from './rethrow-abort.ts';
 import type { Synchronizations } from './synchronizations.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that a global hook is enabled with. */
 export type EnableGlobalHookParts = {
   readonly globalHooks: GlobalHooks;
   readonly bindings: Pick<HookBindings, 'setSchedules'>;
@@ -24,8 +24,8 @@ export function handleEnableSchedules(
 }
 
 /**
- * Starts the monitors of a global hook; its Synchronization runs for `main` come next, others go to their queues. A hook
- * that may not watch something waits in a queue of its own, so that `main` goes on.
+ * Starts the monitors of a global hook. Its Synchronizations for `main` come next, others go to
+ * their queues. A hook without the permission to watch moves to a queue of its own, so that `main` continues.
  */
 export async function handleEnableKubernetes(
   operator: EnableGlobalHookParts,
@@ -39,6 +39,7 @@ export async function handleEnableKubernetes(
     await runtime.startMonitors(signal);
   } catch (error) {
     rethrowAbort(error, signal);
+    // A second refusal is retried by the queue of the hook, where it is already.
     if (wasSetAside || !isRefusal(error) || !canWaitAside(runtime)) throw error;
     setAside(operator, task, error);
     return { type: 'success' };
@@ -49,10 +50,10 @@ export async function handleEnableKubernetes(
   return { type: 'success' };
 }
 
-/** Ends when every Synchronization that is waited for has succeeded. */
+/** Waits until every Synchronization of global hooks that `main` waits for has succeeded. */
 export function handleWaitSynchronization(operator: EnableGlobalHookParts): TaskOutcome<Task> {
   const { synchronization } = operator.globalHooks;
-  // The runs of removed hooks are dropped, so they would never be reported as done.
+  // Runs of removed hooks were dropped and will never be reported as done.
   synchronization.keepOnly(operator.synchronizations.queued);
   if (synchronization.isDone) return { type: 'success' };
   return { type: 'repeat', when: synchronization.whenDone() };

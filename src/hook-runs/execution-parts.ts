@@ -31,13 +31,13 @@ import { noteReadiness } from './note-readiness.ts';
 import { journalHookRuns, noteHookRun } from './record-runs.ts';
 import type { SettingsChecksParts } from './settings-checks.ts';
 
-/** Between TERM and KILL of a hook that is to end. */
+/** The time between SIGTERM and SIGKILL of a hook, in milliseconds. */
 const HOOK_GRACE_MS = 10_000;
 
-/** A script that cannot know a text yet still has to decide. */
+/** Enabled scripts have to decide although a Secret cannot be read yet. */
 const SECRETS_OF_SCRIPTS: SecretsUse = 'optional';
 
-/** What hooks and enabled scripts of modules are both run with. */
+/** The parts that run both hooks and enabled scripts. */
 interface ScriptPartsOptions {
   readonly settings: Pick<HookRunSettings, 'hookTimeoutMs' | 'hookOutputLimitBytes'> &
     Pick<DebugSettings, 'keepsTmpFiles'>;
@@ -52,17 +52,18 @@ interface HookRunsOptions extends ScriptPartsOptions {
   readonly host: ScriptPartsOptions['host'] & { readonly log: RootLogger };
   readonly http: HttpHooks;
   readonly inProcess: InProcessHooks;
-  /** Comes between the operator and the hooks; default: nothing does. */
+  /** Wraps the runs, to record them; default: nothing. */
   readonly tap?: (runs: HookRuns) => HookRuns;
-  /** What has to be ended is entered here. */
+  /** Receives everything that has to be stopped. */
   readonly running: AsyncDisposableStack;
 }
 
-/** What processes of hooks are started with. */
+/** The options of all hook processes. */
 function processOptions(options: HookRunsOptions): CheckOptions {
   const { runner, tmpDir, hookEnv: env, settings, host } = options;
   const { maxOutputBytes } = hookLimits(settings);
   const logLevel = (): RootLogger['level'] => host.log.level;
+  // A function, because the log level can change while the daemon runs.
   return { runner, tmpDir, env, cwd: host.cwd, graceMs: HOOK_GRACE_MS, maxOutputBytes, logLevel };
 }
 
@@ -91,7 +92,7 @@ interface HookPatcherOptions {
   readonly cluster: {
     readonly patcher: KubeClient;
     readonly discovery: Discovery;
-    /** Learns what the operations need; absent where no rules are made of it. */
+    /** Collects the permissions that the operations need; absent where no rules are derived. */
     readonly patchAccess?: Pick<SeenAccess, 'note'>;
   };
   readonly jq: JqEngine;
@@ -110,7 +111,7 @@ function createHookPatcher({ host, cluster, jq }: HookPatcherOptions): ObjectPat
   });
 }
 
-/** What runs hooks, and what applies what they write. */
+/** Creates the parts that run hooks, and that apply their operations on objects. */
 export function createRunParts(
   options: HookRunsOptions & HookPatcherOptions,
 ): Pick<ExecutionOptions, 'hookRuns' | 'objectPatcher'> & { readonly check: SettingsChecksParts['run'] } {
@@ -130,7 +131,10 @@ export interface ExecutionOptions
   readonly objectPatcher: ObjectPatcher;
 }
 
-/** What runs hooks and takes in their results. */
+/**
+ * Creates the execution of hooks: run, check and apply, with the record in journal, status and
+ * traces.
+ */
 export function createExecution(
   options: ExecutionOptions,
   {
@@ -140,7 +144,7 @@ export function createExecution(
   }: {
     readonly registry: ModuleRegistry;
     readonly journal: Journal;
-    /** What hooks see; default: what the last discovery enabled. */
+    /** The enabled modules that hooks see; default: those of the last discovery. */
     readonly enabledModules?: HookExecutionOptions['enabledModules'];
   },
 ): HookExecution {
@@ -162,10 +166,11 @@ export function createExecution(
       return {
         ...recorded,
         end: (end) => {
+          // A hook may have changed the cluster, so cached reads of helm are out of date.
           options.helm.forgetReads();
           if (isProbe(end.run.hook.hook))
             noteReadiness({ registry, log: componentLog(options.host, 'hooks') }, end);
-          // The run is repeated, and has neither failed nor succeeded.
+          // A run that asked to be repeated has neither failed nor succeeded.
           else if (!isNotYet(end.cause?.error)) noteHookRun(registry, end);
           recorded.end(end);
         },
@@ -176,7 +181,7 @@ export function createExecution(
   });
 }
 
-/** What enabled scripts are run with, and what modules see in them. */
+/** The options of enabled scripts, and the values that they see. */
 export function scriptParts(
   { settings, host, runner, tmpDir, hookEnv, metrics }: ScriptPartsOptions,
   values: ValuesStore,

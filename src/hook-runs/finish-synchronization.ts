@@ -9,16 +9,17 @@ export function isWaitedFor(binding: KubernetesBinding): boolean {
 }
 
 /**
- * To be called after a run for Synchronizations: lets events through, and what waits for it go on.
+ * Called after a run for Synchronizations: releases the events that the monitors held back, and
+ * wakes the tasks that wait.
  *
- * @param isFinished leaves out bindings that are not synchronized yet; default: none
+ * @param isFinished excludes bindings that are not synchronized yet; default: none
  */
 export function finishSynchronization(
   operator: { readonly router: Pick<TaskRouter, 'synchronizationOf'> },
   task: HookTask,
   isFinished: (binding: KubernetesBinding) => boolean = () => true,
 ): void {
-  // Its module may have been started anew, and then waits for other runs.
+  // The module may have been started again, and then waits for the runs of its new runtime.
   if (task.hook.isStopped) return;
   const bindings = synchronizedBindings(task.reasons).filter(isFinished);
   task.hook.unlock(bindings.map(({ index }) => index));

@@ -10,7 +10,7 @@ import type { ValuesStore } from '../values/values-store.ts';
 import type { HookRunParts } from './hook-run.ts';
 import { doneWith, type HookTaskOutcome, runHookTask } from './hook-run.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that a global hook run uses besides the common ones. */
 export type GlobalHookRunParts = {
   readonly registry: ModuleRegistry;
   readonly router: TaskRouter;
@@ -19,8 +19,8 @@ export type GlobalHookRunParts = {
 } & HookRunParts;
 
 /**
- * Runs a global hook. Changed global values queue a converge, changed enabled flags restart one. What module hooks and global
- * hooks have in common is in `hook-run.ts`.
+ * Handles a GlobalHookRun. Changed global values queue a converge; changed flags restart the one in
+ * progress. The common part of module and global hooks is in `hook-run.ts`.
  */
 export async function handleGlobalHookRun(
   operator: GlobalHookRunParts,
@@ -31,7 +31,7 @@ export async function handleGlobalHookRun(
 ): Promise<TaskOutcome<Task>> {
   const outcome = await runHookTask(operator, entry, task, queue, signal);
   if (outcome.type !== 'ran') return doneWith(outcome);
-  // Before the first discovery there is nothing to start over: the coming one sees the flags.
+  // Before the first discovery there is nothing to restart: it will see the flags.
   if (outcome.effects.areFlagsChanged && operator.registry.discovery !== undefined)
     operator.router.restartConverge(
       'ReloadAllModules',
@@ -42,24 +42,27 @@ export async function handleGlobalHookRun(
     const trigger = changeTrigger(operator, task, outcome);
     if (trigger !== undefined) {
       operator.router.queueConverge('GlobalValuesChanged', trigger, causedBy(outcome.task));
+      // Templates may read global values: cached facts and the resource monitors are renewed.
       await operator.releases.onGlobalChange();
     }
   }
   return doneWith(outcome);
 }
 
-/** Why the global values, as this run left them, ask for a converge; undefined when they do not. */
+/** The trigger of the converge that changed global values need; undefined if they need none. */
 function changeTrigger(
   operator: GlobalHookRunParts,
   task: GlobalHookRun,
   { task: ran, effects }: Extract<HookTaskOutcome, { type: 'ran' }>,
 ): string | undefined {
+  // The afterAll hooks of a converge run as a series, so only the last of them compares the values.
   if (isAfterAllDifferent(operator, task)) return 'AfterAll-Hooks-Change-GlobalValues';
   if (!effects.areValuesChanged || isOnlySynchronization(ran)) return undefined;
   const requested = ran.trigger === REQUESTED ? 'Request-Change-GlobalValues' : undefined;
   return kindFactsOf(ran.binding).changeTriggers?.global ?? requested;
 }
 
+/** Whether the series of afterAll hooks changed the global values. */
 function isAfterAllDifferent(operator: GlobalHookRunParts, task: GlobalHookRun): boolean {
   const { valuesBeforeAfterAll } = task;
   return (

@@ -49,11 +49,11 @@ export interface HookExecutionOptions extends ApplyParts, HookInputsOptions {
   readonly observe: ObserveHookRun;
 }
 
-/** Called when a hook is to be run; what it returns follows the run to its end. */
+/** Called at the start of a hook run; the returned follower observes the run to its end. */
 export type ObserveHookRun = (run: HookRun, queue: string, log: Logger) => HookRunFollower;
 
 export interface HookRunFollower {
-  /** Gets what the hook prints, and what is logged about that. */
+  /** Receives the output of the hook, and log records about it. */
   readonly log: Logger;
   /** The span of the run, which `end` ends. */
   readonly span: Span;
@@ -65,20 +65,20 @@ export interface HookRunEnd {
   readonly run: HookRun;
   readonly startedAtMs: number;
   readonly durationMs: number;
-  /** Why it failed; undefined after a success, and when the daemon stopped in the meantime. */
+  /** The error message; undefined after a success, and when the daemon stopped. */
   readonly error: string | undefined;
-  /** What ended it, if it did not succeed; the daemon's stop included. */
+  /** The error of a run that did not succeed, also when the daemon stopped. */
   readonly cause: { readonly error: unknown; readonly isAborted: boolean } | undefined;
   readonly exit: HookExit;
-  /** Binding contexts that it was given. */
+  /** The number of binding contexts it was given. */
   readonly contexts: number;
-  /** What it wrote and is applied. */
+  /** The number of applied patches. */
   readonly patches: HookFacts['patches'];
-  /** What a readiness probe came to; undefined if it said nothing, and for all other hooks. */
+  /** The result of a readiness probe; undefined if it reported nothing, and for all other hooks. */
   readonly readiness: Readiness | undefined;
 }
 
-/** Facts about a run that its steps find out, for the account at its end. */
+/** Facts that the steps add, for the account at the end. */
 interface RunFacts {
   cause: HookRunEnd['cause'];
   exit: HookExit;
@@ -88,11 +88,11 @@ interface RunFacts {
   onRefused: HookRunResult['onRefused'];
 }
 
-/** A run of a hook that has begun. */
+/** A started hook run. */
 interface StartedRun {
   readonly run: HookRun;
   readonly queue: string;
-  /** With the time limit of this run, if it has none of its own. */
+  /** With the time limit of this run, if the hook sets none. */
   readonly hook: Hook;
   readonly labels: HookRunLabels;
   /** Aborts when the daemon stops or the attempt of the task is aborted. */
@@ -107,22 +107,24 @@ interface StartedRun {
 }
 
 interface PreparedInputs extends HookRunInputs {
-  /** How many reasons are covered by the contexts; final when the hook has read them. */
+  /** The number of reasons that the contexts cover; final when the hook has read them. */
   readonly covered: () => number;
 }
 
-/** All that a hook wrote, checked. */
+/** The checked outputs of a hook. */
 interface CheckedOutputs {
   readonly outputs: Written;
-  /** What a readiness probe reported. */
+  /** The report of a readiness probe. */
   readonly readiness: Readiness | undefined;
 }
 
 /**
- * Runs hooks and applies what they wrote, whether a task, an admission request or a conversion needs it. The five steps are
- * the same for all: prepare (write contexts and values), run (executable, thread or HTTP), check all outputs, and only then
- * apply them, so that a run with one bad output has no effect; account for the result in logs, metrics and the journal.
- * Callers decide what follows from the changed values.
+ * Runs hooks and applies their outputs, for tasks (`hook-run.ts`), webhooks (`webhook-run.ts`) and
+ * deploy hooks. The five steps are the same for all: prepare (write contexts and values), run
+ * (executable, thread or HTTP), check all outputs, apply them only then, so that one bad output
+ * leaves no effect, and account for the result in logs, metrics and the journal. Callers decide
+ * what follows from changed values. A run can fail at each step; whether it is retried is decided
+ * by the error: see `retry-budgets.ts`.
  */
 export class HookExecution {
   readonly running: RunningHooks;
@@ -139,12 +141,15 @@ export class HookExecution {
   }
 
   /**
-   * Runs a hook once, and applies its outputs: metrics, Kubernetes operations, config values (written back to the
-   * ConfigMap), values, enabled flags. All of them are parsed and checked before the first is applied.
+   * Runs a hook once and applies its outputs: metrics, Kubernetes operations, config values (saved
+   * in the ConfigMap), values, flags. All outputs are parsed and checked before the first is
+   * applied.
    *
-   * @param onContexts called when the hook has ended, with the number of reasons whose contexts it was given
-   * @throws OperatorError when the hook fails, when an output is broken (nothing is applied then), or when applying
-   *   fails (what was applied before stays; the hook is to be run again), and RUN_ABORTED when a user ends the run
+   * @param onContexts called at the end of the hook with the number of reasons whose contexts it
+   *   was given
+   * @throws OperatorError when the hook fails, when an output is invalid (nothing is applied), when
+   *   applying fails (earlier outputs stay applied, and the hook has to run again), and RUN_ABORTED
+   *   when a user ends the run
    */
   async run(
     run: HookRun,
@@ -158,7 +163,7 @@ export class HookExecution {
       const inputs = await this.#prepare(started);
       const written = await this.#runHook(started, inputs, onContexts);
       const checked = await this.#check(started, written);
-      // Its module was deleted in the meantime: nothing of it may come back.
+      // The module was deleted in the meantime: its values must not reappear.
       if (checked === undefined) return NO_EFFECTS;
       const effects = await this.#apply(started, checked);
       this.#accountSuccess(started, checked);
@@ -191,6 +196,7 @@ export class HookExecution {
       hook: hookWithLimit(run),
       labels,
       signal,
+      // Both signals end the run, but only a stop of the daemon is no failure of the hook.
       ends: AbortSignal.any([signal, aborted.signal]),
       shown,
       follower,
@@ -209,6 +215,7 @@ export class HookExecution {
 
   async #prepare({ run, hook, follower }: StartedRun): Promise<PreparedInputs> {
     const { document, ...rest } = await this.#inputs.write(run, hook, follower.log);
+    // The key belongs to the work, not to the attempt: a retry sends the same one.
     const idempotencyKey = this.#idempotencyKeys.of(...workOf(run));
     return { bindingContext: document, ...rest, idempotencyKey };
   }
@@ -221,9 +228,11 @@ export class HookExecution {
     const { hookRunner, metrics } = this.#options;
     const onStart = (pid: number): void => shown.setPid(pid);
     const onExit = (exit: HookExit): void => void (facts.exit = exit);
+    // A client waits for the response, so the run is allowed even while the daemon is stopping.
     const isAwaited = isAwaitedByClient(run.reasons);
     const given = { ...inputs, onStart, onExit, ...traceOf(follower.span), isAwaited };
     const { outputs, onRefused } = await hookRunner.run(hook, given, follower.log, ends).finally(() => {
+      // Also after a failure: the contexts that were read count as attempted.
       facts.contexts = covered();
       onContexts(facts.contexts);
     });
@@ -233,16 +242,19 @@ export class HookExecution {
     return outputs;
   }
 
-  /** Parses and checks everything that a hook wrote; undefined if the hook was stopped in the meantime. */
+  /** Parses and checks all outputs; undefined if the hook was stopped in the meantime. */
   async #check(
     { run, hook, signal, follower: { log, span } }: StartedRun,
     written: HookOutputContents,
   ): Promise<CheckedOutputs | undefined> {
+    // Checked again after the parsing below, which yields to other tasks.
     if (run.hook.isStopped) return undefined;
     const all = await finishInSlices(outputSteps(written, hook, log), this.#options.clock);
     if (run.hook.isStopped) return undefined;
     const { parsed, readiness } = withoutReadiness(hook, all);
     await inNameOf(hook, signal, async () => {
+      // Values are checked here and applied in `applyOutputs`, so that objects are not changed for
+      // invalid values.
       if (!kindFactsOf(run.binding).mayChangeValues) refuseValues(parsed, run.binding);
       this.#options.values.checkPatches(valuesOwnerOf(hook), parsed.patches);
     });
@@ -271,10 +283,13 @@ export class HookExecution {
     follower.log.info({ durationMs: roundedMs(durationMs), ...contexts }, 'hook finished');
   }
 
-  /** Returns the error of the run: the one it failed with, or one that says that it is not retried any more. */
+  /**
+   * Returns the error of the run: the original one, or one that says that the retries are used up.
+   */
   async #accountFailure(started: StartedRun, thrown: unknown): Promise<unknown> {
     const { run, queue, hook, labels, signal, ends, facts } = started;
     facts.onRefused?.(thrown);
+    // A run that the daemon's stop has ended must not use up a retry.
     const error = signal.aborted ? thrown : this.#noteFailure(run, queue, labels, thrown);
     if (isProbe(hook) && !ends.aborted) facts.readiness = await this.#readinessOfFailure(thrown, ends);
     facts.cause = { error, isAborted: signal.aborted };
@@ -291,7 +306,10 @@ export class HookExecution {
     metrics.hookRun(labels, durationMs / 1_000);
   }
 
-  /** A request that fails too says nothing about the module: the next tick probes again. */
+  /**
+   * The readiness after a failed probe; undefined if the API server cannot be asked. The next tick
+   * probes again.
+   */
   async #readinessOfFailure(error: unknown, signal: AbortSignal): Promise<Readiness | undefined> {
     try {
       const { group, version, kind } = MODULES;
@@ -302,7 +320,7 @@ export class HookExecution {
     }
   }
 
-  /** The error of a failed run: the same, or one that says that it is not retried any more. */
+  /** The error of a failed run: the original one, or one that says that the retries are used up. */
   #noteFailure(run: HookRun, queue: string, labels: HookRunLabels, thrown: unknown): unknown {
     const { metrics, clock } = this.#options;
     const atMs = clock.wallMs();
@@ -317,7 +335,7 @@ export class HookExecution {
     if (isNotYet(error)) metrics.hookUnfinished(labels, 'temporary');
     else if (isFinal(error) && !isDroppedOnPurpose(run, error)) {
       metrics.hookUnfinished(labels, 'permanent');
-      // What the run is a part of shows the failure itself.
+      // Only a run of its own is shown as failed: a hook of a module run fails that run.
       if (run.repeatedBy === undefined)
         for (const binding of bindingsOf(run))
           run.hook.noteFinalFailure({ binding, error: messageOf(error), atMs });
@@ -326,7 +344,7 @@ export class HookExecution {
   }
 }
 
-/** The outputs that are applied, and apart from them what a readiness probe reports. */
+/** Separates the report of a readiness probe from the outputs to apply. */
 function withoutReadiness(
   hook: Hook,
   written: ParsedOutputs,
@@ -336,7 +354,7 @@ function withoutReadiness(
   return { parsed: { ...written, objectOperations: others }, readiness };
 }
 
-/** The piece of work that a run does, for its idempotency key. */
+/** The identity of a run's work, for its idempotency key. */
 function workOf(run: HookRun): [task: object, work: string] {
   return [run.repeatedBy ?? run, `${run.binding} ${run.hook.hook.name}`];
 }
@@ -346,10 +364,12 @@ function bindingsOf({ reasons }: HookRun): ReadonlySet<string> {
   return new Set(reasons.map(bindingNameOf));
 }
 
+/** The `traceparent` that the hook gets, so that its own spans join the trace. */
 function traceOf({ context }: Span): { readonly traceparent?: string } {
   return context === undefined ? {} : { traceparent: traceparentOf(context) };
 }
 
+/** The sizes of the patches, computed only for a traced run. */
 function bytesOf({ context }: Span, outputs: HookOutputContents): Written['bytes'] {
   if (context === undefined) return {};
   const { kubernetesPatch, valuesPatch, configValuesPatch } = outputs;
@@ -357,11 +377,12 @@ function bytesOf({ context }: Span, outputs: HookOutputContents): Written['bytes
   return { objects: Buffer.byteLength(kubernetesPatch), values };
 }
 
+/** The number of operations in the outputs, for the journal. */
 function countsOf({ patches, objectOperations }: ParsedOutputs): HookFacts['patches'] {
   return { values: patches.config.length + patches.values.length, objects: objectOperations.length };
 }
 
-/** The hook with the limit of this run where it has none of its own, as HTTP hooks always have. */
+/** The hook with the time limit of this run, unless it has its own; HTTP hooks always have one. */
 function hookWithLimit({ hook: { hook }, fallbackTimeoutMs }: HookRun): Hook {
   const { config, transport } = hook;
   const hasLimit = config.settings.timeoutMs !== undefined || transport === 'http';
@@ -369,7 +390,7 @@ function hookWithLimit({ hook: { hook }, fallbackTimeoutMs }: HookRun): Hook {
   return { ...hook, config: { ...config, settings: { ...config.settings, timeoutMs: fallbackTimeoutMs } } };
 }
 
-/** Hooks of a deploy look on: what they changed in the values would ask for further deploys of everything. */
+/** Whether the run is one of a deploy hook. */
 function refuseValues({ patches, flags }: ParsedOutputs, binding: BindingType): void {
   if (patches.config.length + patches.values.length + flags.length === 0) return;
   throw new OperatorError(
@@ -379,7 +400,7 @@ function refuseValues({ patches, flags }: ParsedOutputs, binding: BindingType): 
   );
 }
 
-/** Puts the name of the hook in front of what goes wrong with its outputs. */
+/** Adds the name of the hook to errors about its outputs. */
 async function inNameOf<T>(hook: Hook, signal: AbortSignal, act: () => Promise<T>): Promise<T> {
   try {
     return await act();

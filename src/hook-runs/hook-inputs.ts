@@ -17,6 +17,7 @@ import type { ValuesStore } from '../values/values-store.ts';
 import { visibleToGlobalHook, visibleToModule } from '../values/visible-values.ts';
 import { CanonicalTexts } from './canonical-texts.ts';
 
+// Runs for these reasons are started by a client or a deployment, not by a queue of the hook.
 /** Sections and their direct members: they are composed again for each run. */
 const VALUES_LEVELS = 2;
 
@@ -24,14 +25,17 @@ export interface HookInputsOptions {
   readonly values: ValuesStore;
   readonly metrics: Pick<OperatorMetrics, 'missingMonitor'>;
   readonly enabledModules: () => readonly ModuleName[];
-  /** Contexts beyond this size go into the next run. */
+  /** The size limit of one run's contexts; further contexts go into the next run. */
   readonly maxContextBytes: number;
 }
 
-/** What a hook reads: its values and binding contexts. */
+/** The input documents of a hook: values and binding contexts. */
 interface HookInputs extends WrittenContexts, Pick<HookRunContents, 'values' | 'configValues'> {}
 
-/** Writes what hooks read. Values that have not changed since the last run are not serialized again. */
+/**
+ * Writes the input documents of hook runs. A values document is serialized once and reused while it
+ * is unchanged.
+ */
 export class HookInputWriter {
   readonly #options: HookInputsOptions;
   readonly #texts = new CanonicalTexts();
@@ -48,7 +52,7 @@ export class HookInputWriter {
 
   #limitsOf(hook: Hook, values: Pick<HookRunContents, 'values' | 'configValues'>): ContextLimits {
     const room = hook.transport === 'http' ? roomForContexts(values) : Number.POSITIVE_INFINITY;
-    // Hooks of the old format are given one context a run.
+    // A v0 hook gets one context per run.
     const maxContexts = hook.config.version === 'v0' ? 1 : Number.MAX_SAFE_INTEGER;
     return { maxBytes: Math.min(this.#options.maxContextBytes, room), maxContexts };
   }
@@ -65,7 +69,8 @@ export class HookInputWriter {
   #bindingContexts({ hook: runtime, reasons }: HookRun, log: Logger): Iterable<NumberedContext> {
     const { version, kubernetes } = runtime.hook.config;
     if (version === 'v0') return buildBindingContextsV0(reasons);
-    // What comes beside the queues of the hook must not drop events that are held back.
+    // A snapshot drops the older events it includes: only runs that come in order with them may do
+    // that.
     const isBeside = isBesideQueues(reasons);
     return buildBindingContexts(reasons, kubernetes, (index) => {
       if (!runtime.isMonitored(index)) {
@@ -80,7 +85,7 @@ export class HookInputWriter {
   #visibleValues(run: HookRun) {
     const { values, enabledModules } = this.#options;
     const { owner } = run.hook.hook;
-    // A module must be able to go when its Secrets are gone already.
+    // A module must be deletable after its Secrets are gone.
     return owner.type === 'global'
       ? visibleToGlobalHook(values)
       : visibleToModule(
@@ -91,3 +96,5 @@ export class HookInputWriter {
         );
   }
 }
+
+/** Whether a client or a deployment waits for the run, so that it is in no queue of its hook. */

@@ -17,7 +17,7 @@ import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { HookRuntime } from '../model/hook-runtime.ts';
 import type { TaskRouter } from '../queues/task-router.ts';
 
-/** A hook has this long to return its configuration. */
+/** The time limit for a hook to return its configuration, in milliseconds. */
 const CONFIG_TIMEOUT_MS = 30_000;
 
 export interface HookPartsDeps {
@@ -39,6 +39,10 @@ export interface HookPartsDeps {
   readonly stop: AbortSignal;
 }
 
+/**
+ * Creates the loader of hooks: it runs each hook for its configuration and parses that. Crontabs
+ * and jq programs are checked at once, so that an invalid one is reported with its hook.
+ */
 export function createHookLoader(
   { host, runner, inProcess, http, hookEnv, jq }: HookPartsDeps,
   signal: AbortSignal,
@@ -49,7 +53,7 @@ export function createHookLoader(
     http,
     parser: new HookConfigParser({
       crontab: (expression) => {
-        // Whether it is valid does not depend on the zone.
+        // The zone is unknown here, and validity does not depend on it.
         parseCrontab(expression, 'UTC');
       },
       jqFilter: async (program) => {
@@ -64,8 +68,9 @@ export function createHookLoader(
 }
 
 /**
- * Puts a loaded hook into operation: its monitors report to the router. Here events of `events/kubernetes/` cross into
- * `operator/`; the gate of each monitor holds them back until the hook has had its Synchronization.
+ * Creates the runtime of a loaded hook: its monitors report to the router. Here events of
+ * `events/kubernetes/` cross into the queues; the gate of each monitor holds them back until the
+ * hook has had its Synchronization.
  */
 export function createRuntime(
   deps: HookPartsDeps & { readonly backlog: EventBacklog },
@@ -91,7 +96,7 @@ export function createRuntime(
         }),
         reflectors,
         onEvent,
-        // The run for the Synchronization of a binding begins with its snapshot.
+        // A binding with a Synchronization reads its snapshot first, since that run begins with it.
         isReadFirst: binding.executeOnSynchronization,
         reduce: (event) => reduceEvent(event, owner.config.version, binding),
         backlog: deps.backlog,

@@ -21,7 +21,7 @@ import { rethrowAbort } from './rethrow-abort.ts';
 import { isDroppedOnPurpose } from './retry-budgets.ts';
 import { giveUp, postpone } from './unfinished-run.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that every hook task uses. */
 export interface HookRunParts {
   readonly router: TaskRouter;
   readonly registry: Pick<ModuleRegistry, 'discovery'>;
@@ -31,13 +31,13 @@ export interface HookRunParts {
   readonly execution: Pick<HookExecution, 'run'>;
 }
 
-/** Links of a span to the events of a run. */
+/** Limits the links of a span to the events of a combined run. */
 const MAX_LINKS = 100;
 
 export type HookTaskOutcome =
-  /** The hook was not run, and need not be: it is gone, or does not want this Synchronization. */
+  /** The hook did not have to run: it was stopped, or does not want this Synchronization. */
   | { readonly type: 'skipped' }
-  /** `rest` is what did not fit into the run, and comes next. */
+  /** `rest` holds the reasons that did not fit into the run; it is the next task. */
   | {
       readonly type: 'ran';
       readonly task: HookTask;
@@ -45,12 +45,15 @@ export type HookTaskOutcome =
       readonly rest: HookTask | undefined;
     }
   | { readonly type: 'allowed-failure'; readonly rest: HookTask | undefined }
-  /** It is not yet time, or a retry is useless. */
+  /** The hook asked to run later, or a retry is pointless. */
   | { readonly type: 'unfinished'; readonly outcome: TaskOutcome<Task> };
 
 /**
- * One attempt of a hook task: takes the tasks of the same hook that directly follow it into the same run, runs the
- * hook, and lets the events of synchronized bindings through. Throws what makes the task fail.
+ * One attempt of a hook task, called by the handlers of module and global hooks. Waits for the rate
+ * limit, combines the task with following tasks of the same hook, drops events that newer ones
+ * replace, runs the hook, and then releases the events of synchronized bindings. A failure that is
+ * not allowed is thrown, and the queue retries the task; reasons that did not fit into the run come
+ * back as the next task.
  */
 export async function runHookTask(
   operator: HookRunParts,
@@ -60,6 +63,7 @@ export async function runHookTask(
   signal: AbortSignal,
 ): Promise<HookTaskOutcome> {
   const runtime = first.hook;
+  // The runtime may be stopped during each wait below, so it is checked after each of them.
   if (runtime.isStopped) return { type: 'skipped' };
   await runtime.waitForTurn(signal);
   if (runtime.isStopped) return { type: 'skipped' };
@@ -67,6 +71,8 @@ export async function runHookTask(
     finishSynchronization(operator, first);
     return { type: 'skipped' };
   }
+  // Combined twice: `gather` waits for further events only if there are several, and they join
+  // afterwards.
   const waiting = combine(entry, first, queue);
   await runtime.gather(waiting.reasons.length, signal);
   if (runtime.isStopped) return { type: 'skipped' };
@@ -82,6 +88,7 @@ export async function runHookTask(
       binding: bindingName(task),
       queue: labels.queue,
     },
+    // Measured from the time the task was queued, so it includes the rate limit and the gathering.
     (clock.steadyMs() - entry.queuedAtMs) / 1_000,
   );
   let covered = task.reasons.length;
@@ -91,11 +98,13 @@ export async function runHookTask(
     });
     metrics.hookResult(labels, 'success');
     const { ran, rest } = splitAt(task, covered);
-    // What did not fit into this run fills the next one.
+    // A run that was full does not count as the end of a burst: the rest follows without waiting.
     if (rest === undefined && ran.reasons.some(({ type }) => type === 'event')) runtime.noteEventRun();
     finishSynchronization(operator, ran);
     return { type: 'ran', task: ran, effects, rest };
   } catch (error) {
+    // The order matters: a stop is no failure, `retryAfter` is no error, and only then limits and
+    // permissions count.
     rethrowAbort(error, signal);
     if (isNotYet(error)) return { type: 'unfinished', outcome: postpone(operator, task, queue, error, log) };
     const { ran, rest } = splitAt(task, covered);
@@ -105,7 +114,7 @@ export async function runHookTask(
       return { type: 'unfinished', outcome: withRest(giveUp(operator, ran, error, log), rest) };
     }
     metrics.hookResult(labels, 'allowed-error');
-    // What a probe says is logged when it changes.
+    // A failing probe runs often; changes of its report are logged elsewhere.
     if (task.allowFailure)
       log[isProbe(task.hook.hook) ? 'debug' : 'info'](
         errorFields(error),
@@ -117,7 +126,7 @@ export async function runHookTask(
   }
 }
 
-/** The outcome of a task whose run is over: what did not fit into it is the next task. */
+/** The outcome of a finished run; the reasons that did not fit are the next task. */
 export function doneWith(outcome: HookTaskOutcome): TaskOutcome<Task> {
   switch (outcome.type) {
     case 'skipped':
@@ -130,12 +139,14 @@ export function doneWith(outcome: HookTaskOutcome): TaskOutcome<Task> {
   }
 }
 
+/** Adds the reasons that did not fit as the next task. */
 function withRest(outcome: TaskOutcome<Task>, rest: HookTask | undefined): TaskOutcome<Task> {
   return outcome.type === 'success' && rest !== undefined ? { type: 'success', after: [rest] } : outcome;
 }
 
+/** Splits a task into the reasons that the hook was given and the rest. */
 function splitAt(task: HookTask, covered: number): { ran: HookTask; rest: HookTask | undefined } {
-  // A run that failed before it was given anything is over as a whole.
+  // A run that failed before it read any context is finished as a whole.
   if (covered === 0 || covered >= task.reasons.length) return { ran: task, rest: undefined };
   const { reasons } = task;
   const { attempted: _attempted, ...unattempted } = task;
@@ -145,7 +156,7 @@ function splitAt(task: HookTask, covered: number): { ran: HookTask; rest: HookTa
   };
 }
 
-/** The logger that goes with one hook run: all its lines carry the labels of the task. */
+/** The logger of one hook run: all its records have the labels of the task. */
 export function taskLogger(log: Logger, task: HookTask, queue: string): Logger {
   return log.child({
     logger: 'addon-operator.hooks',
@@ -156,6 +167,10 @@ export function taskLogger(log: Logger, task: HookTask, queue: string): Logger {
   });
 }
 
+/**
+ * Takes directly following tasks of the same hook into this one. Only runs for events and schedules
+ * may be combined.
+ */
 function combine(entry: QueueEntry<Task>, first: HookTask, queue: TaskQueue<Task>): HookTask {
   if (!kindFactsOf(first.binding).isCombined) return first;
   // Hooks of the old format are given one context a run.
@@ -171,19 +186,23 @@ function combine(entry: QueueEntry<Task>, first: HookTask, queue: TaskQueue<Task
   const events = following.flatMap((other) => other.root?.span.context ?? []);
   const merged = events.length === 0 ? first.merged : [...(first.merged ?? []), ...events].slice(-MAX_LINKS);
   const task = { ...first, reasons, ...(merged !== undefined && { merged }) };
+  // The combined task replaces the first in the queue, so that a retry has all its reasons.
   queue.replaceTask(entry, task);
   return task;
 }
 
-/** Leaves out events that a newer one of the same object makes superfluous. */
+/** Drops events that a newer event of the same object replaces. */
 function coalesce(entry: QueueEntry<Task>, task: HookTask, queue: TaskQueue<Task>): HookTask {
   if (!coalesces(task.hook.hook)) return task;
+  // Events of an earlier attempt are not merged with later ones: the hook may have handled some of
+  // them.
   const reasons = coalesceEvents(task.reasons, task.attempted);
   const next = { ...task, reasons, attempted: reasons.length };
   queue.replaceTask(entry, next);
   return next;
 }
 
+/** Whether a task may join the run of the previous one. */
 function mayCombine(previous: HookTask, next: HookTask): boolean {
   if (!kindFactsOf(next.binding).isCombined) return false;
   // A failure is allowed or not for all contexts of a run: one that is allowed would drop the others with it.
@@ -192,6 +211,7 @@ function mayCombine(previous: HookTask, next: HookTask): boolean {
   return a !== undefined && b !== undefined && mayShareRun(a, b);
 }
 
+/** Whether all bindings of the run have switched their Synchronization off. */
 function isUnwantedSynchronization(task: HookTask): boolean {
   return task.reasons.every(
     (reason) => reason.type === 'synchronization' && !reason.binding.executeOnSynchronization,

@@ -29,7 +29,7 @@ export interface HookTasksParts {
 
 type Outcome = TaskOutcome<Task>;
 
-/** The handlers of all tasks about hooks. The last stage of `operator/task-pipeline.ts` calls them. */
+/** The handlers of all hook tasks, called by the last stage of `operator/task-pipeline.ts`. */
 export interface HookTasks {
   readonly runGlobal: (
     entry: QueueEntry<Task>,
@@ -51,6 +51,7 @@ export interface HookTasks {
   readonly waitSynchronization: () => Outcome;
 }
 
+// Each handler gets only the parts that it uses; the bags below are shared by several of them.
 export function createHookTasks({
   model,
   queueing,

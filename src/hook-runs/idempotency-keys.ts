@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto';
 
 /**
- * Names each piece of work of a hook for servers that must not do it twice: the name stays until the work has succeeded,
- * however often it is repeated, and is never used again.
+ * Keys of requests to HTTP hooks, for servers that must not repeat work. A key stays the same for
+ * all attempts of the work, and is never used again after its success. Kept in memory: after a
+ * restart of the operator an attempt has a new key.
  */
 export class IdempotencyKeys {
   readonly #keys = new WeakMap<object, Map<string, string>>();
 
-  /** @param task what is repeated when the work fails; `work` distinguishes what belongs to the same task */
+  /**
+   * @param task the object that is repeated on failure; `work` distinguishes several pieces of work
+   * of one task
+   */
   of(task: object, work: string): string {
     const keys = this.#keys.get(task) ?? new Map<string, string>();
     this.#keys.set(task, keys);
@@ -16,7 +20,7 @@ export class IdempotencyKeys {
     return key;
   }
 
-  /** The work has succeeded: if it is requested again, it is another piece of work. */
+  /** The work has succeeded: a further request for it is new work. */
   succeeded(task: object, work: string): void {
     this.#keys.get(task)?.delete(work);
   }

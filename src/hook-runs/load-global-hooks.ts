@@ -7,7 +7,7 @@ import type { HookBindings, ModuleSources } from '../model/services.ts';
 import type { DaemonSettings } from '../settings/daemon-settings.ts';
 import type { DirectorySettings } from '../settings/directory-settings.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that global hooks are loaded into. */
 export interface LoadGlobalHooksParts {
   readonly globalHooks: GlobalHooks;
   readonly sources: Pick<ModuleSources, 'loadGlobalHooks'>;
@@ -16,8 +16,8 @@ export interface LoadGlobalHooksParts {
 }
 
 /**
- * Loads the global hooks at the start, and creates their runtimes; nothing is watched and no hook runs before
- * `lifecycle.ts` has queued its tasks.
+ * Loads the global hooks at the start, and creates their runtimes. Nothing is watched and no hook
+ * runs before `lifecycle.ts` has queued its tasks.
  *
  * @throws OperatorError for a hook whose configuration cannot be read
  */
@@ -30,7 +30,10 @@ export async function loadHooks(
   for (const hook of hooks) metrics.setBindingCount('', hook.name, bindingCount(hook));
 }
 
-/** An image to which nothing was copied, or a volume that is not mounted, would look like an operator at rest. */
+/**
+ * Warns of a daemon without modules and hooks: an empty image, or a volume that is not mounted,
+ * looks the same as an idle operator.
+ */
 export function warnOfNothingToDo(
   { registry, globalHooks }: { readonly registry: ModuleRegistry; readonly globalHooks: GlobalHooks },
   {

@@ -8,7 +8,7 @@ import type { TaskRouter } from '../queues/task-router.ts';
 import type { HookRunParts } from './hook-run.ts';
 import { doneWith, runHookTask } from './hook-run.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that a module hook run uses besides the common ones. */
 export type ModuleHookRunParts = {
   readonly registry: ModuleRegistry;
   readonly router: TaskRouter;
@@ -16,8 +16,9 @@ export type ModuleHookRunParts = {
 } & HookRunParts;
 
 /**
- * Runs a module hook for an event, a schedule or a Synchronization. If it changed values, the router queues a run of the
- * module. What module hooks and global hooks have in common is in `hook-run.ts`.
+ * Handles a ModuleHookRun: runs the hook for an event, a schedule or a Synchronization. If it
+ * changed values, the router queues a run of the module. The common part of module and global hooks
+ * is in `hook-run.ts`.
  */
 export async function handleModuleHookRun(
   operator: ModuleHookRunParts,
@@ -27,6 +28,7 @@ export async function handleModuleHookRun(
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
   const { releases } = operator;
+  // The module was disabled after the event: its events are kept in case it is enabled again.
   if (!operator.registry.isWanted(task.module)) {
     operator.router.missRuns([task]);
     return { type: 'success' };
@@ -35,6 +37,7 @@ export async function handleModuleHookRun(
   const resumeMonitor = queue.name === MAIN_QUEUE ? releases.pauseMonitor(task.module) : undefined;
   try {
     const outcome = await runHookTask(operator, entry, task, queue, signal);
+    // Synchronizations of a start are left out: the module run that waits for them uses the values.
     if (outcome.type === 'ran' && outcome.effects.areValuesChanged && !isOnlySynchronization(outcome.task)) {
       const { changeTriggers = BINDING_KINDS.kubernetes.changeTriggers } = kindFactsOf(outcome.task.binding);
       operator.router.queueModuleRun(task.module, changeTriggers.module, causedBy(outcome.task));

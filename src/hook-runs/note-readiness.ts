@@ -9,7 +9,7 @@ interface ReadinessParts {
   readonly log: Logger;
 }
 
-/** Takes over what a run of a probe came to. Each change is logged. */
+/** Stores the report of a readiness probe, and logs each change. */
 export function noteReadiness(
   { registry, log }: ReadinessParts,
   { run, readiness }: Pick<HookRunEnd, 'run' | 'readiness'>,
@@ -17,6 +17,8 @@ export function noteReadiness(
   const module = moduleNameOf(run.hook.hook);
   const tracked = [...registry.tracked.values()].find((other) => other.module.name === module);
   if (tracked === undefined || readiness === undefined) return;
+  // A module counts as ready before its first report, so that a start without problems logs
+  // nothing.
   const was = tracked.readiness?.type ?? 'ready';
   tracked.noteReadiness(readiness);
   if (readiness.type === was) return;

@@ -17,7 +17,7 @@ import type { TrackedModule } from '../model/tracked-module.ts';
 import { type RequiredModulesParts, runWaiting } from '../queues/required-modules.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that a failed reconcile changes or reports to. */
 export type ReconcileFailureParts = {
   readonly registry: ModuleRegistry;
   readonly clock: Clock;
@@ -25,7 +25,10 @@ export type ReconcileFailureParts = {
   readonly metrics: OperatorMetrics;
 } & RequiredModulesParts;
 
-/** Until a deletion is tried again that failed for good, or was aborted: it must not be lost. */
+/**
+ * The delay after which a deletion that failed for good, or was aborted, is tried again: it must
+ * not be lost.
+ */
 export const DELETE_RETRY_MS = 5 * 60_000;
 
 interface Failure {
@@ -36,8 +39,10 @@ interface Failure {
 }
 
 /**
- * What becomes of a task whose reconcile failed. A run that fails for good stalls its module, so that the tasks behind it
- * go on; everything else is tried again.
+ * Decides the outcome of a task whose reconcile failed. `reconcile/reconcile-module.ts` calls it
+ * with the error. A run that failed for good stalls its module and counts as done, so that the
+ * tasks behind it continue; a run whose hook asked to wait is retried after that time; everything else
+ * is retried with back-off.
  *
  * @throws the error when the daemon is ending
  */
@@ -59,8 +64,10 @@ export function failedReconcile(
       { module, count, ...errorFields(error) },
       'ModuleDelete failed. Requeue task to retry after delay.',
     );
+    // A deletion is never dropped, so a permanent error only makes its retries rare.
     return isPermanent(error) ? { type: 'retry', error, delayMs: DELETE_RETRY_MS } : { type: 'retry', error };
   }
+  // `retryAfter` is no failure of the module: it is neither counted nor logged as an error.
   const requestedMs = retryAfterOf(error);
   const delayMs = requestedMs === undefined ? undefined : boundedDelay(requestedMs);
   if (delayMs !== undefined) {
@@ -73,6 +80,7 @@ export function failedReconcile(
   if (tracked !== undefined) {
     tracked.history.noteRun(startedMs, clock, 'failure');
     if (isPermanent(error)) {
+      // Success for the queue: nothing behind a stalled module has to wait for it.
       stallModule(operator, tracked, { event: 'run-stalled', error });
       return { type: 'success' };
     }
@@ -98,10 +106,13 @@ export function stallModule(
     type: event,
     stall: { error: message, ...(code !== undefined && { code }), isByRequirement },
   });
+  // A stall by failure was noted with the attempt; an abort has no failed attempt.
   if (event === 'run-aborted') tracked.noteFailure(message);
   operator.log.error(
     { module: tracked.module.name, phase: tracked.phase, ...errorFields(error) },
     'ModuleRun failed permanently. It is not retried until values, ConfigMap or files change, or a run is requested.',
   );
+  // Dependents that wait for this module to be ready would wait for ever: they run now and fail
+  // with its name.
   runWaiting(operator, tracked.module);
 }

@@ -1,3 +1,8 @@
+// The record of runs in the journal and in traces. The pipeline records attempts of tasks with the
+// first two functions; `HookExecution` calls the observer of `recordHookRun` for each hook run. A
+// hook that its task runs is part of the attempt; hooks within a module run, a deployment or a
+// request have records of their own.
+
 import type { Clock } from '@addon-operator/base/clock';
 import { codeOf, messageOf } from '@addon-operator/base/errors';
 import { type Logger, loggerOf } from '@addon-operator/base/log';
@@ -16,7 +21,7 @@ import { type HookRun, hookOf, moduleOf, type Task } from '../model/tasks.ts';
 import { taskIdOf } from '../queues/task-queue-view.ts';
 import type { HookRunEnd, HookRunFollower, ObserveHookRun } from './hook-execution.ts';
 
-/** What the journal records of an attempt of a task when it begins. */
+/** The journal's record of an attempt when it begins. */
 export function startOfAttempt(queue: string, entry: QueueEntry<Task>): RunStart {
   const { task } = entry;
   return {
@@ -35,11 +40,12 @@ export function startOfAttempt(queue: string, entry: QueueEntry<Task>): RunStart
   };
 }
 
-/** What it records when the attempt ends. */
+/** The journal's record of an attempt when it ends. */
 export function endOfAttempt(outcome: TaskOutcome<Task>): RunEnd {
   return outcome.type === 'retry' ? failure(outcome.error) : { result: outcome.type };
 }
 
+/** The record of a failed run. A run that a user aborted is no failure. */
 function failure(error: unknown): RunEnd {
   const code = codeOf(error);
   return { result: code === 'RUN_ABORTED' ? 'aborted' : 'failed', error: messageOf(error), code };
@@ -49,13 +55,13 @@ interface RecordHookRunParts {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly registry: Pick<ModuleRegistry, 'find'>;
-  /** The operator keeps what hooks were given whose runs fail. */
+  /** Whether the operator keeps the inputs of failed runs. */
   readonly isKept: boolean;
 }
 
 /**
- * Records runs of hooks in the journal: as part of the attempt if the hook is what its task runs, else as runs of their
- * own below it.
+ * Returns the observer that records hook runs in the journal: as part of the attempt if the task
+ * runs this hook, else as a run of its own.
  */
 export function journalHookRuns({ journal, clock, registry, isKept }: RecordHookRunParts): ObserveHookRun {
   return (run, queue, log) => {
@@ -101,7 +107,7 @@ export function journalHookRuns({ journal, clock, registry, isKept }: RecordHook
           'addon_operator.output_bytes': outputBytes,
         });
         span.end(cause === undefined ? {} : { error: messageOf(cause.error) });
-        // The task of a failure that is allowed or not retried here succeeds; the run has failed all the same.
+        // The task of an allowed or final failure succeeds, but the run is recorded as failed.
         const isOver = run.allowFailure || isNotYet(cause?.error) || isFinal(cause?.error);
         if (attempt === undefined || (isOver && cause?.isAborted === false))
           journal.end(recorded, endOfHook(cause));
@@ -110,7 +116,7 @@ export function journalHookRuns({ journal, clock, registry, isKept }: RecordHook
   };
 }
 
-/** Begins the span of a run, in that of the attempt; for a request to a webhook, in that of the request. */
+/** Begins the span of a run: below the attempt, or below the request to a webhook. */
 function hookSpan(run: HookRun, attempt: Span): Span {
   const parent = attempt.context === undefined ? (run.root?.span ?? NO_SPAN) : attempt;
   if (parent.context === undefined) return NO_SPAN;
@@ -134,9 +140,9 @@ function bindingsOf({ reasons }: HookRun): readonly string[] {
 }
 
 /**
- * The command that runs the hook for the same, on a machine with its file.
+ * The command that repeats the run on a machine with the hook file.
  *
- * @param isRecorded the operator has kept what the run was given
+ * @param isRecorded the operator has kept its input
  */
 function commandOf(
   { hook: { hook }, reasons }: HookRun,
@@ -152,11 +158,15 @@ function commandOf(
   return `addon-operator hook run ${path} --binding ${shellWord(binding)}`;
 }
 
-/** Whether the run is what a task is for: those for requests to webhooks have no queue. */
+/**
+ * Whether the task runs this hook; hooks of module runs, and of requests, are repeated by something
+ * else.
+ */
 function isOwnTask({ repeatedBy }: HookRun): boolean {
   return repeatedBy === undefined;
 }
 
+/** The record of a hook run that is no task of its own, when it begins. */
 function startOfHook(run: HookRun, queue: string, clock: Clock): RunStart {
   const { hook } = run.hook;
   return {
@@ -175,12 +185,16 @@ function startOfHook(run: HookRun, queue: string, clock: Clock): RunStart {
   };
 }
 
+/** The record of a hook run when it ends. A stop of the daemon aborts it. */
 function endOfHook(cause: { readonly error: unknown; readonly isAborted: boolean } | undefined): RunEnd {
   if (cause === undefined) return { result: 'success' };
   return cause.isAborted ? { result: 'aborted' } : failure(cause.error);
 }
 
-/** The same logger, which also shows what the hook prints: that is logged by a child with the field `output`. */
+/**
+ * Wraps the logger to also pass on each line of the hook: its child with the field `output` logs
+ * them.
+ */
 function withOutput(log: Logger, onLine: (line: string) => void): Logger {
   return loggerOf(
     (level, fields, message) => log[level](fields, message),
@@ -198,14 +212,17 @@ function withOutput(log: Logger, onLine: (line: string) => void): Logger {
   );
 }
 
-/** What the hook printed, as it was logged: JSON records as their level, message and fields. */
+/** A line of the hook as it was logged: JSON records as level, message and fields. */
 function lineOf(level: string, fields: Readonly<Record<string, unknown>>, message: string): string {
   const { proxyJsonLog, ...rest } = fields;
   if (proxyJsonLog !== true) return message;
   return `${level} ${message}${Object.keys(rest).length === 0 ? '' : ` ${JSON.stringify(rest)}`}`;
 }
 
-/** Remembers how a run of a hook for a module ended, in place of the one before for the same binding. */
+/**
+ * Records the result of a hook run with its module, in place of the previous one for the same
+ * binding.
+ */
 export function noteHookRun(
   registry: ModuleRegistry,
   { run, startedAtMs, durationMs, error }: HookRunEnd,
@@ -217,7 +234,7 @@ export function noteHookRun(
   tracked.history.noteHookRun({ hook, binding, startedAtMs, durationMs: Math.round(durationMs), error });
 }
 
-/** Of the module whose hook it is, or that a hook of its deploy looks on. */
+/** The module that the hook belongs to, or whose deployment a deploy hook observes. */
 function stateFor({ tracked }: ModuleRegistry, { hook: { hook }, reasons: [reason] }: HookRun) {
   if (hook.owner.type === 'module') return tracked.get(hook.owner.module);
   if (reason?.type !== 'deploy') return undefined;

@@ -13,7 +13,10 @@ export interface RecordingOptions {
   readonly hookEnv: Readonly<Record<string, string>>;
 }
 
-/** Records runs of hooks for clients of the debug endpoint. `tap` comes between the operator and the hooks. */
+/**
+ * Creates the recorder of hook runs, for clients of the debug endpoint. `tap` wraps the runs of
+ * hooks.
+ */
 export function createRecording({ settings, host, redactor, hookEnv }: RecordingOptions): {
   readonly recorder: Recorder;
   readonly tap: (runs: HookRuns) => HookRuns;
@@ -29,13 +32,15 @@ export function createRecording({ settings, host, redactor, hookEnv }: Recording
 }
 
 /**
- * The same runs, which are recorded while a client requests that, or to keep those that fail.
+ * Wraps runs: they are recorded while a client requests that, and, if the operator keeps failures,
+ * always.
  *
  * @param env names of the variables that executables have
  */
 function recordedRuns(recorder: Recorder, env: readonly string[]): (runs: HookRuns) => HookRuns {
   return (runs) => ({
     run: (hook, inputs, log, signal) => {
+      // Recording copies the contexts, so it is skipped if no client records this hook.
       if (!recorder.isWanted(fullName(hook))) return runs.run(hook, inputs, log, signal);
       const { bindingContext: contexts, values, configValues } = inputs;
       const run = { hook: hook.name, module: moduleNameOf(hook), config: hook.config };

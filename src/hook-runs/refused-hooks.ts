@@ -10,7 +10,7 @@ import { originOf } from '../model/task-origin.ts';
 import type { Task } from '../model/tasks.ts';
 import type { TaskRouter } from '../queues/task-router.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that a refused global hook is taken out of. */
 export interface RefusedHooksParts {
   readonly globalHooks: GlobalHooks;
   readonly router: TaskRouter;
@@ -24,13 +24,14 @@ const REFUSED_QUEUE_PREFIX = 'refused_';
 const FORBIDDEN = 403;
 
 /**
- * Whether a global hook can be left out for a while: not one that runs in deploys, which it may be there to prevent.
+ * Whether a global hook may be left out for a while. A deploy hook may not: it may exist to prevent
+ * a deployment.
  */
 export function canWaitAside({ hook }: HookRuntime): boolean {
   return DEPLOY_BINDINGS.every((binding) => hook.config.lifecycle[binding] === undefined);
 }
 
-/** Whether the API server says that the account of the daemon may not do something. */
+/** Whether the API server refuses something to the account of the daemon (403). */
 export function isRefusal(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (hasStatus(cause, FORBIDDEN)) return true;
@@ -38,9 +39,9 @@ export function isRefusal(error: unknown): boolean {
 }
 
 /**
- * Moves the task that enables a global hook out of `main`, where everything else would wait for a permission that may never
- * be granted, into a queue of the hook. Until it succeeds there, the hook is not run: a snapshot that it would get could
- * lack what may not be listed.
+ * Moves the task that enables a global hook from `main` to a queue of the hook, because everything
+ * in `main` would wait for a permission that may never be granted. The hook does not run until the
+ * task succeeds there: its snapshots could be incomplete.
  */
 export function setAside(operator: RefusedHooksParts, task: EnableTask, error: unknown): void {
   const hook = task.hook.hook.name;
@@ -54,7 +55,10 @@ export function setAside(operator: RefusedHooksParts, task: EnableTask, error: u
   );
 }
 
-/** The global hooks that a converge runs; those that wait for a permission are remembered, and run in another one then. */
+/**
+ * The global hooks that a converge runs. Hooks that wait for a permission are remembered, and get a
+ * converge later.
+ */
 export function runnableHooks(
   operator: Pick<RefusedHooksParts, 'globalHooks' | 'log'>,
   binding: 'beforeAll' | 'afterAll',
@@ -68,7 +72,10 @@ export function runnableHooks(
   });
 }
 
-/** To be called when a hook that was set aside is enabled: what it missed in the queue `main` is made up for. */
+/**
+ * Called when a refused hook is permitted: queues the Synchronizations and the converge that it
+ * missed.
+ */
 export function bringBack(
   operator: RefusedHooksParts,
   task: EnableTask,

@@ -7,7 +7,7 @@ import { hookTitle, taskOfRun } from '../model/running-hooks.ts';
 import type { Task } from '../model/tasks.ts';
 import type { HookExecution } from './hook-execution.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that know running hooks and pending reloads. */
 export interface RestartHooksParts {
   readonly execution: Pick<HookExecution, 'running'>;
   readonly queues: QueueSet<Task>;
@@ -15,9 +15,12 @@ export interface RestartHooksParts {
   readonly log: Logger;
 }
 
-/** Ends a run because the file of the hook has changed: its task is repeated, which is no failure. */
+/**
+ * The reason that ends a run whose hook file has changed: its task is repeated, and no failure is
+ * recorded.
+ */
 export class RestartRequest extends OperatorError {
-  /** The task is not repeated before; undefined: at once. */
+  /** The task waits for this before it is repeated; undefined: not at all. */
   readonly when: Promise<void> | undefined;
 
   constructor(hook: string, when: Promise<void> | undefined) {
@@ -27,8 +30,9 @@ export class RestartRequest extends OperatorError {
 }
 
 /**
- * Ends runs of hooks with `settings.restartOnChange` whose files have changed: their tasks are run again with the new files.
- * To be called when the reload of the files is queued. Requests to webhooks are not restarted.
+ * Ends runs of hooks with `settings.restartOnChange` whose files have changed; their tasks run
+ * again with the new files. Called when the reload of the files is queued. Requests to webhooks are
+ * not restarted, because a client waits for them.
  *
  * @param paths absolute
  */
@@ -39,7 +43,8 @@ export function restartChangedHooks(operator: RestartHooksParts, paths: Readonly
     if (hook.config.settings.restartOnChange !== true || !paths.has(hook.path)) continue;
     if (taskOfRun(queues, run) === undefined) continue;
     log.info({ ...run.labels }, 'the file of a running hook has changed: its run is restarted');
-    // An executable is its file; what the operator knows of others, indexes among them, is from their last load.
+    // An executable is read from disk at each start. Other transports, and the indexes of batch
+    // files, are known from their last load.
     const isItsFile = hook.transport === 'executable' && hook.batch === undefined;
     const when = isItsFile ? undefined : converge.untilReloaded();
     run.abort(new RestartRequest(hookTitle(run), when));
@@ -53,7 +58,7 @@ export function outcomeOfRestart(error: unknown): TaskOutcome<Task> | undefined 
   return { type: 'repeat', ...(request.when !== undefined && { when: request.when }) };
 }
 
-/** The restart that an error goes back to; undefined without one. */
+/** The restart request among the causes of an error; undefined without one. */
 export function restartIn(error: unknown): RestartRequest | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause instanceof RestartRequest) return cause;

@@ -2,8 +2,9 @@ import { hasCode } from '@addon-operator/base/errors';
 import { restartIn } from './restart-hooks.ts';
 
 /**
- * Throws what a task met because the daemon ends it, no longer starts processes, or restarts a hook whose file has changed:
- * that is no failure of the task, and is not logged.
+ * Rethrows an error that is no failure of the task: the daemon is stopping, may not start processes
+ * any more, or restarts a hook whose file has changed. Handlers call it first in their `catch`, so
+ * that nothing is logged for such an error.
  */
 export function rethrowAbort(error: unknown, signal: AbortSignal): void {
   signal.throwIfAborted();

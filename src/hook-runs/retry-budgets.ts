@@ -14,8 +14,9 @@ interface Failures {
 }
 
 /**
- * Counts the failures in a row of hooks whose retries are limited, for each queue and lifecycle binding. It is a count in
- * memory: after a restart of the operator it begins anew.
+ * Counts the failures in a row of hooks with `settings.retry`, for each queue and lifecycle
+ * binding. When the limit is reached, the failure becomes final. The counts are in memory: a
+ * restart of the operator resets them.
  */
 export class RetryBudgets {
   readonly #clock: SteadyClock;
@@ -25,15 +26,15 @@ export class RetryBudgets {
     this.#clock = clock;
   }
 
-  /** To be called after each run that succeeded. */
+  /** Called after each successful run. */
   succeeded(run: HookRun, queue: string): void {
     if (run.hook.hook.config.settings.retry !== undefined) this.#of(run.hook).delete(keyOf(run, queue));
   }
 
-  /** The error of a failed run: the same, or one that says that its retries are used up. */
+  /** The error of a failed run: the original one, or one that says that the retries are used up. */
   failed(run: HookRun, queue: string, error: unknown): unknown {
     const limits = run.hook.hook.config.settings.retry;
-    // A failure that is allowed is not retried, unless the hook requests it.
+    // An allowed failure is not retried, unless the hook asks for it with `retryAfter`.
     if (limits === undefined || (run.allowFailure && !isNotYet(error))) return error;
     const known = this.#of(run.hook);
     const key = keyOf(run, queue);
@@ -53,7 +54,10 @@ export class RetryBudgets {
   }
 }
 
-/** Whether a failed run is dropped because its failure is allowed, or as `settings.retry.onExhausted` says. */
+/**
+ * Whether a failed run is dropped because its failure is allowed, or because of
+ * `settings.retry.onExhausted`.
+ */
 export function isDroppedOnPurpose({ hook, allowFailure, reasons }: HookRun, error: unknown): boolean {
   if (allowFailure) return true;
   if (!hasCode(error, 'HOOK_RETRIES_EXHAUSTED')) return false;
@@ -61,11 +65,15 @@ export function isDroppedOnPurpose({ hook, allowFailure, reasons }: HookRun, err
   return isIndependent(reasons);
 }
 
-/** Runs for events and schedules of one queue are one after another; lifecycle bindings have a count of their own. */
+/**
+ * Runs for events and schedules of one queue share a count, as they run one after another;
+ * lifecycle bindings have their own.
+ */
 function keyOf({ binding }: HookRun, queue: string): string {
   return kindFactsOf(binding).failuresOf === 'queue' ? queue : `${queue} ${binding}`;
 }
 
+/** Why the retries are used up; undefined while they are not. */
 function usedUpText(
   { max, withinMs }: RetryLimits,
   { count, sinceMs }: Failures,
@@ -77,6 +85,10 @@ function usedUpText(
   return `it has been failing for ${forMs} (settings.retry.within: ${formatGoDuration(withinMs)})`;
 }
 
+/**
+ * The error of a run that is not retried any more. It keeps the message and the facts of the last
+ * failure.
+ */
 function exhausted(error: unknown, why: string): OperatorError {
   return new OperatorError(
     'HOOK_RETRIES_EXHAUSTED',

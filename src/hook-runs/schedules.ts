@@ -17,7 +17,11 @@ interface Subscription {
   readonly binding: ScheduleBinding;
 }
 
-/** Which hooks wait for which crontabs. */
+/**
+ * The subscriptions of hooks to crontabs. Hooks with the same crontab share a timer of the
+ * `ScheduleManager`; a tick goes to the router, which queues one task per binding. A disabled hook
+ * has no subscription, so that its crontabs end with the last of them.
+ */
 export class Schedules {
   readonly #options: SchedulesOptions;
   readonly #subscriptions = new Map<string, Subscription>();
@@ -27,7 +31,7 @@ export class Schedules {
     this.#options = options;
   }
 
-  /** Makes the crontabs of a hook fire, or no longer fire. */
+  /** Subscribes the crontabs of a hook, or cancels them. */
   set(runtime: HookRuntime, isEnabled: boolean): void {
     if (runtime.areSchedulesEnabled === isEnabled) return;
     runtime.enableSchedules(isEnabled);
@@ -35,12 +39,14 @@ export class Schedules {
     else this.#disable(runtime);
   }
 
-  /** Makes a task of each tick, until the signal aborts. */
+  /** Queues a task for each tick, until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     await this.#options.manager.run((_crontab, ids) => this.#fire(ids), signal);
   }
 
-  /** One task for each binding with one of these subscriptions. */
+  /**
+   * Fires each of these subscriptions; an unknown one was cancelled while its tick was delivered.
+   */
   #fire(ids: readonly string[]): void {
     for (const id of ids) {
       const subscription = this.#subscriptions.get(id);
@@ -72,7 +78,7 @@ export interface SchedulesParts {
   readonly router: Pick<TaskRouter, 'onScheduleTick'>;
 }
 
-/** Schedules that fire by the clock of the host once they run. */
+/** Creates schedules on the clock of the host; nothing fires before `run`. */
 export function createSchedules({ host, metrics, router }: SchedulesParts): Schedules {
   const manager = new ScheduleManager({
     clock: host.clock,

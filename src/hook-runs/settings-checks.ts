@@ -20,8 +20,9 @@ export interface SettingsChecksParts {
 }
 
 /**
- * Lets the batch files of modules check sections of the ConfigMap: before a changed one is taken over, and when a module
- * starts. A section that a module has accepted is not checked again, and an empty one never, as with schemas.
+ * Runs the settings checks of module-sdk batch files on sections of the ConfigMap: before a changed
+ * section is applied (`operator/apply-config.ts`), and when a module starts. An accepted section is
+ * not checked again, and an empty one is never checked, as with schemas.
  */
 export class SettingsChecks {
   readonly #parts: SettingsChecksParts;
@@ -31,10 +32,10 @@ export class SettingsChecks {
   }
 
   /**
-   * Checks the sections of a new content that are not in force.
+   * Checks the changed sections of a new content.
    *
-   * @param isInUse whether the section of a module counts
-   * @throws OperatorError VALUES_INVALID with the message of every module that refuses its section
+   * @param isInUse whether the section of a module is used
+   * @throws OperatorError VALUES_INVALID with the message of each module that refuses its section
    */
   async checkContent(
     content: ConfigMapContent,
@@ -53,7 +54,7 @@ export class SettingsChecks {
   }
 
   /**
-   * Checks the section in force of a module that starts.
+   * Checks the current section of a module that starts.
    *
    * @throws OperatorError VALUES_INVALID when it is refused
    */
@@ -63,6 +64,10 @@ export class SettingsChecks {
     if (problems.length > 0) throw new OperatorError('VALUES_INVALID', problems.join('\n'));
   }
 
+  /**
+   * Runs the checks of one module on a section. Returns the refusals; stores and reports warnings
+   * only if there are none.
+   */
   async #problemsOf(
     tracked: TrackedModule,
     section: JsonObject,
@@ -85,10 +90,12 @@ export class SettingsChecks {
         if (!verdict.isValid) problems.push(refused(verdict.message || 'it gives no reason'));
         warnings.push(...verdict.warnings);
       } catch (error) {
+        // A check that cannot run refuses: an unchecked section may break the module.
         if (signal.aborted) throw error;
         problems.push(refused(`it cannot be checked: ${messageOf(error)}`));
       }
     }
+    // Warnings of a refused section are dropped: the refusal comes first for the user.
     if (problems.length > 0) return problems;
     tracked.noteSettings({ section: text, warnings });
     for (const message of warnings) {

@@ -1,3 +1,5 @@
+// Starts the processes and threads that hooks need: the launcher (a process of its own), jq, and the worker pools. Nothing is started without the run permit, and the deadline of the leader lease is passed to launcher and pools, which end what runs when it passes.
+
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Clock, SteadyClock } from '@addon-operator/base/clock';
@@ -35,7 +37,7 @@ import { hookEnvironment } from '../settings/hook-environment.ts';
 import { hookLimits } from '../settings/hook-limits.ts';
 import type { HookRunSettings, HttpHookSettings } from '../settings/hook-settings.ts';
 
-/** What hooks need besides a cluster. */
+/** The parts that hooks need without a cluster. */
 export interface HookTools {
   readonly tmpDir: string;
   readonly runner: ProcessRunner;
@@ -44,22 +46,25 @@ export interface HookTools {
   /** Environment of hooks and enabled scripts, without the variables that name their files. */
   readonly hookEnv: Readonly<Record<string, string>>;
   readonly jq: JqEngine;
-  /** Throws when nothing may be started any more: the daemon is stopping, or not the leader. */
+  /**
+   * Throws when nothing may be started any more: the daemon is stopping, or is not the leader.
+   * `isAwaited`: a client waits for the response, so a stopping daemon still runs it.
+   */
   readonly check: (isAwaited?: boolean) => void;
 }
 
-/** What hooks need of one cluster. */
+/** The parts that hooks need of one cluster. */
 export interface HookConnections {
   readonly reflectors: SharedReflectors;
   readonly http: HttpHooks;
 }
 
-/** What the process gives to hooks. */
+/** The process of the daemon, as hooks see it. */
 export interface HookHost {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly clock: Clock;
-  /** For deadlines that other processes hold too: a test that moves `clock` forward does not move them. */
+  /** For deadlines that other processes share: a test that moves `clock` does not move them. */
   readonly steadyClock: SteadyClock;
   /** A number in [0, 1). */
   readonly random: () => number;
@@ -76,7 +81,7 @@ export interface HookToolsOptions {
   readonly lead: RunPermit;
   /** Aborts when the operator stops: no further process is started. */
   readonly stop: AbortSignal;
-  /** What is started is entered here, to be ended in reverse order. */
+  /** Receives everything that is started, to be stopped in reverse order. */
   readonly running: AsyncDisposableStack;
 }
 
@@ -87,18 +92,18 @@ export interface HookConnectionsOptions extends Pick<HookToolsOptions, 'host' | 
   readonly cluster: {
     readonly main: KubeClient;
     readonly discovery: Discovery;
-    /** Default: what the reflectors learn themselves. */
+    /** Default: the state that the reflectors observe themselves. */
     readonly health?: ApiHealth;
   };
   readonly metrics: OperatorMetrics;
-  /** Learns the content of Secrets, and takes it out of logs. */
+  /** Learns the content of Secrets, and masks it in logs. */
   readonly redactor: Redactor;
-  /** Of watches that are interrupted; default that of the host. */
+  /** The clock of interrupted watches; default: that of the host. */
   readonly watchClock?: Clock | undefined;
 }
 
 /**
- * Starts what hooks need besides a cluster.
+ * Starts the parts that hooks need without a cluster.
  *
  * @throws OperatorError when a part cannot be started
  */
@@ -134,6 +139,7 @@ export async function startHookTools(options: HookToolsOptions): Promise<HookToo
     timeoutMs: settings.extensionTimeoutMs,
     maxOutputBytes,
     check,
+    // Both enforce the deadline by themselves.
   });
   lead.follow({
     setDeadline: (deadline) => {
@@ -144,7 +150,7 @@ export async function startHookTools(options: HookToolsOptions): Promise<HookToo
   return { tmpDir, runner, inProcess, extensions, hookEnv, jq, check };
 }
 
-/** Lets hooks watch a cluster, and call servers with Secrets of it. */
+/** Lets hooks watch a cluster, and call HTTP servers with Secrets of it. */
 export function connectHooks(
   options: HookConnectionsOptions,
   { check }: Pick<HookTools, 'check'>,
@@ -153,6 +159,7 @@ export function connectHooks(
   const reflectors = createReflectors(options);
   const apiServer = host.env['KUBERNETES_SERVICE_HOST'];
   const hosts = new AllowedHosts({
+    // The API server is never an allowed host of HTTP hooks.
     entries: settings.httpHookAllowedHosts,
     ...(apiServer === undefined ? {} : { refused: [apiServer] }),
   });
@@ -172,7 +179,7 @@ export function connectHooks(
   return { reflectors, http };
 }
 
-/** The launcher, which is a process of its own, and jq, which is looked for while the launcher starts. */
+/** Starts the launcher, and selects jq while it starts. */
 async function startTools(
   { settings, host, lead, stop, running }: HookToolsOptions,
   tmpDir: string,
@@ -190,6 +197,7 @@ async function startTools(
       sourcePlaces: (stack) => sourcePlaces(stack, BUILT_CODE),
     },
   });
+  // Deferred before it is awaited: a failing jq must not leave a launcher behind.
   const launched = launching.catch(() => undefined);
   running.defer(async () => {
     const started = await launched;
@@ -209,6 +217,10 @@ async function startTools(
   return { launcher: await launching, jq };
 }
 
+/**
+ * Creates the shared reflectors: hooks that select the same objects share one list and watch. Their
+ * metrics and health are those of the main client.
+ */
 function createReflectors({ host, metrics, cluster, watchClock }: HookConnectionsOptions): SharedReflectors {
   return createSharedReflectors({
     kube: cluster.main,

@@ -16,7 +16,11 @@ export interface SynchronizationsParts {
   readonly queues: QueueSet<Task>;
 }
 
-/** Queues the first runs of kubernetes bindings, which show a hook what is there already. */
+/**
+ * Queues the first runs of kubernetes bindings, which give a hook the objects that exist already.
+ * Module runs, global hooks and reloads call it after the monitors have started;
+ * `finishSynchronization` ends what begins here.
+ */
 export class Synchronizations {
   readonly #parts: SynchronizationsParts;
 
@@ -31,11 +35,11 @@ export class Synchronizations {
   }
 
   /**
-   * Makes one Synchronization run per kubernetes binding. Those of other queues are appended there; those of `main` are
-   * returned, for the caller to put where they come next.
+   * Creates one Synchronization run per kubernetes binding. Runs for other queues are appended
+   * there; runs for `main` are returned, because only the caller knows their position.
    *
-   * @param requester the task that requests them
-   * @param belongs leaves bindings out
+   * @param requester the task that requests them, whose origin they get
+   * @param belongs filters the bindings
    */
   queue(
     runtimes: readonly HookRuntime[],
@@ -48,6 +52,8 @@ export class Synchronizations {
       for (const binding of runtime.hook.config.kubernetes.filter(belongs)) {
         const run = router.synchronizationRun(runtime, binding, converge.activation);
         const task = { ...run, ...originOf(requester) };
+        // Expected before it is queued: a fast run would otherwise be done before anything waits
+        // for it.
         router.synchronizationOf(runtime.hook.owner)?.expect(binding, isWaitedFor(binding));
         if (binding.queue === MAIN_QUEUE) forMain.push(task);
         else queues.get(binding.queue).append(task);
@@ -56,7 +62,10 @@ export class Synchronizations {
     return forMain;
   }
 
-  /** Queues the Synchronizations of wanted modules that were dropped or missed; returns those for `main`. */
+  /**
+   * Queues the Synchronizations of enabled modules that were dropped or missed; returns those for
+   * `main`.
+   */
   queueMissed(requester: Task): readonly Task[] {
     const { registry } = this.#parts;
     return [...registry.tracked.values()].flatMap(({ module, hooks, synchronization }) =>

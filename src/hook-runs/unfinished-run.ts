@@ -10,15 +10,16 @@ import type { TaskRouter } from '../queues/task-router.ts';
 import { finishSynchronization, isWaitedFor } from './finish-synchronization.ts';
 import { DELETE_RETRY_MS } from './reconcile-failure.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that delay or drop a run. */
 export interface UnfinishedRunParts {
   readonly router: TaskRouter;
   readonly registry: Pick<ModuleRegistry, 'discovery'>;
 }
 
 /**
- * What becomes of a run for which it is not yet time. Runs for events and schedules leave their queue, and take the
- * following ones of the hook with them; all others are retried where they are, since something waits for them.
+ * The outcome of a run whose hook asked to run later (`retryAfter`). Runs for events and schedules
+ * leave their queue, together with the following runs of the hook, so that other hooks continue; all
+ * other runs are retried in place, because a task waits for them.
  */
 export function postpone(
   { router }: Pick<UnfinishedRunParts, 'router'>,
@@ -36,7 +37,7 @@ export function postpone(
     (other) =>
       other !== task && 'reasons' in other && other.hook === task.hook && isIndependent(other.reasons),
   ) as readonly HookTask[];
-  // In the queue of an isolated module there are runs of several queues.
+  // The queue of an isolated module holds runs of several queues: each goes back to its own.
   for (const [name, tasks] of Map.groupBy([task, ...following].flatMap(splitByQueue), ownQueueName)) {
     const [first, ...others] = tasks;
     if (first !== undefined) router.held.hold([first, ...others], name, error);
@@ -45,7 +46,10 @@ export function postpone(
   return { type: 'success' };
 }
 
-/** What becomes of a run that is not retried: it is dropped, unless the operator cannot start without it. */
+/**
+ * The outcome of a run that is not retried: it is dropped. An onStartup failure is kept, because
+ * the operator cannot start without it and ends.
+ */
 export function giveUp(
   { router, registry }: UnfinishedRunParts,
   task: HookTask,
@@ -58,9 +62,12 @@ export function giveUp(
   }
   const { owner } = task.hook.hook;
   const synchronization = router.synchronizationOf(owner);
+  // A module run waits for this binding, and has to fail with the error instead of waiting for
+  // ever.
   for (const binding of synchronizedBindings(task.reasons))
     if (owner.type === 'module' && isWaitedFor(binding))
       synchronization?.fail(binding, { hook: task.hook.hook, error });
+  // Other bindings count as synchronized: later events are better than none.
   finishSynchronization({ router }, task, (binding) => owner.type === 'global' || !isWaitedFor(binding));
   log.error(
     errorFields(error),
@@ -69,10 +76,12 @@ export function giveUp(
   return { type: 'success' };
 }
 
+/** Whether the task is an onStartup run of a global hook. */
 function isOfStart(task: HookTask): boolean {
   return task.type === 'GlobalHookRun' && task.binding === 'onStartup';
 }
 
+/** Whether no other task waits for the run, so that it may leave its queue. */
 function splitByQueue(task: HookTask): readonly HookTask[] {
   const parts = Map.groupBy(task.reasons, (reason) => ownQueueName({ reasons: [reason] }));
   return parts.size === 1 ? [task] : [...parts.values()].map((reasons) => ({ ...task, reasons }));

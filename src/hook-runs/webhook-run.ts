@@ -25,11 +25,11 @@ export interface WebhookRunDeps {
   readonly router: Pick<TaskRouter, 'queueModuleRun' | 'queueConverge' | 'restartConverge'>;
 }
 
-/** What is known of the client that sent a request. */
+/** The client that sent a request, as traces show it. */
 export interface WebhookCaller {
-  /** When the request came, on the steady clock. */
+  /** When the request arrived, on the steady clock. */
   readonly atMs: number;
-  /** The span of which the request is part; undefined if the client names none. */
+  /** The span of the client; undefined if it sent none. */
   readonly span: SpanContext | undefined;
 }
 
@@ -38,14 +38,15 @@ export interface RunForWebhook {
   readonly caller: WebhookCaller;
 }
 
-/** Requests are answered at once: they never wait in a queue. */
+/** A client waits for the response, so the run is in no queue. */
 const NO_QUEUE = '';
 
 /**
- * Runs a hook for a request to one of its webhooks. Like an event, it asks for what changed values call for.
+ * Runs a hook for a request to one of its webhooks. Changed values and flags have the same
+ * consequences as after an event.
  *
  * @throws OperatorError when the hook or its outputs fail; the run is not repeated
- * @throws `signal.reason` on abort, once the hook and its children are gone
+ * @throws `signal.reason` on abort, after the hook and its children have ended
  */
 export async function runForWebhook(
   deps: WebhookRunDeps,
@@ -75,13 +76,14 @@ export async function runForWebhook(
     return effects;
   } catch (error) {
     span.end({ error: messageOf(error) });
+    // The response comes first: the queued work does not delay the client.
     rethrowAbort(error, signal);
     metrics.hookResult(labels, 'error');
     throw error;
   }
 }
 
-/** The run as part of the request; it links to one that is in the trace of the client. */
+/** The description of the request for its trace. */
 function within(run: HookTask, span: Span): HookTask {
   const { root } = run;
   const { context } = span;
@@ -90,6 +92,7 @@ function within(run: HookTask, span: Span): HookTask {
   return { ...run, merged: [context] };
 }
 
+/** Queues the runs that changed values and flags need, as after an event. */
 function followUp({ registry, router }: WebhookRunDeps, run: HookTask, effects: HookEffects): void {
   const { changeTriggers: triggers } = kindFactsOf(run.binding);
   if (run.type === 'ModuleHookRun') {

@@ -24,7 +24,7 @@ export interface ConfigurationParts {
   readonly reflectors: SharedReflectors;
   readonly redactor: Redactor;
   readonly configMap: ConfigMapStore;
-  /** What was read of the modules directories last. */
+  /** The last content of the modules directories. */
   readonly files: { readonly found: FoundModules };
   /** Absent where all modules count. */
   readonly lone: LoneModule | undefined;
@@ -32,7 +32,7 @@ export interface ConfigurationParts {
   readonly running: AsyncDisposableStack;
 }
 
-/** The configuration with what only those who create other parts use. */
+/** The configuration, with members that only the creation of other parts needs. */
 export interface CreatedConfiguration extends Configuration {
   readonly flags: { readonly all: () => ModuleFlags; readonly extenders: readonly Extender[] };
   readonly isFlaggedOff: (module: ModuleName) => boolean;

@@ -18,14 +18,18 @@ export type PurgeDecision = 'undecided' | 'decided' | HeldPurge;
 
 /** Changed files that could not be loaded. */
 export interface UnloadedFiles {
-  /** In words, such as `modules` or `hooks of module web`. */
+  /** A description such as `modules` or `hooks of module web`. */
   readonly what: string;
   /** Undefined if all modules lack the change. */
   readonly module: ModuleName | undefined;
   readonly error: string;
 }
 
-/** How far the converge is, and what keeps the cluster from what files and ConfigMap say although it is over. */
+/**
+ * The progress of the converge, and the problems that keep the cluster from the configured state
+ * after it. `operator/converge-modules.ts` moves the phases, the reload and the configuration tasks
+ * record their problems, views and metrics read all of it.
+ */
 export class ConvergeState {
   readonly #deferredRuns = new Set<ModuleName>();
   #phase: ConvergePhase = 'standby';
@@ -46,7 +50,7 @@ export class ConvergeState {
     this.editConfigMap = editConfigMap;
   }
 
-  /** Paused modules with a run that was left out; it follows when they are resumed. */
+  /** Paused modules whose run was skipped; it is queued when they are resumed. */
   get deferredRuns(): ReadonlySet<ModuleName> {
     return this.#deferredRuns;
   }
@@ -55,7 +59,9 @@ export class ConvergeState {
     this.#deferredRuns.add(module);
   }
 
-  /** Called when a module is resumed. Returns whether a run of it was left out, which now has to follow. */
+  /**
+   * Called when a module is resumed. Returns whether a run was skipped, which has to be queued now.
+   */
   resumeRun(module: ModuleName): boolean {
     return this.#deferredRuns.delete(module);
   }
@@ -64,12 +70,15 @@ export class ConvergeState {
     return this.#phase;
   }
 
-  /** Called by the converge when it goes on, and with `standby` when it ends or is dropped. */
+  /** Called by the converge for each phase, and with `standby` when it ends or is dropped. */
   enter(phase: ConvergePhase): void {
     this.#phase = phase;
   }
 
-  /** Called when a converge begins. One that is started over is the same one, and keeps its start. */
+  /**
+   * Called when a converge begins. One that is started over is the same converge, and keeps its
+   * start time and span.
+   */
   begin(start: Omit<ConvergeStart, 'span'>, newSpan: () => Span = () => NO_SPAN): void {
     this.#start ??= { ...start, span: newSpan() };
     if (this.#first === 'not-started') this.#first = 'running';
@@ -90,14 +99,14 @@ export class ConvergeState {
     this.#purge = decision;
   }
 
-  /** Modules whose directories are back: their releases wait for no decision any more. */
+  /** Modules whose directories are back: their releases are no longer held. */
   releaseFromPurge(modules: ReadonlySet<string>): void {
     if (typeof this.#purge === 'string') return;
     const releases = this.#purge.releases.filter((name) => !modules.has(name));
     this.#purge = releases.length === 0 ? 'decided' : { ...this.#purge, releases };
   }
 
-  /** The ConfigMap can be read, but what it says does not match the schemas; older values stay in force. */
+  /** The ConfigMap can be read, but does not match the schemas; the previous values stay. */
   get isConfigRefused(): boolean {
     return this.#isConfigRefused;
   }
@@ -116,12 +125,14 @@ export class ConvergeState {
     this.#configProblem = problem;
   }
 
-  /** Development only: what of the files that changed last could not be loaded. */
+  /** Development only: the changed files that could not be loaded last. */
   get unloaded(): readonly UnloadedFiles[] {
     return this.#unloaded;
   }
 
-  /** Called when changed files are about to be loaded: what failed before is tried again. */
+  /**
+   * Called before changed files are loaded; files that failed before are loaded again with them.
+   */
   beginReload(): void {
     this.#unloaded = [];
     this.#atReload = this.#atNextReload.splice(0);
@@ -131,7 +142,10 @@ export class ConvergeState {
     for (const notify of this.#atReload.splice(0)) notify();
   }
 
-  /** Resolves when a reload that begins from now on is over. */
+  /**
+   * Resolves when a reload that begins after this call is over. One in progress may have read the
+   * files before.
+   */
   untilReloaded(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#atNextReload.push(resolve);

@@ -6,17 +6,17 @@ export type ConvergePhase = 'standby' | 'wait-before-all' | 'wait-modules' | 'wa
 export interface ConvergeFacts {
   /** All known modules, in run order. */
   readonly known: readonly ModuleName[];
-  /** What discovery found enabled, in run order. */
+  /** The modules that the discovery enabled, in run order. */
   readonly enabled: readonly ModuleName[];
-  /** Modules of which something was started since the daemon runs. */
+  /** Modules that were started in this process, at least in part. */
   readonly started: ReadonlySet<ModuleName>;
   /** Modules that completed their start-up. */
   readonly initialized: ReadonlySet<ModuleName>;
-  /** Names of helm releases in the cluster that a daemon of ours made. */
+  /** Names of helm releases in the cluster that this operator owns. */
   readonly releases: ReadonlySet<string>;
 }
 
-/** What has to be done so that exactly the enabled modules run. */
+/** The steps after which exactly the enabled modules run. */
 export interface ConvergePlan {
   /** In the reverse of the run order. */
   readonly toDelete: readonly ModuleName[];
@@ -25,13 +25,15 @@ export interface ConvergePlan {
 }
 
 /**
- * Derives the plan from what is, not from what changed since the last plan: a converge that was interrupted before its
- * tasks ran loses nothing. `operator/converge-modules.ts` queues its tasks, and `plan/collect-plan.ts` shows them.
+ * Derives the plan from the current state, not from the changes since the last plan: a converge
+ * that was interrupted before its tasks ran loses nothing. `operator/converge-modules.ts` queues
+ * its tasks, and `plan/collect-plan.ts` shows them.
  */
 export function planConverge(facts: ConvergeFacts): ConvergePlan {
   const enabled = new Set(facts.enabled);
   return {
     toDelete: facts.known
+      // A release without a start in this process was left by an earlier daemon.
       .filter((name) => !enabled.has(name) && (facts.started.has(name) || facts.releases.has(name)))
       .toReversed(),
     toRun: facts.enabled.map((module) => ({

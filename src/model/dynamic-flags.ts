@@ -2,7 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { applyFlagPatches, type FlagPatch } from '../values/enabled-patches.ts';
 import type { ModuleKey } from '../values/module-key.ts';
 
-/** What global hooks say about enabled modules. Lives until the daemon ends. */
+/**
+ * Flags that global hooks set for modules. They are lost when the daemon ends; hooks set them again
+ * at the next start.
+ */
 export class DynamicFlags {
   #flags: ReadonlyMap<ModuleKey, boolean> = new Map();
   readonly #hooks = new Map<ModuleKey, string>();
@@ -23,13 +26,14 @@ export class DynamicFlags {
   }
 
   /**
-   * Returns whether flags enable other modules now. What another source overrides, or what is said about modules that do
-   * not exist, must not start a converge over: two hooks that disagree about it would do so for ever.
+   * Returns whether other modules are enabled now. A flag that another source overrides, or one of
+   * an unknown module, must not start the converge again: two hooks that disagree about it would do
+   * so for ever.
    */
   apply(patches: readonly FlagPatch[], hook: string): boolean {
     for (const { key } of patches) this.#hooks.set(key, hook);
     const flags = applyFlagPatches(this.#flags, patches);
-    // Most runs of hooks say nothing of flags.
+    // Most hook runs set no flags: the comparison below is skipped for them.
     if (flags === this.#flags) return false;
     const before = this.#flags;
     this.#flags = flags;

@@ -9,7 +9,7 @@ export interface FailedScriptsDeps {
   readonly onDue: () => void;
 }
 
-/** The enabled script of a module that fails, over its attempts. */
+/** The failing enabled script of a module. */
 export interface FailedScript {
   /** Of the first failure, in milliseconds since the epoch. */
   readonly sinceMs: number;
@@ -18,8 +18,10 @@ export interface FailedScript {
 }
 
 /**
- * Enabled scripts that failed in the last pass, each of which concerns its module alone. They are run again together, after the
- * delay of the one that has failed least often.
+ * Enabled scripts that failed in the last discovery. With `isolate` each of them concerns its
+ * module alone: the others continue. All failed scripts are run again together, after the delay of the
+ * one with the fewest attempts. Discovery calls {@link note} after each pass; `onDue` queues the
+ * retry.
  */
 export class FailedScripts {
   readonly #deps: FailedScriptsDeps;
@@ -56,7 +58,7 @@ export class FailedScripts {
     void this.#retry(retryDelayMs(attempts - 1, this.#deps.random));
   }
 
-  /** Nothing is run again. */
+  /** Cancels the retry. */
   stop(): void {
     this.#wait?.cancel.abort();
     this.#wait = undefined;

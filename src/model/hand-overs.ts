@@ -35,22 +35,22 @@ export interface HandOversDeps {
   readonly kube: KubeClient;
   /** The ConfigMap of pauses, which has the entries. */
   readonly ref: ConfigMapRef;
-  /** Of lapses: holders observe the same time. */
+  /** Holders lapse by elapsed time, which a wall clock does not measure. */
   readonly steadyClock: SteadyClock;
   readonly log: Logger;
-  /** What holders are shown as the name of this operator. */
+  /** The name of this operator that holders see. */
   readonly identity: string;
 }
 
-/** What follows for the operator when a module is handed over, and when it is taken back. */
+/** The effects of a hand-over, and of taking the module back. */
 export interface HandOverActions {
-  /** A module is about to be handed over: nothing new begins for it, and what waits ends. */
+  /** A module is about to be handed over: nothing new begins for it, and queued tasks end. */
   readonly begin: (module: string) => Promise<void>;
-  /** Ends everything of a module; no attempt of a task for it is in progress. */
+  /** Stops all parts of a module; no attempt of a task for it is in progress. */
   readonly end: (module: string, signal: AbortSignal) => Promise<void>;
   /** The module is this operator's again. */
   readonly onTakenBack: (module: string) => void;
-  /** What the holder has to know. */
+  /** Facts that the holder needs, such as the enabled modules. */
   readonly facts: () => OwnerNote['facts'];
   /**
    * Changes the data of the ConfigMap, then reads it and calls {@link HandOvers.observe}. `onWritten` is called in between, and
@@ -63,6 +63,7 @@ export interface HandOverActions {
   ) => Promise<void>;
 }
 
+// The slices of the settings and of the host that hand-overs use.
 export interface HandOversOptions {
   readonly settings: InstanceSettings & Pick<LeaseSettings, 'podName'>;
   readonly host: { readonly steadyClock: SteadyClock; readonly log: Logger };
@@ -106,7 +107,7 @@ export class HandOvers {
     return this.#away.has(module);
   }
 
-  /** What a module that is handed over looks like to users: it is paused, and says for whom. */
+  /** The pause that users see for a module that is handed over. */
   pauseOf(module: string): Pause | undefined {
     if (!this.isAway(module)) return undefined;
     const { entry, actor } = this.#states.get(module) ?? NOT_HANDED_OVER;
@@ -119,7 +120,7 @@ export class HandOvers {
     return { ...pause, reason, isTakenBack: true };
   }
 
-  /** Takes in the data of the ConfigMap. */
+  /** Takes over the entries of the ConfigMap. */
   observe(data: Data): void {
     const nowMs = this.#deps.steadyClock.steadyMs();
     const names = Object.keys(data).flatMap((key) => nameOfHandOver(key) ?? []);
@@ -132,7 +133,9 @@ export class HandOvers {
     this.#changed.wake();
   }
 
-  /** Runs an attempt of a task for a module, which is handed over only after it. */
+  /**
+   * Runs an attempt of a task for a module. A hand-over of the module waits until it has ended.
+   */
   async during<T>(module: string, run: () => Promise<T>): Promise<T> {
     const attempts = this.#attempts.get(module) ?? new Set();
     this.#attempts.set(module, attempts);
@@ -164,7 +167,9 @@ export class HandOvers {
     }
   }
 
-  /** Begins what is to be done about a module, and returns when to look at it again, by the steady clock. */
+  /**
+   * Begins the next step for a module, and returns when to check it again, on the steady clock.
+   */
   #next(name: string, actions: HandOverActions, signal: AbortSignal): number {
     if (this.#busy.has(name)) return Number.POSITIVE_INFINITY;
     const state = this.#states.get(name) ?? NOT_HANDED_OVER;
@@ -217,6 +222,7 @@ export class HandOvers {
       await this.#note(module, { holder, by, state: 'ending', facts: {} }, actions, signal);
     }
     await actions.begin(module);
+    // An attempt that ends may have started another one: wait until none is left.
     for (
       let running = this.#attempts.get(module);
       running !== undefined;
@@ -226,6 +232,7 @@ export class HandOvers {
     signal.throwIfAborted();
     await actions.end(module, signal);
     const state = this.#states.get(module);
+    // The holder may have gone while the module was stopped: then no holder is permitted to act.
     if (state?.entry?.holder !== holder) return;
     this.#states.set(module, permitHolder(state, holder));
     await this.#note(module, { holder, by, state: 'accepted', facts: actions.facts() }, actions, signal);
@@ -234,8 +241,8 @@ export class HandOvers {
 
   /** Writes a note into the entry if it still is that of the holder. */
   async #note(module: string, note: OwnerNote, actions: HandOverActions, signal: AbortSignal): Promise<void> {
-    const noted = (text: string): string =>
-      parseHandOver(text)?.holder === note.holder ? withNote(text, note) : text;
+    const noted = (value: string): string =>
+      parseHandOver(value)?.holder === note.holder ? withNote(value, note) : value;
     await actions.change((data) => changeHandOver(data, module, noted), signal);
   }
 
@@ -249,9 +256,11 @@ export class HandOvers {
     const { entry } = state;
     const key = handOverKey(module);
     let isRemoved = false;
+    // Removed only if the holder did not renew in the meantime: a holder that came back keeps the
+    // module.
     const change = (data: Data): Data => {
-      const { [key]: text, ...others } = data;
-      isRemoved = signOfLife(parseHandOver(text)) === signOfLife(entry);
+      const { [key]: value, ...others } = data;
+      isRemoved = signOfLife(parseHandOver(value)) === signOfLife(entry);
       return isRemoved ? others : data;
     };
     if (entry !== undefined && entry.holder !== '')
@@ -265,5 +274,5 @@ export class HandOvers {
   }
 }
 
-/** A timer takes no infinite time. */
+/** `dueMs` is infinite while nothing is due, and a timer takes no infinite time. */
 const MAX_SLEEP_MS = 60 * 60 * 1_000;

@@ -3,14 +3,16 @@ import type { ModuleRegistry } from './module-registry.ts';
 import type { Task } from './tasks.ts';
 import type { ModulePart, TrackedModule } from './tracked-module.ts';
 
-/** The file of a hook as its author knows it: an authorized module runs from a copy. */
+/** The hook file as its author knows it: an authorized module runs from a copy elsewhere. */
 export function sourceFile({ path, owner }: Hook, registry: Pick<ModuleRegistry, 'find'>): string {
   const module = owner.type === 'module' ? registry.find(owner.module) : undefined;
   if (module?.source === undefined || !path.startsWith(module.path)) return path;
   return `${module.source}${path.slice(module.path.length)}`;
 }
 
-/** The part of a module that a task failed in; undefined for something else than a hook or a requirement. */
+/**
+ * The part of a module that a task failed in; undefined if it was neither a hook nor a requirement.
+ */
 export function failedPartOf(
   task: Task,
   tracked: Pick<TrackedModule, 'failedPart'> | undefined,

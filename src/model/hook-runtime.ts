@@ -20,7 +20,10 @@ export interface HookRuntimeOptions {
   readonly onEvent: (runtime: HookRuntime, binding: KubernetesBinding, event: KubernetesEvent) => void;
 }
 
-/** How long a run is put off while events pour in, and how soon after the last run they must have come. */
+/**
+ * How long a run is delayed while events arrive fast, and the longest time since the previous run
+ * that counts as fast.
+ */
 export const GATHER_MS = 10;
 
 /** A run that is not retried, until a later run of the hook for the same binding succeeds. */
@@ -34,10 +37,16 @@ export interface FinalFailure {
   readonly isOfRequests?: true;
 }
 
-/** So many requests to a webhook that fail in a row are no accident. */
+/**
+ * A webhook counts as failed after this many failed requests in a row; fewer may be an accident.
+ */
 export const FAILED_REQUESTS = 3;
 
-/** A hook in operation: its monitors and its rate limit. */
+/**
+ * A hook in operation: its monitors, its rate limit and its failures. `reconcile` starts and stops
+ * it with its module; queues and `hook-runs` use it for each run. A reload replaces it by a new
+ * one: tasks that still hold a stopped runtime end without a run.
+ */
 export class HookRuntime {
   readonly hook: Hook;
   readonly #options: HookRuntimeOptions;
@@ -69,7 +78,10 @@ export class HookRuntime {
     this.#finalFailures.set(failure.binding, failure);
   }
 
-  /** A run for a request failed, which is not retried: the failure counts when it is not the first ones in a row. */
+  /**
+   * A run for a request failed and is not retried. It counts after {@link FAILED_REQUESTS} in a
+   * row.
+   */
   noteFailedRequest(failure: FinalFailure): void {
     const count = (this.#failedRequests.get(failure.binding) ?? 0) + 1;
     this.#failedRequests.set(failure.binding, count);
@@ -88,7 +100,7 @@ export class HookRuntime {
     }
   }
 
-  /** When the last run for events that went well was over; undefined before. */
+  /** The end of the last successful run for events; undefined before. */
   #lastEventRunMs: number | undefined;
 
   /** Schedules fire for the hook only while this is set. */
@@ -100,7 +112,10 @@ export class HookRuntime {
     this.#areSchedulesEnabled = isEnabled;
   }
 
-  /** The hook is not run by the queue `main` and by schedules while it may not watch what one of its bindings names. */
+  /**
+   * Schedules and the queue `main` skip the hook, because the operator lacks the permission to
+   * watch one of its bindings.
+   */
   get isSetAside(): boolean {
     return this.#isSetAside;
   }
@@ -109,16 +124,17 @@ export class HookRuntime {
     this.#isSetAside = isSetAside;
   }
 
-  /** A stopped hook is not run any more: tasks that still wait for it end without doing anything. */
+  /** A stopped hook does not run again: queued tasks of it end without a run. */
   get isStopped(): boolean {
     return this.#stopped.signal.aborted;
   }
 
   /**
-   * Waits until the rate limit of the hook lets it run, and takes a token; resolves at once without a limit, and as soon
-   * as the hook is stopped. To be called before runs are combined: what arrives in the meantime is part of the run.
+   * Takes a token of the hook's rate limit, and waits until there is one; resolves at once without
+   * a limit, and when the hook is stopped. Called before runs are combined, so that events that
+   * arrive in the meantime are part of the run.
    *
-   * @throws the reason for which `signal` or the daemon's stop aborted
+   * @throws the reason of `signal`, or of the daemon's stop
    */
   async waitForTurn(signal: AbortSignal): Promise<void> {
     const limiter = this.#rateLimiter;
@@ -138,17 +154,18 @@ export class HookRuntime {
     }
   }
 
-  /** To be called after each run for events that went well. */
+  /** Called after each successful run for events. */
   noteEventRun(): void {
     this.#lastEventRunMs = this.#options.clock.steadyMs();
   }
 
   /**
-   * Waits a moment when events come faster than the hook takes them, so that the next run has more of them: a run costs as
-   * much for one event as for twenty. An event that comes alone, or after a while, is not kept waiting.
+   * Waits {@link GATHER_MS} when events arrive faster than the hook handles them, so that the next
+   * run gets more of them: a run costs as much for one event as for twenty. A single event, or one
+   * after a break, is not delayed.
    *
    * @param waiting events that the next run has already
-   * @throws the reason for which `signal` or the daemon's stop aborted
+   * @throws the reason of `signal`, or of the daemon's stop
    */
   async gather(waiting: number, signal: AbortSignal): Promise<void> {
     const { clock, stop } = this.#options;
@@ -158,8 +175,9 @@ export class HookRuntime {
   }
 
   /**
-   * Starts the monitors that do not run yet, in configuration order; none of a stopped hook. What fails is thrown, with hook
-   * and binding in its message; monitors started before it stay, so a retry goes on behind them.
+   * Starts the missing monitors in configuration order; none of a stopped hook. An error names the
+   * hook and the binding. Monitors that were started before it stay, and a retry continues after
+   * them.
    */
   async startMonitors(signal: AbortSignal): Promise<void> {
     for (const binding of this.hook.config.kubernetes) {
@@ -196,12 +214,14 @@ export class HookRuntime {
     return this.#monitors.get(bindingIndex)?.snapshot() ?? [];
   }
 
-  /** The same, for those who look from outside: no event that is held back is dropped for it. */
+  /** The same for observers such as the API: it does not drop events that are held back. */
   peek(bindingIndex: number): readonly SnapshotItem[] {
     return this.#monitors.get(bindingIndex)?.peek() ?? [];
   }
 
-  /** What happened to the snapshot of one kubernetes binding: nothing while its monitor does not run. */
+  /**
+   * Operations on the snapshot of one kubernetes binding; none while its monitor does not run.
+   */
   operations(bindingIndex: number): SnapshotOperations {
     return this.#monitors.get(bindingIndex)?.operations() ?? new OperationCounter().read(0);
   }
@@ -232,10 +252,10 @@ export class HookRuntime {
 }
 
 /**
- * Starts the monitors of several hooks at the same time: bindings that select the same objects share a list then. Resolves or
- * throws when no start is in progress any more.
+ * Starts the monitors of several hooks at the same time, so that bindings that select the same
+ * objects share one list request. Settles when no start is in progress any more.
  *
- * @throws what the first hook that failed threw, see {@link HookRuntime.startMonitors}
+ * @throws the error of the first hook that failed, see {@link HookRuntime.startMonitors}
  */
 export async function startMonitors(runtimes: readonly HookRuntime[], signal: AbortSignal): Promise<void> {
   const starts = await Promise.allSettled(runtimes.map((runtime) => runtime.startMonitors(signal)));
@@ -254,7 +274,10 @@ export function runtimesInOrder(
   return hooks.flatMap((hook) => runtimes.find((runtime) => runtime.hook === hook) ?? []);
 }
 
-/** A module may have many hooks, and several of them may watch the same kind. */
+/**
+ * Adds hook and binding to the message: a module may have many hooks, and several of them may watch
+ * the same kind.
+ */
 function withPlace(error: unknown, hook: Hook, { watch }: KubernetesBinding): unknown {
   if (!(error instanceof OperatorError)) return error;
   const message = `${title(hook)}, kubernetes binding '${watch.name}': ${error.message}`;

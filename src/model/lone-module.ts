@@ -9,8 +9,9 @@ import type { Releases } from './releases.ts';
 import type { ModuleSources } from './services.ts';
 
 /**
- * The one module that this daemon runs while the operator in the cluster runs all others. Nothing of others is looked at, so
- * that nothing of them can be changed: neither their releases nor what the other operator remembers.
+ * The one module that `addon-operator dev` runs on a developer's machine while the operator in the
+ * cluster runs all others. Nothing of other modules is read, so that nothing of them can be
+ * changed: neither their releases nor the records of the other operator.
  */
 export interface LoneModule {
   readonly name: string;
@@ -41,7 +42,7 @@ export function onlyFilesOf({ name, globalValues = {} }: LoneModule, found: Foun
   return { ...found, modules, staticValues: { ...staticValues, global } };
 }
 
-/** The module is enabled, whatever flags and its requirements say; there are no global hooks. */
+/** The module is always enabled, without regard to flags and requirements; there are no global hooks. */
 export function sourcesOf({
   name,
 }: LoneModule): Pick<ModuleSources, 'discover' | 'rediscover' | 'loadGlobalHooks'> {
@@ -81,7 +82,10 @@ export function onlyContentOf(
   };
 }
 
-/** The other operator remembers its directories; those of this machine are not among them. */
+/**
+ * The operator in the cluster keeps its own record of directories; those of this machine must not
+ * enter it.
+ */
 export const NO_DIRECTORY_MEMORY: DirectoryMemory = {
   read: () => Promise.resolve(undefined),
   write: () => Promise.resolve(),

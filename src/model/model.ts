@@ -10,7 +10,10 @@ import { type OperatorPolicy, operatorPolicy } from './operator-policy.ts';
 import type { Pauses } from './pauses.ts';
 import { RunAborts } from './run-aborts.ts';
 
-/** What is known while the operator runs. Each part is the only writer of what it keeps; all rooms above read it. */
+/**
+ * The state of the running operator. Each part is the only writer of its data; all rooms above read
+ * it.
+ */
 export interface Model {
   readonly registry: ModuleRegistry;
   readonly converge: ConvergeState;

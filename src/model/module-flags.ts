@@ -14,11 +14,14 @@ export interface ModuleFlagsOptions {
   readonly settings: Pick<ModuleSettings, 'appliedModuleExtenders'>;
   /** The newest valid content of the ConfigMap. */
   readonly configMap: { readonly content: ConfigMapContent };
-  /** What was read of the modules directories last. */
+  /** The last content of the modules directories. */
   readonly files: { readonly found: FoundModules };
 }
 
-/** The flags of all sources, and what they say about modules on their own. */
+/**
+ * The flags of all sources, and the modules that they enable before scripts and requirements are
+ * asked.
+ */
 export function createFlags({ settings, configMap, files }: ModuleFlagsOptions) {
   const extenders = parseExtenders(settings.appliedModuleExtenders.join(','));
   const flagsWith = ({ all, hooks }: Pick<DynamicFlags, 'all' | 'hooks'>): ModuleFlags => ({
@@ -47,8 +50,8 @@ function enabledBy(
 }
 
 /**
- * Discovery with the flags as they are when it begins. A failing enabled script concerns its module alone with `isolate`. The
- * version of the cluster is requested only for modules that require one.
+ * Discovery with the current flags. With `isolate`, a failing enabled script concerns its module
+ * alone. The version of the cluster is requested only if a module requires one.
  */
 export function discoveries(
   { discover, rediscover }: ModuleHooks,

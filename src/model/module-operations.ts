@@ -1,16 +1,19 @@
 import type { ModuleOperation } from '../status/module-object.ts';
 import type { ModuleName } from '../values/module-key.ts';
 
-/** Where operations are requested besides commands, such as annotations of Module objects. */
+/** A source of operations other than commands: annotations of Module objects. */
 export interface OperationSource {
   of(module: ModuleName): ModuleOperation | undefined;
   /** A reconcile has taken over what `of` returns: `of` does not return it again. A restart forgets this. */
   claim(module: ModuleName): void;
-  /** What was claimed begins: the request is to be removed for good. Returns at once. */
+  /** A claimed operation begins: the request is removed for good. Returns at once. */
   taken(module: ModuleName): void;
 }
 
-/** What users requested for modules, until a reconcile takes it over. A command counts before an annotation. */
+/**
+ * Operations that users requested for modules, until a reconcile takes them over. A command wins
+ * over an annotation.
+ */
 export class ModuleOperations {
   readonly #source: OperationSource | undefined;
   readonly #requested = new Map<ModuleName, ModuleOperation>();
@@ -49,8 +52,9 @@ export class ModuleOperations {
   }
 
   /**
-   * Returns what is requested; from now on it is not requested any more. An annotation stays on its object until
-   * {@link begin}: a restart of the daemon finds it there as long as the operation is only put off.
+   * Returns the requested operation and clears the request. An annotation stays on its object until
+   * {@link begin}, so that a restart of the daemon finds it there while the operation is only
+   * deferred.
    */
   take(module: ModuleName): ModuleOperation | undefined {
     const operation = this.of(module);
@@ -60,7 +64,7 @@ export class ModuleOperations {
     return operation;
   }
 
-  /** What was taken over begins. */
+  /** An operation that was taken over begins. */
   begin(module: ModuleName): void {
     if (this.#claimed.delete(module)) this.#source?.taken(module);
   }

@@ -2,7 +2,7 @@ import type { QueueEntry, TaskQueue } from '@addon-operator/task-queue';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import { moduleOf, type Task } from './tasks.ts';
 
-/** Where a task of a module is queued. */
+/** The position of a task of a module in a queue. */
 export interface Place {
   readonly queue: TaskQueue<Task>;
   readonly entry: QueueEntry<Task>;
@@ -16,8 +16,8 @@ export interface Place {
 export type PlacesByModule = ReadonlyMap<string, readonly Place[]>;
 
 /**
- * Reads all queues once. To be done once for a description of many modules: a converge queues tasks for each of them, so
- * that reading the queues for each module again takes quadratic time.
+ * Reads all queues once. A description of many modules calls it once: a converge queues tasks for
+ * each of them, and reading the queues for each module again takes quadratic time.
  */
 export function placesByModule(operator: { readonly queues: QueueSet<Task> }): PlacesByModule {
   const places = new Map<string, Place[]>();
@@ -25,7 +25,7 @@ export function placesByModule(operator: { readonly queues: QueueSet<Task> }): P
     const entries = queue.entriesFromRunning;
     const [head] = entries;
     if (head === undefined) continue;
-    // Thousands of tasks, each time the page looks for changes.
+    // There may be thousands of tasks, and the page polls: no intermediate arrays here.
     let index = 0;
     for (const entry of entries) {
       const place = { queue, entry, index, head };

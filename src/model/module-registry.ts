@@ -8,8 +8,9 @@ import { TrackedModule } from './tracked-module.ts';
 const NONE: readonly ModuleName[] = [];
 
 /**
- * The known modules, those that are tracked, and what the last discovery decided about them. Every task reads it; discovery and
- * the reload of files write it.
+ * The known modules, their tracked state, and the decisions of the last discovery. Every task reads
+ * it; only discovery and the reload of files write it. A module has a {@link TrackedModule} from
+ * its first task until its deletion is complete.
  */
 export class ModuleRegistry {
   /** Whether the flags disable a module now; they may have changed since the last discovery. */
@@ -22,7 +23,9 @@ export class ModuleRegistry {
   #ranBefore: ReadonlySet<string> = new Set();
   #released: ReadonlySet<string> = new Set();
   #refusals: ReadonlyMap<ModuleName, string> = new Map();
-  /** The enabled modules, made of the list of the last discovery when it is first looked for. */
+  /**
+   * The names of the enabled modules, built from the list of the last discovery on first use.
+   */
   #enabledNames: { readonly list: readonly ModuleName[]; readonly names: ReadonlySet<ModuleName> } = {
     list: NONE,
     names: new Set(),
@@ -48,12 +51,12 @@ export class ModuleRegistry {
     }
   }
 
-  /** A module may not run any more; until it is read again nothing is done with it. */
+  /** A module may not run any more; it is skipped until its files are read again. */
   refuse(name: ModuleName, refusal: Refusal): void {
     this.setModules(this.#modules.map((module) => (module.name === name ? { ...module, refusal } : module)));
   }
 
-  /** Modules that are looked at, with all that is remembered of each. */
+  /** Modules with a state, by name. */
   get tracked(): ReadonlyMap<ModuleName, TrackedModule> {
     return this.#tracked;
   }
@@ -74,7 +77,7 @@ export class ModuleRegistry {
     return tracked;
   }
 
-  /** Drops all that is remembered of a module; its next run begins with the start-up. */
+  /** Drops the state of a module; its next run begins with the start-up. */
   forget(name: ModuleName): void {
     this.#tracked.delete(name);
   }
@@ -105,7 +108,7 @@ export class ModuleRegistry {
     this.#ranBefore = ranBefore;
   }
 
-  /** What a discovery starts from. */
+  /** The state that a discovery starts from. */
   get before(): ModulesBefore {
     const wasEnabled = ({ name }: Module): boolean =>
       this.isEnabled(name) || (this.#discovery?.decisions.has(name) !== true && this.#ranBefore.has(name));
@@ -113,7 +116,10 @@ export class ModuleRegistry {
     return { deployed: this.#deployed, lastEnabled };
   }
 
-  /** Why a module is not run: what is wrong with its files, or that its enabled script failed; undefined if it may run. */
+  /**
+   * Why a module is not run: a problem of its files, or a failed enabled script; undefined if it
+   * may run.
+   */
   holdOf(name: string): Hold | undefined {
     const module = this.find(name);
     if (module === undefined || module.refusal !== undefined) return module?.refusal;
@@ -136,22 +142,24 @@ export class ModuleRegistry {
     return this.#tracked.get(module)?.hasBeenReady === true || this.#released.has(module);
   }
 
-  /** Why modules are not authorized, as it was reported last. */
+  /** Why modules are not authorized, as of the last report. */
   get refusals(): ReadonlyMap<ModuleName, string> {
     return this.#refusals;
   }
 
-  /** Called when refusals are reported, with all that are in force. */
+  /** Called when refusals are reported, with all current ones. */
   setRefusals(refusals: ReadonlyMap<ModuleName, string>): void {
     this.#refusals = refusals;
   }
 
-  /** What the last discovery enabled, in run order; empty before the first one. */
+  /** The modules that the last discovery enabled, in run order; empty before the first one. */
   get enabled(): readonly ModuleName[] {
     return this.discovery?.enabled ?? NONE;
   }
 
-  /** Modules of which anything was started that has to be ended before they are disabled. */
+  /**
+   * Modules that were started at least in part: they have to be stopped before they are disabled.
+   */
   get started(): ReadonlySet<ModuleName> {
     const modules = [...this.#tracked.values()];
     return new Set(modules.filter(({ isStarted }) => isStarted).map(({ module }) => module.name));
@@ -159,7 +167,7 @@ export class ModuleRegistry {
 
   isEnabled(module: ModuleName): boolean {
     const { enabled } = this;
-    // Lists of all modules request each of them.
+    // Lists of all modules call this for each of them: a search in the array would be quadratic.
     if (this.#enabledNames.list !== enabled) this.#enabledNames = { list: enabled, names: new Set(enabled) };
     return this.#enabledNames.names.has(module);
   }
@@ -173,7 +181,7 @@ export class ModuleRegistry {
     return this.isProtected(module) || !this.isFlaggedOff(module);
   }
 
-  /** Whether the last decision about a module was that it is not run as long as there is a reason for that. */
+  /** Whether the last discovery decided not to run a module for a reason other than flags. */
   isHeldBack(module: ModuleName): boolean {
     const source = this.discovery?.decisions.get(module)?.source;
     return source === 'authorization' || source === 'files' || source === 'enabled-script-failure';
@@ -184,7 +192,7 @@ export class ModuleRegistry {
     return this.discovery?.decisions.get(module)?.source === 'deletion-policy';
   }
 
-  /** Whether there is something of a module that is not enabled which is still to be ended. */
+  /** Whether a module that is not enabled still has parts to stop. */
   isDeletionPending(module: ModuleName): boolean {
     const tracked = this.#tracked.get(module);
     if (tracked === undefined || this.isEnabled(module)) return false;

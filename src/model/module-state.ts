@@ -1,3 +1,8 @@
+// The state machine of one module: a pure function of the previous state and an event, called by
+// `TrackedModule.apply` only. The stages are starting, synchronizing, deploying and ready. A failed
+// or stalled run keeps its stage, so that the next one continues there; a deletion keeps the
+// interrupted state until parts of the module are gone.
+
 import type { ErrorCode } from '@addon-operator/base/errors';
 import type { HookRuntime } from './hook-runtime.ts';
 
@@ -35,16 +40,16 @@ interface Ready {
   readonly hasDeployFailed: boolean;
 }
 
-/** How far a module has come: here its next run begins, or goes on. A new module goes through all stages once. */
+/** How far a module has come: here its next run begins, or continues. A new module goes through all stages once. */
 export type ModuleStage = Starting | Synchronizing | Deploying | Ready;
 
-/** The last run failed, wherever. It is tried again, or was and has not come to its end. */
+/** The last run failed and is retried; the stage where it continues. */
 interface Failed {
   readonly type: 'failed';
   readonly at: ModuleStage;
 }
 
-/** The last run failed for good. It is not tried again until something changes. */
+/** The last run failed for good. It is not retried until something changes. */
 interface Stalled {
   readonly type: 'stalled';
   readonly at: ModuleStage;
@@ -56,13 +61,13 @@ type Enabled = ModuleStage | Failed | Stalled;
 /** A deletion was requested and is not complete. */
 interface Deleting {
   readonly type: 'deleting';
-  /** What a run goes on with if the module is enabled again. */
+  /** The state in which a run continues if the module is enabled again. */
   readonly interrupted: Enabled;
 }
 
 /**
- * What is pending until a reconcile completes it. It is recorded before any flow hook can end the reconcile, so that a
- * hook that puts it off cannot lose it.
+ * Requests that a reconcile has not completed. They are recorded before a flow hook can end the
+ * reconcile, so that a hook that defers it cannot lose them.
  */
 interface Pending {
   /** A change or a request has to be applied by a run; never while a deletion is pending. */
@@ -71,7 +76,7 @@ interface Pending {
   readonly isForcePending: boolean;
 }
 
-/** What tasks decide about a module by. Only {@link transition} makes the next one. */
+/** The state that tasks of a module decide by. Only {@link transition} creates the next one. */
 export type ModuleState = (Enabled | Deleting) & Pending;
 
 /** Why a run failed for good. */
@@ -94,7 +99,7 @@ type StageEvent =
   /** Something between the beforeHelm and the afterHelm hooks failed. */
   | { readonly type: 'deploy-failed' };
 
-/** What happens to a module. */
+/** The events of a module. */
 export type ModuleEvent =
   | StageEvent
   /** A run came to its end; with `isRepeated`, its afterHelm hooks changed values and another one follows. */
@@ -142,6 +147,8 @@ export function transition(state: ModuleState, event: ModuleEvent): ModuleState 
     case 'run-failed':
       return { ...withEnabled(now, failed), ...pending };
     case 'run-stalled':
+      // The request stays pending only for helm: a stalled run waits for a change, which requests a
+      // run.
       return { type: 'stalled', at: stageOf(now), stall: event.stall, isRunPending: false, isForcePending };
     case 'run-aborted':
       return {
@@ -154,7 +161,8 @@ export function transition(state: ModuleState, event: ModuleEvent): ModuleState 
     case 'run-requested':
       return { ...enabledOf(now), isRunPending: true, isForcePending };
     case 'recheck-requested':
-      // A deletion that was put off is pointless once the module is enabled again: it starts anew instead.
+      // A deferred deletion is obsolete once the module is enabled again: it starts from its
+      // beginning instead.
       return now.type === 'deleting' ? transition(state, { type: 'run-requested' }) : state;
     case 'deletion-requested':
       return { type: 'deleting', interrupted: enabledOf(now), isRunPending: false, isForcePending };
@@ -162,6 +170,8 @@ export function transition(state: ModuleState, event: ModuleEvent): ModuleState 
       return { ...state, isForcePending: true };
     case 'attempt-started':
       return {
+        // A new attempt leaves the stalled state, else the module would be shown as stalled while
+        // it runs.
         ...withEnabled(now, (enabled) => (enabled.type === 'stalled' ? failed(enabled.at) : enabled)),
         ...pending,
       };
@@ -213,7 +223,7 @@ function enabledOf(now: Enabled | Deleting): Enabled {
   return now.type === 'deleting' ? now.interrupted : now;
 }
 
-/** Where a run of the module begins, or goes on. */
+/** The stage in which a run of the module begins, or continues. */
 export function stageOf(now: Enabled | Deleting): ModuleStage {
   const enabled = enabledOf(now);
   return enabled.type === 'failed' || enabled.type === 'stalled' ? enabled.at : enabled;
@@ -224,13 +234,18 @@ export function hooksOf(state: ModuleState): Hooks | undefined {
   return stageOf(state).hooks;
 }
 
-/** Why the module is not tried again until something changes; undefined while it is, or need not be. */
+/**
+ * Why the module is not retried until something changes; undefined while it is retried or does not
+ * have to be.
+ */
 export function stallOf(state: ModuleState): Stall | undefined {
   const enabled = enabledOf(state);
   return enabled.type === 'stalled' ? enabled.stall : undefined;
 }
 
-/** Whether there is something to do: what is pending, or a run that has not come to its end and did not fail for good. */
+/**
+ * Whether a run is needed: one is pending, or the last one neither succeeded nor failed for good.
+ */
 export function isUnfinished({ type, isRunPending }: ModuleState): boolean {
   return isRunPending || (type !== 'ready' && type !== 'stalled');
 }
@@ -247,7 +262,7 @@ export function isDeployed(state: ModuleState): boolean {
   return enabled.type === 'ready' || (enabled.type === 'deploying' && enabled.hasSucceeded);
 }
 
-/** Whether the module ran to its end since it was enabled, whatever came after that. */
+/** Whether the module ran to its end at least once since it was enabled. */
 export function hasBeenReady(state: ModuleState): boolean {
   const stage = stageOf(state);
   return stage.type === 'ready' || (stage.type === 'deploying' && stage.hasSucceeded);
@@ -260,8 +275,9 @@ export function hasDeployFailed(state: ModuleState): boolean {
 }
 
 /**
- * Whether the start-up hooks run (again) before helm: until the first complete success after it was enabled, a
- * module's retry begins with its onStartup hooks. Synchronization is not repeated, since the monitors run already.
+ * Whether the onStartup hooks run again before helm: until the first complete success after it was
+ * enabled, a retry begins with them. Synchronization is not repeated, since the monitors run
+ * already.
  */
 export function mustRepeatStartup(state: ModuleState): boolean {
   const stage = stageOf(state);

@@ -2,16 +2,19 @@ import type { HelmSettings } from '../settings/helm-settings.ts';
 import type { HookRunSettings } from '../settings/hook-settings.ts';
 import type { ModuleSettings } from '../settings/module-settings.ts';
 
-/** Without any limit a hook of a deploy that hangs would hold up every deploy for ever. */
+/**
+ * The limit of deploy hooks in milliseconds: without one, a hook that hangs would block every deployment.
+ */
 const DEPLOY_HOOK_TIMEOUT_MS = 300_000;
 
 /**
- * What a failing module holds up. `block`: everything behind it, the strict order of the lifecycle. `isolate`: only what
- * requires it; its tasks wait in a queue of its own.
+ * The effect of a failing module. `block`: everything behind it waits, which is the strict order of
+ * the lifecycle. `isolate`: only modules that require it wait; its tasks move to a queue of its
+ * own.
  */
 export type FailurePolicy = 'block' | 'isolate';
 
-/** Settings that decide what the operator does. */
+/** Settings that decide what the operator does, apart from how it runs. */
 export interface OperatorPolicy {
   /** Whether modules with equal order numbers run at the same time. */
   readonly runsModulesInParallel: boolean;

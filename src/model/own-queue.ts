@@ -2,7 +2,7 @@ import { laneName } from '@addon-operator/task-queue/lane-name';
 import { type Destination, queueOf } from '../hooks/queue-keys.ts';
 import { type HookTask, MAIN_QUEUE } from './tasks.ts';
 
-/** Where the run of a hook waits by itself: in the queue of its binding, or of the key in that queue. */
+/** The queue of a single hook run: that of its binding, or the lane of the key in that queue. */
 export function ownQueueOf({ reasons: [reason] }: Pick<HookTask, 'reasons'>): Destination {
   return queueOf(reason) ?? { queue: MAIN_QUEUE };
 }

@@ -3,7 +3,11 @@ import type { ModuleName } from '../values/module-key.ts';
 /** Queues in which modules run at the same time are named so, with a number. */
 export const PARALLEL_QUEUE_PREFIX = 'parallel_queue_';
 
-/** The runs of several modules at the same time: which of them are not over, and why the last attempts failed. */
+/**
+ * The runs of several modules at the same time: the unfinished ones, and why their last attempts
+ * failed. `operator/converge-modules.ts` creates the group, the queues `parallel_queue_…` run its
+ * members, and the task ParallelModuleRun in `main` waits for {@link whenDone}.
+ */
 export class ParallelRuns<Run extends { readonly module: ModuleName }> {
   readonly runs: readonly Run[];
   readonly #pending: Set<ModuleName>;
@@ -30,7 +34,7 @@ export class ParallelRuns<Run extends { readonly module: ModuleName }> {
     this.#isSpread = true;
   }
 
-  /** Modules that are not run to the end yet. */
+  /** Modules whose run is not finished. */
   get pending(): readonly ModuleName[] {
     return [...this.#pending];
   }
@@ -40,7 +44,7 @@ export class ParallelRuns<Run extends { readonly module: ModuleName }> {
     return `Parallel run for ${this.runs.map(({ module }) => module).join(', ')}`;
   }
 
-  /** Why the last attempts of modules that are not over failed; empty when none did. */
+  /** Why the last attempts of unfinished modules failed; empty when none did. */
   get errorText(): string {
     if (this.#errors.size === 0) return '';
     const lines = [...this.#errors].map(([module, error]) => `\t- ${module}: ${error}`);

@@ -17,14 +17,17 @@ export interface Pause {
   readonly untilMs: number | undefined;
   /** The module is handed over to `addon-operator dev` of this user; absent where it is only paused. */
   readonly handedOverTo?: string;
-  /** It is wanted back from there, where what runs of it ends first. */
+  /** This operator wants it back: the holder first ends its running tasks. */
   readonly isTakenBack?: true;
 }
 
-/** What an entry of the ConfigMap says. */
+/** A parsed entry of the ConfigMap. */
 export type PauseEntry =
   | { readonly type: 'pause'; readonly pause: Pause }
-  /** `pause`: what an entry counts as if nothing better is known, since a user requested one. */
+  /**
+   * `pause`: the pause that the entry counts as while no older version is known, since a user
+   * requested one.
+   */
   | { readonly type: 'invalid'; readonly problem: string; readonly pause: Pause };
 
 export function formatPause({ reason, sinceMs, untilMs }: Pause): string {
@@ -36,11 +39,11 @@ export function formatPause({ reason, sinceMs, untilMs }: Pause): string {
   });
 }
 
-/** A text that is no JSON object is a reason. */
-export function parsePause(text: string): PauseEntry {
-  const unread: Pause = { reason: text, sinceMs: 0, untilMs: undefined };
-  if (!text.trimStart().startsWith('{')) return { type: 'pause', pause: unread };
-  const value = parsed(text);
+/** Parses an entry; a string that is no JSON object is the reason of a pause without an end. */
+export function parsePause(content: string): PauseEntry {
+  const unread: Pause = { reason: content, sinceMs: 0, untilMs: undefined };
+  if (!content.trimStart().startsWith('{')) return { type: 'pause', pause: unread };
+  const value = parsed(content);
   if (!isObject(value)) return { type: 'invalid', problem: 'it is not a JSON object', pause: unread };
   const { reason, since, until } = value;
   if (typeof reason !== 'string' || reason === '')
@@ -54,9 +57,9 @@ export function parsePause(text: string): PauseEntry {
   return { type: 'invalid', problem, pause };
 }
 
-function parsed(text: string): unknown {
+function parsed(content: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(content);
   } catch {
     return undefined;
   }

@@ -17,10 +17,11 @@ export interface PauseWatchDeps {
 }
 
 /**
- * Calls `reload` whenever a client may have changed the ConfigMap of pauses, and again, later and later, while that
- * fails. A role that does not allow to watch it is logged once; pauses count as they are known then.
+ * Calls `reload` whenever a client may have changed the ConfigMap of pauses, with back-off while
+ * that fails. A 403 of the watch is logged once; pauses stay as they are known then.
  *
- * @param reload reads the ConfigMap: what a watch delivers may be older than what the operator wrote itself
+ * @param reload reads the ConfigMap again, because an event of the watch may be older than this
+ *   operator's own last write
  * @returns once the watch is set up; it ends when the signal aborts
  */
 export async function watchPauses(

@@ -25,12 +25,18 @@ export interface PausesDeps extends PauseWatchDeps {
   readonly handOvers?: Pick<HandOvers, 'observe' | 'pauseOf' | 'reclaim'>;
 }
 
-/** Which modules are paused. Kept in a ConfigMap of their own, so that they outlive the daemon. */
+/**
+ * The paused modules, kept in a ConfigMap of their own so that they outlive the daemon.
+ * `requests/pause-tasks.ts` writes pauses and acts on changes, `queues/task-router.ts` and the
+ * pipeline read them before each task. Several writers are possible (kubectl, other instances):
+ * each write changes its own entry only, and the content is read again whenever the watch reports a
+ * change.
+ */
 export class Pauses {
   readonly #deps: PausesDeps;
   readonly #lock = new PQueue({ concurrency: 1 });
   #pauses: ReadonlyMap<string, Pause> = new Map();
-  /** What is wrong with entries, as it was logged last. */
+  /** Problems of entries as they were logged last, to log each once. */
   #problems: ReadonlyMap<string, string> = new Map();
   readonly #changed = new Wakeup();
 
@@ -50,8 +56,8 @@ export class Pauses {
   }
 
   /**
-   * Takes over what the ConfigMap says now. An entry that cannot be parsed is logged once and changes nothing; a new
-   * one counts as a pause without an end.
+   * Reads the ConfigMap. An entry that cannot be parsed is logged once and changes nothing; if it
+   * is new, it counts as a pause without an end, because a user wanted one.
    *
    * @throws OperatorError when the request to the API server fails
    */
@@ -61,15 +67,16 @@ export class Pauses {
 
   async #load(signal: AbortSignal): Promise<void> {
     const data = await this.#read(signal);
-    // What was handed over is not the operator's again because it may not read that any more.
+    // Without permission to read, modules that are handed over stay handed over: the holder may
+    // still act.
     if (data !== undefined) this.#deps.handOvers?.observe(data);
     this.#take(data ?? {});
   }
 
   /**
-   * Changes what the ConfigMap has besides pauses, and takes over what it says then.
+   * Changes the entries of the ConfigMap that are no pauses, and reads it again.
    *
-   * @param onWritten called in between; nothing is read from the change until then
+   * @param onWritten called between both; nothing is read from the change until then
    * @throws OperatorError when a request to the API server fails
    */
   change(change: (data: Data) => Data, signal: AbortSignal, onWritten?: () => void): Promise<void> {
@@ -90,9 +97,9 @@ export class Pauses {
     const { log, ref } = this.#deps;
     const problems = new Map<string, string>();
     const pauses = new Map<string, Pause>();
-    for (const [target, text] of Object.entries(data)) {
+    for (const [target, content] of Object.entries(data)) {
       if (nameOfHandOver(target) !== undefined) continue;
-      const entry = parsePause(text);
+      const entry = parsePause(content);
       if (entry.type === 'invalid') problems.set(target, entry.problem);
       const known = entry.type === 'invalid' ? this.#pauses.get(target) : undefined;
       pauses.set(target, known ?? entry.pause);
@@ -108,7 +115,7 @@ export class Pauses {
     if (!isEqual(this.#pauses, pauses)) this.#set(pauses);
   }
 
-  /** An entry whose time is over pauses nothing, as if there were none. */
+  /** Logs pauses that began or ended. An expired entry counts as none. */
   #logDifference(next: ReadonlyMap<string, Pause>): void {
     const { log, ref, hasModule } = this.#deps;
     const stillOf = (pauses: ReadonlyMap<string, Pause>): ReadonlyMap<string, Pause> =>
@@ -127,7 +134,10 @@ export class Pauses {
     for (const target of before.keys()) if (!after.has(target)) log.info({ target }, 'resumed');
   }
 
-  /** A role without access to this ConfigMap is one of another operator: nothing can be paused with it, and modules must run. */
+  /**
+   * A 403 means a role of another operator without this ConfigMap: nothing can be paused with it,
+   * so modules must run.
+   */
   async #read(signal: AbortSignal): Promise<Data | undefined> {
     const { kube, ref, log } = this.#deps;
     try {
@@ -167,21 +177,23 @@ export class Pauses {
     return true;
   }
 
-  /** Calls `onChange` after every change, also when the time of a pause is over. Rejects when the signal aborts. */
+  /**
+   * Calls `onChange` after every change, also when a pause expires. Rejects when the signal aborts.
+   */
   async watch(onChange: () => void, signal: AbortSignal): Promise<never> {
     const { clock } = this.#deps;
-    for (let toldAtMs = clock.wallMs(); ; onChange()) {
+    for (let notifiedAtMs = clock.wallMs(); ; onChange()) {
       signal.throwIfAborted();
-      await this.#untilChange(toldAtMs, signal);
-      toldAtMs = clock.wallMs();
+      await this.#untilChange(notifiedAtMs, signal);
+      notifiedAtMs = clock.wallMs();
     }
   }
 
-  /** Also when a pause ended since `toldAtMs`. */
-  async #untilChange(toldAtMs: number, signal: AbortSignal): Promise<void> {
+  /** Also resolves for a pause that expired after `notifiedAtMs`. */
+  async #untilChange(notifiedAtMs: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps;
     const ends = [...this.#pauses.values()].flatMap(({ untilMs }) => untilMs ?? []);
-    const next = ends.filter((end) => end > toldAtMs).toSorted((a, b) => a - b)[0];
+    const next = ends.filter((end) => end > notifiedAtMs).toSorted((a, b) => a - b)[0];
     const changed = this.#changed.next;
     for (let isOver = false; !isOver; isOver ||= next !== undefined && next <= clock.wallMs()) {
       const sleepMs =
@@ -204,10 +216,10 @@ export class Pauses {
     this.#changed.wake();
   }
 
-  /** Entries whose time is over go with the next write. */
+  /** Writes one entry. Expired entries are removed with it. */
   #write(
     target: string,
-    text: string | undefined,
+    content: string | undefined,
     next: () => ReadonlyMap<string, Pause>,
     signal: AbortSignal,
   ): Promise<void> {
@@ -215,7 +227,7 @@ export class Pauses {
     const isOver = (value: string): boolean => this.#isOver(parsePause(value).pause);
     const change = (data: Data): Data => {
       const others = Object.entries(data).filter(([key, value]) => key !== target && !isOver(value));
-      return Object.fromEntries(text === undefined ? others : [...others, [target, text]]);
+      return Object.fromEntries(content === undefined ? others : [...others, [target, content]]);
     };
     return this.#lock.add(async () => {
       await changeConfigMapData(kube, ref, change, signal);
@@ -226,7 +238,9 @@ export class Pauses {
   }
 }
 
-/** The end of a pause is a wall time: a clock that is set forward is noticed after this time. */
+/**
+ * A pause ends at a wall time. A timer of this length at most notices a clock that was set forward.
+ */
 const MAX_SLEEP_MS = 30_000;
 const LONG_MS = 24 * 60 * 60 * 1_000;
 
@@ -264,9 +278,9 @@ export async function createPauses(
 }
 
 function isEqual(a: ReadonlyMap<string, Pause>, b: ReadonlyMap<string, Pause>): boolean {
-  return textOf(a) === textOf(b);
+  return canonical(a) === canonical(b);
 }
 
-function textOf(pauses: ReadonlyMap<string, Pause>): string {
+function canonical(pauses: ReadonlyMap<string, Pause>): string {
   return canonicalJson(Object.fromEntries(pauses));
 }

@@ -3,14 +3,17 @@ import type { PatchOperation } from '@addon-operator/kube-client/object-patch/pa
 import { headlineOf } from '@addon-operator/strings/headline';
 import type { Hook } from '../hooks/hook.ts';
 
-/** What is known of the readiness of a module with a probe. */
+/** The readiness of a module with a probe. */
 export type Readiness =
   | { readonly type: 'ready' }
   | { readonly type: 'not-ready'; readonly message: string }
-  /** The probe fails because what it reads does not exist in this cluster. */
+  /** The probe fails because the kind that it reads does not exist in this cluster. */
   | { readonly type: 'unknown'; readonly message: string };
 
-/** The objects on which probes of module-sdk report. The kind is that of another operator: here a module has an object of its own. */
+/**
+ * The objects to which probes of module-sdk write. The kind belongs to another operator, so the
+ * writes are not applied but read.
+ */
 export const MODULES = { group: 'deckhouse.io', version: 'v1alpha1', kind: 'Module', resource: 'modules' };
 const STATUS = /^\/?status$/u;
 const CONDITION = 'IsReady';
@@ -21,8 +24,8 @@ export function isProbe({ batch }: Pick<Hook, 'batch'>): boolean {
 }
 
 /**
- * Takes what a probe reports out of the operations that it wrote: the others are to be applied. It reports nothing while it
- * waits for something itself.
+ * Takes the report of a probe out of its patch operations; the others are applied. A probe that
+ * still waits reports nothing.
  */
 export function takeReadiness(operations: readonly PatchOperation[]): {
   readonly readiness: Readiness | undefined;
@@ -58,8 +61,8 @@ function readinessIn({ status }: Readonly<Record<string, unknown>>): Readiness |
 }
 
 /**
- * What a probe that failed says about its module. A probe of module-sdk reads an object that other operators keep: where there
- * is no such kind it can only fail, which says nothing about the module.
+ * The readiness after a failed probe. A probe of module-sdk reads an object that other operators
+ * keep: where there is no such kind it can only fail, which says nothing about the module.
  */
 export function readinessOfFailure(message: string, isKindServed: boolean): Readiness {
   return { type: isKindServed ? 'not-ready' : 'unknown', message };

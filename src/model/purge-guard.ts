@@ -4,13 +4,13 @@ export interface ModulesDirectory {
   readonly modules: readonly string[];
 }
 
-/** What the clean-up of releases is decided by. */
+/** The facts that decide whether releases are removed. */
 export interface PurgeFacts {
   /** Releases that would be removed, because the directories of their modules are gone. */
   readonly missing: readonly string[];
-  /** How many of these are owned by this operator. */
+  /** The number of them that this operator owns. */
   readonly missingOwned: number;
-  /** How many releases of ours belong to modules that are there. */
+  /** The number of releases owned by this operator whose modules exist. */
   readonly present: number;
   readonly directories: readonly ModulesDirectory[];
   /** The directories as they were when they contained modules; undefined without a record. */
@@ -43,6 +43,7 @@ export function areMostGone(gone: number, all: number): boolean {
   return gone >= MIN_MISSING && gone * 2 > all;
 }
 
+// Also without a sign of an accident a large part of the releases is not removed unasked.
 function purgeOfFew({ missing, present }: PurgeFacts): PurgeVerdict {
   const all = missing.length + present;
   if (!areMostGone(missing.length, all)) return { type: 'purge' };
@@ -52,7 +53,7 @@ function purgeOfFew({ missing, present }: PurgeFacts): PurgeVerdict {
   };
 }
 
-/** What looks like directories that are missing by accident; undefined if nothing does. */
+/** A sentence about directories that seem to be missing by accident; undefined if none do. */
 function accidentOf(facts: PurgeFacts): string | undefined {
   const { directories, remembered, missingOwned, present } = facts;
   const emptied = emptiedDirectories(facts);
@@ -69,7 +70,7 @@ function accidentOf(facts: PurgeFacts): string | undefined {
   return undefined;
 }
 
-/** New modules have releases of their own by now, which prove nothing. */
+/** Compares directories, not releases: new modules have releases by now, which prove nothing. */
 function shareModules(a: readonly ModulesDirectory[], b: readonly ModulesDirectory[]): boolean {
   const names = new Set(b.flatMap(({ modules }) => modules));
   return a.some(({ modules }) => modules.some((name) => names.has(name)));
@@ -95,8 +96,8 @@ function isAsRemembered(
 }
 
 /**
- * What is to be remembered from now on: directories with modules as they are, and those that are empty as they were until
- * the user has decided about them. While releases are held everything stays as it was.
+ * The directories to remember from now on: those with modules as they are, and empty ones as they
+ * were, until the user has decided about them. While releases are held the record stays as it was.
  */
 export function rememberedDirectories(
   {
@@ -119,7 +120,7 @@ export interface HeldPurge {
   readonly reason: string;
 }
 
-/** What a person does about {@link HeldPurge}. */
+/** The command with which a user releases {@link HeldPurge}. */
 export const CONFIRM_COMMAND = 'addon-operator module confirm-purge';
 
 /** Sentences for people. */

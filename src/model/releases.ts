@@ -14,20 +14,21 @@ export interface ReleaseInCluster {
   readonly revision: number;
   /** Of the newest revision. */
   readonly status: ReleaseStatus;
-  /** Whether a daemon of ours made it. */
+  /** Whether this operator owns it. */
   readonly isOwned: boolean;
   /** Set when the release stays although its module is gone. */
   readonly isKept?: boolean;
 }
 
-/** What the operator uses of helm. The release of a module has the module's name. */
+/** The helm operations that the operator uses. The release of a module has the module's name. */
 export interface Releases {
   /**
-   * Brings the release to the chart and the values; does nothing where that is so already. With `mayShareReads` what was
-   * read for other modules a moment ago may show it. With `isUnmanaged` it is left alone, once it says so itself. With
-   * `isForced` helm applies the chart although nothing has changed.
+   * Brings the release to the chart and the values; does nothing if it is there already. With
+   * `mayShareReads`, cached reads made for other modules a moment ago may decide that. With
+   * `isUnmanaged` the release is skipped, once its record says so. With `isForced` helm applies the
+   * chart although nothing has changed.
    *
-   * @returns what the release is now
+   * @returns the release after that
    */
   deploy(
     module: Module,
@@ -36,13 +37,13 @@ export interface Releases {
       readonly mayShareReads: boolean;
       readonly isUnmanaged: boolean;
       readonly isForced?: boolean;
-      /** What extensions do on the way. */
+      /** Steps of extensions in the deployment. */
       readonly steps?: ReleaseSteps | undefined;
-      /** Kept with the values on the record of the release. */
+      /** Stored with the values in the record of the release. */
       readonly note: string;
       /** Called when helm begins to apply, if it does. */
       readonly onApply?: () => void;
-      /** Parent of the spans of what is done; default: nothing is traced. */
+      /** Parent of the spans; default: nothing is traced. */
       readonly span?: Span;
     },
     signal: AbortSignal,
@@ -50,15 +51,18 @@ export interface Releases {
   /**
    * Starts helm for a deployment that will most likely follow in a moment. Never throws.
    *
-   * @param span of any part of the trace that the deployment will most likely be in
+   * @param span any span of the trace that the deployment will most likely be in
    */
   prepare(module: Module, values: JsonObject, span: Span, signal: AbortSignal): Promise<void>;
-  /** A hook has run: what was read of the cluster may be different now. */
+  /** A hook has run and may have changed the cluster: drops cached reads. */
   forgetReads(): void;
   exists(name: string, signal: AbortSignal): Promise<boolean>;
   /** Newest revision of a release, in any state; 0 without one. */
   revision(name: string, signal: AbortSignal): Promise<number>;
-  /** A release that is gone already is fine. One that others made stays, unless `includeForeign` is true: it is spared. */
+  /**
+   * Succeeds for a release that is gone already. A release of another owner stays, unless
+   * `includeForeign` is true.
+   */
   uninstall(
     name: string,
     options: {
@@ -73,17 +77,21 @@ export interface Releases {
   disown(name: string, signal: AbortSignal): Promise<void>;
   /** Notes on a release whether it stays when its module is gone. */
   keep(name: string, isKept: boolean, signal: AbortSignal): Promise<void>;
-  /** Lets a release be taken over at once that another helm has left locked. */
+  /**
+   * Removes a lock that another helm left on a release, so that it can be taken over at once.
+   */
   unlock(name: string, signal: AbortSignal): Promise<UnlockResult>;
   list(signal: AbortSignal): Promise<readonly ReleaseInCluster[]>;
   /** Stops looking for missing objects of the release until the returned function is called. */
   pauseMonitor(module: string): () => void;
   /** The drift of the objects of a release; undefined while they are not watched. */
   drift(module: string): DriftReport | undefined;
-  /** To be called when pauses changed: what was left as others changed it may be changed back now. */
+  /** Called when pauses change: drift that was left because of a pause may be corrected now. */
   recheckDrift(): void;
   stopMonitor(module: string): Promise<void>;
-  /** Stops the resource monitors, and reads what charts can ask about the cluster anew. */
+  /**
+   * Stops the resource monitors, and drops cached facts that charts can query about the cluster.
+   */
   onGlobalChange(): Promise<void>;
 }
 

@@ -4,7 +4,7 @@ import type { ModuleName } from '../values/module-key.ts';
 
 export interface RequeuesDeps {
   readonly clock: Clock;
-  /** The time of a module has come. */
+  /** The delay of a module is over. */
   readonly onDue: (module: ModuleName) => void;
 }
 
@@ -12,8 +12,9 @@ const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
 
 /**
- * Requested reconciles, at most one for each module. A module that requests one at once again and again gets the first
- * at once, then after a time that doubles from a second to a minute: a hook must not keep the daemon busy for ever.
+ * Requested reconciles, at most one for each module. A module that requests an immediate one again
+ * and again gets the first at once; after that the delay doubles from a second to a minute, so that
+ * a hook cannot keep the daemon busy for ever.
  */
 export class Requeues {
   readonly #deps: RequeuesDeps;

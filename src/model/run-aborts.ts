@@ -4,15 +4,16 @@ import type { ModuleName } from '../values/module-key.ts';
 import type { Task } from './tasks.ts';
 
 /**
- * Ends what runs of a module on request of a user: hooks and helm are terminated, and waited for. The stage of the pipeline
- * that comes last before the handler, so everything that a handler does can be aborted.
+ * Ends running tasks of a module on request of a user: hooks and helm are terminated, and awaited.
+ * It is the last stage of the pipeline before the handler, so that everything a handler does can be
+ * aborted.
  */
 export class RunAborts {
   readonly #running = new Map<ModuleName, Set<AbortController>>();
 
   /**
-   * Runs an attempt of a task. Ended by {@link abort}, a run of the module comes up again at once, for the request,
-   * and a run of one of its hooks is over.
+   * Runs an attempt of a task. After {@link abort}, a run of the module is repeated at once, for
+   * the request, and a run of one of its hooks counts as finished.
    */
   async run(
     task: Task,
@@ -36,7 +37,7 @@ export class RunAborts {
     }
   }
 
-  /** Terminates what runs of the module; it ends a little later. */
+  /** Aborts the running attempts of the module; they end a little later. */
   abort(module: ModuleName): void {
     const reason = runAborted(module);
     for (const controller of this.#running.get(module) ?? []) controller.abort(reason);

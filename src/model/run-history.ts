@@ -10,14 +10,17 @@ export interface LastRun {
   readonly result: 'success' | 'failure';
 }
 
-/** As explanations have it. */
+/** The run in the format of explanations. */
 export function shownRun(run: LastRun | undefined): ModuleExplanation['lastRun'] {
   if (run === undefined) return null;
   const { startedAtMs, durationMs, result } = run;
   return { startedAt: isoTime(startedAtMs), durationMs, result };
 }
 
-/** How the runs of a module and of its hooks ended, for status and flow hooks. It decides nothing. */
+/**
+ * Results of the runs of a module and of its hooks, for status and flow hooks. No decision depends
+ * on it.
+ */
 export class RunHistory {
   #lastError = '';
   #lastRun: LastRun | undefined;

@@ -18,7 +18,7 @@ export interface RunningHook {
   readonly abort: (error: OperatorError) => void;
 }
 
-/** A run that is in progress, with what became known of it since. */
+/** A run in progress, with facts that became known after its start. */
 export interface RunInProgress extends RunningHook {
   /** Of its process; undefined for hooks without one, and in the first milliseconds. */
   readonly pid: number | undefined;
@@ -42,7 +42,7 @@ export const LONG_MS = 10 * 60_000;
 const MINUTE_MS = 60_000;
 const NONE: readonly string[] = [];
 
-/** The hooks that run now, so that one that hangs is visible although nothing ends it. */
+/** The hooks that run now, so that a hook that hangs is visible although nothing ends it. */
 export class RunningHooks {
   readonly #clock: SteadyClock;
   readonly #entries = new Set<Entry>();
@@ -87,9 +87,12 @@ export class RunningHooks {
     }
   }
 
-  /** What a module waits for: its own hooks that have been running for more than ten minutes. */
+  /**
+   * The hooks of a module that have been running for more than ten minutes, each as a phrase for
+   * "waits for …".
+   */
   longOf(module: string): readonly string[] {
-    // Mostly no hook runs, and each module is looked at.
+    // Called for each module, and mostly no hook runs.
     if (this.#entries.size === 0) return NONE;
     return this.#long()
       .filter(({ labels }) => labels.module === module)
@@ -114,13 +117,13 @@ export function hookTitle({ labels: { module = '', hook } }: Pick<RunningHook, '
   return module === '' ? hook : `${module}/${hook}`;
 }
 
-/** The task that a hook runs for, or is a part of; undefined for a request to a webhook. */
+/** The task that runs the hook; undefined for a request to a webhook, which has no task. */
 export function taskOfRun(queues: QueueSet<Task>, { labels }: Pick<RunningHook, 'labels'>): Task | undefined {
   const queue = queues.find(labels.queue);
   return queue?.entries.find((entry) => queue.isRunning(entry))?.task;
 }
 
-/** What the status and the lists of queues say about the hooks that run, the longest running first. */
+/** The running hooks for the status and the lists of queues, the longest running first. */
 export function runningHookFacts(running: RunningHooks, queues: QueueSet<Task>): readonly RunningHookFacts[] {
   return running.withAges.map((run) => ({
     hook: hookTitle(run),

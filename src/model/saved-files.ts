@@ -9,12 +9,12 @@ export interface SavedFile {
   readonly real: string;
 }
 
-/** What a reload did with a module. */
+/** The effect of a reload on a module. */
 export type ModuleReload = 'new' | 'gone' | 'refused' | 'not-loaded' | 'restarted' | 'same';
 
-/** What a reload did, for those who saved the files. */
+/** The effects of a reload, for the client that saved the files. */
 export interface ReloadFacts {
-  /** What became of hooks, by the path of their file. */
+  /** The effect on each hook, by the path of its file. */
   readonly hooks: ReadonlyMap<string, string>;
   readonly modules: readonly {
     readonly name: string;
@@ -30,10 +30,10 @@ export interface SavedFilesEffect {
   readonly files: readonly string[];
 }
 
-/** Such files come and go while editors save another one. */
+/** Temporary files of editors (vim, emacs), which come and go with the saved file. */
 const OF_EDITORS = /^(?:4913|.*~|#.*#)$/;
 
-/** Reads where a path leads to; of a removed file, where its directory leads to. */
+/** Resolves symbolic links; for a removed file those of its directory. */
 export function savedFile(path: string): SavedFile {
   const absolute = resolve(path);
   const parent = realPathOf(dirname(absolute));
@@ -48,7 +48,7 @@ function realPathOf(path: string): string | undefined {
   }
 }
 
-/** What a reload did with each saved file, files with the same effect together. */
+/** The effect of a reload for each saved file; files with the same effect are grouped. */
 export function effectsOfSaving(
   saved: readonly SavedFile[],
   facts: ReloadFacts,
@@ -62,7 +62,7 @@ export function effectsOfSaving(
   return [...effects].map(([effect, files]) => ({ effect, files: [...files] }));
 }
 
-/** Directories come with their files. */
+/** A directory is reported together with the files in it. */
 function isAbove({ path }: SavedFile, saved: readonly SavedFile[]): boolean {
   return saved.some((other) => other.path.startsWith(`${path}/`));
 }
@@ -70,7 +70,7 @@ function isAbove({ path }: SavedFile, saved: readonly SavedFile[]): boolean {
 function effectOf({ path, real }: SavedFile, { hooks, modules, modulesDirs }: ReloadFacts): string {
   const ofHook = hooks.get(path) ?? hooks.get(real);
   if (ofHook !== undefined) return ofHook;
-  // A module that was renamed has two places: where it is now comes first.
+  // A renamed module is known in both places: the current one comes first.
   const module = modules.find((each) => isWithin(real, each.path) || isWithin(path, each.path));
   if (module !== undefined) return `module ${module.name} ${MODULE_EFFECTS[module.reload]}`;
   return modulesDirs.some((directory) => isWithin(path, resolve(directory)))

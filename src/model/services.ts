@@ -17,7 +17,7 @@ import type { DynamicFlags } from './dynamic-flags.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import type { ModulesDirectory } from './purge-guard.ts';
 
-/** What every room measures time with, and what it records with what happens. */
+/** The clocks and records that every room uses. */
 export interface Telemetry {
   readonly clock: Clock;
   readonly log: Logger;
@@ -35,7 +35,7 @@ export interface Configuration {
   readonly followSecrets: () => Promise<void>;
 }
 
-/** What is known of modules when they are discovered. */
+/** The modules that were active before a discovery. */
 export interface ModulesBefore {
   /** Modules that run or have a release. */
   readonly deployed: ReadonlySet<ModuleName>;
@@ -84,8 +84,8 @@ export interface HookBindings {
   /** Registers or removes the crontabs of a hook. */
   readonly setSchedules: (runtime: HookRuntime, isEnabled: boolean) => void;
   /**
-   * Makes the API server call the webhooks of hooks, or no longer; hooks without any change nothing. Resolves when the
-   * cluster knows it.
+   * Registers the webhooks of hooks at the API server, or removes them; ignores hooks without any.
+   * Resolves when the cluster has the new configuration.
    */
   readonly setWebhooks: (
     runtimes: readonly HookRuntime[],
@@ -94,15 +94,15 @@ export interface HookBindings {
   ) => Promise<void>;
 }
 
-/** What extensions do while modules run. */
+/** Extensions that take part in the run of a module. */
 export interface ModuleExtensions {
   /** Flow hooks; undefined when none is registered. */
   readonly flow: () => FlowPassDeps | undefined;
-  /** What extensions do while a module is deployed; undefined for nothing. */
+  /** Steps of extensions in the deployment of a module; undefined without any. */
   readonly releaseSteps: (module: Module, signal: AbortSignal) => Promise<ReleaseSteps | undefined>;
   /**
-   * What extensions do while the release of a module is uninstalled; undefined for nothing. A module that is gone has no
-   * path, and no extensions of its own.
+   * Steps of extensions while the release of a module is uninstalled; undefined without any. A
+   * removed module has no path, and no extensions of its own.
    */
   readonly uninstallSteps: (
     module: { readonly name: string; readonly path?: string },

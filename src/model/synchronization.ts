@@ -12,13 +12,18 @@ interface SynchronizationFailure {
   readonly error: unknown;
 }
 
-/** The bindings with a pending Synchronization, and who waits for them. */
+/**
+ * The kubernetes bindings with a pending Synchronization, of one module or of the global hooks.
+ * `reconcile/module-run.ts` expects them and waits, hook runs report them as done or failed. A run
+ * that is dropped with its queue is lost, not done: the waiting task has to queue it again, or it
+ * would wait for ever.
+ */
 export class Synchronization {
   readonly #pending = new Map<KubernetesBinding, Expected>();
   #waiters: (() => void)[] = [];
   #failure: SynchronizationFailure | undefined;
 
-  /** Whether nothing is pending that is waited for. */
+  /** Whether no Synchronization is pending that a task waits for. */
   get isDone(): boolean {
     return [...this.#pending.values()].every(({ isWaitedFor }) => !isWaitedFor);
   }
@@ -36,13 +41,16 @@ export class Synchronization {
     this.#pending.set(binding, { isWaitedFor, isLost: false });
   }
 
-  /** What was not expected, or is done already, counts for nothing. */
+  /** Ignored for a binding that is not pending. */
   done(binding: KubernetesBinding): void {
     this.#pending.delete(binding);
     if (this.isDone) this.wake();
   }
 
-  /** The run for a binding was dropped; who waits looks again. What is not pending counts for nothing. */
+  /**
+   * The run for a binding was dropped: waiting tasks check again. Ignored for a binding that is not
+   * pending.
+   */
   lose(binding: KubernetesBinding): void {
     const expected = this.#pending.get(binding);
     if (expected === undefined) return;
@@ -51,8 +59,8 @@ export class Synchronization {
   }
 
   /**
-   * The run for a binding failed and is not retried. What waits for it fails with the error, and the run is to be queued
-   * again by what comes later.
+   * The run for a binding failed and is not retried. The waiting task fails with the error, and a
+   * later one queues the run again.
    */
   fail(binding: KubernetesBinding, failure: SynchronizationFailure): void {
     if (!this.#pending.has(binding)) return;
@@ -72,17 +80,20 @@ export class Synchronization {
     if (!this.#pending.has(binding)) this.#pending.set(binding, { isWaitedFor: false, isLost: true });
   }
 
-  /** Lets all who wait look again. */
+  /** Makes all waiting tasks check again. */
   wake(): void {
     for (const wake of this.#waiters.splice(0)) wake();
   }
 
-  /** Removes what will never be reported as done. */
+  /** Removes bindings that no longer exist, whose runs will never be reported as done. */
   keepOnly(bindings: ReadonlySet<KubernetesBinding>): void {
     for (const binding of this.#pending.keys()) if (!bindings.has(binding)) this.done(binding);
   }
 
-  /** Resolves when nothing is pending any more that is waited for, or when it has to be looked at again. */
+  /**
+   * Resolves when no Synchronization is pending that a task waits for, or when the caller has to
+   * check again.
+   */
   whenDone(): Promise<void> {
     if (this.isDone) return Promise.resolve();
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -2,7 +2,10 @@ import type { LogFields } from '@addon-operator/base/log';
 import { bindingNameOf } from '../hooks/binding-context.ts';
 import type { HookRun, Task, TaskOrigin } from './tasks.ts';
 
-/** Texts that no other source has given, made of eight random hex digits and a number; `random` is in [0, 1). */
+/**
+ * Returns unique identifiers made of eight random hex digits and a counter; `random` is in [0, 1).
+ * The digits differ between daemons, so that log records of two instances cannot be mixed up.
+ */
 export function eventIds(random: () => number): () => string {
   const start = Math.floor(random() * 2 ** 32)
     .toString(16)
@@ -15,8 +18,8 @@ export function eventIds(random: () => number): () => string {
 }
 
 /**
- * Tasks that come into a queue together, with where they come from: what they say themselves, else that of the task they
- * follow, else one event of their own.
+ * Gives tasks that are queued together their origin: the one they have, else that of the task they
+ * follow, else one new event for all of them.
  */
 export function withOrigin(
   tasks: readonly Task[],
@@ -31,7 +34,7 @@ export function withOrigin(
   });
 }
 
-/** Where a task comes from, for one that it requests. */
+/** The origin of a task, for a task that it requests. */
 export function originOf(task: TaskOrigin | undefined): TaskOrigin {
   const { eventId, root, triggeredBy } = task ?? {};
   return {
@@ -41,7 +44,7 @@ export function originOf(task: TaskOrigin | undefined): TaskOrigin {
   };
 }
 
-/** The origin of what the changes of a hook run ask for. */
+/** The origin of tasks that the changes of a hook run lead to. */
 export function causedBy(run: HookRun): TaskOrigin {
   const [reason] = run.reasons;
   return {

@@ -6,6 +6,10 @@ import type { HookRuntime } from './hook-runtime.ts';
 import type { ParallelRuns } from './parallel-runs.ts';
 import type { SavedFile } from './saved-files.ts';
 
+// The tasks of all queues, and complete switches over their types: a new type is a compile error
+// until each switch names it. `queues/task-router.ts` and the handlers queue tasks,
+// `operator/task-pipeline.ts` runs them. A task is data: it holds no promise and no open resource,
+// so it may be dropped, rewritten or moved to another queue while it waits.
 /** The queue in which modules are brought to the desired state, one task after another. */
 export const MAIN_QUEUE = 'main';
 
@@ -18,7 +22,7 @@ export const FILES_CHANGED = 'Files-Changed';
 /** The cause of a converge, in the label for the event type of metrics and logs. */
 export type ConvergeEvent = 'OperatorStartup' | 'GlobalValuesChanged' | 'ReloadAllModules';
 
-/** What a task goes back to. */
+/** Where a task comes from: the event that caused it, and the hook run in between, if any. */
 export interface TaskOrigin {
   /** The same for all tasks that one event led to; every task in a queue has one. */
   readonly eventId?: string;
@@ -94,15 +98,16 @@ export interface ModuleRun extends TaskOrigin {
   /** For people who read the queue: whether the module was not started yet when the task was made. */
   readonly doModuleStartup: boolean;
   readonly isPartOfConverge: boolean;
-  /** What the converge it was made by is about, for the metrics of helm; absent for a run of its own. */
+  /** The event of the converge that created it, for the metrics of helm; absent for other runs. */
   readonly event?: ConvergeEvent;
+  /** Why the task was queued, such as a binding or a user's request; shown to users. */
   readonly trigger: string;
   readonly activation: string;
   /** Nothing has changed: the module is only looked at again. Default false. */
   readonly isRecheck?: boolean;
   /** The parallel run it is part of. */
   readonly group?: ParallelRuns<ModuleRun>;
-  /** The task that this one goes on with in another queue. */
+  /** The original task, if this one continues it in another queue. */
   readonly continues?: ModuleRun;
 }
 
@@ -151,6 +156,7 @@ type WaitingTask =
   | { readonly type: 'ModulePurge'; readonly release: string; readonly trigger: string };
 
 /** The module a task belongs to, of a parallel run all of them in words; empty for everything global. */
+// The title lists all pending modules: operators read it in `queue list`.
 export function moduleOf(task: Task): string {
   if (task.type === 'ParallelModuleRun') return task.runs.title;
   return 'module' in task ? task.module : '';
@@ -167,8 +173,9 @@ export function hookOf(task: Task): string {
 }
 
 /**
- * Whether a task is part of bringing all modules to the desired state, and so is dropped and made anew when that starts
- * over.
+ * Whether a task belongs to a converge: such tasks are dropped and queued again when the converge
+ * starts over. Tasks that only apply input (`ApplyKubeConfigValues`, `ReloadFiles`) stay, or the
+ * input would be lost.
  */
 export function isConvergeTask(task: Task): boolean {
   switch (task.type) {
@@ -195,7 +202,10 @@ export function isConvergeTask(task: Task): boolean {
   }
 }
 
-/** Whether the first converge is not over while this task waits. */
+/**
+ * Whether the first converge is unfinished while this task is queued. Readiness of the daemon waits
+ * for all of them.
+ */
 export function countsForConverge(task: Task): boolean {
   switch (task.type) {
     case 'GlobalHookEnableScheduleBindings':
@@ -224,8 +234,8 @@ export function isSynchronization(run: HookRun): boolean {
 }
 
 /**
- * Whether the run is for nothing but Synchronizations of a start: what it changes in the values is used by what follows
- * anyway.
+ * Whether the run only hands over Synchronizations of a start. Its changes of values need no run of
+ * their own, because the module run that waits for it uses them anyway.
  */
 export function isOnlySynchronization(run: HookRun): boolean {
   const isOfStart = run.trigger !== REQUESTED && run.trigger !== FILES_CHANGED;

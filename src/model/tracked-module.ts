@@ -39,33 +39,35 @@ export type ModulePart =
   | { readonly type: 'hook'; readonly hook: Hook; readonly binding: string }
   | { readonly type: 'requirements' };
 
-/** What is done with a module in a reconcile: one of these. */
+/** The work of a reconcile: one of these. */
 export type ReconcileStep = 'abort' | 'force-reconcile' | 'delete' | 'reconcile';
 
-/** What a module accepted of the ConfigMap, with what it said about that. */
+/** The section of the ConfigMap that a module accepted, with its warnings. */
 export interface AcceptedSettings {
   /** Canonical JSON. */
   readonly section: string;
   readonly warnings: readonly string[];
 }
 
-/** What the operator knows of the release of a module without a request to the cluster. */
+/** Facts about the release of a module that are known without a request to the cluster. */
 class KnownRelease {
   #deployed: ReleaseFacts | undefined;
   #isKept = false;
   #activation: ConvergeEvent | '' = '';
 
-  /** What was deployed last; undefined before. */
+  /** The last deployment; undefined before the first. */
   get deployed(): ReleaseFacts | undefined {
     return this.#deployed;
   }
 
-  /** The release carries the note that it stays when the module is gone. */
+  /** The release is annotated to stay when the module is gone. */
   get isKept(): boolean {
     return this.#isKept;
   }
 
-  /** What the last run of helm was about, for metrics; empty if it was for none of the events of a converge. */
+  /**
+   * The converge event of the last helm run, for metrics; empty if it belonged to no converge.
+   */
   get activation(): ConvergeEvent | '' {
     return this.#activation;
   }
@@ -84,8 +86,9 @@ class KnownRelease {
 }
 
 /**
- * A module while it is enabled, or until its deletion is complete. Its state changes by events alone; the parts beside it
- * change themselves.
+ * A module while it is enabled, or until its deletion is complete. Tasks of the module read and
+ * change it; its state changes only by events, see `module-state.ts`. The other members (history,
+ * release, readiness, settings) are records that decide nothing in the state.
  */
 export class TrackedModule {
   #module: Module;
@@ -121,7 +124,10 @@ export class TrackedModule {
     return hooksOf(this.#state);
   }
 
-  /** Why it is not tried again until something changes; undefined while it is, or need not be. */
+  /**
+   * Why it is not retried until something changes; undefined while it is retried or does not have
+   * to be.
+   */
   get stall(): Stall | undefined {
     return stallOf(this.#state);
   }
@@ -162,7 +168,7 @@ export class TrackedModule {
     return this.#release;
   }
 
-  /** What its readiness probe said last; undefined before, and without a probe. */
+  /** The last report of its readiness probe; undefined before, and without a probe. */
   get readiness(): Readiness | undefined {
     return this.#readiness;
   }
@@ -185,7 +191,7 @@ export class TrackedModule {
     return this.#ongoing;
   }
 
-  /** What failed in the last attempt that failed; undefined for something else than these parts. */
+  /** The part that failed in the last failed attempt; undefined if another part failed. */
   get failedPart(): ModulePart | undefined {
     return this.#failedPart;
   }
@@ -195,7 +201,7 @@ export class TrackedModule {
     this.#part = part;
   }
 
-  /** The attempt failed in the part that it has come to. */
+  /** The attempt failed in the part that it had reached. */
   noteFailure(message: string): void {
     this.#history.noteError(message);
     this.#failedPart = this.#part;
@@ -212,7 +218,7 @@ export class TrackedModule {
   }
 
   startReconcile(ongoing: OngoingReconcile): void {
-    // An abort decides by what there was to do.
+    // An abort has to see whether the last run stalled: it must not clear that.
     if (ongoing.step !== 'abort') this.apply({ type: 'attempt-started' });
     this.#ongoing = ongoing;
     this.#part = undefined;
@@ -222,7 +228,10 @@ export class TrackedModule {
     this.#ongoing = undefined;
   }
 
-  /** Forgets all but the hooks. If the module is enabled again before the deletion is complete, it starts from the beginning. */
+  /**
+   * Resets all but the hooks. If the module is enabled again before the deletion is complete, it
+   * starts from the beginning.
+   */
   startDeletion(): void {
     this.apply({ type: 'deletion-started' });
     this.#ongoing = undefined;

@@ -14,24 +14,28 @@ import { readScriptOutput, ScriptFiles, type ScriptPaths } from './script-files.
 
 export interface EnabledScriptOptions {
   readonly processes: ProcessRunner;
-  /** What the script of a module sees, given the modules found enabled before it. */
+  /** The values that a module's script sees, with the modules enabled before it. */
   readonly visible: (name: ModuleName, enabledBefore: readonly ModuleName[]) => VisibleValues;
-  /** Where the script's files are made; it exists. */
+  /** An existing directory for the script's files. */
   readonly tmpDir: string;
-  /** Environment of the script, to which the four paths are added. */
+  /** The environment of the script, without its four paths. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   /** Undefined: no limit. */
   readonly timeoutMs: number | undefined;
   readonly graceMs: number;
-  /** Bytes of output that are logged, the rest is dropped and counted; undefined: all. */
+  /** The number of output bytes that are logged, more is dropped and counted; undefined: all. */
   readonly maxOutputBytes: number | undefined;
-  /** Leave the files where they are, for debugging. */
+  /** Keeps the files, for debugging. */
   readonly isKeepingFiles: boolean;
   readonly log: Logger;
-  /** Called with processes that had left the group of a script and were ended with it. @param log names the script */
+  /**
+   * Called for processes that had left the script's process group and were ended with it.
+   *
+   * @param log names the script
+   */
   readonly onEscaped: (name: ModuleName, escaped: EscapedProcesses, log: Logger) => void;
-  /** What a finished run has used. */
+  /** The resources that a finished run has used. */
   readonly onUsage: (name: ModuleName, usage: ResourceUsage) => void;
 }
 
@@ -43,11 +47,10 @@ interface ScriptPass {
 }
 
 /**
- * Runs enabled scripts as processes. A script gets the values in two files and writes `true` or `false`, and if it likes
- * a reason, into two others; all four are private.
- *
- * The scripts throw OperatorError ENABLED_SCRIPT_FAILED when a script exits with an error, is killed, takes too long or
- * writes something else, and PROCESS_SPAWN when it cannot be started. On abort they reject with `signal.reason`.
+ * Starts a pass. A script reads its values from two files, and writes `true` or `false`, and
+ * optionally a reason, to two others; all four are private. Scripts throw OperatorError
+ * ENABLED_SCRIPT_FAILED if one exits with an error, is killed, times out or writes something else,
+ * and PROCESS_SPAWN if it cannot be started. On abort they reject with `signal.reason`.
  */
 export function startScriptPass(options: EnabledScriptOptions): ScriptPass {
   const files = new ScriptFiles(options.tmpDir, options.isKeepingFiles);
@@ -58,6 +61,7 @@ export function startScriptPass(options: EnabledScriptOptions): ScriptPass {
         const paths = files.hand(module.name, options.visible(module.name, enabledBefore));
         return await runScript(options, { name: module.name, file: module.enabledScript, paths }, signal);
       } finally {
+        // Not awaited: the next script takes files from the pool, or creates new ones.
         void files.takeBack();
       }
     },
@@ -118,7 +122,8 @@ function checkOutcome(result: ProcessResult): void {
   const { outcome } = result;
   if (outcome.type !== 'exited') throw failed(failureReason(result));
   if (outcome.exitCode === 0) return;
-  // What it printed does not say how it ended.
+  // For a signal or without output, the reason is how it ended; otherwise its last output explains
+  // more.
   const isNamed = killedReason(outcome) !== undefined || result.stderr.trim() === '';
   throw failed(
     isNamed ? failureReason(result) : reasonWithOutput(`exit code ${outcome.exitCode}`, result.stderr),

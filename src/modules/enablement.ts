@@ -2,11 +2,11 @@ import { OperatorError } from '@addon-operator/base/errors';
 import type { ModuleKey } from '../values/module-key.ts';
 import type { Module } from './module.ts';
 
-/** What decides about modules, as users name it in `--applied-module-extenders`. */
+/** The sources that decide about modules, with the names in `--applied-module-extenders`. */
 export const EXTENDERS = ['Static', 'DynamicallyEnabled', 'KubeConfig', 'ScriptEnabled'] as const;
 export type Extender = (typeof EXTENDERS)[number];
 
-/** Current flags of modules. A module without an entry gets no opinion from that source. */
+/** Current flags of modules. A source without an entry for a module has no opinion about it. */
 export interface ModuleFlags {
   /** `<key>Enabled` of the common values.yaml files. */
   readonly common: ReadonlyMap<ModuleKey, boolean>;
@@ -21,7 +21,7 @@ export interface ModuleFlags {
   };
 }
 
-/** Where the last word about a module came from. */
+/** The source of the final decision about a module. */
 type DecisionSource =
   | 'default'
   | 'common-values'
@@ -29,18 +29,18 @@ type DecisionSource =
   | 'global-hook'
   | 'config-map'
   | 'enabled-script'
-  /** The script failed: whether the module is to run is not known, and it stays as it is. */
+  /** The script failed: the decision is unknown, and the module stays as it is. */
   | 'enabled-script-failure'
   | 'requirement'
   | 'authorization'
-  /** Its files cannot be read or used. */
+  /** Its files are lost or invalid. */
   | 'files'
   | 'deletion-policy';
 
 export interface Decision {
   readonly isEnabled: boolean;
   readonly source: DecisionSource;
-  /** One sentence for status and log; for a script the reason it gave, if it gave one. */
+  /** One sentence for status and log; for a script its own reason, if it gave one. */
   readonly reason: string;
 }
 
@@ -50,14 +50,14 @@ export const DISABLED_BY_DEFAULT: Decision = {
   reason: 'no source sets the flag of the module',
 };
 
-/** What one source said about the flag of a module. */
+/** The opinion of one source, for explanations. */
 export interface SourceResponse {
   readonly extender: Extender;
-  /** Where it says it; null for sources that are no files, and where there is no file. */
+  /** The file with the flag; null for sources without files. */
   readonly file: string | null;
-  /** Null: nothing. */
+  /** Null: no opinion. */
   readonly isEnabled: boolean | null;
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   readonly reason: string;
 }
 
@@ -76,13 +76,19 @@ export function fileOf(extender: Extender, module: Module, { places }: ModuleFla
   }
 }
 
-/** The opinion of one extender about a module: its flag, `none` for no opinion, `ask-script` where the script decides. */
+/**
+ * The opinion of one extender about a module: its flag, `none` for no opinion, `run-script` if the
+ * script decides.
+ */
 type Opinion =
   | { readonly type: 'none' }
   | { readonly type: 'flag'; readonly decision: Decision }
   | { readonly type: 'run-script' };
 
-/** The opinion of one extender. Scripts can only disable, so they run for modules that are enabled so far. */
+/**
+ * The opinion of one extender. Scripts can only disable, so they run only for modules that are
+ * enabled so far.
+ */
 export function opinionOf(extender: Extender, module: Module, flags: ModuleFlags, soFar: Decision): Opinion {
   const flag = `${module.key}Enabled`;
   switch (extender) {
@@ -116,14 +122,14 @@ function flagOpinion(isEnabled: boolean | undefined, source: DecisionSource, pla
 }
 
 /**
- * Reads the value of `--applied-module-extenders`: exact names, comma-separated, in the wanted order. Empty means all
- * of them in the usual order.
+ * Parses `--applied-module-extenders`: exact names, comma-separated, in the order of precedence.
+ * Empty means all in the default order.
  *
- * @throws OperatorError CONFIG_INVALID for an unknown name or one given twice
+ * @throws OperatorError CONFIG_INVALID for an unknown name, or one given twice
  */
-export function parseExtenders(text: string): readonly Extender[] {
-  if (text.trim() === '') return EXTENDERS;
-  const names = text.split(',').map((name) => name.trim());
+export function parseExtenders(value: string): readonly Extender[] {
+  if (value.trim() === '') return EXTENDERS;
+  const names = value.split(',').map((name) => name.trim());
   const extenders: Extender[] = [];
   for (const name of names) {
     const extender = EXTENDERS.find((known) => known === name);
@@ -144,7 +150,10 @@ export function parseExtenders(text: string): readonly Extender[] {
   return extenders;
 }
 
-/** What the flags alone say about a module, without running its enabled script. */
+/**
+ * The decision of the flags alone, without the enabled script. Later extenders override earlier
+ * ones.
+ */
 export function flagDecision(module: Module, flags: ModuleFlags, extenders: readonly Extender[]): Decision {
   let decision = DISABLED_BY_DEFAULT;
   for (const extender of extenders) {

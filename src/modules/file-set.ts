@@ -1,8 +1,13 @@
+// The record of a module's files, to distinguish a lost file from a removed one. The operator stores it
+// before each run (`reconcile/module-memory.ts`). If decisive entries are missing later and
+// everything else is unchanged, they count as lost and the module is held; if anything else has
+// changed too, it is a new version of the module.
+
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What makes a directory a module: a directory with none of these holds no file of one. */
+/** The entries that make a directory a module. */
 export const MODULE_ENTRIES = [
   'values.yaml',
   'Chart.yaml',
@@ -14,12 +19,15 @@ export const MODULE_ENTRIES = [
   'openapi',
 ] as const;
 
-/** The values.yaml of the modules directory, beside the module: its flag may be in it. */
+/** The values.yaml of the modules directory, which may hold the module's flag. */
 export const COMMON_VALUES = '../values.yaml';
 
 export type ModuleEntry = (typeof MODULE_ENTRIES)[number] | typeof COMMON_VALUES;
 
-/** Without one of these, or without its content, a run would disable the module, or delete what its chart has deployed. */
+/**
+ * Without one of these, or without its content, a run would disable the module, or delete objects
+ * of its chart.
+ */
 export const DECISIVE_ENTRIES: ReadonlySet<string> = new Set([
   COMMON_VALUES,
   'values.yaml',
@@ -27,7 +35,7 @@ export const DECISIVE_ENTRIES: ReadonlySet<string> = new Set([
   'templates',
 ] satisfies ModuleEntry[]);
 
-/** The files of a module as they were at a moment. */
+/** The files of a module at one time. */
 export interface FileSet {
   /** Names of {@link MODULE_ENTRIES}; also {@link COMMON_VALUES}. */
   readonly entries: readonly string[];
@@ -35,9 +43,9 @@ export interface FileSet {
   readonly digests: readonly string[];
 }
 
-/** So many files are compared: a ConfigMap holds the digests of all modules. */
+/** The maximum number of compared files: one ConfigMap holds the digests of all modules. */
 const MAX_FILES = 250;
-/** Of larger files, such as programs, the size is compared. */
+/** Larger files, such as programs, are compared by size. */
 const MAX_READ_BYTES = 64 * 1024;
 const DIGEST_LENGTH = 6;
 
@@ -47,8 +55,8 @@ export function entriesAmong(names: readonly string[]): readonly ModuleEntry[] {
 }
 
 /**
- * The entries that a module in this directory has. A decisive one counts only with content: a file that was cut to nothing, a
- * link that leads nowhere and a directory without files say as little as a file that is gone.
+ * The entries with content. A decisive entry that is an empty file, a dangling link or a directory
+ * without files counts as lost.
  */
 export async function entriesWithContent(
   directory: string,
@@ -72,7 +80,7 @@ async function hasContent(path: string): Promise<boolean> {
   }
 }
 
-/** Reads digests of the files of a module that have content. @throws what the file system throws */
+/** Reads the digests of a module's files with content. @throws errors of the file system */
 export async function readDigests(directory: string): Promise<readonly string[]> {
   const digests: string[] = [];
   for (const entry of entriesAmong(await readdir(directory))) await addDigests(directory, entry, digests);
@@ -101,8 +109,9 @@ function digestOf(content: string | Buffer): string {
 }
 
 /**
- * The decisive entries that were lost: they were there, are not any more, and all that is left is as it was. A file with
- * other content or a new name makes it a new version of the module, in which nothing is lost: its author removed the entries.
+ * The decisive entries that were lost: they are missing, and all remaining files are unchanged.
+ * Another content or a new file makes it a new version of the module, in which its author removed
+ * the entries.
  */
 export function lostEntries(before: FileSet, now: FileSet): readonly string[] {
   const gone = before.entries.filter((entry) => DECISIVE_ENTRIES.has(entry) && !now.entries.includes(entry));
@@ -110,6 +119,7 @@ export function lostEntries(before: FileSet, now: FileSet): readonly string[] {
   const known = new Set(before.digests);
   const isCut = before.digests.length >= MAX_FILES;
   const paths = new Set(before.digests.map(pathPart));
+  // Beyond the limit unknown files may have existed before, so only known paths are compared.
   const isNew = (digest: string): boolean => !known.has(digest) && (!isCut || paths.has(pathPart(digest)));
   return now.digests.some(isNew) ? [] : gone;
 }

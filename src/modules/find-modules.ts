@@ -1,3 +1,8 @@
+// Finds and reads the modules in the modules directories. `reconcile/module-files.ts` calls it at
+// the start and for each reload; `modules-directory.ts` lists the places, `load-module.ts` reads
+// one module. The most important rule: a module that was there before and cannot be read now is
+// held, never treated as deleted, because a volume that is not mounted looks the same.
+
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
@@ -41,48 +46,60 @@ import {
 import { refuseOutsideLinks } from './outside-links.ts';
 import { inRunOrder } from './run-order.ts';
 
-/** Reading files is mostly waiting. */
+/** Reading files is mostly waiting, so several modules are read at once. */
 const READS_AT_ONCE = 8;
 
 export interface FindModulesOptions {
-  /** Modules directories, relative ones from the working directory. On equal module names the first one wins. */
+  /**
+   * Modules directories, relative ones from the working directory. If two modules have the same
+   * name, the first one wins.
+   */
   readonly dirs: readonly string[];
   /** Order of modules without a number in their directory's name. */
   readonly defaultOrder: number;
   /** Every modules directory and module must have a values.yaml. */
   readonly isStrict: boolean;
-  /** Where the schemas of the section `global` lie, in `openapi/`. */
+  /** The directory with the schemas of the section `global`, in `openapi/`. */
   readonly globalHooksDir?: string;
-  /** Without it all modules may be used. */
+  /** Decides which modules may be used; default: all. */
   readonly gate?: ModuleGate | undefined;
-  /** Whether links in modules may lead out of them. Default false. A gate refuses such links in any case. */
+  /**
+   * Whether links may lead out of their module. Default false. A gate refuses such links in any
+   * case.
+   */
   readonly allowsLinksOutside?: boolean;
-  /** Default: no module was there before, so that what is gone is not looked for. */
+  /** Default: no module existed before, so lost files are not looked for. */
   readonly before?: KnownModules;
   /** Names of the modules that are read; default: all. */
   readonly only?: ReadonlySet<string> | undefined;
-  /** Whether a modules directory that cannot be read counts as one without modules. Default false: it ends the search. */
+  /** Whether an unreadable modules directory counts as empty. Default false: it ends the search. */
   readonly toleratesLostDirs?: boolean;
-  /** Whether files that cannot be used refuse their module alone. Default false: only module.yaml does, others end the search. */
+  /**
+   * Whether invalid files refuse only their module. Default false: only module.yaml does, other
+   * files end the search.
+   */
   readonly isolatesInvalid?: boolean;
   readonly log: Logger;
 }
 
-/** What is known of modules from earlier, so that one whose files cannot be read is held and not taken for deleted. */
+/**
+ * Facts from earlier runs, with which a module whose files cannot be read is held instead of
+ * deleted.
+ */
 export interface KnownModules {
   /** Names of modules that are enabled, have a release, or were run. Called only if an entry cannot be read. */
   known(): Promise<ReadonlySet<string>>;
-  /** The files that a module had when it was last run; undefined if that is not known. */
+  /** The files of a module at its last run; undefined if unknown. */
   filesOf(module: ModuleName): FileSet | undefined;
 }
 
-/** How a person says that files were removed on purpose. */
+/** The command with which a user confirms that files were removed on purpose. */
 export const CONFIRM_FILES_COMMAND = 'addon-operator module confirm-files';
 
-/** A modules directory without modules and values.yaml, or one that does not exist or cannot be read. */
+/** A modules directory without modules and values.yaml, or one that is missing or unreadable. */
 export type LostDirectory = 'empty' | 'unreadable';
 
-/** All that the modules directories say. */
+/** The content of all modules directories. */
 export interface FoundModules {
   /** In run order. */
   readonly modules: readonly Module[];
@@ -93,18 +110,21 @@ export interface FoundModules {
   readonly staticValues: StaticValues;
   /** Modules directories in which nothing can be read. */
   readonly lostDirs: ReadonlyMap<string, LostDirectory>;
-  /** What is in each modules directory, modules that another one has registered before included. */
+  /**
+   * The modules in each directory, including those that an earlier directory has registered
+   * already.
+   */
   readonly directories: readonly { readonly path: string; readonly modules: readonly ModuleName[] }[];
 }
 
 /**
- * Finds and reads all modules, at the start and when files change; nothing is executed. Which of them are enabled is decided
- * later, by `module-discovery.ts`. A module whose directory or files are lost, or whose module.yaml cannot be used, is
- * among the result with the reason why it is not run.
+ * Finds and reads all modules, at the start and when files change; nothing is executed.
+ * `module-discovery.ts` decides later which are enabled. Modules with lost files or an invalid
+ * module.yaml are in the result, with the reason why they do not run.
  *
- * @throws OperatorError MODULE_INVALID for a modules directory that does not exist, a name that cannot be a module's, a
- *   link that leads out of a module, or modules that require one another in a cycle, which with `isolatesInvalid` are
- *   refused; VALUES_INVALID for a values.yaml or a schema that cannot be used
+ * @throws OperatorError MODULE_INVALID for a missing modules directory, an invalid name, a link out
+ *   of a module, or a cycle of requirements (with `isolatesInvalid` the modules are refused
+ *   instead); VALUES_INVALID for an invalid values.yaml or schema
  */
 export async function findModules(options: FindModulesOptions): Promise<FoundModules> {
   const { log } = options;
@@ -145,7 +165,7 @@ export async function findModules(options: FindModulesOptions): Promise<FoundMod
       places.set(place.name, place);
       fresh.push(place);
     }
-    // A gate copies whole directories: one after another.
+    // A gate copies whole directories, so modules are loaded one after another.
     const atOnce = options.gate === undefined ? READS_AT_ONCE : 1;
     modules.push(...(await mapParallel(fresh, atOnce, (place) => load(place, common, options))));
   }
@@ -154,7 +174,7 @@ export async function findModules(options: FindModulesOptions): Promise<FoundMod
   const ordered = inRunOrder(modules);
   refuseCycles(ordered, options);
   const sorted = await mapParallel(ordered, READS_AT_ONCE, async (module) => {
-    // Without being read again, a module of a cycle runs when another one has changed.
+    // Schemas of a cycle are read too: its modules may run after another module has changed.
     if (module.refusal !== undefined && module.refusal.type !== 'cycle') return module;
     try {
       schemas.set(module.name, await readSchemas(module.path, check));
@@ -182,10 +202,10 @@ async function problemOfDirectory(dir: string): Promise<OperatorError | undefine
     if ((await stat(dir)).isDirectory()) return undefined;
     return new OperatorError('MODULE_INVALID', `path '${dir}' is not a directory`);
   } catch (cause) {
-    const text = isMissingFile(cause)
+    const message = isMissingFile(cause)
       ? `path '${dir}' does not exist`
       : `cannot read modules directory '${dir}': ${messageOf(cause)}`;
-    return new OperatorError('MODULE_INVALID', text, { cause });
+    return new OperatorError('MODULE_INVALID', message, { cause });
   }
 }
 
@@ -198,11 +218,12 @@ function* flagsOf(common: ValuesFile): Generator<readonly [ModuleKey, boolean]> 
   }
 }
 
-/** Leaves out entries that are no modules, and says so. */
+/** Drops entries that are no modules, and logs them. */
 async function usedPlaces(
   places: readonly DirectoryEntry[],
   { before, log }: FindModulesOptions,
 ): Promise<readonly ModulePlace[]> {
+  // Known modules are requested from the cluster only if an entry cannot be read.
   const isReadable = places.every(({ content }) => content.type === 'module');
   const known = isReadable ? undefined : await before?.known();
   return places.filter((place): place is ModulePlace => {
@@ -244,7 +265,10 @@ function entriesOf({ content }: ModulePlace, common: ValuesFile): readonly Modul
   return common.text === undefined ? own : [...own, COMMON_VALUES];
 }
 
-/** An empty directory counts only where a module was before: its author may be about to fill it. */
+/**
+ * An empty directory counts as lost only if a module was there before: otherwise its author may be
+ * about to fill it.
+ */
 async function lostDirectory(
   { name, entry, content }: ModulePlace,
   before: KnownModules | undefined,
@@ -254,7 +278,7 @@ async function lostDirectory(
   return goneDirectory(entry, content.problem);
 }
 
-/** The refusal of a module that was deployed from an entry which is no directory of a module any more. */
+/** The refusal of a deployed module whose entry is no module's directory any more. */
 export function goneDirectory(entry: string, problem: string): GoneRefusal {
   return {
     type: 'gone',
@@ -269,7 +293,7 @@ async function withLostFiles(module: Module, before: KnownModules | undefined): 
   if (files === undefined || module.refusal !== undefined) return module;
   const { path, source = path, name, entries = [] } = module;
   if (files.entries.every((entry) => entries.some((each) => each === entry))) return module;
-  // Files that cannot be read are no new version.
+  // Unreadable files must not count as a new version of the module.
   const digests = await readDigests(path).catch(() => []);
   const lost = lostEntries(files, { entries, digests }).join(' and ');
   if (lost === '') return module;
@@ -282,7 +306,9 @@ async function withLostFiles(module: Module, before: KnownModules | undefined): 
   return { ...module, refusal };
 }
 
-/** @throws OperatorError MODULE_INVALID where a cycle of requirements ends the search for all modules */
+/**
+ * @throws OperatorError MODULE_INVALID if a cycle of requirements ends the search for all modules
+ */
 function refuseCycles(modules: readonly Module[], { isolatesInvalid = false }: FindModulesOptions): void {
   if (isolatesInvalid) return;
   for (const { refusal } of modules)
@@ -290,7 +316,7 @@ function refuseCycles(modules: readonly Module[], { isolatesInvalid = false }: F
       throw new OperatorError('MODULE_INVALID', `${refusal.reason}; ${refusal.remedy}`);
 }
 
-/** @throws the error where it ends the search for all modules */
+/** @throws the error if it ends the search for all modules */
 function invalid(error: unknown, { isolatesInvalid = false }: FindModulesOptions): Refusal {
   if (!isolatesInvalid || !(error instanceof OperatorError)) throw error;
   return invalidFile(error);

@@ -5,22 +5,22 @@ import type { ModuleName } from '../values/module-key.ts';
 import { parseModuleName } from './module-name.ts';
 import type { Requirement } from './requirement.ts';
 
-/** What the author says about a module. It is shown, and changes nothing. */
+/** The author's description of a module, for display only. */
 export interface ModuleAbout {
   readonly description?: string;
   readonly stage?: string;
   readonly tags?: readonly string[];
   readonly namespace?: string;
   readonly isCritical?: boolean;
-  /** What a person should know before the module is disabled. */
+  /** A warning to show before the module is disabled. */
   readonly disableMessage?: string;
 }
 
-/** What the keys of a `module.yaml` say that were made for Deckhouse, as far as they have a meaning here. */
+/** The keys of a `module.yaml` for Deckhouse, as far as they have a meaning here. */
 export interface ForeignManifest {
-  /** Place in the run order of a module whose directory has no number. */
+  /** The order of a module without a number in its directory's name. */
   readonly weight: number | undefined;
-  /** Range of versions of Kubernetes. */
+  /** The range of Kubernetes versions. */
   readonly kubernetes: string | undefined;
   readonly requires: readonly Requirement[];
   readonly about: ModuleAbout;
@@ -38,18 +38,21 @@ const SHOWN_KEYS = [
   'critical',
   'disable',
 ];
-/** They concern editions, updates and licences of Deckhouse. */
+/** Keys about editions, updates and licences of Deckhouse. */
 const IGNORED_KEYS = ['accessibility', 'update', 'subsystems', 'exclusiveGroup', 'conditions'];
 const IGNORED_REQUIREMENTS = ['deckhouse', 'bootstrapped'];
 
-/** Keys of others that are no mistake. */
+/** Known keys of Deckhouse, which are no mistake. */
 export const FOREIGN_KEYS: readonly string[] = [...SHOWN_KEYS, ...IGNORED_KEYS];
 
-/** As deckhouse writes it behind a range of versions. */
+/** Deckhouse's notation behind a range of versions. */
 const OPTIONAL = /\s*!optional\s*$/;
 const MAX_WEIGHT = 2 ** 31 - 1;
 
-/** Reads the keys of others. A value that cannot be used counts as absent, with a sentence in `remarks`. */
+/**
+ * Reads these keys. An invalid value counts as absent, with a sentence in `remarks`: a module for
+ * another operator must not be refused for it.
+ */
 export function readForeign(content: JsonObject, module: string, remarks: string[]): ForeignManifest {
   const reader = new ForeignReader(content, '', remarks);
   const name = reader.string('name');
@@ -85,25 +88,25 @@ function aboutOf(reader: ForeignReader): ModuleAbout {
 }
 
 function requirementsOf(modules: ForeignReader, module: string, remarks: string[]): readonly Requirement[] {
-  return Object.keys(modules.content).flatMap((text) => {
-    const found = modules.range(text);
-    if (text === module) return [];
-    const name = nameOf(text, remarks);
+  return Object.keys(modules.content).flatMap((key) => {
+    const found = modules.range(key);
+    if (key === module) return [];
+    const name = nameOf(key, remarks);
     if (name === undefined) return [];
     return [{ name, version: found?.range, isOptional: found?.isOptional === true }];
   });
 }
 
-function nameOf(text: string, remarks: string[]): ModuleName | undefined {
+function nameOf(value: string, remarks: string[]): ModuleName | undefined {
   try {
-    return parseModuleName(text);
+    return parseModuleName(value);
   } catch {
-    remarks.push(`requirements.modules.${text}: this cannot be the name of a module, it is ignored`);
+    remarks.push(`requirements.modules.${value}: this cannot be the name of a module, it is ignored`);
     return undefined;
   }
 }
 
-/** Reads fields of a map; what has the wrong type is absent, with a remark. */
+/** Reads fields of a map; a field of the wrong type is absent, with a remark. */
 class ForeignReader {
   readonly content: JsonObject;
   readonly #at: string;
@@ -141,7 +144,7 @@ class ForeignReader {
     return new ForeignReader(map ?? {}, `${this.#at}${key}.`, this.#remarks);
   }
 
-  /** As there, 0 is the same as none. */
+  /** As in Deckhouse, 0 means none. */
   weight(): number | undefined {
     const isWeight = (value: Json): value is number =>
       typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_WEIGHT;
@@ -154,9 +157,9 @@ class ForeignReader {
   range(key: string): { readonly range: string | undefined; readonly isOptional: boolean } | undefined {
     return this.#read(key, 'a range of versions, such as ">= 1.2"', (value) => {
       if (typeof value !== 'string') return undefined;
-      const text = value.replace(OPTIONAL, '').trim();
-      const range = text === '' ? undefined : npmRange(text);
-      if (text !== '' && range === undefined) return undefined;
+      const written = value.replace(OPTIONAL, '').trim();
+      const range = written === '' ? undefined : npmRange(written);
+      if (written !== '' && range === undefined) return undefined;
       return { range, isOptional: OPTIONAL.test(value) };
     });
   }
@@ -176,11 +179,13 @@ class ForeignReader {
 const COMPARATOR = /[\s,]*(?<operator>!=|=>|=<|>=|<=|~>|[><=~^])?\s*(?<version>[^\s,]+)/g;
 
 /**
- * A range of versions as the Go library semver reads it, in the syntax of npm; undefined if it is none. There, a comma is an
- * "and" as well, and `!=` excludes a version.
+ * Converts a range in the syntax of the Go library semver to npm's; undefined if it is invalid. In
+ * Go's syntax a comma also means "and", and `!=` excludes a version.
  */
-export function npmRange(text: string): string | undefined {
-  const alternatives = text.split('||').map((part) => (/\s-\s/.test(part) ? part.trim() : comparators(part)));
+export function npmRange(value: string): string | undefined {
+  const alternatives = value
+    .split('||')
+    .map((part) => (/\s-\s/.test(part) ? part.trim() : comparators(part)));
   const range = alternatives.join(' || ');
   return validRange(range) === null ? undefined : range;
 }

@@ -15,19 +15,20 @@ import { parseSectionSchemas, type SchemaText, type SectionSchemas } from '../va
 import type { Module, ModuleChart, Refusal } from './module.ts';
 import { type ModuleManifest, NO_MANIFEST, parseModuleManifest } from './module-manifest.ts';
 
-/** A module of which only its place is known. */
+/** A module of which only the place is known. */
 export interface FoundModule extends Pick<Module, 'name' | 'order' | 'path' | 'link' | 'entries'> {
-  /** Whether the name of its directory begins with a number, which is its order then. */
+  /** Whether the directory's name begins with a number, which is the order then. */
   readonly isNumbered: boolean;
 }
 
 /**
- * Reads what the directory of one module says. A module.yaml or a name that cannot be used refuses the module.
+ * Reads the directory of one module. An invalid module.yaml, or a name that helm does not accept,
+ * refuses the module.
  *
  * @param common the values.yaml beside the module's directory
  * @param isStrict whether the module must have a values.yaml
- * @throws OperatorError VALUES_INVALID for a values.yaml that cannot be used, MODULE_INVALID when something in the
- *   directory cannot be looked at
+ * @throws OperatorError VALUES_INVALID for an invalid values.yaml, MODULE_INVALID when a file
+ *   cannot be accessed
  */
 export async function loadModule(
   { name, order, isNumbered, path, link, entries }: FoundModule,
@@ -44,6 +45,7 @@ export async function loadModule(
   return {
     name,
     key,
+    // The number in the directory's name wins over `weight`, which is Deckhouse's.
     order: isNumbered ? order : (manifest.weight ?? order),
     path,
     ...(refusal && { refusal }),
@@ -62,7 +64,7 @@ export async function loadModule(
 const MANIFEST_FILE = 'module.yaml';
 const IGNORED_MESSAGE = 'module.yaml has keys or values that are ignored';
 
-/** What helm takes as the name of a release, which is that of the module. */
+/** helm's limit for names of releases, which are the modules' names. */
 const MAX_RELEASE_NAME = 53;
 
 function refusalOfName(name: string, chart: ModuleChart): Refusal | undefined {
@@ -74,7 +76,7 @@ function refusalOfName(name: string, chart: ModuleChart): Refusal | undefined {
   };
 }
 
-/** A module of which only its place is known, and what the common values.yaml beside it says. */
+/** A module of which only its place is known, with its section of the common values.yaml. */
 export function refusedModule(
   { name, order, path }: Pick<Module, 'name' | 'order' | 'path'>,
   common: ValuesFile,
@@ -122,7 +124,7 @@ async function isExecutable(path: string): Promise<boolean> {
   }
 }
 
-/** The file at the path, links followed; undefined if there is none. */
+/** The file at the path, after links; undefined if there is none. */
 async function look(path: string): Promise<Stats | undefined> {
   try {
     return await stat(path);
@@ -132,7 +134,7 @@ async function look(path: string): Promise<Stats | undefined> {
   }
 }
 
-/** Reads the `module.yaml` of a module's directory; without one the module requires nothing. */
+/** Reads the `module.yaml` of a module; without one the module requires nothing. */
 async function readManifest(
   modulePath: string,
   name: string,
@@ -150,7 +152,7 @@ async function readManifest(
   }
 }
 
-/** What becomes of a module with a file that cannot be used. */
+/** The refusal of a module with an invalid file. */
 export function invalidFile(error: OperatorError): Refusal {
   return {
     type: 'invalid',
@@ -159,33 +161,34 @@ export function invalidFile(error: OperatorError): Refusal {
   };
 }
 
-/** The version in the Chart.yaml of a module's directory, if there is one that other modules can be compared with. */
+/** The version in a module's Chart.yaml; undefined without a semantic one. */
 async function readChartVersion(modulePath: string): Promise<string | undefined> {
   try {
     const chart = await readYaml(join(modulePath, 'Chart.yaml'));
     const version = isJsonMap(chart) ? chart['version'] : undefined;
     return (typeof version === 'string' && validVersion(version)) || undefined;
   } catch {
-    // Whether the chart can be used is for helm to say, when the module runs.
+    // An invalid chart is reported by helm when the module runs.
     return undefined;
   }
 }
 
 async function readYaml(path: string): Promise<Json | undefined> {
-  let text: string;
+  let content: string;
   try {
-    text = await readRegular(path);
+    content = await readRegular(path);
   } catch (cause) {
     if (isMissingFile(cause)) return undefined;
     throw cause;
   }
-  return parseYaml(text, { source: path, booleans: 'yaml-1.2' }).value;
+  return parseYaml(content, { source: path, booleans: 'yaml-1.2' }).value;
 }
 
 /**
- * Reads the schemas in `openapi/` below a directory: of a module, or of the global hooks for the section `global`.
+ * Reads the schemas in `openapi/` below a directory: of a module, or of the global hooks for the
+ * section `global`.
  *
- * @throws OperatorError VALUES_INVALID for a file that is no schema, or that cannot be read
+ * @throws OperatorError VALUES_INVALID for an invalid or unreadable schema
  */
 export async function readSchemas(directory: string, check: SchemaCheck): Promise<SectionSchemas> {
   const [config, values] = await Promise.all([
@@ -193,7 +196,7 @@ export async function readSchemas(directory: string, check: SchemaCheck): Promis
     readSchema(join(directory, 'openapi', 'values.yaml')),
   ]);
   const hasRules = [config, values].some((file) => file?.text.includes(RULES_KEY));
-  // Rules are rare, and what understands them takes time to load.
+  // Imported on demand: rules are rare, and their interpreter takes time to load.
   const rules = hasRules ? await import('@addon-operator/value-schemas/cel-rules') : undefined;
   return parseSectionSchemas(config, values, { check, parseRules: rules?.parseCelRules });
 }
@@ -220,12 +223,13 @@ export interface ValuesFile {
  * Reads a values.yaml.
  *
  * @param isRequired whether the file must exist
- * @throws OperatorError VALUES_INVALID naming file and line when it is missing although required, is no UTF-8 text, or
- *   holds anything but a map
+ * @throws OperatorError VALUES_INVALID with file and line if a required file is missing, it is not
+ *   UTF-8, or it is no map
  */
 export async function readValuesFile(path: string, isRequired: boolean, log: Logger): Promise<ValuesFile> {
   const text = await readText(path, isRequired);
   if (text === undefined) return { path, text, values: {} };
+  // YAML 1.1, because helm reads the same file: there `yes` and `on` are booleans.
   const { value, hasMoreDocuments } = parseYaml(text, { source: path, booleans: 'yaml-1.1' });
   if (hasMoreDocuments) log.warn({ path }, 'only the first YAML document of the file is used');
   return { path, text, values: mapOf(value, path, 'the file') };
@@ -234,7 +238,7 @@ export async function readValuesFile(path: string, isRequired: boolean, log: Log
 /**
  * One section of the file, `{}` if it is absent or empty.
  *
- * @throws OperatorError VALUES_INVALID when it is no map
+ * @throws OperatorError VALUES_INVALID if it is no map
  */
 export function sectionOfFile({ path, values }: ValuesFile, key: string): JsonObject {
   return mapOf(Object.hasOwn(values, key) ? values[key] : undefined, path, `section '${key}'`);
@@ -243,7 +247,7 @@ export function sectionOfFile({ path, values }: ValuesFile, key: string): JsonOb
 /**
  * A flag of the file; undefined if it is absent.
  *
- * @throws OperatorError VALUES_INVALID when it is neither a boolean nor the text of one
+ * @throws OperatorError VALUES_INVALID if it is neither a boolean nor the string of one
  */
 export function flagOfFile({ path, values }: ValuesFile, key: string): boolean | undefined {
   const value = Object.hasOwn(values, key) ? values[key] : undefined;
@@ -287,7 +291,7 @@ async function readRegular(path: string): Promise<string> {
   return (await readBytes(path)).toString('utf8');
 }
 
-/** A pipe or a device would be read for ever. */
+/** Refuses pipes and devices, which would be read for ever. */
 async function readBytes(path: string): Promise<Buffer> {
   const stats = await stat(path);
   if (!stats.isFile() && !stats.isDirectory()) throw new Error(`${path} is not a regular file`);

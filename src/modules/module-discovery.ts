@@ -1,3 +1,8 @@
+// Decides which modules are enabled. `discoverModules` asks the sources in the order of precedence
+// (flags of values files, global hooks, the ConfigMap, then the enabled script), and afterwards
+// applies what overrides them: requirements, the deletion policy, authorization and lost files.
+// `module-hooks.ts` calls it for each converge, `reconcile/discover-modules.ts` stores the result.
+
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { headlineOf, withRemark } from '@addon-operator/strings/headline';
 import type { ModuleName } from '../values/module-key.ts';
@@ -13,17 +18,17 @@ import {
 import type { Module } from './module.ts';
 import { unmetRequirement } from './requirements.ts';
 
-/** What an enabled script wrote. */
+/** The response of an enabled script. */
 export interface ScriptVerdict {
   readonly isEnabled: boolean;
-  /** Why it disables the module; empty when it says nothing. */
+  /** The reason for disabling the module; may be empty. */
   readonly reason: string;
 }
 
 /**
  * Runs the enabled script of one module.
  *
- * @param enabledBefore the modules found enabled before this one in the same pass, in run order
+ * @param enabledBefore the modules enabled before this one in the same pass, in run order
  */
 export type EnabledScript = (
   module: Module,
@@ -36,38 +41,44 @@ export interface DiscoveryInput {
   readonly modules: readonly Module[];
   readonly flags: ModuleFlags;
   readonly extenders: readonly Extender[];
-  /** Modules that run or have a release; with the deletion policy `protect` they stay enabled. Default: none. */
+  /**
+   * Modules that run or have a release; with the deletion policy `protect` they stay enabled.
+   * Default: none.
+   */
   readonly deployed?: ReadonlySet<ModuleName>;
   /** The version of the cluster; undefined if no module requires one. */
   readonly kubernetes?: string | undefined;
   /**
-   * Modules that were enabled before: one of them whose enabled script fails counts as enabled, another one does not. Absent:
-   * the failure ends the pass.
+   * The modules that were enabled before. A module whose script fails keeps that state. Absent: a
+   * failing script ends the pass.
    */
   readonly lastEnabled?: ReadonlySet<ModuleName> | undefined;
-  /** Called with each module that is enabled, before the scripts of the modules after it run. */
+  /** Called for each enabled module, before the scripts of later modules run. */
   readonly onEnabled?: (module: Module) => void;
 }
 
-/** The outcome of one complete pass over all modules. */
+/** The result of one complete pass over all modules. */
 export interface ModuleDiscovery {
   /** In run order. */
   readonly enabled: readonly ModuleName[];
   /** One for every known module. */
   readonly decisions: ReadonlyMap<ModuleName, Decision>;
-  /** What each source said about the flag of a module, in the order in which they count; absent where it is not kept. */
+  /**
+   * The opinion of each source about a module, in the order of precedence; absent where it is not
+   * kept.
+   */
   readonly responses?: ReadonlyMap<ModuleName, readonly SourceResponse[]>;
-  /** The version of the cluster that modules were compared with; absent where none requires one. */
+  /** The version of the cluster; absent if no module requires one. */
   readonly kubernetes?: string | undefined;
-  /** Modules that stay as they are because their enabled scripts failed, with the reason; absent: none. */
+  /** Modules that stay as they are because their scripts failed, with the reason; absent: none. */
   readonly undecided?: ReadonlyMap<ModuleName, string>;
 }
 
 /**
- * Decides about every module, in run order. Nothing is remembered: the caller keeps the previous outcome when this
- * one fails.
+ * Decides about every module, in run order. It has no state: the caller keeps the previous result
+ * if this call fails.
  *
- * @throws OperatorError DISCOVERY_FAILED when an enabled script fails that concerns all modules
+ * @throws OperatorError DISCOVERY_FAILED if a script fails and that concerns all modules
  * @throws `signal.reason` on abort
  */
 export async function discoverModules(
@@ -82,11 +93,11 @@ export async function discoverModules(
   const modules = new Map(input.modules.map((module) => [module.name, module]));
   for (const module of input.modules) {
     const facts = { ...input, modules, enabled, undecided };
-    // What is wrong with a cycle is not that one of its modules is not enabled yet.
+    // In a cycle some required module is never enabled yet: that is not the problem to report.
     const unmet = module.refusal?.type === 'cycle' ? undefined : unmetRequirement(module, facts);
     const outcomeOf = (): Promise<ScriptOutcome> =>
       outcomeOfScript(module, [...enabled], runScript, input.lastEnabled, signal);
-    // A module that cannot run anyway needs no opinion of its script, which may be lost as well.
+    // A module that cannot run needs no script, whose file may be lost as well.
     const isScriptRun = unmet === undefined && module.refusal?.type !== 'gone';
     const wanted = await decide(module, input, isScriptRun ? outcomeOf : undefined);
     responses.set(module.name, wanted.responses);
@@ -102,17 +113,20 @@ export async function discoverModules(
   return { enabled: [...enabled], decisions, responses, undecided, kubernetes: input.kubernetes };
 }
 
-/** What came of the script of a module. With a `failure`, which concerns the module alone, it is what the module counts as. */
+/**
+ * The outcome of a module's script. With `failure`, which concerns only this module, it is the
+ * state to keep.
+ */
 type ScriptOutcome = ScriptVerdict & { readonly failure?: string };
 
 interface Wanted {
   readonly decision: Decision;
   readonly responses: readonly SourceResponse[];
-  /** Of the script. */
+  /** The failure of the script. */
   readonly failure?: string | undefined;
 }
 
-/** @param outcomeOf undefined if the script is not to be run */
+/** @param outcomeOf undefined if the script must not run */
 async function decide(
   module: Module,
   { flags, extenders }: DiscoveryInput,
@@ -135,6 +149,8 @@ async function decide(
       case 'run-script': {
         const outcome = await outcomeOf?.();
         ({ failure } = outcome ?? {});
+        // A script that was not run leaves the flags' decision: the reasons for not running it are
+        // applied later.
         if (outcome !== undefined) decision = afterScript(decision, outcome);
         const isEnabled = failure === undefined ? (outcome?.isEnabled ?? null) : null;
         const reason = outcome === undefined || isEnabled === true ? '' : decision.reason;
@@ -166,8 +182,8 @@ function protect(
 }
 
 /**
- * A module that is not run counts as enabled where it is deployed, or flags enable it: what it has in the cluster stays. What it
- * says itself is not known, except where only one of its files cannot be used.
+ * A refused module counts as enabled if it is deployed, or if flags enable it: its objects stay.
+ * Its own files say nothing reliable, unless only one of them is invalid.
  */
 function refuse(
   { name, refusal }: Module,

@@ -17,27 +17,27 @@ import { ScriptVerdicts } from './script-verdicts.ts';
 
 type Discover = (input: DiscoveryInput, signal: AbortSignal) => Promise<ModuleDiscovery>;
 
-/** Discovery, and the hooks of what it finds. */
+/** Discovery, and the hooks of enabled modules. */
 export interface ModuleHooks {
-  /** As `discoverModules`; at the same time hooks of enabled modules that have none yet are loaded. */
+  /** Calls `discoverModules`; at the same time loads the hooks of enabled modules that have none yet. */
   readonly discover: Discover;
-  /** As `discover`, but scripts whose last result is still valid are not run. */
+  /** The same, but does not run scripts whose last result is still valid. */
   readonly rediscover: Discover;
   /** @throws OperatorError HOOK_CONFIG_INVALID, MODULE_UNAUTHORIZED */
   readonly load: (module: Module, signal: AbortSignal, onInvalid?: OnInvalidHook) => Promise<readonly Hook[]>;
-  /** To be called when files have changed. */
+  /** Called when files have changed: drops preloaded hooks and script results. */
   readonly forget: () => void;
 }
 
 export interface ModuleHooksOptions {
   readonly loader: HookLoader;
   readonly scripts: EnabledScriptOptions;
-  /** What scripts are given, in parts. */
+  /** The input of scripts, in parts. */
   readonly sections: (name: ModuleName) => VisibleSections;
   readonly hasHooks: (module: Module) => boolean;
-  /** Ends loads that are not awaited yet. */
+  /** Ends loads that no caller awaits yet. */
   readonly stop: AbortSignal;
-  /** What goes on in the background is entered here. */
+  /** Receives background work, to be awaited at the stop. */
   readonly running: AsyncDisposableStack;
 }
 
@@ -69,7 +69,7 @@ export function createModuleHooks({
   const discovering =
     (running: (run: EnabledScript) => EnabledScript): Discover =>
     async (input, signal) => {
-      // Of one pass at a time: what slow disks leave to do does not add up.
+      // One pass at a time: the removal of files on a slow disk must not add up.
       await removal;
       const pass = startScriptPass(scripts);
       const onEnabled = (module: Module): void => {
@@ -86,6 +86,7 @@ export function createModuleHooks({
   return {
     discover: discovering((run) => verdicts.runningAll(run)),
     rediscover: discovering((run) => verdicts.runningConcerned(run)),
+    // Preloaded hooks were loaded without the callback, so they do not serve a caller with one.
     load: async (module, signal, onInvalid) =>
       (onInvalid === undefined ? await ahead.take(module.name) : undefined) ??
       (await load(module, signal, onInvalid)),
@@ -96,21 +97,24 @@ export function createModuleHooks({
   };
 }
 
-/** Loads that may be under way at once: they are mostly short processes, and a machine has few cores for them. */
+/** The number of parallel loads: they are short processes, and a machine has few cores. */
 const LOADS_AT_ONCE = 4;
 
-/** Undefined when they could not be loaded. */
+/** Undefined if they could not be loaded. */
 type LoadedHooks = Promise<readonly Hook[] | undefined>;
 
 /**
- * Hooks of modules, loaded before the turn of their module comes. Modules run one after another, but what their hooks
- * say about themselves does not depend on one another.
+ * Hooks of modules that are loaded before the run of their module. Modules run one after another,
+ * but the configurations of their hooks do not depend on each other.
  */
 export class PreloadedHooks {
   readonly #loads = new PQueue({ concurrency: LOADS_AT_ONCE });
   readonly #modules = new Map<string, { hooks: LoadedHooks }>();
 
-  /** Loads the hooks of a module soon, unless that is done or under way. Failures are kept quiet: see {@link take}. */
+  /**
+   * Loads the hooks of a module soon, unless that is done or in progress. Errors are dropped: see
+   * {@link take}.
+   */
   start(module: string, load: () => Promise<readonly Hook[]>): void {
     if (this.#modules.has(module)) return;
     const entry: { hooks: LoadedHooks } = { hooks: Promise.resolve(undefined) };
@@ -120,19 +124,19 @@ export class PreloadedHooks {
   }
 
   /**
-   * What was loaded, once only, waiting for it where necessary; undefined when nothing was, it failed, or it was
-   * forgotten in the meantime: the caller loads them itself and gets the error.
+   * Returns the loaded hooks once, and waits for a load in progress. Undefined if there are none,
+   * the load failed, or it was dropped: the caller then loads them and gets the error.
    */
   async take(module: string): LoadedHooks {
     const entry = this.#modules.get(module);
     const hooks = await entry?.hooks;
-    // Forgotten in the meantime, perhaps because the files have changed, or taken by another caller.
+    // Dropped in the meantime, for example because files changed, or taken by another caller.
     if (this.#modules.get(module) !== entry) return undefined;
     this.#modules.delete(module);
     return hooks;
   }
 
-  /** Forgets what was loaded, or is still to be, for other modules than these. */
+  /** Drops loaded and pending hooks of all other modules. */
   retain(modules: ReadonlySet<string>): void {
     for (const module of this.#modules.keys()) if (!modules.has(module)) this.#modules.delete(module);
   }

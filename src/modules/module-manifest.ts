@@ -17,8 +17,8 @@ import type { Requirement } from './requirement.ts';
 const DELETION_POLICIES = ['delete', 'orphan', 'protect'] as const;
 
 /**
- * What happens when a module is disabled. `delete`: release and objects are deleted. `orphan`: they stay and are not
- * watched any more. `protect`: a deployed module stays enabled.
+ * The effect of disabling a module. `delete`: release and objects are deleted. `orphan`: they stay
+ * and are not monitored any more. `protect`: a deployed module stays enabled.
  */
 export type DeletionPolicy = (typeof DELETION_POLICIES)[number];
 
@@ -27,18 +27,21 @@ export interface ModuleManifest extends ForeignManifest {
   readonly requires: readonly Requirement[];
   readonly version: string | undefined;
   readonly deletionPolicy: DeletionPolicy;
-  /** What is done when others change objects of its release. */
+  /** The reaction to changes of its release's objects by other clients. */
   readonly drift: DriftPolicy;
   readonly conflicts: ConflictPolicy;
-  /** The reconcile webhook, which may change what is applied and is called before the module is deleted; undefined without one. */
+  /**
+   * The reconcile webhook, which may change the applied objects and has to agree to a deletion;
+   * undefined without one.
+   */
   readonly hook: ReconcileWebhook | undefined;
-  /** A Go duration or a crontab: when it is applied again although nothing has changed; undefined: never. */
+  /** A Go duration or a crontab after which it is reconciled without a change; undefined: never. */
   readonly reconcileEvery: string | undefined;
-  /** Whether it is ready only when all its objects are, by their status. */
+  /** Whether it counts as ready only when all its objects are ready. */
   readonly waitsUntilReady: boolean;
-  /** Sentences about keys, and values of keys of others, that have no effect. */
+  /** Sentences about unknown keys, and about values without effect. */
   readonly remarks: readonly string[];
-  /** Scripts that hold several hooks, relative to the directory of hooks. */
+  /** Scripts with several hooks, relative to the directory of hooks. */
   readonly batchHooks: readonly string[];
 }
 
@@ -73,12 +76,12 @@ const KEYS = [
 const REQUIREMENT_KEYS = ['name', 'version', 'optional'];
 
 /**
- * Reads the content of a `module.yaml`. All problems are reported at once, each with its path. Other programs have keys of their
- * own in this file: an unknown key is a remark.
+ * Parses the content of a `module.yaml`. All problems are reported at once, each with its path.
+ * Other programs have keys in this file too, so an unknown key is only a remark.
  *
  * @param module its name, for comparison
  * @param path of the file, for messages
- * @throws OperatorError MODULE_INVALID for a value of an own key that cannot be used
+ * @throws OperatorError MODULE_INVALID for an invalid value of one of our keys
  */
 export function parseModuleManifest(content: Json, module: string, path: string): ModuleManifest {
   const problems: string[] = [];
@@ -117,7 +120,7 @@ function unknownKeys(content: JsonObject): string[] {
     .map((key) => `${key}: unknown key, it is ignored${didYouMean(key, [...KEYS, ...FOREIGN_KEYS])}`);
 }
 
-/** What `requires` says of a module counts more. */
+/** Merges requirements; our own key `requires` wins for a module that both name. */
 function allRequirements(
   own: readonly Requirement[],
   foreign: readonly Requirement[],
@@ -165,6 +168,7 @@ function readRequirements(value: Json, problems: string[]): readonly Requirement
   }
   const requirements = value.flatMap((item, index) => readRequirement(item, `requires[${index}]`, problems));
   const names = requirements.map(({ name }) => name);
+  // A second entry would silently lose against the first one.
   const twice = names.filter((name, index) => names.indexOf(name) !== index);
   for (const name of new Set(twice)) problems.push(`requires: "${name}" is listed more than once`);
   return requirements;
@@ -216,8 +220,8 @@ const MIN_MS = 1_000;
 const FORMS = 'a duration of at least 1s such as 10m or 1h30m, or a crontab such as "0 3 * * *" or "@daily"';
 
 /**
- * Reads the key `reconcileEvery` of a `module.yaml`; what is wrong with it is added to `problems`. Whether the fields of
- * a crontab are right is seen only by who reads it.
+ * Reads the key `reconcileEvery`; problems are added to `problems`. The fields of a crontab are
+ * checked later, by its parser in `reconcile/reconcile-schedule.ts`.
  */
 function readReconcileEvery(value: unknown, problems: string[]): string | undefined {
   if (value === null || value === undefined) return undefined;
@@ -226,11 +230,11 @@ function readReconcileEvery(value: unknown, problems: string[]): string | undefi
   return undefined;
 }
 
-function isDuration(text: string): boolean {
-  return (parseGoDuration(text) ?? 0) >= MIN_MS;
+function isDuration(value: string): boolean {
+  return (parseGoDuration(value) ?? 0) >= MIN_MS;
 }
 
-function looksLikeCrontab(text: string): boolean {
-  const fields = text.replace(/^TZ=\S+\s+/, '').trim();
+function looksLikeCrontab(value: string): boolean {
+  const fields = value.replace(/^TZ=\S+\s+/, '').trim();
   return fields.startsWith('@') || [5, 6].includes(fields.split(/\s+/).length);
 }

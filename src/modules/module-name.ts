@@ -1,25 +1,28 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import { asModuleName, GLOBAL_SECTION, keyOfName, type ModuleName, nameOfKey } from '../values/module-key.ts';
 
-/** What the name of a module's directory says. */
+/** The facts in the name of a module's directory. */
 interface DirectoryName {
   readonly name: ModuleName;
-  /** Undefined when there is no number, or one above 2^31-1. */
+  /** Undefined without a number, or for one above 2^31-1. */
   readonly order: number | undefined;
 }
 
 const NUMBERED = /^(?:(?<order>[0-9]+)-)?(?<name>.+)$/su;
 const MAX_ORDER = 2 ** 31 - 1;
-/** Names become those of releases, files and objects: nothing that another program could read as more than a name. */
+/**
+ * Names become names of releases, files and objects, so they contain nothing with a meaning
+ * elsewhere.
+ */
 const PLAIN_NAME = /^[a-z0-9-]+$/;
-/** What the name of an object may have in Kubernetes. */
+/** The limit of object names in Kubernetes. */
 const MAX_NAME_CHARACTERS = 253;
 
 /**
- * Reads a directory name such as `001-nginx`.
+ * Parses a directory name such as `001-nginx`.
  *
- * @throws OperatorError MODULE_INVALID when the name is not in kebab-case, cannot be restored from its camelCase key,
- *   is `global`, or has characters that are not plain
+ * @throws OperatorError MODULE_INVALID if the name is not in kebab-case, cannot be restored from
+ *   its camelCase key, is `global`, or has other characters
  */
 export function parseDirectoryName(directoryName: string): DirectoryName {
   const groups = NUMBERED.exec(directoryName)?.groups;
@@ -30,21 +33,21 @@ export function parseDirectoryName(directoryName: string): DirectoryName {
   };
 }
 
-/** @throws OperatorError MODULE_INVALID when the text cannot be the name of a module */
-export function parseModuleName(text: string): ModuleName {
-  const name = asModuleName(text);
+/** @throws OperatorError MODULE_INVALID if the string cannot be the name of a module */
+export function parseModuleName(value: string): ModuleName {
+  const name = asModuleName(value);
   if (name !== undefined) return inPlainCharacters(name);
-  if (text === GLOBAL_SECTION) {
+  if (value === GLOBAL_SECTION) {
     throw new OperatorError(
       'MODULE_INVALID',
       `'${GLOBAL_SECTION}' cannot be the name of a module: that key holds the values of all modules; rename the directory`,
     );
   }
-  const restored = nameOfKey(keyOfName(text));
+  const restored = nameOfKey(keyOfName(value));
   const advice = restored === '' ? '' : `: consider renaming to '${restored}'`;
   throw new OperatorError(
     'MODULE_INVALID',
-    `'${text}' name should be in kebab-case and be restorable from camelCase${advice}`,
+    `'${value}' name should be in kebab-case and be restorable from camelCase${advice}`,
   );
 }
 

@@ -8,16 +8,16 @@ import { entriesAmong, entriesWithContent, type ModuleEntry } from './file-set.t
 import type { Module } from './module.ts';
 import { parseDirectoryName } from './module-name.ts';
 
-/** Where a module is, and what the name of its directory says. */
+/** The place of a module, with the facts in its directory's name. */
 export interface ModulePlace extends Pick<Module, 'name' | 'order' | 'path'> {
-  /** Whether the order is the number in the name of its directory. */
+  /** Whether the order comes from the number in the directory's name. */
   readonly isNumbered: boolean;
-  /** Its path in the modules directory, which may be that of a link. */
+  /** The path in the modules directory, which may be a link. */
   readonly entry: string;
   readonly content: DirectoryContent;
 }
 
-/** An entry that cannot be read, and whose name can be that of no module. */
+/** An unreadable entry whose name cannot be a module's. */
 type NamelessEntry = Pick<ModulePlace, 'entry' | 'content'>;
 
 /** An entry of a modules directory. */
@@ -27,22 +27,24 @@ export function isPlace(entry: DirectoryEntry): entry is ModulePlace {
   return 'name' in entry;
 }
 
-/** What an entry of a modules directory is found to be. */
+/** The kind of an entry of a modules directory. */
 export type DirectoryContent =
   | { readonly type: 'module'; readonly entries: readonly ModuleEntry[] }
-  /** A directory without any file of a module. `problem`: a sentence without subject and full stop. */
+  /**
+   * A directory without any file of a module. `problem`: a sentence without subject and full stop.
+   */
   | { readonly type: 'empty'; readonly problem: string }
-  /** No directory, or one that cannot be read. `notice`: what is logged where no module of this name is known. */
+  /** Not a directory, or an unreadable one. `notice`: logged if no module of this name is known. */
   | { readonly type: 'unreadable'; readonly problem: string; readonly notice: string };
 
-/** The file beside modules that is none. */
+/** The common values.yaml beside the modules. */
 export const VALUES_FILE = 'values.yaml';
 
 /**
- * The entries of a modules directory, in the order of their directories' names; no file in them is read. A module is each sub-directory,
- * or symbolic link to a directory, whose name does not start with a dot.
+ * The entries of a modules directory, by directory name; no file in them is read. Each
+ * sub-directory, or link to one, whose name does not start with a dot, is a module.
  *
- * @throws OperatorError MODULE_INVALID for the name of a directory that cannot be a module's
+ * @throws OperatorError MODULE_INVALID for a directory name that cannot be a module's
  */
 export async function modulePlaces(
   dir: string,
@@ -63,11 +65,13 @@ async function placeOf(path: string, entry: Dirent, defaultOrder: number): Promi
   if (parsed === undefined) return { entry: path, content };
   const { name, order = defaultOrder } = parsed;
   const isNumbered = parsed.order !== undefined;
+  // The target of a link is resolved once: a later change of the link must not move a running
+  // module.
   const isLink = entry.isSymbolicLink() && content.type !== 'unreadable';
   return { name, order, isNumbered, path: isLink ? await realpath(path) : path, entry: path, content };
 }
 
-/** Undefined for what is no directory and can be no module. */
+/** Undefined for an entry that is no directory and cannot be a module. */
 function nameOf(
   entryName: string,
   { type }: DirectoryContent,
@@ -84,6 +88,7 @@ function nameOf(
 async function contentOfLink(path: string): Promise<DirectoryContent> {
   const content = await directoryContent(path);
   if (content.type !== 'unreadable') return content;
+  // A missing target and one that is a file are different mistakes of the user.
   const isThere = await stat(path).then(
     () => true,
     (error: unknown) => !isMissingFile(error),
@@ -94,7 +99,7 @@ async function contentOfLink(path: string): Promise<DirectoryContent> {
   return { ...content, notice };
 }
 
-/** Looks at what should be the directory of a module; links are followed. */
+/** The content of a directory that should be a module's; follows links. */
 export async function directoryContent(path: string): Promise<DirectoryContent> {
   const unreadable = (problem: string): DirectoryContent => ({
     type: 'unreadable',
@@ -114,7 +119,7 @@ export async function directoryContent(path: string): Promise<DirectoryContent> 
 
 const NOT_A_MODULE = 'not a directory, so not a module: ignored';
 
-/** Says why an entry is not used that no module is known for. */
+/** Logs why an entry without a known module is ignored. */
 export function logNotice(path: string, content: DirectoryContent, log: Logger): void {
   if (content.type === 'unreadable') log.warn({ path, problem: content.problem }, content.notice);
 }

@@ -3,16 +3,19 @@ import { dirname, join, resolve, sep } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { isMissingFile } from '@addon-operator/files/missing-file';
 
-/** A virtual environment of Python links to the interpreter of the system; nothing in it is used as a hook or a file. */
+/**
+ * A virtual environment of Python links to the interpreter of the system; it holds no hooks and no
+ * chart files.
+ */
 const VIRTUAL_ENVIRONMENT = 'venv';
 
 /**
- * Refuses symbolic links in a module that lead out of it: they would have the daemon read, run or deploy what is not part
- * of the module. The directory of the module may itself be a link. A link that leads to nothing is judged by its text.
+ * Refuses symbolic links that lead out of a module: through them the daemon would read, run or
+ * deploy files that are not part of it. The module's directory itself may be a link. A dangling
+ * link is judged by its target path. Directories are read synchronously, like those of hooks, since
+ * they are many and small.
  *
- * Directories are read synchronously, as for hooks: they are many and small.
- *
- * @throws OperatorError MODULE_INVALID naming the link, where it leads, and the setting that allows it
+ * @throws OperatorError MODULE_INVALID with the link, its target, and the setting that allows it
  */
 export function refuseOutsideLinks(module: string, modulePath: string): void {
   const root = realOf(modulePath, modulePath, module);
@@ -34,7 +37,7 @@ function* linksBelow(directory: string): Generator<string> {
   }
 }
 
-/** A directory that cannot be read is reported by what needs it. */
+/** An unreadable directory is reported by the part that needs it. */
 function entriesOf(directory: string): readonly Dirent[] {
   try {
     return readdirSync(directory, { withFileTypes: true });
@@ -47,7 +50,7 @@ function realOf(path: string, root: string, module: string): string {
   try {
     return realpathSync(path);
   } catch (cause) {
-    // The directory of the link is real already, so its text says where it would lead.
+    // The directory of the link is resolved already, so the stored path shows the target.
     if (isMissingFile(cause)) return path === root ? path : resolve(dirname(path), readlinkSync(path));
     throw invalid(module, `the link ${path} cannot be followed: ${messageOf(cause)}; remove it`, cause);
   }

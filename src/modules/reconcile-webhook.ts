@@ -4,15 +4,18 @@ import { refuseUnknown } from '@addon-operator/json/unknown-keys';
 
 const WEBHOOK_CAPABILITIES = ['pre-reconcile', 'finalize'] as const;
 
-/** When the reconcile webhook of a module is called: before the rendered objects are applied; before the module is deleted. */
+/**
+ * When a reconcile webhook is called: before rendered objects are applied, and before the module is
+ * deleted.
+ */
 export type WebhookCapability = (typeof WEBHOOK_CAPABILITIES)[number];
 
-/** An object in the cluster that says where the server is. */
+/** A reference to an object in the cluster that has the server's address. */
 interface WebhookReference {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
-  /** Undefined: that of the operator. */
+  /** Undefined: the operator's namespace. */
   readonly namespace: string | undefined;
 }
 
@@ -31,10 +34,10 @@ export type WebhookAddress =
 /** The reconcile webhook of a module: the key `hook` of `module.yaml`. */
 export interface ReconcileWebhook {
   readonly address: WebhookAddress;
-  /** For one call, looking up the address included. */
+  /** The time limit of one call in milliseconds, including the resolution of the address. */
   readonly timeoutMs: number;
   readonly capabilities: readonly WebhookCapability[];
-  /** As it was read. */
+  /** The definition as it was read, which is stored with the finalizer. */
   readonly definition: JsonObject;
 }
 
@@ -43,14 +46,14 @@ const MAX_TIMEOUT_MS = 300_000;
 const KEYS = ['version', 'address', 'timeout', 'capabilities'];
 const ADDRESS_KEYS = ['uri', 'ref'];
 const REF_KEYS = ['apiVersion', 'kind', 'name', 'namespace'];
-/** Scheme, host, port and the rest; the host may be missing. */
+/** Scheme, host, port and the rest; the host is optional. */
 const URI =
   /^(?:(?<scheme>https?):\/\/(?<host>\[[^\]]*\]|[^/?#:]*)(?::(?<port>\d{1,5}))?)?(?<path>[/?][^#]*)?$/iu;
 
 /**
- * Reads the key `hook` of a `module.yaml`; what is wrong with it is added to `problems`, each with its path.
+ * Reads the key `hook` of a `module.yaml`; problems are added to `problems`, each with its path.
  *
- * @returns undefined without the key, and when there are problems
+ * @returns undefined without the key, and with problems
  */
 export function readReconcileWebhook(value: unknown, problems: string[]): ReconcileWebhook | undefined {
   if (value === null || value === undefined) return undefined;
@@ -67,11 +70,11 @@ export function readReconcileWebhook(value: unknown, problems: string[]): Reconc
   const capabilities = readCapabilities(value['capabilities'], found);
   problems.push(...found);
   if (found.length > 0 || address === undefined) return undefined;
-  // What comes from YAML holds JSON only.
+  // YAML yields only JSON values.
   return { address, timeoutMs, capabilities, definition: value as JsonObject };
 }
 
-/** The address as messages show it: without a query, which may hold secrets. */
+/** The address for messages: without the query, which may hold secrets. */
 export function addressTitle(address: WebhookAddress): string {
   if (address.type === 'url') return `${address.url.origin}${address.url.pathname}`;
   const { kind, name } = address.ref;
@@ -88,7 +91,7 @@ function readAddress(value: unknown, problems: string[]): WebhookAddress | undef
   const { uri, ref } = value;
   if (uri !== undefined && typeof uri !== 'string') {
     problems.push(`${at}.uri: expected a string, got ${shown(uri)}`);
-    // What is wrong with the reference is reported together with it.
+    // Problems of the reference are reported at the same time.
     if (ref !== undefined) readReference(ref, `${at}.ref`, problems);
     return undefined;
   }
@@ -98,11 +101,11 @@ function readAddress(value: unknown, problems: string[]): WebhookAddress | undef
   return reference && parts && { type: 'ref', ref: reference, uri: parts };
 }
 
-function readUrl(text: string, at: string, problems: string[]): WebhookAddress | undefined {
-  const url = URL.parse(text);
+function readUrl(value: string, at: string, problems: string[]): WebhookAddress | undefined {
+  const url = URL.parse(value);
   const before = problems.length;
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    problems.push(`${at}: expected a URL that begins with http:// or https://, got ${shown(text)}`);
+    problems.push(`${at}: expected a URL that begins with http:// or https://, got ${shown(value)}`);
     return undefined;
   }
   if (url.username !== '' || url.password !== '') problems.push(`${at}: must not contain a user or password`);
@@ -110,11 +113,11 @@ function readUrl(text: string, at: string, problems: string[]): WebhookAddress |
   return problems.length === before ? { type: 'url', url } : undefined;
 }
 
-function readUriParts(text: string, at: string, problems: string[]): UriParts | undefined {
-  const groups = URI.exec(text)?.groups;
+function readUriParts(value: string, at: string, problems: string[]): UriParts | undefined {
+  const groups = URI.exec(value)?.groups;
   if (groups === undefined) {
     problems.push(
-      `${at}: expected the scheme, port and path for the host of ref, such as http://:8080/v1 or /v1, got ${shown(text)}`,
+      `${at}: expected the scheme, port and path for the host of ref, such as http://:8080/v1 or /v1, got ${shown(value)}`,
     );
     return undefined;
   }
@@ -145,14 +148,14 @@ function readReference(value: unknown, at: string, problems: string[]): WebhookR
   }
   const before = problems.length;
   refuseUnknown(value, REF_KEYS, at, problems);
-  const text = (key: string): string => {
+  const stringAt = (key: string): string => {
     const found = value[key];
     if (typeof found === 'string' && found !== '') return found;
     problems.push(`${at}.${key}: expected a string, got ${shown(found)}`);
     return '';
   };
-  const [apiVersion, kind, name] = [text('apiVersion'), text('kind'), text('name')];
-  const namespace = value['namespace'] === undefined ? undefined : text('namespace');
+  const [apiVersion, kind, name] = [stringAt('apiVersion'), stringAt('kind'), stringAt('name')];
+  const namespace = value['namespace'] === undefined ? undefined : stringAt('namespace');
   return problems.length === before ? { apiVersion, kind, name, namespace } : undefined;
 }
 

@@ -11,7 +11,7 @@ export const REFUSED_MESSAGES: Messages = {
   undecided: 'The enabled script of the module failed: it stays as it is until the script succeeds',
 };
 
-/** Logged for each task of it. */
+/** Logged for each skipped task of the module. */
 export const SKIPPED_MESSAGES: Messages = {
   unauthorized: 'Module is not authorized, its task is skipped',
   gone: 'Files of the module are gone, its task is skipped',

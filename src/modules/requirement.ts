@@ -3,8 +3,8 @@ import type { ModuleName } from '../values/module-key.ts';
 /** Another module that has to run before this one. */
 export interface Requirement {
   readonly name: ModuleName;
-  /** Range of versions, as npm writes them; undefined: any. */
+  /** The range of versions, in npm's syntax; undefined: any. */
   readonly version: string | undefined;
-  /** Only when the other module is enabled it has to run before, and to have the version. */
+  /** The requirement counts only if the other module is enabled. */
   readonly isOptional: boolean;
 }

@@ -5,28 +5,28 @@ import type { ModuleName } from '../values/module-key.ts';
 import type { Hold, Module } from './module.ts';
 import type { Requirement } from './requirement.ts';
 
-/** What is known about the other modules when a module is decided about. */
+/** The facts about other modules that requirements are checked with. */
 interface RequirementFacts {
   readonly modules: Pick<ReadonlyMap<ModuleName, Pick<Module, 'version' | 'refusal'>>, 'get'>;
   readonly enabled: Pick<ReadonlySet<ModuleName>, 'has'>;
   /** Modules that run or have a release. Default: none. */
   readonly deployed?: ReadonlySet<ModuleName> | undefined;
-  /** The version of the cluster, such as `v1.34.2`; undefined if it is not known. */
+  /** The version of the cluster, such as `v1.34.2`; undefined if unknown. */
   readonly kubernetes?: string | undefined;
-  /** Modules that stay as they are because their enabled scripts failed. Default: none. */
+  /** Modules whose enabled scripts failed, so that they stay as they are. Default: none. */
   readonly undecided?: Pick<ReadonlySet<ModuleName>, 'has'> | undefined;
 }
 
 /** Why a requirement is not met. */
 export interface UnmetRequirement {
   readonly type: 'absent' | 'disabled' | 'unauthorized' | 'held' | 'version-unknown' | 'version';
-  /** Completes a sentence whose subject is the module. */
+  /** Completes a sentence with the module as subject. */
   readonly text: string;
 }
 
 /**
- * Why a module cannot be enabled although it shall be; undefined when all it requires is there, and Kubernetes has the version. A module that is
- * required optionally counts only when it is enabled.
+ * Why a module cannot be enabled; undefined if its requirements, and that of the Kubernetes
+ * version, are met. An optional requirement counts only while that module is enabled.
  */
 export function unmetRequirement(module: Requiring, facts: RequirementFacts): string | undefined {
   for (const { name } of module.manifest.requires) {
@@ -36,13 +36,13 @@ export function unmetRequirement(module: Requiring, facts: RequirementFacts): st
   return unmetKubernetes(module, facts);
 }
 
-/** A module that is deployed is not deleted because the cluster was upgraded. */
+/** A deployed module must not be deleted because the cluster was upgraded. */
 function unmetKubernetes(
   { name, manifest: { kubernetes: range } }: Requiring,
   { kubernetes, deployed }: RequirementFacts,
 ): string | undefined {
   if (range === undefined || kubernetes === undefined || deployed?.has(name) === true) return undefined;
-  // Distributions put their own name behind the version.
+  // Distributions append their own name to the version.
   const version = coerce(kubernetes);
   if (version === null || satisfies(version, range)) return undefined;
   return `requires Kubernetes ${range}, but the cluster has ${kubernetes}`;
@@ -58,8 +58,8 @@ const REFUSED: Readonly<Record<Hold['type'], string>> = {
 type Requiring = Pick<Module, 'name' | 'manifest'>;
 
 /**
- * Why one of the modules that a module requires does not let it be enabled; undefined if it does. A module that is deployed
- * is not deleted because another one is not authorized, or held.
+ * Why one required module prevents this one from being enabled; undefined if it does not. A
+ * deployed module is not deleted because a required one is not authorized, or held.
  */
 export function unmetOf(
   { name, manifest }: Requiring,
@@ -94,6 +94,7 @@ function problemWith(
     return unlessOptional(refusal === 'unauthorized' ? 'unauthorized' : 'held', REFUSED[refusal]);
   if (range === undefined) return undefined;
   const wanted = `requires module ${name} in version ${range}`;
+  // Without a known version only a range that every version satisfies is met.
   if (other.version === undefined && !subset('*', range))
     return {
       type: 'version-unknown',

@@ -5,9 +5,10 @@ type Ordered = Pick<Module, 'name' | 'order' | 'manifest' | 'refusal'>;
 type Cycle = Extract<Refusal, { type: 'cycle' }>;
 
 /**
- * Sorts modules into run order: by number, then by name, except that modules which a module requires, also optionally, come
- * before it. A module moves just behind the last one it requires, all others keep their order. Modules that require each
- * other in a cycle are refused for that, and so are those that require them.
+ * Sorts modules into run order: by number, then by name, except that required modules, also
+ * optional ones, come first. A module moves right behind the last one it requires; all others keep
+ * their order. Modules that require each other in a cycle are refused, and so are modules that
+ * require those.
  */
 export function inRunOrder<M extends Ordered>(modules: readonly M[]): readonly M[] {
   const waiting = new Map(
@@ -24,6 +25,7 @@ export function inRunOrder<M extends Ordered>(modules: readonly M[]): readonly M
     placed.push(cycle === undefined || module.refusal !== undefined ? module : { ...module, refusal: cycle });
   };
   while (waiting.size > 0) {
+    // The first free module in name order: quadratic, which is fine for hundreds of modules.
     const next = [...waiting.values()].find((module) => requiredIn(waiting, module).length === 0);
     if (next !== undefined) {
       place(next, cycleBehind(next, cycles));
@@ -36,7 +38,7 @@ export function inRunOrder<M extends Ordered>(modules: readonly M[]): readonly M
   return placed;
 }
 
-/** Which cycles there are is decided anew each time. */
+/** Drops the refusal of an earlier sort: cycles are found again each time. */
 function withoutCycle<M extends Ordered>(module: M): M {
   if (module.refusal?.type !== 'cycle') return module;
   const { refusal: _cycle, ...rest } = module;
@@ -60,7 +62,10 @@ function requiredIn<M extends Ordered>(modules: ReadonlyMap<ModuleName, M>, modu
   return module.manifest.requires.flatMap(({ name }) => modules.get(name) ?? []);
 }
 
-/** Each of the modules requires another of them, so that following requirements ends in a cycle. */
+/**
+ * Finds a cycle. Each of the modules requires another of them, so following requirements ends in
+ * one.
+ */
 function cycleIn<M extends Ordered>(modules: ReadonlyMap<ModuleName, M>): readonly M[] {
   const path: M[] = [];
   let [module] = modules.values();

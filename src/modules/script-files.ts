@@ -20,21 +20,21 @@ import { canonicalJson } from '@addon-operator/json';
 import type { ModuleName } from '../values/module-key.ts';
 import type { VisibleValues } from '../values/visible-values.ts';
 
-/** Paths of what one enabled script reads and writes. */
+/** The paths of the files that one enabled script reads and writes. */
 export type ScriptPaths = Readonly<Record<Kind, string>>;
 
-/** Written by scripts; the other files are written anew for each. */
+/** Written by scripts; the other files are written for each script. */
 type ResponseKind = 'result' | 'reason';
 type Kind = 'values' | 'configValues' | ResponseKind;
 
-/** Names behind that of the module. */
+/** The suffixes after the module's name. */
 const SUFFIXES: Readonly<Record<Kind, string>> = {
   values: 'module-values.json',
   configValues: 'module-config-values.json',
   result: 'module-enabled-result',
   reason: 'module-enabled-reason',
 };
-/** More than this of what a script writes is cut off. */
+/** The maximum size of a script's response in bytes; more is cut off. */
 const MAX_RESPONSE_BYTES = 4_096;
 
 interface MadeFile {
@@ -45,25 +45,28 @@ interface MadeFile {
 }
 
 /**
- * The files of enabled scripts that run one after another, in one directory. Each script finds them under names of its
- * own, but they are passed on: on a disk it takes many times as long to make and remove a file as to rename it.
- *
- * What the next script waits for is synchronous: for files this small that costs a tenth of the other way. Removing and
- * emptying them is not: while the disk is busy with earlier writes, the caller waits.
+ * The files of enabled scripts that run one after another, in one directory. Each script has its
+ * own file names, but the files are renamed from script to script: on a disk, creating and removing
+ * a file takes many times as long as renaming it. Operations that the next script waits for are
+ * synchronous, which for small files takes a tenth of the time; removing and emptying are
+ * asynchronous, as they may wait for the disk.
  */
 export class ScriptFiles {
   readonly #tmpDir: string;
   readonly #isKeeping: boolean;
   #directory: MadeFile | undefined;
   readonly #directories: string[] = [];
-  /** What the last script was given; after {@link takeBack}, what the next one can have as it is. */
+  /**
+   * The files of the last script; after {@link takeBack}, those that the next one can use
+   * unchanged.
+   */
   readonly #files = new Map<Kind, MadeFile>();
-  /** Answers that were written and are empty again, by kind. */
+  /** Response files that were written and are empty again, by kind. */
   #emptied: Readonly<Record<ResponseKind, MadeFile[]>> = { result: [], reason: [] };
 
   /**
-   * @param tmpDir where the files are made; it exists
-   * @param isKeeping leave the files of every script where they are, for debugging
+   * @param tmpDir an existing directory for the files
+   * @param isKeeping keeps the files of every script, for debugging
    */
   constructor(tmpDir: string, isKeeping: boolean) {
     this.#tmpDir = tmpDir;
@@ -71,7 +74,8 @@ export class ScriptFiles {
   }
 
   /**
-   * Private files for the script of one module: its values, and two empty ones for its result.
+   * Prepares private files for the script of one module: its values, and two empty ones for its
+   * response.
    *
    * @throws OperatorError ENABLED_SCRIPT_FAILED when they cannot be written
    */
@@ -91,10 +95,10 @@ export class ScriptFiles {
     const directory = this.#inDirectory();
     const file = (kind: Kind, content: string): string => {
       const path = join(directory, `${name}.${SUFFIXES[kind]}`);
-      const spare = this.#files.get(kind) ?? (isResponse(kind) ? this.#takeEmptied(kind) : undefined);
-      if (spare === undefined) return this.#make(kind, path, content);
-      renameSync(spare.path, path);
-      this.#files.set(kind, { ...spare, path });
+      const pooled = this.#files.get(kind) ?? (isResponse(kind) ? this.#takeEmptied(kind) : undefined);
+      if (pooled === undefined) return this.#make(kind, path, content);
+      renameSync(pooled.path, path);
+      this.#files.set(kind, { ...pooled, path });
       if (content !== '') rewrite(path, content);
       return path;
     };
@@ -107,10 +111,12 @@ export class ScriptFiles {
   }
 
   /**
-   * To be called when a script has ended. Resolves when what it wrote is empty again; there is no need to wait for that.
+   * Called after a script has ended. Resolves when its response files are empty again; the caller
+   * need not wait.
    */
   async takeBack(): Promise<void> {
     if (this.#isKeeping) this.#files.clear();
+    // Something else cleaned the directory: begin with a new one.
     else if (this.#directory !== undefined && statOf(this.#directory) === undefined) this.#startAnew();
     const written: Promise<void>[] = [];
     for (const [kind, file] of this.#files) {
@@ -122,7 +128,7 @@ export class ScriptFiles {
     await Promise.all(written);
   }
 
-  /** Removes all files, in the background. @throws what the filesystem says */
+  /** Removes all files. @throws errors of the file system */
   async remove(): Promise<void> {
     const directories = this.#directories.splice(0);
     this.#startAnew();
@@ -162,14 +168,14 @@ export class ScriptFiles {
 }
 
 /**
- * The trimmed beginning of what a script wrote into a file; empty if the script removed it.
+ * Reads a response: the trimmed beginning of the file, empty if the script removed it.
  *
- * @throws OperatorError ENABLED_SCRIPT_FAILED when something else is in its place
+ * @throws OperatorError ENABLED_SCRIPT_FAILED if it is no regular file any more
  */
 export function readScriptOutput(path: string): string {
   let descriptor: number;
   try {
-    // A pipe in its place must not hold up the discovery.
+    // Non-blocking, because a script may have put a pipe in its place.
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (cause) {
     if (isMissingFile(cause)) return '';
@@ -185,7 +191,7 @@ export function readScriptOutput(path: string): string {
   }
 }
 
-/** Named as the directories of hook runs are: a start sweeps what a daemon that was killed has left. */
+/** The name is that of a hook run's directory: a start removes those that a killed daemon left. */
 function makeDirectory(tmpDir: string): MadeFile {
   const path = join(tmpDir, `run-${process.pid}-enabled-${randomUUID()}`);
   mkdirSync(path, { mode: 0o700 });
@@ -196,7 +202,7 @@ function madeFile(path: string, { ino: inode, mode }: Stats): MadeFile {
   return { path, inode, mode };
 }
 
-/** Undefined when something else is in its place, other users may read it, or it cannot be read. */
+/** Undefined if it was replaced, has other permissions, or cannot be read. */
 function statOf({ path, inode, mode }: MadeFile): Stats | undefined {
   try {
     const stats = lstatSync(path);
@@ -210,7 +216,7 @@ function isResponse(kind: Kind): kind is ResponseKind {
   return kind === 'result' || kind === 'reason';
 }
 
-/** Undefined when it is not the file any more that was made, or has other names too. */
+/** Undefined if it was replaced, or has further hard links: such a file is not reused. */
 function ownSizeBytes(file: MadeFile): number | undefined {
   const stats = statOf(file);
   return stats?.nlink === 1 ? stats.size : undefined;
@@ -221,11 +227,11 @@ async function empty(file: MadeFile, emptied: MadeFile[]): Promise<void> {
     await truncate(file.path);
     emptied.push(file);
   } catch {
-    // Another process has removed it; the next script gets a new one.
+    // Another process removed it; the next script gets a new file.
   }
 }
 
-/** Not truncated before: that would have the disk wait for the new content. */
+/** Overwrites before truncating: the other order makes the disk wait for the new content. */
 function rewrite(path: string, content: string): void {
   const descriptor = openSync(path, 'r+');
   try {

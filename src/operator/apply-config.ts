@@ -19,7 +19,7 @@ import type { ModuleName } from '../values/module-key.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import { DISCOVERY_RETRY_MS } from './converge-modules.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that a new content of the ConfigMap is checked and applied with. */
 export interface ApplyConfigParts {
   readonly registry: ModuleRegistry;
   readonly converge: ConvergeState;
@@ -30,7 +30,7 @@ export interface ApplyConfigParts {
   readonly values: ValuesStore;
   /** The newest valid content of the ConfigMap. */
   readonly configMapContent: () => ConfigMapContent;
-  /** Follows the Secrets that values refer to; resolves when they were read. */
+  /** Follows the Secrets that values refer to; resolves when they are read. */
   readonly followSecrets: () => Promise<void>;
   readonly sources: Pick<ModuleSources, 'rediscover'>;
   readonly preparation: DeploymentPreparation;
@@ -40,9 +40,10 @@ export interface ApplyConfigParts {
 type ApplyTask = Extract<Task, { type: 'ApplyKubeConfigValues' }>;
 
 /**
- * Takes over what the ConfigMap says now, and runs the modules whose sections changed. An enabled script may decide
- * otherwise on the new values: then all modules are brought to the new state instead. `config-changes.ts` queues this task
- * at the head of `main` when the ConfigMap has changed; the runs that it queues end in helm upgrades.
+ * Handles ApplyKubeConfigValues, which `config-changes.ts` puts at the head of `main`: checks the
+ * content of the ConfigMap, applies it, and queues runs of the changed modules, which end in helm
+ * upgrades. If an enabled script decides otherwise on the new values, the converge is restarted
+ * instead. Invalid content changes nothing: the old values stay, and the task is retried.
  */
 export async function handleApplyConfig(
   operator: ApplyConfigParts,
@@ -54,13 +55,17 @@ export async function handleApplyConfig(
   try {
     await followSecrets();
     const content = configMapContent();
+    // Sections of disabled modules are not checked, or a forgotten section would block all changes.
     const isInUse = (module: ModuleName): boolean => !operator.registry.isFlaggedOff(module);
     values.checkConfig(content, isInUse);
+    // All checks come before the first change.
     await operator.settingsChecks.checkContent(content, isInUse, signal);
     values.setConfig(content, isInUse);
+    // Everything is accepted; only now do older problems disappear from the status.
     operator.converge.setConfigRefused(false);
     warnAboutUnknownModules(operator);
     if (task.changedKeys.length === 0) return { type: 'success' };
+    // Rendering starts while enabled scripts run below.
     for (const module of changedModules(operator, task)) operator.preparation.edited(module, span, signal);
     if (await hasOtherModulesEnabled(operator, signal)) {
       operator.router.restartConverge('ReloadAllModules', 'ReloadAll-After-KubeConfigChange', originOf(task));
@@ -75,7 +80,8 @@ export async function handleApplyConfig(
       errorFields(error),
       'ApplyKubeConfigValues failed, modules are not changed. Requeue task to retry after delay.',
     );
-    // Only a failed discovery is repeated at a constant pace.
+    // Invalid values are retried with back-off; only a failed discovery is retried at a constant
+    // pace.
     return {
       type: 'retry',
       error,
@@ -84,6 +90,10 @@ export async function handleApplyConfig(
   }
 }
 
+/**
+ * Whether enabled scripts decide otherwise on the new values. Scripts with unchanged input are not
+ * run.
+ */
 async function hasOtherModulesEnabled(operator: ApplyConfigParts, signal: AbortSignal): Promise<boolean> {
   const { registry } = operator;
   const { modules, discovery } = registry;
@@ -91,21 +101,30 @@ async function hasOtherModulesEnabled(operator: ApplyConfigParts, signal: AbortS
   return hasOtherResult(discovery, await operator.sources.rediscover(modules, registry.before, signal));
 }
 
+/** The enabled modules whose sections have changed. */
 function changedModules({ registry }: ApplyConfigParts, { changedKeys }: ApplyTask): readonly ModuleName[] {
   return registry.modules
     .filter(({ key, name }) => changedKeys.includes(key) && registry.isEnabled(name))
     .map(({ name }) => name);
 }
 
+/**
+ * The runs that the changed modules need; one that is queued or retried already is not queued
+ * again.
+ */
 function runsOfChangedModules(operator: ApplyConfigParts, task: ApplyTask): readonly Task[] {
   const changed = changedModules(operator, task);
+  // Also for runs that are queued already: an abort must not end a newer change.
   for (const name of changed) operator.router.changes.note(name);
   return changed
     .filter((name) => !retriesNow(operator, name) && !operator.router.isModuleRunPending(name))
     .map((name) => operator.router.moduleRun(name, 'KubeConfig-Changed-Modules'));
 }
 
-/** What of the module waits after a failure beside `main` may have waited for just this. Returns whether a run did. */
+/**
+ * Cuts the back-off of the module's failing tasks in other queues, since the change may be what
+ * they need. Returns whether one of them is a run that covers the change.
+ */
 function retriesNow(operator: ApplyConfigParts, module: ModuleName): boolean {
   let isRun = false;
   for (const queue of operator.queues.all) {
@@ -117,7 +136,9 @@ function retriesNow(operator: ApplyConfigParts, module: ModuleName): boolean {
   return isRun;
 }
 
-/** Sections and flags of modules that do not exist are mostly typing errors; they have no effect. */
+/**
+ * Warns of sections and flags for unknown modules, which have no effect: most are typing errors.
+ */
 export function warnAboutUnknownModules(
   operator: Pick<ApplyConfigParts, 'configMapContent' | 'log' | 'registry'>,
 ): void {

@@ -7,7 +7,7 @@ import type { TaskRouter } from '../queues/task-router.ts';
 import type { TaskTraces } from '../queues/task-traces.ts';
 import type { ConfigChange } from '../values/config-map-store.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that a change of the ConfigMap is recorded and queued in. */
 export interface ConfigChangesParts {
   readonly registry: ModuleRegistry;
   readonly converge: ConvergeState;
@@ -17,9 +17,11 @@ export interface ConfigChangesParts {
 }
 
 /**
- * The start of the way from an edit of the ConfigMap to a release: the watch of `values/config-map-store.ts` calls it.
- * Turns the change into tasks: changed values are taken over first of all; changed global values or
- * flags start the converge over, a changed section runs its module.
+ * The first step from an edit of the ConfigMap to a release; the watch of
+ * `values/config-map-store.ts` calls it. It only queues tasks: `apply-config.ts` applies the
+ * values, as the next task of `main`. Changed global values or flags restart the converge; a
+ * changed section runs its module. An invalid or missing ConfigMap changes nothing but the reported
+ * problem.
  */
 export function onConfigChange(operator: ConfigChangesParts, change: ConfigChange): void {
   const { log } = operator;
@@ -45,6 +47,7 @@ export function onConfigChange(operator: ConfigChangesParts, change: ConfigChang
   }
 }
 
+/** The problem that status and metrics show for the ConfigMap; undefined if there is none. */
 function problemOf(change: ConfigChange): string | undefined {
   switch (change.type) {
     case 'invalid':
@@ -57,12 +60,15 @@ function problemOf(change: ConfigChange): string | undefined {
   }
 }
 
+/** Queues the tasks for a new content of the ConfigMap. */
 function applyChange(operator: ConfigChangesParts, change: Extract<ConfigChange, { type: 'changed' }>): void {
   const { difference } = change;
   const isReload = difference.isGlobalChanged || difference.flags.length > 0;
-  // Before the first discovery the converge to come sees all of it; only the values have to be there before it.
+  // Before the first discovery the coming converge covers all changes; only the values have to be
+  // applied before it.
   const isSeenByConverge = isReload || operator.registry.discovery === undefined;
-  // Earlier changes that could not be taken over yet are part of this one.
+  // The task carries the keys of earlier changes that are not applied yet: one task at a time is
+  // enough.
   const earlier = operator.router.main
     .remove((task) => task.type === 'ApplyKubeConfigValues')
     .flatMap((task) => (task.type === 'ApplyKubeConfigValues' ? task.changedKeys : []));
@@ -72,6 +78,7 @@ function applyChange(operator: ConfigChangesParts, change: Extract<ConfigChange,
     type: 'config',
     attributes: { 'addon_operator.config.section': [...changed].join(',') },
   }));
+  // Restarted before the apply task is prepended, so that the values come first.
   if (isReload && operator.registry.discovery !== undefined)
     operator.router.restartConverge('ReloadAllModules', 'ReloadAll-After-KubeConfigChange', origin);
   operator.router.main.prepend({
@@ -80,6 +87,6 @@ function applyChange(operator: ConfigChangesParts, change: Extract<ConfigChange,
     trigger: 'Apply-Kube-Config-Values-Changes',
     ...origin,
   });
-  // What waits after a failure may have waited for just this change.
+  // A task that fails may be waiting for exactly this change.
   operator.router.main.cutDelay();
 }

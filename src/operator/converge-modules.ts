@@ -20,7 +20,7 @@ import { GLOBAL_SECTION } from '../values/module-key.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import { lifecycleRuns } from './lifecycle.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that a converge moves or queues tasks with. */
 export interface ConvergeModulesParts {
   readonly registry: ModuleRegistry;
   readonly converge: ConvergeState;
@@ -37,12 +37,15 @@ export interface ConvergeModulesParts {
 
 type ConvergeTask = Extract<Task, { type: 'ConvergeModules' }>;
 
-/** A failed discovery is tried again after this time, always. */
+/** The delay after a failed discovery, in milliseconds; without back-off. */
 export const DISCOVERY_RETRY_MS = 5_000;
 
 /**
- * Brings all modules to the desired state, in phases: beforeAll hooks, discovery, deletion of disabled modules and runs
- * of enabled ones, afterAll hooks. In each phase it puts tasks in front of itself and goes on when they are done.
+ * Handles ConvergeModules: brings all modules to the desired state, in phases. beforeAll hooks,
+ * discovery, deletion of disabled modules and runs of enabled ones, afterAll hooks. In each phase
+ * it puts tasks in front of itself in `main` and repeats when they are done, so the converge is
+ * interrupted by restarting it (`TaskRouter.restartConverge`), and a failing task in front delays
+ * it.
  */
 export async function handleConvergeModules(
   operator: ConvergeModulesParts,
@@ -51,6 +54,7 @@ export async function handleConvergeModules(
   queue: TaskQueue<Task>,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
+  // The phase is state of the converge, not of the task: a restarted one begins in standby again.
   switch (operator.converge.phase) {
     case 'standby':
       begin(operator, entry, task, queue);
@@ -68,22 +72,28 @@ export async function handleConvergeModules(
   }
 }
 
+/** Records the start of a converge, and takes following ConvergeModules tasks into it. */
 function begin(
   operator: ConvergeModulesParts,
   entry: QueueEntry<Task>,
   task: ConvergeTask,
   queue: TaskQueue<Task>,
 ): void {
-  // Two converges in a row bring nothing that one does not.
+  // Queued converges are merged: the second of two in a row would do nothing.
   queue.takeFollowing(entry, (other) => other.type === 'ConvergeModules');
   const { event, root, eventId } = task;
   const atMs = operator.clock.steadyMs();
+  // A restarted converge keeps its start, so that its duration covers the interruption.
   operator.converge.begin({ atMs, event }, () => {
     const attributes = { 'addon_operator.event.id': eventId, 'addon_operator.event.type': event };
     return (root?.span ?? NO_SPAN).child({ name: 'converge', startMs: atMs, attributes });
   });
 }
 
+/**
+ * Discovers the enabled modules, and puts the tasks for the result in front of the converge. A
+ * failed discovery is retried, and no module changes until then.
+ */
 async function discover(
   operator: ConvergeModulesParts,
   entry: QueueEntry<Task>,
@@ -93,7 +103,7 @@ async function discover(
 ): Promise<TaskOutcome<Task>> {
   const { converge, discovery, log, metrics, moduleTasks, synchronizations } = operator;
   try {
-    // A converge that was started over in the meantime discovers by itself, and its phase must not be touched.
+    // A restarted converge discovers by itself: this attempt must not touch its phase.
     const isCurrent = (): boolean => queue.entries.some(({ id }) => id === entry.id);
     const found = await discovery.discover(queue.name, isCurrent, signal);
     if (found.type === 'superseded') return { type: 'success' };
@@ -101,6 +111,7 @@ async function discover(
     converge.enter('wait-modules');
     return {
       type: 'repeat',
+      // Missed Synchronizations come first, because module runs wait for them.
       before: [...synchronizations.queueMissed(task), ...moduleTasks.create(found.releases, task)],
     };
   } catch (error) {
@@ -114,6 +125,7 @@ async function discover(
   }
 }
 
+/** The numbers of modules for the span of the converge. */
 function moduleCounts(operator: Pick<ConvergeModulesParts, 'queues' | 'registry'>): SpanAttributes {
   const { registry } = operator;
   return {
@@ -123,6 +135,7 @@ function moduleCounts(operator: Pick<ConvergeModulesParts, 'queues' | 'registry'
   };
 }
 
+/** The runs of the global hooks with a binding, for this converge. */
 function hookRuns(
   operator: ConvergeModulesParts,
   binding: 'beforeAll' | 'afterAll',
@@ -134,13 +147,20 @@ function hookRuns(
   });
 }
 
+/**
+ * The afterAll runs. The last of them compares the global values with those before the first one.
+ */
 function afterAllRuns(operator: ConvergeModulesParts, task: ConvergeTask): readonly Task[] {
   const runs = hookRuns(operator, 'afterAll', task);
   const valuesBeforeAfterAll = operator.values.checksum(GLOBAL_SECTION);
+  // Only the last hook of the series compares the values: each of them may change and restore them.
   return runs.map((run, index) => (index === runs.length - 1 ? { ...run, valuesBeforeAfterAll } : run));
 }
 
-/** A deletion behind the end of a converge was requested by another part, and no converge follows it. */
+/**
+ * Whether another part of the converge is still queued. A deletion may have been requested by
+ * itself, without a converge.
+ */
 function belongsToAnother(task: Task): boolean {
   return countsForConverge(task) && task.type !== 'ModuleDelete';
 }
@@ -158,6 +178,7 @@ function end(
       { unloaded: operator.converge.unloaded.map(({ what }) => what) },
       'converged, but not to the files on disk: changed files cannot be loaded, see the previous error',
     );
+  // Another converge follows in this queue: the end of that one is the end of both.
   if (queue.entries.some((other) => other.id !== entry.id && belongsToAnother(other.task))) return;
   const start = operator.converge.end();
   const { atMs, event } = start ?? { atMs: clock.steadyMs(), event: task.event };
@@ -167,6 +188,7 @@ function end(
   if (operator.converge.first === 'done') return;
   log.info({}, 'first converge is finished. Operator is ready now.');
   operator.converge.finishFirst();
+  // Releases without a module are looked for once, when everything that has a module is deployed.
   queue.append({
     type: 'DiscoverHelmReleases',
     trigger: 'Operator-PostConvergeCleanup',

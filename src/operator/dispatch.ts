@@ -11,7 +11,7 @@ import { handleApplyConfig } from './apply-config.ts';
 import { handleConvergeModules } from './converge-modules.ts';
 import { handleReloadFiles } from './reload-files.ts';
 
-/** What handlers of tasks use. */
+/** The rooms that handlers get their parts from. */
 export interface DispatchParts {
   readonly model: Model;
   readonly queueing: Queueing;
@@ -24,7 +24,12 @@ export interface DispatchParts {
   readonly releases: Releases;
 }
 
-/** The handlers of all types of tasks, each with the parts that it uses. */
+/**
+ * Calls the handler of a task: the last stage of `task-pipeline.ts`. Each handler gets only the
+ * parts that it uses, so this file shows what each type of task may touch. The switch is complete:
+ * a new type of task does not compile until it has a handler. A handler that throws makes the task
+ * retry.
+ */
 // oxlint-disable-next-line max-lines-per-function -- the switch over all types of tasks is one list
 export function createDispatch(parts: DispatchParts): TaskHandler<Task> {
   const { model, queueing, telemetry, configuration, hooks, hookTasks, reconcile, sources, releases } = parts;
@@ -34,6 +39,7 @@ export function createDispatch(parts: DispatchParts): TaskHandler<Task> {
   const { values, configMapContent, followSecrets } = configuration;
   const { bindings, settingsChecks, synchronizations } = hooks;
   const { discovery, moduleTasks, preparation, removal } = reconcile;
+  // One list of parts per handler: it shows what each type of task may touch.
   const converging = {
     registry,
     converge,

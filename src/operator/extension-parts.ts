@@ -17,7 +17,8 @@ export interface ExtensionPartsOptions extends ReconcileWebhooksOptions {
 }
 
 /**
- * What extensions do while modules are deployed and deleted.
+ * Creates the parts of extensions in deployments and deletions: extension points and reconcile
+ * webhooks.
  *
  * @throws OperatorError EXTENSION_INVALID
  */
@@ -29,6 +30,8 @@ export async function createExtensionParts(
   const { main: kube, discovery } = cluster;
   const points = await createExtensionPoints({ settings, log: host.log, extensions, kube, discovery }, stop);
   const { hooks, finalizers } = createReconcileWebhooks(options, explained);
+  // Their order matters: extension points may change objects, and the reconcile webhook sees the
+  // result.
   return {
     releaseSteps: releaseStepsOf([
       (module, signal) => points.deploySteps(module, signal),
@@ -40,13 +43,13 @@ export async function createExtensionParts(
   };
 }
 
-/** What one kind of extension does while a module is deployed; undefined when it has nothing to do with this one. */
+/** The steps of one kind of extension for a module; undefined if it has none for this one. */
 type StepsFor = (
   module: Module,
   signal: AbortSignal,
 ) => ReleaseSteps | undefined | Promise<ReleaseSteps | undefined>;
 
-/** What all extensions do, in the order of the list. */
+/** Combines the steps of all extensions, in the order of the list. */
 function releaseStepsOf(
   parts: readonly StepsFor[],
 ): (module: Module, signal: AbortSignal) => Promise<ReleaseSteps | undefined> {

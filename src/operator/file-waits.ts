@@ -6,26 +6,27 @@ import type { DaemonSettings } from '../settings/daemon-settings.ts';
 import { QUIET_MS, type WatchedSettings, watchedPaths, watchPaths } from './watch-files.ts';
 
 export interface FileWaitsDeps {
-  /** Files whose changes are followed; undefined: they are read again from time to time. */
+  /** The watched files; undefined: files are read again at an interval. */
   readonly directories: readonly string[] | undefined;
   readonly host: { readonly clock: Clock; readonly log: Logger };
-  /** Called while a file is waited for, with what cannot be loaded; returns what ends that. */
+  /** Called when a wait begins, with the error; returns a function that ends the wait's display. */
   readonly onWait?: ((error: OperatorError) => Promise<() => Promise<void>>) | undefined;
   readonly stop: AbortSignal;
 }
 
-/** Where nothing reports changes of files. */
+/** The interval, in milliseconds, where no watch reports changes. */
 export const READ_AGAIN_MS = 10_000;
 
 /**
- * Loads files at the start. A file that cannot be loaded is waited for: a process that ends would leave its user without the
- * commands that name the file. Where the caller needs an end, such as a pipeline, the first failure ends the start.
+ * Loads files at the start. If a file cannot be loaded, the daemon waits for a correction instead
+ * of ending: a process that ends and restarts would show its user nothing but a crash loop. Where
+ * the caller needs an end, such as in a pipeline, the first failure ends the start.
  */
 export class FileWaits {
   readonly #deps: FileWaitsDeps | undefined;
   #hasWaited = false;
 
-  /** @param deps undefined: nothing is waited for */
+  /** @param deps undefined: the first failure is thrown */
   constructor(deps: FileWaitsDeps | undefined) {
     this.#deps = deps;
   }
@@ -35,7 +36,7 @@ export class FileWaits {
     return this.#hasWaited;
   }
 
-  /** @throws OperatorError what `load` throws, where nothing is waited for; the reason of the stop */
+  /** @throws the error of `load`, if it is not waited for; the reason of the stop */
   async untilLoaded<T>(load: () => Promise<T>): Promise<T> {
     try {
       return await load();
@@ -50,10 +51,11 @@ export class FileWaits {
   async #retry<T>(deps: FileWaitsDeps, load: () => Promise<T>, first: OperatorError) {
     const { host, stop, onWait } = deps;
     const { log } = host;
+    // Watched before the wait is announced: a correction in between would be missed.
     const next = await untilNext(deps);
     try {
       for (let failure = first, isNew = true; ; ) {
-        // Who reads the record asks for the status at once.
+        // Readers of the log record request the status at once, so it is served first.
         const endWait = await (onWait?.(failure) ?? Promise.resolve(undefined)).finally(() => {
           if (isNew) log.error(errorFields(failure), WAITING);
         });
@@ -68,6 +70,7 @@ export class FileWaits {
           return loaded;
         } catch (error) {
           if (stop.aborted || !isAwaited(error, deps)) throw error;
+          // A new problem is logged; the same one is not logged at every interval.
           isNew = messageOf(error) !== messageOf(failure);
           failure = error;
         }
@@ -78,12 +81,15 @@ export class FileWaits {
   }
 }
 
-/** An author corrects whatever is wrong. Elsewhere only values and schemas are waited for: a missing directory or hook ends the start. */
+/**
+ * Authors correct any file. Elsewhere only values and schemas are waited for, as they may come from
+ * a mounted ConfigMap; a missing directory or hook ends the start.
+ */
 function isAwaited(error: unknown, { directories }: FileWaitsDeps): error is OperatorError {
   return error instanceof OperatorError && (directories !== undefined || error.code === 'VALUES_INVALID');
 }
 
-/** Waits until files may be different. */
+/** Returns a wait for the next possible change. */
 async function untilNext({ directories, host, stop }: FileWaitsDeps) {
   const { clock, log } = host;
   if (directories === undefined)
@@ -91,7 +97,7 @@ async function untilNext({ directories, host, stop }: FileWaitsDeps) {
   const changes = new Changes(stop);
   const watcher = await watchPaths(directories, {
     onChange: () => changes.note(),
-    // There may have been a change before the watch began.
+    // The files may have changed before the watch began.
     onReady: () => changes.note(),
     onError: (error) => log.warn(errorFields(error), 'files cannot be watched'),
   });
@@ -99,8 +105,9 @@ async function untilNext({ directories, host, stop }: FileWaitsDeps) {
 }
 
 /**
- * With `--watch-files` an author is about to correct the file. Without, the daemon waits where it is a process of its own. Nothing
- * is waited for by one that ends after the first converge, or only looks.
+ * Decides whether the start waits for files. With `--watch-files` an author is about to correct
+ * them; without it, only a daemon with a process of its own waits. An inspection, and a daemon that
+ * ends after the first converge, never wait.
  */
 export function createFileWaits({
   settings,
@@ -121,7 +128,7 @@ export function createFileWaits({
 
 const WAITING = 'files cannot be loaded, the start waits until they are corrected';
 
-/** Changes that were not taken into account yet. */
+/** Counts changes, and waits until they are over. */
 class Changes {
   readonly #stop: AbortSignal;
   #count = 0;

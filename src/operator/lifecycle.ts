@@ -11,7 +11,7 @@ import type { GlobalHookRun, Task } from '../model/tasks.ts';
 import { PARALLEL_QUEUES } from '../queues/parallel-module-run.ts';
 import type { TaskRouter } from '../queues/task-router.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that a start fills and a stop ends. */
 export interface LifecycleParts {
   readonly registry: ModuleRegistry;
   readonly globalHooks: GlobalHooks;
@@ -23,18 +23,22 @@ export interface LifecycleParts {
 const START = 'Operator-Startup';
 
 /**
- * Fills the queue `main` with everything that happens at the start, in this order: onStartup hooks, schedules and
- * kubernetes bindings of global hooks, their Synchronization, the first converge. A failing task holds up all behind it.
+ * Fills the queue `main` with the tasks of the start, in this order: onStartup hooks, schedules and
+ * kubernetes bindings of global hooks, their Synchronization, the first converge. Each of them
+ * needs the ones before it, so a failing task delays all behind it. `app/start.ts` calls it last;
+ * from then on the queues run, and new tasks come from events.
  */
 export function startUp(operator: LifecycleParts, handle: TaskHandler<Task>, signals: QueueSignals): void {
   operator.router.main.append(...startTasks(operator.globalHooks.runtimes));
   for (const { hook } of operator.globalHooks.runtimes)
     for (const queue of queuesOf(hook)) operator.queues.get(queue);
+  // Created now, so that the queues of the contract exist before they are used.
   for (let number = 0; number < PARALLEL_QUEUES; number += 1)
     operator.queues.get(`${PARALLEL_QUEUE_PREFIX}${number}`);
   operator.queues.start(handle, signals);
 }
 
+/** The tasks of the start, in order. */
 function startTasks(hooks: readonly HookRuntime[]): readonly Task[] {
   return [
     ...onStartupRuns(hooks),
@@ -65,7 +69,9 @@ export function lifecycleRuns(
   }));
 }
 
-/** The tasks that make schedules and cluster events reach global hooks: schedules first. */
+/**
+ * The tasks that enable events for global hooks. Schedules come first.
+ */
 export function enableTasks(runtimes: readonly HookRuntime[]): readonly Task[] {
   const scheduled = runtimes.filter(({ hook }) => hook.config.schedule.length > 0);
   const watching = runtimes.filter(({ hook }) => hook.config.kubernetes.length > 0);
@@ -75,7 +81,7 @@ export function enableTasks(runtimes: readonly HookRuntime[]): readonly Task[] {
   ];
 }
 
-/** Ends what was started: requeues, and monitors of all hooks. The queues have ended before. */
+/** Stops timers, held runs and the monitors of all hooks. Called after the queues have ended. */
 export async function shutDown(operator: LifecycleParts): Promise<void> {
   operator.router.requeues.stop();
   operator.router.held.stop();

@@ -29,15 +29,18 @@ export interface ReconcileWebhooksOptions {
     readonly discovery: Discovery;
   };
   readonly helm: Pick<HelmDriver, 'manifest'>;
-  /** Where servers may be. */
+  /** The allowed hosts of servers. */
   readonly hosts: AllowedHosts;
   /** Throws when nothing may be started any more. */
   readonly check: () => void;
-  /** The status of modules in the cluster; undefined where it is not kept. */
+  /** The Module objects; undefined where the settings switch them off. */
   readonly objects: ModuleObjects | undefined;
 }
 
-/** The servers that modules name in `module.yaml`, and what keeps modules until these have finalized them. */
+/**
+ * Creates the reconcile webhooks of modules (the servers named in `module.yaml`), and the
+ * finalizers that keep Module objects until a server has finalized its module.
+ */
 export function createReconcileWebhooks(options: ReconcileWebhooksOptions, explained: Explained) {
   const { settings, host, cluster, objects } = options;
   const { clock, log, version } = host;
@@ -50,6 +53,7 @@ export function createReconcileWebhooks(options: ReconcileWebhooksOptions, expla
     operator: owner,
     isOn: objects !== undefined,
     isKept: async (signal) => objects !== undefined && (await objects.isKept(signal)),
+    // The status that is sent to the server is the same one that the Module object shows.
     statusOf: (name) => {
       const facts = factsOfModule(explained, name);
       const context = { nowMs: clock.wallMs(), operator: owner, generation: 1, before: undefined };
@@ -84,7 +88,9 @@ export function createReconcileWebhooks(options: ReconcileWebhooksOptions, expla
     hooks,
     objects: {
       isKnownAsHeld: (name) => {
+        // Without Module objects there is nothing to hold a finalizer.
         if (objects === undefined) return false;
+        // Not read yet: unknown, so the caller requests the object itself.
         if (!objects.isRead) return undefined;
         return objects.objects.get(name)?.finalizers.includes(HOOK_FINALIZER) === true;
       },
@@ -102,6 +108,8 @@ export function createReconcileWebhooks(options: ReconcileWebhooksOptions, expla
   return { hooks, finalizers };
 }
 
+// The objects of a release, for a server that finalizes them. A damaged record must not prevent a
+// deletion for ever.
 async function deployedObjects(
   { helm, host }: Pick<ReconcileWebhooksOptions, 'helm' | 'host'>,
   release: string,

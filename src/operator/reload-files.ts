@@ -27,7 +27,7 @@ import type { ModuleName } from '../values/module-key.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import { enableTasks, onStartupRuns } from './lifecycle.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that a reload replaces or restarts. */
 export interface ReloadFilesParts {
   readonly registry: ModuleRegistry;
   readonly converge: ConvergeState;
@@ -47,10 +47,11 @@ export interface ReloadFilesParts {
 }
 
 /**
- * Takes over what changed on disk: of modules whose files were lost or are back; in development everything. New and changed global hooks are started as at the start of the
- * daemon, removed ones stopped; modules with other hooks start anew; hooks that were edited run again; then all modules
- * are brought to the new state. What cannot be loaded is reported, now and after each converge until it can be, and stays
- * as it was.
+ * Handles ReloadFiles, which the watch on files queues in development and
+ * `reconcile/directory-looks.ts` queues when files of modules are lost or back. In development
+ * everything is read: new and changed global hooks start as at the start of the daemon, removed
+ * ones stop, modules with other hooks start again, edited hooks run again, and a converge follows.
+ * Files that cannot be loaded are reported, now and after each converge, and the old state stays.
  */
 export async function handleReloadFiles(
   operator: ReloadFilesParts,
@@ -67,8 +68,8 @@ export async function handleReloadFiles(
 }
 
 /**
- * Modules whose files are lost stop, those whose files are back start anew, and those that were removed end. The others go on
- * as they are.
+ * Reads only some modules: those with lost files stop, those whose files are back start again,
+ * removed ones end. All others are untouched.
  */
 async function reloadModules(
   operator: ReloadFilesParts,
@@ -83,6 +84,7 @@ async function reloadModules(
   for (const module of registry.modules.filter(({ name }) => names.has(name))) {
     const { name, refusal } = module;
     const was = before.get(name)?.refusal;
+    // The same refusal as before: nothing to stop and nothing new to report.
     if (refusal?.reason === was?.reason && before.has(name)) continue;
     const tracked = registry.tracked.get(name);
     if (tracked !== undefined) await stopRuns(operator, tracked, signal);
@@ -96,6 +98,7 @@ async function reloadModules(
       );
   }
   converge.releaseFromPurge(names);
+  // A converge deletes nothing for removed modules, since it does not know them any more.
   const isRemoved = await endRemoved(operator, old, signal);
   if ((isRemoved || !isDecided) && registry.discovery !== undefined)
     router.restartConverge('ReloadAllModules', FILES_CHANGED);
@@ -103,15 +106,19 @@ async function reloadModules(
   return { type: 'success' };
 }
 
-/** What a reload did, for the report about the saved files. */
+/** The effects of a reload, for the report about the saved files. */
 interface Reloaded {
-  /** What became of hooks, by path. */
+  /** The effect on hooks, by path. */
   readonly hooks: Map<string, string>;
   readonly modules: Map<ModuleName, ModuleReload>;
 }
 
 const UNUSED = 'it is not used as a hook, and nothing runs again';
 
+/**
+ * Reads all files again, and queues what follows. A part that cannot be loaded is recorded and
+ * skipped.
+ */
 async function reload(
   operator: ReloadFilesParts,
   saved: readonly SavedFile[],
@@ -121,6 +128,8 @@ async function reload(
   const before = registry.modules;
   const reloaded: Reloaded = { hooks: new Map(), modules: new Map() };
   const areRead = await attempt(operator, 'modules', () => operator.sources.reloadModules());
+  // Each part is attempted by itself: an error in one module must not keep the others from being
+  // reloaded.
   const isRemoved = await endRemoved(operator, before, signal);
   operator.converge.releaseFromPurge(new Set(registry.modules.map(({ name }) => name)));
   const started: HookRuntime[] = [];
@@ -129,22 +138,25 @@ async function reload(
     const loaded = await operator.sources.loadGlobalHooks(signal, { onUnused });
     started.push(...(await replaceGlobalHooks(operator, loaded, reloaded, signal)));
   });
-  // Those that are stopped may be made anew meanwhile.
+  // A copy: restarted modules change the registry during the loop.
   const modules = [...registry.tracked.values()];
   for (const tracked of modules) await reloadHooksOf(operator, tracked, reloaded, signal);
-  // The converge of the start comes anyway, when the global hooks are ready for it.
+  // Before the first discovery the start's own converge follows, when the global hooks are ready.
   if (registry.discovery !== undefined) operator.router.restartConverge('ReloadAllModules', FILES_CHANGED);
   if (isRemoved) lookForReleases(operator, FILES_CHANGED);
   for (const runtime of editedHooks(operator, saved)) {
+    // A started hook runs its onStartup and Synchronizations anyway.
     if (started.includes(runtime)) continue;
     const plan = rerunEdited(operator, runtime);
     reloaded.hooks.set(runtime.hook.path, `hook ${fullName(runtime.hook)} ${describeEdit(plan)}`);
   }
+  // Prepended last, so that they run first: the converge may need values that these hooks set.
   operator.router.main.prepend(...onStartupRuns(started), ...enableTasks(started));
   reportSaved(operator, saved, before, areRead ? reloaded : { ...reloaded, modules: notLoaded(before) });
   return { type: 'success' };
 }
 
+/** The running hooks whose files were saved. */
 function editedHooks(
   { registry, globalHooks }: ReloadFilesParts,
   saved: readonly SavedFile[],
@@ -156,6 +168,7 @@ function editedHooks(
   );
 }
 
+/** Loads the hooks of a module again. Only other names or configurations restart the module. */
 async function reloadHooksOf(
   operator: ReloadFilesParts,
   tracked: TrackedModule,
@@ -171,6 +184,7 @@ async function reloadHooksOf(
     if (hooks === undefined) return;
     const loaded = await operator.sources.loadModuleHooks(module, signal);
     const known = hooks.map((runtime) => runtime.hook);
+    // The same names and configurations: the runtimes stay, and the next run uses the new file.
     if (isSame(known, loaded)) return;
     reloaded.modules.set(module.name, 'restarted');
     await operator.removal.stop(tracked, signal);
@@ -179,13 +193,17 @@ async function reloadHooksOf(
   if (!isLoaded) reloaded.modules.set(module.name, 'not-loaded');
 }
 
+/** Marks all modules as not reloaded. */
 function notLoaded(modules: readonly Module[]): Reloaded['modules'] {
   return new Map(modules.map(({ name }) => [name, 'not-loaded']));
 }
 
-/** So many effects are logged: a checkout of another branch changes files without number. */
+/**
+ * The number of logged effects: a checkout of another branch changes an unlimited number of files.
+ */
 const MAX_EFFECTS = 20;
 
+/** Logs the effect of each saved file. */
 function reportSaved(
   operator: ReloadFilesParts,
   saved: readonly SavedFile[],
@@ -211,8 +229,8 @@ function reportSaved(
 }
 
 /**
- * Ends modules that are not among those that were read last: their authors have removed them. Their releases are removed as those
- * of modules that are gone at a start. Returns whether there are any.
+ * Ends modules that were not read any more, because their author removed them. Their releases are
+ * removed like those of modules that are gone at a start. Returns whether there are any.
  */
 async function endRemoved(
   operator: ReloadFilesParts,
@@ -229,7 +247,7 @@ async function endRemoved(
   return removed.length > 0;
 }
 
-/** What runs of it ends; its release stays as it is. */
+/** Stops the running parts of a module; its release stays. */
 async function stopRuns(
   operator: ReloadFilesParts,
   tracked: TrackedModule,
@@ -239,6 +257,10 @@ async function stopRuns(
   await operator.removal.stop(tracked, signal);
 }
 
+/**
+ * Runs one part of a reload. An error is recorded, so that status and each converge show it.
+ * Returns whether it succeeded.
+ */
 async function attempt(
   operator: ReloadFilesParts,
   what: string,
@@ -255,7 +277,7 @@ async function attempt(
   }
 }
 
-/** Returns the hooks that are to be started. */
+/** Replaces global hooks, and returns those that have to be started. */
 async function replaceGlobalHooks(
   operator: ReloadFilesParts,
   loaded: readonly Hook[],
@@ -268,9 +290,11 @@ async function replaceGlobalHooks(
     .filter((hook) => !kept.some((runtime) => runtime.hook.name === hook.name))
     .map((hook) => operator.bindings.createRuntime(hook));
   const gone = before.filter((runtime) => !kept.includes(runtime));
+  // Webhooks of removed hooks end before others of the same name begin.
   await operator.bindings.setWebhooks(gone, false, signal);
   await operator.bindings.setWebhooks(fresh, true, signal);
   for (const runtime of gone) {
+    // Stopped before their tasks are dropped, so that no event queues another one.
     operator.bindings.setSchedules(runtime, false);
     await runtime.stop();
   }
@@ -289,7 +313,7 @@ async function replaceGlobalHooks(
   return fresh;
 }
 
-/** Whether hooks have the same names and configurations. */
+/** Whether hooks have the same names, files and configurations. */
 function isSame(a: readonly Hook[], b: readonly Hook[]): boolean {
   const essence = (hooks: readonly Hook[]) =>
     hooks.map(({ name, path, config, batch }) => ({ name, path, config, batch }));

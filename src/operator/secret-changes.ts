@@ -8,8 +8,9 @@ import { referenceTitle, type SecretReference } from '../values/secrets/secret-r
 import type { ValuesStore } from '../values/values-store.ts';
 
 /**
- * Turns changed texts of Secrets into tasks, as any change of values: a module that refers to one runs again, global
- * values that do reload all modules. What waits after a failure and needs such values is tried again at once.
+ * Queues runs after changes of Secrets that values refer to: a module that refers to one runs
+ * again, global values with one reload all modules. Failing tasks that need such values are retried
+ * at once. The watch of `values/` calls it.
  */
 export function onSecretsChange(
   operator: {
@@ -28,13 +29,15 @@ export function onSecretsChange(
   for (const [owner, references] of values.secretReferences()) {
     if (!references.some((reference) => titles.has(referenceTitle(reference)))) continue;
     owners.add(owner);
+    // Before the first discovery a converge follows anyway, which sees the new values.
     if (owner !== GLOBAL_SECTION) operator.router.queueModuleRun(owner, 'Secret-Changed');
     else if (operator.registry.discovery !== undefined)
       operator.router.queueConverge('GlobalValuesChanged', 'Secret-Changed-GlobalValues');
   }
-  // What waits after a failure may have waited for just this Secret.
+  // A failing task may be waiting for exactly this Secret.
   for (const queue of queues.all) {
     const head = queue.entries[0]?.task;
+    // Global values are visible to all modules, so they concern every task.
     const isConcerned = owners.has(GLOBAL_SECTION) || (head !== undefined && owners.has(moduleOf(head)));
     if (queue === operator.router.main || isConcerned) queue.cutDelay();
   }

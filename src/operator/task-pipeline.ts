@@ -38,28 +38,35 @@ export interface Attempt {
 
 type Outcome = TaskOutcome<Task>;
 
-/** The stages that follow. */
+/** The following stages. */
 type Next = (attempt: Attempt) => Promise<Outcome>;
 
-/** A part of the way of every attempt: it ends the attempt with an outcome of its own, or lets the next stages run. */
+/** A stage of every attempt: returns an outcome of its own, or calls the following stages. */
 export type Stage = (attempt: Attempt, next: Next) => Promise<Outcome>;
 
-/** What the stages are made from. */
+/** The parts of all stages. */
 export interface TaskHandlerParts extends DispatchParts {
   readonly crds: ModuleCrds;
-  /** The Module objects, which show each attempt; undefined where there are none. */
+  /** The Module objects, which show each attempt; undefined where the settings switch them off. */
   readonly objects?: Pick<ModuleObjects, 'changed'> | undefined;
-  /** Takes the content of Secrets out of errors; default: nothing is taken out. */
+  /** Masks the content of Secrets in errors; default: nothing is masked. */
   readonly redactor?: Pick<Redactor, 'text'>;
 }
 
-/** Runs one attempt of any task. A task that throws is tried again; the error is logged here, once. */
+/**
+ * Runs one attempt of any task: the queues call it with the head of a queue, and its outcome
+ * decides whether the task is done, retried or repeated. The stages are listed below from the
+ * outside to the inside; each may skip the rest. A task that throws is logged once, here, and
+ * retried; only a stop of the daemon passes through as an exception.
+ */
 export function taskHandler(parts: TaskHandlerParts): TaskHandler<Task> {
   const { model, queueing, telemetry, reconcile, crds, releases, objects } = parts;
   const { redactor = { text: (text) => text } } = parts;
   const { registry, converge, policy, pauses, handOvers, aborts } = model;
   const { queues, router, traces } = queueing;
   const { clock, log, metrics, journal } = telemetry;
+  // The order matters: what changes the queue comes before the journal, what skips comes before the
+  // log of an attempt, and the lock is taken only by attempts that run.
   const run = inOrder([
     notify(objects),
     rerouteIsolated({ registry, router, log, metrics, queues, policy }),
@@ -77,6 +84,7 @@ export function taskHandler(parts: TaskHandlerParts): TaskHandler<Task> {
   return (entry, queue, signal) => run({ entry, queue, signal });
 }
 
+/** Nests the stages: each gets the rest as `next`. */
 function inOrder(stages: readonly Stage[]): Next {
   const unhandled: Next = ({ entry }) => Promise.reject(new Error(`no stage handles ${entry.task.type}`));
   return stages.reduceRight<Next>((next, stage) => (attempt) => stage(attempt, next), unhandled);
@@ -88,7 +96,10 @@ interface SkippingParts {
 
 const SUCCESS: Outcome = { type: 'success' };
 
-/** Has the Module objects written again when an attempt begins and when it ends: they show what is going on. */
+/**
+ * Updates the Module objects at the begin and the end of an attempt, since they show what is
+ * running.
+ */
 export function notify(objects: Pick<ModuleObjects, 'changed'> | undefined): Stage {
   if (objects === undefined) return (attempt, next) => next(attempt);
   return async (attempt, next) => {
@@ -102,8 +113,9 @@ export function notify(objects: Pick<ModuleObjects, 'changed'> | undefined): Sta
 }
 
 /**
- * Moves a task of an isolated module to the queue of that module, and isolates a module whose task fails. It is the first
- * stage, because a task that is moved has had no attempt. Runs that are part of a group report their outcome to it.
+ * Moves a task of an isolated module to the module's queue, and isolates a module whose task fails.
+ * It comes before the record, because a moved task has had no attempt. Members of a group report
+ * their outcome to it.
  */
 export function rerouteIsolated(
   operator: IsolationParts &
@@ -112,10 +124,11 @@ export function rerouteIsolated(
   return async (attempt, next) => {
     const { entry, queue } = attempt;
     if (rerouteToModuleQueue(operator, entry.task, queue)) {
-      // Runs of the same group do not wait for one that is isolated.
+      // For its group an isolated member is done: the others must not wait for it.
       reportOutcome(operator, entry.task, SUCCESS);
       return SUCCESS;
     }
+    // Before each attempt, since the module that blocked this queue may have recovered.
     requeueUnblocked(operator, entry, queue);
     const outcome = await next(attempt);
     const isMoved =
@@ -128,7 +141,7 @@ export function rerouteIsolated(
   };
 }
 
-/** Records the attempt in the journal. What ends it by an exception is the daemon's stop. */
+/** Records the attempt in the journal. An exception means that the daemon is stopping. */
 export function record({
   journal,
   traces,
@@ -148,19 +161,19 @@ export function record({
   };
 }
 
-/** Reports how a run ended to the runs of the same group. */
+/** Reports the result of a run to its group. */
 function reportOutcome(operator: ParallelModuleRunParts, task: Task, outcome: Outcome): void {
   if (task.type !== 'ModuleRun') return;
   if (outcome.type === 'retry') reportToGroup(operator, task, messageOf(outcome.error));
   if (isOver(outcome)) reportToGroup(operator, task, undefined);
 }
 
-/** A task that requests another one after it is not over yet. */
+/** Whether the task is finished; one with a following task is not. */
 function isOver(outcome: Outcome): boolean {
   return outcome.type === 'success' && outcome.after === undefined;
 }
 
-/** Takes the content of Secrets out of a failure: queues and commands show it. */
+/** Masks the content of Secrets in the error, which queues and commands show. */
 export function redact(redactor: Pick<Redactor, 'text'>): Stage {
   return async (attempt, next) => {
     const outcome = await next(attempt);
@@ -168,7 +181,10 @@ export function redact(redactor: Pick<Redactor, 'text'>): Stage {
   };
 }
 
-/** Logs what a later stage throws, and has the task tried again. An attempt that the daemon ends is not a failure. */
+/**
+ * Logs the error of later stages, and turns it into a retry. An attempt that the daemon ends is not
+ * a failure.
+ */
 export function logFailure({ log, journal }: Pick<Telemetry, 'journal' | 'log'>): Stage {
   return async (attempt, next) => {
     const { entry, queue, signal } = attempt;
@@ -194,14 +210,17 @@ export function logFailure({ log, journal }: Pick<Telemetry, 'journal' | 'log'>)
   };
 }
 
-/** Ends an attempt in which nothing is done: it counts neither as a success nor as a failure of its module. */
+/**
+ * Ends an attempt without any effect: it counts neither as a success nor as a failure of its
+ * module.
+ */
 function skipped({ journal }: SkippingParts, { queue }: Attempt): Outcome {
   const run = journal.attemptIn(queue.name);
   if (run !== undefined) journal.end(run, { result: 'skipped' });
   return SUCCESS;
 }
 
-/** Skips tasks of modules that are not authorized, also their deletion. */
+/** Skips tasks of modules that must not run, also their deletion. */
 export function authorize({
   reconcile,
   journal,
@@ -210,7 +229,10 @@ export function authorize({
     reconcile.skipsTask(attempt.entry.task) ? skipped({ journal }, attempt) : await next(attempt);
 }
 
-/** Skips tasks of modules that are handed over; no module is handed over while an attempt for it is in progress. */
+/**
+ * Skips tasks of modules that are handed over. A hand-over waits for running attempts of the
+ * module.
+ */
 export function handOver(operator: HandOverTasksParts & SkippingParts): Stage {
   return async (attempt, next) => {
     const { task } = attempt.entry;
@@ -221,13 +243,13 @@ export function handOver(operator: HandOverTasksParts & SkippingParts): Stage {
   };
 }
 
-/** Skips runs of paused modules; they follow when the module is resumed. */
+/** Skips runs of paused modules; they are queued again when the module is resumed. */
 export function pause(operator: PauseTasksParts & SkippingParts): Stage {
   return async (attempt, next) =>
     deferIfPaused(operator, attempt.entry.task) ? skipped(operator, attempt) : await next(attempt);
 }
 
-/** Logs the beginning and the end of an attempt, and counts how long the task has waited for it. */
+/** Logs the begin and the end of an attempt, and measures how long the task has waited. */
 export function logAttempt({
   clock,
   journal,
@@ -238,7 +260,7 @@ export function logAttempt({
   return async (attempt, next) => {
     const { entry, queue } = attempt;
     const { task } = entry;
-    // Runs of hooks count their waiting themselves: they may wait for other runs of the hook first.
+    // Hook runs measure their wait themselves: they may wait for the rate limit first.
     if (task.type !== 'GlobalHookRun' && task.type !== 'ModuleHookRun') {
       const labels = {
         module: moduleLabelOf(task),
@@ -261,8 +283,8 @@ export function logAttempt({
 }
 
 /**
- * Lets one task at a time change the release and the state of a module, in any queue. While a task of another queue
- * has the lock, this one is repeated when that is over.
+ * Lets one task at a time change the release and the state of a module, across queues. Another task
+ * is repeated when the lock is released, so it does not occupy its queue with a waiting attempt.
  */
 export function lock(): Stage {
   const locked = new Map<ModuleName, Promise<void>>();
@@ -283,7 +305,9 @@ export function lock(): Stage {
   };
 }
 
-/** Lets users end a run of a module or of one of its hooks, and changed files restart the run of a hook. */
+/**
+ * Lets users abort a run of a module or of its hooks, and lets changed files restart a hook run.
+ */
 export function abort({ aborts }: { readonly aborts: Pick<RunAborts, 'run'> }): Stage {
   return async (attempt, next) => {
     try {
@@ -296,7 +320,7 @@ export function abort({ aborts }: { readonly aborts: Pick<RunAborts, 'run'> }): 
   };
 }
 
-/** Calls the handler of the task; nothing comes after it. */
+/** Calls the handler of the task; it is the last stage. */
 export function dispatch(handle: TaskHandler<Task>): Stage {
   return ({ entry, queue, signal }) => handle(entry, queue, signal);
 }

@@ -14,23 +14,23 @@ import type { AuthorizationSettings } from '../settings/authorization-settings.t
 import type { DirectorySettings } from '../settings/directory-settings.ts';
 import type { ExtensionSettings } from '../settings/hook-settings.ts';
 
-/** Editors write a file in several steps: a reload waits until nothing changed for this long. */
+/** The quiet time before a reload, in milliseconds: editors write a file in several steps. */
 export const QUIET_MS = 300;
 
-/** What the functions here use of the operator. */
+/** The parts that a change of files is queued with. */
 export interface WatchFilesParts extends RestartHooksParts {
   readonly router: Pick<TaskRouter, 'main'>;
 }
 
-/** The settings that say what is watched. */
+/** The settings that name watched files. */
 export type WatchedSettings = Pick<DirectorySettings, 'globalHooksDir' | 'modulesDirs'> &
   Pick<ExtensionSettings, 'customizationsDir'> &
   Pick<AuthorizationSettings, 'authPolicy' | 'authLockFile' | 'authKeyring'>;
 
-/** Receives what happens to watched files. */
+/** Receives events about watched files. */
 export interface PathsListener {
   readonly onChange: (path: string) => void;
-  /** From now on every change is reported. */
+  /** The watch is complete: from now on every change is reported. */
   readonly onReady: () => void;
   readonly onError: (error: unknown) => void;
 }
@@ -45,18 +45,18 @@ export function watchedPaths(settings: WatchedSettings): readonly string[] {
   ];
 }
 
-/** Watches paths and what is below them, until the watch is closed. */
+/** Watches paths and everything below them, until the watch is closed. */
 export async function watchPaths(paths: readonly string[], listener: PathsListener): Promise<FSWatcher> {
-  // Loaded on demand: only development needs it.
+  // Imported on demand: only development needs it, and it costs memory and start time.
   const { watch } = await import('chokidar');
   const roots = new Set(paths.map((path) => resolve(path)));
   const files = watch([...paths], {
     ignoreInitial: true,
-    // The directories themselves may lie wherever they want.
+    // Dot files are ignored, but a watched directory may itself lie below a dot directory.
     ignored: (path) => basename(path).startsWith('.') && !roots.has(resolve(path)),
   });
   files.on('all', (_event, path) => listener.onChange(path));
-  // A chmod is reported in no other way where the file was read since it was written. These events are also sent for what is
+  // Some changes, such as chmod, are reported as raw events only. Raw events also come for files
   // beside a watched directory.
   files.on('raw', (event, name, details) => {
     const directory = isObject(details) ? stringOf(details['watchedPath']) : '';
@@ -71,7 +71,7 @@ export async function watchPaths(paths: readonly string[], listener: PathsListen
 }
 
 /**
- * Watches directories with hooks and modules, and asks the operator to load them again when something in them changes.
+ * Watches directories with hooks and modules, and queues a reload when files in them change.
  *
  * @returns ends the watch
  */
@@ -85,13 +85,17 @@ export function watchFiles(
   const changed = new Set<string>();
   let changes = 0;
   const onChange = async (path: string): Promise<void> => {
+    // Each change restarts the quiet time; only the last one queues the reload.
     changes += 1;
     changed.add(resolve(path));
     const seen = changes;
     await clock.sleep(QUIET_MS, stop);
+    // A later change has started a longer wait, which handles all of them.
     if (seen !== changes) return;
     log.info({ path }, 'files changed, loading hooks and modules again');
     const saved = [...changed].map((each) => savedFile(each));
+    // In front of all tasks, and before running hooks are ended: their tasks are then repeated
+    // behind the reload.
     main.prepend({ type: 'ReloadFiles', saved, trigger: FILES_CHANGED });
     restartChangedHooks(operator, new Set(saved.flatMap(({ path: watched, real }) => [watched, real])));
     changed.clear();

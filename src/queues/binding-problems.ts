@@ -8,13 +8,13 @@ import type { HookRuntime } from '../model/hook-runtime.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';
 import { endOf } from '../status/cut-text.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that know all hooks. */
 export interface BindingProblemsParts {
   readonly registry: ModuleRegistry;
   readonly globalHooks: GlobalHooks;
 }
 
-/** A watch is often opened anew: only one that fails for longer makes a snapshot out of date. */
+/** Watches are reopened often: a snapshot counts as out of date only after a longer failure. */
 const STALE_AFTER_MS = 60_000;
 /** A filter may call `error` with a whole object. */
 const MAX_ERROR_LENGTH = 1_000;
@@ -28,7 +28,7 @@ export interface BindingState {
 /** All kubernetes bindings of the hooks. */
 export function statesOf(runtimes: readonly HookRuntime[]): readonly BindingState[] {
   const states: BindingState[] = [];
-  // Many hooks have none.
+  // Called for every hook, and many have no kubernetes binding.
   for (const runtime of runtimes)
     for (const binding of runtime.hook.config.kubernetes)
       states.push({ runtime, binding, health: runtime.health(binding.index) });
@@ -41,9 +41,9 @@ export function allRuntimes({ globalHooks, registry }: BindingProblemsParts): re
 }
 
 /**
- * Sentences about bindings whose snapshots are missing, or may be out of date, and why.
+ * Sentences about bindings whose snapshots are missing or may be out of date, with the cause.
  *
- * @param which default: all; or those only that the API server refuses to list or watch
+ * @param which `refused`: only bindings that the API server refuses to list or watch; default: all
  */
 export function staleBindings(
   runtimes: readonly HookRuntime[],
@@ -62,7 +62,7 @@ export function staleBindings(
   });
 }
 
-/** The same bindings, in sentences that stay the same while nothing changes. */
+/** The same bindings, in sentences without ages: clients compare them to detect a change. */
 export function staleWatches(
   states: readonly BindingState[],
   clock: SteadyClock,
@@ -78,6 +78,7 @@ function staleStates(states: readonly BindingState[], clock: SteadyClock) {
   return states.flatMap((state) => {
     const { watchFailure: failure } = state.health;
     if (failure === undefined) return [];
+    // A refusal (401, 403, 404) does not pass by itself, so it counts at once.
     if (!failure.isRefused && clock.steadyMs() - failure.sinceMs < STALE_AFTER_MS) return [];
     return [{ state, failure }];
   });
@@ -87,7 +88,7 @@ function asideText({ runtime }: BindingState): string {
   return runtime.isSetAside ? '; the hook does not run until then' : '';
 }
 
-/** Sentences about objects whose last state is in no snapshot. */
+/** Sentences about objects whose last state failed in the filter, and so is in no snapshot. */
 export function unfilteredObjects(runtimes: readonly HookRuntime[], clock: Clock): readonly string[] {
   return statesOf(runtimes).flatMap(({ runtime, binding, health: { filterFailures } }) => {
     const [first] = filterFailures;
@@ -101,7 +102,7 @@ export function unfilteredObjects(runtimes: readonly HookRuntime[], clock: Clock
   });
 }
 
-/** What the commands about snapshots show beside one; nothing while all is well. */
+/** The health of a binding, for commands that print its snapshot; empty without a problem. */
 export function problemsShown(health: BindingHealth, clock: Clock): JsonObject {
   const { lastActivityMs, watchFailure, filterFailures } = health;
   return {

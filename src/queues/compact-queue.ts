@@ -10,7 +10,7 @@ import type { HookRuntime } from '../model/hook-runtime.ts';
 import { ownQueueOf } from '../model/own-queue.ts';
 import type { HookTask, Task } from '../model/tasks.ts';
 
-/** A queue is looked at each time its length passes a multiple of this. */
+/** A queue is checked for compaction each time its length passes a multiple of this. */
 const STEP = 100;
 
 interface AppendDeps {
@@ -20,14 +20,14 @@ interface AppendDeps {
 }
 
 /**
- * Puts the run of a hook at the end of a queue; in a long one runs of a hook that wait become one. The router calls it for
- * each event, so a burst costs a few runs and not thousands.
+ * Appends a hook run to a queue; in a long queue the waiting runs of each hook are combined. The
+ * router calls it for each event, so a burst of events costs a few runs, not thousands.
  */
 export function appendHookRun(deps: AppendDeps, task: HookTask, name: string): void {
   append(deps, task, deps.queues.get(name));
 }
 
-/** The same for the queue of the binding that the run is for, or of the key in that queue. */
+/** The same for the queue of the run's binding, or for the lane of its key. */
 export function appendToOwnQueue(
   deps: AppendDeps & { readonly queues: Pick<QueueSet<Task>, 'get' | 'lane'> },
   task: HookTask,
@@ -39,6 +39,7 @@ export function appendToOwnQueue(
 
 function append({ metrics, log }: Omit<AppendDeps, 'queues'>, task: HookTask, queue: TaskQueue<Task>): void {
   queue.append(task);
+  // One past a multiple of STEP: a scan for each event would cost quadratic time in a long queue.
   if (queue.length <= STEP || queue.length % STEP !== 1) return;
   for (const hook of compactCrowds(queue)) {
     metrics.queueCompaction(queue.lane?.queue ?? queue.name, hook);
@@ -50,11 +51,11 @@ function append({ metrics, log }: Omit<AppendDeps, 'queues'>, task: HookTask, qu
 }
 
 /**
- * Keeps a queue from growing without end while its head fails: the tasks of a hook that wait become one, in the place of
- * the first, when there are at least 100 that may fail alike. Ungrouped contexts all stay, in order; of each group the
- * last one, behind them.
+ * Bounds a queue whose head fails: at least 100 waiting tasks of a hook become one, in the place of
+ * the first. Tasks with and without `allowFailure` are combined separately, because they fail
+ * differently. Ungrouped contexts all stay, in order; of each group only the last one, behind them.
  *
- * @returns names of the hooks whose tasks were merged
+ * @returns names of the hooks whose tasks were combined
  */
 function compactCrowds(queue: TaskQueue<Task>): readonly string[] {
   const crowds = new Map<HookRuntime, readonly [strict: HookTask[], lenient: HookTask[]]>();
@@ -69,7 +70,8 @@ function compactCrowds(queue: TaskQueue<Task>): readonly string[] {
     const [first] = tasks;
     if (first === undefined) continue;
     const all = tasks.flatMap((task) => task.reasons);
-    // What runs have failed on is no longer at the beginning.
+    // Coalescing counts from the first reason; after a failed attempt that one is no longer at the
+    // beginning.
     const isAttempted = tasks.some(({ attempted = 0 }) => attempted > 0);
     const reasons = lastOfEachGroup(isAttempted || !coalesces(first.hook.hook) ? all : coalesceEvents(all));
     for (const [index, task] of tasks.entries())
@@ -82,7 +84,7 @@ function compactCrowds(queue: TaskQueue<Task>): readonly string[] {
   );
 }
 
-/** How many tasks each hook with more than `above` of them has in some queues, by hook name. */
+/** The number of tasks of each hook with more than `above` of them, by hook name. */
 export function crowdsIn(queues: readonly TaskQueue<Task>[], above: number): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { task } of queues.flatMap(({ entries }) => entries)) {

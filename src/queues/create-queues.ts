@@ -28,14 +28,14 @@ export interface QueuesOptions {
   readonly metrics: Pick<OperatorMetrics, 'queueAction' | 'hookBacklogDropped'>;
 }
 
-/** What queues read of the operator. */
+/** The state that queues read for logs and origins. */
 interface QueueUsers {
   readonly registry: Pick<ModuleRegistry, 'tracked'>;
   readonly converge: ConvergeState;
   readonly traces: Pick<TaskTraces, 'newEvent'>;
 }
 
-/** The queues, and what fills them. */
+/** The queues, with the parts that fill them. */
 export interface Queueing {
   readonly queues: QueueSet<Task>;
   /** Bounds the events that wait in the queues. */
@@ -47,11 +47,16 @@ export interface Queueing {
 export interface QueueingParts extends QueuesOptions {
   readonly metrics: QueuesOptions['metrics'] & TaskRouterDeps['metrics'];
   readonly model: Pick<Model, 'registry' | 'converge' | 'globalHooks'>;
-  /** How traces are named and where they go. */
+  /** The names of traces, and their destination. */
   readonly tracing: Pick<TaskTracesOptions, 'bootId' | 'tracer'>;
 }
 
-/** The queues of all tasks, the bound on the events that wait in them, and the router that fills them. Nothing runs yet. */
+/**
+ * Creates the queues of all tasks, the limit on queued events, and the router that fills them.
+ * `app/build-operator.ts` calls it; nothing runs until the pipeline is set as the handler of the
+ * queues. A task passes `admit`, which gives it an origin, then is logged and counted; it leaves
+ * through the pipeline or by being dropped.
+ */
 export function createQueueing({ settings, host, metrics, model, tracing }: QueueingParts): Queueing {
   const { registry, converge, globalHooks } = model;
   const { clock, random } = host;
@@ -126,9 +131,10 @@ function createQueueSet(
 }
 
 /**
- * Counts how long what is done to the queues takes.
+ * Measures the duration of operations on the queues.
  *
- * @param nowMs a clock for durations; what it measures takes microseconds, so it must not take longer itself
+ * @param nowMs a clock for durations; it measures microseconds, so reading it must be faster than
+ *   that
  */
 function queueActionMeasure(
   nowMs: () => number,

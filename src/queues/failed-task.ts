@@ -15,17 +15,22 @@ export interface FailedTask {
   /** Failed attempts in a row, this one included. */
   readonly failures: number;
   readonly error: string;
-  /** What else is known of the failure, such as the exit code of a hook. */
+  /** Other facts about the failure, such as the exit code of a hook. */
   readonly facts: ErrorFacts;
   /** Milliseconds until the next attempt. */
   readonly delayMs: number;
   /** The first converge cannot end before this task succeeds. */
   readonly holdsUpFirstConverge: boolean;
-  /** The operator cannot start without this task, which will not succeed. */
+  /**
+   * A global hook failed for good: the operator cannot start without this task, and a retry is
+   * pointless.
+   */
   readonly endsOperator?: true;
 }
 
-/** What there is to say about the head of a queue after its attempt failed. */
+/**
+ * Describes the head of a queue after a failed attempt, for the log and the end screen of a start.
+ */
 export function failedTask(
   queue: string,
   { task, failures, lastError }: QueueEntry<Task>,
@@ -42,6 +47,7 @@ export function failedTask(
     error: lastError,
     facts: { ...(code !== undefined && { code }), ...factsOf(error) },
     delayMs,
+    // `main` runs one task after another, so any failing head delays the first converge.
     holdsUpFirstConverge: first !== 'done' && (queue === MAIN_QUEUE || countsForConverge(task)),
     ...(isFinal(error) && task.type === 'GlobalHookRun' && { endsOperator: true }),
   };

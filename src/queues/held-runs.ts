@@ -15,11 +15,11 @@ import { countQueuedEvents, eventsOf, withoutEvents } from './queued-events.ts';
 export interface HeldRunsDeps {
   readonly clock: Clock;
   readonly backlog: Pick<EventBacklog, 'bytesOf' | 'change' | 'hold'>;
-  /** Puts a run whose time has come into its queue. */
+  /** Queues a run whose delay is over. */
   readonly release: (task: HookTask) => void;
 }
 
-/** Why runs wait beside their queue. */
+/** Runs of one hook that wait outside of their queue, for status and lists. */
 export type HoldCause =
   /** The hook is not done yet, for the reason that it gave in its own words. */
   | { readonly type: 'unfinished'; readonly reason: string }
@@ -29,13 +29,14 @@ export type HoldCause =
 /** Runs of one hook that wait beside their queue, as they are shown. */
 export interface HeldRun {
   readonly hook: HookRuntime;
-  /** Where they go when their time has come. */
+  /** The queue they go to after the delay. */
   readonly queue: string;
   /** The same without the key. */
   readonly baseQueue: string;
+  /** The reason that the hook gave for its delay; undefined for debounced events. */
   readonly cause: HoldCause;
   readonly contexts: number;
-  /** When that is, on the wall clock. */
+  /** The end of the delay, on the wall clock. */
   readonly dueAtMs: number;
 }
 
@@ -50,9 +51,10 @@ interface Held {
 }
 
 /**
- * Runs that wait beside their queue until it is time for them, so that runs of other hooks do not wait: those that are not
- * done yet, and events that are held back by the `debounce` of their binding. Later runs of the hook for the same queue
- * join those that are not done yet, so that each hook gets its events in order.
+ * Hook runs that wait outside of their queue, so that runs of other hooks do not wait: runs that a
+ * hook asked to repeat later (`retryAfter`), and events within the `debounce` of their binding. The
+ * router adds runs, timers release them into the queue. Later runs of the hook for the same queue
+ * join a delayed one, so that each hook gets its events in order.
  */
 export class HeldRuns {
   readonly #deps: HeldRunsDeps;
@@ -70,7 +72,7 @@ export class HeldRuns {
     });
   }
 
-  /** In the order in which they began to wait. */
+  /** In the order in which they were added. */
   get all(): readonly HeldRun[] {
     return [...this.#held].map(({ hook, queue, cause, tasks, dueMs }) => ({
       hook,
@@ -83,7 +85,7 @@ export class HeldRuns {
   }
 
   /**
-   * Has runs of a hook wait for as long as its last run requests.
+   * Delays runs of a hook for the time that its last run requested.
    *
    * @param tasks in the order in which the hook gets them
    */
@@ -93,7 +95,7 @@ export class HeldRuns {
     error: { readonly retryAfterMs: number },
   ): void {
     const [{ hook }] = tasks;
-    // What waits already is newer.
+    // Runs that were held in the meantime are newer, so they go behind.
     const cause: HoldCause = { type: 'unfinished', reason: messageOf(error) };
     const waiting = this.#find(hook, queue, cause);
     if (waiting !== undefined) this.#remove(waiting);
@@ -109,7 +111,10 @@ export class HeldRuns {
     });
   }
 
-  /** Holds the run for an event back until no other event of its binding has come for a while. */
+  /**
+   * Delays the run for an event until its binding has had no event for `afterMs`, but not longer
+   * than `maxMs`.
+   */
   debounce(task: HookTask, binding: KubernetesBinding, { afterMs, maxMs }: Debounce): void {
     const nowMs = this.#deps.clock.steadyMs();
     const queue = ownQueueName(task);
@@ -132,7 +137,9 @@ export class HeldRuns {
     });
   }
 
-  /** Puts a run behind those of the hook that wait for the queue. Returns false where there are none. */
+  /**
+   * Appends a run to the delayed ones of the hook for that queue. Returns false if there are none.
+   */
   join(task: HookTask): boolean {
     if (this.#held.size === 0) return false;
     const held = this.#find(task.hook, ownQueueName(task), { type: 'unfinished' });
@@ -142,16 +149,16 @@ export class HeldRuns {
     return true;
   }
 
-  /** Lets the runs of a hook for the queue go now, also those for its keys. */
+  /** Releases the runs of a hook for the queue and all its keys now. */
   releaseNow(hook: HookRuntime, queue: string): void {
     const held = [...this.#held].filter((each) => each.hook === hook && isOf(each, queue));
     for (const each of held) this.#release(each);
   }
 
   /**
-   * Takes the events of one binding out of what waits.
+   * Removes and returns the held events of one binding.
    *
-   * @param which `older` than those in queues, or `newer`
+   * @param which `older` than events in queues (delayed runs), or `newer` (debounced events)
    */
   takeEvents(
     hook: HookRuntime,
@@ -168,12 +175,12 @@ export class HeldRuns {
     return [...taken];
   }
 
-  /** Takes the runs of hooks that are not to be run any more, or not by themselves. */
+  /** Removes and returns the runs of hooks that must not run any more, or not by themselves. */
   take(hooks: readonly HookRuntime[]): readonly HookTask[] {
     return this.#take(({ hook }) => hooks.includes(hook));
   }
 
-  /** Ends all waits. */
+  /** Cancels all delays; the runs are dropped. */
   stop(): void {
     this.#take(() => true);
   }
@@ -204,7 +211,7 @@ export class HeldRuns {
     try {
       do await clock.sleep(Math.max(0, held.dueMs - clock.steadyMs()), held.end.signal);
       while (
-        // Later events have moved it.
+        // Each further event moves `dueMs`: sleep again until it has really passed.
         held.dueMs > clock.steadyMs()
       );
     } catch {
@@ -217,6 +224,8 @@ export class HeldRuns {
     const { tasks } = held;
     this.#remove(held);
     if (held.hook.isStopped) return;
+    // Delayed runs keep their number. Debounced events become one run, unless a delayed run of the
+    // hook takes them.
     switch (held.cause.type) {
       case 'unfinished':
         for (const task of tasks) this.#deps.release(task);
@@ -273,11 +282,13 @@ function isOf({ queue, tasks }: Held, name: string): boolean {
   return queue === name || tasks.some(({ reasons: [reason] }) => queueOf(reason)?.queue === name);
 }
 
-/** Runs for events of one binding as one; none if newer events have made all of them superfluous. */
+/**
+ * Combines runs for events of one binding; empty if newer events have made all of them obsolete.
+ */
 function asOneRun(tasks: readonly HookTask[]): readonly HookTask[] {
   const [first] = tasks;
   if (first === undefined) return [];
-  // Hooks of the old format are given one context a run.
+  // A v0 hook gets one context per run.
   if (first.hook.hook.config.version === 'v0') return tasks;
   const all = tasks.flatMap((task) => task.reasons);
   const reasons = coalesces(first.hook.hook) ? coalesceEvents(all) : all;

@@ -1,3 +1,9 @@
+// The failure policy `isolate`: a module that fails must not block modules that do not require it.
+// The pipeline calls `isolate` after a failed attempt, which moves the task to a queue
+// `isolated_<module>`; before each attempt it calls `rerouteToModuleQueue`, which sends tasks of an
+// isolated module, and of modules that require it, to that queue, and `requeueUnblocked`, which
+// returns tasks to `main` that wait there without a reason.
+
 import { errorFields, messageOf, retryAfterOf } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { QueueEntry, TaskOutcome, TaskQueue } from '@addon-operator/task-queue';
@@ -11,7 +17,7 @@ import type { ModuleName } from '../values/module-key.ts';
 import { appendHookRun } from './compact-queue.ts';
 import type { TaskRouter } from './task-router.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that decide where tasks of a failing module wait, and log it. */
 export interface IsolationParts {
   readonly registry: ModuleRegistry;
   readonly router: TaskRouter;
@@ -28,8 +34,9 @@ type ModuleTask = Extract<
 >;
 
 /**
- * The queue in which a module's tasks wait because one of them failed, or failed in a module it requires. Its own one
- * comes first: in that of another it only waits.
+ * The queue in which a module's tasks wait because one of them failed, or failed in a module that
+ * it requires. The module's own queue comes first, because in that of another module its tasks only
+ * wait.
  */
 export function isolatedQueueOf(
   operator: Pick<IsolationParts, 'queues'>,
@@ -55,22 +62,25 @@ export function isolatedModules(operator: {
 }
 
 /**
- * Puts a task into the queue where it belongs, when that is another one than the queue it came up in: tasks of an
- * isolated module follow it, and the run of a module waits behind the failing module that it requires.
+ * Moves a task to another queue if it does not belong in this one: tasks of an isolated module
+ * follow it, and the run of a module waits behind the failing module that it requires.
  *
- * @returns whether the task is gone
+ * @returns whether the task was moved
  */
 export function rerouteToModuleQueue(operator: IsolationParts, task: Task, queue: TaskQueue<Task>): boolean {
   if (!isModuleTask(task) || !isOrdered(queue)) return false;
+  // The module is about to go: its runs that wait for other modules are pointless now.
   if (task.type === 'ModuleDelete' && !isOutdated(operator, task)) forgetRuns(operator, task.module);
   const target = queueOfModule(operator, task.module, queue) ?? queueOfNeighbour(operator, task);
   if (target === undefined || target === queue) return false;
   if (!isPendingIn(target, task)) appendTo(operator, target, withoutGroup(task));
+  // A change or a request may be the cure of the failure, so the back-off of the failing task is
+  // cut short.
   if (task.type === 'ModuleRun' || task.type === 'ModuleDelete') retryNow(target, task.module);
   return true;
 }
 
-/** Where tasks of the module wait that come before one of them that has come up in this queue. */
+/** The queue with earlier tasks of the module than the one that has come up in `queue`. */
 function queueOfModule(
   operator: IsolationParts,
   module: ModuleName,
@@ -78,11 +88,14 @@ function queueOfModule(
 ): TaskQueue<Task> | undefined {
   const waiting = isolatedQueueOf(operator, module);
   if (waiting === undefined || waiting === queue) return undefined;
-  // In the queue of another module they only wait for that one.
+  // Tasks that only wait in the queue of another module do not count.
   return isIsolated(queue) && !isOwn(waiting, module) ? undefined : waiting;
 }
 
-/** Events keep coming while a module fails, so its queue is kept short as those are that bindings name. */
+/**
+ * Appends a task. Events keep arriving while a module fails, so its queue is compacted as queues of
+ * bindings are.
+ */
 function appendTo(operator: IsolationParts, queue: TaskQueue<Task>, task: Task): void {
   if (task.type !== 'ModuleHookRun') queue.append(task);
   else if (isSynchronization(task)) queue.insertBefore(waitsFor(task), task);
@@ -95,7 +108,10 @@ function waitsFor(task: ModuleTask): (other: Task) => boolean {
   return (other) => other.type === 'ModuleRun' && other.module === task.module;
 }
 
-/** Of a module to be deleted: what only waits for others must not hold the deletion up. */
+/**
+ * Drops the tasks of a module to be deleted that wait for other modules: they must not delay the
+ * deletion.
+ */
 function forgetRuns(operator: IsolationParts, module: ModuleName): void {
   const isForgotten = (task: Task): boolean =>
     isModuleTask(task) && task.type !== 'ModuleDelete' && task.module === module;
@@ -103,14 +119,14 @@ function forgetRuns(operator: IsolationParts, module: ModuleName): void {
     if (isIsolated(queue) && !isOwn(queue, module)) operator.router.missRuns(queue.remove(isForgotten));
 }
 
-/** A deletion of a module that is enabled again, which will do nothing. */
+/** Whether a deletion is obsolete because the module is enabled again. */
 function isOutdated(operator: IsolationParts, task: ModuleTask): boolean {
   return task.type === 'ModuleDelete' && operator.registry.isEnabled(task.module);
 }
 
 /**
- * Takes a task that failed out of the common queues, or out of the one of a module it requires, so that all others go on.
- * Returns whether that was done.
+ * Moves a failed task out of the common queues, or out of the queue of a module it requires, so
+ * that all other modules continue. Returns whether it was moved.
  */
 export function isolate(
   operator: IsolationParts,
@@ -122,7 +138,8 @@ export function isolate(
   const task = queue.entries.find((entry) => entry.id === id)?.task;
   if (task === undefined || !isModuleTask(task) || isOwn(queue, task.module)) return false;
   if (!isOrdered(queue)) {
-    // A queue of the binding blocks no other task, but the run that waits for a Synchronization in it does.
+    // A queue of a binding blocks no other task, but in `main` a ModuleRun waits for the
+    // Synchronization in it.
     if (task.type === 'ModuleHookRun' && isSynchronization(task)) isolateRun(operator, task.module, error);
     return false;
   }
@@ -133,8 +150,9 @@ export function isolate(
 }
 
 /**
- * To be called before each attempt: what waits behind a failing module goes back to the main queue when nothing that it
- * waited for is isolated any more. The failing module may never succeed.
+ * Called before each attempt: returns tasks that wait behind a failing module to `main` when
+ * nothing that they wait for is isolated any more. Without it they would wait for a module that may
+ * never succeed.
  */
 export function requeueUnblocked(
   operator: IsolationParts,
@@ -148,7 +166,7 @@ export function requeueUnblocked(
       if (isModuleTask(entry.task) && queueOfNeighbour(operator, entry.task) !== undefined)
         held.add(entry.task.module);
     const isFree = ({ module }: ModuleTask): boolean => !isOwn(queue, module) && !held.has(module);
-    // A module that is no longer blocked may be what others waited for.
+    // A module that was unblocked may have been the reason for others, hence the loop.
     if (!returnToMain(operator, queue, isFree)) return;
   }
 }
@@ -194,6 +212,8 @@ function isolateRun(operator: IsolationParts, module: ModuleName, error: unknown
     if (runs.length === 0) continue;
     const own = queues.get(ownQueueName(module));
     own.append(...runs.map(withoutGroup));
+    // The group would wait for this run for ever: for the group it counts as done, and fails in its
+    // own queue.
     for (const run of runs) if (run.type === 'ModuleRun') run.group?.succeeded(module);
     logIsolation(operator, module, own.name, error);
   }
@@ -213,7 +233,10 @@ function logIsolation(operator: IsolationParts, module: ModuleName, queue: strin
   );
 }
 
-/** Of a module that this one requires; a module must not be deleted before those that require it. */
+/**
+ * The queue of an isolated module that comes first: one that this module requires, or, for a
+ * deletion, one that requires it.
+ */
 function queueOfNeighbour(operator: IsolationParts, task: ModuleTask): TaskQueue<Task> | undefined {
   if (task.type === 'ModuleHookRun' || isOutdated(operator, task)) return undefined;
   const neighbours =
@@ -234,11 +257,12 @@ function requires({ manifest }: Module, module: ModuleName): boolean {
   return manifest.requires.some(({ name, isOptional }) => name === module && !isOptional);
 }
 
-/** Whether what the task is for is done by one that waits there already. */
+/** Whether a queued task already covers this one. */
 function isPendingIn(queue: TaskQueue<Task>, task: ModuleTask): boolean {
   if (task.type === 'ModuleHookRun') return false;
   return queue.entries.some((entry) => {
     const other = entry.task;
+    // A running task may have started before the change; a recheck may do nothing.
     if (other.type !== task.type || other.module !== task.module || isRunning(queue, entry)) return false;
     return other.type !== 'ModuleRun' || other.isRecheck !== true;
   });
@@ -248,12 +272,17 @@ function isRunning(queue: TaskQueue<Task>, entry: QueueEntry<Task>): boolean {
   return queue.isAtWork(entry) && queue.status.type === 'running';
 }
 
-/** What waits after a failure may have waited for just this. */
+/**
+ * Cuts the back-off of a failing head of this module: the change that was queued may be the one
+ * that it needs.
+ */
 function retryNow(queue: TaskQueue<Task>, module: ModuleName): void {
   const head = queue.entries[0]?.task;
   if (head !== undefined && moduleOf(head) === module) queue.cutDelay();
 }
 
+// The run continues outside of its group; `continues` keeps its trace and its identity for the flow
+// hooks.
 function withoutGroup(task: Task): Task {
   if (task.type !== 'ModuleRun') return task;
   const { group: _group, ...rest } = task;
@@ -269,7 +298,7 @@ function isModuleTask(task: Task): task is ModuleTask {
   );
 }
 
-/** Whether tasks in the queue are done in the order of modules; queues that bindings name are not. */
+/** Whether the queue runs tasks in module order; queues of bindings do not. */
 function isOrdered(queue: TaskQueue<Task>): boolean {
   return queue.name === MAIN_QUEUE || queue.name.startsWith(PARALLEL_QUEUE_PREFIX) || isIsolated(queue);
 }
@@ -282,7 +311,7 @@ function isOwn({ name }: TaskQueue<Task>, module: string): boolean {
   return name === ownQueueName(module);
 }
 
-/** Whether the queue is that of a module that failed. */
+/** Whether the queue belongs to an isolated module. */
 export function isIsolated({ name }: Pick<TaskQueue<Task>, 'name'>): boolean {
   return name.startsWith(ISOLATED_QUEUE_PREFIX);
 }

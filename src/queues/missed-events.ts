@@ -10,9 +10,10 @@ import type { HeldRuns } from './held-runs.ts';
 type Queues = Pick<QueueSet<Task>, 'all'>;
 
 /**
- * Keeps what the hooks of dropped tasks miss: their Synchronizations are pending again, and a binding whose events are
- * dropped is locked until it is synchronized. A module may be wanted again a moment later, when the events would never
- * come a second time.
+ * Keeps the events and Synchronizations of dropped tasks. A Synchronization is pending again; a
+ * binding with dropped events is locked until it is synchronized, and the events wait in its
+ * monitor. The module may be enabled again a moment later, and the API server does not send an
+ * event twice.
  */
 export function missRuns(
   dropped: readonly Task[],
@@ -25,7 +26,8 @@ export function missRuns(
     const synchronization = synchronizationOf(task.hook);
     for (const binding of synchronizedBindings(task.reasons)) synchronization?.lose(binding);
     for (const binding of eventBindings(task.reasons)) {
-      // Events that wait behind must not reach the hook before the older ones that are held back now.
+      // Later events of the binding are moved too: otherwise they would reach the hook before the
+      // older ones.
       const later = [
         ...(held?.takeEvents(task.hook, binding, 'older') ?? []),
         ...takeWaiting(queues, task.hook, binding),

@@ -4,18 +4,25 @@ import { PARALLEL_QUEUE_PREFIX, type ParallelRuns } from '../model/parallel-runs
 import { originOf } from '../model/task-origin.ts';
 import { MAIN_QUEUE, type ModuleRun, type Task } from '../model/tasks.ts';
 
-/** What the functions here use of the operator. */
+/** The queues in which the runs of a group wait. */
 export interface ParallelModuleRunParts {
   readonly queues: QueueSet<Task>;
 }
 
-/** Queues that exist for parallel runs; the last one is never used, as in the contract. */
+/**
+ * The number of queues for parallel runs; the last one is never used, which clients of the contract
+ * expect.
+ */
 export const PARALLEL_QUEUES = 20;
 const USED_QUEUES = PARALLEL_QUEUES - 1;
 
 type ParallelTask = Extract<Task, { type: 'ParallelModuleRun' }>;
 
-/** Puts the runs into the parallel queues, once, and waits until all of them have succeeded. */
+/**
+ * Handles the task in `main` that represents a group of modules with equal order. The first attempt
+ * spreads the runs over the parallel queues; each attempt then waits, and `repeat` keeps the task
+ * at the head, until all runs have succeeded.
+ */
 export function handleParallelModuleRun(
   operator: ParallelModuleRunParts,
   task: ParallelTask,
@@ -45,6 +52,7 @@ export function reportToGroup(
     return;
   }
   group.failed(module, error);
+  // The waiting task itself never fails: without this, `queue list` would show it as healthy.
   const main = operator.queues.get(MAIN_QUEUE);
   const waiting = main.entries.find((entry) => isWaitingFor(entry.task, group));
   if (waiting !== undefined) main.noteFailure(waiting, group.errorText);

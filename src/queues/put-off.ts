@@ -6,7 +6,7 @@ import type { Task } from '../model/tasks.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { awaitedRequirement } from './required-modules.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that show pending work of a module. */
 export interface PutOffParts {
   readonly registry: ModuleRegistry;
   readonly operations: Pick<ModuleOperations, 'of'>;
@@ -19,8 +19,9 @@ const BY_FLOW_HOOK =
   'another reconcile: a flow hook ended the last one before all changes and requests were handled';
 
 /**
- * Whether there is work to do on the module, but neither a task for it nor a pause: a flow hook ended the reconcile early,
- * or a required module has to be ready first.
+ * Whether a module has pending work, but neither a task nor a pause: a flow hook ended its
+ * reconcile early, or a required module has to be ready first. Explain and status would otherwise
+ * show it as waiting for nothing.
  *
  * @param places where the tasks of the module are queued
  */
@@ -30,12 +31,12 @@ export function isPutOff(operator: PutOffParts, name: ModuleName, places: readon
   const { type, isRunPending } = tracked.state;
   const isPending = isRunPending || type === 'deleting' || operator.operations.of(name) !== undefined;
   if (!isPending) return false;
-  // A pause holds up no deletion.
+  // A pause does not delay a deletion.
   if (operator.registry.isEnabled(name) && operator.pauses.of(name) !== undefined) return false;
   return !places.some(({ entry: { task } }) => RECONCILES.has(task.type));
 }
 
-/** What a module that is put off waits for. */
+/** A phrase for what a deferred module waits for. */
 export function putOffText(operator: PutOffParts, name: ModuleName): string {
   const awaited = awaitedBy(operator, name);
   if (awaited === undefined) return BY_FLOW_HOOK;

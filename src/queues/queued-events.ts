@@ -5,7 +5,7 @@ import type { EventBacklog, EventHolder, WaitingEvent } from '../hooks/event-bac
 import { moduleNameOf } from '../hooks/hook.ts';
 import type { Task } from '../model/tasks.ts';
 
-/** The events in the queues. */
+/** The queues as a holder of events: the backlog lists them and drops events over its limit. */
 export function queuedEvents(queues: Pick<QueueSet<Task>, 'all'>): EventHolder {
   return {
     rows: () => queues.all.map(rowOf),
@@ -15,11 +15,14 @@ export function queuedEvents(queues: Pick<QueueSet<Task>, 'all'>): EventHolder {
   };
 }
 
-/** Counts the events in the tasks that leave queues and come into them, those of a run in progress included. */
+/**
+ * Reports the bytes of events in tasks that leave and enter queues, including those of running
+ * tasks.
+ */
 export function countQueuedEvents(
   backlog: Pick<EventBacklog, 'bytesOf' | 'change'>,
 ): (left: readonly Task[], came: readonly Task[]) => void {
-  // By their list: a task that is queued is a copy of the one that was to be queued.
+  // The key is the list of reasons: a queued task is a copy of the one that was passed in.
   const known = new WeakMap<object, number>();
   const bytesOf = (task: Task): number => {
     if (!('reasons' in task)) return 0;
@@ -49,7 +52,7 @@ export function eventsOf({
   );
 }
 
-/** The task without some events; undefined if nothing is left of it. */
+/** The task without some events; undefined if it has no reasons left. */
 export function withoutEvents<T extends Task>(task: T, events: ReadonlySet<KubernetesEvent>): T | undefined {
   if (!('reasons' in task)) return task;
   const reasons = task.reasons.filter((reason) => reason.type !== 'event' || !events.has(reason.event));

@@ -6,7 +6,7 @@ import type { Module } from '../modules/module.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { TaskRouter } from './task-router.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that know modules, pauses and queued runs. */
 export interface RequiredModulesParts {
   readonly registry: ModuleRegistry;
   readonly router: TaskRouter;
@@ -14,9 +14,10 @@ export interface RequiredModulesParts {
 }
 
 /**
- * Makes sure that no module is stalled which this one requires.
+ * Throws if a required module is stalled.
  *
- * @throws OperatorError REQUIREMENT_FAILED, for good: when the other module succeeds, this one is run by itself
+ * @throws OperatorError REQUIREMENT_FAILED, which is permanent: the success of the other module
+ *   runs this one again
  */
 export function checkRequirements(
   { registry }: Pick<RequiredModulesParts, 'registry'>,
@@ -34,8 +35,9 @@ export function checkRequirements(
 }
 
 /**
- * The required module that has to be ready before this one runs; undefined if there is none. The order of the queue sees
- * to that, unless a flow hook has put off the run of the other module. A pause of it is not waited for.
+ * The required module that has to be ready before this one runs; undefined if there is none. The
+ * order of the queue ensures that, unless a flow hook deferred the run of the other module. A
+ * paused module is not waited for, or a pause would stop all its dependents.
  */
 export function awaitedRequirement(
   { registry, pauses }: Pick<RequiredModulesParts, 'registry' | 'pauses'>,
@@ -48,13 +50,13 @@ export function awaitedRequirement(
   })?.name;
 }
 
-/** Runs the modules that are stalled because this one was. */
+/** Runs the modules that stalled because this one was stalled. */
 export function runDependents(operator: RequiredModulesParts, module: Module): void {
   for (const { name, stall } of dependents(operator, module))
     if (stall?.isByRequirement === true) operator.router.queueModuleRun(name, 'Requirement-Succeeded');
 }
 
-/** Runs the modules that may have waited until this one is ready, or is not waited for any more. */
+/** Runs the modules that waited for this one, when it is ready or no longer waited for. */
 export function runWaiting(operator: RequiredModulesParts, module: Module): void {
   for (const { name, isRunPending } of dependents(operator, module))
     if (isRunPending) operator.router.queueModuleRun(name, 'Requirement-Ready');

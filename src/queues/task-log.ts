@@ -1,3 +1,5 @@
+// Messages and field names are those of the Go operator, which log queries of users rely on.
+
 import type { LogFields, Logger } from '@addon-operator/base/log';
 import type { QueueEntry, QueuePlace, TaskOutcome, TaskQueue } from '@addon-operator/task-queue';
 import { bindingNameOf } from '../hooks/binding-context.ts';
@@ -48,8 +50,9 @@ export function addMessage(place: QueuePlace, task: Task, phase: ModuleStageName
 }
 
 /**
- * Logs which tasks were put into a queue, and where. In a burst of events the record of the first one represents those that
- * are queued right behind it, for they share its run: a record for each would cost as much as the event.
+ * Logs which tasks were queued, and where. Further events of the same binding right behind are not
+ * logged: they share the run of the first one, and a record for each would cost as much as the
+ * event.
  */
 export function logAdded(
   { log, registry }: { readonly log: Logger; readonly registry: Pick<ModuleRegistry, 'tracked'> },
@@ -64,13 +67,16 @@ export function logAdded(
   }
 }
 
-/** Whether a task is at the end of a queue, behind one for an event of the same binding that has not begun. */
+/**
+ * Whether a task is the last one of its queue, behind a task for an event of the same binding that
+ * is not running.
+ */
 function isFurtherEvent(queue: TaskQueue<Task>, entry: QueueEntry<Task>): boolean {
   const [previous, last] = queue.entries.slice(-2);
   if (previous === undefined || last?.id !== entry.id || queue.isAtWork(previous)) return false;
   const [before, after] = [eventRun(previous.task), eventRun(entry.task)];
   if (before === undefined || after === undefined || after.task.hook !== before.task.hook) return false;
-  // A hook of the old format has a run for each event.
+  // A v0 hook gets one event per run, so each event is a run of its own.
   return after.binding === before.binding && after.task.hook.hook.config.version !== 'v0';
 }
 
@@ -80,7 +86,9 @@ function eventRun(task: Task): { readonly task: HookTask; readonly binding: obje
   return reason?.type === 'event' ? { task, binding: reason.binding } : undefined;
 }
 
-/** The phase in which the module of a run is; of other tasks it says nothing. */
+/**
+ * The phase of the module of a run; `startup` for all other tasks, whose messages do not show it.
+ */
 export function stageOfTask({ tracked }: Pick<ModuleRegistry, 'tracked'>, task: Task): ModuleStageName {
   return (task.type === 'ModuleRun' && tracked.get(task.module)?.phase) || 'startup';
 }
@@ -90,7 +98,7 @@ export function endMessage(task: Task, outcome: TaskOutcome<Task>['type']): stri
   return `${task.type} task done, result is '${RESULTS[outcome]}'`;
 }
 
-/** What all records about the flow of a task carry; `task.id` is unique in its queue. */
+/** The fields of all records about the flow of a task; `task.id` is unique in its queue. */
 export function flowFields(
   { id, task }: QueueEntry<Task>,
   queue: string,
@@ -108,7 +116,7 @@ export function flowFields(
   };
 }
 
-/** What all records about the run of a hook carry. */
+/** The fields of all records about a hook run. */
 export function hookFields(task: HookTask): LogFields {
   const { hook } = task.hook;
   const module = moduleNameOf(hook);
@@ -122,12 +130,12 @@ export function hookFields(task: HookTask): LogFields {
   };
 }
 
-/** The name of the binding a hook runs for; of several the first. */
+/** The name of the binding that a hook runs for; the first one if there are several. */
 export function bindingName({ binding, reasons: [reason] }: HookRun): string {
   return reason === undefined ? binding : bindingNameOf(reason);
 }
 
-/** What started a task. */
+/** The fields that name the cause of a task. */
 export function eventFields(task: Task): LogFields {
   return { ...eventType(task), ...originFields(task) };
 }
@@ -137,7 +145,7 @@ function eventType(task: Task): LogFields {
   return 'event' in task && task.event !== undefined ? { 'event.type': task.event } : {};
 }
 
-/** Of several events in one run the first. */
+/** The type of the first event of the run. */
 function watchEventField({ reasons: [reason] }: HookRun): LogFields {
   return reason?.type === 'event' ? { watchEvent: reason.event.watchEvent } : {};
 }

@@ -8,7 +8,7 @@ import type { RunningHooks } from '../model/running-hooks.ts';
 import { hookOf, moduleOf, type Task } from '../model/tasks.ts';
 import type { TaskQueueStatus, TaskQueueView, TaskView, TaskWait } from '../status/task-queues.ts';
 
-/** What the view of queues is read from. */
+/** The parts that the view of queues reads. */
 export interface TaskQueueViewParts {
   readonly queues: QueueSet<Task>;
   readonly clock: Clock;
@@ -30,6 +30,7 @@ export function listedQueues(
     ({ lane }) => lane?.queue ?? '',
   );
   const hidden = new Set<TaskQueue<Task>>();
+  // Running and retried keys first: a user who lists queues looks for the cause of a delay.
   for (const ofQueue of lanes.values())
     for (const queue of ofQueue.toSorted((a, b) => turnRank(a) - turnRank(b)).slice(MAX_KEYS))
       hidden.add(queue);
@@ -95,6 +96,7 @@ function taskView(queue: string, entry: QueueEntry<Task>, clock: Clock): Omit<Ta
   };
 }
 
+// An entry behind the head waits for the head, and the head for what the status of the queue says.
 function* waitsOf(
   parts: TaskQueueViewParts,
   queue: TaskQueue<Task>,
@@ -106,6 +108,7 @@ function* waitsOf(
   if (index > 0) yield headWait(queue, head, index);
   else yield* waitsOfHead(parts, queue, entry);
   const { task } = entry;
+  // A pause also holds a task that is not at the head, so it is listed in addition to the wait for the head.
   const pause = task.type === 'ModuleRun' ? parts.pauses.of(task.module) : undefined;
   if (pause !== undefined && task.type === 'ModuleRun')
     yield {
@@ -140,7 +143,7 @@ function* waitsOfHead(
   } else if (status.type === 'repeating') {
     const module = moduleOf(task);
     const tracked = task.type === 'ModuleRun' ? registry.tracked.get(task.module) : undefined;
-    // It waits for nothing else than its new file.
+    // A repeated hook run is held back only by the reload of its file.
     if (task.type === 'GlobalHookRun' || task.type === 'ModuleHookRun') {
       yield { for: 'module', text: 'the load of changed files', until: null, ref: null };
       return;
@@ -154,6 +157,7 @@ function* waitsOfHead(
           ref: module,
         }
       : { for: 'module', text: `another task of module ${module}`, until: null, ref: module };
+    // The queue counts a task as running while its hook still waits for the rate limit.
   } else if (status.type === 'running' && 'hook' in task && task.hook.hook.config.settings.rateLimit) {
     const isRunning = execution.running.all.some(
       ({ labels }) => labels.queue === name && labels.hook === task.hook.hook.name,

@@ -46,8 +46,8 @@ export interface TaskRouterDeps {
 }
 
 /**
- * Counts what was changed about each module. A waiting run serves later changes too, so the tasks in the queues do not
- * show whether a change came before or after an abort was requested; the counts do.
+ * Counts the changes of each module. A queued run also serves later changes, so the tasks in the
+ * queues do not show whether a change came before or after an abort was requested. The counts do.
  */
 class ChangeCounts {
   readonly #counts = new Map<ModuleName, number>();
@@ -58,7 +58,7 @@ class ChangeCounts {
     this.#counts.set(module, this.#countOf(module) + 1);
   }
 
-  /** An abort is requested: it ends what was changed until now. */
+  /** An abort is requested: it covers all changes until now. */
   noteAbort(module: ModuleName): void {
     this.#atAbort.set(module, this.#countOf(module));
   }
@@ -75,15 +75,17 @@ class ChangeCounts {
 }
 
 /**
- * Turns events, ticks of crontabs and changes of modules into tasks, and puts each into the queue where it belongs. Monitors
- * (`hook-parts.ts`), schedules, changes of the ConfigMap and handlers call it; it runs nothing itself. The queues take
- * the tasks from here, and `task-pipeline.ts` runs each attempt.
+ * Turns events, ticks of crontabs and changes of modules into tasks, and puts each into its queue.
+ * Monitors (`hook-parts.ts`), schedules, changes of the ConfigMap and handlers call it; it runs
+ * nothing itself. The queues take the tasks from here, and `operator/task-pipeline.ts` runs each
+ * attempt. A run that must wait, for `retryAfter` or for the debounce of its binding, goes to
+ * {@link HeldRuns} instead, and later runs of that hook join it there to keep the order of events.
  */
 export class TaskRouter {
   readonly #deps: TaskRouterDeps;
   readonly changes = new ChangeCounts();
   readonly requeues: Requeues;
-  /** Runs of hooks that wait beside their queues. */
+  /** Hook runs that wait outside of their queues, so that they block no other run. */
   readonly held: HeldRuns;
   readonly failedScripts: FailedScripts;
 
@@ -100,7 +102,7 @@ export class TaskRouter {
     });
   }
 
-  /** The queue in which modules are brought to the desired state. */
+  /** The queue that runs modules, one task after another. */
   get main(): TaskQueue<Task> {
     return this.#deps.queues.get(MAIN_QUEUE);
   }
@@ -120,7 +122,10 @@ export class TaskRouter {
     this.main.append({ ...this.moduleRun(module, trigger), ...origin });
   }
 
-  /** Whether a ModuleRun waits somewhere that will bring everything as it is now into force. */
+  /**
+   * Whether a ModuleRun is queued that will apply all current changes. A recheck does not count: it
+   * may do nothing.
+   */
   isModuleRunPending(module: ModuleName): boolean {
     return this.isRunPending(module, (task) => task.isRecheck !== true);
   }
@@ -130,6 +135,7 @@ export class TaskRouter {
     return this.#deps.queues.all.some((queue) =>
       queue.entries.some((entry) => {
         const { task } = entry;
+        // Members of a group are queued by themselves only when the group is spread.
         if (task.type === 'ParallelModuleRun')
           return !task.runs.isSpread && task.runs.pending.includes(module);
         return (
@@ -149,9 +155,10 @@ export class TaskRouter {
   }
 
   /**
-   * Starts the converge over: what is left of one in progress is dropped, up to its ConvergeModules task, and the new
-   * one takes its place at the head. Without one in progress the new one goes to the end of `main`. Deletions that it
-   * finds by itself are dropped in any case: one that fails would keep it from enabling the module again.
+   * Starts the converge over. The rest of a converge in progress is dropped, up to its
+   * ConvergeModules task, and the new task goes to the head; without one in progress it goes to the
+   * end of `main`. Queued deletions of started modules are dropped in any case, because the new
+   * converge plans them again: a failing one would keep it from enabling the module.
    */
   restartConverge(event: ConvergeEvent, trigger: string, origin: TaskOrigin = {}): void {
     const converge: Task = { type: 'ConvergeModules', event, trigger, ...origin };
@@ -163,7 +170,10 @@ export class TaskRouter {
     else this.main.append(converge);
   }
 
-  /** Removes tasks of hooks from all queues; one that runs now goes on to its end, but not again. */
+  /**
+   * Removes tasks of hooks from all queues. A running task is not interrupted, but it is not
+   * retried.
+   */
   dropTasksOf(runtimes: readonly HookRuntime[]): void {
     for (const queue of this.#deps.queues.all) {
       queue.remove((task) => 'hook' in task && runtimes.includes(task.hook));
@@ -171,7 +181,10 @@ export class TaskRouter {
     this.held.take(runtimes);
   }
 
-  /** To be called with tasks that are dropped while they may be needed again: what their hooks miss comes later. */
+  /**
+   * Called with dropped tasks whose modules may be needed again: their Synchronizations and events
+   * are kept, see {@link missRuns}.
+   */
   missRuns(dropped: readonly Task[]): void {
     missRuns(dropped, this.#deps.queues, ({ hook }) => this.synchronizationOf(hook.owner), this.held);
   }
@@ -181,8 +194,11 @@ export class TaskRouter {
     const reason: RunReason = { type: 'event', binding, event };
     const task = this.#hookRun(runtime, binding, reason, 'Kubernetes');
     const { debounce } = binding;
+    // Events of a binding with `debounce` wait outside of the queue until no further one arrives.
     if (debounce === undefined) this.#append(task);
     else if (!this.held.join(task)) this.held.debounce(task, binding, debounce);
+    // The event has been counted by now: above the limit, older events of the same objects are
+    // dropped.
     this.#deps.backlog.relieve();
   }
 
@@ -193,7 +209,10 @@ export class TaskRouter {
     this.#append(this.#hookRun(runtime, binding, reason, 'Schedule'));
   }
 
-  /** Whether ticks of the crontabs of a hook become tasks now. */
+  /**
+   * Whether ticks of the hook's crontabs become tasks now. Before the first converge the values are
+   * incomplete.
+   */
   takesTicks(runtime: HookRuntime): boolean {
     const { owner } = runtime.hook;
     if (this.#deps.converge.first !== 'done' || runtime.isStopped || !runtime.areSchedulesEnabled)
@@ -208,14 +227,17 @@ export class TaskRouter {
     return { ...this.#hookRun(runtime, binding, reason, 'Synchronization'), activation };
   }
 
-  /** Who waits for the Synchronization runs of a hook's owner. */
+  /** The pending Synchronizations of the hook's owner. */
   synchronizationOf(owner: HookOwner): Synchronization | undefined {
     return owner.type === 'global'
       ? this.#deps.globalHooks.synchronization
       : this.#deps.registry.tracked.get(owner.module)?.synchronization;
   }
 
-  /** Reconciles a module again although nothing may have changed; one that is to be deleted is deleted. */
+  /**
+   * Reconciles a module without a known change: runs it if it is enabled, deletes it if its
+   * deletion is pending.
+   */
   recheck(module: ModuleName, trigger: string): void {
     if (this.#deps.registry.isWanted(module)) {
       if (!this.isRunPending(module))
@@ -225,17 +247,20 @@ export class TaskRouter {
     }
   }
 
-  /** Whether a recheck of a module would do something now: a deletion that is queued is retried at a time of its own. */
+  /**
+   * Whether a recheck of a module would have an effect now: a queued deletion is retried at its own
+   * time.
+   */
   takesRecheck(module: ModuleName): boolean {
     return this.#deps.registry.isWanted(module) || this.isDeletionIdle(module);
   }
 
-  /** Whether a module that is not enabled is still to be deleted. */
+  /** Whether the deletion of a module that is not enabled is incomplete. */
   isDeletionPending(module: ModuleName): boolean {
     return this.#deps.registry.isDeletionPending(module) || this.#isDeletionQueued(module);
   }
 
-  /** Whether a module is still to be deleted, and no task does it: a flow hook ended its deletion. */
+  /** Whether a deletion is incomplete and no task continues it, because a flow hook ended it. */
   isDeletionIdle(module: ModuleName): boolean {
     return this.#deps.registry.isDeletionPending(module) && !this.#isDeletionQueued(module);
   }
@@ -263,8 +288,11 @@ export class TaskRouter {
   #dropConverge(): boolean {
     const first = this.main.entries.findIndex(({ task }) => task.type === 'ConvergeModules');
     if (first < 0) return false;
+    // At the head in standby, the converge has not begun: it is replaced, but nothing was
+    // interrupted.
     const isBegun = first > 0 || this.#deps.converge.phase !== 'standby';
     const dropped = [...this.main.remove((task, index) => index <= first && isConvergeTask(task))];
+    // Runs of its modules may already be spread over the parallel queues.
     for (const queue of this.#deps.queues.all)
       if (queue.name.startsWith(PARALLEL_QUEUE_PREFIX)) dropped.push(...queue.remove(isConvergeTask));
     this.missRuns(dropped);

@@ -9,10 +9,10 @@ import type { JournalRun } from '../journal/run.ts';
 import { hookOf, moduleOf, type Task, type TaskOrigin } from '../model/tasks.ts';
 import { taskIdOf } from './task-queue-view.ts';
 
-/** Where everything comes from that an event leads to. */
+/** The origin of all tasks that one event leads to. */
 export type EventOrigin = TaskOrigin & Required<Pick<TaskOrigin, 'eventId' | 'root'>>;
 
-/** What an event is, as its span shows it. */
+/** The description of an event in its span. */
 export interface EventFacts {
   readonly type: string;
   readonly attributes?: SpanAttributes;
@@ -20,7 +20,7 @@ export interface EventFacts {
 
 export interface TaskTracesOptions {
   readonly clock: SteadyClock;
-  /** A text for a new event, which nothing else has. */
+  /** Returns a unique identifier for a new event. */
   readonly newEventId: () => string;
   /** Different after each start of the operator. */
   readonly bootId: string;
@@ -28,10 +28,17 @@ export interface TaskTracesOptions {
   readonly tracer?: Tracer;
 }
 
-/** The traces of events: one for each, with a span for each attempt of a task that it led to. */
+/**
+ * Traces of events: one trace per event, with a span for each attempt of a task that it caused.
+ * Tasks may run hours after the event, or several times; a late attempt gets a trace of its own
+ * with a link to the event, so that no trace stays open for ever.
+ */
 export class TaskTraces {
   readonly #options: Required<TaskTracesOptions>;
-  /** The last attempt of a task, by its entry and by the task itself, which may come into another queue. */
+  /**
+   * The last attempt of a task, by its entry and by the task itself, which may move to another
+   * queue.
+   */
   readonly #attempts = new WeakMap<object, SpanContext>();
 
   constructor(options: TaskTracesOptions) {
@@ -39,9 +46,9 @@ export class TaskTraces {
   }
 
   /**
-   * The origin of what a new event leads to.
+   * The origin for the tasks of a new event.
    *
-   * @param atMs when it came, on the steady clock; default now
+   * @param atMs when the event arrived, on the steady clock; default: now
    */
   newEvent(facts: () => EventFacts, atMs = this.#options.clock.steadyMs()): EventOrigin {
     const eventId = this.#options.newEventId();
@@ -49,8 +56,8 @@ export class TaskTraces {
   }
 
   /**
-   * Begins the span of a request that is an event. With the span of a client it is part of its trace and links to the event,
-   * which has a trace of its own as all events.
+   * Begins the span of a request. With the span of a client it belongs to the client's trace and
+   * links to the event, which has its own trace as all events.
    */
   beginRequest({ eventId, root }: EventOrigin, type: string, client: SpanContext | undefined): Span {
     const { context } = root.span;
@@ -78,10 +85,12 @@ export class TaskTraces {
     if (task.root === undefined || event === undefined) return;
     const before = this.#attempts.get(entry) ?? this.#attempts.get(identityOf(task));
     const traceId = journal.traceIdOf(run);
+    // A run whose trace key differs from its event is not part of the event's trace any more.
     const isLate = run.traceKey !== run.eventId;
     const start = {
       name: `task ${task.type}`,
       kind: 'consumer',
+      // The span begins with the wait in the queue, so that the trace shows the whole delay.
       startMs: Math.min(entry.queuedAtMs, run.startedMs),
       attributes: attemptAttributes(run, task, taskIdOf(queue, entry)),
       links: [...(isLate ? [event] : []), ...(before === undefined ? [] : [before])],
@@ -114,12 +123,13 @@ export class TaskTraces {
       startMs: atMs,
       attributes: { 'addon_operator.event.id': eventId, 'addon_operator.event.type': type, ...attributes },
     });
+    // The event itself takes no time: its children carry the durations.
     span.end({ endMs: atMs });
     return span;
   }
 }
 
-/** What a task is about that comes by itself, and not because another one requested it. */
+/** The event of a task that no other task requested. */
 export function eventFactsOf(task: Task): EventFacts {
   if (task.type === 'ConvergeModules') return { type: task.event };
   const [reason] = 'reasons' in task ? task.reasons : [];
@@ -139,7 +149,7 @@ function attemptAttributes(run: JournalRun, task: Task, taskId: string): SpanAtt
   };
 }
 
-/** The same for a task that was put into another queue in the meantime. */
+/** An object that stays the same when the task moves to another queue. */
 function identityOf(task: Task): object {
   return task.type === 'ModuleRun' ? (task.continues ?? task) : task;
 }

@@ -14,10 +14,13 @@ interface UnfinishedRunsParts extends BindingProblemsParts {
   readonly router: { readonly held: Pick<TaskRouter['held'], 'all'> };
 }
 
-/** Global lifecycle hooks of a converge run again by themselves only then. */
+/** Global lifecycle hooks run again by themselves only in the next converge. */
 const IN_CONVERGE: readonly string[] = lifecycleBindingsOf('global').filter(isPartOfConverge);
 
-/** Runs that are in no queue although they are not done. */
+/**
+ * Unfinished runs that are in no queue: delayed on the hook's request, debounced, or failed for
+ * good. Status and explain list them, because `queue list` cannot.
+ */
 export function unfinishedRuns(
   operator: UnfinishedRunsParts,
   runtimes: readonly HookRuntime[] = allRuntimes(operator),
@@ -32,7 +35,7 @@ export function unfinishedRuns(
   };
 }
 
-/** A run that waits beside its queue. */
+/** A sentence about a run that waits outside of its queue. */
 export function heldText({ hook: { hook }, queue, contexts, dueAtMs, cause }: HeldRun): string {
   const when = `at ${isoTime(dueAtMs)} in queue ${queue} (contexts: ${contexts})`;
   switch (cause.type) {
@@ -50,7 +53,7 @@ function failedText(runtime: HookRuntime, failure: FinalFailure): string {
   return oneLine(`${module}${text}; ${remedy}`);
 }
 
-/** A run that failed and is not retried, with what to do. */
+/** A run that failed and is not retried, with a remedy. */
 export function failedHook(
   { hook }: HookRuntime,
   { binding, error, atMs, isOfRequests }: FinalFailure,

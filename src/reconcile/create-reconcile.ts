@@ -31,7 +31,7 @@ import { RefusedModules, skipIfRefused } from './refused-modules.ts';
 import { handleRetryEnabledScripts } from './retry-enabled-scripts.ts';
 import type { Authorization } from './verify-module.ts';
 
-/** What runs hooks and puts their bindings into operation. */
+/** The parts that run hooks and their bindings. */
 export interface HookServices {
   readonly execution: HookExecution;
   readonly bindings: HookBindings;
@@ -39,7 +39,7 @@ export interface HookServices {
   readonly synchronizations: Synchronizations;
 }
 
-/** What is known of the files of modules, apart from the modules themselves. */
+/** Records about the files of modules. */
 export interface ModuleRecords {
   readonly crds: ModuleCrds;
   readonly memory: Pick<ModuleMemory, 'filesOf' | 'names' | 'remember' | 'forget'>;
@@ -62,14 +62,17 @@ export interface ReconcileParts {
 
 type Outcome = TaskOutcome<Task>;
 
-/** The life of modules: the handlers of their tasks, and the parts that converges and changes of files use. */
+/**
+ * The life of modules: the handlers of their tasks, and the parts that converges and changes of
+ * files use. `app/build-operator.ts` creates it, `operator/task-pipeline.ts` calls the handlers.
+ */
 export interface Reconcile {
   readonly discovery: DiscoveryPass;
   readonly moduleTasks: ModuleTasks;
   readonly preparation: DeploymentPreparation;
   readonly removal: ModuleRemoval;
   readonly deployHooks: DeployHooks;
-  /** Whether a task is skipped because its module is not to be run; logs that it is. */
+  /** Whether a task is skipped because its module must not run; logs that. */
   readonly skipsTask: (task: Task) => boolean;
   /** Handles `ModuleRun` and `ModuleDelete`. */
   readonly reconcile: (
@@ -85,11 +88,11 @@ export interface Reconcile {
   readonly releases: ReleaseTasks;
 }
 
-/** What is done about releases without a module. */
+/** The handling of releases without a module. */
 interface ReleaseTasks {
   readonly discover: (signal: AbortSignal) => Promise<Outcome>;
   readonly purge: (release: string, signal: AbortSignal) => Promise<Outcome>;
-  /** Removes those that wait for a decision; returns their names. @throws what the API client throws */
+  /** Removes releases that were held; returns their names. @throws errors of the API client */
   readonly confirm: (signal: AbortSignal) => Promise<readonly string[]>;
 }
 

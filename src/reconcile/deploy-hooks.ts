@@ -20,7 +20,7 @@ import type { Module } from '../modules/module.ts';
 import type { ReleaseSteps } from '../releases/release-steps.ts';
 import type { LifecycleRun } from './module-lifecycle.ts';
 
-/** What deploy hooks are run with. */
+/** The parts that deploy hooks run with. */
 export interface DeployHooksParts {
   readonly converge: ConvergeState;
   readonly globalHooks: GlobalHooks;
@@ -32,7 +32,7 @@ export interface DeployHooksParts {
   readonly policy: Pick<OperatorPolicy, 'deployHookTimeoutMs'>;
 }
 
-/** The queue of hooks that are notified of modules that were refused before any part of them was run. */
+/** The queue for hooks that are notified of modules refused outside of a task. */
 const REFUSAL_QUEUE = 'authorization';
 
 const OF_A_DEPLOY: readonly DeployBinding[] = [
@@ -42,7 +42,11 @@ const OF_A_DEPLOY: readonly DeployBinding[] = [
   'afterLaunch',
 ];
 
-/** Runs the hooks that accompany deploys and removals of modules (bindings such as `beforeInstall`). */
+/**
+ * Runs global hooks that observe deployments and removals of modules (bindings such as
+ * `beforeInstall`). They see the deployment but cannot fail or change it: a failure is logged, and
+ * changed values are refused.
+ */
 export class DeployHooks {
   readonly #parts: DeployHooksParts;
 
@@ -51,10 +55,11 @@ export class DeployHooks {
   }
 
   /**
-   * Runs the global hooks for the begin of a deploy of a module. Call it anew for each attempt, before anything of it is done.
+   * Runs the global hooks for the start of a deployment. Called for each attempt, before any part
+   * of it.
    *
-   * @returns reports the progress of helm to them; undefined where no hook has such a binding
-   * @throws what the API client throws when it cannot say what is deployed; no failure of a hook
+   * @returns steps that report the progress of helm to the hooks; undefined without such hooks
+   * @throws errors of the API client while it reads the release; never a failure of a hook
    */
   async begin(module: Module, run: LifecycleRun, signal: AbortSignal): Promise<ReleaseSteps | undefined> {
     if (!OF_A_DEPLOY.some((binding) => this.#isBound(binding))) return undefined;
@@ -78,9 +83,11 @@ export class DeployHooks {
   }
 
   /**
-   * Prepares the run of global hooks for the removal of a release. To be called before the removal.
+   * Prepares the hooks for the removal of a release. Called before the removal, while the revision
+   * is still known.
    *
-   * @returns runs them; to be called when the release is gone and the files of the module are not
+   * @returns runs the hooks; called when the release is gone and the files of the module still
+   *   exist
    */
   async beginRemoval(
     module: DeployedModule,
@@ -92,7 +99,7 @@ export class DeployHooks {
     return () => this.#run({ type: 'deploy', binding: 'beforeUninstall', facts }, run, signal);
   }
 
-  /** Runs global hooks, at once, for the cancellation of the deploy in which `run` is. */
+  /** Runs the hooks at once for a deployment that is cancelled because the module is refused. */
   async notifyOfRefusal(
     module: DeployedModule,
     authorization: AuthorizationFailure,
@@ -104,8 +111,8 @@ export class DeployHooks {
   }
 
   /**
-   * Notifies global hooks that a module was refused while no task of it is running: in a queue of its own, as soon as queues
-   * run.
+   * Notifies the hooks of a module that was refused outside of a task. They run in a queue of their
+   * own, because no task of the module exists.
    */
   queueUnauthorized(module: DeployedModule, authorization: AuthorizationFailure): void {
     const facts = { module, authorization };
@@ -129,7 +136,7 @@ export class DeployHooks {
     return { module, release: { previousRevision }, attempt };
   }
 
-  /** Runs them one after another; a failure is only logged. */
+  /** Runs the hooks one after another; a failure is only logged. */
   async #run(
     reason: DeployReason,
     { activation, queue, task }: LifecycleRun,
@@ -142,6 +149,7 @@ export class DeployHooks {
       const labels = hookLabels(run, queue);
       await run.hook.waitForTurn(signal);
       try {
+        // `repeatedBy` keeps the idempotency key for all attempts of the deployment's task.
         await execution.run({ ...run, repeatedBy: task }, queue, log, signal);
         metrics.hookResult(labels, 'success');
       } catch (error) {
@@ -174,12 +182,12 @@ export class DeployHooks {
   }
 }
 
-/** A module as hooks see it. */
+/** The module in the format of hooks. */
 export function deployedModule({ name, path, version }: Module): DeployedModule {
   return { name, path, ...(version === undefined ? {} : { version }) };
 }
 
-/** Number of the attempt at a task, from 1. */
+/** The number of the current attempt at a task, from 1. */
 export function attemptOf(queue: TaskQueue<Task>, task: Task): number {
   return 1 + (queue.entries.find((entry) => entry.task === task)?.failures ?? 0);
 }

@@ -18,7 +18,7 @@ import type { DeploymentPreparation } from './prepare-deployment.ts';
 import type { RefusedModules } from './refused-modules.ts';
 import { formatSetByHooks, setByHooks } from './set-by-hooks.ts';
 
-/** What modules are deployed with. */
+/** The parts that deployments use. */
 export interface ModuleDeploymentParts {
   readonly clock: Clock;
   readonly metrics: OperatorMetrics;
@@ -45,13 +45,15 @@ interface DeployRequest extends DeployBegin {
   readonly task: ModuleRun;
   /** Whether helm applies the chart although nothing has changed. */
   readonly isForced: boolean;
-  /** What {@link ModuleDeployment.begin} has returned. */
+  /** The result of {@link ModuleDeployment.begin}. */
   readonly deploySteps: ReleaseSteps | undefined;
 }
 
 /**
- * Deploys the charts of modules, between their beforeHelm and afterHelm hooks: CRDs, the values of the chart, then the
- * driver of `packages/helm-releases`, which decides whether helm has to run.
+ * Deploys the charts of modules, between their beforeHelm and afterHelm hooks: CRDs, the values of
+ * the chart, then the helm driver of `releases/`, which decides whether helm has to run.
+ * `module-run.ts` calls `begin` before the hooks and `deploy` after them; an error of either fails
+ * the attempt of the run.
  */
 export class ModuleDeployment {
   readonly #parts: ModuleDeploymentParts;
@@ -61,9 +63,10 @@ export class ModuleDeployment {
   }
 
   /**
-   * To be called before the hooks of the module: starts helm if it is new, and runs deploy hooks for the begin.
+   * Called before the hooks of the module: starts the rendering of a new module early, and runs
+   * deploy hooks for the start.
    *
-   * @returns what reports the progress of helm to deploy hooks; undefined for nothing
+   * @returns steps that report the progress of helm to deploy hooks; undefined without such hooks
    */
   async begin({ tracked, queue, run }: DeployBegin, signal: AbortSignal): Promise<ReleaseSteps | undefined> {
     const { deployHooks, journal, preparation } = this.#parts;
@@ -72,9 +75,9 @@ export class ModuleDeployment {
   }
 
   /**
-   * Has helm deploy the chart of a module, if anything has changed.
+   * Lets helm deploy the chart of a module if anything has changed.
    *
-   * @throws what fails; the next attempt begins anew
+   * @throws the error of any step; the next attempt starts from the beginning
    */
   async deploy(
     { tracked, task, queue, run, isForced, deploySteps }: DeployRequest,
@@ -85,14 +88,16 @@ export class ModuleDeployment {
     const { module } = tracked;
     const helmStartedMs = clock.steadyMs();
     journal.enterPhase(queue.name, 'helm');
-    // Another client may have deleted them after the module started.
+    // After a failure another client may have deleted the CRDs, which are otherwise installed once.
     if (tracked.hasDeployFailed && crds.has(module.name)) await crds.ensure(module.name, signal);
+    // Checked only now, since beforeHelm hooks may set values that the chart requires.
     values.checkForHelm(module.name);
     const options = {
       mayShareReads: task.isPartOfConverge,
       isUnmanaged: configMapContent().maintenance.has(module.key),
       isForced,
       note: formatSetByHooks(setByHooks(this.#parts, module.name)),
+      // While helm applies this module, the next one in the queue is rendered.
       onApply: () => preparation.next(queue, signal),
       span: journal.spanIn(queue.name),
       steps: combineSteps([
@@ -101,6 +106,7 @@ export class ModuleDeployment {
         deploySteps,
       ]),
     };
+    // Noted before helm runs, for the metrics of its operations.
     const activation = task.event ?? '';
     tracked.release.noteDeploy(activation);
     let deployed: ReleaseFacts;
@@ -110,7 +116,8 @@ export class ModuleDeployment {
     } finally {
       metrics.moduleHelm({ module: module.name, activation }, (clock.steadyMs() - helmStartedMs) / 1_000);
     }
-    // Another client may have uninstalled the release that was recorded.
+    // Revision 1 means that the annotated release was uninstalled by another client in the
+    // meantime.
     const isNoted = tracked.release.isKept && deployed.revision > 1;
     if (module.manifest.deletionPolicy !== 'delete' && !isNoted) {
       await releases.keep(module.name, true, signal);

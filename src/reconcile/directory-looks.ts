@@ -19,7 +19,10 @@ import {
 import type { TaskRouter } from '../queues/task-router.ts';
 import type { ModuleMemory } from './module-memory.ts';
 
-/** A module is held after two looks that find its files lost, and taken up after two that find them back and unchanged. */
+/**
+ * The interval of the checks, in milliseconds. A change counts after two equal results: a volume
+ * may be remounted, and files may be half written.
+ */
 export const LOOK_INTERVAL_MS = 5_000;
 
 export interface DirectoryLooksParts {
@@ -31,24 +34,28 @@ export interface DirectoryLooksParts {
 }
 
 /**
- * Looks at the directories of modules while the operator runs. Where the files of a module are lost, or are back, its files
- * are read again; nothing else on disk is taken over. It works with and without a watch on files, which reports neither
- * an unmounted volume nor the target of a link that is back.
+ * Checks the directories of modules while the operator runs. When files of a module are lost, or
+ * are back, that module is read again; other changes on disk are ignored. It works with and without
+ * a watch on files, because a watch reports neither an unmounted volume nor the return of a link's
+ * target.
  */
 export class DirectoryLooks {
   readonly #parts: DirectoryLooksParts;
-  /** What the last look found at modules that are not as they were loaded. */
+  /** The findings of the last check. */
   #seen: ReadonlyMap<string, string> = new Map();
-  /** Modules that were registered at any look. */
+  /** Modules that were registered at any check. */
   readonly #known = new Set<string>();
-  /** What was there when the files of a refused module were read last. */
+  /**
+   * The finding with which the files of a refused module were read last, so that they are read once
+   * for each change.
+   */
   readonly #tried = new Map<string, string>();
 
   constructor(parts: DirectoryLooksParts) {
     this.#parts = parts;
   }
 
-  /** Looks once. */
+  /** Checks once. */
   async look(): Promise<void> {
     const { memory, registry, router } = this.#parts;
     const found = new Map<string, string>();
@@ -64,11 +71,13 @@ export class DirectoryLooks {
     if (confirmed.length === 0) return;
     for (const [name, finding] of confirmed) this.#tried.set(name, finding);
     const modules = new Set(confirmed.map(([name]) => name));
+    // In front: tasks behind it would run with files that are gone. The back-off of a failing head
+    // is cut for the same reason.
     router.main.prepend({ type: 'ReloadFiles', saved: [], modules, trigger: FILES_CHANGED });
     router.main.cutDelay();
   }
 
-  /** Modules that were there before and had no directory since, and which have one now. */
+  /** Modules that had lost their directory and have one again. */
   async #returned(): Promise<ReadonlyMap<string, string>> {
     const { converge, memory, registry, sources } = this.#parts;
     const found = new Map<string, string>();
@@ -88,7 +97,7 @@ export class DirectoryLooks {
   }
 }
 
-/** Looks again and again until the daemon stops. */
+/** Checks repeatedly until the daemon stops. */
 export async function runLooks(
   looks: Pick<DirectoryLooks, 'look'>,
   { clock, log }: { readonly clock: Clock; readonly log: Logger },
@@ -104,10 +113,10 @@ export async function runLooks(
   }
 }
 
-/** What is there in place of what was loaded; undefined while the module is as it was. */
+/** The difference to the loaded module; undefined while there is none. */
 async function findingOf(module: Module, memory: DirectoryLooksParts['memory']): Promise<string | undefined> {
   const { path, link = path, source, refusal, entries } = module;
-  // It runs from a copy, which its files do not change.
+  // An authorized module runs from a copy, so its directory does not matter.
   if (source !== undefined && refusal === undefined) return undefined;
   if (refusal?.type === 'unauthorized') return undefined;
   if (refusal !== undefined) return [await stampOf(entryOf(module)), ...(await commonOf(module))].join('\n');
@@ -116,14 +125,14 @@ async function findingOf(module: Module, memory: DirectoryLooksParts['memory']):
   if (atLink !== undefined && atLink.type !== 'module') return atLink.problem;
   const content = await directoryContent(path);
   if (content.type !== 'module') return content.problem;
-  // Without a run it is not known what belongs to the module.
+  // Before the first run there is no record of the module's files to compare with.
   if (memory.filesOf(module.name) === undefined) return undefined;
   const there: ReadonlySet<string> = new Set([...content.entries, ...(await commonOf(module))]);
   const lost = entries.filter((entry) => DECISIVE_ENTRIES.has(entry) && !there.has(entry));
   return lost.length === 0 ? undefined : `without ${lost.join(', ')}`;
 }
 
-/** Whether the values.yaml beside a module is there. */
+/** The entry of the values.yaml beside a module, if it exists. */
 async function commonOf(module: Module): Promise<readonly ModuleEntry[]> {
   const path = join(dirname(entryOf(module)), VALUES_FILE);
   return await stat(path).then(
@@ -132,7 +141,7 @@ async function commonOf(module: Module): Promise<readonly ModuleEntry[]> {
   );
 }
 
-/** Changes with every file of a directory, also while files are being written. */
+/** A fingerprint of all files in a directory, which also changes while files are being written. */
 async function stampOf(path: string): Promise<string> {
   try {
     const names = (await readdir(path, { recursive: true })).toSorted();

@@ -9,7 +9,10 @@ import type { DirectoryMemory, ModulesDirectory } from '../model/purge-guard.ts'
 
 const KEY = 'directories';
 
-/** Keeps in the ConfigMap `ref` which modules directories held modules: a daemon that restarts without its volume knows nothing else. */
+/**
+ * The record of modules directories in the ConfigMap `ref`. A daemon that restarts without its
+ * volume has no other way to know that there were modules.
+ */
 export function directoryMemory(kube: KubeClient, ref: ConfigMapRef): DirectoryMemory {
   return {
     read: async (signal) => parseDirectories((await readConfigMapData(kube, ref, signal))[KEY]),

@@ -13,7 +13,7 @@ import type { ConfigMapContent } from '../values/config-map-content.ts';
 import type { ModuleMemory } from './module-memory.ts';
 import type { RefusedModules } from './refused-modules.ts';
 
-/** What modules are discovered with. */
+/** The parts that a discovery reads and changes. */
 export interface DiscoveryPassParts {
   readonly registry: ModuleRegistry;
   readonly log: Logger;
@@ -23,7 +23,7 @@ export interface DiscoveryPassParts {
   readonly configMapContent: () => ConfigMapContent;
   readonly sources: Pick<ModuleSources, 'discover' | 'modulesDirectories'>;
   readonly directoryMemory: DirectoryMemory;
-  /** Modules that were run before the start. */
+  /** The modules that ran before the start. */
   readonly memory: Pick<ModuleMemory, 'names'>;
   readonly bindings: Pick<HookBindings, 'setSchedules'>;
   readonly journal: Pick<Journal, 'spanIn'>;
@@ -32,14 +32,22 @@ export interface DiscoveryPassParts {
 }
 
 export type DiscoveryResult =
-  /** The registry has what was discovered; `releases`: names of the releases in the cluster that this operator made. */
+  /**
+   * The registry has the result; `releases`: names of the releases in the cluster that this
+   * operator owns.
+   */
   | { readonly type: 'discovered'; readonly releases: ReadonlySet<string> }
-  /** No caller waits for the result any more, and it was dropped. */
+  /** The caller does not wait for the result any more; it was dropped. */
   | { readonly type: 'superseded' }
-  /** What decides was changed in the meantime: the pass has to be repeated. */
+  /** Flags or the ConfigMap changed in the meantime: the pass has to be repeated. */
   | { readonly type: 'outdated' };
 
-/** Decides which modules are enabled, from the releases in the cluster, flags, files and the ConfigMap. */
+/**
+ * Decides which modules are enabled, from the releases in the cluster, flags, files and the
+ * ConfigMap. `operator/converge-modules.ts` calls it at the begin of each converge. It takes
+ * seconds, since enabled scripts run, so its input may change in the meantime: such a result is
+ * reported as superseded or outdated, and is not stored.
+ */
 export class DiscoveryPass {
   readonly #parts: DiscoveryPassParts;
 
@@ -50,9 +58,9 @@ export class DiscoveryPass {
   /**
    * One pass over all modules.
    *
-   * @param queue the name of the queue whose task asks for it
+   * @param queue the name of the queue whose task requests it
    * @param isCurrent whether the caller still waits for the result
-   * @throws what the API client and enabled scripts throw; the registry has the last result then
+   * @throws errors of the API client and of enabled scripts; the registry keeps the last result
    */
   async discover(queue: string, isCurrent: () => boolean, signal: AbortSignal): Promise<DiscoveryResult> {
     const { configMapContent, dynamicFlags, memory, refusals, registry } = this.#parts;
@@ -63,7 +71,7 @@ export class DiscoveryPass {
     const owned = all.filter(({ isOwned }) => isOwned);
     const releases = new Set(owned.map(({ name }) => name));
     const { started } = registry;
-    // A module whose files are gone was there before.
+    // A module with lost files counts as deployed: it must be held, not forgotten.
     const isDeployed = ({ name, refusal }: Module): boolean =>
       refusal?.type === 'gone' || started.has(name) || releases.has(name);
     const deployed = new Set(modules.filter(isDeployed).map(({ name }) => name));
@@ -73,7 +81,8 @@ export class DiscoveryPass {
     );
     const discovery = await this.#traced(queue, signal);
     if (!isCurrent()) return { type: 'superseded' };
-    // Before the first discovery is over, changes do not restart the converge.
+    // Later, such changes restart the converge; before the first discovery they do not, so it is
+    // checked here.
     if (content !== configMapContent() || flags !== dynamicFlags.all) return { type: 'outdated' };
     if (releases.size === 0 && started.size === 0) await this.#rememberDirectories(signal);
     this.#logDecisions(discovery);
@@ -84,8 +93,8 @@ export class DiscoveryPass {
   }
 
   /**
-   * The first record of the modules directories is made before there is a release: an operator that is killed before it cleans up
-   * for the first time leaves it to the next one.
+   * Writes the first record of the modules directories before any release exists: a daemon that is
+   * killed before its first clean-up leaves the record to the next one.
    */
   async #rememberDirectories(signal: AbortSignal): Promise<void> {
     const { directoryMemory, sources } = this.#parts;
@@ -105,7 +114,10 @@ export class DiscoveryPass {
     });
   }
 
-  /** Takes the note that a release stays from those whose modules do not say so any more. */
+  /**
+   * Removes the annotation that keeps a release from those whose modules have the default deletion
+   * policy again.
+   */
   async #releaseKept(releases: readonly ReleaseInCluster[], signal: AbortSignal): Promise<void> {
     const { registry, handOvers } = this.#parts;
     const kept = new Set<string>(releases.filter(({ isKept }) => isKept === true).map(({ name }) => name));
@@ -133,6 +145,7 @@ export class DiscoveryPass {
     }
   }
 
+  // Their ModuleDelete may wait behind other tasks; until then ticks must not queue runs.
   #stopSchedulesOfDisabled(): void {
     const { bindings, registry } = this.#parts;
     for (const [name, tracked] of registry.tracked) {

@@ -5,7 +5,7 @@ import type { ModuleExtensions } from '../model/services.ts';
 import type { Task } from '../model/tasks.ts';
 import type { TaskRouter } from '../queues/task-router.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that show unfinished deletions. */
 export interface FinishDeletionParts {
   readonly registry: ModuleRegistry;
   readonly converge: ConvergeState;
@@ -14,15 +14,16 @@ export interface FinishDeletionParts {
   readonly extensions: Pick<ModuleExtensions, 'finalizers'>;
 }
 
-/** What made a task, for the log. */
+/** The trigger of the queued tasks. */
 const TRIGGER = 'Module-Object-Held';
 
 /**
- * Sees to it that a module which is not enabled, or has no directory any more, is deleted to the end: its Module still waits
- * for its reconcile webhook, but no task does, such as after a restart.
+ * Continues the deletion of a module that is not enabled, or has no directory any more, while its
+ * Module object still waits for the reconcile webhook and no task exists, for example after a
+ * restart.
  *
  * @returns whether it is too early to decide, so that the caller has to call again
- * @throws errors of the client
+ * @throws errors of the API client
  */
 export async function finishDeletion(
   operator: FinishDeletionParts,
@@ -30,7 +31,7 @@ export async function finishDeletion(
   signal: AbortSignal,
 ): Promise<'done' | 'too early'> {
   if (operator.converge.first !== 'done' || operator.converge.purge === 'undecided') return 'too early';
-  // What the watch knows may be from before the object was released.
+  // Read from the API server: the watch may be older than the release of the object.
   if ((await operator.extensions.finalizers?.isHeld(name, signal)) !== true) return 'done';
   const module = operator.registry.find(name);
   if (module === undefined) {
@@ -46,12 +47,12 @@ export async function finishDeletion(
   return 'done';
 }
 
-/** Whether the release of a module without a directory waits for a decision. */
+/** Whether the release of a module without a directory is held. */
 export function isPurgeHeld({ converge: { purge } }: FinishDeletionParts, release: string): boolean {
   return typeof purge !== 'string' && purge.releases.includes(release);
 }
 
-/** Puts a ModulePurge at the end of `main`, unless one waits there. */
+/** Queues a ModulePurge at the end of `main`, unless one is queued. */
 export function queuePurge(
   { router: { main } }: FinishDeletionParts,
   release: string,
@@ -61,7 +62,10 @@ export function queuePurge(
   if (!isQueued) main.append({ type: 'ModulePurge', release, trigger });
 }
 
-/** A module without a directory here may have left a release; after the first converge the operator looks by itself. */
+/**
+ * Queues a search for releases without a module; before the first converge the operator does that
+ * by itself.
+ */
 export function lookForReleases(
   { converge, router }: Pick<FinishDeletionParts, 'converge' | 'router'>,
   trigger: string,

@@ -5,7 +5,7 @@ import type { ModuleDelete, ModuleRun } from '../model/tasks.ts';
 import type { TrackedModule } from '../model/tracked-module.ts';
 import type { ModuleOperation } from '../status/module-object.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that describe a module. */
 export interface FlowSubjectParts {
   readonly registry: ModuleRegistry;
 }
@@ -13,11 +13,11 @@ export interface FlowSubjectParts {
 interface FlowMoment {
   readonly task: ModuleRun | ModuleDelete;
   readonly operation: ModuleOperation | undefined;
-  /** How the step ended; absent before. */
+  /** The result of the step; absent before. */
   readonly end?: { readonly error: string | undefined };
 }
 
-/** The module that is reconciled, as flow hooks see it. */
+/** The module of a reconcile in the format of flow hooks. */
 export function flowSubject(
   operator: FlowSubjectParts,
   tracked: TrackedModule,
@@ -46,7 +46,7 @@ export function flowSubject(
 function phaseOf(tracked: TrackedModule, { task, end }: FlowMoment): FlowPhase {
   if (task.type === 'ModuleDelete') return 'Deleting';
   if (end?.error !== undefined) return 'Failed';
-  // A change after a final failure makes the module wait to be run, as any other change does.
+  // A change after a final failure counts as a new run, so the phase is not Failed any more.
   if (end === undefined && (tracked.isUnfinished || task.isRecheck !== true)) return 'Init';
   return tracked.stall === undefined ? 'Succeeded' : 'Failed';
 }

@@ -10,14 +10,17 @@ export interface HelmReportsParts {
   readonly registry: Pick<ModuleRegistry, 'find' | 'tracked'>;
   readonly router: Pick<TaskRouter, 'queueModuleRun'>;
   readonly pauses: Pick<Pauses, 'of'>;
-  /** Where Events about modules are recorded, if there are any. */
+  /** Records Events about modules; undefined where there are none. */
   readonly objects: Pick<ModuleObjects, 'record'> | undefined;
   readonly stop: AbortSignal;
   readonly traces: Pick<TaskTraces, 'newEvent'>;
   readonly metrics: Pick<OperatorMetrics, 'helmOperation' | 'drift' | 'absentResource' | 'releaseRedeployed'>;
 }
 
-/** What the helm driver calls: its operations are counted, and a release that needs it makes its module run. */
+/**
+ * The callbacks of the helm driver: counts its operations, and queues a run of a module whose
+ * release needs one.
+ */
 export function helmReports({
   registry,
   router,
@@ -48,7 +51,7 @@ export function helmReports({
       traces.newEvent(() => ({ type: 'drift', attributes: { 'addon_operator.module': module } })).root.span,
     onLeftBehind: (module, left) => {
       const message = `Objects of earlier revisions of its release are left behind: ${left.join(', ')}`;
-      // It rejects on abort only, after which no Event is wanted.
+      // It rejects on abort only, and a stopping daemon records no Events.
       objects
         ?.record(module, { type: 'Warning', reason: 'LeftBehind', message }, stop)
         .catch(() => undefined);

@@ -9,7 +9,7 @@ import type { ModuleDelete, ModuleRun, Task } from '../model/tasks.ts';
 import type { TrackedModule } from '../model/tracked-module.ts';
 import type { TaskRouter } from '../queues/task-router.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that an abort changes. */
 export type ModuleAbortParts = {
   readonly router: TaskRouter;
   readonly clock: Clock;
@@ -18,8 +18,8 @@ export type ModuleAbortParts = {
 } & ReconcileFailureParts;
 
 /**
- * Ends on request what was going on with a module: it counts as failed until something changes. A deletion is only put
- * off. Where nothing was going on, nothing becomes different.
+ * Carries out an abort that a user requested: the run of the module stalls until something changes.
+ * A deletion is only deferred, because it must not be lost. Does nothing if the module was idle.
  */
 export function abortModule(
   operator: ModuleAbortParts,
@@ -41,13 +41,13 @@ export function abortModule(
   dropOtherRuns(operator, task);
   tracked.history.noteRun(clock.steadyMs(), clock, 'failure');
   stallModule(operator, tracked, { event: 'run-aborted', error });
-  // Only what was changed before the request is ended.
+  // The abort covers changes before the request only; later ones get a run.
   if (operator.router.changes.isChangedSinceAbort(module))
     operator.router.queueModuleRun(module, 'Changed-Since-Abort');
   return { type: 'success' };
 }
 
-/** They wait for what is not to be done any more. */
+/** Drops the other queued runs: the work that they would continue is aborted. */
 function dropOtherRuns({ queues }: ModuleAbortParts, own: ModuleRun): void {
   for (const queue of queues.all)
     for (const task of queue.remove(

@@ -11,7 +11,7 @@ import { type DeployHooks, deployedModule } from './deploy-hooks.ts';
 import type { LifecycleRun, ModuleLifecycle } from './module-lifecycle.ts';
 import { type Authorization, deletionRefusal } from './verify-module.ts';
 
-/** What modules are ended with. */
+/** The parts that deletions use. */
 export interface ModuleRemovalParts {
   readonly registry: ModuleRegistry;
   readonly router: TaskRouter;
@@ -28,7 +28,10 @@ export interface ModuleRemovalParts {
   readonly authorization: Authorization | undefined;
 }
 
-/** Ends modules. */
+/**
+ * Deletes modules that are not enabled any more. `reconcileModule()` calls `remove` for each
+ * attempt of a ModuleDelete; the reload of files and hand-overs call `stop` alone.
+ */
 export class ModuleRemoval {
   readonly #parts: ModuleRemovalParts;
 
@@ -37,9 +40,10 @@ export class ModuleRemoval {
   }
 
   /**
-   * Ends a module that is disabled now: its release goes, then the afterDeleteHelm hooks run, then nothing of it runs.
+   * Deletes a module: its release is uninstalled, the afterDeleteHelm hooks run, then hooks are
+   * stopped.
    *
-   * @throws what fails on the way; the next attempt begins anew
+   * @throws the error of any step; the next attempt starts from the beginning
    */
   async remove(tracked: TrackedModule, run: LifecycleRun, signal: AbortSignal): Promise<void> {
     const refusal = await deletionRefusal(this.#parts.authorization, tracked.module, signal);
@@ -53,7 +57,7 @@ export class ModuleRemoval {
     }
     await this.#delete(tracked, run, signal);
     const { name } = tracked.module;
-    // It was meant for what is gone now.
+    // An abort was requested for the run that is gone now.
     if (this.#parts.operations.of(name) === 'abort') this.#parts.operations.take(name);
     this.#parts.operations.begin(name);
     this.#parts.log.info({ module: name }, 'ModuleDelete success, module is deleted');
@@ -63,13 +67,18 @@ export class ModuleRemoval {
     const { releases, values } = this.#parts;
     const { finalizers } = this.#parts.extensions;
     const { module } = tracked;
+    // The hooks of the deletion are needed, also when this process never started the module.
     await this.#parts.lifecycle.ensureHooks(tracked, signal);
     tracked.startDeletion();
+    // Events for a module that goes away are pointless; its hooks still run below, but not for
+    // events.
     this.#parts.router.dropTasksOf(tracked.hooks ?? []);
+    // The monitor would report the removed objects as absent and queue a run.
     await releases.stopMonitor(module.name);
     await finalizers?.finalize(module, signal);
     if (module.chart !== 'none') await this.#removeRelease(tracked, run, signal);
     await this.#parts.lifecycle.run(tracked, 'afterDeleteHelm', run, signal);
+    // The finalizer is removed last: until then a restart finds the unfinished deletion.
     await finalizers?.release(module, signal);
     await this.stop(tracked, signal);
     values.forgetPatches(module.name);
@@ -89,13 +98,16 @@ export class ModuleRemoval {
       if (result === 'spared') return;
     } else {
       log.warn({ module: module.name }, 'Cannot find helm release for module.');
-      // An attempt that removed it may have failed before hooks were notified.
+      // An earlier attempt may have removed the release and failed before the hooks were notified.
       if (run.attempt === 1) return;
     }
     await notifyOfRemoval();
   }
 
-  /** What a module has in the cluster stays while it may not run: its hooks for the deletion would run as well. */
+  /**
+   * Stops a refused module without a deletion: its objects stay, because the hooks of a deletion
+   * must not run either.
+   */
   async #keep(tracked: TrackedModule, refusal: string, signal: AbortSignal): Promise<void> {
     const { registry, releases, router } = this.#parts;
     const { name } = tracked.module;
@@ -105,7 +117,10 @@ export class ModuleRemoval {
     router.restartConverge('ReloadAllModules', 'Module-Refused');
   }
 
-  /** Ends a module whose release stays: nothing is deleted, so the hooks around a deletion do not run either. */
+  /**
+   * Stops a module with `deletionPolicy: orphan`: nothing is deleted, so the hooks around a
+   * deletion do not run.
+   */
   async #leave(tracked: TrackedModule, signal: AbortSignal): Promise<void> {
     const { releases, values, log } = this.#parts;
     const { finalizers } = this.#parts.extensions;
@@ -118,8 +133,12 @@ export class ModuleRemoval {
     log.warn({ module: name }, 'Module is disabled, its deletionPolicy is orphan: release and objects stay');
   }
 
-  /** Ends the webhooks, monitors and schedules of a module; its next ModuleRun begins with the start-up. */
+  /**
+   * Stops the webhooks, monitors and schedules of a module; its next ModuleRun begins with the
+   * start-up.
+   */
   async stop(tracked: TrackedModule, signal: AbortSignal): Promise<void> {
+    // Webhooks first: the API server must not call a hook that is stopped.
     await this.#parts.bindings.setWebhooks(tracked.hooks ?? [], false, signal);
     for (const runtime of tracked.hooks ?? []) {
       this.#parts.bindings.setSchedules(runtime, false);
@@ -128,7 +147,8 @@ export class ModuleRemoval {
     this.#parts.router.dropTasksOf(tracked.hooks ?? []);
     this.#parts.router.requeues.cancel(tracked.module.name);
     this.#parts.registry.forget(tracked.module.name);
-    // A run in the middle of the start-up begins anew.
+    // A run that waits for Synchronizations would wait for ever: woken, it starts from the
+    // beginning.
     tracked.synchronization.wake();
   }
 }

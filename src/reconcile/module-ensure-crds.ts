@@ -3,7 +3,7 @@ import type { ModuleRegistry } from '../model/module-registry.ts';
 import type { ModuleCrds } from '../model/services.ts';
 import type { Task } from '../model/tasks.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that install CRDs. */
 export interface ModuleEnsureCrdsParts {
   readonly registry: ModuleRegistry;
   readonly crds: ModuleCrds;
@@ -11,7 +11,10 @@ export interface ModuleEnsureCrdsParts {
 
 type EnsureTask = Extract<Task, { type: 'ModuleEnsureCRDs' }>;
 
-/** Brings the CRDs of a module that is about to start into the cluster, before any module is deleted or run. */
+/**
+ * Handles ModuleEnsureCRDs: installs the CRDs of a starting module before any module is deleted or
+ * run, since hooks of others may watch these kinds.
+ */
 export async function handleModuleEnsureCrds(
   operator: ModuleEnsureCrdsParts,
   task: EnsureTask,

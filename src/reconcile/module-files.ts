@@ -32,16 +32,20 @@ export interface ModuleFilesOptions {
   /** Undefined when every module may run. */
   readonly gate: (ModuleGate & { settle(): Promise<void> }) | undefined;
   readonly crds: { read(modules: readonly Module[]): Promise<void> };
-  /** What is known of modules from earlier runs. */
+  /** The record of modules from earlier runs. */
   readonly memory: Pick<ModuleMemory, 'names' | 'filesOf'>;
-  /** Names of the releases in the cluster that are owned by this operator. @throws what the API client throws */
+  /**
+   * Names of the releases in the cluster that this operator owns.
+   *
+   * @throws errors of the API client
+   */
   readonly ownedReleases: (signal: AbortSignal) => Promise<readonly string[]>;
   readonly stop: AbortSignal;
-  /** Absent where all modules count. */
+  /** Set for `addon-operator dev` of one module; absent otherwise. */
   readonly lone?: LoneModule | undefined;
 }
 
-/** What follows a reload of files. */
+/** The parts that a reload updates. */
 export interface ReloadParts {
   readonly moduleHooks: { forget(): void };
   readonly values: Pick<ValuesStore, 'setStatic'>;
@@ -49,7 +53,11 @@ export interface ReloadParts {
   readonly registry: Pick<ModuleRegistry, 'setModules' | 'enabled'>;
 }
 
-/** What was read of the modules directories last, and flow hooks with it. */
+/**
+ * The content of the modules directories as it was read last, with the flow hooks in them. Read
+ * once at the start; `reload` replaces it when files change in development, or when files of a
+ * module are lost or back. A failed reload leaves everything as it was.
+ */
 export class ModuleFiles {
   readonly #options: ModuleFilesOptions;
   #found: FoundModules;
@@ -86,10 +94,11 @@ export class ModuleFiles {
   }
 
   /**
-   * Reads modules again. What cannot be read leaves everything as it was, except that a module whose files are lost is
-   * held.
+   * Reads modules again. On a failure everything stays as it was, except that a module with lost
+   * files is held.
    *
-   * @param only names of the modules; default: all, and whatever else the modules directories say
+   * @param only names of the modules; default: all modules, and everything else in the modules
+   *   directories
    * @throws OperatorError
    */
   async reload(
@@ -98,7 +107,7 @@ export class ModuleFiles {
   ): Promise<void> {
     moduleHooks.forget();
     const { enabled } = registry;
-    // A directory that was empty brings more than its modules.
+    // A directory that is back also brings values and flags, so everything is read.
     const { lostDirs } = this.#found;
     const isPart =
       only !== undefined &&
@@ -110,6 +119,7 @@ export class ModuleFiles {
       only: isPart ? only : undefined,
     });
     const next = isPart ? withModules(this.#found, read, only) : read;
+    // Compared with the old content before that is replaced.
     const vanished = vanishedModules(this.#found.modules, next, enabled, this.#options.settings);
     const found = withVanished(next, vanished, this.#found.staticValues);
     await this.#options.crds.read(found.modules);
@@ -121,7 +131,10 @@ export class ModuleFiles {
     await this.#options.gate?.settle();
   }
 
-  /** Whether a values.yaml beside modules was lost before it was read: the flags in it are not known yet. */
+  /**
+   * Whether the values.yaml beside modules was lost before its first read: its flags are unknown
+   * until then.
+   */
   #lacksCommonValues(names: ReadonlySet<string>): boolean {
     const { memory } = this.#options;
     return this.#found.modules.some(
@@ -134,19 +147,24 @@ export class ModuleFiles {
   }
 }
 
-/** What restricts a search for modules. */
+/** Limits of a search for modules. */
 interface Search {
   /** Modules that are enabled now. */
   readonly enabled: readonly ModuleName[];
   readonly only?: ReadonlySet<string> | undefined;
-  /** Whether nobody has saved files: what is lost is to be held. Default false. */
+  /**
+   * Whether no user saved files: lost files are an accident then, and their modules are held.
+   * Default false.
+   */
   readonly isLook?: boolean;
 }
 
+/** Reads the modules directories. With `only`, other modules are not read. */
 async function findAll(
   { settings, host, gate, lone, memory, ownedReleases, stop }: ModuleFilesOptions,
   { enabled, only, isLook = false }: Search,
 ): Promise<FoundModules> {
+  // Requested at most once, and only if some files are missing.
   let known: Promise<ReadonlySet<string>> | undefined;
   const knownNames = async () => new Set([...memory.names, ...enabled, ...(await ownedReleases(stop))]);
   const read = await findModules({
@@ -169,10 +187,13 @@ async function findAll(
   return lone === undefined ? found : onlyFilesOf(lone, found);
 }
 
-/** What was found, with some modules as they were read again; one that is not found any more is missing. */
+/**
+ * The earlier content, with some modules replaced by what was read; modules that were not found are
+ * removed.
+ */
 function withModules(before: FoundModules, read: FoundModules, names: ReadonlySet<string>): FoundModules {
   const old = new Map(before.modules.map((module) => [module.name, module]));
-  // Only what was lost or is back is taken over, and a link that leads elsewhere.
+  // Only lost or recovered modules are taken over, and links with another target.
   const isTaken = ({ name, path, refusal }: Module): boolean =>
     refusal !== undefined || old.get(name)?.refusal !== undefined || old.get(name)?.path !== path;
   const unchanged = new Set<string>(read.modules.filter((each) => !isTaken(each)).map(({ name }) => name));
@@ -195,8 +216,9 @@ function withModules(before: FoundModules, read: FoundModules, names: ReadonlySe
 }
 
 /**
- * Enabled modules whose entries are not in the modules directories any more while the operator runs. Where files are watched
- * that is a decision of their author, unless it looks like a volume that is gone. Elsewhere it counts at the next start.
+ * Enabled modules whose entries have disappeared from the modules directories while the operator
+ * runs. With a watch on files that counts as a decision of the author, unless it looks like a lost
+ * volume. Without a watch it counts at the next start.
  */
 function vanishedModules(
   before: readonly Module[],
@@ -208,7 +230,7 @@ function vanishedModules(
   const wanted = new Set(enabled);
   const gone = before.filter(({ name }) => wanted.has(name) && !there.has(name));
   const areMost = areMostGone(gone.length, enabled.length);
-  // An unmounted volume takes everything with it.
+  // An unmounted volume removes all modules at once.
   const isAccident = (module: Module): boolean => {
     const lost = lostDirs.get(dirname(entryOf(module)));
     return areMost || lost === 'unreadable' || (lost === 'empty' && !allowsEmptyModulesDir);
@@ -226,7 +248,7 @@ function vanishedModules(
     }));
 }
 
-/** Modules that are held keep their values: what shows them reads these. */
+/** Adds held modules with their last values, which views still show. */
 function withVanished(
   found: FoundModules,
   vanished: readonly Module[],
@@ -250,6 +272,7 @@ function withVanished(
   };
 }
 
+/** Loads the flow hooks, whose built-in ones depend on the modules. */
 async function flowOf(
   { settings, host, extensions, stop }: ModuleFilesOptions,
   modules: readonly Module[],

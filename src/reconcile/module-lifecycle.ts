@@ -14,7 +14,7 @@ import { originOf } from '../model/task-origin.ts';
 import type { ModuleHookRun, Task, TaskOrigin } from '../model/tasks.ts';
 import type { TrackedModule } from '../model/tracked-module.ts';
 
-/** What the hooks of a module are loaded and run with. */
+/** The parts that load and run the hooks of a module. */
 export interface ModuleLifecycleParts {
   readonly log: Logger;
   readonly metrics: OperatorMetrics;
@@ -28,18 +28,18 @@ export interface ModuleLifecycleParts {
 
 const VALUES_CHANGED = { 'addon_operator.values_changed': true };
 
-/** What lifecycle hooks run for. */
+/** The context of lifecycle hooks. */
 export interface LifecycleRun {
   readonly activation: string;
   /** Name of the queue whose task runs them. */
   readonly queue: string;
-  /** That task. */
+  /** The task that runs them. */
   readonly task: TaskOrigin;
-  /** Number of this attempt at it, from 1. */
+  /** The number of the attempt at the task, from 1. */
   readonly attempt: number;
 }
 
-/** The hooks of a module in the phases of its runs and of its deletion. */
+/** Loads the hooks of a module, and runs them in the phases of its runs and of its deletion. */
 export class ModuleLifecycle {
   readonly #parts: ModuleLifecycleParts;
 
@@ -48,8 +48,8 @@ export class ModuleLifecycle {
   }
 
   /**
-   * Requests the configuration of the hooks of a module, unless that was done since the module was enabled, and makes the
-   * queues that their bindings name.
+   * Loads the configuration of the module's hooks, unless that was done since it was enabled, and
+   * creates the queues that their bindings name.
    */
   async ensureHooks(tracked: TrackedModule, signal: AbortSignal): Promise<void> {
     if (tracked.hooks !== undefined) return;
@@ -60,6 +60,7 @@ export class ModuleLifecycle {
     tracked.apply({ type: 'hooks-loaded', hooks: hooks.map(createRuntime) });
     for (const hook of hooks) {
       metrics.setBindingCount(tracked.module.name, hook.name, bindingCount(hook));
+      // Created now, so that `queue list` shows them before the first event.
       for (const queue of queuesOf(hook)) queues.get(queue);
     }
   }
@@ -70,9 +71,9 @@ export class ModuleLifecycle {
   }
 
   /**
-   * Runs the hooks of a module that have a lifecycle binding, one after another.
+   * Runs the hooks with a lifecycle binding, one after another.
    *
-   * @throws OperatorError of the first hook that fails; the hooks behind it are not run
+   * @throws OperatorError of the first hook that fails; the following ones do not run
    */
   async run(
     tracked: TrackedModule,
@@ -92,6 +93,7 @@ export class ModuleLifecycle {
         allowFailure: false,
         trigger: binding,
         activation,
+        // The task repeats all of them, so each hook keeps its idempotency key across attempts.
         repeatedBy: task,
         ...originOf(task),
       };

@@ -16,7 +16,7 @@ import type { Module } from '../modules/module.ts';
 
 const KEY = 'files';
 
-/** Keeps the files of modules where they outlive the daemon. */
+/** Stores the files of modules outside of the daemon. */
 export interface FileSetStore {
   /** @throws what the API client throws */
   read(signal: AbortSignal): Promise<ReadonlyMap<string, FileSet>>;
@@ -24,7 +24,10 @@ export interface FileSetStore {
   write(files: ReadonlyMap<string, FileSet>, signal: AbortSignal): Promise<void>;
 }
 
-/** Keeps the files of modules in the ConfigMap `ref`. A record that cannot be parsed counts as missing. */
+/**
+ * Stores the files of modules in the ConfigMap `ref`. A record that cannot be parsed counts as
+ * missing.
+ */
 export function fileSetStore(kube: KubeClient, ref: ConfigMapRef): FileSetStore {
   return {
     read: async (signal) => parseFileSets((await readConfigMapData(kube, ref, signal))[KEY]),
@@ -65,28 +68,30 @@ export interface ModuleMemoryDeps {
   readonly store: FileSetStore | undefined;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Ends what is read at the start. */
+  /** Aborts the read at the start. */
   readonly stop: AbortSignal;
 }
 
-/** How long a daemon that stops tries to write what was not written before. */
+/** How long a stopping daemon tries to write pending changes, in milliseconds. */
 export const LAST_WRITE_MS = 5_000;
 
 /**
- * What is remembered of modules that were run: that they exist, and which files they had. A daemon that starts without a
- * part of its files can tell from nothing else that they were there.
+ * The record of modules that were run and of their files. A daemon that starts without a part of
+ * its files has no other way to know that they existed, and would remove their releases. Reads
+ * happen once at the start; changes are written in the background, except before the first run of a
+ * module.
  */
 export class ModuleMemory {
   readonly #deps: ModuleMemoryDeps;
   readonly #files: Map<string, FileSet>;
-  /** Modules as they were read whose files are kept already. */
+  /** Modules, as they were read, whose files are recorded already. */
   readonly #done = new WeakSet<Module>();
   readonly #end = new AbortController();
-  /** Number of changes, and how many of them are written. */
+  /** The number of changes, and how many of them are written. */
   #changes = 0;
   #written = 0;
   #writing: Promise<void> = Promise.resolve();
-  /** The write that begins when the one before has ended, and has all changes until then. */
+  /** The next write, which begins after the current one and covers all changes until then. */
   #next: Promise<void> | undefined;
 
   private constructor(deps: ModuleMemoryDeps, files: ReadonlyMap<string, FileSet>) {
@@ -99,7 +104,7 @@ export class ModuleMemory {
     return new ModuleMemory(deps, (await deps.store?.read(deps.stop)) ?? new Map());
   }
 
-  /** Modules that were run, and not deleted since. */
+  /** Modules that were run and not deleted. */
   get names(): readonly string[] {
     return [...this.#files.keys()];
   }
@@ -109,10 +114,10 @@ export class ModuleMemory {
   }
 
   /**
-   * Called before a module is run. Resolves when its files are kept, so that there is no release of which a daemon that is
-   * killed leaves no trace here. They are written once for each time they were read, if they have changed.
+   * Called before a module runs. Resolves when its files are recorded, so that a killed daemon
+   * leaves no release without a record. Unchanged files are not written again.
    *
-   * @throws OperatorError when they cannot be read or kept; the reason of the signal
+   * @throws OperatorError when they cannot be read or written; the reason of the signal
    */
   async remember(module: Module, signal: AbortSignal): Promise<void> {
     if (this.#deps.store === undefined || this.#done.has(module)) return;
@@ -127,22 +132,24 @@ export class ModuleMemory {
       this.#done.add(module);
     } catch (cause) {
       rethrowAbort(cause, signal);
-      const text = `the files of module ${name} cannot be remembered, which comes before its run: ${messageOf(cause)}`;
-      throw new OperatorError(codeOf(cause) ?? 'MODULE_INVALID', text, { cause });
+      const message = `the files of module ${name} cannot be remembered, which comes before its run: ${messageOf(cause)}`;
+      throw new OperatorError(codeOf(cause) ?? 'MODULE_INVALID', message, { cause });
     }
   }
 
-  /** Called when a module is deleted, or a person confirms that files of it were removed on purpose. */
+  /**
+   * Called when a module is deleted, or when a user confirms that files were removed on purpose.
+   */
   forget(module: string): void {
     if (!this.#files.delete(module)) return;
     this.#changes += 1;
-    // A later write has it as well, at the latest the last one.
+    // Not awaited: a later write includes the change, at the latest the one in `close`.
     this.#save().catch((error: unknown) => {
       this.#deps.log.warn(errorFields(error), 'it cannot be written for now which modules were deleted');
     });
   }
 
-  /** Writes what was not written before, as far as that can be done in {@link LAST_WRITE_MS}. */
+  /** Writes pending changes, for at most {@link LAST_WRITE_MS}. */
   async close(): Promise<void> {
     const { clock, log } = this.#deps;
     const written = new AbortController();
@@ -151,6 +158,7 @@ export class ModuleMemory {
       () => undefined,
     );
     try {
+      // Waits for the write in progress: two writers would overwrite each other's record.
       await (this.#next ?? this.#writing.catch(() => undefined));
       if (this.#isDirty) await this.#save();
     } catch (error) {
@@ -165,7 +173,11 @@ export class ModuleMemory {
     return this.#changes !== this.#written;
   }
 
-  /** Resolves when all changes until now are written. @throws what the API client throws */
+  /**
+   * Resolves when all changes until now are written. Callers during a write share the next one.
+   *
+   * @throws errors of the API client
+   */
   async #save(): Promise<void> {
     this.#next ??= this.#writing
       .catch(() => undefined)
@@ -182,6 +194,7 @@ export class ModuleMemory {
     const changes = this.#changes;
     try {
       await store?.write(this.#files, this.#end.signal);
+      // Changes during the request are not written yet, hence the number from before.
       this.#written = changes;
     } catch (error) {
       if (!isTooLarge(error)) throw error;
@@ -190,7 +203,7 @@ export class ModuleMemory {
   }
 }
 
-/** No retry makes it smaller, and modules are run without it. */
+/** A retry cannot make the record smaller, and modules run without it. */
 function isTooLarge(error: unknown): boolean {
   return hasStatus(error, 413) || hasStatus(error, 422);
 }

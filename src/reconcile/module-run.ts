@@ -17,7 +17,7 @@ import { attemptOf } from './deploy-hooks.ts';
 import type { ModuleDeployment } from './deploy-module.ts';
 import type { LifecycleRun, ModuleLifecycle } from './module-lifecycle.ts';
 
-/** What modules are run with. */
+/** The parts that module runs use. */
 export interface ModuleRunnerParts {
   readonly registry: ModuleRegistry;
   readonly clock: Clock;
@@ -33,7 +33,7 @@ export interface ModuleRunnerParts {
   readonly deployment: ModuleDeployment;
 }
 
-/** What one step says: go on with the phase the state has now, or stop here with an outcome. */
+/** The result of one phase: continue with the phase of the new state, or stop with an outcome. */
 type Step = { readonly type: 'next' } | { readonly type: 'stop'; readonly outcome: TaskOutcome<Task> };
 
 const NEXT: Step = { type: 'next' };
@@ -47,9 +47,9 @@ export interface ModuleRunRequest {
 }
 
 /**
- * Runs modules: their start-up, Synchronizations, deployment and the hooks around it. `reconcileModule()` calls it for each
- * attempt; it goes on from the stage that the state of the module has reached, so an attempt that waits or fails repeats
- * nothing. `deploy-module.ts` does what concerns helm.
+ * Runs modules: start-up, Synchronizations, deployment and the hooks around it. `reconcileModule()`
+ * calls it for each attempt. It starts at the stage that the module's state has reached, so an
+ * attempt that waits or fails repeats nothing. `deploy-module.ts` handles helm.
  */
 export class ModuleRunner {
   readonly #parts: ModuleRunnerParts;
@@ -59,9 +59,10 @@ export class ModuleRunner {
   }
 
   /**
-   * Brings one module through its phases, from the one it is in.
+   * Brings one module through its phases, from the current one.
    *
-   * @throws what fails on the way; the phase stays, so that the next attempt goes on there
+   * @throws the error of the failed phase; the state stays, so that the next attempt continues
+   *   there
    */
   async run(
     { tracked, task, queue, isForced }: ModuleRunRequest,
@@ -71,7 +72,7 @@ export class ModuleRunner {
     const startedMs = clock.steadyMs();
     try {
       for (;;) {
-        // Changed files have stopped it in the meantime: it starts anew, or is not authorized any more.
+        // A reload has replaced or removed the module: its next attempt starts with the new state.
         if (this.#parts.registry.tracked.get(task.module) !== tracked) return { type: 'repeat' };
         const step = await this.#runPhase({ tracked, task, queue, isForced }, signal);
         if (step.type === 'next') continue;
@@ -97,6 +98,7 @@ export class ModuleRunner {
           await lifecycle.ensureHooks(tracked, signal);
           return NEXT;
         }
+        // Refused settings must not start anything, and webhooks are registered before the first hook runs.
         await lifecycle.checkSettings(tracked, signal);
         await bindings.setWebhooks(stage.hooks, true, signal);
         await lifecycle.run(tracked, 'onStartup', runIn(task, queue), signal);
@@ -107,12 +109,14 @@ export class ModuleRunner {
         journal.enterPhase(queue.name, 'synchronization');
         await startMonitors(stage.hooks, signal);
         tracked.apply({ type: 'monitors-started' });
+        // The Synchronizations go in front of this task in `main`; the task repeats after them.
         return repeatAfter(synchronizations.queue(stage.hooks, task));
       case 'deploying':
       case 'ready': {
         const lost = this.#queueLostSynchronizations(tracked, task);
         if (lost.length > 0) return repeatAfter(lost);
-        // Also of a module that was disabled for a moment: discovery had ended them.
+        // Discovery disables the schedules of a module that was disabled for a moment: enable them
+        // again.
         for (const runtime of stage.hooks) bindings.setSchedules(runtime, true);
         return { type: 'stop', outcome: await this.#runHelmPhase(request, signal) };
       }
@@ -130,7 +134,8 @@ export class ModuleRunner {
       tracked.apply({ type: 'synchronized' });
       return NEXT;
     }
-    // A converge that was started over may have left them behind this task, where they would wait for ever.
+    // A restarted converge may have left Synchronizations behind this task, which would wait for
+    // them for ever.
     const isOwn = (other: Task): boolean =>
       other.type === 'ModuleHookRun' && other.module === module.name && isSynchronization(other);
     const stranded = queue.remove(isOwn);
@@ -141,7 +146,7 @@ export class ModuleRunner {
   }
 
   /**
-   * Makes those Synchronizations anew that a converge dropped when it was started over, or that were skipped while the
+   * Queues Synchronizations again that a restarted converge dropped, or that were skipped while the
    * module was disabled for a moment. Returns those for `main`.
    */
   #queueLostSynchronizations({ hooks, synchronization }: TrackedModule, task: ModuleRun): readonly Task[] {
@@ -162,8 +167,10 @@ export class ModuleRunner {
     const { deployment, extensions, lifecycle, log, releases, values } = this.#parts;
     const { module } = tracked;
     const run = runIn(task, queue);
+    // While hooks and helm change objects, missing or drifted ones are no finding.
     const resumeMonitor = releases.pauseMonitor(module.name);
     try {
+      // The finalizer comes first: from now on the module must not be deleted without its webhook.
       await extensions.finalizers?.hold(module, signal);
       const deploySteps = await deployment.begin({ tracked, queue, run }, signal);
       if (tracked.mustRepeatStartup) await lifecycle.run(tracked, 'onStartup', run, signal);
@@ -174,6 +181,7 @@ export class ModuleRunner {
         log.info({ module: module.name }, 'neither Chart.yaml nor templates/: hooks only, no release');
         await extensions.httpHooks?.preReconcileWithoutChart(module, signal);
       }
+      // afterHelm hooks may change values that the release uses: then the module runs once more.
       const before = values.checksum(module.name);
       await lifecycle.run(tracked, 'afterHelm', run, signal);
       const isRepeated = values.checksum(module.name) !== before;
@@ -190,7 +198,7 @@ export class ModuleRunner {
       log.info({ module: module.name }, 'ModuleRun success, module is ready');
       return { type: 'success' };
     } catch (error) {
-      // What is only not yet time for needs no new start.
+      // A hook that asked to wait has not failed, so the start-up is not repeated.
       if (retryAfterOf(error) === undefined) tracked.apply({ type: 'deploy-failed' });
       throw error;
     } finally {
@@ -199,6 +207,7 @@ export class ModuleRunner {
   }
 }
 
+// The attempt is counted by the queue's entry; `continues` keeps the identity across queues.
 function runIn(task: ModuleRun, queue: TaskQueue<Task>): LifecycleRun {
   const { activation, continues = task } = task;
   return { activation, queue: queue.name, task: continues, attempt: attemptOf(queue, task) };

@@ -15,7 +15,7 @@ import type { ModuleFiles } from './module-files.ts';
 export interface ModuleSourcesParts {
   readonly settings: Pick<ModuleSettings, 'moduleFailurePolicy'> & Pick<DirectorySettings, 'globalHooksDir'>;
   readonly loader: HookLoader;
-  /** What enabled scripts are run with. */
+  /** The options of enabled scripts. */
   readonly scripts: Pick<ModuleHooksOptions, 'scripts' | 'sections'>;
   readonly files: ModuleFiles;
   readonly values: ValuesStore;
@@ -23,13 +23,17 @@ export interface ModuleSourcesParts {
   readonly flags: { readonly all: () => ModuleFlags; readonly extenders: readonly Extender[] };
   readonly registry: ModuleRegistry;
   readonly discovery: Parameters<typeof discoveries>[4];
-  /** Absent where all modules count. */
+  /** Set for `addon-operator dev` of one module; absent otherwise. */
   readonly lone: LoneModule | undefined;
   readonly stop: AbortSignal;
   readonly running: AsyncDisposableStack;
 }
 
-/** Where modules and hooks come from: the directories, as they were read last or are read again. */
+/**
+ * Creates the sources of modules and hooks: the directories as they were read last, and the
+ * programs in them. Discovery and module runs read from it, the reload of files reads the
+ * directories again.
+ */
 export function createSources({
   settings,
   loader,

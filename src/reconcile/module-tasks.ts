@@ -8,7 +8,7 @@ import type { ModuleRun, Task } from '../model/tasks.ts';
 import type { Module } from '../modules/module.ts';
 import type { TaskRouter } from '../queues/task-router.ts';
 
-/** What tasks of modules are made from. */
+/** The parts that the tasks of modules are created from. */
 export interface ModuleTasksParts {
   readonly registry: ModuleRegistry;
   readonly converge: ConvergeState;
@@ -17,7 +17,7 @@ export interface ModuleTasksParts {
   readonly policy: Pick<OperatorPolicy, 'runsModulesInParallel'>;
 }
 
-/** Makes the tasks of a converge. */
+/** Creates the tasks of a converge. */
 export class ModuleTasks {
   readonly #parts: ModuleTasksParts;
 
@@ -26,10 +26,11 @@ export class ModuleTasks {
   }
 
   /**
-   * The tasks that bring all modules to what the last discovery found: CRDs of new modules, deletions, runs.
+   * Creates the tasks that apply the last discovery to all modules: CRDs of new modules, then
+   * deletions, then runs.
    *
-   * @param releases names of the releases in the cluster that a daemon of ours made
-   * @param converge the task that requests it
+   * @param releases names of the releases in the cluster that this operator owns
+   * @param converge the requesting task
    */
   create(
     releases: ReadonlySet<string>,
@@ -51,6 +52,7 @@ export class ModuleTasks {
     const runs = plan.toRun.map(
       (run): ModuleRun => ({ type: 'ModuleRun', ...run, isPartOfConverge: true, event, trigger, activation }),
     );
+    // A run of the converge covers changes, so an abort that was requested before does not end it.
     for (const { module } of runs) router.changes.note(module);
     return [
       ...plan.toRun
@@ -62,7 +64,10 @@ export class ModuleTasks {
   }
 }
 
-/** Runs of modules with one order number that do not require one another become one task; others stay as they are. */
+/**
+ * Combines runs of modules with the same order number that do not require one another into one
+ * task.
+ */
 function inParallel(registry: ModuleRegistry, runs: readonly ModuleRun[], trigger: string): readonly Task[] {
   const byName = new Map(runs.map((run) => [run.module, run]));
   const groups = parallelGroups(registry.modules.filter(({ name }) => byName.has(name)));

@@ -7,7 +7,7 @@ import {
 } from '../model/purge-guard.ts';
 import type { ReleaseInCluster } from '../model/releases.ts';
 
-/** What the clean-up of releases without a module is derived from. */
+/** The facts that decide about releases without a module. */
 export interface PurgeInput extends Pick<PurgeFacts, 'directories' | 'remembered' | 'areEmptyAllowed'> {
   /** All releases in the namespace, as they are after the first converge. */
   readonly releases: readonly ReleaseInCluster[];
@@ -19,20 +19,20 @@ export interface PurgeInput extends Pick<PurgeFacts, 'directories' | 'remembered
   readonly purgesForeignReleases: boolean;
 }
 
-/** What becomes of the releases without a module. */
+/** The decisions about the releases without a module. */
 export interface PurgePlan {
-  /** They stay, as the deletion policy of their modules was. */
+  /** Releases that stay because of the deletion policy of their former modules. */
   readonly kept: readonly ReleaseInCluster[];
-  /** They stay because they are not owned by this operator. */
+  /** Releases that stay because this operator does not own them. */
   readonly notOwned: readonly ReleaseInCluster[];
-  /** They are removed, unless `held` says why they wait for a confirmation. */
+  /** Releases to remove, unless `held` says why they wait for a confirmation. */
   readonly purged: readonly ReleaseInCluster[];
   readonly held: HeldPurge | undefined;
-  /** What is remembered of the modules directories from now on. */
+  /** The record of the modules directories from now on. */
   readonly remembered: readonly ModulesDirectory[];
 }
 
-/** Decides what becomes of the releases without a module. The operator and `plan` both use it. */
+/** Decides about the releases without a module. The operator and `plan` both use it. */
 export function planPurge(input: PurgeInput): PurgePlan {
   const { releases, modules, ignoredRelease, purgesForeignReleases } = input;
   const withoutModule = releases.filter(({ name }) => !modules.has(name) && name !== ignoredRelease);

@@ -10,7 +10,7 @@ import type { ModuleName } from '../values/module-key.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import { visibleToHelm } from '../values/visible-values.ts';
 
-/** What deployments are prepared with. */
+/** The parts that a preparation uses. */
 export interface DeploymentPreparationParts {
   readonly registry: ModuleRegistry;
   readonly values: ValuesStore;
@@ -19,7 +19,10 @@ export interface DeploymentPreparationParts {
   readonly configMapContent: () => ConfigMapContent;
 }
 
-/** Starts helm before a deployment needs its result. */
+/**
+ * Starts the rendering of charts before a deployment needs the result. Helm then starts while hooks and other modules run. A preparation that turns out wrong is discarded by the
+ * driver.
+ */
 export class DeploymentPreparation {
   readonly #parts: DeploymentPreparationParts;
 
@@ -27,19 +30,24 @@ export class DeploymentPreparation {
     this.#parts = parts;
   }
 
-  /** Starts helm for a new module while the hooks before it run. Other runs mostly find that nothing has changed. */
+  /**
+   * Prepares a new module while the hooks before helm run. Other runs mostly find no change, so
+   * they are not prepared.
+   */
   first({ module }: TrackedModule, span: Span, signal: AbortSignal): void {
     if (!this.#parts.registry.deployed.has(module.name)) this.#prepare(module, span, signal);
   }
 
-  /** Starts helm for a module whose values were edited, before enabled scripts and hooks decide about them. */
+  /**
+   * Prepares a module whose values were edited, before enabled scripts and hooks decide about them.
+   */
   edited(name: ModuleName, span: Span, signal: AbortSignal): void {
     const tracked = this.#parts.registry.tracked.get(name);
     if (tracked !== undefined && stageOf(tracked.state).type === 'ready')
       this.#prepare(tracked.module, span, signal);
   }
 
-  /** Starts helm for the next module of a converge while helm applies the one before it. */
+  /** Prepares the next module of a converge while helm applies this one. */
   next(queue: TaskQueue<Task>, signal: AbortSignal): void {
     const next = queue.entries[1]?.task;
     if (next?.type !== 'ModuleRun' || this.#parts.registry.deployed.has(next.module)) return;
@@ -54,7 +62,7 @@ export class DeploymentPreparation {
       values.checkForHelm(module.name);
       await releases.prepare(module, visibleToHelm(values, module.name), span, signal);
     };
-    // The deployment itself reports what is wrong with the values.
+    // Errors are ignored: the deployment itself reports invalid values.
     start().catch(() => undefined);
   }
 }

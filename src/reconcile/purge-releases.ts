@@ -16,14 +16,14 @@ import type { DeployHooks } from './deploy-hooks.ts';
 import type { ModuleMemory } from './module-memory.ts';
 import { namesOf, type PurgeInput, planPurge } from './plan-purge.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that the removal of releases without a module uses. */
 export interface PurgeReleasesParts {
   readonly registry: ModuleRegistry;
   readonly converge: ConvergeState;
   readonly router: TaskRouter;
   readonly log: Logger;
   readonly releases: Releases;
-  /** The modules directories as they were when something was in them. */
+  /** The last record of the modules directories that contained modules. */
   readonly directoryMemory: DirectoryMemory;
   readonly sources: Pick<ModuleSources, 'modulesDirectories'>;
   readonly journal: Pick<Journal, 'spanIn'>;
@@ -34,8 +34,10 @@ export interface PurgeReleasesParts {
 }
 
 /**
- * Looks once, after the first converge, for releases without a module. Those a daemon of ours made are removed; foreign
- * ones in the same namespace stay, unless the settings say otherwise.
+ * Handles DiscoverHelmReleases, once after the first converge: looks for releases without a module.
+ * Releases owned by this operator are removed by ModulePurge tasks; others in the namespace stay,
+ * unless the settings say otherwise. If the directories look lost by accident, all are held until a
+ * user confirms.
  */
 export async function handleDiscoverReleases(
   operator: PurgeReleasesParts,
@@ -55,6 +57,7 @@ export async function handleDiscoverReleases(
       { releases: namesOf(notOwned) },
       'Releases without a module that were not created by this operator are skipped',
     );
+  // Written before anything is removed: a restart decides by the same record.
   if (!isDeepStrictEqual(plan.remembered, remembered)) await directoryMemory.write(plan.remembered, signal);
   operator.converge.decidePurge(held ?? 'decided');
   if (held !== undefined) {
@@ -64,7 +67,7 @@ export async function handleDiscoverReleases(
     );
     return { type: 'success' };
   }
-  // Those of a directory that is empty for now may come back.
+  // Modules of a directory that is empty for now may come back: their records stay.
   const awaited = new Set(plan.remembered.flatMap(({ modules }) => modules));
   for (const name of operator.memory.names)
     if (operator.registry.find(name) === undefined && !awaited.has(name)) operator.memory.forget(name);
@@ -73,18 +76,14 @@ export async function handleDiscoverReleases(
   return { type: 'success', after: purges(namesOf(purged), 'Operator-PostConvergeCleanup') };
 }
 
-/** What {@link purgeInput} uses of the operator. */
+/** The parts that {@link purgeInput} reads. */
 export interface PurgeInputParts {
   readonly registry: ModuleRegistry;
   readonly policy: Pick<OperatorPolicy, 'allowsEmptyModulesDir' | 'ignoredRelease' | 'purgesForeignReleases'>;
   readonly sources: Pick<ModuleSources, 'modulesDirectories'>;
 }
 
-/**
- * What {@link planPurge} is given.
- *
- * @param releases as they are after the first converge
- */
+/** The input of {@link planPurge}. @param releases as they are after the first converge */
 export function purgeInput(
   operator: PurgeInputParts,
   releases: readonly ReleaseInCluster[],
@@ -101,15 +100,16 @@ export function purgeInput(
   };
 }
 
+/** The tasks that remove releases, in reverse order of their names. */
 function purges(releases: readonly string[], trigger: string): readonly Task[] {
   return releases.toReversed().map((release): Task => ({ type: 'ModulePurge', release, trigger }));
 }
 
 /**
- * Removes the releases that wait for a decision.
+ * Removes the releases that are held.
  *
- * @returns their names; none when nothing waits
- * @throws what the API client throws; then nothing is decided
+ * @returns their names; none if nothing is held
+ * @throws errors of the API client; then nothing is decided
  */
 export async function confirmPurge(
   operator: PurgeReleasesParts,
@@ -127,13 +127,19 @@ export async function confirmPurge(
   return purge.releases;
 }
 
-/** A release that stays although its module is gone is not purged, but its module may have left more behind. */
+/**
+ * Whether a release stays although its module is gone. It is not uninstalled, but other objects of
+ * the module may be left.
+ */
 async function isKept(operator: PurgeReleasesParts, release: string, signal: AbortSignal): Promise<boolean> {
   const known = await operator.releases.list(signal);
   return known.some(({ name, isKept }) => name === release && isKept === true);
 }
 
-/** Removes one release. A failure is only reported: nothing depends on it. */
+/**
+ * Handles ModulePurge: removes one release. A failure is only logged, because no other task depends
+ * on it.
+ */
 export async function handleModulePurge(
   operator: PurgeReleasesParts,
   release: string,
@@ -142,8 +148,10 @@ export async function handleModulePurge(
   const { releases } = operator;
   const { finalizers } = operator.extensions;
   const { purgesForeignReleases: includeForeign } = operator.policy;
+  // The module is back since the task was queued.
   if (operator.registry.find(release) !== undefined) return { type: 'success' };
   let isHeld = false;
+  // A Module object that is held still waits for the reconcile webhook of the removed module.
   try {
     isHeld = (await finalizers?.isHeld(release, signal)) === true;
     if (isHeld && (await isKept(operator, release, signal))) {
@@ -159,7 +167,7 @@ export async function handleModulePurge(
     if (result !== 'spared') await notifyOfRemoval();
     operator.memory.forget(release);
     if (isHeld) await finalizers?.releaseAbandoned(release, signal);
-    // The one that spares it has said so.
+    // A spared release was logged by the driver.
     if (result === 'uninstalled') operator.log.info({ release }, 'Release without a module is removed');
   } catch (error) {
     rethrowAbort(error, signal);

@@ -21,19 +21,19 @@ export interface ReadModulesParts {
   readonly cluster: { readonly main: KubeClient; readonly helm: KubeClient; readonly discovery: Discovery };
   readonly extensions: ModuleFilesOptions['extensions'];
   readonly tmpDir: string;
-  /** Waits for files that cannot be loaded, or throws. */
+  /** Waits for files that cannot be loaded yet, or throws. */
   readonly loads: { untilLoaded<T>(load: () => Promise<T>): Promise<T> };
-  /** Absent where all modules count. */
+  /** Set for `addon-operator dev` of one module; absent otherwise. */
   readonly lone: LoneModule | undefined;
-  /** Nothing is written to the cluster. */
+  /** The daemon must not write to the cluster. */
   readonly isInspection: boolean;
   readonly stop: AbortSignal;
-  /** What has to be ended is entered here. */
+  /** Receives everything that has to be stopped. */
   readonly running: AsyncDisposableStack;
 }
 
 /**
- * Reads the modules directories, and what is remembered of modules in the cluster.
+ * Reads the modules directories, and the records about modules in the cluster.
  *
  * @throws OperatorError for directories and files that cannot be used
  */
@@ -62,7 +62,7 @@ export async function readModules({
   const crds = createCrds({ settings, host, kube: cluster.helm, discovery: cluster.discovery });
   const ref = memoryRef(settings);
   const memory = await ModuleMemory.load({
-    // Of a lone module the operator in the cluster keeps it.
+    // For a lone module the operator in the cluster keeps the record.
     store: lone === undefined ? fileSetStore(kube, ref) : undefined,
     clock: host.clock,
     log: componentLog(host, 'operator'),

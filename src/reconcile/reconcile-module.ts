@@ -30,7 +30,7 @@ import type { ModuleRemoval } from './module-delete.ts';
 import type { ModuleMemory } from './module-memory.ts';
 import type { ModuleRunner } from './module-run.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that a reconcile uses; most of them belong to the steps that it calls. */
 export type ReconcileModuleParts = {
   readonly registry: ModuleRegistry;
   readonly router: TaskRouter;
@@ -46,7 +46,7 @@ export type ReconcileModuleParts = {
   ModuleAbortParts &
   ReconcileFailureParts;
 
-/** A task that brings one module to where it should be, in the queue it came up in. */
+/** A ModuleRun or ModuleDelete, with the queue that runs it. */
 interface Reconcile {
   readonly task: ModuleRun | ModuleDelete;
   readonly queue: TaskQueue<Task>;
@@ -54,6 +54,7 @@ interface Reconcile {
 
 const DONE: TaskOutcome<Task> = { type: 'success' };
 
+// The place for flow hooks right before each step.
 const PLACES: Readonly<Record<ReconcileStep, FlowHookType>> = {
   abort: 'BeforeAbort',
   'force-reconcile': 'BeforeForceReconcile',
@@ -62,10 +63,12 @@ const PLACES: Readonly<Record<ReconcileStep, FlowHookType>> = {
 };
 
 /**
- * The way of every run and every deletion of a module, with the places at which flow hooks may act. The handlers of
- * `ModuleRun` and `ModuleDelete` call it with their step, which `module-run.ts` or `module-delete.ts`
- * carries out. A run that waits for
- * something else in the meantime, such as Synchronizations, goes on in its step when it comes up again.
+ * One attempt of a ModuleRun or ModuleDelete, with the places at which flow hooks may act: Start,
+ * responsibility, before any reconcile, before the step, End. The pipeline calls it;
+ * `module-run.ts`, `module-delete.ts` or `module-abort.ts` carries out the step. A hook may end the
+ * reconcile at each place, so requests are recorded in the state first and stay pending. A run that
+ * waits, for example for Synchronizations, continues in its step at the next attempt. Errors become
+ * an outcome in `hook-runs/reconcile-failure.ts`.
  */
 export async function reconcileModule(
   operator: ReconcileModuleParts,
@@ -77,7 +80,8 @@ export async function reconcileModule(
   const requested = operator.operations.of(task.module);
   try {
     const tracked = operator.registry.tracked.get(task.module);
-    // Synchronizations of a module that was disabled in the meantime never come: it would ask for them for ever.
+    // A module that was disabled in the meantime must not continue: its Synchronizations never
+    // come.
     const goesOn = requested === undefined && isResponsible(operator, task);
     if (goesOn && tracked?.ongoing?.task === originalTaskOf(task))
       return await act(operator, tracked, tracked.ongoing, { task, queue }, signal);
@@ -87,6 +91,10 @@ export async function reconcileModule(
   }
 }
 
+/**
+ * The part of a reconcile before its step: records the request, asks the flow hooks, takes the
+ * operation over.
+ */
 async function pass(
   operator: ReconcileModuleParts,
   { task, queue }: Reconcile,
@@ -94,7 +102,7 @@ async function pass(
 ): Promise<TaskOutcome<Task>> {
   const flow = new FlowPass(operator.extensions.flow());
   const known = operator.registry.track(task.module);
-  // From here on a hook may end the reconcile, and what the task requests must outlive that.
+  // From here on a hook may end the reconcile: the request of the task is recorded to outlive that.
   if (known !== undefined && isResponsible(operator, task)) known.apply(requestOf(task));
   const ended = (): TaskOutcome<Task> => end(operator, task, flow);
   if (await flow.aborts('Start', undefined, signal)) return ended();
@@ -111,18 +119,19 @@ async function pass(
   }
   if (await flow.aborts('AfterResponsibilityCheck', subject, signal)) return ended();
 
+  // Taken over only now, so that a hook before this place leaves the request as it is.
   operation = operator.operations.take(task.module);
   try {
     return await reconcileFor(operator, { tracked, flow, operation, subject }, { task, queue }, signal);
   } catch (error) {
-    // Without it the next attempt would be a run. A request that has replaced it counts instead.
+    // Without this the next attempt would be a run. A newer request replaces the abort.
     if (operation === 'abort' && operator.operations.of(task.module) === undefined)
       operator.operations.request(task.module, 'abort');
     throw error;
   }
 }
 
-/** What one reconcile is about after its operation was taken over. */
+/** The subject of one reconcile after its operation was taken over. */
 interface Taken {
   readonly tracked: TrackedModule;
   readonly flow: FlowPass;
@@ -130,6 +139,7 @@ interface Taken {
   readonly subject: () => FlowSubject;
 }
 
+/** Decides the step, asks the flow hooks before it, and starts it. */
 async function reconcileFor(
   operator: ReconcileModuleParts,
   { tracked, flow, operation, subject }: Taken,
@@ -137,6 +147,7 @@ async function reconcileFor(
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
   const ended = (): TaskOutcome<Task> => end(operator, task, flow);
+  // Again, since flow hooks may have changed the state since `pass` applied it.
   tracked.apply(requestOf(task));
   const isNecessary = operation !== undefined || tracked.isUnfinished;
   if (isNecessary) tracked.history.noteReconcile(operator.clock.wallMs());
@@ -147,14 +158,14 @@ async function reconcileFor(
   if (!(await flow.shouldReconcile(isNecessary, subject, signal))) return ended();
   if (!isNecessary) {
     tracked.history.noteReconcile(operator.clock.wallMs());
-    // Otherwise nothing would come of it.
+    // The hook wants a reconcile without a reason of the operator: only a forced run would do anything.
     tracked.apply({ type: 'force-requested' });
   }
-  const putOff = (): TaskOutcome<Task> => {
+  const deferred = (): TaskOutcome<Task> => {
     if (operation === 'abort') keepAbort(operator, task, flow);
-    return lookAgain(operator, task, ended());
+    return recheckIfRequested(operator, task, ended());
   };
-  if (await flow.aborts('BeforeAnyReconcile', subject, signal)) return putOff();
+  if (await flow.aborts('BeforeAnyReconcile', subject, signal)) return deferred();
 
   const step = stepOf(task, operation);
   const awaited = mustRun(step) ? awaitedRequirement(operator, tracked.module) : undefined;
@@ -163,16 +174,16 @@ async function reconcileFor(
       { module: task.module, requires: awaited },
       'Module waits until a required module is ready',
     );
-    return putOff();
+    return deferred();
   }
-  if (await flow.aborts(PLACES[step], subject, signal)) return putOff();
+  if (await flow.aborts(PLACES[step], subject, signal)) return deferred();
   operator.operations.begin(task.module);
   const ongoing = { task: originalTaskOf(task), step, flow, operation };
   tracked.startReconcile(ongoing);
   return await act(operator, tracked, ongoing, { task, queue }, signal);
 }
 
-/** The step itself, and what follows when its code has returned. */
+/** Carries out the step, then runs the End hooks. */
 async function act(
   operator: ReconcileModuleParts,
   tracked: TrackedModule,
@@ -186,20 +197,25 @@ async function act(
   let isOver = false;
   try {
     const outcome = await perform(operator, tracked, step, reconcile, signal);
+    // The step waits: the same reconcile continues at the next attempt, without its flow hooks.
     if (outcome.type === 'repeat') return outcome;
     isOver = true;
     tracked.endReconcile();
     await flow.aborts('End', () => subject(undefined), signal);
     end(operator, task, flow);
-    return lookAgain(operator, task, outcome);
+    return recheckIfRequested(operator, task, outcome);
   } catch (error) {
     tracked.endReconcile();
-    // What End hooks say after a failure changes nothing: the result of the reconcile is the failure.
+    // After a failure the result of End hooks is ignored: the reconcile has failed anyway.
     if (!isOver) await flow.aborts('End', () => subject(messageOf(error)), signal).catch(() => false);
     throw error;
   }
 }
 
+/**
+ * Calls the code of the step. After a successful run the modules that waited for this one are
+ * queued.
+ */
 async function perform(
   operator: ReconcileModuleParts,
   tracked: TrackedModule,
@@ -212,11 +228,14 @@ async function perform(
     tracked.enterPart({ type: 'requirements' });
     checkRequirements(operator, tracked.module);
     tracked.enterPart(undefined);
+    // Remembered before the run, so that a killed daemon leaves no release without a record of its
+    // module.
     await operator.memory.remember(tracked.module, signal);
     const request = { tracked, task, queue, isForced: tracked.state.isForcePending };
     const wasReady = operator.registry.hasBeenReady(task.module);
     const outcome = await operator.runner.run(request, signal);
     if (outcome.type === 'success') {
+      // After every success: dependents may have stalled because of an earlier failure.
       runDependents(operator, tracked.module);
       if (!wasReady) runWaiting(operator, tracked.module);
     }
@@ -228,6 +247,7 @@ async function perform(
   return DONE;
 }
 
+/** Ends the reconcile with the next one that its flow hooks requested. */
 function end(
   operator: ReconcileModuleParts,
   { module }: Reconcile['task'],
@@ -237,47 +257,58 @@ function end(
   return DONE;
 }
 
+/**
+ * Whether the task still fits the module: a run needs an enabled module, a deletion one that is
+ * not.
+ */
 function isResponsible(operator: ReconcileModuleParts, { type, module }: Reconcile['task']): boolean {
   return type === 'ModuleDelete' ? !operator.registry.isEnabled(module) : operator.registry.isWanted(module);
 }
 
-/** What a task requests, which is pending until it is done. */
+/** The event that keeps the task's request pending until it is handled. */
 function requestOf(task: Reconcile['task']): ModuleEvent {
   if (task.type === 'ModuleDelete') return { type: 'deletion-requested' };
   return { type: task.isRecheck === true ? 'recheck-requested' : 'run-requested' };
 }
 
-/** Once it is put off the next reconcile would run what it is meant to end. Without a time the hook refuses it. */
+/**
+ * A deferred abort must be kept: otherwise the next reconcile would run the module. A hook that
+ * gives no time has rejected it.
+ */
 function keepAbort(operator: ReconcileModuleParts, { module }: Reconcile['task'], flow: FlowPass): void {
   if (flow.requeueAfterMs !== undefined) operator.operations.request(module, 'abort');
   else operator.log.warn({ module }, 'A flow hook rejected the abort');
 }
 
-/** Only one request is taken over at a time: another one, such as an annotation beside a command, has its own reconcile. */
-function lookAgain(
+/**
+ * Queues a recheck for a request that arrived in the meantime: only one is taken over per
+ * reconcile.
+ */
+function recheckIfRequested(
   operator: ReconcileModuleParts,
   { module }: Reconcile['task'],
   outcome: TaskOutcome<Task>,
 ): TaskOutcome<Task> {
   const operation = operator.operations.of(module);
-  const isPutOff = operator.router.requeues.dueMs(module) !== undefined;
-  if (operation !== undefined && !isPutOff && outcome.type === 'success')
+  const isDeferred = operator.router.requeues.dueMs(module) !== undefined;
+  if (operation !== undefined && !isDeferred && outcome.type === 'success')
     operator.router.recheck(module, `Operation-${operation}`);
   return outcome;
 }
 
+/** The step for a task: a requested operation wins, except that a deletion is never forced. */
 function stepOf({ type }: Reconcile['task'], operation: ModuleOperation | undefined): ReconcileStep {
   if (operation === 'abort') return 'abort';
   if (type === 'ModuleDelete') return 'delete';
   return operation === 'force-reconcile' ? 'force-reconcile' : 'reconcile';
 }
 
-/** Whether what the module requires matters for a step. */
+/** Whether the step depends on the modules that this one requires. */
 function mustRun(step: ReconcileStep): boolean {
   return step === 'reconcile' || step === 'force-reconcile';
 }
 
-/** The same for a task that was put into another queue in the meantime. */
+/** An object that stays the same when the task moves to another queue. */
 export function originalTaskOf(task: Reconcile['task']): object {
   return task.type === 'ModuleRun' ? (task.continues ?? task) : task;
 }

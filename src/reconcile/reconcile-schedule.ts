@@ -5,8 +5,8 @@ import { invalidFile } from '../modules/load-module.ts';
 import type { Module } from '../modules/module.ts';
 
 /**
- * When a `reconcileEvery`, a duration or a crontab, is due next after a time, both in milliseconds since the epoch;
- * undefined: never.
+ * The next time of a `reconcileEvery`, a duration or a crontab, after `afterMs`. Both are in
+ * milliseconds since the epoch; undefined: never.
  *
  * @throws OperatorError SCHEDULE_INVALID
  */
@@ -15,7 +15,7 @@ export function nextReconcile(reconcileEvery: string, afterMs: number): number |
   return everyMs === undefined ? parseCrontab(reconcileEvery).next(afterMs) : afterMs + everyMs;
 }
 
-/** The modules; those whose crontab cannot be read are not run. */
+/** Refuses modules whose `reconcileEvery` cannot be parsed; returns all modules. */
 export function withReadableSchedules(modules: readonly Module[]): readonly Module[] {
   return modules.map((module) => {
     const { path, manifest } = module;

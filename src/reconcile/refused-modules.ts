@@ -11,7 +11,7 @@ import { type DeployHooks, deployedModule } from './deploy-hooks.ts';
 import type { LifecycleRun } from './module-lifecycle.ts';
 import type { Authorization } from './verify-module.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that refusals are read from and reported to. */
 export interface RefusedModulesParts {
   readonly registry: ModuleRegistry;
   readonly log: Logger;
@@ -23,9 +23,8 @@ export interface RefusedModulesParts {
 }
 
 /**
- * Skips every task of a module that is not to be run, also its deletion; while its enabled script fails, hooks that it has started
- * go on. Returns whether the task is skipped. The stage
- * `authorize` of the pipeline.
+ * The stage `authorize` of the pipeline: skips every task of a module that must not run, also its
+ * deletion, whose hooks would run as well. While only its enabled script fails, its started hooks continue. Returns whether the task is skipped.
  */
 export function skipIfRefused(
   { authorization, registry, log }: Pick<RefusedModulesParts, 'authorization' | 'registry' | 'log'>,
@@ -33,14 +32,14 @@ export function skipIfRefused(
 ): boolean {
   const name = moduleOf(task);
   const refusal = registry.holdOf(name);
-  // What has started before goes on.
+  // The script decides about the next run, not about hooks that are running.
   if (refusal?.type === 'undecided' && task.type === 'ModuleHookRun') return false;
   if (refusal === undefined || (refusal.type === 'unauthorized' && authorization === undefined)) return false;
   log.info({ module: name, task: task.type, reason: refusal.reason }, SKIPPED_MESSAGES[refusal.type]);
   return true;
 }
 
-/** What follows for modules that are not to be run. */
+/** Reports refused modules, and checks authorization before a deployment. */
 export class RefusedModules {
   readonly #parts: RefusedModulesParts;
 
@@ -49,8 +48,8 @@ export class RefusedModules {
   }
 
   /**
-   * To be called after each discovery. Reports modules that it wants to run and that are refused, each once for each reason, and has
-   * failed scripts run again.
+   * Called after each discovery. Reports refused modules that would run otherwise, once for each
+   * reason, and schedules the retry of failed scripts.
    */
   report(): void {
     const { authorization, deployHooks, log, metrics, registry, router } = this.#parts;
@@ -65,6 +64,7 @@ export class RefusedModules {
     registry.setRefusals(new Map(refused.map(({ module, refusal }) => [module.name, refusal.reason])));
     for (const { module, refusal } of refused) {
       const { type, reason } = refusal;
+      // The same reason was reported after an earlier discovery.
       if (before.get(module.name) === reason) continue;
       const remedy = type === 'unauthorized' ? {} : { fix: refusal.remedy };
       log.error({ module: module.name, reason, ...remedy }, REFUSED_MESSAGES[type]);
@@ -74,13 +74,17 @@ export class RefusedModules {
     }
   }
 
-  /** Checks a module again when it is about to be deployed; undefined when every module may run. */
+  /**
+   * Steps that check a module again right before its deployment; undefined when every module may
+   * run.
+   */
   verificationSteps(module: Module, run: LifecycleRun): ReleaseSteps | undefined {
     const { authorization, deployHooks } = this.#parts;
     if (authorization === undefined) return undefined;
     return {
       digest: '',
       isOpen: false,
+      // No transformation: the digest is empty, so these steps never change the release.
       ignoresObjects: true,
       transform: (objects) => Promise.resolve(objects),
       beforeApply: async (_objects, signal) => {

@@ -7,7 +7,7 @@ import type { ModuleDiscovery } from '../modules/module-discovery.ts';
 import type { TaskRouter } from '../queues/task-router.ts';
 import type { RefusedModules } from './refused-modules.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that a retry of scripts uses. */
 export interface RetryEnabledScriptsParts {
   readonly registry: ModuleRegistry;
   readonly router: Pick<TaskRouter, 'failedScripts' | 'restartConverge'>;
@@ -16,15 +16,15 @@ export interface RetryEnabledScriptsParts {
 }
 
 /**
- * Runs enabled scripts again that failed. When one of them succeeds, all modules are brought to what is decided now; until then
- * nothing changes but the reasons. `failed-scripts.ts` says when.
+ * Handles RetryEnabledScripts: runs failed enabled scripts again. A different result restarts the
+ * converge; otherwise only the reasons are updated. `model/failed-scripts.ts` queues the task.
  */
 export async function handleRetryEnabledScripts(
   { registry, router, sources, refusals }: RetryEnabledScriptsParts,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
   const { discovery, modules, before } = registry;
-  // A converge has run them in the meantime.
+  // A due time means that a converge has run the scripts since this task was queued.
   if (discovery === undefined || router.failedScripts.dueMs !== undefined) return { type: 'success' };
   const found = await sources.rediscover(modules, before, signal);
   if (hasOtherResult(discovery, found)) {
@@ -36,7 +36,7 @@ export async function handleRetryEnabledScripts(
   return { type: 'success' };
 }
 
-/** Whether other modules are to be run than those of the last discovery. */
+/** Whether the new discovery enables other modules than the last one. */
 export function hasOtherResult(last: ModuleDiscovery, found: ModuleDiscovery): boolean {
   const essence = ({ enabled, undecided = new Map() }: ModuleDiscovery) => [enabled, [...undecided.keys()]];
   return !isDeepStrictEqual(essence(last), essence(found));

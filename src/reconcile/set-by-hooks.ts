@@ -7,7 +7,10 @@ import { asModuleKey, GLOBAL_SECTION, type ModuleName } from '../values/module-k
 import type { PatchList, StoredOperation } from '../values/section-patch.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 
-/** A path in values, and the hook that patched it last. The value is not repeated: it may be secret. */
+/**
+ * A path in the values, and the hook that patched it last. The value is not included: it may be
+ * secret.
+ */
 export interface PatchedPath {
   readonly op: StoredOperation['op'];
   readonly path: string;
@@ -15,8 +18,9 @@ export interface PatchedPath {
 }
 
 /**
- * Which values and flags hooks had set when a release was deployed. It is noted on the record of the release, where the
- * values are too: so `plan`, which runs no hooks, knows what those of the operator gave the last time.
+ * The values and flags that hooks had set when a release was deployed. They are stored with the
+ * record of the release, so that `plan`, which runs no hooks, knows what the operator's hooks would
+ * set.
  */
 export interface SetByHooks {
   readonly global: readonly PatchedPath[];
@@ -24,7 +28,7 @@ export interface SetByHooks {
   readonly flags: readonly (FlagPatch & { readonly hook: string })[];
 }
 
-/** What hooks have set until now, for the release of a module. */
+/** The values and flags that hooks have set until now, for the release of a module. */
 export function setByHooks(
   {
     values,
@@ -46,16 +50,17 @@ export function setByHooks(
   };
 }
 
+/** The paths of patches, without their values. */
 function pathsOf(patches: PatchList): readonly PatchedPath[] {
   return patches.map(({ op, path, hook = '' }) => ({ op, path, hook }));
 }
 
-/** The text of the note. */
+/** The note as it is stored. */
 export function formatSetByHooks(set: SetByHooks): string {
   return JSON.stringify(set);
 }
 
-/** What a note says; what cannot be read counts as not set. */
+/** Parses a note; invalid parts count as not set. */
 export function parseSetByHooks(note: string): SetByHooks {
   const { global, module, flags } = fieldsOf(parsedOrNothing(note));
   return {
@@ -68,7 +73,7 @@ export function parseSetByHooks(note: string): SetByHooks {
 /**
  * The operations that hooks would write again.
  *
- * @param values all that helm was given, by section
+ * @param values all values that helm was given, by section
  * @param isRun whether the hook of this name runs before the values are used
  */
 export function patchesAgain(
@@ -85,7 +90,7 @@ export function patchesAgain(
     });
 }
 
-/** A `-` names what was put at the end of a list. */
+/** The value at a path; a trailing `-` means the element that was appended to a list. */
 function settledValue(values: unknown, path: string): unknown {
   const list = path.endsWith('/-') ? valueAt(values, path.slice(0, -'/-'.length)) : undefined;
   return Array.isArray(list) ? list.at(-1) : valueAt(values, path);
@@ -103,12 +108,14 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** A valid path of a note, else nothing. */
 function pathOf(row: unknown): readonly PatchedPath[] {
   const { op, path, hook } = fieldsOf(row);
   if ((op !== 'add' && op !== 'remove') || typeof path !== 'string' || typeof hook !== 'string') return [];
   return parsePointer(path) === undefined ? [] : [{ op, path, hook }];
 }
 
+/** A valid flag of a note, else nothing. */
 function flagOf(row: unknown): SetByHooks['flags'] {
   const { key: text, isEnabled, hook } = fieldsOf(row);
   const key = typeof text === 'string' ? asModuleKey(text) : undefined;

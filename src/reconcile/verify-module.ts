@@ -3,14 +3,14 @@ import type { Module } from '../modules/module.ts';
 
 /** Decides which modules may run. */
 export interface Authorization {
-  /** Its name, for hooks. */
+  /** The name of the policy, which hooks see. */
   readonly policy: string;
   /** @throws OperatorError MODULE_UNAUTHORIZED when a module may not run any more, or was changed */
   verify(module: Module, signal: AbortSignal): Promise<void>;
 }
 
 /**
- * Checks a module again when it is about to be deleted.
+ * Checks a module again right before its deletion, since its hooks will run.
  *
  * @returns why it may not run any more; undefined while it may
  */

@@ -15,7 +15,7 @@ import type { ChartModule, DriverContext } from './driver-context.ts';
 import type { DesiredRelease } from './release-action.ts';
 import type { ReleaseSteps } from './release-steps.ts';
 
-/** What is to be deployed, as far as it is known without helm. */
+/** The desired state, as far as it is known without helm. */
 export interface ChartState {
   readonly contents: ChartContents;
   readonly traits: ChartTraits;
@@ -60,6 +60,7 @@ export async function readChartState(
   return {
     contents,
     traits: traitsOf(files, values),
+    // All files are read only if the deployed revision has another digest.
     inputDigest: await knownDigest(context, module, await digestOf(files), async () => {
       const all = readAllFiles(module, kind);
       return all && (await digestOf(all));
@@ -69,7 +70,10 @@ export async function readChartState(
   };
 }
 
-/** The digest; or that of all files of the module, if what is deployed has that one: then nothing has changed. */
+/**
+ * The digest; or that of all files of the module if the deployed revision has it, since then
+ * nothing has changed.
+ */
 async function knownDigest(
   { store }: DriverContext,
   { name }: ChartModule,
@@ -82,7 +86,7 @@ async function knownDigest(
   return (await ofAllFiles()) === deployed ? deployed : digest;
 }
 
-/** What a release should be now by its chart. */
+/** The desired state of a release according to its chart. */
 export function desiredRelease(
   context: DriverContext,
   { inputDigest: digest, traits, isOpen, isForced }: ChartState,
@@ -101,48 +105,57 @@ async function capabilities({ discovery }: DriverContext, signal: AbortSignal): 
   return [gitVersion, ...(await discovery.apiVersions(signal))];
 }
 
-/** Everything that determines what a chart renders to. */
+/** Everything that determines the rendering of a chart. */
 export interface RenderInputs {
   readonly release: string;
   readonly namespace: string;
-  /** Version of helm: another one may render the same template to another text. */
+  /** The version of helm: another one may render a template differently. */
   readonly helmVersion: string;
   readonly files: readonly ChartFile[];
-  /** Those that the chart can read, see {@link readableValues}. */
+  /** The values that the chart can read, see {@link readableValues}. */
   readonly values: unknown;
   readonly extraLabels: Readonly<Record<string, string>>;
-  /** What the chart can read of the cluster's capabilities; empty for a chart that does not read them. */
+  /** The cluster's capabilities that the chart can read; empty for a chart that reads none. */
   readonly capabilities: readonly string[];
-  /** Of what changes the rendering afterwards; empty, also by default, when nothing does. */
+  /** The digest of steps that change the rendering; empty, also by default, without any. */
   readonly stepsDigest?: string;
 }
 
-/** Changed when digests are computed differently; every release is then rendered and compared once. */
+/**
+ * Increased when the digest is computed differently; every release is then rendered and compared
+ * once.
+ */
 const DIGEST_VERSION = '1';
-/** 160 bits in hex: a label value holds 63 characters. */
+/** 160 bits in hexadecimal: a label value holds 63 characters. */
 const DIGEST_LENGTH = 40;
 
-/** A digest fit for a label value; equal inputs have equal digests. */
+/** A digest that fits into a label value; equal inputs have equal digests. */
 export function inputDigest(inputs: RenderInputs): string {
   const hash = createHash('sha256');
   const { files, stepsDigest = '', ...rest } = inputs;
   hash.update(canonicalJson([DIGEST_VERSION, rest, ...(stepsDigest === '' ? [] : [stepsDigest])]));
   for (const file of files) {
-    // Lengths keep the border between a path, its content and the next path.
+    // With lengths no path or content can be mistaken for the next file.
     hash.update(`\n${file.path.length}:${file.path}:${file.content.length}:`);
     hash.update(file.content);
   }
   return hash.digest('hex').slice(0, DIGEST_LENGTH);
 }
 
-/** What the chart of these files uses besides its files and values. Values count where `tpl` makes templates of them. */
+/**
+ * The traits of a chart: what it uses besides its files and values. Values count as templates if
+ * the chart uses `tpl`.
+ */
 export function traitsOf(files: readonly ChartFile[], values: unknown): ChartTraits {
-  const texts = files.map(chartText);
-  const usesTpl = texts.some((text) => /\btpl\b/.test(text));
-  return chartTraits(usesTpl ? [...texts, canonicalJson(values)] : texts);
+  const sources = files.map(chartText);
+  const usesTpl = sources.some((source) => /\btpl\b/.test(source));
+  return chartTraits(usesTpl ? [...sources, canonicalJson(values)] : sources);
 }
 
-/** The values that the chart of these files can read: without `global` where it cannot read that. */
+/**
+ * The values that the chart can read: without `global` if it cannot read that. Then a change of
+ * global values does not render the chart again.
+ */
 export function readableValues(files: readonly ChartFile[], values: unknown): unknown {
   if (!isObject(values) || mayUseGlobals(files.map((file) => ({ path: file.path, text: chartText(file) }))))
     return values;
@@ -150,30 +163,33 @@ export function readableValues(files: readonly ChartFile[], values: unknown): un
   return others;
 }
 
-/** Where global values may be read: templates, and what decides about subcharts or checks values. */
+/** Files that may read global values: templates, and files about subcharts or checks of values. */
 const READERS =
   /(^|\/)(templates\/.*|Chart\.yaml|requirements\.yaml|values\.yaml|values\.schema\.json)$|\.tgz$/;
-/** `.Values` in any form but that of one named field; methods of the Go type that hand out everything. */
+/**
+ * `.Values` in any form but that of one named field; methods of the Go type that return everything.
+ */
 const ALL_VALUES = /(?<!\.)Values|Values(?!\.[A-Za-z_])|Values\.(AsMap|Encode|PathValue|Table|YAML)\b/;
-/** Names the global values, or evaluates texts that are not known before it runs. */
+/** Names the global values, or evaluates strings that are known only when it runs. */
 const OTHER_WAYS = /global|\btpl\b|Subcharts/i;
 const ACTION = /\{\{[\s\S]*?\}\}/g;
 const COMMENT = /^\{\{-?\s*\/\*/;
 const STRING = /"(?:\\.|[^"\\])*"|`[^`]*`/g;
-/** Hands the context on to a named template, whose own text is looked at as well. */
+/** Passes the context to a named template, whose own source is checked as well. */
 const INCLUDE = /\b(?:include|template)\s+(?:""|\([^()]*\))\s+[.$](?=[\s)|}])/g;
-/** `.` or `$` by itself, which may be the whole context: who prints it prints all values. */
+/** `.` or `$` by itself, which may be the whole context: printing it prints all values. */
 const WHOLE_CONTEXT = /(?<![\w.$])\.(?![\w.])|\$(?!\w|\.[A-Za-z])/;
 
-/** One file of a chart as text. */
+/** The source of one chart file. */
 interface ChartText {
   readonly path: string;
   readonly text: string;
 }
 
 /**
- * Whether what a chart renders to may depend on global values. Only a chart that plainly takes single fields of
- * `.Values`, and never the whole of them or of its context, cannot; in any doubt the result is true.
+ * Whether the rendering of a chart may depend on global values. It is false only for a chart that
+ * plainly reads single fields of `.Values`, never all of them or its context; in doubt the result
+ * is true.
  */
 export function mayUseGlobals(files: readonly ChartText[]): boolean {
   return files.some(({ path, text }) => {
@@ -182,8 +198,8 @@ export function mayUseGlobals(files: readonly ChartText[]): boolean {
   });
 }
 
-function hasWholeContext(text: string): boolean {
-  for (const [action] of text.matchAll(ACTION)) {
+function hasWholeContext(source: string): boolean {
+  for (const [action] of source.matchAll(ACTION)) {
     if (COMMENT.test(action)) continue;
     if (WHOLE_CONTEXT.test(action.replaceAll(STRING, '""').replaceAll(INCLUDE, ''))) return true;
   }

@@ -17,12 +17,13 @@ import { type DriverContext, lookupOptions } from './driver-context.ts';
 const CONFLICT_POLICIES = ['overwrite', 'fail'] as const;
 
 /**
- * What happens to a field that the chart sets and that another field manager has set to another value. `overwrite`: the chart's
- * value is applied. `fail`: nothing is, and the run of the module fails.
+ * The reaction to a field that the chart sets and that another field manager has set differently.
+ * `overwrite`: the chart's value is applied. `fail`: nothing is applied, and the run of the module
+ * fails.
  */
 export type ConflictPolicy = (typeof CONFLICT_POLICIES)[number];
 
-/** Reads the key `conflicts` of a `module.yaml`; what is wrong with it is added to `problems`. */
+/** Reads the key `conflicts` of a `module.yaml`; problems are added to `problems`. */
 export function readConflictPolicy(value: unknown, problems: string[]): ConflictPolicy {
   if (value === null || value === undefined) return 'overwrite';
   const policy = CONFLICT_POLICIES.find((known) => known === value);
@@ -33,9 +34,9 @@ export function readConflictPolicy(value: unknown, problems: string[]): Conflict
 
 /** A field that another field manager has set to another value than the chart. */
 interface FieldConflict {
-  /** As the server writes it, for instance `.spec.replicas`. */
+  /** In the API server's notation, for example `.spec.replicas`. */
   readonly field: string;
-  /** Who set it, for instance `kubectl-edit`. */
+  /** The field manager, for example `kubectl-edit`. */
   readonly manager: string;
 }
 
@@ -48,10 +49,11 @@ const CONFLICT_REASON = 'FieldManagerConflict';
 const MANAGER = /^conflict with "((?:[^"\\]|\\.)*)"/;
 
 /**
- * Which fields an apply of these objects would take from others: one request for each object, a trial of applying it
- * without force. An object that is not there, or that the server refuses for another reason, has none: helm reports it.
+ * The fields that an apply of these objects would take from other managers: one dry run per object,
+ * without force. Objects that do not exist, or that the server refuses for another reason, have
+ * none: helm reports that.
  *
- * @returns only objects with conflicts, in the order given
+ * @returns objects with conflicts, in the given order
  * @throws OperatorError KUBE_UNREACHABLE; `signal.reason` on abort
  */
 export async function fieldConflicts(
@@ -83,6 +85,7 @@ async function conflictsOf(
   const request = {
     method: 'PATCH',
     path: `${collection}/${encodeURIComponent(object.name)}`,
+    // Without force the server refuses an apply that would take fields, and names them.
     query: { fieldManager: HELM_MANAGER, force: 'false', dryRun: 'All' },
     contentType: 'application/apply-patch+yaml',
     body: object.fields,
@@ -94,7 +97,7 @@ async function conflictsOf(
     if (!(error instanceof KubeApiError)) throw error;
     return error.causes.flatMap(({ reason, field, message }) => {
       const manager = MANAGER.exec(message)?.[1];
-      // What helm wrote by an update, as helm 3 does, is helm's.
+      // Fields that helm 3 wrote by an update belong to the same manager.
       if (reason !== CONFLICT_REASON || manager === undefined || manager === HELM_MANAGER) return [];
       return [{ field, manager }];
     });
@@ -103,16 +106,16 @@ async function conflictsOf(
 
 interface ConflictCheck {
   readonly release: string;
-  /** What helm is about to apply. */
+  /** The manifest that helm is about to apply. */
   readonly manifest: string;
   readonly policy: ConflictPolicy;
 }
 
 /**
- * Logs which fields of other field managers helm is about to overwrite. helm 3 does not name the managers that it overwrites,
- * so it is checked only if the policy is to fail.
+ * Logs the fields of other managers that helm is about to overwrite. helm 3 does not name the
+ * managers that it overwrites, so for it this is checked only if the policy is to fail.
  *
- * @throws OperatorError HELM_FAILED when there are such fields and the policy is to fail
+ * @throws OperatorError HELM_FAILED for such fields with the policy `fail`
  */
 export async function checkConflicts(
   context: DriverContext,
@@ -120,8 +123,8 @@ export async function checkConflicts(
   signal: AbortSignal,
 ): Promise<void> {
   if (context.helm.major < 4 && policy === 'overwrite') return;
-  const texts = parseManifest(manifest).map(({ text }) => text);
-  const { objects } = desiredObjects(texts, context.readYaml, { release, namespace: context.namespace });
+  const documents = parseManifest(manifest).map(({ text }) => text);
+  const { objects } = desiredObjects(documents, context.readYaml, { release, namespace: context.namespace });
   const found = await fieldConflicts(objects, lookupOptions(context), signal);
   if (policy === 'fail' && found.length > 0) {
     throw new OperatorError(
@@ -147,8 +150,8 @@ const NAME_ANNOTATION = 'meta.helm.sh/release-name';
 const NAMESPACE_ANNOTATION = 'meta.helm.sh/release-namespace';
 
 /**
- * Those of `objects` that exist and are annotated as another release's. Objects without helm's annotations belong to
- * no release and may be adopted.
+ * The objects that exist and are annotated as another release's. Objects without helm's annotations
+ * belong to no release and may be adopted.
  */
 export async function objectsOfOtherReleases(
   objects: readonly ManifestObject[],

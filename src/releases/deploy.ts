@@ -1,3 +1,9 @@
+// Deploys releases. The operator calls `deployRelease` through the driver for each module run; most
+// calls end without helm, because digest and objects show that nothing has changed. Otherwise the
+// newest record decides (`release-action.ts`), helm renders and is stopped before it applies
+// (`upgrade.ts`), and a failure is retried once. What can go wrong: records that helm cannot read,
+// locks of other clients, objects of other releases, kinds that are no longer served.
+
 import { OperatorError } from '@addon-operator/base/errors';
 import type { Span } from '@addon-operator/base/trace';
 import { mayDifferByItself } from '@addon-operator/helm/chart-functions';
@@ -18,12 +24,12 @@ import type { ConflictPolicy } from './conflicts.ts';
 import type { DriftPolicy } from './drift/drift-policy.ts';
 import { type ChartModule, type DriverContext, lookupOptions } from './driver-context.ts';
 import {
-  clearTheWay,
   lockedError,
   MAX_SET_ASIDE,
   moveLatestAway,
   observeRelease,
   releaseState,
+  removeObstacles,
   storedObjects,
   unreadableError,
 } from './recover.ts';
@@ -33,16 +39,22 @@ import { type DeployedRendering, type FailedUpgrade, UNCHANGED, upgradeRelease }
 
 export interface DeployRequest {
   readonly module: ChartModule;
-  /** Plain JSON: what `.Values` gets on top of the chart's own defaults. */
+  /** Plain JSON: `.Values` on top of the chart's own defaults. */
   readonly values: Readonly<Record<string, unknown>>;
   /**
-   * Whether reads for other modules from a few seconds ago may decide that nothing has to be done. Not after a hook of
-   * this module has run: it may have deleted objects. Default false.
+   * Whether cached reads for other modules, a few seconds old, may decide that nothing has to be
+   * done. Not after a hook of this module has run, which may have deleted objects. Default false.
    */
   readonly mayShareReads?: boolean;
-  /** Whether the release is skipped once it is labelled as unmanaged: see {@link deployRelease}. Default false. */
+  /**
+   * Whether the release is skipped once it is labelled as unmanaged: see {@link deployRelease}.
+   * Default false.
+   */
   readonly isUnmanaged?: boolean;
-  /** Whether helm applies the chart although nothing has changed, so that changes by others go. Default false. */
+  /**
+   * Whether helm applies the chart although nothing has changed, so that changes by other clients
+   * are reverted. Default false.
+   */
   readonly isForced?: boolean;
   /** Reaction to drift of the objects of the release; default: the settings. */
   readonly drift?: DriftPolicy;
@@ -50,36 +62,39 @@ export interface DeployRequest {
   readonly conflicts?: ConflictPolicy;
   /** Steps of other rooms during the deployment; default: none. */
   readonly steps?: ReleaseSteps | undefined;
-  /** Kept on the record of a revision that is deployed with these values, see {@link notedReleases}; default: nothing. */
+  /**
+   * Stored with the record of a revision that is deployed with these values, see {@link
+   * notedReleases}; default: nothing.
+   */
   readonly note?: string;
   /** Called when helm begins to apply, if it does; must not throw. */
   readonly onApply?: () => void;
-  /** Parent of the spans of what is done; default: nothing is traced. */
+  /** Parent of the spans; default: nothing is traced. */
   readonly span?: Span | undefined;
 }
 
 export interface DeployResult {
   readonly action: 'installed' | 'upgraded' | 'skipped';
-  /** Why, in words for a log. */
+  /** The reason, in words for a log. */
   readonly reason: string;
   readonly revision: number;
-  /** Of chart and values; undefined for a release that others made. */
+  /** The digest of chart and values; undefined for a release that other clients made. */
   readonly digest: string | undefined;
-  /** What the release consists of now. */
+  /** The objects of the release. */
   readonly objects: readonly ManifestObject[];
 }
 
 type Attempt = { readonly type: 'done'; readonly result: DeployResult } | FailedUpgrade;
 
 /**
- * Deploys the release of a chart module from chart and values, with at most one helm process, and none when
- * nothing can have changed. A failed helm is retried once immediately, with fresh API discovery, unless the
- * steps say otherwise or it took all its time.
+ * Deploys the release of a chart module from chart and values, with one helm process at most, and
+ * none if nothing can have changed. A failed helm is retried once at once, with fresh API
+ * discovery, unless the steps forbid it or it used up its time limit. An unmanaged release is
+ * deployed once more, so that its record and objects are labelled, and then skipped.
  *
- * An unmanaged release is deployed once more, so that its record and its objects are labelled, and not touched afterwards.
- *
- * @throws OperatorError HELM_FAILED, HELM_LOCKED while another client works on the release, HELM_RELEASE_CORRUPT,
- * MODULE_INVALID; what one of the steps throws; on abort helm is stopped and waited for, and `signal.reason` is thrown
+ * @throws OperatorError HELM_FAILED, HELM_LOCKED while another client uses the release,
+ *   HELM_RELEASE_CORRUPT, MODULE_INVALID; errors of the steps; on abort helm is stopped and
+ *   awaited, and `signal.reason` is thrown
  */
 export async function deployRelease(
   general: DriverContext,
@@ -88,11 +103,12 @@ export async function deployRelease(
 ): Promise<DeployResult> {
   const release = request.module.name;
   const context = request.isUnmanaged === true ? unmanaged(general) : general;
-  const left = request.isUnmanaged === true ? await leaveAlone(context, request, signal) : undefined;
+  const left = request.isUnmanaged === true ? await skipUnmanaged(context, request, signal) : undefined;
   if (left !== undefined) return left;
   const chart = await readChartState(context, request, signal);
   context.notices.onChart(release, chart.traits);
   context.notices.onValues(release, request.values);
+  // The cheap way first: reads for all modules at once.
   if (request.mayShareReads === true) {
     const kept = await keepUnchanged(context, request, chart, signal);
     if (kept !== undefined) return kept;
@@ -102,8 +118,11 @@ export async function deployRelease(
   if (first.type === 'done') return first.result;
   const failure = await failureOf(request, first.error, signal);
   if (failure.isPermanent) throw failure;
+  // Kinds of a CRD that was just installed may be unknown to the cached discovery.
   context.discovery.invalidate();
-  await clearTheWay(context, release, signal);
+  await removeObstacles(context, release, signal);
+  // After a time-out another attempt would take as long again: the back-off of the queue comes
+  // first.
   if (request.steps?.isTriedOnce === true || first.isTimedOut) throw failure;
   context.log.warn({ release, error: first.error }, 'helm failed, retrying once');
   const second = await attempt(context, request, await readChartState(context, request, signal), signal);
@@ -113,10 +132,10 @@ export async function deployRelease(
 
 async function failureOf(
   { module, steps }: DeployRequest,
-  text: string,
+  message: string,
   signal: AbortSignal,
 ): Promise<OperatorError> {
-  const error = new OperatorError('HELM_FAILED', `Cannot deploy release "${module.name}": ${text}`);
+  const error = new OperatorError('HELM_FAILED', `Cannot deploy release "${module.name}": ${message}`);
   return (await steps?.onFailure?.(error, signal)) ?? error;
 }
 
@@ -125,8 +144,8 @@ export function unmanaged(context: DriverContext): DriverContext {
   return { ...context, extraLabels: { ...context.extraLabels, [UNMANAGED_LABEL]: '' } };
 }
 
-/** The release as it is, if it is labelled as unmanaged; else undefined. */
-async function leaveAlone(
+/** Skips a release that is labelled as unmanaged; undefined for others. */
+async function skipUnmanaged(
   context: DriverContext,
   request: DeployRequest,
   signal: AbortSignal,
@@ -141,7 +160,7 @@ async function leaveAlone(
   return result;
 }
 
-/** Leaves a release alone by what was read for all modules at once; undefined when that does not suffice. */
+/** Skips a release by cached reads; undefined when they do not suffice. */
 async function keepUnchanged(
   context: DriverContext,
   request: DeployRequest,
@@ -152,11 +171,12 @@ async function keepUnchanged(
   const startedAtMs = context.clock.steadyMs();
   const isKept = (revision: ReleaseRevision | undefined): boolean =>
     nextReleaseAction(observeRelease(context, revision), desiredRelease(context, chart)).type === 'keep';
-  // Of a release that has to change, another list says nothing new.
+  // For a release that has to change, another list request would show nothing new.
   if (!isKept(context.store.known(module.name))) return undefined;
   const readAll = (): Promise<readonly ReleaseRevision[]> => context.store.latestOfAll(signal);
   const latest = await context.sharedReads.currentRelease(module.name, readAll, signal);
   if (latest?.objects === undefined || !isKept(latest)) return undefined;
+  // The digest says nothing about objects that another client deleted.
   const lookup = { ...lookupOptions(context), lists: context.sharedReads };
   const absent = await firstAbsent(latest.objects, context.extraLabels, lookup, signal);
   if (absent !== undefined) return undefined;
@@ -167,8 +187,8 @@ async function keepUnchanged(
 }
 
 /**
- * Decides by the newest record of the release, and acts. A record that cannot be read is moved aside, and the one before it
- * decides.
+ * Decides by the newest record of the release, and carries out the action. An unreadable record is
+ * moved aside, and the one before it decides.
  */
 async function attempt(
   context: DriverContext,
@@ -182,6 +202,8 @@ async function attempt(
     const latest = await context.store.latest(name, signal);
     const state = await releaseState(context.store, latest, signal);
     const observed = observeRelease(context, latest);
+    // The real state, which includes whether the record can be read: helm fails at one that it
+    // cannot read.
     const action = nextReleaseAction({ ...observed, state }, desiredRelease(context, chart));
     if (action.type === 'locked') throw lockedError(name, state, observed.own, context.timeoutMs);
     if (action.type !== 'set-aside')
@@ -235,7 +257,10 @@ async function carryOut(
   }
 }
 
-/** An upgrade, unless the first install of the release has yet to succeed: that is tried again as what it is. */
+/**
+ * Upgrades, unless the first install of the release has not succeeded yet: that is tried again as an
+ * install.
+ */
 async function upgradeOrInstall(
   context: DriverContext,
   request: DeployRequest,
@@ -246,6 +271,7 @@ async function upgradeOrInstall(
   const { name } = request.module;
   const isFirst = plan.latest?.status !== 'deployed' && (await isFirstInstallPending(store, name, signal));
   if (!isFirst) return await upgrade(context, request, plan, signal);
+  // `helm install` prunes no history, so each failed try would leave a record for ever.
   await dropOldestFailures(store, name, historyMax, signal);
   return await upgrade(context, request, { ...plan, isInstalled: true }, signal);
 }
@@ -254,6 +280,7 @@ interface UpgradePlan {
   readonly chart: ChartState;
   readonly latest: ReleaseRevision | undefined;
   readonly reason: string;
+  // Whether helm installs; default false: it upgrades.
   /** Default false. */
   readonly isInstalled?: boolean;
   readonly skipIf?: DeployedRendering | undefined;
@@ -267,6 +294,7 @@ function deployedRendering(
   const { checksum, inputDigest } = ownFacts(latest.labels, latest.revision);
   const readManifest = async (signal: AbortSignal): Promise<string> =>
     (await store.payload(latest, signal)).manifest;
+  // Only a chart that renders differently each time needs the comparison with the stored manifest.
   const maySuffice = inputDigest === digest && mayDifferByItself(traits);
   return { checksum, readManifest: maySuffice ? readManifest : undefined };
 }
@@ -310,6 +338,8 @@ async function upgrade(
       return { type: 'done', result: { action, reason, revision, digest, objects } };
     }
     case 'unchanged':
+      // The inputs changed but the result did not: with the new digest the next run needs no
+      // rendering.
       await rememberDigest(context, latest, digest, outcome.objects, signal);
       return {
         type: 'done',
@@ -325,7 +355,7 @@ function endCheck({ clock, reports }: DriverContext, module: string, startedAtMs
   reports.onOperation({ module, operation: 'check-upgrade', durationMs: clock.steadyMs() - startedAtMs });
 }
 
-/** The span of a deployment that needed no helm. */
+/** Records the span of a deployment without helm. */
 function traceCheck(
   { module, span }: DeployRequest,
   startMs: number,
@@ -340,7 +370,7 @@ function traceCheck(
   span?.child({ name: 'helm check', startMs, attributes }).end();
 }
 
-/** What the last revision that was deployed consists of, also when later ones failed. */
+/** The objects of the last revision that was deployed, even if later ones failed. */
 async function deployedObjects(
   context: DriverContext,
   latest: ReleaseRevision | undefined,
@@ -368,6 +398,7 @@ async function rememberDigest(
 ): Promise<void> {
   if (latest === undefined) return;
   const { checksum } = ownFacts(latest.labels, latest.revision);
+  // Without our checksum, another client made the revision: our digest on it would be false.
   if (checksum === undefined) return;
   const metadata = metadataWhenDeployed({ revision: latest.revision, inputDigest, checksum }, objects);
   if (metadata.labels[DIGEST_LABEL] === latest.labels[DIGEST_LABEL] && latest.objects !== undefined) return;

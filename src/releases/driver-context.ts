@@ -20,14 +20,14 @@ export interface ChartModule extends ChartDirectory {
   readonly name: string;
 }
 
-/** What part of a deployment took how long: rendering by helm, finding out whether to go on, applying. */
+/** The duration of one part of a deployment: rendering, deciding whether to continue, applying. */
 export interface HelmDuration {
   readonly module: string;
   readonly operation: 'template' | 'check-upgrade' | 'upgrade';
   readonly durationMs: number;
 }
 
-/** What every action of the driver works with. */
+/** The parts that every action of the driver uses. */
 export interface DriverContext {
   readonly runner: ProcessRunner;
   readonly kube: KubeClient;
@@ -43,7 +43,10 @@ export interface DriverContext {
   readonly timeoutMs: number;
   readonly extraLabels: Readonly<Record<string, string>>;
   readonly store: ReleaseStore;
-  /** Places for helm processes that deploy or uninstall: twenty at once would need a gigabyte, and no less time. */
+  /**
+   * Limits the helm processes that deploy or uninstall: twenty at once would need a gigabyte, and
+   * save no time.
+   */
   readonly prepared: PreparedHelm;
   readonly sharedReads: SharedReads;
   readonly gateScript: RenderGateScript;
@@ -62,17 +65,17 @@ export interface DriverReports {
   readonly onLeftBehind: (release: string, objects: readonly string[]) => void;
 }
 
-/** Where objects of a release are looked for. */
+/** The options for reading objects of a release. */
 export function lookupOptions(context: DriverContext): LookupOptions {
   const { kube, discovery, namespace } = context;
   return { kube, namespace, find: (apiVersion, kind, signal) => discovery.find(apiVersion, kind, signal) };
 }
 
 /**
- * Limit for one helm process, in milliseconds. helm's own time-out is not for the process but for each single wait: for
- * every helm hook, one after the other before and after the objects are applied, and for the end of what an earlier
- * hook has left. So a sound deployment may take several of them; a helm that hangs on a dead connection is not waited
- * for longer.
+ * The time limit of one helm process, in milliseconds. helm's own time-out applies to each single
+ * wait: for every helm hook before and after the objects are applied, and for the end of earlier
+ * hooks. A valid deployment may need several of them; a helm that hangs on a dead connection must
+ * end nevertheless.
  */
 export function processLimitMs(helmTimeoutMs: number): number {
   return 3 * helmTimeoutMs + 300_000;
@@ -80,7 +83,7 @@ export function processLimitMs(helmTimeoutMs: number): number {
 
 const MAX_SHOWN_PATHS = 5;
 
-/** JSON pointers of the numbers that were kept as texts. */
+/** JSON pointers to numbers that were kept as strings. */
 function rawNumberPaths(value: unknown, pointer = ''): readonly string[] {
   if (isRawJson(value)) return [pointer];
   if (typeof value !== 'object' || value === null) return [];
@@ -89,10 +92,10 @@ function rawNumberPaths(value: unknown, pointer = ''): readonly string[] {
   );
 }
 
-/** What is worth saying about a release once, not on every run. */
+/** Notices about a release that are logged once, not in every run. */
 export class ReleaseNotices {
   readonly #log: Logger;
-  readonly #said = new Set<string>();
+  readonly #logged = new Set<string>();
 
   constructor(log: Logger) {
     this.#log = log;
@@ -115,7 +118,7 @@ export class ReleaseNotices {
     }
   }
 
-  /** helm reads all numbers of values as doubles. */
+  /** helm reads all numbers in values as doubles, which rounds large integers. */
   onValues(release: string, values: unknown): void {
     const paths = rawNumberPaths(values).slice(0, MAX_SHOWN_PATHS);
     if (paths.length === 0) return;
@@ -141,8 +144,8 @@ export class ReleaseNotices {
     message: string,
   ): void {
     const key = `${message} ${JSON.stringify(fields)}`;
-    if (this.#said.has(key)) return;
-    this.#said.add(key);
+    if (this.#logged.has(key)) return;
+    this.#logged.add(key);
     this.#log.warn(fields, message);
   }
 }

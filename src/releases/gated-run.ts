@@ -10,22 +10,29 @@ import { type Decide, RenderGate } from '@addon-operator/helm/render-gate';
 import { canonicalJson } from '@addon-operator/json';
 import { type ChartModule, type DriverContext, processLimitMs } from './driver-context.ts';
 
-/** What decides the arguments of one `helm upgrade --install`, its values aside. */
+/** The input of one `helm upgrade --install`, except the values. */
 export interface GatedRun {
   readonly module: ChartModule;
   readonly chart: ChartContents;
   readonly inputDigest: string;
   /** Latest revision before this run; 0 without a release. */
   readonly lastRevision: number;
-  /** Whether helm installs, be it over records of an uninstalled release or of failed installs; else it upgrades. */
+  /**
+   * Whether helm installs, possibly over records of an uninstalled release or of failed installs;
+   * else it upgrades.
+   */
   readonly isInstalled: boolean;
-  /** Whether helm may take fields that others have set. */
+  /** Whether helm may take fields that other managers have set. */
   readonly isForced: boolean;
 }
 
 const VALUES = 'values.yaml';
 
-/** Runs helm once, stopped in the middle by a {@link RenderGate} in an empty `directory`. */
+/**
+ * Runs helm once, stopped between rendering and applying by a {@link RenderGate} in an empty
+ * `directory`. The gate is helm's post-renderer: it sends the rendering here and blocks until
+ * `decide` has answered.
+ */
 export async function runGated(
   context: DriverContext,
   run: GatedRun,
@@ -38,13 +45,14 @@ export async function runGated(
     readonly directory: string;
     readonly values: unknown;
     readonly decide: Decide;
-    /** That of this run, which helm is passed. */
+    /** The span of this run, which helm receives. */
     readonly span: SpanContext | undefined;
   },
   signal: AbortSignal,
 ): Promise<HelmOutcome> {
   const gate = await openGate(context, directory, [], signal);
   return await gate.pass(async () => {
+    // Values may hold secrets, hence the mode.
     const chartDir = await stageChart(run.module, run.chart, join(directory, 'chart'));
     await writeFile(join(directory, VALUES), canonicalJson(values), { mode: 0o600 });
     return await startHelm(context, run, { gate, chartDir, values: () => values, span }, signal);
@@ -52,8 +60,9 @@ export async function runGated(
 }
 
 /**
- * The same for a helm whose values are still to come: it waits for them on a named pipe, which is passed to `onStart`.
- * Until it has read them it has read of the cluster only whether there is a release.
+ * The same for a helm that is started before its values are known: it blocks on a named pipe, whose
+ * path is passed to `onStart`. Before it reads the values it has only asked the cluster whether the
+ * release exists.
  */
 export async function runAhead(
   context: DriverContext,
@@ -70,8 +79,8 @@ export async function runAhead(
 }
 
 /**
- * Equal for runs that one helm process does for the other. A helm that reads the directory of the module must not do so
- * after a file in it is no longer the one that the operator has read.
+ * Equal for runs that the same helm process can serve. A helm that reads the module's directory
+ * itself is used only if the files are still those that the operator has read.
  */
 export function gateKeyOf(context: DriverContext, run: GatedRun): string {
   return JSON.stringify([
@@ -106,7 +115,7 @@ async function startHelm(
   const postRenderer = gateScript.arguments(helm, directory);
   const args = argumentsOf(context, run, { chartDir, directory, postRenderer });
   const limits = { args, timeoutMs: processLimitMs(timeoutMs), span };
-  // Read when helm has ended: one that was started ahead got its values later.
+  // A getter, because a helm that was started ahead gets its values later.
   const helmRun = {
     ...limits,
     get values() {

@@ -1,6 +1,6 @@
 import { permissionAdvice } from '@addon-operator/kube-client/api-refusal';
 
-/** What can be done about errors that people meet and that the API server or helm does not explain. */
+/** Advice for frequent errors that the API server or helm does not explain. */
 const ADVICE: readonly { readonly sign: RegExp; readonly advice: string }[] = [
   {
     sign: /because it is being terminated/,
@@ -44,7 +44,7 @@ function tooLargeAdvice(largest: readonly FileSize[]): string {
 }
 
 /**
- * The error, with advice where more is known than it says.
+ * Adds advice to an error if there is any.
  *
  * @param largestFiles of the chart, called if its record is too large; default: none are known
  */

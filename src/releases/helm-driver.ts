@@ -45,7 +45,7 @@ import { type UninstallOptions, type UninstallResult, uninstallRelease } from '.
 export interface HelmDriverOptions {
   readonly runner: ProcessRunner;
   readonly kube: KubeClient;
-  /** For the regular check of the objects of releases, which may have a lower rate limit. */
+  /** For the periodic check of release objects, which may have a lower rate limit. */
   readonly monitorKube: KubeClient;
   readonly discovery: DriverContext['discovery'];
   readonly clock: Clock;
@@ -53,22 +53,22 @@ export interface HelmDriverOptions {
   readonly helm: HelmBinary;
   /** The daemon's environment. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** A kubeconfig file that leads to the same cluster as `kube`. */
+  /** A kubeconfig file for the same cluster as `kube`. */
   readonly kubeConfigPath: string;
   /** Empty for the current context of that file. */
   readonly kubeContext: string;
   /** Namespace of all releases. */
   readonly namespace: string;
-  /** A directory for the driver alone; made when missing, with mode 0700. Caches in it may outlive the daemon. */
+  /** The driver's own directory, created with mode 0700. Caches in it may outlive the daemon. */
   readonly workDir: string;
   readonly storageDriver: StorageDriver;
-  /** Revisions helm keeps of a release; 0 keeps all. */
+  /** The number of revisions that helm keeps per release; 0 keeps all. */
   readonly historyMax: number;
-  /** Limit for each helm hook, in milliseconds. */
+  /** The time limit of each helm hook, in milliseconds. */
   readonly timeoutMs: number;
-  /** How many releases are deployed or uninstalled at the same time; at least 1. */
+  /** The number of releases that are deployed or uninstalled at the same time; at least 1. */
   readonly parallel: number;
-  /** Set on every object of every release, for instance `heritage=addon-operator`. */
+  /** Set on every object of every release, for example `heritage=addon-operator`. */
   readonly extraLabels: Readonly<Record<string, string>>;
   /** A number in [0, 1). */
   readonly random: () => number;
@@ -77,7 +77,7 @@ export interface HelmDriverOptions {
   readonly onLeftBehind: DriverReports['onLeftBehind'];
   /** What a resource monitor found; the module should be run again. */
   readonly onFinding: (module: string, finding: ReleaseFinding) => void;
-  /** How objects are watched that may drift. */
+  /** The watch for drift. */
   readonly drift: DriftSettings;
 }
 
@@ -85,49 +85,70 @@ export interface ReleaseSummary {
   readonly name: string;
   readonly revision: number;
   readonly status: ReleaseStatus;
-  /** Whether an addon-operator made it. */
+  /** Whether an addon-operator created it. */
   readonly isOwned: boolean;
   /** Set when the release stays although its module is gone. */
   readonly isKept?: boolean;
-  /** Set when it is deployed and labelled as unmanaged: while its module is in maintenance, it is skipped. */
+  /**
+   * Set when it is deployed and labelled as unmanaged: it is skipped while its module is in
+   * maintenance.
+   */
   readonly isUnmanaged?: boolean;
 }
 
 export interface HelmDriver {
-  /** Makes a module's release match its chart and values, see {@link deployRelease}; then its objects are monitored. */
+  /**
+   * Makes a module's release match its chart and values, see {@link deployRelease}; then its
+   * objects are monitored.
+   */
   deploy(request: DeployRequest, signal: AbortSignal): Promise<DeployResult>;
   /**
-   * Starts helm for a deployment that will most likely follow in a moment, see {@link prepareUpgrade}. Never throws: without it
-   * the deployment takes a little longer.
+   * Starts helm for a deployment that will most likely follow, see {@link prepareUpgrade}. Never
+   * throws: without it the deployment only takes longer.
    */
   prepare(request: DeployRequest, signal: AbortSignal): Promise<void>;
-  /** Ends what {@link prepare} has started. */
+  /** Ends the processes that {@link prepare} has started. */
   dismissPrepared(): Promise<void>;
   /** Stops monitoring and removes the release, see {@link uninstallRelease}. */
   uninstall(release: string, signal: AbortSignal, options?: UninstallOptions): Promise<UninstallResult>;
-  /** Whether there is a release of this name, in any state. Throws when the API server does not respond. */
+  /**
+   * Whether a release of this name exists, in any state. Throws when the API server does not
+   * respond.
+   */
   exists(release: string, signal: AbortSignal): Promise<boolean>;
   /** Newest revision of a release, in any state; 0 without one. Throws when the API server does not respond. */
   revision(release: string, signal: AbortSignal): Promise<number>;
   /** Stops monitoring a release and removes our labels from it, so that this operator does not own it any more. A missing release is no error. */
   disown(release: string, signal: AbortSignal): Promise<void>;
-  /** Notes on a release whether it stays when its module is gone. A missing one is fine. */
+  /** Annotates a release to stay, or not, when its module is gone. Ignores a missing one. */
   keep(release: string, isKept: boolean, signal: AbortSignal): Promise<void>;
-  /** Lets a release be taken over at once that another helm has left locked, see {@link unlockRelease}. */
+  /**
+   * Removes another helm's lock, so that a release is taken over at once, see {@link
+   * unlockRelease}.
+   */
   unlock(release: string, signal: AbortSignal): Promise<UnlockResult>;
   /** Every release in the namespace in any state, by name. */
   listReleases(signal: AbortSignal): Promise<readonly ReleaseSummary[]>;
-  /** What the newest revision of a release consists of, as YAML; empty when there is none. */
+  /** The objects of the newest revision of a release, as YAML; empty without one. */
   manifest(release: string, signal: AbortSignal): Promise<string>;
-  /** To be called when a hook has run: it may have changed what was read for several modules at once. */
+  /**
+   * Called after a hook has run, which may have changed the cluster: drops reads that modules
+   * share.
+   */
   forgetReads(): void;
-  /** Global values changed: every module is about to be run. Stops all monitors, reads the API discovery anew. */
+  /**
+   * Called when global values change, before all modules run: stops all monitors, and reads the API
+   * discovery again.
+   */
   onGlobalChange(): Promise<void>;
   /** The manifests of a module, see {@link renderModule}. */
   render(request: DeployRequest, signal: AbortSignal, options?: RenderOptions): Promise<string>;
-  /** What {@link deploy} would do to the release of a module that is managed, or not yet unmanaged. Changes nothing. */
+  /**
+   * The action that {@link deploy} would take for a module that is not unmanaged yet. Changes
+   * nothing.
+   */
   preview(request: DeployRequest, signal: AbortSignal): Promise<ReleasePreview>;
-  /** Former revisions of releases. */
+  /** The previous revisions of releases. */
   readonly history: ReleaseHistory;
   /** The note of the last deployment of each release, the latest first. */
   notedReleases(signal: AbortSignal): Promise<readonly NotedRelease[]>;
@@ -135,8 +156,10 @@ export interface HelmDriver {
 }
 
 /**
- * Builds the driver and prepares its directory. The driver is all that the operator uses of helm: it reads the records of
- * releases, decides with `release-action.ts`, and calls helm only where something differs.
+ * Creates the driver, and prepares its directory. It is everything that the operator uses of helm:
+ * it reads the records of releases, decides with `release-action.ts`, and starts helm only if
+ * something differs. Operations on one release exclude each other; different releases run in
+ * parallel, up to the limit.
  */
 export async function createHelmDriver(options: HelmDriverOptions): Promise<HelmDriver> {
   const context = await createContext(options);
@@ -150,10 +173,14 @@ export async function createHelmDriver(options: HelmDriverOptions): Promise<Helm
       locks.run(request.module.name, signal, async () => {
         const { name } = request.module;
         const result = await deployRelease(context, request, signal);
+        // Shared reads were made before this deployment.
         if (result.action !== 'skipped') context.sharedReads.forgetRelease(name);
+        // The monitors watch what was deployed, so they follow the result: an unmanaged release has
+        // none.
         if (request.isUnmanaged === true) await monitors.stop(name);
         else if (result.action === 'skipped') await monitors.ensure(name, result.objects, request.drift);
         else await monitors.restart(name, result.objects, request.drift);
+        // Last, when the monitors run: a release that is not ready yet must not go unwatched.
         if (request.isUnmanaged !== true) await request.steps?.whenDeployed?.(result.objects, signal);
         return result;
       }),
@@ -171,6 +198,7 @@ export async function createHelmDriver(options: HelmDriverOptions): Promise<Helm
         return await uninstallRelease(context, release, uninstallOptions, signal);
       }),
     exists: async (release, signal) => {
+      // An uninstalled release may keep its record (`--keep-history` of another client).
       const latest = await context.store.latest(release, signal);
       return latest !== undefined && latest.status !== 'uninstalled';
     },
@@ -185,6 +213,7 @@ export async function createHelmDriver(options: HelmDriverOptions): Promise<Helm
     keep: (release, isToStay, signal) =>
       locks.run(release, signal, async () => {
         const latest = await context.store.latest(release, signal);
+        // Without a change no request is sent.
         if (latest === undefined || isKept(latest.labels) === isToStay) return;
         const labels = labelsWhenKept(isToStay);
         await context.store.setMetadata(release, latest.revision, { labels }, signal);
@@ -222,6 +251,7 @@ async function createContext(options: HelmDriverOptions): Promise<DriverContext>
   const { kube, namespace, storageDriver, workDir, helm, log, clock } = options;
   const store = new ReleaseStore({ kube, namespace, storageDriver });
   await mkdir(workDir, { recursive: true, mode: 0o700 });
+  // Directories of runs that a killed daemon left.
   await removeLeftovers(workDir);
   const gateScript = await RenderGateScript.install(workDir, helm);
   const { env: base, kubeConfigPath } = options;
@@ -253,6 +283,7 @@ async function createContext(options: HelmDriverOptions): Promise<DriverContext>
 }
 
 function createMonitors(context: DriverContext, options: HelmDriverOptions): MonitorSet {
+  // The monitors have a client of their own: their reads must not use up the limit of deployments.
   const { monitorKube: kube, namespace, storageDriver, clock } = options;
   const store = new ReleaseStore({ kube, namespace, storageDriver });
   const lookup = { ...lookupOptions(context), kube };
@@ -274,7 +305,7 @@ function ownHolder(): Holder {
   return createHolder(shortHash(hostname()), pid, randomBytes(6).toString('hex'), processStart(pid));
 }
 
-/** Host names may be longer than a label allows. */
-function shortHash(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 12);
+/** A hash, because host names may be longer than a label allows. */
+function shortHash(name: string): string {
+  return createHash('sha256').update(name).digest('hex').slice(0, 12);
 }

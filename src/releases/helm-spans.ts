@@ -3,7 +3,7 @@ import type { Span, SpanAttributes, SpanContext } from '@addon-operator/base/tra
 import { NO_SPAN } from '@addon-operator/base/trace';
 import type { HelmOutcome } from '@addon-operator/helm/helm-process';
 
-/** Spans about one release. */
+/** The place of helm's spans in a trace. */
 export interface ReleaseSpans {
   /** Default: nothing is traced. */
   readonly parent: Span | undefined;
@@ -13,8 +13,8 @@ export interface ReleaseSpans {
 /**
  * Begins the span of one helm process.
  *
- * @param ahead the context that the process was started with, if that was before; the span is that one if it is in the same
- *   trace, and links to it otherwise
+ * @param ahead the context that the process was started with in advance; the span continues it if
+ *   it is in the same trace, and links to it otherwise
  */
 export function startHelmSpan(
   { parent = NO_SPAN, release }: ReleaseSpans,

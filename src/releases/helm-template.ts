@@ -7,20 +7,20 @@ import { canonicalJson } from '@addon-operator/json';
 import { type DriverContext, processLimitMs } from './driver-context.ts';
 import { tracedHelm } from './helm-spans.ts';
 
-/** More of a rendering is cut off. */
+/** The maximum size of a rendering in bytes; more is cut off. */
 export const MAX_RENDERED_BYTES = 64 * 1024 * 1024;
 
 interface TemplateChart {
   readonly release: string;
   readonly chartDir: string;
   readonly values: unknown;
-  /** That of this run; the values are written into it. */
+  /** The directory of this run, into which the values are written. */
   readonly directory: string;
   /** Parent of the span of helm; default: nothing is traced. */
   readonly span?: Span | undefined;
 }
 
-/** Runs `helm template` with the capabilities of the cluster; the rendering is what it writes to stdout. */
+/** Runs `helm template` with the capabilities of the cluster; the rendering is its stdout. */
 export async function runTemplate(
   context: DriverContext,
   { release, chartDir, values, directory, span }: TemplateChart,

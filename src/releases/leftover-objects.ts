@@ -16,24 +16,28 @@ export interface Leftover {
   readonly object: KubeObject;
 }
 
-/** What a release would leave behind. */
+/** Objects that an uninstall would leave behind. */
 export interface Leftovers {
-  /** Known to be of the release, in the order in which they have to be deleted. */
+  /** Objects that belong to the release, in the order of deletion. */
   readonly ours: readonly Leftover[];
-  /** Titles with the reason why it is not known. */
+  /** Titles of objects whose owner is unclear, with the reason. */
   readonly unclear: readonly string[];
 }
 
-/** What becomes of an object that only earlier revisions list. `leave`: it belongs to others, or is to stay. */
+/**
+ * The decision about an object that only earlier revisions list. `leave`: it belongs to another
+ * owner, or has to stay.
+ */
 export type Fate = 'delete' | 'leave' | { readonly unclear: string };
 
 const NONE: Leftovers = { ours: [], unclear: [] };
 
 /**
- * Objects that `helm uninstall` would leave behind: it reads the newest revision alone, and after an upgrade that failed,
- * objects of the revisions before it are still in the cluster. While no revision has failed there are none.
+ * Finds objects that `helm uninstall` would leave behind: helm reads only the newest revision, and
+ * after a failed upgrade, objects of earlier revisions may still exist. Without a failed revision
+ * there are none.
  *
- * @throws what the API client throws
+ * @throws errors of the API client
  */
 export async function findLeftovers(
   context: DriverContext,
@@ -45,7 +49,7 @@ export async function findLeftovers(
   if (history.every(({ status }) => status === 'deployed' || status === 'superseded')) return NONE;
   const known = new Set((await objectsOf(context, latest, signal)).map((object) => keyOf(context, object)));
   const candidates: ManifestObject[] = [];
-  // helm deletes what it applied last first.
+  // The order of helm: objects that were applied last are deleted first.
   for (const revision of history.filter((other) => other.revision < latest.revision).toReversed())
     for (const object of (await objectsOf(context, revision, signal)).toReversed()) {
       const key = keyOf(context, object);
@@ -65,7 +69,11 @@ export async function findLeftovers(
   };
 }
 
-/** Deletes objects, those that were found. @returns titles of those that may not be deleted, with the reason */
+/**
+ * Deletes the given objects if they are still the same (by uid).
+ *
+ * @returns titles of objects that may not be deleted, with the reason
+ */
 export async function deleteLeftovers(
   context: DriverContext,
   leftovers: readonly Leftover[],
@@ -88,7 +96,10 @@ export async function deleteLeftovers(
   return refused;
 }
 
-/** What to do with an object, by what is known of it in the cluster. */
+/**
+ * Decides about an object by its metadata in the cluster. In doubt it stays: a deletion cannot be
+ * undone.
+ */
 export function fateOf(
   { kind, metadata }: KubeObject,
   { release, namespace }: { readonly release: string; readonly namespace: string },
@@ -128,7 +139,7 @@ async function examine(
   }
 }
 
-/** Of a revision that cannot be read nothing is known; helm stumbles over it as well. */
+/** The objects of a revision; empty if its record cannot be read, at which helm fails too. */
 async function objectsOf(
   { store, log }: DriverContext,
   revision: ReleaseRevision,
@@ -148,7 +159,7 @@ async function objectsOf(
   }
 }
 
-/** The same for an object in another version of its group. */
+/** A key that is the same for an object in another version of its group. */
 function keyOf({ namespace }: DriverContext, object: ManifestObject): string {
   const [group] = object.apiVersion.includes('/') ? object.apiVersion.split('/') : [''];
   const place = object.namespace === '' ? namespace : object.namespace;

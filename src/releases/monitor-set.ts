@@ -5,7 +5,7 @@ import { type DriftMode, type DriftPolicy, type DriftReport, NO_DRIFT_POLICY } f
 import type { DriftOptions, DriftWatch } from './drift/module-drift.ts';
 
 interface MonitorSetOptions extends ResourceMonitorOptions {
-  /** For modules that wish nothing about drift. */
+  /** The mode of modules without a wish of their own. */
   readonly driftMode: DriftMode;
   readonly startDrift: (
     options: DriftOptions,
@@ -16,11 +16,15 @@ interface Monitored {
   readonly monitor: ResourceMonitor;
   readonly policy: DriftPolicy;
   readonly mode: DriftMode;
-  /** Undefined while there is no listener for changes. */
+  /** Undefined while drift is off for the module. */
   readonly drift: ReturnType<MonitorSetOptions['startDrift']> | undefined;
 }
 
-/** Checks the objects of all modules: at most one monitor for each module with a release. */
+/**
+ * The monitors of all releases: one per module, which polls for missing objects, and optionally a
+ * watch for drift. The driver starts them after each deployment, and pauses them while hooks and
+ * helm change objects.
+ */
 export class MonitorSet {
   readonly #options: MonitorSetOptions;
   readonly #modules = new Map<string, Monitored>();
@@ -30,20 +34,20 @@ export class MonitorSet {
     this.#options = options;
   }
 
-  /** Watches `objects` from now on, instead of what was watched for the module before. */
+  /** Watches `objects` from now on, in place of the previous ones. */
   async restart(module: string, objects: readonly ManifestObject[], policy = NO_DRIFT_POLICY): Promise<void> {
     await this.stop(module);
     this.#start(module, objects, policy);
   }
 
-  /** Starts a monitor if the module has none, or one that watches for other changes. */
+  /** Starts a monitor if the module has none, or one with another policy. */
   async ensure(module: string, objects: readonly ManifestObject[], policy = NO_DRIFT_POLICY): Promise<void> {
     const known = this.#modules.get(module);
     if (known !== undefined && canonicalJson(known.policy) === canonicalJson(policy)) return;
     await this.restart(module, objects, policy);
   }
 
-  /** Skips ticks of a module until the returned function is called; pauses add up. */
+  /** Pauses the monitor of a module until the returned function is called; pauses add up. */
   pause(module: string): () => void {
     this.#pauses.set(module, (this.#pauses.get(module) ?? 0) + 1);
     let isOver = false;
@@ -51,6 +55,7 @@ export class MonitorSet {
       if (isOver) return;
       isOver = true;
       this.#pauses.set(module, (this.#pauses.get(module) ?? 1) - 1);
+      // Drift that was seen during the pause is compared now.
       this.#modules.get(module)?.drift?.recheck();
     };
   }
@@ -69,12 +74,13 @@ export class MonitorSet {
     return { mode, objects: drift?.drifted ?? [], ...(uncompared.length > 0 && { uncompared }) };
   }
 
-  /** To be called when healing may continue for modules that were paused or unmanaged. */
+  /** Called when pauses change, so that corrections may continue. */
   recheckDrift(): void {
     for (const { drift } of this.#modules.values()) drift?.recheck();
   }
 
   async stop(module: string): Promise<void> {
+    // Removed at once, so that a restart during the stop starts a new monitor.
     const known = this.#modules.get(module);
     this.#modules.delete(module);
     await Promise.all([known?.monitor.stop(), known?.drift?.stop()]);

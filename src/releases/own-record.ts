@@ -3,7 +3,7 @@ import type { OwnRecord, ReleaseStatus } from '@addon-operator/helm/recovery-tab
 import { type Holder, isHolderAlive } from '@addon-operator/helm/release-locks';
 import { processLimitMs } from './driver-context.ts';
 
-/** helm needs a moment to write its result after its time-out. */
+/** helm needs a moment to write its result after a time-out. */
 const MARGIN_MS = 60_000;
 
 interface Revision {
@@ -12,16 +12,16 @@ interface Revision {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** What has to be known to decide whether a process may be working on a record. */
+/** The facts that decide whether a process may be using a record. */
 export interface RecordObserver {
   readonly self: Holder;
   readonly isProcessAlive: (pid: number, start: string | undefined) => boolean;
-  /** How long the record has been seen unchanged, see {@link LockAges}. */
+  /** How long the record has not changed under observation, see {@link LockAges}. */
   readonly unchangedMs: number;
   readonly helmTimeoutMs: number;
 }
 
-/** What our labels on a revision say of who wrote it last. */
+/** Our relation to a revision, by our labels on it. */
 export function ownRecord(
   { revision, status, labels }: Revision,
   { self, isProcessAlive, unchangedMs, helmTimeoutMs }: RecordObserver,
@@ -29,18 +29,18 @@ export function ownRecord(
   if (!isOwned(labels)) return 'none';
   if (!isOurRevision(labels, revision)) return 'earlier';
   const { checksum, holder, uninstaller } = ownFacts(labels, revision);
-  // The creator of a revision need not be the process that removes it.
+  // The creator of a revision need not be the process that uninstalls it.
   const worker = status === 'uninstalling' ? uninstaller : holder;
   if (worker === undefined) return status === 'uninstalling' ? 'earlier' : 'complete';
-  // Once no helm can be running any more, a process with that number is another one.
+  // After the longest run of a helm process, a process with that number is another one.
   const isRecent = unchangedMs < processLimitMs(helmTimeoutMs) + MARGIN_MS;
   if (isRecent && isHolderAlive(worker, self, isProcessAlive)) return 'at-work';
   return checksum === undefined ? 'cut-off' : 'complete';
 }
 
 /**
- * How long a record has to be seen unchanged before a helm of unknown origin must have ended: each of its waits takes its
- * time-out at most.
+ * How long a record has to be unchanged before a helm of unknown origin must have ended: each of
+ * its waits ends with its time-out.
  */
 export function lockLimitMs(helmTimeoutMs: number): number {
   return helmTimeoutMs + MARGIN_MS;

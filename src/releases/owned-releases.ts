@@ -5,8 +5,8 @@ import type { InstanceSettings } from '../settings/config-map-settings.ts';
 import type { HelmSettings } from '../settings/helm-settings.ts';
 
 /**
- * Names of the releases in a namespace, in any state, that carry the label of this operator. Needs no helm: it is read
- * before the first module is.
+ * Names of the releases in a namespace, in any state, that carry the label of this operator. Needs
+ * no helm, since it is called before the first module is read.
  *
  * @throws KubeApiError, OperatorError KUBE_UNREACHABLE
  */

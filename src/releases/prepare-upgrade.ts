@@ -9,17 +9,19 @@ import type { DriverContext } from './driver-context.ts';
 import { type GatedRun, gateKeyOf, runAhead } from './gated-run.ts';
 
 /**
- * Starts helm for a release that will most likely be deployed in a moment with these values. When it comes to that and
- * everything is as it is now, the process is used; otherwise it is stopped before it has done anything.
+ * Starts helm for a release that will most likely be deployed with these values soon. If nothing
+ * has changed by then the process is used; otherwise it is stopped before it has had any effect.
+ * The start of helm then overlaps with the hooks of the module.
  */
 export async function prepareUpgrade(
   context: DriverContext,
   { module, values, conflicts = 'overwrite', span = NO_SPAN }: DeployRequest,
   signal: AbortSignal,
 ): Promise<void> {
-  // The templates of a directory that is no chart of its own are copied for each run.
+  // Templates without Chart.yaml are copied for each run, which saves nothing.
   if (!context.prepared.hasRoom || chartKind(module.path) !== 'chart') return;
   const latest = context.store.known(module.name);
+  // A release that needs a repair takes another path.
   if (latest !== undefined && latest.status !== 'deployed') return;
   const { inputDigest, contents } = await readChartState(context, { module, values }, signal);
   if (latest !== undefined && ownFacts(latest.labels, latest.revision).inputDigest === inputDigest) return;

@@ -10,8 +10,9 @@ import { lockedError, observeRelease, releaseState, storedObjects } from './reco
 import { nextReleaseAction } from './release-action.ts';
 
 /**
- * What a deployment would do to a release. `compare`: helm renders, and goes on only if that differs from `manifest`.
- * `manifest` is what the newest revision that can be read consists of, as YAML; `causes` are phrases for people.
+ * The action that a deployment would take. `compare`: helm renders, and applies only if the result
+ * differs from `manifest`. `manifest` holds the objects of the newest readable revision, as YAML;
+ * `causes` are phrases for people.
  */
 export type ReleasePreview =
   | { readonly type: 'keep' }
@@ -20,10 +21,11 @@ export type ReleasePreview =
   | { readonly type: 'upgrade'; readonly manifest: string; readonly causes: readonly string[] };
 
 /**
- * Decides about a release as a deployment does, and changes nothing. Where a deployment first waits for the helm of
- * another client, this is what it does afterwards.
+ * Decides about a release like a deployment, and changes nothing. If a deployment would first wait
+ * for another helm, this is its action after the wait.
  *
- * @throws OperatorError HELM_LOCKED while another daemon works on the release, MODULE_INVALID when the module is no chart
+ * @throws OperatorError HELM_LOCKED while another daemon uses the release, MODULE_INVALID when the
+ *   module is no chart
  */
 export async function previewRelease(
   context: DriverContext,
@@ -37,16 +39,19 @@ export async function previewRelease(
   for (;;) {
     const state = await releaseState(context.store, latest, signal);
     const observed = observeRelease(context, latest);
+    // The wait for a lock is skipped: the preview shows what happens after it.
     const outwaited = { ...observed, state, unchangedMs: Number.POSITIVE_INFINITY };
     const action = nextReleaseAction(outwaited, desired);
     if (action.type === 'install' || latest === undefined) return { type: 'install' };
     if (action.type === 'locked') throw lockedError(release, state, observed.own, context.timeoutMs);
     if (action.type === 'set-aside') {
+      // A deployment would move the record aside; the preview looks behind it instead.
       unreadable.push(`the record of revision ${latest.revision} cannot be read`);
       latest = await context.store.before(latest, signal);
       continue;
     }
-    // A deployment that sets records aside does not know either whether anything was deployed before.
+    // After moving records aside a deployment does not know either whether anything was deployed
+    // before.
     if (action.type === 'upgrade' && unreadable.length === 0) {
       if (await isFirstInstallPending(context.store, release, signal)) return { type: 'install' };
     }
@@ -68,7 +73,7 @@ function upgradeCause({ revision, status }: ReleaseRevision, isLeft: boolean): s
     : `revision ${revision} is ${status}`;
 }
 
-/** Why a release of ours whose rendering may be the same would be upgraded all the same. */
+/** Why an unchanged release of this operator would be upgraded; undefined if it would not be. */
 async function restoreCause(
   context: DriverContext,
   latest: ReleaseRevision,

@@ -12,7 +12,10 @@ import { lockLimitMs, ownRecord, type RecordObserver } from './own-record.ts';
 import type { ObservedRelease } from './release-action.ts';
 import { replaceUnservedKinds } from './unserved-kinds.ts';
 
-/** What tells who works on a record, and for how long. */
+/**
+ * The state of a release by its latest record. The record is read too, because helm fails at one
+ * that it cannot read.
+ */
 type LockParts = Pick<DriverContext, 'holder' | 'lockAges' | 'timeoutMs'>;
 
 /** Where the records are read, and what is found is logged. */
@@ -37,7 +40,7 @@ export async function releaseState(
   }
 }
 
-/** This process as an observer of the holder of a record. */
+/** This process as an observer of the record's holder. */
 export function recordObserver(
   { holder, lockAges, timeoutMs }: LockParts,
   record: ReleaseRevision,
@@ -51,8 +54,8 @@ export function recordObserver(
 }
 
 /**
- * Thrown while another helm may be working on a release. The message is the same at every attempt: messages that change
- * each time would be written into the status of the module each time.
+ * The error while another helm may be using a release. Its message is the same at every attempt: a
+ * changing one would be written to the module's status each time.
  */
 export function lockedError(
   release: string,
@@ -72,10 +75,13 @@ export function lockedError(
   );
 }
 
-/** Records of a release that one deployment or uninstall moves aside at most. helm keeps ten by default. */
+/**
+ * The maximum number of records that one deployment or uninstall moves aside. helm keeps ten by
+ * default.
+ */
 export const MAX_SET_ASIDE = 100;
 
-/** Thrown when the newest record of a release could not be read, {@link MAX_SET_ASIDE} times in a row. */
+/** The error after {@link MAX_SET_ASIDE} unreadable records in a row. */
 export function unreadableError(release: string): OperatorError {
   return new OperatorError(
     'HELM_RELEASE_CORRUPT',
@@ -85,7 +91,10 @@ export function unreadableError(release: string): OperatorError {
   );
 }
 
-/** Moves the latest record of a release away, because it cannot be read, and logs it. */
+/**
+ * Moves the latest record of a release aside because it cannot be read, and logs it. Moved, not
+ * deleted: a user may repair it.
+ */
 export async function moveLatestAway(
   { store, log }: Pick<DriverContext, 'store' | 'log'>,
   latest: ReleaseRevision,
@@ -100,11 +109,11 @@ export async function moveLatestAway(
 }
 
 /**
- * Removes what makes helm fail for ever in the records of a release, and logs it: a record in the place of the next
- * revision that helm does not see for want of its labels, and kinds that the cluster does not serve any more. For
- * calling after a helm that failed.
+ * Removes permanent causes of helm failures from a release's records, and logs it: a record at the
+ * place of the next revision that helm does not see because its labels are missing, and kinds that
+ * are no longer served. Called after a failed helm.
  */
-export async function clearTheWay(
+export async function removeObstacles(
   context: DriverContext,
   release: string,
   signal: AbortSignal,
@@ -114,13 +123,13 @@ export async function clearTheWay(
   const unseen = await store.unseen(release, (latest?.revision ?? 0) + 1, signal);
   if (unseen !== undefined) await moveLatestAway(context, unseen, signal);
   if (latest === undefined) return;
-  await mendKinds(context, latest, signal);
+  await repairKinds(context, latest, signal);
   const deployed = latest.status === 'deployed' ? undefined : await store.lastDeployed(release, signal);
-  if (deployed !== undefined) await mendKinds(context, deployed, signal);
+  if (deployed !== undefined) await repairKinds(context, deployed, signal);
 }
 
-/** {@link replaceUnservedKinds}, as far as that can be done: helm may get on all the same. */
-export async function mendKinds(
+/** Calls {@link replaceUnservedKinds}; an error is only logged, since helm may succeed anyway. */
+export async function repairKinds(
   context: DriverContext,
   revision: ReleaseRevision,
   signal: AbortSignal,
@@ -148,7 +157,7 @@ export function observeRelease(context: LockParts, latest: ReleaseRevision | und
   };
 }
 
-/** What a revision consists of, by the note on its record, else by the record itself. */
+/** The objects of a revision, from the annotation on its record, else from the record itself. */
 export async function storedObjects(
   context: RecordReads,
   latest: ReleaseRevision | undefined,
@@ -169,8 +178,8 @@ export async function storedObjects(
 }
 
 /**
- * What became of the request to take over a release at once. `busy`: helm of this process works on it. `not-locked`: its
- * state blocks no deployment.
+ * The result of a request to take over a release. `busy`: a helm of this process uses it.
+ * `not-locked`: its state blocks no deployment.
  */
 export type UnlockResult =
   | { readonly type: 'absent' }
@@ -179,8 +188,9 @@ export type UnlockResult =
   | { readonly type: 'unlocked'; readonly state: ReleaseState; readonly revision: number };
 
 /**
- * Makes the next deployment or uninstall of a release take it over, though another helm may have left it a moment ago.
- * Nothing is written: if the record is written again before that, another helm does work on it, and it is waited for.
+ * Lets the next deployment or uninstall take a release over, though another helm may have left it
+ * only a moment ago. Nothing is written: if the record changes before that, another helm really
+ * uses it, and the lock is valid again.
  */
 export async function unlockRelease(
   context: RecordReads & LockParts,

@@ -1,46 +1,51 @@
+// The decision about a release, as data: `deploy.ts` carries it out, `preview-release.ts` shows it,
+// and neither decides anything else. It is pure, so the table in its test covers every combination
+// of record and input.
+
 import { deployRecovery, type OwnRecord, type ReleaseState } from '@addon-operator/helm/recovery-table';
 import { lockLimitMs } from './own-record.ts';
 
-/** What is known of a module's release before helm runs. */
+/** The state of a module's release before helm runs. */
 export interface ObservedRelease {
   readonly state: ReleaseState;
   readonly own: OwnRecord;
-  /** Digest our label on the latest revision carries, if it is valid there. */
+  /** The digest that our label on the latest revision carries, if the label is valid for it. */
   readonly inputDigest: string | undefined;
-  /** How long the latest record has been seen unchanged, in milliseconds. */
+  /** How long the latest record has not changed under observation, in milliseconds. */
   readonly unchangedMs: number;
 }
 
 export interface DesiredRelease {
   readonly inputDigest: string;
-  /** Whether the chart reads something the digest cannot see (`lookup`, DNS). */
+  /** Whether the chart reads data that the digest does not cover (`lookup`, DNS). */
   readonly readsOutside: boolean;
   /** Whether deployment steps may return a different result each time. Default false. */
   readonly isOpen?: boolean;
-  /** Whether helm is to apply the chart although nothing has changed. Default false. */
+  /** Whether helm applies the chart although nothing has changed. Default false. */
   readonly isForced?: boolean;
   readonly helmTimeoutMs: number;
 }
 
 export type ReleaseAction =
   | { readonly type: 'install' }
-  /** Run helm, whether or not the rendered manifests changed. With `repair` the latest revision is marked failed first. */
+  /**
+   * Run helm, even if the rendered manifests are unchanged. With `repair` the latest revision is
+   * marked failed first.
+   */
   | { readonly type: 'upgrade'; readonly reason: string; readonly repair: boolean }
-  /** Run helm up to its rendering, and on only if that differs or something is missing. */
+  /** Run helm until it has rendered, and continue only if that differs or an object is missing. */
   | { readonly type: 'compare'; readonly reason: string }
-  /** Nothing to do, provided every object of the release is there. */
+  /** Nothing to do if all objects of the release exist. */
   | { readonly type: 'keep' }
-  /** Move the latest record away and decide again. */
+  /** Move the latest record aside and decide again. */
   | { readonly type: 'set-aside' }
   | { readonly type: 'locked' };
 
-/**
- * Decides what a module's release needs, from its records and the inputs of the chart; pure, so its table test is all of it.
- * `deploy.ts` acts on the decision, and `plan` of the operator shows it.
- */
+/** Decides the action for a module's release from its records and the inputs of the chart. */
 export function nextReleaseAction(observed: ObservedRelease, desired: DesiredRelease): ReleaseAction {
   const { state, own } = observed;
   const recovery = deployRecovery(state, own);
+  // The record comes first: the inputs matter only for a release that is intact and ours.
   switch (recovery) {
     case 'install':
     case 'set-aside':
@@ -48,6 +53,7 @@ export function nextReleaseAction(observed: ObservedRelease, desired: DesiredRel
     case 'wait':
       return { type: 'locked' };
     case 'outwait':
+      // A lock of unknown origin is broken only after the longest time that a helm process can need.
       return observed.unchangedMs >= lockLimitMs(desired.helmTimeoutMs)
         ? { type: 'upgrade', reason: `last release was left ${state}`, repair: true }
         : { type: 'locked' };

@@ -2,46 +2,67 @@ import type { OperatorError } from '@addon-operator/base/errors';
 import type { ManifestObject } from '@addon-operator/helm/manifest-object';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 
-/** What a release consists of once helm has applied it. */
+/** The content of a release after helm has applied it. */
 export interface AppliedRelease {
   readonly revision: number;
-  /** As they were sent to the cluster, helm's own hooks left out. */
+  /** As they were sent to the cluster, without helm hooks. */
   readonly objects: readonly KubeObject[];
-  /** Those that the last revision which was deployed did not have, such as all of a first one. */
+  /** Objects that the last deployed revision did not have; for a first one all of them. */
   readonly added: readonly KubeObject[];
 }
 
 /**
- * Steps of other rooms while a release is deployed. The methods are called in the order of this list, once for
- * each helm process; what one throws ends the deployment with that error, nothing applied unless it was before.
+ * Steps of other rooms during a deployment. The methods are called in this order, once per helm
+ * process; an error ends the deployment with it, and nothing is applied unless it was before.
  */
 export interface ReleaseSteps {
-  /** Digest of everything that decides the result of `transform`, part of the digest of inputs; empty when `transform` changes nothing. */
+  /**
+   * A digest of everything that affects `transform`, part of the digest of inputs; empty when
+   * `transform` changes nothing.
+   */
   readonly digest: string;
-  /** `transform` may return a different result each time, so the chart is rendered although no input has changed. */
+  /**
+   * `transform` may return a different result each time, so the chart is rendered although no input
+   * has changed.
+   */
   readonly isOpen: boolean;
-  /** Objects do not matter: `transform` is not called and the others get none, so text that only helm can read is no failure. */
+  /**
+   * The steps need no objects: `transform` is not called and the others get none, so manifests that
+   * only helm can parse are no failure.
+   */
   readonly ignoresObjects?: boolean;
-  /** A helm that failed is not called again at once: what was done before this deployment has to be done anew, too. */
+  /**
+   * A failed helm is not retried at once, since the steps before this deployment have to be
+   * repeated too.
+   */
   readonly isTriedOnce?: boolean;
-  /** Takes the rendered objects without helm's own hooks and returns the objects to apply. Our labels are set afterwards. */
+  /**
+   * Returns the objects to apply for the rendered ones, without helm hooks. Our labels are added
+   * afterwards.
+   */
   transform(objects: readonly KubeObject[], signal: AbortSignal): Promise<readonly KubeObject[]>;
-  /** For open steps: the part of the result of `transform` that is known without effects; default: none. */
+  /** For open steps: the part of `transform` that is known without effects; default: none. */
   preview?(objects: readonly KubeObject[], signal: AbortSignal): Promise<readonly KubeObject[]>;
-  /** Something will be applied as soon as this resolves. Not called when nothing has changed. */
+  /** Called right before objects are applied; not called when nothing has changed. */
   beforeApply(objects: readonly KubeObject[], signal: AbortSignal): Promise<void>;
   afterApply(release: AppliedRelease, signal: AbortSignal): Promise<void>;
-  /** Called in place of `afterApply` when helm failed; returns the error to end with. After a permanent error helm is not retried. */
+  /**
+   * Called instead of `afterApply` when helm failed; returns the error to throw. A permanent error
+   * is not retried.
+   */
   onFailure?(error: OperatorError, signal: AbortSignal): Promise<OperatorError>;
-  /** Last at every deployment, also when nothing had to be applied; throws while the release is not as it should be. */
+  /**
+   * Called last in every deployment, also when nothing was applied; throws while the release is not
+   * as it should be.
+   */
   whenDeployed?(objects: readonly ManifestObject[], signal: AbortSignal): Promise<void>;
 }
 
-/** What others do while a release is uninstalled. */
+/** Steps of other rooms around the uninstall of a release. */
 export interface UninstallSteps {
   /**
-   * Gets what the release consists of. Has to call `uninstall` once, with those that helm must leave alone, or throw
-   * before: then nothing was removed.
+   * Gets the objects of the release. It has to call `uninstall` once, with the objects that helm
+   * must keep, or throw before: then nothing was removed.
    */
   around(
     objects: readonly KubeObject[],
@@ -50,7 +71,7 @@ export interface UninstallSteps {
   ): Promise<void>;
 }
 
-/** All steps as one, in their order; undefined when there are none. */
+/** Combines steps in their order; undefined without any. */
 export function combineSteps(parts: readonly (ReleaseSteps | undefined)[]): ReleaseSteps | undefined {
   const list = parts.filter((part) => part !== undefined);
   const [first, ...others] = list;
@@ -73,6 +94,7 @@ function chained(list: readonly ReleaseSteps[]): ReleaseSteps {
     preview: async (objects, signal) => {
       let result = objects;
       for (const steps of list) {
+        // Behind an open step nothing is certain, so the preview ends with it.
         if (steps.isOpen) return (await steps.preview?.(result, signal)) ?? result;
         result = await steps.transform(result, signal);
       }

@@ -10,15 +10,16 @@ import { MAX_RENDERED_BYTES, runTemplate } from './helm-template.ts';
 import type { ReleaseSteps } from './release-steps.ts';
 
 export interface RenderOptions {
-  /** Whether manifests of helm hooks are among the result; default false. */
+  /** Whether manifests of helm hooks are included; default false. */
   readonly hasHooks?: boolean;
-  /** Whether text that is no valid YAML is a result too, with the error below it as a comment; default false. */
+  /** Whether invalid YAML is returned too, with the error below it as a comment; default false. */
   readonly isDebug?: boolean;
 }
 
 /**
- * What a module's chart renders to as an upgrade, extra labels and what steps change for sure included, with the capabilities of the cluster but
- * without reading objects from it (`lookup` returns nothing). Changes nothing.
+ * Renders a module's chart as an upgrade, with extra labels and the changes of steps that are
+ * certain, with the capabilities of the cluster but without reading objects (`lookup` returns
+ * nothing). Changes nothing.
  *
  * @throws OperatorError HELM_FAILED with helm's error, MODULE_INVALID when the module is no chart
  */
@@ -55,7 +56,7 @@ export async function renderModule(
   });
 }
 
-/** The result of an open step is not known before the deployment, because it may have effects. */
+/** Applies the steps. Open steps have effects, so only their preview is applied. */
 async function transformed(
   { readYaml }: DriverContext,
   rendered: string,

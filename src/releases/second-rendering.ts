@@ -25,8 +25,9 @@ interface SecondRendering {
 }
 
 /**
- * Renders a chart once more with the same inputs, what it reads from the cluster included, as an upgrade: where the
- * result differs from another such rendering, chance, the time or the number of the revision has decided.
+ * Renders a chart once more with the same inputs, as an upgrade and with its reads of the cluster.
+ * A difference to the first rendering is due to random numbers, the time or the revision, not to a
+ * change.
  *
  * @throws OperatorError HELM_FAILED
  */
@@ -45,7 +46,9 @@ export async function renderAgain(
   });
 }
 
-/** The chart of {@link asOtherRendering}; the module's own directory where that is the same. */
+/**
+ * Prepares the chart of {@link asOtherRendering}; the module's own directory if nothing differs.
+ */
 async function stageOther(module: ChartModule, contents: ChartContents, targetDir: string): Promise<string> {
   const files = readChartFiles(module, contents);
   const changed = files.flatMap(({ path, content }) => {
@@ -62,20 +65,23 @@ async function stageOther(module: ChartModule, contents: ChartContents, targetDi
 }
 
 function fileAsOther(content: Buffer): Buffer {
-  // Any byte is a character of this encoding.
+  // In latin1 every byte is a character, so the content survives the conversion.
   return Buffer.from(asOtherRendering(content.toString('latin1')), 'latin1');
 }
 
-/** A packed chart (`.tgz`) with the texts of {@link asOtherRendering}; the same one when nothing in it differs or it cannot be read. */
+/**
+ * A packed chart (`.tgz`) with the changes of {@link asOtherRendering}; the same archive if nothing
+ * differs or it cannot be read.
+ */
 export function archiveAsOtherRendering(packed: Buffer): Buffer {
   try {
     const parts: Buffer[] = [];
     let isOther = false;
     for (const entry of tarEntries(unpackChart(packed))) {
-      const text = entry.content.toString('latin1');
-      const other = entry.isRegularFile ? asOtherRendering(text) : text;
-      isOther ||= other !== text;
-      parts.push(other === text ? entry.whole : withContent(entry, Buffer.from(other, 'latin1')));
+      const content = entry.content.toString('latin1');
+      const other = entry.isRegularFile ? asOtherRendering(content) : content;
+      isOther ||= other !== content;
+      parts.push(other === content ? entry.whole : withContent(entry, Buffer.from(other, 'latin1')));
     }
     return isOther ? gzipSync(Buffer.concat([...parts, TAR_END])) : packed;
   } catch {
@@ -84,24 +90,24 @@ export function archiveAsOtherRendering(packed: Buffer): Buffer {
 }
 
 const ACTION = /\{\{[\s\S]*?\}\}/g;
-/** A literal without an action in it, or one of the functions, which is neither a field nor a variable. */
+/** A literal without an action in it, or a function name that is neither a field nor a variable. */
 const TOKEN = /"(?:\\.|(?!\{\{)[^"\\\n])*"|`(?:(?!\{\{)[^`])*`|(?<![\w.$-])(?:now|ago|randInt)(?!\w)/g;
 
 /**
- * Replacements for functions whose result may be the same twice in a row. Without quotes: an action may be in
- * a literal.
+ * Replacements for functions that may return the same result twice in a row. They contain no
+ * quotes, since an action may be inside a literal.
  */
 const STAND_INS: ReadonlyMap<string, string> = new Map([
-  // Another year, month, day, weekday, hour, minute and second.
+  // Another year, month, day, weekday, hour, minute and second, so that every date format differs.
   ['now', '(((now).AddDate 1 1 4).Add 47843000000000)'],
   ['ago', 'kindOf'],
-  // The upper bound, which is never drawn.
+  // The upper bound, which the function itself never returns.
   ['randInt', 'max'],
 ]);
 
 /**
- * The same template, rendered at a quite different time: dates differ even where they are written without the time of
- * day, and small random numbers differ for certain.
+ * The template as it would render at another time: dates differ even without the time of day, and
+ * small random numbers differ for certain.
  */
 export function asOtherRendering(template: string): string {
   return template.replace(ACTION, (action) =>
@@ -109,7 +115,7 @@ export function asOtherRendering(template: string): string {
   );
 }
 
-/** The same for every text in the values of a chart, which may make templates of them (`tpl`). */
+/** The same for every string in the values, which a chart may use as a template (`tpl`). */
 export function asOtherValues(values: unknown): unknown {
   if (typeof values === 'string') return asOtherRendering(values);
   if (Array.isArray(values)) return values.map(asOtherValues);

@@ -25,17 +25,17 @@ interface HelmHost {
   readonly log: Logger;
 }
 
-/** What helm is looked for with. */
+/** The places and parts with which helm is found. */
 export interface HelmSearch {
   readonly settings: Pick<HelmSettings, 'helmBinPath'>;
   readonly host: HelmHost;
   readonly runner: ProcessRunner;
   readonly tmpDir: string;
-  /** Fetches the helm taken where the machine has none. */
+  /** Fetches a pinned helm where the machine has none. */
   readonly pinned: (log: Logger, signal: AbortSignal) => Promise<string>;
 }
 
-/** Finds the helm to use and logs it. @throws OperatorError HELM_NOT_FOUND */
+/** Finds the helm to use, and logs it. @throws OperatorError HELM_NOT_FOUND */
 export async function locateHelm(
   { settings, host, runner, tmpDir, pinned }: HelmSearch,
   signal: AbortSignal,
@@ -55,7 +55,7 @@ export async function locateHelm(
   return binary;
 }
 
-/** What the driver is started with. */
+/** The parts of the driver. */
 interface HelmStart {
   readonly settings: HelmSettings &
     Pick<KubeSettings, 'kubeContext'> &
@@ -72,18 +72,21 @@ interface HelmStart {
   readonly runner: ProcessRunner;
   readonly reflectors: SharedReflectors;
   readonly tmpDir: string;
-  /** What has to be ended is entered here. */
+  /** Receives everything that has to be stopped. */
   readonly running: AsyncDisposableStack;
 }
 
-/** What the driver reports to the operator and requests from it. */
+/** The driver's reports to the operator, and its questions. */
 export interface HelmReports extends Pick<HelmDriverOptions, 'onOperation' | 'onFinding' | 'onLeftBehind'> {
   readonly isHeld: DriftSettings['isHeld'];
   readonly onDrift: DriftSettings['onEvent'];
   readonly onComparison: DriftSettings['onComparison'];
 }
 
-/** Starts the driver on a helm that was found. */
+/**
+ * Starts the driver with a helm that was found. `app/start-releases.ts` calls it. The driver gets a
+ * kubeconfig of its own, because helm reads its access from a file only.
+ */
 export async function startHelm(
   { settings, host, cluster, helmBinary, runner, reflectors, tmpDir, running }: HelmStart,
   readYaml: DriftSettings['readYaml'],
@@ -94,7 +97,7 @@ export async function startHelm(
   const kubeconfig = helmKubeconfig({
     source: cluster.access.kubeconfig,
     context: settings.kubeContext,
-    // Named as the directories of hook runs are: a start sweeps what a daemon that was killed has left.
+    // The name is that of a hook run's directory: a start removes those that a killed daemon left.
     directory: join(tmpDir, `run-${process.pid}-helm-${randomUUID()}`),
   });
   running.defer(kubeconfig.remove);
@@ -114,6 +117,7 @@ export async function startHelm(
     storageDriver: settings.helmDriver,
     historyMax: settings.helmHistoryMax,
     timeoutMs: settings.helmTimeoutMs,
+    // 0 means automatic: one process more than there are CPUs.
     parallel: settings.helmParallel === 0 ? availableParallelism() + 1 : settings.helmParallel,
     extraLabels: settings.crdExtraLabels,
     random,
@@ -130,6 +134,7 @@ export async function startHelm(
       random,
     },
   });
+  // Disposed in reverse order: prepared processes first, then the monitors that read for them.
   running.defer(() => driver.monitors.stopAll());
   running.defer(() => driver.dismissPrepared());
   return driver;

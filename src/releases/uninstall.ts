@@ -1,3 +1,7 @@
+// Uninstalls releases. The operator calls it through the driver for deletions and purges. Before
+// helm runs, the newest record decides what is possible: an unreadable one is moved aside, one of
+// another helm is waited for, one without our label is spared. After helm, the record is read again: only its absence proves the success.
+
 import { OperatorError } from '@addon-operator/base/errors';
 import type { Span } from '@addon-operator/base/trace';
 import { uninstallArguments } from '@addon-operator/helm/helm-arguments';
@@ -16,33 +20,33 @@ import { lockLimitMs, ownRecord } from './own-record.ts';
 import {
   lockedError,
   MAX_SET_ASIDE,
-  mendKinds,
   moveLatestAway,
   recordObserver,
   releaseState,
+  repairKinds,
   unreadableError,
 } from './recover.ts';
 import type { UninstallSteps } from './release-steps.ts';
 
-/** `spared`: the release was not made by an addon-operator, and stays. */
+/** `spared`: the release was not created by an addon-operator, and stays. */
 export type UninstallResult = 'uninstalled' | 'absent' | 'spared';
 
 export interface UninstallOptions {
   /** Remove the release even if this operator does not own it. Default false. */
   readonly includeForeign?: boolean;
-  /** What others do around it; default: nothing. */
+  /** Steps of other rooms around the uninstall; default: none. */
   readonly steps?: UninstallSteps | undefined;
   /** Parent of the span of helm; default: nothing is traced. */
   readonly span?: Span | undefined;
 }
 
 /**
- * Removes a release with all its history; continues an unfinished uninstall. Objects that only earlier revisions list,
- * which helm leaves behind after an upgrade that failed, go as well. The result is "absent" only
- * if the API server reports it.
+ * Removes a release with its history; continues an unfinished uninstall. Objects that only earlier
+ * revisions list, which helm leaves behind after a failed upgrade, are deleted too. The result is
+ * "absent" only if the API server says so.
  *
- * @throws OperatorError HELM_FAILED, HELM_LOCKED while another client works on the release, HELM_RELEASE_CORRUPT; what
- * the API client throws; what the steps throw
+ * @throws OperatorError HELM_FAILED, HELM_LOCKED while another client uses the release,
+ *   HELM_RELEASE_CORRUPT; errors of the API client and of the steps
  */
 export async function uninstallRelease(
   context: DriverContext,
@@ -77,7 +81,7 @@ export async function uninstallRelease(
           { release, annotation: `meta.helm.sh/release-name=${release}` },
           'objects that only the unreadable revision listed may remain: find them by this annotation and delete them',
         );
-        // Older revisions are ours too: the release was adopted.
+        // Older revisions are ours too, because the release was adopted.
         isForced = true;
         continue;
       case 'uninstall':
@@ -96,7 +100,7 @@ async function around(
 ): Promise<void> {
   const { store, readYaml } = context;
   const { ours, unclear } = await findLeftovers(context, latest, signal);
-  // The records go last: until then an uninstall that is cut off finds all of it again.
+  // The records are deleted last: an interrupted uninstall finds all objects again.
   const uninstall = async (kept: readonly KubeObject[]): Promise<void> => {
     const leftovers = ours.filter(({ object }) => !kept.includes(object));
     const refused = await deleteLeftovers(context, leftovers, signal);
@@ -108,7 +112,7 @@ async function around(
   await steps.around(
     [...manifestObjects(manifest, readYaml), ...ours.map(({ object }) => object)],
     async (kept) => {
-      // helm deletes the objects in the record, and nothing else.
+      // helm deletes the objects in the record and no others, so kept objects are removed from it.
       if (kept.length > 0)
         await store.setManifest(latest, await withoutObjects(manifest, readYaml, kept), signal);
       await uninstall(kept);
@@ -141,14 +145,18 @@ async function runUninstall(
 ): Promise<void> {
   const { store, namespace, kubeContext, timeoutMs } = context;
   const { release, revision } = latest;
+  // The check below must not use a discovery that is older than the kinds of the release.
   context.discovery.invalidate();
-  await mendKinds(context, latest, signal);
+  await repairKinds(context, latest, signal);
+  // Noted before helm starts: if this process dies, others know that its helm was working on the
+  // release.
   await store.setMetadata(release, revision, { labels: labelsAtUninstall(context.holder.token) }, signal);
   const args = uninstallArguments({ release, namespace, kubeContext, timeoutMs });
   const run = { args, timeoutMs: processLimitMs(timeoutMs), readError: uninstallError };
   const runWithin = (): Promise<HelmOutcome> =>
     tracedHelm({ parent, release }, 'uninstall', (span) => runHelm(context, { ...run, span }, signal));
   const outcome = await context.prepared.run(release, runWithin, signal);
+  // Only the record shows whether helm has finished: its exit code may be that of a late error.
   const left = await store.latest(release, signal);
   if (left === undefined || left.status === 'uninstalled') return;
   const reason =
@@ -156,12 +164,15 @@ async function runUninstall(
   throw new OperatorError('HELM_FAILED', `Cannot uninstall release "${release}": ${reason}`);
 }
 
-/** What helm 3 and helm 4 say with `--debug` about a deletion that failed; without, they only say that it failed. */
+/**
+ * The reason of a failed deletion, as helm 3 and helm 4 log it with `--debug`. Without it they only
+ * report a failure.
+ */
 const REASON = /uninstall: Failed to delete release(?:: ([\s\S]*?)\n(?=Error: )|" error=(.*))/;
-/** helm 3 shows with `--debug` where in its code an error arose. */
+/** The stack trace that helm 3 adds with `--debug`. */
 const STACK = /^helm\.go:\d+: [\s\S]*$/m;
 
-/** The error in what `helm uninstall --debug` wrote to stderr, with the reason for it. */
+/** The error that `helm uninstall --debug` wrote to stderr, with its reason. */
 export function uninstallError(stderr: string): string {
   const error = helmError(stderr.replace(STACK, ''));
   const [, plain, quoted] = REASON.exec(stderr) ?? [];
@@ -169,10 +180,10 @@ export function uninstallError(stderr: string): string {
   return reason === undefined ? error : `${error}: ${reason.replace(/^\[([\s\S]*)\]$/, '$1')}`;
 }
 
-function unquoted(text: string): string {
+function unquoted(quoted: string): string {
   try {
-    return String(JSON.parse(text));
+    return String(JSON.parse(quoted));
   } catch {
-    return text;
+    return quoted;
   }
 }

@@ -18,11 +18,12 @@ interface Context {
 }
 
 /**
- * Mends a record with objects of kinds that the cluster does not serve any more, for helm neither upgrades nor
- * uninstalls such a release. Where another version of their group is served they get that one; else they are taken out
- * of the record, and named in a warning.
+ * Repairs a record that contains kinds the cluster no longer serves, since helm neither upgrades
+ * nor uninstalls such a release. Objects get another served version of their group; without one
+ * they are removed from the record and named in a warning.
  *
- * @throws OperatorError HELM_RELEASE_CORRUPT; KubeApiError 409 when another client changed the record in the meantime
+ * @throws OperatorError HELM_RELEASE_CORRUPT; KubeApiError 409 when another client changed the
+ *   record
  */
 export async function replaceUnservedKinds(
   context: Context,
@@ -50,8 +51,9 @@ export async function replaceUnservedKinds(
 }
 
 /**
- * Under which version the kind of an object is served; undefined when the API server itself says that there is none. A
- * page of a proxy, or an aggregated API that is down, takes nothing out of a record.
+ * The version in which an object's kind is served; undefined only if the API server itself says
+ * that there is none. An error page of a proxy, or an aggregated API that is down, must not remove
+ * anything from a record.
  */
 export async function servedVersion(
   { discovery }: Pick<Context, 'discovery'>,
@@ -64,6 +66,7 @@ export async function servedVersion(
   } catch (error) {
     if (!hasCode(error, 'KUBE_KIND_UNKNOWN')) throw error;
   }
+  // Asked again: the cached discovery may be older than the kind.
   const [group = '', version = ''] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
   try {
     const served = await discovery.rediscover({ group, version, kind }, signal);

@@ -1,3 +1,9 @@
+// One run of `helm upgrade --install`, called by `deploy.ts`. helm renders and then blocks in its
+// post-renderer (`RenderGate`). The rendering comes here: steps transform it, labels are added, and
+// it is compared with what is deployed. If it is the same, helm is cancelled before it writes
+// anything; otherwise conflicts and owners are checked, and helm applies the changed manifest. The
+// record is labelled at the end, so that the next run can skip helm.
+
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { NO_SPAN, type Span, type SpanContext } from '@addon-operator/base/trace';
 import { type ChartContents, largestFiles } from '@addon-operator/helm/chart-source';
@@ -31,11 +37,14 @@ interface UpgradeRequest {
   readonly inputDigest: string;
   /** Latest revision before this run; 0 without a release. */
   readonly lastRevision: number;
-  /** Whether helm installs, be it over records of an uninstalled release or of failed installs; else it upgrades. */
+  /**
+   * Whether helm installs, possibly over records of an uninstalled release or of failed installs;
+   * else it upgrades.
+   */
   readonly isInstalled: boolean;
-  /** Objects that are known to be this release's. */
+  /** Objects that are known to belong to this release. */
   readonly ownObjects: readonly ManifestObject[];
-  /** With it helm continues only if the rendering differs, or an object is missing. */
+  /** If set, helm continues only if the rendering differs from it, or an object is missing. */
   readonly skipIf?: DeployedRendering | undefined;
   readonly conflicts: ConflictPolicy;
   readonly steps?: ReleaseSteps | undefined;
@@ -44,16 +53,16 @@ interface UpgradeRequest {
   readonly onApply?: (() => void) | undefined;
   /** Parent of the spans of helm; default: nothing is traced. */
   readonly span?: Span | undefined;
-  /** What was deployed last, for `steps`. */
+  /** The objects of the last deployed revision, for `steps`. */
   readonly deployedObjects: readonly ManifestObject[];
 }
 
-/** What is deployed, for telling whether a rendering is the same. */
+/** The deployed rendering, for the comparison with a new one. */
 export interface DeployedRendering {
   readonly checksum: string | undefined;
   /**
-   * Of the same inputs: reads the manifest, which then only has to say what two renderings agree on. Undefined when
-   * the inputs have changed, or the chart renders to the same each time.
+   * Reads the deployed manifest if the inputs are the same: it then only has to match where two
+   * renderings agree. Undefined when the inputs have changed, or the chart always renders the same.
    */
   readonly readManifest: ((signal: AbortSignal) => Promise<string>) | undefined;
 }
@@ -66,11 +75,14 @@ type UpgradeOutcome =
 export interface FailedUpgrade {
   readonly type: 'failed';
   readonly error: string;
-  /** helm was stopped at its time limit: an attempt right after it would most likely take as long. */
+  /** helm was stopped at its time limit: an immediate retry would most likely take as long. */
   readonly isTimedOut: boolean;
 }
 
-/** One `helm upgrade --install`, looked at in the middle (see {@link RenderGate}). */
+/**
+ * Runs `helm upgrade --install` once, with an inspection between rendering and applying (see {@link
+ * RenderGate}).
+ */
 export async function upgradeRelease(
   context: DriverContext,
   request: UpgradeRequest,
@@ -80,31 +92,31 @@ export async function upgradeRelease(
   return await context.prepared.run(request.module.name, () => upgrade.run(), signal);
 }
 
-/** What was found between rendering and applying. */
+/** The result of the inspection between rendering and applying. */
 interface Inspection {
   readonly manifest: LabelledManifest;
   readonly checksum: string;
-  /** The objects that are deployed, when they are those that were rendered. */
+  /** The deployed objects, if they equal the rendered ones. */
   readonly unchanged: readonly ManifestObject[] | undefined;
-  /** As they are applied; read for `steps` only. */
+  /** The objects to apply; only read for `steps`. */
   readonly objects: readonly KubeObject[];
 }
 
 /** The reason in words for a log. */
 export const UNCHANGED = 'its rendered manifests are already deployed';
 
-/** Names of the spans of what helm does. */
+/** The names of helm's spans. */
 const STEPS = { template: 'render', 'check-upgrade': 'check', upgrade: 'apply' } as const;
 
 class Upgrade {
   readonly #context: DriverContext;
   readonly #request: UpgradeRequest;
   readonly #signal: AbortSignal;
-  /** Undefined when all is over. */
+  /** Undefined after the end. */
   #phase: HelmDuration['operation'] | undefined = 'template';
   #phaseStartedAtMs: number;
   #inspection: Inspection | undefined;
-  /** That of helm, and of what it does now. */
+  /** The span of helm, and of its current phase. */
   #spans: { readonly helm: Span; readonly step: Span } = { helm: NO_SPAN, step: NO_SPAN };
 
   constructor(context: DriverContext, request: UpgradeRequest, signal: AbortSignal) {
@@ -117,12 +129,14 @@ class Upgrade {
   async run(): Promise<UpgradeOutcome> {
     const outcome = await this.#tracedRun();
     const inspection = this.#inspection;
+    // A cancelled helm ends with an error, which is the intended result.
     if (inspection?.unchanged !== undefined) return { type: 'unchanged', objects: inspection.unchanged };
     if (outcome.type === 'failed') {
       const { module, chart } = this.#request;
       const error = this.#withPrefix(withAdvice(outcome.error, () => largestFiles(module, chart)));
       return { type: 'failed', error, isTimedOut: outcome.isTimedOut === true };
     }
+    // helm must never apply a manifest that was not inspected.
     if (inspection === undefined) {
       throw new OperatorError(
         'HELM_FAILED',
@@ -151,7 +165,7 @@ class Upgrade {
     }
   }
 
-  /** Begins the span of helm, which may run for a while already. */
+  /** Begins the span of helm, which may have been started ahead. */
   #startSpan(ahead: SpanContext | undefined): Span {
     const { span: parent, module, inputDigest, lastRevision } = this.#request;
     const helm = startHelmSpan({ parent, release: module.name }, 'upgrade', ahead);
@@ -168,6 +182,7 @@ class Upgrade {
     const { module, values, conflicts } = this.#request;
     const run: GatedRun = { ...this.#request, isForced: conflicts === 'overwrite' };
     const decide = async (rendered: string): Promise<GateVerdict> => await this.#inspect(rendered);
+    // A prepared process is used only if its arguments and files are still the same.
     const ahead = await prepared.take(module.name, gateKeyOf(this.#context, run));
     const { context: span } = this.#startSpan(ahead?.span);
     if (ahead !== undefined) return await ahead.finish(values, decide, this.#signal);
@@ -187,6 +202,7 @@ class Upgrade {
     const objects = isRead ? manifestObjects(manifest.releaseText, this.#context.readYaml) : [];
     this.#inspection = { manifest, checksum, unchanged, objects };
     if (!isUnchanged) {
+      // Checks come before `beforeApply`, whose steps may have effects.
       await this.#check(manifest);
       await steps?.beforeApply(objects, this.#signal);
     }
@@ -198,6 +214,7 @@ class Upgrade {
       { release: module.name, chart: module.path, namespace, operation: this.#operation },
       'Running helm upgrade for release',
     );
+    // From here on helm writes to the cluster.
     this.#request.onApply?.();
     return { type: 'apply', manifest: manifest.text };
   }
@@ -225,14 +242,17 @@ class Upgrade {
     if (skipIf === undefined) return undefined;
     const isSame = checksum === skipIf.checksum;
     if (!isSame && !(await this.#differsByItselfOnly(releaseText, skipIf))) return undefined;
-    // Their names may be among what differs each time.
+    // Generated names differ in each rendering, so the deployed ones are checked.
     const objects = isSame ? rendered : ownObjects;
     const { extraLabels } = this.#context;
     const absent = await firstAbsent(objects, extraLabels, lookupOptions(this.#context), this.#signal);
     return absent === undefined ? objects : undefined;
   }
 
-  /** Whether what is deployed and what was rendered differ only in what differs each time. */
+  /**
+   * Whether the deployed and the rendered manifest differ only where two renderings of the same
+   * inputs differ.
+   */
   async #differsByItselfOnly(releaseText: string, { readManifest }: DeployedRendering): Promise<boolean> {
     if (readManifest === undefined) return false;
     try {
@@ -254,7 +274,7 @@ class Upgrade {
     }
   }
 
-  /** What these checks find is a failure of the release as what helm finds. */
+  /** Failed checks count as failures of the release, like those of helm. */
   async #check(manifest: LabelledManifest): Promise<void> {
     try {
       await this.#refuseForeign(manifest);
@@ -265,7 +285,7 @@ class Upgrade {
     }
   }
 
-  /** helm's `--take-ownership` would take objects of other releases too. */
+  /** Refuses objects of other releases, which helm's `--take-ownership` would take over. */
   async #refuseForeign({ objects }: LabelledManifest): Promise<void> {
     const { module, ownObjects } = this.#request;
     const own = new Set(ownObjects.map(objectKey));
@@ -296,6 +316,7 @@ class Upgrade {
     const { module, lastRevision, inputDigest, note } = this.#request;
     const revision = lastRevision + 1;
     const metadata = metadataWhenDeployed({ revision, inputDigest, checksum }, manifest.objects, note);
+    // helm wrote the record; labels and annotations that need the rendering are added to it.
     const record = await store.setMetadata(module.name, revision, metadata, this.#signal);
     if (record === undefined) {
       log.warn(
@@ -307,7 +328,7 @@ class Upgrade {
     return { type: 'applied', revision, objects: manifest.objects };
   }
 
-  /** As helm calls it in its errors. */
+  /** The name of the operation in helm's errors. */
   get #operation(): 'install' | 'upgrade' {
     return this.#request.isInstalled ? 'install' : 'upgrade';
   }
@@ -317,7 +338,7 @@ class Upgrade {
     return this.#request.isInstalled ? error : `helm upgrade failed: ${error}`;
   }
 
-  /** Measures the phase that is over, whether it failed or not. */
+  /** Ends the current phase, also after a failure, and measures it. */
   #endPhase(next: HelmDuration['operation'] | undefined, error?: string): void {
     const nowMs = this.#context.clock.steadyMs();
     const { helm, step } = this.#spans;

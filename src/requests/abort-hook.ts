@@ -7,7 +7,7 @@ import { hookTitle, type RunningHook, taskOfRun } from '../model/running-hooks.t
 import type { Task } from '../model/tasks.ts';
 import type { HookAbortOutcome, HookAbortRequest } from '../status/hook-abort.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that know running hooks and their tasks. */
 export interface AbortHookParts {
   readonly execution: Pick<HookExecution, 'running'>;
   readonly queues: QueueSet<Task>;
@@ -15,8 +15,9 @@ export interface AbortHookParts {
 }
 
 /**
- * Ends the runs of a hook that are in progress: its process group, its thread or its HTTP request. The task is retried as
- * after a failure, or dropped if that was requested and nothing waits for the run.
+ * Ends the running processes, threads or HTTP requests of a hook, on request of a user. The task is
+ * retried as after a failure, or dropped if the user asked for that and no other task waits for the
+ * run.
  */
 export function abortHook(
   { execution, queues, log }: AbortHookParts,
@@ -32,6 +33,7 @@ export function abortHook(
   if (droppable.includes(undefined)) return { type: 'not-droppable' };
   for (const [index, run] of found.entries()) {
     const task = droppable[index];
+    // Removed before the abort, so that the queue finds no task to retry.
     if (task !== undefined) queues.get(run.labels.queue).remove((other) => other === task);
     run.abort(new OperatorError('RUN_ABORTED', `The run of hook ${hookTitle(run)} was aborted on request`));
     log.info({ ...run.labels, isDropped }, 'hook run is aborted on request');
@@ -39,7 +41,7 @@ export function abortHook(
   return { type: 'aborted', runs: found.length };
 }
 
-/** In an order of their own: that in which the runs began says nothing. */
+/** Sorted: the order of the starts is of no use to a user. */
 function namesOf(runs: readonly RunningHook[]): readonly string[] {
   return [...new Set(runs.map(hookTitle))].toSorted();
 }
@@ -48,7 +50,10 @@ function isNamed(run: RunningHook, name: string): boolean {
   return run.labels.hook === name || hookTitle(run) === name;
 }
 
-/** The task of a run for an event or a schedule: others, such as Synchronizations, are waited for. */
+/**
+ * The task of a run for an event or a schedule; undefined for others, such as Synchronizations,
+ * which other tasks wait for.
+ */
 function droppableTask(queues: QueueSet<Task>, run: RunningHook): Task | undefined {
   const task = taskOfRun(queues, run);
   if (task?.type !== 'GlobalHookRun' && task?.type !== 'ModuleHookRun') return undefined;

@@ -18,10 +18,11 @@ export interface ConfirmFilesParts {
 }
 
 /**
- * Takes the files that a module has now for all that it is meant to have. Where nothing of it can be read there are none: that
- * is a decision about the module, which is made in another way.
+ * Accepts the current files of a module as complete, on request of a user, and reads the module
+ * again. Refused if its directory is gone: that would be a decision about the whole module, which
+ * `confirm-purge` makes.
  *
- * @returns why nothing is confirmed, and what to do instead; undefined when it is done
+ * @returns why nothing is confirmed and what to do instead; undefined on success
  */
 export async function confirmFiles(operator: ConfirmFilesParts, name: string): Promise<string | undefined> {
   const { registry, converge, memory, router, log } = operator;
@@ -33,13 +34,14 @@ export async function confirmFiles(operator: ConfirmFilesParts, name: string): P
   const { lost, reason, remedy } = await currentRefusal(module, module.refusal);
   if (lost === 'directory') return `no file of module ${name} can be confirmed: ${reason}; ${remedy}`;
   log.warn({ module: name, reason }, 'Missing files of the module are confirmed');
+  // Without a record the next run writes one, from the files that exist now.
   memory.forget(name);
   router.main.prepend({ type: 'ReloadFiles', saved: [], modules: new Set([name]), trigger: FILES_CHANGED });
   router.main.cutDelay();
   return undefined;
 }
 
-/** Since a file was found missing the whole directory may have gone: it is a moment until that is noticed. */
+/** Checks the directory again: it may have gone after a file was found missing. */
 async function currentRefusal(module: Module, refusal: GoneRefusal): Promise<GoneRefusal> {
   if (refusal.lost === 'directory') return refusal;
   const entry = entryOf(module);

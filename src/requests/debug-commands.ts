@@ -30,7 +30,10 @@ export interface DebugCommandsParts {
   readonly pauses: Pick<Pauses, 'pause' | 'resume'>;
 }
 
-/** What the debug endpoint changes on request. A pause without a module is one of all modules. */
+/**
+ * The commands of the debug endpoint, by name. Each gets only the parts that it changes; `server/`
+ * checks and parses the requests. A pause without a module is one of all modules.
+ */
 export function debugCommands(parts: DebugCommandsParts) {
   const { model, queueing, telemetry, execution, releases, extensions, records, reconcile, recorder } = parts;
   const { registry, converge, globalHooks, operations, aborts } = model;

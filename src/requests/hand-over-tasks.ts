@@ -10,7 +10,7 @@ import { originalTaskOf } from '../reconcile/reconcile-module.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { onPausesChange, type PauseTasksParts } from './pause-tasks.ts';
 
-/** What {@link deferIfAway} uses of the operator. */
+/** The parts that {@link deferIfAway} uses. */
 export interface HandOverTasksParts {
   readonly registry: ModuleRegistry;
   readonly converge: Pick<ConvergeState, 'deferRun'>;
@@ -18,16 +18,19 @@ export interface HandOverTasksParts {
   readonly handOvers: Pick<HandOvers, 'isAway' | 'during'>;
 }
 
-/** The module, or the release, that a task acts on; undefined for one that is about no module. */
+/** The module or release that a task acts on; undefined for a task without one. */
 export function actingOn(task: Task): string | undefined {
   if (task.type === 'ModulePurge') return task.release;
   return 'module' in task ? task.module : undefined;
 }
 
-/** Skips a task of a module that is handed over, also its deletion. Returns whether it is skipped. */
+/**
+ * Skips a task, also a deletion, of a module that is handed over. Returns whether it is skipped.
+ */
 export function deferIfAway(operator: HandOverTasksParts, task: Task): boolean {
   const target = actingOn(task);
   if (target === undefined || !operator.handOvers.isAway(target)) return false;
+  // Deferred, so that the module runs when it is taken back.
   if (task.type === 'ModuleRun' || task.type === 'ModuleDelete' || task.type === 'ModuleEnsureCRDs')
     operator.converge.deferRun(task.module);
   const tracked = operator.registry.tracked.get(target as ModuleName);
@@ -43,7 +46,10 @@ export function deferIfAway(operator: HandOverTasksParts, task: Task): boolean {
   return true;
 }
 
-/** What the operator does when modules are handed over and taken back. */
+/**
+ * The effects of hand-overs on the operator: `begin` and `end` stop a module, `onTakenBack` lets it
+ * run again.
+ */
 export function handOverActions(
   operator: PauseTasksParts & { readonly removal: Pick<ModuleRemoval, 'stop'> },
   pauses: Pick<Pauses, 'change'>,
@@ -52,7 +58,7 @@ export function handOverActions(
   return {
     begin: async (module) => {
       const hooks = registry.tracked.get(module as ModuleName)?.hooks ?? [];
-      // An attempt may wait for the rate limit of its hook.
+      // Stopping a hook also ends an attempt that waits for its rate limit.
       await Promise.all(hooks.map((runtime) => runtime.stop()));
       onPausesChange(operator);
     },
@@ -74,7 +80,7 @@ export function handOverActions(
         return;
       }
       converge.resumeRun(module.name);
-      // It was disabled in the meantime, or has a release although it is: the converge deletes it.
+      // Disabled in the meantime, but its release is still there: the converge deletes it.
       if (registry.discovery !== undefined) router.restartConverge('ReloadAllModules', 'Module-Taken-Back');
     },
     facts: () => ({ enabledModules: registry.enabled }),

@@ -5,13 +5,16 @@ import { isolatedModules } from '../queues/isolation.ts';
 import { type PutOffParts, putOffText } from '../queues/put-off.ts';
 import type { ModuleName } from '../values/module-key.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that know which modules failed. */
 export interface ModulesLeftBehindParts {
   readonly registry: ModuleRegistry;
   readonly queues: QueueSet<Task>;
 }
 
-/** Modules that a converge which is over went on without: isolated, failed for good, or not authorized. In run order. */
+/**
+ * Modules that a finished converge continued without: isolated, stalled or not authorized, in run
+ * order.
+ */
 export function modulesLeftBehind(operator: ModulesLeftBehindParts): readonly ModuleName[] {
   const isolated = isolatedModules(operator);
   const isLeftBehind = (name: ModuleName): boolean =>
@@ -22,8 +25,8 @@ export function modulesLeftBehind(operator: ModulesLeftBehindParts): readonly Mo
 }
 
 /**
- * Modules that did not fail, and whose run or deletion a converge which is over has not done, with what they wait for: a
- * flow hook, or a module that a flow hook put off. In run order.
+ * Modules without a failure whose run or deletion a finished converge has deferred, with what they
+ * wait for: a flow hook, or a module that a flow hook deferred. In run order.
  */
 export function modulesPutOff(
   operator: ModulesLeftBehindParts & PutOffParts,

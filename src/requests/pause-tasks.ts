@@ -10,7 +10,7 @@ import { runWaiting } from '../queues/required-modules.ts';
 import type { TaskRouter } from '../queues/task-router.ts';
 import { originalTaskOf } from '../reconcile/reconcile-module.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that a pause defers tasks in. */
 export interface PauseTasksParts {
   readonly registry: ModuleRegistry;
   readonly converge: ConvergeState;
@@ -23,16 +23,18 @@ export interface PauseTasksParts {
 }
 
 /**
- * Defers runs and CRDs of a paused module until it is resumed. Returns whether the task is skipped now. The stage `pause` of
- * the pipeline; hooks of events go on, because snapshots and metrics have to stay current.
+ * The stage `pause` of the pipeline: defers runs and CRDs of a paused module until it is resumed.
+ * Returns whether the task is skipped. Hooks for events continue, because snapshots and metrics
+ * have to stay current.
  */
 export function deferIfPaused(operator: PauseTasksParts, task: Task): boolean {
   if (task.type !== 'ModuleRun' && task.type !== 'ModuleEnsureCRDs') return false;
   const pause = operator.pauses.of(task.module);
+  // A task of a module that is no longer wanted continues, and ends by itself.
   if (pause === undefined || !operator.registry.isWanted(task.module)) return false;
   operator.converge.deferRun(task.module);
   const tracked = operator.registry.tracked.get(task.module);
-  // It waited for something else when the pause began, and begins anew after it.
+  // A run that waited when the pause began starts from its beginning after it.
   if (task.type === 'ModuleRun' && tracked?.ongoing?.task === originalTaskOf(task)) tracked.endReconcile();
   operator.log.info(
     { module: task.module, task: task.type, reason: pause.reason },
@@ -42,8 +44,8 @@ export function deferIfPaused(operator: PauseTasksParts, task: Task): boolean {
 }
 
 /**
- * Runs the modules that are not paused any more and were to be run in the meantime, in run order. Tasks of paused modules that
- * wait after a failure end at once, so that they do not block their queue.
+ * Called when pauses change: queues the deferred runs of resumed modules, in run order. A failing
+ * task of a paused module is woken, so that it ends and does not block its queue.
  */
 export function onPausesChange(operator: PauseTasksParts): void {
   const { pauses, crds, queues, releases } = operator;
@@ -55,13 +57,14 @@ export function onPausesChange(operator: PauseTasksParts): void {
   }
   for (const module of operator.registry.modules) {
     const { name } = module;
-    // What requires a paused module does not wait for it.
+    // Dependents do not wait for a paused module.
     if (pauses.of(name) !== undefined && !operator.registry.hasBeenReady(name)) runWaiting(operator, module);
     if (pauses.of(name) !== undefined || !operator.converge.resumeRun(name)) continue;
     if (
       operator.registry.track(name)?.phase === 'startup' &&
       crds.has(name) &&
       operator.registry.isEnabled(name)
+      // A module that starts needs its CRDs first, as in a converge.
     )
       operator.router.main.append({ type: 'ModuleEnsureCRDs', module: name, trigger: 'Module-Resumed' });
     operator.router.queueModuleRun(name, 'Module-Resumed');

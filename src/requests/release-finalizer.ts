@@ -6,7 +6,7 @@ import type { FinishDeletionParts } from '../reconcile/finish-deletion.ts';
 import { queuePurge } from '../reconcile/finish-deletion.ts';
 import type { FinalizerRelease } from '../status/module-object.ts';
 
-/** What the functions here use of the operator. */
+/** The parts in which a deletion may wait. */
 export type ReleaseFinalizerParts = {
   readonly registry: ModuleRegistry;
   readonly queues: QueueSet<Task>;
@@ -17,7 +17,7 @@ export type ReleaseFinalizerParts = {
  * Releases the finalizer of a module whose reconcile webhook cannot finalize it.
  *
  * @param name of a module; its directory may be gone
- * @throws errors of the client
+ * @throws errors of the API client
  */
 export async function releaseFinalizer(
   operator: ReleaseFinalizerParts,
@@ -34,6 +34,7 @@ export async function releaseFinalizer(
   if (queue !== undefined) {
     finalizers?.skip(name);
     const [head] = queue.entries;
+    // Only if the deletion is the task that fails: others keep their back-off.
     if (head?.task.type === 'ModuleDelete' && head.task.module === name) queue.cutDelay();
     return 'deleting';
   }

@@ -6,7 +6,7 @@ import type { TaskRouter } from '../queues/task-router.ts';
 import { type FinishDeletionParts, isPurgeHeld, queuePurge } from '../reconcile/finish-deletion.ts';
 import type { UnlockResult } from '../releases/recover.ts';
 
-/** What the functions here use of the operator. */
+/** The parts in which tasks may wait for the release. */
 export type ReleaseUnlockParts = {
   readonly registry: ModuleRegistry;
   readonly router: TaskRouter;
@@ -17,10 +17,10 @@ export type ReleaseUnlockParts = {
 const TRIGGER = 'Release-Unlocked';
 
 /**
- * Takes a release over that another helm has left locked, and has done at once what waits for it: the run or the deletion
- * of its module, or the purge of a release without a module.
+ * Removes the lock that another helm left on a release, and wakes the task that waits for it: the
+ * run or deletion of its module, or the purge of a release without a module.
  *
- * @throws what the API client throws
+ * @throws errors of the API client
  */
 export async function releaseUnlock(
   operator: ReleaseUnlockParts,
@@ -32,6 +32,8 @@ export async function releaseUnlock(
   if (result.type !== 'unlocked') return result;
   const module = registry.find(name);
   let isWaiting = false;
+  // A task that failed at the lock waits with back-off: retried now, instead of a second task
+  // behind it.
   for (const queue of operator.queues.all) {
     const [head] = queue.entries;
     if (head === undefined || !isAbout(head.task, name)) continue;

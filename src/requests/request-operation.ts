@@ -1,3 +1,8 @@
+// Operations that a user requests for a module: reconcile, force-reconcile, abort. Commands of the
+// debug endpoint call `requestOperation`, annotations of Module objects call `runOperation`. Both
+// only record the request and wake a task; `reconcile/reconcile-module.ts` takes the request over
+// and carries it out.
+
 import type { Logger } from '@addon-operator/base/log';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
 import type { ModuleOperations } from '../model/module-operations.ts';
@@ -9,7 +14,7 @@ import type { TaskRouter } from '../queues/task-router.ts';
 import type { ModuleOperation } from '../status/module-object.ts';
 import type { ModuleName } from '../values/module-key.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that record a request and wake a task for it. */
 export interface RequestOperationParts {
   readonly registry: ModuleRegistry;
   readonly router: TaskRouter;
@@ -21,10 +26,10 @@ export interface RequestOperationParts {
 }
 
 /**
- * Has an operation done with a module, if that is possible. It is not with one that is neither enabled nor on its way
- * out, is not authorized, or whose files are lost, and not before its pause ends.
+ * Requests an operation on a module. Refused if the module is neither enabled nor being deleted, is
+ * not authorized, has lost files, or is paused.
  *
- * @returns `deleting` when its deletion is tried again: it is not enabled
+ * @returns `deleting` if its deletion is retried, since the module is not enabled
  */
 export function requestOperation(
   operator: RequestOperationParts,
@@ -36,13 +41,14 @@ export function requestOperation(
   const { name: module } = found;
   const refusal = operator.registry.holdOf(module);
   const isWanted = operator.registry.isWanted(module);
-  // A module that is refused may count as disabled; the reason for that is what the user needs to know. The request would be
-  // kept until the module is run again, when it is not meant any more.
+  // A refused module may count as disabled, but the user needs the reason. A recorded request would
+  // run much later, when the module may run again.
   const isRefused = operator.registry.isHeldBack(module);
   const isPending = operator.registry.started.has(module) || operator.router.isDeletionPending(module);
   if (refusal !== undefined && (isRefused || isWanted || isPending))
     return refusal.type === 'unauthorized' ? 'unauthorized' : 'held';
   if (!isWanted && !isPending) return 'disabled';
+  // An abort is possible while a module is paused: a run may still be in progress.
   if (isWanted && operation !== 'abort' && operator.pauses.of(module) !== undefined) return 'paused';
   operator.operations.request(module, operation);
   runOperation(operator, module, operation);
@@ -50,8 +56,8 @@ export function requestOperation(
 }
 
 /**
- * Makes sure that the request is done soon: by the task that is next to come up for the module, or by one of its
- * own. An abort ends what runs at once.
+ * Ensures that the request is handled soon: by the next task of the module, or by a new one. An
+ * abort also ends running hooks and helm at once.
  */
 export function runOperation(
   operator: RequestOperationParts,
@@ -61,10 +67,12 @@ export function runOperation(
   const { queues, log } = operator;
   log.info({ module, operation }, 'operation is requested');
   if (operation === 'abort') {
+    // Noted before anything ends: a change that comes after this is not covered by the abort.
     operator.router.changes.noteAbort(module);
     endHookRuns(operator, module);
     if (operator.pauses.of(module) !== undefined) {
-      // Nothing more is going on with it, and the run that follows the pause is not meant.
+      // No task comes up while the module is paused, and the run after the pause must not be
+      // aborted.
       settle(operator, module);
       return;
     }
@@ -74,25 +82,30 @@ export function runOperation(
   for (const queue of queues.all) {
     const head = queue.entries[0];
     if (head === undefined || !isReconcile(head.task, module)) continue;
-    // Tasks in front of a run that waits for Synchronizations run before it.
+    // A waiting run repeats only after the Synchronizations in front of it: a new task goes in
+    // front of them.
     if (queue.status.type === 'repeating')
       queue.prepend({ ...operator.router.moduleRun(module, trigger), isRecheck: true });
     else queue.cutDelay();
-    // An aborted run is repeated, unless it had ended already.
+    // The attempt in progress may have passed the point at which it takes requests over.
     isNext ||= queue.status.type !== 'running';
   }
   if (isNext) return;
+  // Nothing runs and nothing is queued: an abort has nothing to end.
   if (operation === 'abort' && operator.router.isDeletionIdle(module)) settle(operator, module);
   else operator.router.recheck(module, trigger);
 }
 
-/** Drops what is requested for a module with which nothing is going on. */
+/** Drops the request for an idle module. */
 function settle({ operations }: RequestOperationParts, module: ModuleName): void {
   operations.take(module);
   operations.begin(module);
 }
 
-/** Ends what runs, and drops hooks that wait for another try: the abort would wait behind them. */
+/**
+ * Ends running hooks of the module, and drops its hook tasks that wait for a retry: the abort would
+ * wait behind them.
+ */
 function endHookRuns(operator: RequestOperationParts, module: ModuleName): void {
   const { aborts, queues, log } = operator;
   const ended = new Set<Task>();
@@ -102,6 +115,7 @@ function endHookRuns(operator: RequestOperationParts, module: ModuleName): void 
       if (isHookRun(task, module)) ended.add(task);
     const dropped = queue.remove(
       (task, index) =>
+        // Events that never failed stay queued: only failing ones block the queue.
         isHookRun(task, module) && (isSynchronization(task) || (entries[index]?.failures ?? 0) > 0),
     );
     for (const task of dropped) ended.add(task);
@@ -109,6 +123,7 @@ function endHookRuns(operator: RequestOperationParts, module: ModuleName): void 
   for (const task of operator.router.held.take(operator.registry.tracked.get(module)?.hooks ?? []))
     ended.add(task);
   aborts.abort(module);
+  // Their events and Synchronizations are kept for the next run of the module.
   operator.router.missRuns([...ended]);
   for (const task of ended)
     if (isHookRun(task, module) && !isSynchronization(task))

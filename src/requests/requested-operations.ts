@@ -11,12 +11,15 @@ export interface RequestedOperationsOptions {
   readonly settings: InstanceSettings;
   readonly host: { readonly clock: Clock; readonly random: () => number; readonly log: Logger };
   readonly cluster: { readonly status: KubeClient };
-  /** The status of modules in the cluster; undefined where it is not kept. */
+  /** The Module objects; undefined where the settings switch them off. */
   readonly objects: ModuleObjects | undefined;
   readonly stop: AbortSignal;
 }
 
-/** What users ask for by annotations of Module objects; undefined where there are none. */
+/**
+ * Creates the source of operations that users request by annotations of Module objects; undefined
+ * where there are none.
+ */
 export function createAnnotatedOperations({
   settings,
   host,
@@ -37,6 +40,7 @@ export function createAnnotatedOperations({
       onUnknown: (module, message) => {
         objects
           .record(module, { type: 'Warning', reason: 'UnknownOperation', message }, stop)
+          // An Event is a courtesy: without the permission to write it, the log has the message.
           .catch((error: unknown) => {
             if (!stop.aborted) log.warn({ module, ...errorFields(error) }, 'cannot write an Event');
           });
@@ -46,7 +50,10 @@ export function createAnnotatedOperations({
   );
 }
 
-/** Runs the operations that users request by annotations. */
+/**
+ * Wakes a task for each annotation. The request itself stays on the object until a reconcile takes
+ * it over.
+ */
 export function watchAnnotations(annotated: AnnotatedOperations, operator: RequestOperationParts): void {
   annotated.watch((name, operation) => {
     const module = operator.registry.find(name);

@@ -16,7 +16,7 @@ import { appendToOwnQueue } from '../queues/compact-queue.ts';
 import type { HeldRuns } from '../queues/held-runs.ts';
 import type { HookTriggerOutcome, HookTriggerRequest } from '../status/hook-trigger.ts';
 
-/** What the functions here use of the operator. */
+/** The parts that a triggered run is queued with. */
 export interface TriggerHookParts {
   readonly registry: Pick<ModuleRegistry, 'tracked'>;
   readonly globalHooks: Pick<GlobalHooks, 'runtimes'>;
@@ -26,13 +26,14 @@ export interface TriggerHookParts {
   readonly router: { readonly held: Pick<HeldRuns, 'releaseNow'> };
 }
 
+/** The run that a trigger plans, before it becomes a task. */
 interface PlannedRun {
   readonly binding: BindingType;
   readonly reasons: readonly [RunReason];
   readonly allowFailure: boolean;
 }
 
-/** The hooks in operation: global ones first. */
+/** The hooks in operation, global ones first. */
 export function hooksInOperation({
   registry,
   globalHooks,
@@ -41,7 +42,11 @@ export function hooksInOperation({
   return [...globalHooks.runtimes, ...ofModules].filter(({ isStopped }) => !isStopped);
 }
 
-/** Queues one run of a hook in the queue of the binding, as an event or a tick of its crontab would. */
+/**
+ * Queues one run of a hook, on request of a user, in the queue of the binding, as an event or a
+ * tick would. Refused with a sentence for unknown hooks, and for bindings that cannot run by
+ * themselves.
+ */
 export function triggerHook(
   parts: TriggerHookParts,
   { hook: name, binding, object }: HookTriggerRequest,
@@ -60,7 +65,7 @@ export function triggerHook(
   if (typeof planned === 'string') return refused(planned);
   const task = hookTask({ hook: runtime, ...planned, trigger: REQUESTED, activation: '' });
   const queue = ownQueueName(task);
-  // What waits for its time comes first, so that the hook gets its events in order.
+  // Delayed and debounced runs are released first, so that the hook gets its events in order.
   parts.router.held.releaseNow(runtime, queue);
   const ahead = parts.queues.find(queue)?.length ?? 0;
   appendToOwnQueue(parts, task);
@@ -71,7 +76,7 @@ function refused(reason: string): HookTriggerOutcome {
   return { type: 'refused', reason };
 }
 
-/** The run, or why there is none. */
+/** The planned run, or the reason of the refusal. */
 function plan(runtime: HookRuntime, name: string, object: string | undefined): PlannedRun | string {
   const { config } = runtime.hook;
   const binding = queuedBindings(config).find((each) => each.name === name);
@@ -85,7 +90,7 @@ function plan(runtime: HookRuntime, name: string, object: string | undefined): P
     return {
       binding: name,
       reasons: [{ type: 'lifecycle', binding: name }],
-      // It must not hold up the modules, which wait in the same queue.
+      // A failing run must not block the modules, which run in the same queue.
       allowFailure: true,
     };
   const names = triggerable(config);
@@ -116,6 +121,7 @@ function planWatched(
   const item = runtime.peek(binding.index).find((each) => isNamed(each, object));
   if (item?.object === undefined)
     return `the snapshot of binding ${name} has no ${object}: write KIND/NAMESPACE/NAME, or KIND/NAME for an object without a namespace`;
+  // An existing object can only appear as added or modified.
   const watchEvent = (['Modified', 'Added'] as const).find((type) => executeOnEvents.includes(type));
   if (watchEvent === undefined) return `binding ${name} runs for no object that exists (executeHookOnEvent)`;
   const { namespace = '', name: objectName } = item.object.metadata;

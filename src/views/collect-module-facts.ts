@@ -7,15 +7,19 @@ import { type CommonObstacles, commonObstacles, moduleProgress } from './collect
 import { explainModule, heldExplanations } from './explain-module.ts';
 import type { Explained } from './explained.ts';
 
-/** What the objects of all modules are made from, in run order. Sends no request. */
+/**
+ * The facts of all Module objects, in run order. Sends no request, since it is called for every
+ * change of a task.
+ */
 export function moduleFacts(operator: Explained): readonly ModuleFacts[] {
+  // Read once for all modules: reading the queues for each of them takes quadratic time.
   const queued = placesByModule(operator);
   const common = commonObstacles(operator);
   const known = operator.registry.modules.map((module) => factsOrProblem(operator, module, queued, common));
   return [...known, ...heldExplanations(operator, []).map(heldFacts)];
 }
 
-/** The same of one module; undefined if there is no such module. */
+/** The facts of one module; undefined for an unknown name. */
 export function factsOfModule(operator: Explained, name: string): ModuleFacts | undefined {
   const module = operator.registry.find(name);
   if (module !== undefined)
@@ -33,11 +37,12 @@ function factsOrProblem(
   try {
     return factsOf(operator, module, queued, common);
   } catch (error) {
-    // The status of other modules must not depend on it.
+    // A module that cannot be described must not hide the status of all others.
     return unreadableFacts(operator, module, error);
   }
 }
 
+/** The facts of a module that is known only by its held release: no part of it runs. */
 function heldFacts({ release: _release, ...explanation }: ModuleExplanation): ModuleFacts {
   return {
     explanation,
@@ -67,6 +72,7 @@ function factsOf(
   };
 }
 
+// All fields are filled: clients read them without checks.
 function unreadableFacts(operator: Explained, { name, order, path }: Module, cause: unknown): ModuleFacts {
   const error = `The state of the module cannot be described, please report this: ${messageOf(cause)}`;
   return {

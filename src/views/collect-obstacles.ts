@@ -17,15 +17,19 @@ import type { Explained } from './explained.ts';
 
 type AgedHook = RunInProgress & { readonly runningMs: number };
 
-/** What is in the way of every module; read once for a description of many modules. */
+/** Obstacles of all modules; read once for a description of many modules. */
 export interface CommonObstacles extends Pick<Obstacles, 'configProblem' | 'editConfigMap' | 'blocksAll'> {
   readonly unloaded: readonly UnloadedFiles[];
   /** Hooks that have been running for long, the longest running first. */
   readonly longHooks: readonly AgedHook[];
-  /** The task that blocks a queue whose head is in the way. */
+  /** The task that blocks a queue, computed once per queue. */
   readonly blocking: (queue: TaskQueue<Task>, head: QueueEntry<Task>) => BlockingTask;
 }
 
+/**
+ * Reads the obstacles that all modules share: problems of the ConfigMap, unloaded files,
+ * long-running hooks and blocked queues.
+ */
 export function commonObstacles(operator: Explained): CommonObstacles {
   const longHooks = operator.execution.running.withAges.filter(({ runningMs }) => runningMs >= NOTED_HOOK_MS);
   const blocked = new Map<TaskQueue<Task>, BlockingTask>();
@@ -45,7 +49,7 @@ export function commonObstacles(operator: Explained): CommonObstacles {
   };
 }
 
-/** @param places where the tasks of the module are queued */
+/** The obstacles of one module. @param places where its tasks are queued */
 export function obstaclesOf(
   operator: Explained,
   name: ModuleName,
@@ -54,6 +58,7 @@ export function obstaclesOf(
 ): Obstacles {
   const { registry, converge, clock, queues } = operator;
   const tracked = registry.tracked.get(name);
+  // A task of another module in front counts only if it is stuck: queues are normally not empty.
   const behind = places.find(
     ({ index, queue, head }) => index > 0 && moduleOf(head.task) !== name && isStuck(queue, head, longHooks),
   );
@@ -78,12 +83,15 @@ export function obstaclesOf(
   };
 }
 
-/** What a change on disk that is not in force looks like, with the reason. */
+/** A sentence about a change on disk that could not be loaded. */
 export function unloadedText({ what, error }: UnloadedFiles): string {
   return `changed files cannot be loaded, the ${what} are as they were: ${error}`;
 }
 
-/** A converge runs all modules, and does not make each of them pending for that. */
+/**
+ * Whether a run of the module is in progress or pending. Tasks of a converge do not count: it
+ * queues one for each module.
+ */
 export function moduleProgress(
   { registry, operations }: Explained,
   module: ModuleName,
@@ -97,7 +105,7 @@ export function moduleProgress(
   return places.some(isPending) ? 'pending' : 'none';
 }
 
-/** Why the ConfigMap is not in force; undefined while it is. */
+/** Why the content of the ConfigMap is not applied; undefined if it is. */
 export function configProblemOf({
   converge,
   queues,
@@ -113,8 +121,8 @@ export function configProblemOf({
 }
 
 /**
- * A task at the head of `main` that is in the way of all modules: one of no module, as every run goes through this queue, or
- * one of a module with a change of values or files behind it.
+ * The task at the head of `main` that blocks all modules: a failing task without a module, as every
+ * run goes through this queue, or a failing module with a change of values or files behind it.
  */
 function blockingAll(operator: Explained, longHooks: readonly AgedHook[]): BlockingTask | null {
   const {
@@ -124,7 +132,7 @@ function blockingAll(operator: Explained, longHooks: readonly AgedHook[]): Block
   const head = headOf(main);
   if (head === undefined) return null;
   if (isOfModules(head.task) && !main.entries.some(({ task }) => bringsChanges(task))) return null;
-  // It waits for hooks in other queues.
+  // This task only waits: the hooks that it waits for are in other queues.
   if (head.task.type === 'GlobalHookWaitKubernetesSynchronization')
     for (const queue of queues.all) {
       const other = headOf(queue);
@@ -134,23 +142,30 @@ function blockingAll(operator: Explained, longHooks: readonly AgedHook[]): Block
   return isStuck(main, head, longHooks) ? blockingTask(operator, main, head, longHooks) : null;
 }
 
-/** The task that runs, or comes up next. */
+/** The running task, or the next one. */
 function headOf(queue: TaskQueue<Task>): QueueEntry<Task> | undefined {
   return queue.entries.find((entry) => queue.isRunning(entry)) ?? queue.entries[0];
 }
 
+/** Whether the task belongs to one or more modules. */
 function isOfModules(task: Task): boolean {
   return task.type === 'ParallelModuleRun' || moduleOf(task) !== '';
 }
 
+/** Whether modules wait for the task, since it applies changed values or files. */
 function bringsChanges({ type }: Task): boolean {
   return type === 'ApplyKubeConfigValues' || type === 'ReloadFiles';
 }
 
+/** Whether a queue does not move on: its head fails, or a hook in it has been running for long. */
 function isStuck(queue: TaskQueue<Task>, head: QueueEntry<Task>, longHooks: readonly AgedHook[]): boolean {
   return head.isFailing || longHooks.some(({ labels }) => labels.queue === queue.name);
 }
 
+/**
+ * The task that blocks a queue, with the facts that a user needs to unblock it: error, file, next
+ * attempt, running hook.
+ */
 function blockingTask(
   { registry }: Pick<Explained, 'registry'>,
   queue: TaskQueue<Task>,
@@ -169,7 +184,9 @@ function blockingTask(
   };
 }
 
-/** The file that failed: of the hook that the task runs, or that ended the run of a module, or an enabled script. */
+/**
+ * The failed file: the hook of the task, the hook that failed a module run, or an enabled script.
+ */
 function failedFile({ task, lastFacts }: QueueEntry<Task>, registry: Explained['registry']): string {
   if ('hook' in task) return sourceFile(task.hook.hook, registry);
   const part = 'module' in task ? failedPartOf(task, registry.tracked.get(task.module)) : undefined;
@@ -178,6 +195,7 @@ function failedFile({ task, lastFacts }: QueueEntry<Task>, registry: Explained['
   return typeof file === 'string' ? file : '';
 }
 
+/** A long-running hook for explanations. From {@link LONG_MS} on it counts as stuck. */
 function longHook(run: AgedHook, task: Task | undefined): LongHook {
   const { labels, startedAtMs, runningMs, pid } = run;
   return {

@@ -21,9 +21,10 @@ import type { Explained } from './explained.ts';
 /** Whether the API server responds. */
 type Health = Pick<ApiHealth, 'outage'>;
 
-/** What the status of the operator is made from. */
+/** Collects the facts of the operator's status. The sentences are made of them in `status/`. */
 export function collectOperatorFacts(operator: Explained, { outage }: Health): OperatorFacts {
   const { clock, converge, queues, registry, pauses, releases } = operator;
+  // A pause of all modules shows on each of them, so any module will do.
   const pausedOfAll = registry.modules.find(({ name }) => pauses.isOfAll(name));
   const pause = pausedOfAll && pauses.of(pausedOfAll.name);
   const runtimes = allRuntimes(operator);
@@ -33,6 +34,7 @@ export function collectOperatorFacts(operator: Explained, { outage }: Health): O
   return {
     outage,
     firstConverge: converge.first,
+    // Idle queues are left out: with keys there may be thousands of them.
     queues: busy
       .toSorted((one, other) => Number(other.name === 'main') - Number(one.name === 'main'))
       .flatMap((queue) => busyQueue(queue, clock)),
@@ -41,7 +43,7 @@ export function collectOperatorFacts(operator: Explained, { outage }: Health): O
     unloadedFiles: converge.unloaded.map(unloadedText),
     runningHooks: runningHooks(operator),
     counts: countsOf([...states, ...held]),
-    // Of hundreds of modules that are ready only the number is of interest, and a summary costs much more than that.
+    // Of ready modules only the number matters, and a summary is much more expensive than a state.
     modules: [...summarizeStates(operator, states.filter(isNoted)), ...held],
     drifted: registry.enabled.flatMap((module) => {
       const [first, ...others] = driftOf({ releases }, module)?.objects ?? [];
@@ -52,20 +54,21 @@ export function collectOperatorFacts(operator: Explained, { outage }: Health): O
       reason: pause.reason,
       until: pause.untilMs === undefined ? null : new Date(pause.untilMs).toISOString(),
     },
-    // Of an outage one sentence says all that those of the bindings would.
+    // During an outage every binding is stale for the same reason, which `outage` states once.
     staleWatches: staleBindings(runtimes, clock, outage === undefined ? 'all' : 'refused'),
     unfilteredObjects: unfilteredObjects(runtimes, clock),
     unfinished: unfinishedRuns(operator, runtimes),
   };
 }
 
+/** The number of modules per status; statuses without a module are absent. */
 function countsOf(states: readonly { readonly status: ModuleStatus }[]): ModuleCounts {
   const counts: Partial<Record<ModuleStatus, number>> = {};
   for (const { status } of states) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 }
 
-/** The hooks that run now, the longest running first. */
+/** The running hooks, the longest running first. */
 export function runningHooks({
   execution,
   queues,
@@ -73,8 +76,10 @@ export function runningHooks({
   return runningHookFacts(execution.running, queues);
 }
 
+/** A queue with its head, for the status; empty for a queue that has just become idle. */
 function busyQueue(queue: TaskQueue<Task>, clock: Explained['clock']): readonly BusyQueue[] {
   const [head] = queue.entriesFromRunning;
+  // Seconds left are computed here, because the status has no clock.
   if (head === undefined) return [];
   const { status } = queue;
   const leftMs = status.type === 'delayed' ? status.sinceMs + status.delayMs - clock.steadyMs() : undefined;

@@ -11,6 +11,7 @@ import { ModuleObjects, type ModuleSource } from '../status/module-objects.ts';
 import { moduleFacts } from './collect-module-facts.ts';
 import type { Explained } from './explained.ts';
 
+/** The parts that write Module objects. */
 export interface ModuleObjectsPartOptions {
   readonly settings: InstanceSettings & Pick<ModuleSettings, 'keepsModuleObjects'>;
   readonly host: { readonly clock: Clock; readonly log: Logger };
@@ -19,7 +20,10 @@ export interface ModuleObjectsPartOptions {
   readonly redactor: Redactor;
 }
 
-/** The Module objects, which show the status of modules; undefined when the settings switch them off. Nothing runs yet. */
+/**
+ * Creates the Module objects, which show the status of modules in the cluster; undefined when the
+ * settings switch them off. Nothing runs yet.
+ */
 export function createModuleObjects(options: ModuleObjectsPartOptions): ModuleObjects | undefined {
   const { settings, host, kube, reflectors, redactor } = options;
   if (!settings.keepsModuleObjects) return undefined;
@@ -34,7 +38,7 @@ export function createModuleObjects(options: ModuleObjectsPartOptions): ModuleOb
   });
 }
 
-/** What Module objects show. */
+/** The source of the Module objects: the facts of all modules, masked. */
 export function moduleSource(
   operator: Explained,
   deletion: FinishDeletionParts,
@@ -42,8 +46,9 @@ export function moduleSource(
 ): ModuleSource {
   return {
     finishDeletion: (module, signal) => finishDeletion(deletion, module, signal),
+    // Before the clean-up of releases an object may still belong to a held release.
     mayRemove: () => operator.converge.purge !== 'undecided',
-    // The same shape comes back: only texts are replaced.
+    // Masking replaces strings only, so the shape is the same.
     facts: () => redactor.data(moduleFacts(operator)) as readonly ModuleFacts[],
   };
 }

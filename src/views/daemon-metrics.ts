@@ -19,34 +19,42 @@ import { moduleStatuses } from './explain-module.ts';
 import type { Explained } from './explained.ts';
 
 const MS_PER_SECOND = 1_000;
-/** Hooks with more tasks than this in a queue are shown. */
+/** Hooks with more tasks than this in a queue get a series. */
 const SHOWN_CROWD = 20;
 
-/** What gauges are read from. */
+/**
+ * The parts that gauges are read from. They are read at each scrape, so that nothing has to be
+ * updated on every change.
+ */
 export interface GaugesParts extends Explained {
   readonly backlog: Pick<EventBacklog, 'heldBytes'>;
   /** The newest valid content of the ConfigMap. */
   readonly configMapContent: () => ConfigMapContent;
 }
 
-/** Undefined while drift is not watched. */
+/** The number of objects with drift; undefined while drift is not detected. */
 function driftedObjects(operator: Pick<GaugesParts, 'releases'>, module: string): number | undefined {
   const report = operator.releases.drift(module);
   return report === undefined || report.mode === 'off' ? undefined : report.objects.length;
 }
 
+/**
+ * The health of one kubernetes binding. The activity is a wall time, so that a query can compute
+ * its age.
+ */
 function bindingGauge({ runtime, binding, health }: BindingState, operator: GaugesParts): BindingGauge {
   const { lastActivityMs, watchFailure, filterFailures } = health;
   return {
     labels: bindingLabels(runtime.hook, binding),
     lastActivitySeconds:
       lastActivityMs === undefined ? undefined : wallTimeOf(lastActivityMs, operator.clock) / MS_PER_SECOND,
+    // A refusal needs an action of a user, anything else may pass by itself.
     failing: watchFailure && (watchFailure.isRefused ? 'forbidden' : 'unavailable'),
     filterFailedObjects: filterFailures.length,
   };
 }
 
-/** By hook and queue, with all keys of a queue together. */
+/** Grouped by hook and queue; all keys of a queue together, because keys are unbounded. */
 function heldGauges({ router }: GaugesParts): ReturnType<OperatorGauges['unfinishedHooks']>['held'] {
   const groups = Map.groupBy(
     router.held.all,
@@ -61,15 +69,15 @@ function heldGauges({ router }: GaugesParts): ReturnType<OperatorGauges['unfinis
   });
 }
 
-/** All keys of a queue have one series. */
+/** The queue label: all keys of a queue share one series. */
 function labelOf(queue: TaskQueue<Task> | undefined, name: string): string {
   return queue?.lane?.queue ?? name;
 }
 
 /**
- * The gauges of a queue and of its keys together.
+ * The gauge of a queue with all its keys.
  *
- * @param queues of several the head is the one with the most failures
+ * @param queues the head shown is the one with the most failures
  */
 function queueGauge(name: string, queues: readonly TaskQueue<Task>[], clock: Clock): QueueGauge {
   const heads = queues.flatMap((queue) => {
@@ -85,6 +93,7 @@ function queueGauge(name: string, queues: readonly TaskQueue<Task>[], clock: Clo
   };
 }
 
+/** The head of a queue: what an alert about a stuck queue has to name. */
 function headGauge(
   queue: TaskQueue<Task>,
   { task, failures, startedMs }: QueueEntry<Task>,
@@ -105,7 +114,10 @@ function seconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : ms / MS_PER_SECOND;
 }
 
-/** The metrics of the daemon; those about queues, hooks and modules follow with {@link operatorGauges}. */
+/**
+ * Creates the metrics of the daemon; gauges about queues, hooks and modules are added by {@link
+ * operatorGauges}.
+ */
 export function createMetrics(
   settings: MetricsSettings,
   host: { readonly version: string; readonly droppedLogRecords?: () => number },
@@ -119,7 +131,7 @@ export function createMetrics(
   });
 }
 
-/** Gauges about queues, hooks and modules. */
+/** The gauges about queues, hooks and modules. */
 export function operatorGauges(operator: GaugesParts): OperatorGauges {
   const { registry } = operator;
   return {
@@ -146,10 +158,12 @@ export function operatorGauges(operator: GaugesParts): OperatorGauges {
     modules: () => {
       const isolated = isolatedModules(operator);
       const { maintenance } = operator.configMapContent();
+      // All statuses at once: each of them would read all queues.
       const statuses = moduleStatuses(operator);
       return registry.modules.map(({ name, key, refusal }) => ({
         module: name,
         isEnabled: registry.isEnabled(name),
+        // Always true: the field exists for compatibility with the metrics of the Go operator.
         isCritical: true,
         status: statuses.get(name) ?? 'undecided',
         lastSuccessSeconds: seconds(registry.tracked.get(name)?.history.lastSuccessAtMs),

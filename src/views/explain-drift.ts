@@ -4,7 +4,9 @@ import type { ModuleDrift } from '../status/module-explanation.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { Explained } from './explained.ts';
 
-/** What others changed of the objects of a release; null without drift detection for it. */
+/**
+ * The drift of the objects of a release, with the outlook for each; null without drift detection.
+ */
 export function driftOf({ releases }: Pick<Explained, 'releases'>, name: ModuleName): ModuleDrift | null {
   const report = releases.drift(name);
   if (report === undefined || report.mode === 'off') return null;
@@ -23,11 +25,13 @@ export function driftOf({ releases }: Pick<Explained, 'releases'>, name: ModuleN
   return { mode, objects, ...(uncompared !== undefined && { uncompared }) };
 }
 
+// Only these two remedies have a time at which the correction is tried.
 function correctionOf(remedy: DriftedObject['remedy']): { at: string; isRefused: boolean } | undefined {
   if (remedy.type !== 'refused' && remedy.type !== 'delayed') return undefined;
   return { at: isoTime(remedy.untilMs), isRefused: remedy.type === 'refused' };
 }
 
+// A phrase for each remedy; a new one has to be added here, or the compiler complains.
 function outlookOf(remedy: DriftedObject['remedy']): string {
   switch (remedy.type) {
     case 'none':

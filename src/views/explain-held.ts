@@ -10,6 +10,7 @@ import type { Explained } from './explained.ts';
 
 type HoldParts = Pick<Explained, 'registry' | 'router'>;
 
+// The causes are part of the API: they appear as condition reasons of Module objects.
 const HELD_CAUSES = {
   gone: 'DirectoryGone',
   invalid: 'ModuleInvalid',
@@ -17,7 +18,7 @@ const HELD_CAUSES = {
   undecided: 'EnabledScriptFailed',
 } as const;
 
-/** Why a module is held, and what a person does about it; nothing where it is not. */
+/** Why a module is held, and what a user does about it; empty if it is not held. */
 export function heldBy(
   { registry, router }: HoldParts,
   status: ModuleStatus,
@@ -27,6 +28,7 @@ export function heldBy(
   if (status !== 'held' || refusal === undefined || refusal.type === 'unauthorized') return {};
   const { type, reason, remedy } = refusal;
   const failed = type === 'undecided' ? router.failedScripts.of(name) : undefined;
+  // Only a failing script is retried, so only there the first failure matters.
   const since = failed === undefined ? '' : `since ${isoTime(failed.sinceMs)} `;
   const hooks =
     registry.started.has(name) && type === 'undecided' ? 'its hooks go on' : 'its hooks do not run';
@@ -34,7 +36,9 @@ export function heldBy(
   return { held: { cause: HELD_CAUSES[type], text, remedy } };
 }
 
-/** The failure of the enabled script of a module, which keeps the module as it is; undefined without one. */
+/**
+ * The failure of a module's enabled script, which keeps the module as it is; undefined without one.
+ */
 export function failedScriptOf({ registry, router }: HoldParts, name: ModuleName): ModuleFailure | undefined {
   const error = registry.discovery?.undecided?.get(name);
   if (error === undefined) return undefined;
@@ -44,7 +48,7 @@ export function failedScriptOf({ registry, router }: HoldParts, name: ModuleName
   return { error, code: 'ENABLED_SCRIPT_FAILED', attempts, nextAttemptAt, isGivenUp: false };
 }
 
-/** What counts of a module of which nothing else is wrong. */
+/** The facts of a module without any problem of its own. */
 const READY = {
   status: 'ready',
   source: null,
@@ -58,7 +62,7 @@ const READY = {
   waitsFor: [],
 } as const;
 
-/** Whether anything keeps a module that is ready from following changes. */
+// Whether a ready module is kept from following changes.
 export function isHeldUp(
   operator: Explained,
   module: ModuleName,

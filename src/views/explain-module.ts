@@ -1,3 +1,8 @@
+// The explanation of modules: status, causes, what they wait for. `operator-view.ts` calls it for
+// requests, `collect-module-facts.ts` for Module objects. A description of many modules reads the
+// queues and the common obstacles once and passes them on. Nothing here decides: `status/causes`
+// derives the causes from these facts.
+
 import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import { oneLine } from '@addon-operator/strings/escape-controls';
 import { failedPartOf, sourceFile } from '../model/hook-file.ts';
@@ -28,25 +33,25 @@ import { commonWaits, nextAttemptMs, waitsOf } from './explain-waits.ts';
 import type { Explained } from './explained.ts';
 import { saidByAuthor } from './said-by-author.ts';
 
-/** In a list of all modules, where many wait for the same task. */
+/** The length of errors in a list of all modules, many of which may wait for the same task. */
 const MAX_LISTED_ERROR = 300;
 
-/** What is known of all modules, in run order. */
+/** Summaries of all modules, in run order. */
 export function summarizeModules(operator: Explained): readonly ModuleSummary[] {
   return [...summarizeStates(operator, moduleStates(operator)), ...heldSummaries(operator)];
 }
 
-/** The state of a module, with what decides whether a list says more about it. */
+/** The state of a module, for lists and for the choice of what they show. */
 export interface ExplainedState extends Decision {
   readonly module: Module;
   readonly status: ModuleStatus;
   readonly paused: ModulePause | null;
   readonly places: readonly Place[];
-  /** The tasks of all modules. */
+  /** The queued tasks of all modules. */
   readonly queued: PlacesByModule;
 }
 
-/** The state of every module there is, in run order. */
+/** The states of all modules, in run order. */
 export function moduleStates(operator: Explained): readonly ExplainedState[] {
   const queued = placesByModule(operator);
   const obstacles = commonObstacles(operator);
@@ -58,7 +63,7 @@ export function moduleStates(operator: Explained): readonly ExplainedState[] {
   });
 }
 
-/** What is known of modules in these states. */
+/** Summaries of modules in these states. */
 export function summarizeStates(
   operator: Explained,
   states: readonly ExplainedState[],
@@ -83,6 +88,7 @@ export function summarizeStates(
       ...summary,
       failure,
       pause,
+      // The source is what the author knows; an authorized module runs from a copy.
       path: module.source ?? path,
       nextReconcileAt: timeOrNull(operator.router.requeues.dueMs(name)),
       drift: driftOf(operator, name),
@@ -97,7 +103,7 @@ export function summarizeStates(
   });
 }
 
-/** Modules whose directories are gone and whose releases wait for a decision. */
+/** Summaries of modules whose directories are gone and whose releases are held. */
 export function heldSummaries(operator: Explained): readonly ModuleSummary[] {
   return heldExplanations(operator, []).map((explanation) => ({
     ...explanation,
@@ -108,17 +114,17 @@ export function heldSummaries(operator: Explained): readonly ModuleSummary[] {
   }));
 }
 
-/** The status of every module there is. */
+/** The status of every module. */
 export function moduleStatuses(operator: Explained): ReadonlyMap<string, ModuleStatus> {
   return new Map(moduleStates(operator).map(({ module, status }) => [module.name, status]));
 }
 
 /**
- * Everything there is to say about a module.
+ * The explanation of a module.
  *
  * @param releases those in the cluster
- * @param queued the tasks in the queues now; a caller that explains many modules reads them once
- * @param common what is in the way of all modules, the same way
+ * @param queued the queued tasks; a caller that explains many modules reads them once
+ * @param common obstacles of all modules, likewise
  */
 export function explainModule(
   operator: Explained,
@@ -132,16 +138,22 @@ export function explainModule(
   return withCauses(facts, obstacles);
 }
 
+/** Adds the causes, and with them the final status and phase. */
 function withCauses(
   facts: Omit<ModuleExplanation, 'causes' | 'phase'>,
   obstacles: Obstacles,
 ): ModuleExplanation {
   const causes = causesOf(facts, obstacles);
+  // Ready, but something keeps the module from following changes.
   const status = facts.status === 'ready' && causes.length > 0 ? 'held-up' : facts.status;
   const explained = { ...facts, status, causes };
   return { ...explained, phase: modulePhase(explained, obstacles) };
 }
 
+/**
+ * The facts of a module without causes. Nothing is derived from other modules except the states of
+ * required ones.
+ */
 function factsOf(
   operator: Explained,
   module: Module,
@@ -183,6 +195,10 @@ function factsOf(
   };
 }
 
+/**
+ * The requirements of a module, each with the state of that module and the reason why it is not
+ * met.
+ */
 function requirementsOf(
   operator: Explained,
   module: Module,
@@ -201,16 +217,20 @@ function requirementsOf(
     range: version ?? null,
     isOptional,
     status: isKnown(operator, name) ? shownStatusOf(operator, name, queued.get(name) ?? [], common) : null,
-    // Before the first discovery no module is enabled yet.
+    // Before the first discovery no requirement is checked.
     unmet: registry.discovery === undefined ? null : (unmetOf(module, name, facts) ?? null),
   }));
 }
 
+/** The phase of the module's last or current run. */
 function stepOf({ registry }: Explained, name: ModuleName): string {
   return registry.tracked.get(name)?.phase ?? 'not started';
 }
 
-/** Global hooks concern every module: it may lack values that they would have set. */
+/**
+ * Problems that are no failure of the module. Global hooks are included: values that they set may
+ * be missing.
+ */
 function warningsOf(
   operator: Explained,
   tracked: TrackedModule | undefined,
@@ -229,7 +249,7 @@ function warningsOf(
 }
 
 /**
- * The explanation of modules whose directories are gone and whose releases wait for a decision.
+ * Explanations of modules whose directories are gone and whose releases are held.
  *
  * @param releases those in the cluster
  */
@@ -266,6 +286,7 @@ export function heldExplanations(
 
 type Decision = Pick<ModuleExplanation, 'isEnabled' | 'source' | 'reason'>;
 
+/** The decision of the last discovery; disabled without a source before the first one. */
 function decisionOf({ registry: { discovery } }: Explained, name: ModuleName): Decision {
   const decision = discovery?.decisions.get(name);
   if (decision !== undefined) {
@@ -275,11 +296,14 @@ function decisionOf({ registry: { discovery } }: Explained, name: ModuleName): D
   return { isEnabled: false, source: null, reason: 'the first discovery is not finished yet' };
 }
 
+/** The status by decision, pause, queues and last run, without obstacles outside of the module. */
 function statusOf(operator: Explained, name: ModuleName, places: readonly Place[]): ModuleStatus {
   const decision = operator.registry.discovery?.decisions.get(name);
+  // The order is the order of precedence: what prevents a run comes before how the last one went.
   if (operator.registry.discovery === undefined) return 'undecided';
   if (decision?.source === 'authorization') return 'unauthorized';
   const isRefused = operator.registry.holdOf(name) !== undefined;
+  // A refused module that is disabled anyway is shown as disabled.
   if (operator.registry.isHeldBack(name) || (isRefused && operator.registry.isEnabled(name))) return 'held';
   if (!operator.registry.isEnabled(name))
     return operator.registry.isDeletionPending(name) ||
@@ -293,7 +317,7 @@ function statusOf(operator: Explained, name: ModuleName, places: readonly Place[
   return tracked?.phase === 'ready' && tracked.readiness?.type !== 'not-ready' ? 'ready' : 'starting';
 }
 
-/** The status as lists show it: held up, if something keeps a module that is ready from following changes. */
+/** The status in lists: `held-up` if a ready module is kept from following changes. */
 function shownStatusOf(
   operator: Explained,
   name: ModuleName,
@@ -304,17 +328,26 @@ function shownStatusOf(
   return own === 'ready' && isHeldUp(operator, name, places, common) ? 'held-up' : own;
 }
 
+/** Whether a module of this name exists. */
 function isKnown({ registry }: Explained, name: ModuleName): boolean {
   return registry.find(name) !== undefined;
 }
 
-/** A parallel run shows what failed of all its modules; what failed of one shows on its own task. */
+/**
+ * The first failed task of the module. A parallel run repeats failures of all its members, which
+ * their own tasks show.
+ */
 function failedPlaceOf(places: readonly Place[]): Place | undefined {
   return places.find(({ entry }) => entry.failures > 0 && entry.task.type !== 'ParallelModuleRun');
 }
 
+/**
+ * The last failure that has not been solved: of the enabled script, a stall, or a failed task that
+ * is retried.
+ */
 function failureOf(operator: Explained, name: ModuleName, places: readonly Place[]): ModuleFailure | null {
   const tracked = operator.registry.tracked.get(name);
+  // A failed script comes first, as it keeps the module from running at all.
   const undecided = failedScriptOf(operator, name);
   if (undecided !== undefined) return undecided;
   if (tracked?.stall !== undefined) {
@@ -341,11 +374,13 @@ function failureOf(operator: Explained, name: ModuleName, places: readonly Place
   };
 }
 
+/** The hook file, or the requirement, in which a run failed. */
 function placeOfPart({ registry }: Explained, part: ModulePart | undefined): Pick<ModuleFailure, 'place'> {
   if (part?.type !== 'hook') return part === undefined ? {} : { place: part };
   return { place: { type: 'hook', file: sourceFile(part.hook, registry), binding: part.binding } };
 }
 
+/** The pause of a module in the format of explanations; null without one. */
 function pauseOf({ pauses }: Explained, name: ModuleName): ModulePause | null {
   const pause = pauses.of(name);
   if (pause === undefined) return null;
@@ -358,6 +393,7 @@ function pauseOf({ pauses }: Explained, name: ModuleName): ModulePause | null {
   };
 }
 
+/** The pause in the shorter format of lists. */
 function pauseSummary({
   since: _since,
   isOfAll: _isOfAll,

@@ -11,14 +11,17 @@ import type { Wait } from '../status/module-explanation.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { Explained } from './explained.ts';
 
-/** What modules wait for together; read once for a description of many modules. */
+/** Waits that modules share; read once for a description of many modules. */
 interface CommonWaits {
   readonly heldUp: readonly Wait[];
-  /** The sentence about the head of a queue, as it is for a task behind it. */
+  /** The sentence about the head of a queue, for a task behind it. */
   readonly behind: (place: Place) => Wait;
 }
 
-/** @param maxError characters of an error that are repeated for each module; default: all */
+/**
+ * @param maxError the length to which an error is cut, since it is repeated for each module;
+ * default: not cut
+ */
 export function commonWaits(operator: Explained, maxError = Number.POSITIVE_INFINITY): CommonWaits {
   const heads = new Map<TaskQueue<Task>, readonly [string, string]>();
   return {
@@ -36,7 +39,7 @@ export function commonWaits(operator: Explained, maxError = Number.POSITIVE_INFI
   };
 }
 
-/** What a module waits for, the nearest first. */
+/** The phrases for "waits for …", the nearest first. */
 export function waitsOf(
   operator: Explained,
   name: ModuleName,
@@ -48,7 +51,7 @@ export function waitsOf(
   const waits: Wait[] = [];
   const others = (...texts: readonly string[]): number =>
     waits.push(...texts.map((text) => ({ type: 'other', text }) as const));
-  // A pause holds up no deletion.
+  // A pause does not delay a deletion.
   if (operator.registry.isEnabled(name) && operator.pauses.of(name) !== undefined)
     waits.push(waitForPause(operator, name));
   others(...failingRequirements(operator, name, places));
@@ -62,13 +65,14 @@ export function waitsOf(
   return waits;
 }
 
+/** The wait for a pause, or for the developer to whom the module is handed over. */
 function waitForPause({ pauses }: Explained, name: ModuleName): Wait {
   const holder = pauses.of(name)?.handedOverTo;
   if (holder === undefined) return { type: 'pause', text: 'the end of its pause' };
   return { type: 'other', text: `addon-operator dev of ${holder} to return it` };
 }
 
-/** Modules that it requires and that fail while the others go on. */
+/** Required modules that fail while others continue. */
 function failingRequirements(
   { registry }: Explained,
   name: ModuleName,
@@ -85,12 +89,13 @@ function failingRequirements(
 }
 
 /**
- * What fails before it is decided about all modules: until that is over, what was changed for any of them is not in force.
- * At most one sentence.
+ * The failure that delays the decision about all modules: until it is solved, no change takes
+ * effect. At most one sentence.
  */
 function convergeObstacle({ router: { main } }: Explained, maxError: number): readonly Wait[] {
   const [head] = main.entries;
   if (head === undefined || !head.isFailing || moduleOf(head.task) !== '') return [];
+  // afterAll hooks run when all modules are done, so they delay no decision.
   if ('binding' in head.task && head.task.binding === 'afterAll') return [];
   if (!main.entries.some(({ task }) => decidesAboutModules(task))) return [];
   const nextMs = nextAttemptMs(main);
@@ -99,17 +104,19 @@ function convergeObstacle({ router: { main } }: Explained, maxError: number): re
   return [{ type: 'converge', text }];
 }
 
+/** The problem of an invalid ConfigMap, whose changes no module gets. At most one sentence. */
 function configObstacle({ converge: { configProblem } }: Explained): readonly Wait[] {
   if (configProblem === undefined) return [];
   const text = `a valid ConfigMap; until then the last valid content stays in use: ${configProblem}`;
   return [{ type: 'config', text }];
 }
 
+/** Whether the task decides which modules run, or with which values. */
 function decidesAboutModules({ type }: Task): boolean {
   return type === 'ConvergeModules' || type === 'ApplyKubeConfigValues' || type === 'ReloadFiles';
 }
 
-/** Programs print the reason for their failure last. */
+/** The end of a long error is kept: programs print the reason for their failure last. */
 function failedText({ task, failures, lastError }: QueueEntry<Task>, maxError: number): string {
   if (failures === 0) return '';
   const own = headlineOf(errorOfTask(titleOf(task), lastError));
@@ -117,7 +124,10 @@ function failedText({ task, failures, lastError }: QueueEntry<Task>, maxError: n
   return ` failed ${failures === 1 ? 'once' : `${failures} times`}: ${error}`;
 }
 
-/** When the head of a queue is tried again, in milliseconds since the epoch; undefined while it does not sleep. */
+/**
+ * The time of the next attempt in milliseconds since the epoch; undefined unless the head waits for
+ * one.
+ */
 export function nextAttemptMs({ status }: TaskQueue<Task>): number | undefined {
   return status.type === 'delayed' ? status.retryAtMs : undefined;
 }

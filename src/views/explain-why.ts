@@ -5,12 +5,15 @@ import { whyTree } from '../status/why-tree.ts';
 import { explainModule, heldExplanations } from './explain-module.ts';
 import type { Explained } from './explained.ts';
 
-/** Everything about one module, with the tree of what has to be true; undefined for an unknown name. */
+/**
+ * The explanation of one module, with the tree of its conditions; undefined for an unknown name.
+ */
 export function explainWhy(
   operator: Explained,
   name: string,
   releases: readonly ReleaseInCluster[],
 ): ModuleExplanation | undefined {
+  // A module without a directory may still be known by its held release.
   const module = operator.registry.find(name);
   const explanation =
     module === undefined
@@ -19,6 +22,10 @@ export function explainWhy(
   return explanation && { ...explanation, why: treeOf(operator, module, explanation) };
 }
 
+/**
+ * Builds the tree of conditions. The flag's name and the opinions of all sources show a user where
+ * to change the decision.
+ */
 function treeOf({ registry }: Explained, module: Module | undefined, explanation: ModuleExplanation) {
   return whyTree(explanation, {
     flag: `${module?.key ?? explanation.module}Enabled`,

@@ -12,7 +12,7 @@ import type { Task } from '../model/tasks.ts';
 import type { Queueing } from '../queues/create-queues.ts';
 import type { TaskRouter } from '../queues/task-router.ts';
 
-/** What the state of modules is read from. */
+/** The parts that the state of modules is read from. */
 export interface Explained {
   readonly registry: ModuleRegistry;
   readonly converge: ConvergeState;
@@ -26,7 +26,7 @@ export interface Explained {
   readonly pauses: Pick<Pauses, 'of' | 'isOfAll'>;
 }
 
-/** The parts of it, from the rooms that have them. */
+/** Selects these parts from the rooms that own them. */
 export function explainedOf({
   model,
   queueing,

@@ -26,20 +26,23 @@ import type { ValuesOwner } from '../values/module-key.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import type { Explained } from './explained.ts';
 
-/** What the details of hooks are read from. */
+/** The parts that the details of hooks are read from. */
 export type HookDetailsParts = Pick<Explained, 'clock' | 'execution'> & {
   readonly journal: Pick<Journal, 'list'>;
   readonly router: Pick<TaskRouter, 'takesTicks'>;
 };
 
 const MAX_ITEMS = 200;
-/** A larger one makes the response slow, and is not read to its end. */
+/**
+ * The maximum length of an item's content: longer ones make the response slow, and are not read to
+ * the end.
+ */
 const MAX_CONTENT_LENGTH = 16 * 1024;
 const RUNS_OF_HOOK = 5;
 const HIDDEN = '***';
 const MAIN = 'main';
 
-/** What hooks changed in the values of an owner, parents before their children. */
+/** The patches of hooks to the values of an owner, parents before their children. */
 export function hookPatchViews(values: ValuesStore, owner: ValuesOwner): readonly HookPatchView[] {
   return values.patches(owner).map((operation) => ({
     hook: operation.hook ?? '',
@@ -49,7 +52,7 @@ export function hookPatchViews(values: ValuesStore, owner: ValuesOwner): readonl
   }));
 }
 
-/** The snapshots of hooks with kubernetes bindings. Contents of Secrets are masked. */
+/** The snapshots of hooks with kubernetes bindings. Content of Secrets is masked. */
 export function snapshotViews(runtimes: readonly HookRuntime[]): readonly HookSnapshots[] {
   return runtimes
     .filter(({ hook }) => hook.config.kubernetes.length > 0)
@@ -59,10 +62,15 @@ export function snapshotViews(runtimes: readonly HookRuntime[]): readonly HookSn
     }));
 }
 
+/**
+ * The snapshot of one binding with its counts since the start. At most {@link MAX_ITEMS} items are
+ * included.
+ */
 function bindingSnapshot(runtime: HookRuntime, binding: KubernetesBinding): BindingSnapshot {
   const items = runtime.peek(binding.index);
   const { added, modified, deleted } = runtime.operations(binding.index).sinceStart;
   const { watchFailure, filterFailures } = runtime.health(binding.index);
+  // By kind, because a filter result does not show that it came from a Secret.
   const isSecret = /^secrets?$/i.test(binding.watch.kind);
   return {
     binding: binding.name,
@@ -78,15 +86,18 @@ function bindingSnapshot(runtime: HookRuntime, binding: KubernetesBinding): Bind
   };
 }
 
+/**
+ * One item: the filter result, or the object without a filter. `content` is null if it is too long.
+ */
 function snapshotItem({ object, filterResult }: SnapshotItem, isSecret: boolean): SnapshotItemView {
   const content = filterResult === undefined ? object : filterResult;
-  const text = JSON.stringify(content ?? null);
+  const json = JSON.stringify(content ?? null);
   const isHidden = isSecret || object?.kind === 'Secret';
   return {
     namespace: object?.metadata.namespace ?? '',
     name: object?.metadata.name ?? '',
-    content: isHidden ? HIDDEN : text.length > MAX_CONTENT_LENGTH ? null : (content ?? null),
-    length: text.length,
+    content: isHidden ? HIDDEN : json.length > MAX_CONTENT_LENGTH ? null : (content ?? null),
+    length: json.length,
   };
 }
 
@@ -119,7 +130,7 @@ const NO_BINDING: Omit<HookBindingView, 'type'> = {
   allowFailure: false,
 };
 
-/** @param ticksAfterMs undefined while ticks are ignored */
+/** @param ticksAfterMs undefined while ticks are ignored, so that no next tick is shown */
 function bindingViews({ hook }: HookRuntime, ticksAfterMs: number | undefined): readonly HookBindingView[] {
   const { config } = hook;
   const others = namedBindings(config).filter(({ type }) => type !== 'schedule');
@@ -135,6 +146,7 @@ function bindingViews({ hook }: HookRuntime, ticksAfterMs: number | undefined): 
   ];
 }
 
+/** The fields that bindings with a queue share. */
 function bindingView(binding: NamedBinding, ticksAfterMs: number | undefined): HookBindingView {
   const { type, name } = binding;
   if (!('queue' in binding)) return { ...NO_BINDING, type, name };
@@ -153,12 +165,13 @@ function bindingView(binding: NamedBinding, ticksAfterMs: number | undefined): H
   };
 }
 
+/** The next tick in ISO 8601; null if the crontab never fires again. */
 function nextTick({ crontab }: ScheduleBinding, nowMs: number): string | null {
   const atMs = parseCrontab(crontab).next(nowMs);
   return atMs === undefined ? null : isoTime(atMs);
 }
 
-/** The watches of all hooks, and how old the last news of each is. */
+/** The watches of all hooks, with the time since the last message of each. */
 export function watchViews(runtimes: readonly HookRuntime[], clock: Clock): readonly WatchView[] {
   return statesOf(runtimes).map(({ runtime, binding, health: { lastActivityMs, watchFailure } }) => ({
     module: moduleNameOf(runtime.hook),

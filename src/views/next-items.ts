@@ -16,7 +16,7 @@ import { heldText } from '../queues/unfinished-runs.ts';
 import { errorOfTask } from '../status/error-of-task.ts';
 import type { NextItem } from '../status/next-item.ts';
 
-/** What upcoming events are read from. */
+/** The parts that upcoming events are read from. */
 export interface NextItemsParts extends BindingProblemsParts {
   readonly queues: QueueSet<Task>;
   readonly clock: Clock;
@@ -27,14 +27,15 @@ export interface NextItemsParts extends BindingProblemsParts {
 
 interface Upcoming extends Omit<NextItem, 'at' | 'text'> {
   readonly atMs: number;
-  /** Called only for what is listed: hundreds of hooks may have schedules. */
+  /** Called only for listed items: hundreds of hooks may have schedules. */
   readonly text: () => string;
 }
 
 /**
- * What happens until then at times that are known now, the next first; of each crontab only the next tick.
+ * The events within a time span whose times are known now, the next first; of each crontab only the
+ * next tick.
  *
- * @param limit how many things at most
+ * @param limit the maximum number of items
  */
 export function nextItems(
   parts: NextItemsParts,
@@ -43,6 +44,7 @@ export function nextItems(
 ): readonly NextItem[] {
   const nowMs = parts.clock.wallMs();
   return [
+    // Each source is a generator of its own: a new kind of event is one more line here.
     ...retries(parts),
     ...heldRuns(parts),
     ...scripts(parts),
@@ -56,6 +58,7 @@ export function nextItems(
     .map(({ atMs, kind, text, ...item }) => ({ at: isoTime(atMs), kind, text: text(), ...item }));
 }
 
+/** The next attempt of each queue whose head has failed. */
 function* retries({ queues }: NextItemsParts): Generator<Upcoming> {
   for (const queue of queues.all) {
     const [head] = queue.entries;
@@ -73,6 +76,7 @@ function* retries({ queues }: NextItemsParts): Generator<Upcoming> {
   }
 }
 
+/** Hook runs that wait outside of their queue: delayed by the hook, or by `debounce`. */
 const HELD_KINDS: Readonly<Record<HoldCause['type'], NextItem['kind']>> = {
   unfinished: 'retry',
   debounced: 'debounce',
@@ -92,6 +96,7 @@ function* heldRuns({ router }: NextItemsParts): Generator<Upcoming> {
   }
 }
 
+/** The retry of failed enabled scripts, which all run together. */
 function* scripts({ registry, router }: NextItemsParts): Generator<Upcoming> {
   const { dueMs: atMs } = router.failedScripts;
   if (atMs === undefined) return;
@@ -106,10 +111,11 @@ function* scripts({ registry, router }: NextItemsParts): Generator<Upcoming> {
     };
 }
 
+/** Requested reconciles of modules, such as by `reconcileEvery` or a flow hook. */
 function* rechecks({ registry, router }: NextItemsParts): Generator<Upcoming> {
   for (const { name } of registry.modules) {
     const atMs = router.requeues.dueMs(name);
-    // A module that was disabled since is not checked, and one whose deletion is queued neither.
+    // Requests of modules that were disabled, or are being deleted, have no effect.
     if (atMs !== undefined && router.takesRecheck(name))
       yield {
         atMs,
@@ -122,12 +128,14 @@ function* rechecks({ registry, router }: NextItemsParts): Generator<Upcoming> {
   }
 }
 
+/** The ends of pauses that have one. */
 function* pauseEnds({ registry, pauses }: NextItemsParts): Generator<Upcoming> {
   let isAllSaid = false;
   for (const { name } of registry.modules) {
     const pause = pauses.of(name);
     if (pause?.untilMs === undefined) continue;
     const isOfAll = pauses.isOfAll(name);
+    // A pause of all modules is listed once, not for each of them.
     if (isOfAll && isAllSaid) continue;
     isAllSaid ||= isOfAll;
     yield {
@@ -141,7 +149,7 @@ function* pauseEnds({ registry, pauses }: NextItemsParts): Generator<Upcoming> {
   }
 }
 
-/** To parse a crontab takes a millisecond, most of it for the time zone. */
+/** Parsed schedules. Parsing takes a millisecond, most of it for the time zone. */
 const SCHEDULES = new WeakMap<ScheduleBinding, Schedule>();
 
 function scheduleOf(binding: ScheduleBinding): Schedule {
@@ -152,7 +160,9 @@ function scheduleOf(binding: ScheduleBinding): Schedule {
   return made;
 }
 
+/** The next tick of each crontab of hooks that take ticks now. */
 function* ticks(parts: NextItemsParts, nowMs: number): Generator<Upcoming> {
+  // By crontab, since many hooks share one.
   const times = new Map<string, number | undefined>();
   for (const runtime of allRuntimes(parts)) {
     if (!parts.router.takesTicks(runtime)) continue;

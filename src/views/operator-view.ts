@@ -1,3 +1,8 @@
+// The view of the running operator: this room reads the state of all other rooms and changes
+// nothing. `createView` is the object that `server/` serves as JSON, pages and the debug endpoint.
+// Every member is computed when it is requested, so a response is never older than its request;
+// only `render`, `changes` and the helm members send requests or start processes.
+
 import type { Clock, SteadyClock } from '@addon-operator/base/clock';
 import { KeyedLock } from '@addon-operator/concurrency/keyed-lock';
 import type { JsonObject } from '@addon-operator/json';
@@ -41,12 +46,16 @@ import type { Explained } from './explained.ts';
 import { hookPatchViews, hookViews, snapshotViews, watchViews } from './hook-details.ts';
 import { nextItems } from './next-items.ts';
 
-/** What a revision of a release consists of, as YAML. */
+/** The objects of a revision, as YAML. */
 export interface RevisionManifest {
   readonly revision: number;
   readonly manifest: string;
 }
 
+/**
+ * The parts that views are read from. The two comparisons are injected, because they need the live
+ * cluster, or masking.
+ */
 export interface ViewDeps {
   readonly operator: Explained;
   /** Whether the API server responds. */
@@ -57,35 +66,42 @@ export interface ViewDeps {
   readonly helm: Pick<HelmDriver, 'render' | 'manifest' | 'monitors' | 'history'>;
   /** Namespace of the releases. */
   readonly namespace: string;
-  /** What an upgrade between two manifests would change in the cluster, as text; empty for nothing. */
+  /**
+   * The changes that an upgrade between two manifests would make in the cluster, for people; empty
+   * if there are none.
+   */
   readonly compare: (
     manifests: { readonly manifest: string; readonly deployed: string },
     signal: AbortSignal,
   ) => Promise<string>;
-  /** How two revisions of a release differ, as text; empty for nothing. */
+  /** The difference between two revisions of a release, for people; empty if there is none. */
   readonly compareRevisions: (from: RevisionManifest, to: RevisionManifest) => string;
-  /** What hooks have patched so far needs. */
+  /** The permissions that the patches of hooks have needed so far. */
   readonly patchAccess: () => readonly ResourceAccess[];
 }
 
-/** Above what is rendered while something with effects, which is not called here, may still change it. */
+/**
+ * The head of a rendering that the reconcile webhook, which is not called here, may still change.
+ */
 const OPEN_NOTE =
   '# The reconcile webhook of the module would be called with these objects, and may change them\n';
 
-/** In place of a difference that is none. */
+/** The response instead of an empty difference. */
 const NO_DIFFERENCE = 'No diff found\n';
 
-/** What there is to see before the operator is there: nothing has begun. */
+/** The view before the operator is built: nothing has begun. */
 export const STARTING_VIEW: Pick<DaemonView, 'readiness' | 'convergeStatus' | 'status'> = {
   readiness: () => ({ type: 'converging' }),
   convergeStatus: () => ({ type: 'not-started' }),
   status: () => STARTING_STATUS,
 };
 
-/** Shows the operator to the HTTP server and the debug endpoint. */
+/** Creates the view of the operator for the HTTP server and the debug endpoint. */
 export function createView(deps: ViewDeps): DaemonView {
   const { operator, health, journal, helm } = deps;
   const { clock } = operator;
+  // A comparison starts helm: repeated requests for one module wait for each other instead of
+  // starting many.
   const comparisons = new KeyedLock();
   return {
     readiness: () => readinessOf(operator),
@@ -117,6 +133,8 @@ export function createView(deps: ViewDeps): DaemonView {
   };
 }
 
+// Clients poll this key, and fetch the rest only when it differs: it must be cheap and change with
+// every queue.
 function stateKeyOf({ queues }: Explained, { revision }: Journal): string {
   const parts = listedQueues(queues).map(({ queue: { name, length, status, entries }, keys }) =>
     [name, length, keys, status.type, entries[0]?.id, entries.at(-1)?.id].join(' '),
@@ -124,17 +142,28 @@ function stateKeyOf({ queues }: Explained, { revision }: Journal): string {
   return `${revision}\n${parts.join('\n')}`;
 }
 
+/**
+ * The readiness for probes. Stale bindings are only warnings: a restart would not make the API
+ * server respond.
+ */
 function readinessOf(operator: Explained): ReplicaReadiness {
   const type = operator.converge.first === 'done' ? 'converged' : 'converging';
   const warnings = staleBindings(allRuntimes(operator), operator.clock);
   return { type, ...(warnings.length > 0 && { warnings }) };
 }
 
-/** The title of an object; where its manifest names no namespace, be it of a cluster-scoped kind, with that of the release. */
+/**
+ * The title of an object; without a namespace in its manifest, also for a cluster-scoped kind, that
+ * of the release.
+ */
 function inNamespace(title: string, namespace: string): string {
   return title.startsWith('/') ? `${namespace}${title}` : title;
 }
 
+/**
+ * The modules in run order with their requirements, for the graph of the page. Shapes are those of
+ * `server/api`.
+ */
 function moduleGraph(operator: Explained): readonly GraphModule[] {
   const statuses = moduleStatuses(operator);
   return operator.registry.modules.map(({ name, order, manifest }) => ({
@@ -145,6 +174,10 @@ function moduleGraph(operator: Explained): readonly GraphModule[] {
   }));
 }
 
+/**
+ * The progress for scripts that wait for the converge: the number of its tasks left in `main`, and
+ * the modules it continued without.
+ */
 function convergeStatus(operator: Explained): ConvergeStatus {
   const tasks = operator.router.main.entries.filter(({ task }) => countsForConverge(task)).length;
   switch (operator.converge.first) {
@@ -157,6 +190,10 @@ function convergeStatus(operator: Explained): ConvergeStatus {
   }
 }
 
+/**
+ * Modules that the converge continued without, isolated or stalled, in run order; absent without
+ * any.
+ */
 function isolatedFact(operator: Explained): { readonly isolated?: readonly string[] } {
   const alone = isolatedModules(operator);
   const isolated = operator.registry.modules
@@ -165,8 +202,13 @@ function isolatedFact(operator: Explained): { readonly isolated?: readonly strin
   return isolated.length === 0 ? {} : { isolated };
 }
 
+/**
+ * One queue as `queue list` prints it: one line per task, with the failures and the first line of
+ * the last error.
+ */
 function queueView(queue: TaskQueue<Task>, clock: SteadyClock): QueueView {
   return {
+    // The words are those of the Go operator.
     name: queue.name,
     status: statusText(queue, clock.steadyMs()),
     tasks: queue.entriesFromRunning.map(({ task, failures, lastError }, position) => ({
@@ -185,6 +227,7 @@ function statusText({ status }: TaskQueue<Task>, nowMs: number): string {
     case 'waiting':
       return `waiting for task ${Math.floor((nowMs - status.sinceMs) / 1_000)}s`;
     case 'running':
+      // `repeating`: the head waits for something and stays in its place.
       return 'run first task';
     case 'repeating':
       return 'repeat head task';
@@ -198,6 +241,10 @@ function statusText({ status }: TaskQueue<Task>, nowMs: number): string {
   }
 }
 
+/**
+ * The view of one module; undefined for an unknown name. Only its members that read releases or
+ * render need the API server.
+ */
 function moduleView(deps: ViewDeps, comparisons: KeyedLock, text: string): ModuleView | undefined {
   const { operator, helm, compareRevisions } = deps;
   const module = operator.registry.find(text);
@@ -208,6 +255,7 @@ function moduleView(deps: ViewDeps, comparisons: KeyedLock, text: string): Modul
     valuesKey: sectionOf(name),
     drift: () => driftOf(operator, name),
     history: (signal) => helm.history.list(name, signal),
+    // Both at once, since each takes a request.
     compareRevisions: async ({ from, to }, signal) => {
       const [before, after] = await Promise.all(
         [from, to].map((revision) => helm.history.manifest(name, revision, signal)),
@@ -221,6 +269,10 @@ function moduleView(deps: ViewDeps, comparisons: KeyedLock, text: string): Modul
   };
 }
 
+/**
+ * The rendering of a module's chart, or its difference to what is deployed. Empty for a module
+ * without a chart.
+ */
 async function rendered(
   { values, extensions, helm, compare }: ViewDeps,
   module: Module,
@@ -228,6 +280,7 @@ async function rendered(
   signal: AbortSignal,
 ): Promise<string> {
   if (module.chart === 'none') return '';
+  // Extensions are part of the rendering, as in a deployment; open ones only with their preview.
   const steps = await extensions.releaseSteps(module, signal);
   const request = { module, values: visibleToHelm(values, module.name), steps };
   const manifest = await helm.render(request, signal, { isDebug });
@@ -238,6 +291,10 @@ async function rendered(
   return `${note}${changes === '' ? NO_DIFFERENCE : changes}`;
 }
 
+/**
+ * The view of one section of the values: the global one, or that of a module with the hooks that
+ * belong to it.
+ */
 function sectionView(
   { operator, values, journal }: ViewDeps,
   owner: ValuesOwner,
@@ -248,7 +305,7 @@ function sectionView(
     configValues: () => values.configValues(owner) ?? {},
     patches: () => {
       const dump = values.patchesDump(owner);
-      // The store documents the shape: null or a list of patches.
+      // The store guarantees the shape: null or a list of patches.
       return dump === null ? undefined : (dump as unknown as readonly ValuesPatchView[]);
     },
     snapshots: () => snapshotsOf(runtimes(), operator.clock),
@@ -267,13 +324,17 @@ function snapshotsOf(runtimes: readonly HookRuntime[], clock: Clock): JsonObject
   );
 }
 
+/**
+ * The snapshots of one hook by binding, with the counts of operations. `peek` is used, because a
+ * view must not drop events that are held back for the hook.
+ */
 function snapshotsOfHook(runtime: HookRuntime, hook: Hook, clock: Clock): JsonObject {
   return Object.fromEntries(
     hook.config.kubernetes.map((binding) => [
       binding.name,
       {
         operations: runtime.operations(binding.index) as unknown as JsonObject,
-        // Snapshot items are what the API server sent as JSON, or what a filter made of it.
+        // Items are JSON already: objects from the API server, or filter results.
         snapshot: runtime.peek(binding.index) as unknown as JsonObject[],
         ...problemsShown(runtime.health(binding.index), clock),
       },

@@ -2,7 +2,7 @@ import type { ModuleRegistry } from '../model/module-registry.ts';
 import type { Module } from '../modules/module.ts';
 import type { ModuleExplanation } from '../status/module-explanation.ts';
 
-/** What the author of a module says about it, and the version of Kubernetes that it requires. */
+/** The module author's description, and the required version of Kubernetes. */
 export function saidByAuthor(
   { registry: { discovery } }: { readonly registry: Pick<ModuleRegistry, 'discovery'> },
   { manifest: { about, kubernetes: range } }: Module,

@@ -16,16 +16,16 @@ export interface FlowHooksOptions {
   readonly settings: FlowHooksSettings & Pick<InstanceSettings, 'namespace'>;
   readonly host: { readonly clock: Clock; readonly log: Logger };
   readonly extensions: Extensions;
-  /** When a module with `reconcileEvery` runs next. */
+  /** The next run of a module with `reconcileEvery`. */
   readonly nextReconcile: ContinuousReconcileDeps['nextAfter'];
 }
 
 type FlowHooksSettings = Pick<ExtensionSettings, 'flowHooksDir'> & Pick<DirectorySettings, 'globalHooksDir'>;
 
 /**
- * The flow hooks of users, and the built-in ones that some module needs.
+ * Creates the flow hooks: those of users, and built-in ones that a module needs.
  *
- * @returns undefined when there are none
+ * @returns undefined when there are none, so that a reconcile costs nothing extra
  * @throws OperatorError EXTENSION_INVALID
  */
 export async function createFlowHooks(
@@ -35,6 +35,7 @@ export async function createFlowHooks(
 ): Promise<FlowPassDeps | undefined> {
   warnOfMissingDirectory(settings.flowHooksDir, '--flow-hooks-dir', log);
   const hooks = new FlowHooks();
+  // The built-in hook comes first, so that hooks of users can shorten its time.
   if (modules.some(({ manifest }) => manifest.reconcileEvery !== undefined))
     hooks.registerHookSetup(continuousReconcile({ now: () => clock.wallMs(), nextAfter: nextReconcile }));
   for (const setup of await loadFlowHooks(flowHooksDir(settings), extensions, log, signal))
@@ -43,12 +44,12 @@ export async function createFlowHooks(
   return { hooks: hooks.seal(), target: { namespace: settings.namespace }, log: hookLogOf(log) };
 }
 
-/** Where the flow hooks of users are: as set, else beside the global hooks. */
+/** The directory of the users' flow hooks: the setting, else next to the global hooks. */
 function flowHooksDir({ flowHooksDir: directory, globalHooksDir }: FlowHooksSettings): string {
   return directory === '' ? join(dirname(resolve(globalHooksDir)), 'flow-hooks') : resolve(directory);
 }
 
-/** For hooks of ours, which run in this process. */
+/** The logger for built-in hooks, which run in this process. */
 function hookLogOf(log: Logger): HookLog {
   return {
     debug: (message, fields = {}) => log.debug(fields, message),
@@ -60,13 +61,16 @@ function hookLogOf(log: Logger): HookLog {
 
 interface ContinuousReconcileDeps {
   readonly now: () => number;
-  /** When a `reconcileEvery` is due next after a time, both in milliseconds since the epoch; undefined: never. */
+  /**
+   * The next due time of a `reconcileEvery` after `afterMs`, both in milliseconds since the epoch;
+   * undefined: never.
+   */
   readonly nextAfter: (reconcileEvery: string, afterMs: number) => number | undefined;
 }
 
 /**
- * Reconciles modules with `reconcileEvery` again when that time is over, although nothing has changed. A module that
- * failed for good stays as it is until something changes.
+ * The built-in flow hook for `reconcileEvery`: reconciles modules again after that time, although
+ * nothing has changed. A stalled module is left until something changes.
  */
 export function continuousReconcile({ now, nextAfter }: ContinuousReconcileDeps): FlowHookSetup {
   const dueMs = ({ reconcileEvery }: FlowModule, afterMs: number): number | undefined =>
@@ -76,11 +80,13 @@ export function continuousReconcile({ now, nextAfter }: ContinuousReconcileDeps)
     hook: ({ type, module }) => {
       if (module === undefined || module.phase === 'Failed' || module.phase === 'Deleting') return undefined;
       const nowMs = now();
+      // At the End the time counts from now, before it from the last reconcile, so that a restart
+      // does not postpone it.
       const nextMs = dueMs(module, type === 'End' ? nowMs : (module.lastReconcileMs ?? 0));
       if (nextMs === undefined) return undefined;
       const leftMs = Math.max(1, nextMs - nowMs);
       if (type === 'End') return { requeueAfterMs: leftMs };
-      // It is reconciled anyway, and its End schedules the next one.
+      // It is reconciled anyway, and its End hook schedules the next one.
       if (module.phase === 'Init' || module.operation !== null) return undefined;
       return nextMs <= nowMs ? { abortReconcile: false } : { abortReconcile: true, requeueAfterMs: leftMs };
     },

@@ -9,10 +9,10 @@ import type {
 } from '@addon-operator/sdk';
 import type { FlowHooks } from '@addon-operator/sdk/host';
 
-/** What is known of a module at a place of its reconcile. */
+/** The facts about a module at one place of its reconcile. */
 export interface FlowSubject {
   readonly module: FlowModule;
-  /** Why the step failed. */
+  /** The error of the step, after it has failed. */
   readonly error?: string;
 }
 
@@ -22,23 +22,35 @@ export interface FlowPassDeps {
   readonly log: HookLog;
 }
 
-/** One reconcile with its flow hooks and their results. Without hooks it costs nothing. */
+/**
+ * One reconcile with its flow hooks and their results. `reconcile/reconcile-module.ts` creates one
+ * per attempt and calls it at each place; a hook may end the reconcile there, enforce it, or
+ * request another one. A hook that throws fails the attempt. Without hooks all calls return the
+ * defaults.
+ */
 export class FlowPass {
   readonly #deps: FlowPassDeps | undefined;
-  #said: readonly HookResult[] = [];
+  #results: readonly HookResult[] = [];
 
   constructor(deps: FlowPassDeps | undefined) {
     this.#deps = deps;
   }
 
-  /** When the module is to be reconciled again; undefined when no hook wants that. */
+  /**
+   * The delay until the requested next reconcile, in milliseconds; undefined when no hook requests
+   * one.
+   */
   get requeueAfterMs(): number | undefined {
-    const { requeue, requeueAfterMs } = aggregateRequeues(this.#said);
+    const { requeue, requeueAfterMs } = aggregateRequeues(this.#results);
     if (requeue) return 0;
     return requeueAfterMs > 0 ? requeueAfterMs : undefined;
   }
 
-  /** Whether the hooks of a place end the reconcile. @throws OperatorError EXTENSION_FAILED, or what the hook says */
+  /**
+   * Whether the hooks of a place end the reconcile.
+   *
+   * @throws OperatorError EXTENSION_FAILED, or the error of the hook
+   */
   async aborts(
     type: FlowHookType,
     subject: (() => FlowSubject) | undefined,
@@ -47,7 +59,11 @@ export class FlowPass {
     return (await this.#call(type, subject, signal))?.abortReconcile === true;
   }
 
-  /** Whether this instance is responsible: the result of the hooks, else the default. @throws as {@link aborts} */
+  /**
+   * Whether this instance is responsible for the module: the result of the hooks, else the default.
+   *
+   * @throws as {@link aborts}
+   */
   async isResponsible(
     isByDefault: boolean,
     subject: () => FlowSubject,
@@ -57,7 +73,11 @@ export class FlowPass {
     return result === undefined ? isByDefault : result.abortReconcile !== true;
   }
 
-  /** Whether the module is to be reconciled: hooks can enforce it, but not prevent it. @throws as {@link aborts} */
+  /**
+   * Whether the module is reconciled: hooks can enforce it, but not prevent it.
+   *
+   * @throws as {@link aborts}
+   */
   async shouldReconcile(
     isNecessary: boolean,
     subject: () => FlowSubject,
@@ -86,12 +106,14 @@ export class FlowPass {
       signal,
     };
     const results: (HookResult | undefined)[] = [];
+    // One after another, in the order of registration: a later hook may rely on effects of an
+    // earlier one.
     for (const hook of hooks) {
       signal.throwIfAborted();
       results.push((await call(() => hook(input), type, signal)) ?? undefined);
     }
     const result = aggregateResults(type, results);
-    if (result !== undefined) this.#said = [...this.#said, result];
+    if (result !== undefined) this.#results = [...this.#results, result];
     return result;
   }
 }
@@ -112,9 +134,10 @@ async function call<T>(hook: () => T | Promise<T>, type: FlowHookType, signal: A
 const ENFORCING: ReadonlySet<FlowHookType> = new Set(['DuringResponsibilityCheck', 'ShouldReconcile']);
 
 /**
- * What several hooks of one place want together; undefined when none of them wants anything. A single result comes back
- * as a copy. Of several, one abort suffices, except where false enforces something: there all have to agree. One requeue
- * suffices and makes any time zero; else the shortest time counts.
+ * Combines the results of several hooks of one place; undefined when all of them return nothing. A
+ * single result is copied. Otherwise one abort suffices, except where false enforces something:
+ * there all hooks have to agree. One requeue suffices and makes the time zero; else the shortest
+ * time wins.
  */
 export function aggregateResults(
   type: FlowHookType,
@@ -129,7 +152,7 @@ export function aggregateResults(
   return { abortReconcile, ...aggregateRequeues(said) };
 }
 
-/** When a module is to be reconciled again after all the results of one reconcile. */
+/** Combines the requested next reconciles of one reconcile. */
 export function aggregateRequeues(
   results: readonly HookResult[],
 ): Required<Pick<HookResult, 'requeue' | 'requeueAfterMs'>> {

@@ -1,3 +1,8 @@
+// Loads the flow hooks of users. `create-flow-hooks.ts` calls it at the start and after each
+// reload; a file that cannot be loaded fails the whole load, because a missing flow hook would
+// silently change which modules run. Calls of hooks go through `runtime/`, and what they return is
+// checked here.
+
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorFields, messageOf, OperatorError } from '@addon-operator/base/errors';
@@ -17,10 +22,11 @@ import {
 import type { Extensions, LoadedExtension } from '../runtime/extension-runtime.ts';
 
 /**
- * The hooks that the files directly in a directory register, by file name and then as they were registered; none
- * without the directory.
+ * Loads the hooks that the files directly in a directory register, by file name and then in order
+ * of registration; none without the directory.
  *
- * @throws OperatorError EXTENSION_INVALID for a file that cannot be loaded, or that registers no flow hooks
+ * @throws OperatorError EXTENSION_INVALID for a file that cannot be loaded, or that registers no
+ *   flow hooks
  */
 export async function loadFlowHooks(
   directory: string,
@@ -67,18 +73,21 @@ async function warnOfMisplaced(directory: string, scripts: readonly string[], lo
         'the file exports flow hooks but is not loaded: move it directly into the flow hooks directory, with the extension .ts, .mts, .js or .mjs',
       );
   } catch (error) {
-    // None of these files is loaded, so nothing fails because one cannot be read.
+    // These files are not loaded, so an unreadable one is no error.
     log.debug({ directory, ...errorFields(error) }, 'cannot look for misplaced flow hooks');
   }
 }
 
-/** Files at another depth or with another ending may be there to be imported, but not those that export flow hooks. */
+/**
+ * Files at another depth or with another extension that export flow hooks. Others may be there to
+ * be imported.
+ */
 async function misplacedIn(directory: string, scripts: readonly string[]): Promise<readonly string[]> {
   const misplaced: string[] = [];
   for (const path of await filesBelow(directory)) {
     if (scripts.includes(path) || !mayExportDefinition(path)) continue;
-    const text = (await readExtensionFile(path)).toString();
-    if (exportsDefinition(text, 'defineFlowHooks')) misplaced.push(path);
+    const source = (await readExtensionFile(path)).toString();
+    if (exportsDefinition(source, 'defineFlowHooks')) misplaced.push(path);
   }
   return misplaced;
 }
@@ -90,6 +99,8 @@ function typesOf({ path, type, description }: LoadedExtension): readonly (readon
       `${path} is in the flow hooks directory but registers no flow hooks: its default export must be the result of defineFlowHooks()`,
     );
   const hooks: readonly unknown[] = description['hooks'];
+  // Unknown types are dropped, so that a hook of a newer SDK still works for the types that exist
+  // here.
   return hooks.map((hook) => {
     const types: readonly unknown[] = isObject(hook) && Array.isArray(hook['types']) ? hook['types'] : [];
     return FLOW_HOOK_TYPES.filter((known) => types.includes(known));
@@ -110,7 +121,7 @@ function hookOf(path: string, method: string, extensions: Extensions, log: Logge
   };
 }
 
-/** Strings, numbers and nulls only. */
+/** The facts contain only strings, numbers and nulls. */
 function asJson(facts: object): Json {
   return facts as JsonObject;
 }
@@ -119,7 +130,7 @@ const FIELDS = ['abortReconcile', 'requeue', 'requeueAfterMs'];
 const FORM = '{abortReconcile?: boolean, requeue?: boolean, requeueAfterMs?: number}, or nothing';
 
 /**
- * Checks what a flow hook returned.
+ * Checks the result of a flow hook.
  *
  * @param path of its file, for the message
  * @throws OperatorError EXTENSION_FAILED
@@ -132,7 +143,7 @@ export function readHookResult(value: Json | undefined, path: string): HookResul
       'EXTENSION_FAILED',
       `The flow hook in ${path} returned ${problem}; expected ${FORM}`,
     );
-  // Every field was checked.
+  // All fields were checked above.
   const result = value as HookResult;
   const { requeueAfterMs } = result;
   return requeueAfterMs === undefined ? result : { ...result, requeueAfterMs: boundedDelay(requeueAfterMs) };

@@ -17,7 +17,7 @@ import type { Extensions, LoadedExtension } from '../runtime/extension-runtime.t
 import type { HostMethod, PointHost } from './point.ts';
 import { unservedKindProblem, unusedMethodProblems } from './unused-names.ts';
 
-/** The directory, in a module and operator-wide. */
+/** The name of the directory, in modules and operator-wide. */
 const DIRECTORY = 'customizations';
 const SUFFIX = 'Extensions';
 /** Methods that may return nothing. */
@@ -25,11 +25,14 @@ const WITHOUT_RESULT: readonly PointMethod[] = ['delete', 'onSuccess'];
 
 /** The hosts for the objects of one module. */
 export interface HostSet {
-  /** Of all files that can decide what `modifyManifest` gives; empty when no host has it. */
+  /**
+   * Covers all files that can affect `modifyManifest`; empty when no host has it. A new digest
+   * makes helm run again.
+   */
   readonly digest: string;
   /** Whether any host extends a point. */
   has(method: PointMethod): boolean;
-  /** Hosts of a kind, of any version: that of the module, then the operator-wide one. */
+  /** Hosts of a kind, in any version: that of the module, then the operator-wide one. */
   find(apiVersion: string, kind: string): readonly PointHost[];
 }
 
@@ -41,14 +44,17 @@ interface Scope {
 const NO_HOSTS: Scope = { digest: '', hosts: new Map() };
 
 export interface CustomizationsOptions {
-  /** Where the hosts are that are valid for all modules. */
+  /** The directory of hosts for all modules. */
   readonly commonDir: string;
   readonly extensions: Extensions;
   readonly discovery: Pick<Discovery, 'resourcesWithoutKind'>;
   readonly log: Logger;
 }
 
-/** Finds and loads the hosts of extension points; loads again what has changed on disk. */
+/**
+ * Finds and loads the hosts of extension points. Files are hashed for each deployment, and loaded
+ * again when they have changed, so that development needs no restart.
+ */
 export class Customizations {
   readonly #options: CustomizationsOptions;
   readonly #scopes = new Map<string, Scope>();
@@ -57,19 +63,16 @@ export class Customizations {
     this.#options = options;
   }
 
-  /**
-   * Loads the operator-wide hosts.
-   *
-   * @throws OperatorError EXTENSION_INVALID
-   */
+  /** Loads the operator-wide hosts. @throws OperatorError EXTENSION_INVALID */
   async loadCommon(signal: AbortSignal): Promise<void> {
     await this.#scope(this.#options.commonDir, signal);
   }
 
   /**
-   * The hosts for the objects of a module, as their files are now; undefined when there are none.
+   * The hosts for the objects of a module, with the files as they are now; undefined when there are
+   * none.
    *
-   * @param modulePath the directory of the module; undefined for one that has none any more
+   * @param modulePath the directory of the module; undefined for one without
    * @throws OperatorError EXTENSION_INVALID
    */
   async of(modulePath: string | undefined, signal: AbortSignal): Promise<HostSet | undefined> {
@@ -82,6 +85,7 @@ export class Customizations {
       [...hosts.values()].some((host) => host.modifyManifest !== undefined),
     );
     return {
+      // Only hosts that modify objects: other extensions do not change what is deployed.
       digest: modifying.map(({ digest }) => digest).join(' '),
       has: (method) => all.some((host) => host[method] !== undefined),
       find: (apiVersion, kind) => {
@@ -126,7 +130,9 @@ export class Customizations {
     return { digest, hosts };
   }
 
-  /** Extensions of a kind whose definition is not installed yet are correct, so nothing fails because of this. */
+  /**
+   * Warns of a kind that is not served. Its definition may be installed later, so that is no error.
+   */
   async #warnOfUnservedKind(file: HostFile, log: Logger, signal: AbortSignal): Promise<void> {
     const { group, kind } = file;
     try {
@@ -142,7 +148,10 @@ export class Customizations {
   }
 }
 
-/** @throws OperatorError EXTENSION_INVALID for another sort of extension, or a class named for another kind */
+/**
+ * @throws OperatorError EXTENSION_INVALID for another type of extension, or a class for another
+ * kind
+ */
 function hostOf(file: HostFile, loaded: LoadedExtension, extensions: Extensions): PointHost {
   if (loaded.type !== EXTENSIONS)
     throw invalid(file, 'its default export must be the result of defineExtensions()');
@@ -168,7 +177,7 @@ function callOf(path: string, method: PointMethod, extensions: Extensions): Host
       {
         path,
         method,
-        // Objects and errors, which are JSON.
+        // Objects and errors are JSON already.
         args: [input as Json, apiVersion],
         next: async ([given]) => (await next(given)) as Json | undefined,
         returns,
@@ -202,23 +211,24 @@ interface HostFile {
 
 interface CustomizationFiles {
   readonly hosts: readonly HostFile[];
-  /** Files that export extensions but are no hosts: at another depth, or with another ending. */
+  /** Files that export extensions but are no hosts: at another depth, or with another extension. */
   readonly misplaced: readonly string[];
-  /** Of every file of the directory, since hosts may import others. */
+  /** Covers every file of the directory, since hosts may import others. */
   readonly digest: string;
 }
 
-/** The directory of the core group, which has no name. */
+/** The directory name of the core group, whose own name is empty. */
 const CORE = 'core';
 
 /**
- * What lies in a `customizations` directory: a host for each script `<group>/<kind>`; undefined without a directory, or
- * without any file that is one or resembles one.
+ * Finds the hosts in a `customizations` directory: each script `<group>/<kind>`. Undefined without
+ * the directory, or without any file that is a host or resembles one.
  *
- * @throws OperatorError EXTENSION_INVALID for two hosts of one kind, or what cannot be read
+ * @throws OperatorError EXTENSION_INVALID for two hosts of one kind, or unreadable files
  */
 async function findCustomizations(directory: string): Promise<CustomizationFiles | undefined> {
-  // Most modules have none, and every run of a module needs the result.
+  // Most modules have none, and every module run needs the result: a synchronous check is the
+  // fastest.
   if (!existsSync(directory)) return undefined;
   const paths = await filesBelow(directory);
   const hosts = paths.flatMap((path) => hostFile(path, relative(directory, path).split('/')));

@@ -28,33 +28,40 @@ import {
 import { type Next, nextOf, type Point, type PointHost } from './point.ts';
 
 export interface DeployStepsOptions {
-  /** Undefined: there are only the defaults. */
+  /** Undefined: only the defaults apply. */
   readonly hosts: HostSet | undefined;
   readonly log: Logger;
   readonly isFatalAllowed: boolean;
   /** Whether readiness is checked for all objects, not only for those of extended kinds. */
   readonly waitsUntilReady: boolean;
   readonly readObject: (object: ManifestObject, signal: AbortSignal) => Promise<KubeObject | undefined>;
-  /** What keeps the pods of a workload in the cluster from running; undefined when that cannot be said. */
+  /** Why pods of a workload do not run; undefined if that is unknown. */
   readonly readPodTrouble: (workload: KubeObject, signal: AbortSignal) => Promise<string | undefined>;
-  /** Those applied for the first time whose extension has not succeeded since; kept over deployments. */
+  /**
+   * Objects applied for the first time whose `onSuccess` has not succeeded; kept across
+   * deployments.
+   */
   readonly newObjects: () => readonly KubeObject[];
   readonly setNewObjects: (objects: readonly KubeObject[]) => void;
 }
 
-/** Something that holds a module up, and for how long. */
+/** A reason to wait, with the time. */
 interface Delay {
   readonly reason: string;
   readonly retryAfterMs: number;
 }
 
-/** The five points that are called while one release is deployed. */
+/**
+ * The extension points of one deployment: modify, check before, classify an error, call for new
+ * objects, check readiness. The helm driver calls these steps at its own; an extension that throws
+ * fails the attempt with EXTENSION_FAILED.
+ */
 export class DeploySteps implements ReleaseSteps {
   readonly isOpen = false;
   readonly digest: string;
   readonly ignoresObjects: boolean;
   readonly #options: DeployStepsOptions;
-  /** What was to be applied last. */
+  /** The objects of the last attempt to apply, for the classification of its error. */
   #objects: readonly KubeObject[] = [];
 
   constructor(options: DeployStepsOptions) {
@@ -89,21 +96,27 @@ export class DeploySteps implements ReleaseSteps {
     if (!this.#has('onSuccess')) return Promise.resolve();
     const { newObjects, setNewObjects } = this.#options;
     const keys = new Set(added.map((object) => objectKey(identityOf(object))));
+    // Objects of an earlier attempt are still new if their extension has not succeeded yet.
     const earlier = newObjects().filter((object) => !keys.has(objectKey(identityOf(object))));
     setNewObjects([...earlier, ...added.filter((object) => this.#extends('onSuccess', object))]);
     return Promise.resolve();
   }
 
-  /** The same error, or one that says how it was classified; a fatal one is permanent. */
+  /** The same error, or one with its classification; a fatal one is permanent. */
   async onFailure(error: OperatorError, signal: AbortSignal): Promise<OperatorError> {
     try {
       const all = await this.#classify(error, signal);
+      // One fatal object makes the whole deployment fatal.
       const details = all.find(({ classification }) => classification === 'fatal') ?? all[0];
       if (details === undefined) return error;
       const isPermanent = details.classification === 'fatal';
-      const isTold = details.message === error.message;
-      const words = [...(isPermanent ? ['fatal'] : []), details.code, ...(isTold ? [] : [details.message])];
-      if (isTold && !isPermanent) return error;
+      const isSameMessage = details.message === error.message;
+      const words = [
+        ...(isPermanent ? ['fatal'] : []),
+        details.code,
+        ...(isSameMessage ? [] : [details.message]),
+      ];
+      if (isSameMessage && !isPermanent) return error;
       return new OperatorError(error.code, `${error.message} (${words.join(': ')})`, {
         cause: error,
         isPermanent,
@@ -118,9 +131,9 @@ export class DeploySteps implements ReleaseSteps {
     }
   }
 
-  /** @throws OperatorError RELEASE_NOT_READY; what an extension for new objects throws */
+  /** @throws OperatorError RELEASE_NOT_READY; errors of extensions for new objects */
   async whenDeployed(objects: readonly ManifestObject[], signal: AbortSignal): Promise<void> {
-    await this.#greetNewObjects(signal);
+    await this.#callForNewObjects(signal);
     const { waitsUntilReady } = this.#options;
     if (!waitsUntilReady && !this.#has('postReconcileCheck')) return;
     const delays: Delay[] = [];
@@ -132,7 +145,7 @@ export class DeploySteps implements ReleaseSteps {
     throwDelay('RELEASE_NOT_READY', 'Objects are applied, but not ready', delays);
   }
 
-  async #greetNewObjects(signal: AbortSignal): Promise<void> {
+  async #callForNewObjects(signal: AbortSignal): Promise<void> {
     const { newObjects, setNewObjects } = this.#options;
     for (const object of newObjects()) {
       await this.#call(
@@ -142,6 +155,7 @@ export class DeploySteps implements ReleaseSteps {
         nextOf(() => undefined),
         signal,
       );
+      // Removed one by one: a failure must not call the extension of the others again.
       setNewObjects(newObjects().filter((other) => other !== object));
     }
   }
@@ -153,6 +167,7 @@ export class DeploySteps implements ReleaseSteps {
         ? notReady('it does not exist')
         : await this.#call(createPostReconcileChecker, live, live, nextOf(byStatus), signal);
     if (result.ready) return undefined;
+    // The status rarely says why a workload is not ready, but its pods do.
     const trouble = live === undefined ? undefined : await this.#options.readPodTrouble(live, signal);
     const reason = trouble === undefined ? result.reason : `${result.reason}, ${trouble}`;
     return { ...result, reason: `${objectTitle(identity)}: ${reason}` };
@@ -165,6 +180,7 @@ export class DeploySteps implements ReleaseSteps {
       classifyByStatus(one, this.#options.isFatalAllowed);
     const next: Next<ReleaseError, ErrorDetails> = nextOf(byDefault);
     const named = namedObjects(message, this.#objects);
+    // Without an object there is no extension to ask.
     if (named.length === 0) return [byDefault(facts)];
     const all: ErrorDetails[] = [];
     for (const object of named)
@@ -209,6 +225,7 @@ function throwDelay(
 ): void {
   if (delays.length === 0) return;
   const reasons = delays.map(({ reason }) => reason).join('; ');
+  // The shortest delay: the others are checked again then.
   throw new OperatorError(code, `${what}: ${reasons}`, {
     retryAfterMs: Math.min(...delays.map(({ retryAfterMs }) => retryAfterMs)),
   });

@@ -2,19 +2,20 @@ import type { OperatorError } from '@addon-operator/base/errors';
 import { KubeApiError } from '@addon-operator/kube-client/kube-client';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 
-/** What the API server meant by an error of which only the text is left. */
+/** The cause of an error of the API server of which only the message is known. */
 interface FailureCause {
-  /** The word the API server has for it; `Unknown` when the text has none. */
+  /** The API server's reason; `Unknown` if the message shows none. */
   readonly reason: string;
-  /** The HTTP status that goes with it; null when the server gave none. */
+  /** The HTTP status of that reason; null if the server sent none. */
   readonly status: number | null;
 }
 
 const UNKNOWN: FailureCause = { reason: 'Unknown', status: null };
 
 /**
- * How errors of the API server and of its clients read, the more telling ones first
- * (https://github.com/kubernetes/apimachinery/blob/master/pkg/api/errors/errors.go).
+ * Messages of the API server and of its clients, the more specific ones first
+ * (https://github.com/kubernetes/apimachinery/blob/master/pkg/api/errors/errors.go). helm reports
+ * errors as messages only, so the status has to be derived from them.
  */
 const CAUSES: readonly (readonly [RegExp, string, number | null])[] = [
   [
@@ -52,25 +53,28 @@ const CAUSES: readonly (readonly [RegExp, string, number | null])[] = [
   [/ not found\b/, 'NotFound', 404],
 ];
 
-/** The cause of a failed deployment: the response of the API server, else the one in helm's text. */
+/**
+ * The cause of a failed deployment: the response of the API server, else the one in helm's message.
+ */
 export function failureCause(error: OperatorError): FailureCause {
   if (error instanceof KubeApiError)
     return { reason: error.reason === '' ? UNKNOWN.reason : error.reason, status: error.status };
   return causeInText(error.message);
 }
 
-/** Reads a text of helm, or of a check that goes before it. */
-export function causeInText(text: string): FailureCause {
-  const found = CAUSES.find(([pattern]) => pattern.test(text));
+/** Derives the cause from a message of helm, or of a check before it. */
+export function causeInText(message: string): FailureCause {
+  const found = CAUSES.find(([pattern]) => pattern.test(message));
   return found === undefined ? UNKNOWN : { reason: found[1], status: found[2] };
 }
 
 /**
- * The objects over which a deployment failed, as far as the text names them: by kind and name together in one of the
- * ways that helm and the API server have, else by both somewhere; or all objects of a namespace that is missing.
+ * The objects that caused a failure, as far as the message names them: by kind and name together in
+ * a phrase of helm or of the API server, else by both anywhere; or all objects of a missing
+ * namespace.
  */
-export function namedObjects(text: string, objects: readonly KubeObject[]): readonly KubeObject[] {
-  const shown = text.replace(RELEASE, '');
+export function namedObjects(message: string, objects: readonly KubeObject[]): readonly KubeObject[] {
+  const shown = message.replace(RELEASE, '');
   const missing = /namespaces "([^"]+)" not found/.exec(shown)?.[1];
   const inMissing = objects.filter(({ metadata }) => missing !== undefined && metadata.namespace === missing);
   const together = objects.filter((object) => isNamedAs(PHRASES, shown, object));
@@ -79,10 +83,10 @@ export function namedObjects(text: string, objects: readonly KubeObject[]): read
   return objects.filter((object) => isNamedAs(MENTIONS, shown, object));
 }
 
-/** Patterns that have to be found, made from those of a kind and of a name. */
+/** Patterns that all have to match, built from those of a kind and of a name. */
 type Patterns = (kind: string, name: string) => readonly string[];
 
-/** Any of these will do. */
+/** One alternation: any of the phrases suffices. */
 const PHRASES: Patterns = (kind, name) => [
   [
     `\\b${kind}(?:\\.[\\w.-]+)? "${name}"`,
@@ -94,17 +98,24 @@ const PHRASES: Patterns = (kind, name) => [
 ];
 const MENTIONS: Patterns = (kind, name) => [`\\b${kind}\\b`, `["/]${name}(?![\\w-]|\\.\\w)`];
 
-function isNamedAs(patterns: Patterns, text: string, { kind = '', metadata: { name } }: KubeObject): boolean {
+function isNamedAs(
+  patterns: Patterns,
+  message: string,
+  { kind = '', metadata: { name } }: KubeObject,
+): boolean {
   if (kind === '') return false;
   const plural = kind.endsWith('y') ? `${kind.slice(0, -1)}ies` : `${kind}(?:s|es)?`;
   return patterns(`(?:${kind}|${plural})`, escaped(name)).every((pattern) =>
-    new RegExp(pattern, 'i').test(text),
+    new RegExp(pattern, 'i').test(message),
   );
 }
 
-function escaped(text: string): string {
-  return text.replace(/[^A-Za-z0-9]/g, '\\$&');
+function escaped(word: string): string {
+  return word.replace(/[^A-Za-z0-9]/g, '\\$&');
 }
 
-/** How our own messages begin; the release is often called as one of its objects. */
+/**
+ * The prefix of our own messages; it is removed, because a release often has the name of one of its
+ * objects.
+ */
 const RELEASE = /^Cannot deploy release "[^"]*": /;

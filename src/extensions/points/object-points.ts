@@ -1,3 +1,7 @@
+// The extension points, one function per point: each checks what an extension passes to `next()`
+// and what it returns, so that an invalid object never reaches helm. `deploy-steps.ts` and
+// `release-points.ts` call them through `pointOf`, which finds the extensions of an object's kind.
+
 import { hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
 import { isObject } from '@addon-operator/json';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
@@ -24,14 +28,14 @@ import {
   unusable,
 } from './point.ts';
 
-/** Changes an object between rendering and applying. */
+/** `modifyManifest`: changes an object between rendering and applying. */
 export function createManifestModifier(host: PointHost | undefined): Point<KubeObject, KubeObject> {
   const read = (value: unknown, object: KubeObject): KubeObject =>
     readObject('modifyManifest', value, object);
   return createPoint({ method: 'modifyManifest', readInput: read, readResult: read }, host);
 }
 
-/** Decides whether an object may be applied now. */
+/** `preReconcileCheck`: decides whether an object may be applied now. */
 export function createPreReconcileChecker(
   host: PointHost | undefined,
 ): Point<KubeObject, PreReconcileResult> {
@@ -51,7 +55,7 @@ export function createPreReconcileChecker(
   );
 }
 
-/** Decides whether an object that was applied is ready. */
+/** `postReconcileCheck`: decides whether an applied object is ready. */
 export function createPostReconcileChecker(
   host: PointHost | undefined,
 ): Point<KubeObject, PostReconcileResult> {
@@ -71,7 +75,7 @@ export function createPostReconcileChecker(
   );
 }
 
-/** Follows up on an object that was applied for the first time. */
+/** `onSuccess`: called after an object was applied for the first time. */
 export function createSuccessHandler(host: PointHost | undefined): Point<KubeObject, void> {
   return createPoint<KubeObject, void>(
     {
@@ -83,7 +87,7 @@ export function createSuccessHandler(host: PointHost | undefined): Point<KubeObj
   );
 }
 
-/** Takes part when an object is deleted. */
+/** `delete`: called when an object is deleted. */
 export function createDeleter(host: PointHost | undefined): Point<KubeObject, void> {
   return createPoint<KubeObject, void>(
     {
@@ -95,13 +99,13 @@ export function createDeleter(host: PointHost | undefined): Point<KubeObject, vo
   );
 }
 
-/** A failed deployment, over an object of the release. */
+/** A failed deployment, with the object that caused it. */
 export type ReleaseError = Omit<DeployError, 'object'> & { readonly object: KubeObject };
 
-/** What is known of a failure whichever object it was over. */
+/** The facts about a failure that do not depend on the object. */
 export type ReleaseCause = Pick<ReleaseError, 'status' | 'reason' | 'message'>;
 
-/** Decides whether a deployment that failed is tried again. */
+/** `classifyError`: decides whether a failed deployment is retried. */
 export function createErrorClassifier(host: PointHost | undefined): Point<ReleaseError, ErrorDetails> {
   return createPoint(
     {
@@ -136,9 +140,10 @@ export function createErrorClassifier(host: PointHost | undefined): Point<Releas
 }
 
 /**
- * What is done without extensions: the server not reached, 408, 409, 429 and 5xx are retryable, other refusals fatal.
+ * The default classification: an unreachable server, 408, 409, 429 and 5xx are retryable, other
+ * refusals fatal.
  *
- * @param isFatalAllowed false has everything tried again, as the lifecycle has it
+ * @param isFatalAllowed false makes everything retryable, as the lifecycle requires by default
  */
 export function classifyByStatus(error: ReleaseCause, isFatalAllowed: boolean): ErrorDetails {
   const { status, reason, message } = error;
@@ -147,7 +152,10 @@ export function classifyByStatus(error: ReleaseCause, isFatalAllowed: boolean): 
   return errorDetails(isFatal ? 'fatal' : 'retryable', reason, message);
 }
 
-/** The point for an object: with the extension of its module, with the operator-wide one behind that, or with none. A failure names the object. */
+/**
+ * The point for an object: with the extension of its module, then the operator-wide one, or with
+ * none. An error names the object.
+ */
 export function pointOf<Input, Result>(
   create: (host: PointHost | undefined) => Point<Input, Result>,
   hosts: HostSet | undefined,
@@ -166,7 +174,7 @@ export function pointOf<Input, Result>(
   };
 }
 
-/** How messages name an object. */
+/** The name of an object in messages. */
 export function quotedObject({ kind, metadata: { name, namespace } }: KubeObject): string {
   return `${kind} "${namespace === undefined ? name : `${namespace}/${name}`}"`;
 }

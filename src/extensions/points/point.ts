@@ -8,14 +8,15 @@ import type { PointMethod } from '@addon-operator/sdk/host';
 /** The behaviour that an extension may change. */
 export type Next<Input, Result> = (input: Input) => Promise<Result>;
 
-/** A default behaviour that needs not wait for anything. */
+/** A default behaviour that does not wait. */
 export function nextOf<Input, Result>(behaviour: (input: Input) => Result): Next<Input, Result> {
   return async (input) => await Promise.resolve(behaviour(input));
 }
 
 /**
- * An extension point as the operator calls it: the input, the default behaviour, the version of the object's API, and a
- * log. There is always one to call, with or without an extension.
+ * An extension point as the operator calls it: the input, the default behaviour, the version of the
+ * object's API, and a log. It exists with or without an extension, so callers need no case for
+ * either.
  */
 export type Point<Input, Result> = (
   input: Input,
@@ -25,7 +26,7 @@ export type Point<Input, Result> = (
   signal: AbortSignal,
 ) => Promise<Result>;
 
-/** A method of a host. What it gives to `next`, and what it returns, is whatever its author made of it. */
+/** A method of a host. Its argument to `next` and its result are unchecked. */
 export type HostMethod = (
   input: unknown,
   next: (input: unknown) => Promise<unknown>,
@@ -34,23 +35,25 @@ export type HostMethod = (
   signal: AbortSignal,
 ) => Promise<unknown>;
 
-/** Extensions for one kind of object; which points it extends shows by its methods. */
+/** The extensions of one kind; its methods show which points it extends. */
 export type PointHost = Readonly<Partial<Record<PointMethod, HostMethod>>> & {
-  /** For logs: its class, or its file. */
+  /** The name in logs: its class or its file. */
   readonly name: string;
-  /** Its file, for messages. */
+  /** The file, for messages. */
   readonly path?: string;
 };
 
 interface PointParts<Input, Result> {
   readonly method: PointMethod;
-  /** Takes what the host gave to `next`; throws EXTENSION_FAILED for what is none. */
+  /** Checks the argument of `next`; throws EXTENSION_FAILED if it is invalid. */
   readonly readInput: (given: unknown, input: Input) => Input;
-  /** Takes what the host returned; throws EXTENSION_FAILED for what is none. */
+  /** Checks the result; throws EXTENSION_FAILED if it is invalid. */
   readonly readResult: (returned: unknown, input: Input) => Result;
 }
 
-/** The point with a host, which need not have the method; entry and exit are logged in either case. */
+/**
+ * Creates a point with a host, which may lack the method; entry and exit are logged in either case.
+ */
 export function createPoint<Input, Result>(
   { method, readInput, readResult }: PointParts<Input, Result>,
   host: PointHost | undefined,
@@ -78,7 +81,7 @@ export function createPoint<Input, Result>(
   };
 }
 
-/** Reads what an extension gave; a failure names the file of the extension. */
+/** Checks a value of an extension; an error names the extension's file. */
 function withFile<T>(file: string, read: () => T): T {
   try {
     return read();
@@ -88,7 +91,7 @@ function withFile<T>(file: string, read: () => T): T {
   }
 }
 
-/** One point after the other: the first one's default behaviour is the second one, and so on. */
+/** Chains points: the default behaviour of each is the next one. */
 export function chainPoints<Input, Result>(points: readonly Point<Input, Result>[]): Point<Input, Result> {
   return (input, next, apiVersion, log, signal) => {
     const call = (index: number): Next<Input, Result> => {
@@ -99,14 +102,15 @@ export function chainPoints<Input, Result>(points: readonly Point<Input, Result>
   };
 }
 
+// Longer messages of extensions would fill the log.
 const MAX_TEXT = 4_096;
 
-/** The failure of an extension that gave something else than it has to. */
+/** The error for an invalid result of an extension. */
 export function unusable(method: PointMethod, what: string): OperatorError {
   return new OperatorError('EXTENSION_FAILED', `Cannot use the result of ${method}(): ${what}`);
 }
 
-/** A Kubernetes object, the same kind and name as another one. */
+/** Checks that a value is a Kubernetes object of the same kind and name as another one. */
 export function readObject(method: PointMethod, value: unknown, like: KubeObject): KubeObject {
   if (!isObject(value) || !isObject(value['metadata']))
     throw unusable(method, 'it must be an object with apiVersion, kind and metadata');
@@ -120,7 +124,7 @@ export function readObject(method: PointMethod, value: unknown, like: KubeObject
   return { ...value, metadata: { ...metadata, name: like.metadata.name } };
 }
 
-/** A reason with the time to wait for, as checks give it. */
+/** Reads the reason and the delay of a check. */
 export function readDelay(
   method: PointMethod,
   { reason, retryAfterMs }: Readonly<Record<string, unknown>>,
@@ -130,7 +134,7 @@ export function readDelay(
   return { reason: readText(method, 'reason', reason), retryAfterMs: boundedDelay(retryAfterMs) };
 }
 
-/** A text that is not empty, cut to a size fit for a log. */
+/** Reads a string that is not empty, cut to a length fit for a log. */
 export function readText(method: PointMethod, field: string, value: unknown): string {
   if (typeof value !== 'string' || value === '') throw unusable(method, `${field} must be a string`);
   return value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}…` : value;

@@ -26,17 +26,20 @@ type DeployedModule = Pick<Module, 'name' | 'path'> & {
 interface ReleasePointsOptions {
   readonly customizations: Pick<Customizations, 'of'>;
   readonly log: Logger;
-  /** Whether errors may be fatal although no extension says so. */
+  /** Whether errors may be fatal without an extension that says so. */
   readonly isFatalAllowed: boolean;
-  /** An object as it is in the cluster; undefined when it is not there. */
+  /** An object as it is in the cluster; undefined when it does not exist. */
   readonly readObject: (object: ManifestObject, signal: AbortSignal) => Promise<KubeObject | undefined>;
   readonly readPodTrouble: (workload: KubeObject, signal: AbortSignal) => Promise<string | undefined>;
 }
 
-/** Calls the extension points while modules are deployed and uninstalled. */
+/**
+ * Creates the steps of extension points for deployments and deletions of modules. It lives as long
+ * as the operator, because it remembers new objects across deployments.
+ */
 class ReleasePoints {
   readonly #options: ReleasePointsOptions;
-  /** Objects that were applied for the first time, and whose extension has not succeeded since. */
+  /** Objects applied for the first time whose `onSuccess` has not succeeded, by module. */
   readonly #newObjects = new Map<string, readonly KubeObject[]>();
 
   constructor(options: ReleasePointsOptions) {
@@ -44,7 +47,7 @@ class ReleasePoints {
   }
 
   /**
-   * What is done while the release of a module is deployed; undefined for nothing.
+   * The steps while the release of a module is deployed; undefined if there is nothing to do.
    *
    * @throws OperatorError EXTENSION_INVALID when its extensions cannot be loaded
    */
@@ -72,8 +75,8 @@ class ReleasePoints {
   }
 
   /**
-   * What is done while the release of a module is uninstalled; undefined for nothing. Without a path there are no
-   * extensions of its own.
+   * The steps while the release of a module is uninstalled; undefined if there is nothing to do. A
+   * module without a path has no extensions of its own.
    *
    * @throws OperatorError EXTENSION_INVALID when its extensions cannot be loaded
    */
@@ -102,7 +105,7 @@ type CustomizationsSettings = Pick<ExtensionSettings, 'customizationsDir'> &
   Pick<DirectorySettings, 'globalHooksDir'>;
 
 /**
- * What calls the extension points while modules are deployed; the operator-wide extensions are loaded.
+ * Creates the extension points, and loads the operator-wide extensions.
  *
  * @throws OperatorError EXTENSION_INVALID
  */
@@ -132,7 +135,7 @@ export async function createExtensionPoints(
   });
 }
 
-/** Where the operator-wide extensions are: as set, else beside the global hooks. */
+/** The directory of operator-wide extensions: the setting, else next to the global hooks. */
 export function customizationsDir({
   customizationsDir: directory,
   globalHooksDir,
@@ -140,7 +143,10 @@ export function customizationsDir({
   return directory === '' ? join(dirname(resolve(globalHooksDir)), 'customizations') : resolve(directory);
 }
 
-/** Calls the extensions of each object, then lets helm delete what they have left to it. */
+/**
+ * Calls the `delete` extension of each object; helm deletes the objects for which `next()` was
+ * called.
+ */
 export function deleteSteps(hosts: HostSet, log: Logger): UninstallSteps {
   return {
     around: async (objects, uninstall, signal) => {

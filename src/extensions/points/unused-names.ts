@@ -9,7 +9,7 @@ interface NamedKind {
   readonly kind: string;
 }
 
-/** Problem of a host whose kind is none of the `served` resources. */
+/** The problem of a host whose kind is not served. */
 export function unservedKindProblem(wanted: NamedKind, served: readonly ApiResource[]): string {
   const meant = similarKind(wanted, served);
   const question = meant === undefined ? '' : ` (did you mean "${placeOf(meant)}"?)`;
@@ -17,8 +17,9 @@ export function unservedKindProblem(wanted: NamedKind, served: readonly ApiResou
 }
 
 /**
- * The kind that was probably meant: called by its plural or short name, misspelt, or of another group. Aliases and
- * spelling within the group go first, since a name may exist in several groups.
+ * The kind that was probably meant: named by its plural or short name, misspelt, or of another
+ * group. Aliases and spelling within the group come first, since a name may exist in several
+ * groups.
  */
 function similarKind({ group, kind }: NamedKind, served: readonly ApiResource[]): ApiResource | undefined {
   const isNamed = (resource: ApiResource): boolean =>
@@ -35,14 +36,14 @@ function similarKind({ group, kind }: NamedKind, served: readonly ApiResource[])
   );
 }
 
-/** As its file is named, without the ending. */
+/** The name of its file without the extension. */
 function placeOf({ group, kind }: NamedKind): string {
   return `${group === '' ? 'core' : group}/${kind.toLowerCase()}`;
 }
 
 /**
- * One problem for each member of a host that resembles a method of a point but is never called. Members with other names
- * are taken for helpers, and so are those near a method that the host has as well.
+ * One problem for each member of a host that resembles a method of a point but is never called.
+ * Other members count as helpers, and so do those near a method that the host has too.
  *
  * @param description of the definition; older copies of the SDK do not list members
  */

@@ -17,13 +17,13 @@ import {
   type WebhookAddress,
 } from '../../modules/reconcile-webhook.ts';
 
-/** What is sent. */
+/** One request. */
 interface WebhookCall {
-  /** For messages. */
+  /** The name of the call in messages. */
   readonly title: string;
   /** JSON. */
   readonly body: string;
-  /** The body of a success does not count. */
+  /** Skips the body of a successful response. */
   readonly ignoresBody?: boolean;
 }
 
@@ -32,11 +32,11 @@ export interface CallDeps extends ResolverDeps {
   readonly hosts: AllowedHosts;
   /** Sent in the User-Agent header. */
   readonly version: string;
-  /** Called before a request is sent; what it throws keeps that from being done. */
+  /** Called before a request is sent, which fails with its error. */
   readonly check: () => void;
 }
 
-/** A response, and where it came from, for messages. */
+/** A response with its origin, for messages. */
 export interface CallResult {
   readonly response: HookResponse;
   readonly from: string;
@@ -45,10 +45,11 @@ export interface CallResult {
 const NO_CREDENTIALS = { authorization: undefined, secureContext: undefined };
 
 /**
- * Sends a body to the reconcile webhook of a module and returns its response, of any status.
+ * Sends a request to the reconcile webhook of a module and returns the response, of any status.
  *
- * @param title names the call in messages
- * @throws OperatorError HOOK_TIMEOUT, or HOOK_FAILED when there is no server or no whole response; a retry may help
+ * @param title the name of the call in messages
+ * @throws OperatorError HOOK_TIMEOUT, or HOOK_FAILED without a server or a complete response; a
+ *   retry may help
  * @throws `signal.reason` on abort; the connection is closed
  */
 export async function callWebhook(
@@ -70,6 +71,7 @@ export async function callWebhook(
     try {
       const url = await resolveAddress(deps, address, signal);
       from = shownUrl(url);
+      // A reference can lead anywhere, so its target has to be in the allow-list.
       if (address.type === 'ref') hosts.requireListed(url);
       const headers = { 'user-agent': `addon-operator/${version}` };
       const response = await postToHook(
@@ -84,24 +86,26 @@ export async function callWebhook(
   });
 }
 
+// The most frequent cause of an untrusted certificate is a private authority.
 function connectionText(error: unknown): string {
-  const text = errorText(error);
+  const message = errorText(error);
   return isUntrusted(error)
-    ? `${text}; set the variable NODE_EXTRA_CA_CERTS of the operator to the certificate authority of the server`
-    : text;
+    ? `${message}; set the variable NODE_EXTRA_CA_CERTS of the operator to the certificate authority of the server`
+    : message;
 }
 
 interface ResolverDeps {
   readonly kube: Pick<KubeClient, 'request'>;
   readonly find: (apiVersion: string, kind: string, signal: AbortSignal) => Promise<ApiResource>;
-  /** Of references that name none. */
+  /** The default namespace of references. */
   readonly namespace: string;
 }
 
 /**
- * Where a module's server is now. A reference is looked up each time: what it leads to may move.
+ * The current URL of a module's server. A reference is resolved for each call, since its target may
+ * move.
  *
- * @throws Error naming the object that is missing or leads nowhere; errors of the client
+ * @throws Error with the object that is missing or has no URL; errors of the API client
  */
 async function resolveAddress(
   deps: ResolverDeps,
@@ -139,11 +143,11 @@ async function read(
 const DEFAULT_PORTS = { http: 80, https: 443 } as const;
 
 /**
- * The URL of a Service: scheme and path of `uri`, default `http` and `/`; its port, else the one port of the Service, the
- * one that is named like the scheme, or the default one of the scheme.
+ * The URL of a Service: scheme and path of `uri`, default `http` and `/`; its port, else the only
+ * port of the Service, the one named like the scheme, or the scheme's default port.
  *
  * @param spec of the Service
- * @throws Error when it has several ports, and none of these rules picks one
+ * @throws Error if it has several ports and no rule picks one
  */
 export function serviceUrl(
   { namespace, name }: { readonly namespace: string; readonly name: string },
@@ -173,18 +177,19 @@ function servicePort(spec: unknown, scheme: 'http' | 'https'): number {
 }
 
 /**
- * The URL of an object that says in its status where it is, with scheme, port and path of `uri` in place of its own. With
- * another scheme and no port in `uri`, the port is the default one of that scheme.
+ * The URL of an object with `status.address.url` (an addressable of Knative), with scheme, port and
+ * path of `uri` in place of its own. With another scheme and no port in `uri`, the port is that
+ * scheme's default.
  *
  * @param status of the object
- * @throws Error when there is no `address.url` in it, or none for http
+ * @throws Error without an http(s) `address.url`
  */
 export function addressableUrl(status: unknown, { scheme, port, path }: UriParts): URL {
   const address = isObject(status) ? status['address'] : undefined;
-  const text = isObject(address) ? address['url'] : undefined;
-  if (typeof text !== 'string' || text === '')
+  const shown = isObject(address) ? address['url'] : undefined;
+  if (typeof shown !== 'string' || shown === '')
     throw new Error('it has no status.address.url: it is not ready, or it is not a callable object');
-  const url = URL.parse(text);
+  const url = URL.parse(shown);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
     throw new Error('its status.address.url does not begin with http:// or https://');
   const own = url.protocol === 'https:' ? 'https' : 'http';

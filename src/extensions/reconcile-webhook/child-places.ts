@@ -4,32 +4,33 @@ import { isObject } from '@addon-operator/json';
 import type { ApiResource, KubeObject } from '@addon-operator/kube-client/kube-object';
 import { childKey } from './request-body.ts';
 
-/** In the list of allowed namespaces: objects of kinds that have no namespace. No namespace can have this name. */
+/** The entry of the allow-list for cluster-scoped objects. No namespace can have this name. */
 const CLUSTER = 'Cluster';
 const ANY_NAMESPACE = '*';
 const MAX_SHOWN = 5;
 
 export interface ChildPlacesOptions {
-  /** That of the releases. */
+  /** The namespace of the releases. */
   readonly namespace: string;
-  /** What the setting allows besides: namespaces, `*` for all of them, `Cluster` for objects without a namespace. */
+  /** Additional places: namespaces, `*` for all of them, `Cluster` for cluster-scoped objects. */
   readonly allowed: readonly string[];
   readonly find: (apiVersion: string, kind: string, signal: AbortSignal) => Promise<ApiResource>;
-  /** What the release of a module consists of now; nothing without one. */
+  /** The objects of a module's release; empty without one. */
   readonly deployed: (release: string, signal: AbortSignal) => Promise<readonly KubeObject[]>;
 }
 
 interface Place {
   readonly object: ManifestObject;
-  /** Empty for objects of the cluster. */
+  /** Empty for cluster-scoped objects. */
   readonly namespace: string;
   readonly isInCluster: boolean;
 }
 
 /**
- * Decides which objects the reconcile webhook of a module may add to the release. The chart decides about its own
- * objects and the release keeps what it owns; everything else has to be in a namespace of the module. Without this
- * rule a webhook could adopt any object of the cluster, and its removal would delete that object.
+ * Checks which objects a reconcile webhook may add to the release of its module. Objects of the
+ * chart and of the current release are allowed; all others have to be in a namespace of the module.
+ * Without this rule a webhook could adopt any object of the cluster, and its removal would delete
+ * that object.
  */
 export class ChildPlaces {
   readonly #options: ChildPlacesOptions;
@@ -38,7 +39,10 @@ export class ChildPlaces {
     this.#options = options;
   }
 
-  /** @throws OperatorError HOOK_OUTPUT_INVALID naming the objects and the setting; what discovery and helm throw */
+  /**
+   * @throws OperatorError HOOK_OUTPUT_INVALID with the objects and the setting; errors of discovery
+   * and helm
+   */
   async check(
     module: string,
     rendered: readonly KubeObject[],
@@ -54,22 +58,27 @@ export class ChildPlaces {
       if (place === undefined) continue;
       if (!this.#isAllowed(place, own) && !this.#isAmong(place, allRendered)) outside.push(place);
     }
+    // The release is read only if something is outside: that takes a request.
     if (outside.length === 0) return;
     const owned = (await this.#options.deployed(module, signal)).flatMap(members).map(identityOf);
     const refused = outside.filter((place) => !this.#isAmong(place, owned));
     if (refused.length > 0) throw refusal(refused);
   }
 
-  /** The namespace of the release, and those that the chart itself creates. */
+  /** The namespace of the release, and namespaces that the chart creates. */
   #namespacesOf(rendered: readonly ManifestObject[]): ReadonlySet<string> {
     const created = rendered.filter(({ apiVersion, kind }) => apiVersion === 'v1' && kind === 'Namespace');
     return new Set([this.#options.namespace, ...created.map(({ name }) => name)]);
   }
 
-  /** Undefined for a kind that the cluster does not serve: it has no objects to adopt, and helm refuses it by name. */
+  /**
+   * Undefined for a kind that the cluster does not serve: there is nothing to adopt, and helm
+   * reports the kind.
+   */
   async #placeOf(object: ManifestObject, signal: AbortSignal): Promise<Place | undefined> {
     try {
-      // The server ignores a namespace in objects of the cluster, so only the scope of the kind counts.
+      // The API server ignores the namespace of cluster-scoped objects: only the scope of the kind
+      // counts.
       const { isNamespaced } = await this.#options.find(object.apiVersion, object.kind, signal);
       return { object, isInCluster: !isNamespaced, namespace: isNamespaced ? this.#namespaceOf(object) : '' };
     } catch (error) {
@@ -97,7 +106,10 @@ export class ChildPlaces {
   }
 }
 
-/** helm treats every object with `items` of any kind as a list, and applies the items one by one. */
+/**
+ * The objects of a list. helm treats every object with `items` as a list, and applies the items one
+ * by one.
+ */
 function members(object: Readonly<Record<string, unknown>>): readonly Readonly<Record<string, unknown>>[] {
   const { items } = object;
   return Array.isArray(items) ? items.filter(isObject).flatMap(members) : [object];

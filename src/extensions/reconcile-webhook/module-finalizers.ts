@@ -6,13 +6,13 @@ import type { Module } from '../../modules/module.ts';
 import { type ReconcileWebhook, readReconcileWebhook } from '../../modules/reconcile-webhook.ts';
 import type { WebhookSteps } from './webhook-steps.ts';
 
-/** Modules in the cluster, as something that can be kept from going. */
+/** Finalizers of Module objects. */
 interface HeldModules {
-  /** What the watch knows of that; undefined before it has read what there is. Costs no request. */
+  /** The state known from the watch; undefined before its first list. Sends no request. */
   isKnownAsHeld(module: string): boolean | undefined;
-  /** Keeps the object until `release`, and notes this text on it. */
+  /** Adds the finalizer, and stores the definition on the object. */
   hold(module: string, definition: string, signal: AbortSignal): Promise<void>;
-  /** The text that was noted; undefined for an object that is not held. */
+  /** The stored definition; undefined for an object without the finalizer. */
   heldBy(module: string, signal: AbortSignal): Promise<string | undefined>;
   release(module: string, signal: AbortSignal): Promise<void>;
 }
@@ -20,7 +20,7 @@ interface HeldModules {
 interface ModuleFinalizersDeps {
   readonly hooks: Pick<WebhookSteps, 'finalize'>;
   readonly objects: HeldModules;
-  /** What a release consists of now; nothing without one. */
+  /** The objects of a release; empty without one. */
   readonly deployed: (release: string, signal: AbortSignal) => Promise<readonly KubeObject[]>;
   readonly log: Logger;
   /** The module is deleted although its webhook was not called. */
@@ -29,66 +29,76 @@ interface ModuleFinalizersDeps {
 
 type NamedModule = Pick<Module, 'name' | 'manifest'>;
 
-/** Ensures that nothing of a module is deleted before its reconcile webhook has agreed. */
+/**
+ * Ensures that a module is deleted only after its reconcile webhook has agreed. The finalizer on
+ * the Module object, with the definition of the webhook, survives restarts and the removal of the
+ * module's directory. Module runs call `hold`, deletions and purges call `finalize…` and then
+ * `release…`.
+ */
 export class ModuleFinalizers {
   readonly #deps: ModuleFinalizersDeps;
-  /** Their servers have agreed, but they are not gone yet. */
+  /** Modules whose servers have agreed, but which still exist. */
   readonly #finalized = new Set<string>();
-  /** Their webhooks are not called any more. */
+  /** Modules whose webhooks must not be called any more. */
   readonly #skipped = new Set<string>();
-  /** Calls of webhooks under way; an abort ends them. */
+  /** Running calls of webhooks; an abort ends them. */
   readonly #calls = new Map<string, AbortController>();
-  /** Objects that were held here; the watch learns of that later. */
+  /** Objects that this process has held; the watch reports them later. */
   readonly #held = new Set<string>();
 
   constructor(deps: ModuleFinalizersDeps) {
     this.#deps = deps;
   }
 
-  /** Before anything of a module is deployed: from now on its webhook has to be called before the module is deleted. */
+  /**
+   * Called before any part of a module is deployed: from now on its deletion needs the webhook's
+   * agreement.
+   */
   async hold({ name, manifest: { hook } }: NamedModule, signal: AbortSignal): Promise<void> {
     this.#finalized.delete(name);
     this.#skipped.delete(name);
     const { objects } = this.#deps;
     if (isFinalizer(hook)) {
+      // Noted before the request, since it may succeed although its response is lost.
       this.#held.add(name);
       await objects.hold(name, canonicalJson(hook.definition), signal);
       return;
     }
-    // The first runs after a start precede the first list of the watch: then the API server is queried.
+    // Before the first list of the watch the API server is queried.
     const isHeld = this.#held.has(name) || (objects.isKnownAsHeld(name) ?? (await this.isHeld(name, signal)));
     if (isHeld) await objects.release(name, signal);
     this.#held.delete(name);
   }
 
   /**
-   * Before anything of a module is deleted. Once the webhook has agreed it is not called again, unless the operator is started
-   * anew.
+   * Called before any part of a module is deleted. After the agreement the webhook is not called
+   * again, unless the operator restarts.
    *
    * @throws OperatorError HOOK_FAILED, HOOK_TIMEOUT: the module must stay for now
    */
   async finalize({ name, manifest }: NamedModule, signal: AbortSignal): Promise<void> {
     if (isFinalizer(manifest.hook)) await this.#finalizeBy(name, manifest.hook, signal);
-    // A deletion cannot be taken back, so what the watch knows does not suffice.
+    // A deletion cannot be undone, so the object is read instead of trusting the watch.
     else await this.finalizeAbandoned(name, signal);
   }
 
   /**
-   * The same for a module that has no directory any more, by what is noted on its object.
+   * The same for a module without a directory, with the definition stored on its object.
    *
-   * @throws OperatorError HOOK_FAILED, HOOK_TIMEOUT; MODULE_INVALID when the note cannot be read
+   * @throws OperatorError HOOK_FAILED, HOOK_TIMEOUT; MODULE_INVALID when the definition cannot be
+   *   read
    */
   async finalizeAbandoned(name: string, signal: AbortSignal): Promise<void> {
     const noted = await this.#deps.objects.heldBy(name, signal);
     if (noted !== undefined) await this.#finalizeBy(name, () => notedHook(name, noted), signal);
   }
 
-  /** Nothing is left of a module: its object may go. */
+  /** The module is deleted completely: removes the finalizer. */
   async release({ name }: NamedModule, signal: AbortSignal): Promise<void> {
     await this.releaseAbandoned(name, signal);
   }
 
-  /** The same for a module that has no directory any more. */
+  /** The same for a module without a directory. */
   async releaseAbandoned(name: string, signal: AbortSignal): Promise<void> {
     await this.#deps.objects.release(name, signal);
     this.#held.delete(name);
@@ -102,8 +112,8 @@ export class ModuleFinalizers {
   }
 
   /**
-   * The server of a module is gone for good: the module is deleted without it, unless it is run again before. A response
-   * that is being waited for is not needed any more.
+   * Skips the webhook of a module, whose server is gone for good, unless the module runs again
+   * before its deletion. A running call is aborted.
    */
   skip(name: string): void {
     this.#skipped.add(name);
@@ -129,7 +139,7 @@ export class ModuleFinalizers {
     this.#finalized.add(name);
   }
 
-  /** False when the webhook is not to be called any more. */
+  /** False when the webhook is skipped. */
   async #hasAgreed(
     name: string,
     hook: ReconcileWebhook | (() => ReconcileWebhook),
@@ -143,8 +153,11 @@ export class ModuleFinalizers {
     try {
       const children = await deployed(name, either);
       await hooks.finalize(name, typeof hook === 'function' ? hook() : hook, children, either);
+      // The definition is parsed here, so that a broken one can be skipped too.
       return true;
     } catch (error) {
+      // An abort of the attempt is an error; an abort by `skip` means that the agreement is not
+      // needed.
       if (signal.aborted || !call.signal.aborted) throw error;
       return false;
     } finally {
@@ -168,9 +181,9 @@ function notedHook(module: string, noted: string): ReconcileWebhook {
   );
 }
 
-function parsed(text: string): unknown {
+function parsed(content: string): unknown {
   try {
-    return parseJson(text);
+    return parseJson(content);
   } catch {
     return undefined;
   }

@@ -3,16 +3,16 @@ import type { WebhookCapability } from '../../modules/reconcile-webhook.ts';
 
 type FormFactor = 'deployment' | 'ksvc';
 
-/** What the server of a module is sent. */
+/** The content of a request to a reconcile webhook. */
 interface ReconcileRequest {
   readonly phase: WebhookCapability;
   /** The Module object with its status. */
   readonly object: KubeObject;
-  /** What the chart was rendered to, or what is deployed when the module goes. */
+  /** The rendered objects, or the deployed ones when the module is deleted. */
   readonly children: readonly KubeObject[];
 }
 
-/** The body of the request, JSON. */
+/** The body of the request, as JSON. */
 export function requestBody({ phase, object, children }: ReconcileRequest): string {
   return JSON.stringify({
     formFactor: formFactorOf(children),
@@ -22,7 +22,7 @@ export function requestBody({ phase, object, children }: ReconcileRequest): stri
   });
 }
 
-/** `ksvc` when there is a Service of Knative among the objects. */
+/** `ksvc` if the objects include a Service of Knative. */
 export function formFactorOf(children: readonly KubeObject[]): FormFactor {
   const isKnative = ({ apiVersion = '', kind }: KubeObject): boolean =>
     kind === 'Service' && apiVersion.startsWith('serving.knative.dev/');
@@ -30,8 +30,9 @@ export function formFactorOf(children: readonly KubeObject[]): FormFactor {
 }
 
 /**
- * Objects by a key that stays the same from call to call: `<Kind>.<group>/<namespace>/<name>`, without the group for those
- * of the core, and without the namespace where the manifest has none. Should one be there twice, `#2` is added.
+ * Objects by a key that is the same in all calls: `<Kind>.<group>/<namespace>/<name>`, without the
+ * group for core kinds, and without the namespace if the manifest has none. A duplicate key gets
+ * `#2`.
  */
 export function keyedChildren(children: readonly KubeObject[]): Readonly<Record<string, KubeObject>> {
   const keyed = new Map<string, KubeObject>();

@@ -6,20 +6,20 @@ import { type HookResponse, responseFailure, saidText } from '../../hooks/http/h
 import type { WebhookCapability } from '../../modules/reconcile-webhook.ts';
 import { childKey } from './request-body.ts';
 
-/** The response of the reconcile webhook of a module. */
+/** The parsed response of a reconcile webhook. */
 export type WebhookResponse =
   | {
       readonly type: 'success';
-      /** Of the Module object, as it shall be; undefined: nothing to change. */
+      /** The new status of the Module object; undefined: unchanged. */
       readonly status: Readonly<Record<string, unknown>> | undefined;
-      /** What shall be applied in place of what was rendered; undefined: that. */
+      /** The objects to apply instead of the rendered ones; undefined: unchanged. */
       readonly children: readonly KubeObject[] | undefined;
     }
   | {
       readonly type: 'refusal';
-      /** Why, in the server's words where it has any. */
+      /** The reason, in the server's words if it gives any. */
       readonly message: string;
-      /** The same request would get the same response. */
+      /** The same request would get the same response, so a retry is pointless. */
       readonly isPermanent: boolean;
       /** The run continues although the webhook failed. */
       readonly isContinued: boolean;
@@ -30,20 +30,21 @@ export interface SentRequest {
   readonly phase: WebhookCapability;
   /** The Module object that was sent. */
   readonly object: KubeObject;
-  /** Of objects that name none. */
+  /** The default namespace of objects. */
   readonly namespace: string;
 }
 
 const UNCHANGED = { type: 'success', status: undefined, children: undefined } as const;
 const MAX_SHOWN_CHARACTERS = 1_000;
 const MAX_SHOWN_PROBLEMS = 5;
-/** Far beyond what any object needs; what reads objects level by level would run out of stack at some thousands. */
+/** Far above the depth of any object; recursive code runs out of stack at some thousands. */
 const MAX_LEVELS = 500;
 
 /**
- * Reads a response. In the phase `finalize` its content is ignored.
+ * Parses a response. In the phase `finalize` its content is ignored.
  *
- * @throws Error saying why a success cannot be used; nothing of it is applied then. Never quotes objects
+ * @throws Error when a success cannot be used; nothing of it is applied. The message never quotes
+ *   objects, which may be Secrets
  */
 export function readResponse(
   response: HookResponse,
@@ -82,13 +83,13 @@ function readRefusal(body: Buffer, status: number, otherwise: string): WebhookRe
 
 function parse({ body, contentType }: HookResponse): unknown {
   if (!isUtf8(body)) throw new Error('its response is not UTF-8');
-  const text = body.toString('utf8');
-  if (text.trim() === '') return null;
+  const content = body.toString('utf8');
+  if (content.trim() === '') return null;
   try {
-    return parseJson(text);
+    return parseJson(content);
   } catch {
-    // The message of the parser quotes the text, which may be that of a Secret.
-    if (text.trimStart().startsWith('{')) throw new Error('its response is not valid JSON');
+    // The parser's message quotes the content, which may be that of a Secret.
+    if (content.trimStart().startsWith('{')) throw new Error('its response is not valid JSON');
     const type = contentType === undefined ? 'no content type' : escapeControls(contentType);
     throw new Error(`its response is not JSON (${type})${saidText(body)}`);
   }
@@ -119,6 +120,7 @@ function statusOf(object: unknown, sent: KubeObject): Readonly<Record<string, un
   return Object.keys(status).length === 0 ? undefined : status;
 }
 
+// Another object in the response means that the server mixed up its requests.
 function refuseOther(what: string, is: unknown, was: string | undefined): void {
   if (is === undefined || is === was) return;
   throw new Error(
@@ -132,7 +134,7 @@ function childrenOf(children: unknown, namespace: string): readonly KubeObject[]
   const entries = Object.entries(children);
   if (entries.length === 0) return undefined;
   const problems = entries.flatMap(([key, child]) => childProblems(child).map((why) => `"${key}" ${why}`));
-  // Each has just been found to be one.
+  // Each child was checked above.
   const objects = entries.map(([key, child]) => [key, child as KubeObject] as const);
   if (problems.length === 0) problems.push(...doubles(objects, namespace));
   if (problems.length > 0) {
@@ -167,7 +169,7 @@ function doubles(entries: readonly (readonly [string, KubeObject])[], namespace:
   });
 }
 
-function shortened(text: string): string {
-  const line = escapeControls(text.replaceAll(/\s+/gu, ' ').trim());
+function shortened(message: string): string {
+  const line = escapeControls(message.replaceAll(/\s+/gu, ' ').trim());
   return line.length > MAX_SHOWN_CHARACTERS ? `${line.slice(0, MAX_SHOWN_CHARACTERS)}…` : line;
 }

@@ -10,19 +10,19 @@ import type { ChildPlaces } from './child-places.ts';
 import { requestBody } from './request-body.ts';
 import { readResponse, type WebhookResponse } from './webhook-response.ts';
 
-/** Module objects, as reconcile webhooks get them. */
+/** Module objects, as reconcile webhooks receive them. */
 interface SeenModules {
-  /** With its status. */
+  /** Includes the status. */
   read(module: string, signal: AbortSignal): Promise<KubeObject>;
-  /** Takes the status that a server gave back for what `read` gave. */
+  /** Applies the status that a server returned for the object of `read`. */
   report(sent: KubeObject, status: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void>;
-  /** Lets users know that a server failed, and that its module went on without it. */
+  /** Reports to users that a server failed, and that its module continued without it. */
   warn(module: string, message: string, signal: AbortSignal): Promise<void>;
 }
 
 interface WebhookStepsDeps extends CallDeps {
   readonly modules: SeenModules;
-  /** Decides which objects a server may add. */
+  /** Checks which objects a server may add. */
   readonly places: Pick<ChildPlaces, 'check'>;
   readonly log: Logger;
 }
@@ -38,7 +38,12 @@ interface WebhookCall {
 
 const NOTHING = async (): Promise<void> => undefined;
 
-/** Calls the reconcile webhooks of modules. */
+/**
+ * Calls the reconcile webhooks of modules (`hook` in `module.yaml`): `pre-reconcile` in each
+ * deployment, where the server may replace the rendered objects and the status, and `finalize`
+ * before a deletion, which waits for its agreement. A failing server fails the attempt, unless its
+ * response says `continue: true`.
+ */
 export class WebhookSteps {
   readonly #deps: WebhookStepsDeps;
 
@@ -46,11 +51,15 @@ export class WebhookSteps {
     this.#deps = deps;
   }
 
-  /** What the reconcile webhook of a module does in a deployment; undefined without one for `pre-reconcile`. */
+  /**
+   * The steps of a module's reconcile webhook in a deployment; undefined without one for
+   * `pre-reconcile`.
+   */
   stepsOf({ name, manifest: { hook } }: Pick<Module, 'name' | 'manifest'>): ReleaseSteps | undefined {
     if (hook?.capabilities.includes('pre-reconcile') !== true) return undefined;
     let isChanged = false;
     return {
+      // The response may differ each time, so no digest can show that nothing has changed.
       digest: '',
       isOpen: true,
       transform: async (objects, signal) => {
@@ -61,6 +70,7 @@ export class WebhookSteps {
       beforeApply: NOTHING,
       afterApply: NOTHING,
       onFailure: async (error) => {
+        // Only objects of the server make its response a possible cause of the failure.
         if (!isChanged) return error;
         const hint = `The objects come from the response of the ${titleOf(name, 'pre-reconcile')}.`;
         return new OperatorError(error.code, `${error.message}\n${hint}`, { cause: error });
@@ -69,9 +79,9 @@ export class WebhookSteps {
   }
 
   /**
-   * Calls the webhook of a module without a chart, whose response must not change any objects.
+   * Calls the webhook of a module without a chart, whose response must not contain objects.
    *
-   * @throws OperatorError as {@link stepsOf}, and when the server wants objects to be applied
+   * @throws OperatorError as {@link stepsOf}, and when the server returns objects
    */
   async preReconcileWithoutChart({ name, manifest: { hook } }: Module, signal: AbortSignal): Promise<void> {
     if (hook?.capabilities.includes('pre-reconcile') !== true) return;
@@ -84,9 +94,9 @@ export class WebhookSteps {
   }
 
   /**
-   * Notifies the webhook of a module that the module is about to be deleted.
+   * Requests the webhook's agreement to delete the module.
    *
-   * @param children what is deployed
+   * @param children the deployed objects
    * @throws OperatorError HOOK_FAILED, HOOK_TIMEOUT; the module must not be deleted yet
    */
   async finalize(
@@ -113,7 +123,7 @@ export class WebhookSteps {
     const called = await this.#call({ module, hook, phase: 'pre-reconcile', children: objects }, signal);
     if (called === undefined) return objects;
     const { sent, response, from } = called;
-    // Before the status is written: a response that cannot be used has no effect.
+    // Checked before the status is written: an invalid response must have no effect.
     if (response.children !== undefined)
       await this.#checkPlaces(module, objects, response.children, from, signal);
     if (response.status !== undefined) await this.#report(module, sent, response.status, from, signal);
@@ -128,6 +138,7 @@ export class WebhookSteps {
     const { log, modules, namespace } = this.#deps;
     const title = titleOf(module, phase);
     const sent = await modules.read(module, signal);
+    // A server has no use for managed fields.
     const body = requestBody({ phase, object: withoutManagedFields(sent), children });
     const { response: raw, from } = await callWebhook(
       this.#deps,
@@ -206,7 +217,7 @@ function understood<T>(read: () => T, title: string, from: string): T {
   }
 }
 
-/** They are the accounts of the API server, and no part of what a module is. */
+/** Managed fields are bookkeeping of the API server, not part of a module. */
 function withoutManagedFields({ metadata, ...object }: KubeObject): KubeObject {
   const { managedFields: _accounts, ...rest } = metadata;
   return { ...object, metadata: { ...rest, name: metadata.name } };

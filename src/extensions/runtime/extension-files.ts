@@ -8,13 +8,17 @@ import { isScriptName } from '../../hooks/find-hooks.ts';
 
 const TEST_OR_TYPES = /\.(?:test|spec|d)\.[cm]?[jt]s$/;
 
-/** Whether a file of this name may hold extensions: a script that is neither a test nor mere types. */
+/**
+ * Whether a file of this name may hold extensions: a script that is neither a test nor a
+ * declaration file.
+ */
 export function isExtensionFile(name: string): boolean {
   return isScriptName(name) && !TEST_OR_TYPES.test(name);
 }
 
 /**
- * All files below a directory, sorted, but for hidden ones and packages; none without the directory.
+ * All files below a directory, sorted, except hidden ones and packages; empty without the
+ * directory.
  *
  * @throws OperatorError EXTENSION_INVALID when it cannot be read
  */
@@ -54,26 +58,32 @@ function unreadable(path: string, cause: unknown): OperatorError {
   });
 }
 
-/** Warns of a directory that is set but does not exist: otherwise the missing extensions would not be noticed. */
+/**
+ * Warns of a configured directory that does not exist: otherwise the missing extensions would go
+ * unnoticed.
+ */
 export function warnOfMissingDirectory(directory: string, flag: string, log: Logger): void {
   if (directory !== '' && !existsSync(directory))
     log.warn({ flag, directory }, 'the directory does not exist; nothing is loaded');
 }
 
-/** Lists end at a brace, so that no part of a text is scanned twice. */
+/** The lists end at a brace, so that the expression scans no part of a file twice. */
 const DEFAULT_EXPORT =
   /^\s*(?:export\s+default\b|export\s*\{[^{}]*\bas\s+default\b|module\.exports\b|exports\.default\b)/m;
-/** Scripts of any sort, also those whose ending makes them no extension files. */
+/** Scripts of any kind, also with an extension that makes them no extension files. */
 const SCRIPT = /\.[cm]?[jt]sx?$/;
 const ANY_TEST_OR_TYPES = /\.(?:test|spec|d)\.[^.]+$/;
 const CALLS = { defineExtensions: /\bdefineExtensions\s*\(/, defineFlowHooks: /\bdefineFlowHooks\s*\(/ };
 
-/** Whether a file of this name may be a script that exports a definition, without being one that is loaded. */
+/** Whether a file of this name may be a script with a definition that is not loaded from there. */
 export function mayExportDefinition(name: string): boolean {
   return SCRIPT.test(name) && !ANY_TEST_OR_TYPES.test(name);
 }
 
-/** Whether the text of a script probably has a definition made by this function as its default export. */
-export function exportsDefinition(text: string, definer: keyof typeof CALLS): boolean {
-  return CALLS[definer].test(text) && DEFAULT_EXPORT.test(text);
+/**
+ * Whether the source of a script probably exports the result of this function. A guess for a
+ * warning: nothing is parsed.
+ */
+export function exportsDefinition(source: string, definer: keyof typeof CALLS): boolean {
+  return CALLS[definer].test(source) && DEFAULT_EXPORT.test(source);
 }

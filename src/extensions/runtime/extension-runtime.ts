@@ -8,70 +8,77 @@ import { outputTo } from '../../hooks/in-process/script-output.ts';
 import { ownProgram } from '../../own-code.ts';
 
 const PROGRAM = ownProgram('extensions/runtime/extension-worker-main').href;
-/** Loading may take this long. */
+/** The time limit for loading a file, in milliseconds. */
 const LOAD_TIMEOUT_MS = 30_000;
-/** Without a reason of ours each abort would make an exception of its own. */
+/** One shared reason: each abort without a reason would create an exception. */
 const ENDED = 'the call of the extension has ended';
 
-/** A file with extensions, as it describes itself. */
+/** A loaded file, with its description of itself. */
 export interface LoadedExtension {
   readonly path: string;
-  /** Which kind of extension it has. */
+  /** The kind of its extensions. */
   readonly type: string;
   readonly description: Json;
-  /** What can be called. */
+  /** The methods that can be called. */
   readonly methods: readonly string[];
 }
 
 export interface ExtensionCallRequest {
-  /** Of a file that was loaded. */
+  /** A file that was loaded. */
   readonly path: string;
   readonly method: string;
-  /** What failures call it; default: the method and its file. */
+  /** The name of the call in messages; default: the method and its file. */
   readonly title?: string;
   readonly args: readonly Json[];
   /**
-   * What the extension gets done by its `next`, with the arguments it gave. The signal aborts when the call ends. Left
-   * out: calling `next` fails. It must not call the same file again, which could wait for itself.
+   * The default behaviour that the extension gets as `next`, with the arguments it gives. The
+   * signal aborts when the call ends. Without it, calling `next` fails. It must not call the same
+   * file again, which would wait for itself.
    */
   readonly next?: (args: readonly Json[], signal: AbortSignal) => Promise<Json | undefined>;
   /** `optional`: it may return undefined. */
   readonly returns: 'value' | 'optional';
-  /** Default: the limit of the runtime. The time that `next` takes is not counted. */
+  /** Default: the limit of the runtime. The time that `next` takes does not count. */
   readonly timeoutMs?: number;
-  /** Gets what the extension logs or prints. */
+  /** Receives the logs and the output of the extension. */
   readonly log: Logger;
 }
 
-/** Files with extensions: loads them, and calls what they define. */
+/** Files with extensions: loads them, and calls their methods. */
 export interface Extensions {
   /**
-   * Loads a file anew; calls under way keep the old one.
+   * Loads a file again; running calls keep the old version.
    *
-   * @param log gets what the file prints while it is loaded
-   * @throws OperatorError EXTENSION_INVALID when it cannot be loaded, or not in time; `signal.reason` on abort
+   * @param log receives the output of the file while it is loaded
+   * @throws OperatorError EXTENSION_INVALID when it cannot be loaded, or not in time;
+   *   `signal.reason` on abort
    */
   load(file: string, log: Logger, signal: AbortSignal): Promise<LoadedExtension>;
   /**
    * Calls a method and returns its result.
    *
-   * @throws OperatorError EXTENSION_FAILED; the very error of `next` when the extension passed that on
-   * @throws `signal.reason` on abort, once the extension and each `next` have come to their ends
+   * @throws OperatorError EXTENSION_FAILED; the original error of `next` if the extension passed it
+   *   on
+   * @throws `signal.reason` on abort, after the extension and each `next` have ended
    */
   call(request: ExtensionCallRequest, signal: AbortSignal): Promise<Json | undefined>;
 }
 
 export interface ExtensionRuntimeOptions {
   readonly pools: WorkerPools;
-  /** Limit of a call that sets none of its own. */
+  /** The limit of a call that sets none itself, in milliseconds. */
   readonly timeoutMs: number;
-  /** What one call prints beyond this many bytes is not logged; undefined = no limit. */
+  /** The number of bytes of output that are logged per call; undefined: no limit. */
   readonly maxOutputBytes: number | undefined;
-  /** Called before a file is loaded or called; what it throws keeps that from being done. */
+  /** Called before a file is loaded or called, which fails with its error. */
   readonly check: () => void;
 }
 
-/** Runs extensions in threads of the process in which hooks run that are scripts. */
+/**
+ * Runs extensions in threads of the process that runs script hooks. Extension points and flow hooks
+ * call it; each call is one message to the thread of the file and one response, with messages for
+ * `next` in between. A thread that dies or hangs fails the call, never the daemon.
+ */
 export class ExtensionRuntime implements Extensions {
   readonly #options: ExtensionRuntimeOptions;
 
@@ -112,7 +119,8 @@ export class ExtensionRuntime implements Extensions {
           timeoutMs,
           onOutput: output.push,
           onQuery: (query) => nexts.response(query),
-          // What next() did would be done twice.
+          // A dead thread is replaced and the call repeated, but not after `next`, whose effects
+          // would happen twice.
           canRepeat: () => !nexts.wasCalled,
         },
         signal,
@@ -122,6 +130,7 @@ export class ExtensionRuntime implements Extensions {
       return resultOf(request, response, nexts, timeoutMs);
     } finally {
       output.end();
+      // The caller may act only when nothing of the call runs any more.
       await nexts.end();
     }
   }
@@ -141,6 +150,7 @@ function resultOf(
     throw failed('it returned nothing, but must return a value');
   }
   if (response.type !== 'failed' || response.query === undefined) throw failed(whyNot(response, timeoutMs));
+  // The original error has its code and cause, which the thread's copy lacks.
   const error = nexts.failureOf(response.query.number);
   throw response.query.is === 'same' ? error : failed(response.reason, error);
 }
@@ -159,7 +169,7 @@ class Nexts {
     this.#signal = AbortSignal.any([signal, this.#ended.signal]);
   }
 
-  /** Never rejects. */
+  /** Never rejects: a failure is part of the response. */
   async response(query: Query): Promise<QueryResponse> {
     this.wasCalled = true;
     const responding = this.#response(query);
@@ -185,14 +195,14 @@ class Nexts {
     return this.#failures.get(query);
   }
 
-  /** Resolves when nothing is going on any more. */
+  /** Ends the open calls; resolves when none is running. */
   async end(): Promise<void> {
     this.#ended.abort(ENDED);
     await Promise.all(this.#open);
   }
 }
 
-/** The form in which an extension gets an error of the daemon. */
+/** An error of the daemon in the form that an extension gets. */
 function nextFailureOf(error: unknown): QueryFailure {
   const code = fieldOf(error, 'code');
   const status = fieldOf(error, 'status');
@@ -205,7 +215,7 @@ function nextFailureOf(error: unknown): QueryFailure {
   };
 }
 
-/** A field of an error, or else of what caused it. */
+/** A field of an error, or of the nearest cause that has it. */
 function fieldOf(error: unknown, key: string): unknown {
   for (let each = error; typeof each === 'object' && each !== null; each = causeOf(each)) {
     const value: unknown = Reflect.get(each, key);

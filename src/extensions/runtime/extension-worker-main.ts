@@ -10,18 +10,22 @@ import { runProgram, type WorkTools } from '@addon-operator/script-threads/worke
 import { callExtension, type ExtensionDefinition, isExtensionDefinition } from '@addon-operator/sdk/host';
 import { SDK_MODULES } from '../../hooks/in-process/sdk-modules.ts';
 
-/** How far the causes of an error are looked through. */
+/** The maximum depth to which causes of an error are followed. */
 const MAX_CAUSES = 8;
 
 type OpenQuery = PromiseWithResolvers<string | undefined>;
 
-/** Open requests of a worker to the daemon, and the errors that they caused. */
+/**
+ * Open requests of this worker to the daemon (calls of `next`), and the errors that they returned.
+ */
 class Queries {
   readonly #open = new Map<number, OpenQuery>();
   readonly #queryOf = new WeakMap<object, number>();
   #last = 0;
 
-  /** Sends a request and waits for the response; rejects with an error like that of the daemon. */
+  /**
+   * Sends a request and waits for the response; rejects with an error like the one in the daemon.
+   */
   open(makeQuery: (query: number) => Query, send: (query: Query) => void): Promise<string | undefined> {
     this.#last += 1;
     const entry: OpenQuery = Promise.withResolvers();
@@ -30,7 +34,7 @@ class Queries {
     return entry.promise;
   }
 
-  /** A response that is not awaited any more is dropped. */
+  /** Ignores the response to a request that is not awaited any more. */
   settle(reply: QueryResponse): void {
     const entry = this.#open.get(reply.query);
     this.#open.delete(reply.query);
@@ -44,9 +48,14 @@ class Queries {
     this.#open.clear();
   }
 
-  /** How a call ended that threw: with its own error, or with one of the daemon that it passed on. `reason`: the text of the error. */
+  /**
+   * The end of a call that threw: with its own error, or with one of the daemon that it passed on.
+   * `reason`: the message of the error.
+   */
   endOf(thrown: unknown, reason: string): WorkEnd {
     let error = thrown;
+    // The daemon has the original error: naming its request keeps code and cause, which a copy
+    // would lose.
     for (let depth = 0; depth < MAX_CAUSES && error instanceof Error; depth += 1, error = error.cause) {
       const number = this.#queryOf.get(error);
       if (number !== undefined)
@@ -60,7 +69,9 @@ function errorOf({ name, message, ...rest }: QueryFailure): Error {
   return Object.assign(new Error(message), { name, ...rest });
 }
 
-/** The program of the threads of extensions. */
+/**
+ * The program of the threads of extensions. It loads one file, and then handles calls of its methods.
+ */
 function main(): void {
   const queries = new Queries();
   runProgram<ExtensionDefinition>({
@@ -99,6 +110,7 @@ async function call(
     return { type: 'returned', ...(value === undefined ? {} : { value }) };
   } catch (error) {
     return queries.endOf(error, failureText(error));
+    // `next` of a call that is over must not be answered into a later call.
   } finally {
     queries.forgetOpen();
   }

@@ -5,7 +5,7 @@ import {
   type ResourceAccess,
 } from '@addon-operator/kube-client/policy-rules';
 
-/** Rules by where they hold. */
+/** Rules by scope. */
 export interface Grants {
   /** For a ClusterRole. */
   readonly everywhere: readonly PolicyRule[];
@@ -14,9 +14,11 @@ export interface Grants {
 }
 
 /**
- * The rules that give this access and no more. What holds everywhere is not repeated for a namespace.
+ * The minimal rules that grant this access. Rules of the ClusterRole are not repeated for a
+ * namespace.
  *
- * @param unborn namespaces that are made by what needs the access: no Role can be there before, so it is given everywhere
+ * @param unborn namespaces that the module itself creates: no Role can exist there before, so their
+ *   access is granted everywhere
  */
 export function grantsFor(needed: readonly Access[], unborn: ReadonlySet<string> = new Set()): Grants {
   const everywhere: Access[] = [];
@@ -46,7 +48,7 @@ function keyOf({ group, resource }: ResourceAccess): string {
   return `${group}/${resource}`;
 }
 
-/** Verbs that are given on all objects of a resource. */
+/** The verbs granted for all objects of a resource. */
 function verbsByResource(given: readonly Access[]): ReadonlyMap<string, ReadonlySet<string>> {
   const verbs = new Map<string, Set<string>>();
   for (const access of given) {
@@ -58,7 +60,7 @@ function verbsByResource(given: readonly Access[]): ReadonlyMap<string, Readonly
   return verbs;
 }
 
-/** What of an access is not given yet: nothing, or the same with fewer verbs. */
+/** The part of an access that is not granted yet: nothing, or fewer verbs. */
 function lacking(
   access: ResourceAccess,
   given: ReadonlyMap<string, ReadonlySet<string>>,

@@ -12,14 +12,19 @@ import type { SecretReference } from '../../values/secrets/secret-reference.ts';
 
 type RawObject = Readonly<Record<string, unknown>>;
 
-/** What one has to know of a resource to grant access to it. */
+/** The facts about a resource that a rule needs. */
 export type ScopedResource = Pick<ApiResource, 'group' | 'plural' | 'isNamespaced'>;
 
-/** What deploying an object needs: helm creates and patches it, the operator checks whether it is still there. */
+/**
+ * The verbs to deploy an object: helm creates and patches it, the operator checks that it exists.
+ */
 const DEPLOYING = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
 const RBAC_GROUP = 'rbac.authorization.k8s.io';
 
-/** The resource a CustomResourceDefinition makes, by `group/Kind`; a cluster that lacks it does not know it yet. */
+/**
+ * The resource that a CustomResourceDefinition defines, by `group/Kind`; the cluster may not serve
+ * it yet.
+ */
 export function definedResource(object: RawObject): (ScopedResource & { readonly key: string }) | undefined {
   if (object['kind'] !== 'CustomResourceDefinition' || !isObject(object['spec'])) return undefined;
   const { group, names, scope } = object['spec'];
@@ -30,35 +35,35 @@ export function definedResource(object: RawObject): (ScopedResource & { readonly
     : undefined;
 }
 
-/** Kind of an object with its group, as {@link definedResource} has it in `key`. */
+/** The group and kind of an object, in the format of `key` in {@link definedResource}. */
 export function groupKindOf(object: RawObject): string {
   const version = stringOf(object['apiVersion']);
   return `${version.includes('/') ? (version.split('/')[0] ?? '') : ''}/${stringOf(object['kind'])}`;
 }
 
-/** To say why a workload is not ready, the operator looks at its pods. */
+/** The operator lists the pods of a workload to explain why it is not ready. */
 export function accessOfPods(objects: readonly RawObject[], ownNamespace: string): Access[] {
   const workloads = objects.filter((object) =>
     hasPods({ apiVersion: stringOf(object['apiVersion']), kind: stringOf(object['kind']) }),
   );
-  const namespaces = new Set(workloads.map((object) => metadataText(object, 'namespace') ?? ownNamespace));
+  const namespaces = new Set(workloads.map((object) => metadataField(object, 'namespace') ?? ownNamespace));
   return [...namespaces].map((namespace) => ({ group: '', resource: 'pods', verbs: ['list'], namespace }));
 }
 
-/** The namespace that a rendered Namespace makes. */
+/** The namespace that a rendered Namespace creates. */
 export function createdNamespace(object: RawObject): string | undefined {
-  return groupKindOf(object) === '/Namespace' ? metadataText(object, 'name') : undefined;
+  return groupKindOf(object) === '/Namespace' ? metadataField(object, 'name') : undefined;
 }
 
 /**
- * What the operator needs to deploy one rendered object, in the namespace of the object. A user can grant only the
- * permissions that the user has: the rules of a Role are needed too, and for a binding the right to bind the role it names.
+ * The access to deploy one rendered object, in its namespace. An account can grant only permissions
+ * that it has: the rules of a Role are needed too, and for a binding the verb `bind` on its role.
  *
- * @param ownNamespace of objects that name none
+ * @param ownNamespace the default namespace of objects
  */
 export function accessOfObject(object: RawObject, resource: ScopedResource, ownNamespace: string): Access[] {
   const { group, plural, isNamespaced } = resource;
-  const place = isNamespaced ? { namespace: metadataText(object, 'namespace') ?? ownNamespace } : {};
+  const place = isNamespaced ? { namespace: metadataField(object, 'namespace') ?? ownNamespace } : {};
   const deploying = { group, resource: plural, verbs: DEPLOYING, ...place };
   if (group !== RBAC_GROUP) return [deploying];
   switch (plural) {
@@ -73,9 +78,9 @@ export function accessOfObject(object: RawObject, resource: ScopedResource, ownN
   }
 }
 
-function metadataText({ metadata }: RawObject, key: 'name' | 'namespace'): string | undefined {
-  const text = isObject(metadata) ? metadata[key] : undefined;
-  return typeof text === 'string' && text !== '' ? text : undefined;
+function metadataField({ metadata }: RawObject, key: 'name' | 'namespace'): string | undefined {
+  const value = isObject(metadata) ? metadata[key] : undefined;
+  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 function rulesOf({ rules }: RawObject): PolicyRule[] {
@@ -99,15 +104,15 @@ function bindingOf({ roleRef }: RawObject): ResourceAccess[] {
 
 const DEFINITIONS = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' };
 
-/** What the operator needs to bring the CRDs of a module into the cluster and to wait until they are served. */
+/** The access to install CRDs, and to wait until they are served. */
 export const CRD_ACCESS: readonly Access[] = [
   { ...DEFINITIONS, verbs: ['get', 'list', 'watch', 'create', 'update'] },
   { ...DEFINITIONS, resource: `${DEFINITIONS.resource}/status`, verbs: ['update'] },
 ];
 
 /**
- * What the operator needs to follow the Secrets that values refer to. In its own namespace it may read them anyway, since
- * releases lie there.
+ * The access to follow Secrets that values refer to. In its own namespace the operator may read
+ * them anyway, because helm stores releases there.
  */
 export function accessOfSecrets(references: readonly SecretReference[], ownNamespace: string): Access[] {
   return references
@@ -126,8 +131,8 @@ const NAMESPACES: Access = { group: '', resource: 'namespaces', verbs: WATCHING 
 const WEBHOOK_VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
 
 /**
- * What the operator needs to watch for a binding; `resource` is the kind it names. Namespaces and objects that the
- * binding names limit it.
+ * The access to watch the objects of a binding; `resource` is its kind. Namespaces and names in the
+ * binding limit it.
  */
 export function accessOfBinding(
   { watch }: Pick<KubernetesBinding, 'watch'>,
@@ -146,7 +151,7 @@ export function accessOfBinding(
   return places.length === 0 ? [objects] : places.map((place) => ({ ...objects, namespace: place }));
 }
 
-/** What the operator needs to have the API server call the webhooks of a hook. */
+/** The access to register the webhooks of a hook. */
 export function accessOfWebhooks({ admission, conversion }: HookConfig): Access[] {
   const registrations = [...new Set(admission.map(({ type }) => type))].map((type) => ({
     group: 'admissionregistration.k8s.io',

@@ -4,17 +4,20 @@ import { CRD_API_VERSION, CRD_KIND, type Crd, versionsOf } from '@addon-operator
 type Fields = Readonly<Record<string, unknown>>;
 type Labels = Readonly<Record<string, string>>;
 
-/** What has to be done to a CRD in the cluster. */
+/** The change that a CRD in the cluster needs. */
 interface CrdChange {
-  /** `status.storedVersions` without the versions that vanished; undefined when none did. */
+  /**
+   * `status.storedVersions` without versions that the file lacks; undefined if none is to be
+   * removed.
+   */
   readonly storedVersions: readonly string[] | undefined;
-  /** The object to be written; undefined when the cluster has it so already. */
+  /** The object to write; undefined if it is unchanged. */
   readonly object: Fields | undefined;
-  /** The version the cluster stores objects in, when the file has it no more: the API server refuses that. */
+  /** The storage version of the cluster if the file lacks it: the API server refuses that. */
   readonly droppedStorage: string | undefined;
 }
 
-/** The object to create for a CRD that the cluster does not have. */
+/** The object for a CRD that the cluster does not have. */
 export function newCrd(crd: Crd, extraLabels: Labels): Fields {
   const { name, labels, annotations, spec } = crd;
   return {
@@ -26,8 +29,9 @@ export function newCrd(crd: Crd, extraLabels: Labels): Fields {
 }
 
 /**
- * Compares a CRD of a module with the one in the cluster. The conversion of the one in the cluster stays: it belongs to
- * the operator that serves the webhook. So do labels and annotations that the file does not name.
+ * Compares a CRD of a module with the one in the cluster. The cluster's `conversion` stays, because
+ * it belongs to the operator that serves the webhook; so do labels and annotations that the file
+ * does not set.
  */
 export function changeOfCrd(current: Fields, crd: Crd, extraLabels: Labels): CrdChange {
   const metadata = fieldsOf(current['metadata']);
@@ -45,7 +49,10 @@ export function changeOfCrd(current: Fields, crd: Crd, extraLabels: Labels): Crd
   };
 }
 
-/** What of a CRD decides whether it is written: its spec, labels and annotations, with what the API server fills in. */
+/**
+ * The parts of a CRD that decide about a write: spec, labels and annotations, with the API server's
+ * defaults.
+ */
 export function comparableCrd(crd: Fields): Fields {
   const { labels, annotations } = fieldsOf(crd['metadata']);
   return {
@@ -68,7 +75,10 @@ function remainingVersions(current: Fields, crd: Crd): readonly string[] | undef
   return left.length === stored.length ? undefined : left;
 }
 
-/** What the API server fills in by itself. */
+/**
+ * Adds the defaults of the API server, which a file usually omits: without them every comparison
+ * would differ.
+ */
 function withDefaults(spec: Fields): Fields {
   const names = fieldsOf(spec['names']);
   const kind = String(names['kind']);
@@ -79,17 +89,20 @@ function withDefaults(spec: Fields): Fields {
   };
 }
 
-/** What is done next so that the cluster has a CRD as its file says. `body` is the object to be written. */
+/** The next step towards the CRD of the file. `body` is the object to write. */
 type CrdStep =
   | { readonly type: 'keep' }
   | { readonly type: 'create'; readonly body: Fields }
-  /** Only `status`; then it is looked at anew. */
+  /** Writes only `status`; then the next step is decided. */
   | { readonly type: 'drop-stored-versions'; readonly body: Fields }
   | { readonly type: 'replace'; readonly body: Fields }
-  /** Nothing can be done; `reason` is for people. */
+  /** The CRD cannot be changed; `reason` is for users. */
   | { readonly type: 'refuse'; readonly reason: string };
 
-/** Decides about one CRD. `current` is the one in the cluster, undefined when there is none. */
+/**
+ * Decides the next step for one CRD. `current` is the one in the cluster, undefined if there is
+ * none.
+ */
 export function nextCrdStep(
   current: Fields | undefined,
   crd: Crd,
@@ -104,6 +117,8 @@ export function nextCrdStep(
       type: 'refuse',
       reason: `version ${droppedStorage} is missing in the file, but the cluster stores objects in it: keep it in the file with served: false and storage: false, next to the version with storage: true; remove it after all objects have been rewritten in the new version`,
     };
+    // The API server refuses to remove a version that is listed as stored, so that list is changed
+    // first.
   }
   if (storedVersions !== undefined) {
     const body = { ...current, status: { ...fieldsOf(current['status']), storedVersions } };

@@ -20,18 +20,23 @@ interface CrdInstallerOptions {
   readonly discovery: Pick<Discovery, 'find' | 'invalidate'>;
   readonly clock: SteadyClock;
   readonly log: Logger;
-  /** Set on every CRD, as on the objects of releases. */
+  /** Set on every CRD, like on the objects of releases. */
   readonly extraLabels: Readonly<Record<string, string>>;
 }
 
 /** Path of all CRDs of the cluster. */
 export const CRD_COLLECTION = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const MAX_CONFLICTS = 10;
+// Longer waits belong to the retry of the task, which is visible to users.
 const ESTABLISH_SECONDS = 30;
 const DISCOVERY_TRIES = 100;
 const DISCOVERY_PAUSE_MS = 100;
 
-/** Brings the CRDs of modules into the cluster, before anything uses their kinds. None is ever deleted. */
+/**
+ * Installs and updates the CRDs of modules, before any task uses their kinds. The task
+ * ModuleEnsureCRDs calls it, and a deployment after a failure. No CRD is ever deleted, since all
+ * objects of its kind would go with it.
+ */
 export class CrdInstaller {
   readonly #options: CrdInstallerOptions;
 
@@ -40,10 +45,10 @@ export class CrdInstaller {
   }
 
   /**
-   * Creates or updates the CRDs in these files, and waits until the API server serves them. What is wrong with one does
-   * not keep the others from being applied.
+   * Creates or updates the CRDs in these files, and waits until the API server serves them. A
+   * problem of one does not prevent the others.
    *
-   * @throws OperatorError CRD_FAILED naming every file and CRD that could not be applied
+   * @throws OperatorError CRD_FAILED with every file and CRD that could not be applied
    */
   async ensure(module: string, files: readonly string[], signal: AbortSignal): Promise<void> {
     const problems: string[] = [];
@@ -59,6 +64,7 @@ export class CrdInstaller {
         problems.push(`${path}: ${messageOf(error)}`);
       }
     }
+    // Also after problems: the installed ones may be used by other modules.
     await this.#untilDiscovered(changed, signal);
     if (problems.length === 0) return;
     throw new OperatorError(
@@ -87,7 +93,7 @@ export class CrdInstaller {
         if (!isEstablished(done.object)) await this.#untilEstablished(crd.name, signal);
         return done.type;
       } catch (error) {
-        // Another client has created or changed it in the meantime: read it again.
+        // Another client created or changed it in the meantime: read it again.
         if (!hasStatus(error, 409) || conflicts === MAX_CONFLICTS) throw error;
       }
     }
@@ -117,7 +123,7 @@ export class CrdInstaller {
         case 'drop-stored-versions':
           current = {
             ...(await write({ method: 'PUT', path: `${path}/status`, body: step.body })),
-            // Requested once, with any response.
+            // The status counts as written for any response, or this loop would not end.
             status: step.body['status'],
           };
           break;
@@ -132,7 +138,11 @@ export class CrdInstaller {
     return reply === undefined ? undefined : fieldsOf(reply);
   }
 
-  /** Follows the CRD until its kind is accepted. @throws OperatorError CRD_FAILED with what the API server says against it */
+  /**
+   * Watches the CRD until its kind is accepted.
+   *
+   * @throws OperatorError CRD_FAILED with the API server's reason
+   */
   async #untilEstablished(name: string, signal: AbortSignal): Promise<void> {
     const query = {
       watch: 'true',
@@ -154,7 +164,10 @@ export class CrdInstaller {
     );
   }
 
-  /** The list of kinds follows the CRD a moment later; helm must not read an old one. */
+  /**
+   * Waits until discovery has the kinds: it follows the CRDs a moment later, and helm must not read
+   * an old list.
+   */
   async #untilDiscovered(crds: readonly Crd[], signal: AbortSignal): Promise<void> {
     const { discovery, clock } = this.#options;
     if (crds.length > 0) discovery.invalidate();

@@ -11,13 +11,13 @@ import type { ModuleName } from '../../values/module-key.ts';
 import type { Module } from '../module.ts';
 import { CrdInstaller } from './crd-installer.ts';
 
-/** The CustomResourceDefinitions that modules bring. */
+/** The CustomResourceDefinitions of modules. */
 interface CrdsOfModules {
-  /** Looks for the files of all modules. @throws OperatorError MODULE_INVALID */
+  /** Finds the files of all modules. @throws OperatorError MODULE_INVALID */
   read(modules: readonly Module[]): Promise<void>;
-  /** Whether the module brings any. */
+  /** Whether the module has any. */
   has(module: ModuleName): boolean;
-  /** Applies them; resolves when their kinds can be used. */
+  /** Applies them; resolves when their kinds are served. */
   ensure(module: ModuleName, signal: AbortSignal): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ interface CrdsOptions {
   readonly discovery: Discovery;
 }
 
-/** The CRDs of modules; which files there are is known once `read` has looked. */
+/** Creates the part that installs CRDs; it knows no files before the first `read`. */
 export function createCrds({ settings, host, kube, discovery }: CrdsOptions): CrdsOfModules {
   let files: ReadonlyMap<ModuleName, readonly string[]> = new Map();
   const installer = new CrdInstaller({
@@ -56,8 +56,8 @@ export function createCrds({ settings, host, kube, discovery }: CrdsOptions): Cr
 }
 
 /**
- * Absolute paths of the files below `crds/` of a module that end in `.yaml`, sorted; those whose name begins with one of
- * `ignoredPrefixes` are left out.
+ * Absolute paths, sorted, of the `.yaml` files below `crds/` of a module, except those whose names
+ * begin with one of `ignoredPrefixes`.
  *
  * @throws OperatorError MODULE_INVALID when the directory cannot be read
  */
@@ -82,6 +82,7 @@ async function entriesBelow(directory: string): Promise<readonly Dirent[]> {
 }
 
 function isCrdFile(entry: Dirent, ignoredPrefixes: readonly string[]): boolean {
+  // An empty prefix would match every file.
   const isIgnored = ignoredPrefixes.some((prefix) => prefix !== '' && entry.name.startsWith(prefix));
   return !entry.isDirectory() && entry.name.endsWith('.yaml') && !isIgnored;
 }

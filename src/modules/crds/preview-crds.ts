@@ -11,21 +11,22 @@ type Fields = Readonly<Record<string, unknown>>;
 /** A CRD that would be written. */
 interface CrdPreview {
   readonly crd: string;
-  /** What decides whether it is written, as the cluster has it; undefined when it would be created. */
+  /** The parts that decide about a write, as they are in the cluster; undefined for a new CRD. */
   readonly before: Fields | undefined;
-  /** The same as it would be. */
+  /** The same parts after the write. */
   readonly after: Fields;
 }
 
 interface CrdPreviews {
-  /** Those that would be created or updated. */
+  /** CRDs that would be created or updated. */
   readonly crds: readonly CrdPreview[];
-  /** One sentence for each document and CRD that cannot be applied, or not be looked at. */
+  /** One sentence for each document and CRD that cannot be applied, or read. */
   readonly problems: readonly string[];
 }
 
 /**
- * Compares the CRDs in these files with the cluster, as it is done before they are applied. Writes nothing.
+ * Compares the CRDs in these files with the cluster, with the decisions of the installer. Writes
+ * nothing.
  *
  * @param extraLabels set on every CRD
  */
@@ -60,6 +61,7 @@ export async function previewCrds(
       problems.push(`CRD ${crd.name}: ${step.reason}`);
       return;
     }
+    // Dropping versions is only the first of two steps: the preview shows the result of both.
     const next = step.type === 'drop-stored-versions' ? nextCrdStep(step.body, crd, extraLabels) : step;
     const after = 'body' in next ? next.body : step.body;
     crds.push({

@@ -4,18 +4,23 @@ import { refuseUnknown } from '@addon-operator/json/unknown-keys';
 
 const DRIFT_MODES = ['off', 'warn', 'heal'] as const;
 
-/** Reaction to changes of a release's objects by other clients: none, a report, or healing. */
+/**
+ * The reaction to changes of a release's objects by other clients: none, a report, or a correction.
+ */
 export type DriftMode = (typeof DRIFT_MODES)[number];
 
-/** A field that may differ. Without `kind` and `name` in every object of the release. */
+/** A field that may differ; without `kind` and `name` in every object of the release. */
 export interface IgnoreRule {
   readonly kind: string | undefined;
   readonly name: string | undefined;
-  /** Unescaped parts of a JSON pointer; `*` matches each item of a list, or each key of a map. */
+  /**
+   * The unescaped segments of a JSON pointer; `*` matches each item of a list, or each key of a
+   * map.
+   */
   readonly path: readonly string[];
 }
 
-/** What a module wishes about drift. */
+/** The drift settings of a module. */
 export interface DriftPolicy {
   /** Undefined: the operator's settings. */
   readonly mode: DriftMode | undefined;
@@ -27,7 +32,10 @@ export const NO_DRIFT_POLICY: DriftPolicy = { mode: undefined, ignore: [] };
 const KEYS = ['mode', 'ignore'];
 const RULE_KEYS = ['kind', 'name', 'pointer'];
 
-/** Reads the section `drift` of a `module.yaml`; what is wrong with it is added to `problems`, each with its path. */
+/**
+ * Reads the section `drift` of a `module.yaml`; problems are added to `problems`, each with its
+ * path.
+ */
 export function readDriftPolicy(value: unknown, problems: string[]): DriftPolicy {
   if (value === null || value === undefined) return NO_DRIFT_POLICY;
   if (!isObject(value)) {
@@ -66,8 +74,8 @@ function readRule(item: unknown, at: string, problems: string[]): readonly Ignor
     problems.push(
       `${at}: expected a JSON pointer such as /spec/replicas, or a map {kind, name, pointer}, got ${JSON.stringify(item)}`,
     );
-  for (const [key, text] of Object.entries({ kind, name }))
-    if (text !== undefined && typeof text !== 'string') problems.push(`${at}.${key}: expected a string`);
+  for (const [key, value] of Object.entries({ kind, name }))
+    if (value !== undefined && typeof value !== 'string') problems.push(`${at}.${key}: expected a string`);
   if (path === undefined) return [];
   return [
     {
@@ -78,26 +86,31 @@ function readRule(item: unknown, at: string, problems: string[]): readonly Ignor
   ];
 }
 
-/** What is remembered of an object that was healed. */
+/** The recent corrections of an object. */
 export interface HealStreak {
-  /** How often it was healed without a long pause between. */
+  /** The number of corrections without a long pause in between. */
   readonly heals: number;
   readonly lastAtMs: number;
 }
 
-/** As many times a change is undone at once. */
+/** The number of immediate corrections; further ones are delayed. */
 const HEALS_AT_ONCE = 3;
 const FIRST_DELAY_MS = 60_000;
 const LONGEST_DELAY_MS = 3_600_000;
-/** An object that stays as it is for this long after it could have been healed again is at peace. */
+/**
+ * An object without drift for this long, after it could have been corrected, starts a new streak.
+ */
 const PEACE_MS = 600_000;
 
-/** When an object may be healed, on the steady clock: at once, with growing delays if another client keeps changing it. */
+/**
+ * The earliest time of the next correction, on the steady clock. The delay doubles from a minute to
+ * an hour if another client keeps changing the object.
+ */
 export function nextHealAtMs(streak: HealStreak | undefined): number {
   return streak === undefined ? Number.NEGATIVE_INFINITY : streak.lastAtMs + delayMs(streak.heals);
 }
 
-/** The streak after a heal. */
+/** The streak after a correction. */
 export function withHeal(streak: HealStreak | undefined, nowMs: number): HealStreak {
   const isOver = streak === undefined || nowMs - nextHealAtMs(streak) >= PEACE_MS;
   return { heals: isOver ? 1 : streak.heals + 1, lastAtMs: nowMs };
@@ -108,15 +121,15 @@ function delayMs(heals: number): number {
   return Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (heals - HEALS_AT_ONCE));
 }
 
-/** An object that is not as helm applied it. */
+/** An object that differs from what helm applied. */
 export interface DriftedObject {
-  /** `<namespace>/<Kind>/<name>`, the namespace as the manifest has it. */
+  /** `<namespace>/<Kind>/<name>`, with the namespace of the manifest. */
   readonly resource: string;
   /** JSON pointers into the object in the cluster, sorted. */
   readonly fields: readonly string[];
   /** Field managers that changed it, the last one first; may be empty. */
   readonly changedBy: readonly string[];
-  /** When it was noticed, in ms since the epoch. */
+  /** When the drift was noticed, in milliseconds since the epoch. */
   readonly sinceMs: number;
   readonly remedy: /** It is not changed back. */
     | { readonly type: 'none' }
@@ -137,14 +150,17 @@ export interface DriftReport {
   readonly uncompared?: readonly UncomparedObject[];
 }
 
-/** An object that could not be compared with what helm applied, and will not be before it changes again or can be watched. */
+/**
+ * An object that could not be compared. It is compared again after its next change, or when it can
+ * be watched.
+ */
 export interface UncomparedObject {
   /** `<namespace>/<Kind>/<name>`. */
   readonly resource: string;
   readonly error: string;
 }
 
-/** What is worth counting. */
+/** The events that metrics count. */
 export type DriftEvent = {
   readonly type: 'drifted' | 'healed';
   readonly module: string;

@@ -25,11 +25,12 @@ import {
 import { compareObject, healObject, type ObjectComparison } from './object-comparison.ts';
 import { SETTLE_MS, WatchedObject } from './watched-object.ts';
 
-/** What a deployed revision consists of. */
+/** The content of a deployed revision. */
 export interface DesiredRevision extends DesiredState {
   readonly revision: number;
 }
 
+// All parts are injected, so that tests move the clock and answer for the API server.
 interface DriftDeps {
   readonly clock: Clock;
   /** A number in [0, 1), for the jitter of retries. */
@@ -37,16 +38,19 @@ interface DriftDeps {
   readonly log: Logger;
   readonly watch: Pick<AppliedWatch, 'follow'>;
   readonly lookup: LookupOptions;
-  /** What the newest revision of a release consists of; undefined while it is not deployed. */
+  /** The content of the newest revision of a release; undefined while it is not deployed. */
   readonly load: (module: string, signal: AbortSignal) => Promise<DesiredRevision | undefined>;
   /** The newest revision, provided it is deployed; else whether there is a release. */
   readonly revision: (module: string, signal: AbortSignal) => Promise<number | 'not-deployed' | 'gone'>;
-  /** Whether the module is paused or unmanaged, so that nothing is healed. */
+  /** Whether the module is paused or unmanaged, so that nothing is corrected. */
   readonly isHeld: (module: string) => boolean;
   readonly onEvent: (event: DriftEvent) => void;
-  /** Begins the event of comparisons, for the trace of what they lead to. */
+  /** Begins the event of comparisons, for the trace of their consequences. */
   readonly onComparison: (module: string) => Span;
-  /** By module and object; outlives what is watched now. */
+  /**
+   * By module and object; outlives this instance, so that restarts of the watch do not reset the
+   * back-off.
+   */
   readonly streaks: Map<string, HealStreak>;
 }
 
@@ -54,9 +58,9 @@ export interface DriftOptions {
   readonly module: string;
   readonly policy: DriftPolicy;
   readonly mode: 'warn' | 'heal';
-  /** While hooks or helm run for the module, its objects are not compared. */
+  /** Objects are not compared while hooks or helm run for the module. */
   readonly isPaused: () => boolean;
-  /** An object of the release is missing, or the release itself. */
+  /** An object of the release, or the release itself, is missing. */
   readonly onAbsent: () => void;
 }
 
@@ -64,7 +68,13 @@ type Drifted = Extract<ObjectComparison, { type: 'drifted' }>;
 
 const RETRY_MS = 30_000;
 
-/** Watches whether the objects of one release stay as helm applied them, and changes them back if that is wanted. */
+/**
+ * Watches whether the objects of one release stay as helm applied them, and corrects them if the
+ * policy says so. `monitor-set.ts` starts one per module after each deployment. Watch events make
+ * objects suspicious (`watched-object.ts`), a dry run proves the drift (`object-comparison.ts`),
+ * and a server-side apply corrects it. Comparisons pause while hooks or helm run; errors are
+ * retried, and corrections that another client keeps undoing are delayed more and more.
+ */
 export class DriftWatch {
   readonly #deps: DriftDeps;
   readonly #options: DriftOptions;
@@ -100,7 +110,7 @@ export class DriftWatch {
       .toSorted(byResource);
   }
 
-  /** To be called when a pause is over: what is drifted is compared again. */
+  /** Called when a pause ends: compares drifted objects again. */
   recheck(): void {
     for (const watched of this.#watched.values())
       if (watched.drifted?.remedy.type === 'held') watched.compareAt(this.#deps.clock.steadyMs());
@@ -113,6 +123,7 @@ export class DriftWatch {
     await this.#ended;
   }
 
+  // One loop: objects of a module are compared one after another, which bounds the requests.
   async #run(): Promise<void> {
     const { log, clock, random } = this.#deps;
     const { signal } = this.#stopping;
@@ -139,6 +150,7 @@ export class DriftWatch {
     if (release === undefined) return;
     for (const problem of release.problems)
       log.warn({ module, problem }, 'cannot check an object of the release for drift');
+    // One watch per kind and namespace, shared by all objects of the release in it.
     const groups = Map.groupBy(release.objects, ({ apiVersion, kind, namespace }) =>
       JSON.stringify([apiVersion, kind, namespace]),
     );
@@ -160,8 +172,8 @@ export class DriftWatch {
           if (watched !== undefined) this.#onChange(watched, metadata);
         },
         onUnwatched: (error: unknown) => {
-          const text = `its changes are not noticed until the watch succeeds: ${messageOf(error)}`;
-          for (const watched of byName.values()) watched.noteUnwatched(text);
+          const reason = `its changes are not noticed until the watch succeeds: ${messageOf(error)}`;
+          for (const watched of byName.values()) watched.noteUnwatched(reason);
         },
       };
       watch.follow(resource, resource.isNamespaced ? place : undefined, follower, signal);
@@ -180,7 +192,7 @@ export class DriftWatch {
     if (suspicion === 'changed') this.#woken.wake();
   }
 
-  /** Nothing is wrong with the object, or no longer. */
+  /** The object has no drift, or none any more. */
   #settle(watched: WatchedObject): void {
     if (watched.drifted === undefined) return;
     watched.noteDrift(undefined);
@@ -213,8 +225,8 @@ export class DriftWatch {
     const { module } = this.#options;
     const newest = await revision(module, signal);
     if (newest !== this.#revision) {
-      // Another client upgraded the release: the next run of the module decides what is right, and watches anew. One that
-      // uninstalls it deletes the objects first.
+      // Another client upgraded the release: the next run of the module decides, and watches again.
+      // A client that uninstalls a release deletes the objects first.
       const isChanging = newest === 'not-deployed';
       const nextMs = isChanging ? clock.steadyMs() + jittered(RETRY_MS, random) : undefined;
       for (const watched of due) watched.compareAt(nextMs);
@@ -249,7 +261,7 @@ export class DriftWatch {
       );
       return;
     }
-    // In the meantime a hook may have begun to change things on purpose.
+    // During the comparison a hook may have started, which changes objects on purpose.
     if (this.#options.isPaused()) {
       watched.compareAt(clock.steadyMs());
       return;
@@ -268,7 +280,7 @@ export class DriftWatch {
     }
   }
 
-  /** Lets the monitor find the missing object now; too often only when its time has come. */
+  /** Lets the monitor find the missing object at once, unless that happened too often. */
   #restore(watched: WatchedObject): void {
     const nowMs = this.#deps.clock.steadyMs();
     if (nextHealAtMs(this.#streak(watched)) > nowMs) return;
@@ -295,9 +307,11 @@ export class DriftWatch {
     }
     const nowMs = clock.steadyMs();
     const report = (next: DriftedObject['remedy']): void => {
+      // The time of the first notice stays as long as the object has drift.
       const sinceMs = known?.sinceMs ?? clock.wallMs();
       watched.noteDrift({ resource: title, fields, changedBy: writers, sinceMs, remedy: next });
     };
+    // Reported for every mode, corrected only for `heal`.
     if (mode === 'warn') return report({ type: 'none' });
     if (isHeld(module)) return report({ type: 'held' });
     const dueMs = nextHealAtMs(this.#streak(watched));
@@ -316,7 +330,9 @@ export class DriftWatch {
     watched.compareAt(dueMs);
   }
 
-  /** Changes an object back. Returns when to try again, on the steady clock, if that did not succeed. */
+  /**
+   * Corrects an object. Returns the time of the next attempt, on the steady clock, if it failed.
+   */
   async #heal(
     watched: WatchedObject,
     { remedy, fields, writers, span }: Omit<Drifted, 'type'> & { readonly span: Span },
@@ -336,7 +352,7 @@ export class DriftWatch {
       heal.end({ error: harmlessText(error, watched.desired) });
       signal.throwIfAborted();
       const nowMs = clock.steadyMs();
-      // Another client changed it after it was compared.
+      // Another client changed the object after the comparison: compare again.
       if (hasStatus(error, 409)) {
         watched.compareAt(nowMs + SETTLE_MS);
         return watched.dueMs;
@@ -345,6 +361,7 @@ export class DriftWatch {
         { module, resource: title, error: harmlessText(error, watched.desired), code: codeOf(error) },
         'cannot correct an object, will retry',
       );
+      // A refused correction counts too, otherwise it would be repeated without back-off.
       this.#noteHeal(watched);
       watched.compareAt(Math.max(nowMs + jittered(RETRY_MS, random), nextHealAtMs(this.#streak(watched))));
       return watched.dueMs;
@@ -389,7 +406,7 @@ async function resourceOf(
   }
 }
 
-/** What went wrong, without what is secret in the object: the server quotes what it does not like. */
+/** The error without secrets: the API server quotes rejected values. */
 function harmlessText(error: unknown, { kind, fields }: DesiredObject): string {
   return maskValues(messageOf(error), kind === 'Secret' ? { secret: fields['data'] } : fields);
 }

@@ -10,7 +10,7 @@ import type { IgnoreRule } from './drift-policy.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 export type ObjectComparison =
-  /** Neither the object nor, perhaps, its kind exists. */
+  /** The object, or even its kind, does not exist. */
   | { readonly type: 'absent' }
   | { readonly type: 'same' }
   | {
@@ -19,7 +19,7 @@ export type ObjectComparison =
       readonly fields: readonly string[];
       /** Field managers that changed it, the last one first; may be empty. */
       readonly writers: readonly string[];
-      /** What has to be applied to change it back, and nothing else. */
+      /** The minimal apply that corrects it. */
       readonly remedy: Remedy;
     };
 
@@ -29,10 +29,11 @@ interface Remedy {
 }
 
 /**
- * Compares an object with what helm applied. A dry run of applying it again shows what would change:
- * so other spellings of quantities, defaults and what webhooks do to each object are no differences.
+ * Compares an object with what helm applied, by a dry run of applying it again. The server itself
+ * computes the difference, so other notations of quantities, defaults and changes by webhooks are
+ * none.
  *
- * @throws errors of the client; KubeApiError also when the server refuses what helm applied
+ * @throws errors of the client; KubeApiError also when the server refuses the object
  */
 export async function compareObject(
   desired: DesiredObject,
@@ -46,7 +47,7 @@ export async function compareObject(
   const live = await read(options.kube, path, signal);
   if (live === undefined) return { type: 'absent' };
   const { resourceVersion, deletionTimestamp } = fieldsOf(live['metadata']);
-  // It waits for its finalizers, and is missing after them.
+  // It is being deleted: when its finalizers are done it is missing, which is another finding.
   if (deletionTimestamp !== undefined) return { type: 'same' };
   const body = withIgnoredFields(desired, live, ignore);
   const applied = await apply(options.kube, { path, body }, 'All', signal);
@@ -57,12 +58,12 @@ export async function compareObject(
     type: 'drifted',
     fields,
     writers: writersOf(live, fields),
-    // A write of another client in between must not be overwritten unseen.
+    // With this resource version, a write of another client in between makes the correction fail.
     remedy: { path, body: { ...body, metadata: { ...metadata, resourceVersion } } },
   };
 }
 
-/** Changes an object back. @throws KubeApiError 409 when it was changed since it was compared */
+/** Corrects an object. @throws KubeApiError 409 when it was changed after the comparison */
 export async function healObject(kube: KubeClient, remedy: Remedy, signal: AbortSignal): Promise<void> {
   await apply(kube, remedy, undefined, signal);
 }
@@ -90,12 +91,13 @@ function apply(
   );
 }
 
-/** Fields of `metadata` that the server keeps for itself. */
+/** Fields of `metadata` that the server maintains. */
 const BOOKKEEPING = new Set(['managedFields', 'resourceVersion', 'generation', 'uid', 'creationTimestamp']);
 
 /**
- * JSON pointers into the live object, of all that would change if `desired` were applied, sorted. Only fields that
- * `desired` has count: whatever the server, or a webhook, does elsewhere on a write is not drift.
+ * JSON pointers, sorted, to everything that would change in the live object if `desired` were
+ * applied. Only fields in `desired` count: other effects of a write, by the server or a webhook,
+ * are no drift.
  *
  * @param applied the object after a dry run of applying it
  */
@@ -115,10 +117,12 @@ function collect(
   if (isObject(desired) && isObject(applied) && isObject(live)) {
     for (const key of Object.keys(desired)) {
       if (path.length === 1 && path[0] === 'metadata' && BOOKKEEPING.has(key)) continue;
+      // The status belongs to controllers.
       if (path.length === 0 && key === 'status') continue;
       collect(desired[key], live[key], applied[key], [...path, key], found);
     }
   } else if (Array.isArray(applied) && Array.isArray(live) && applied.length === live.length) {
+    // Lists of equal length are compared item by item, to report the precise field.
     applied.forEach((item: unknown, index) => {
       compare(live[index], item, [...path, String(index)], found);
     });
@@ -127,7 +131,7 @@ function collect(
   }
 }
 
-/** Inside lists every difference counts, because the owner of an item is not known there. */
+/** Inside lists every difference counts, since the owner of an item is unknown there. */
 function compare(live: unknown, applied: unknown, path: readonly string[], found: string[]): void {
   if (isObject(live) && isObject(applied)) {
     for (const key of new Set([...Object.keys(live), ...Object.keys(applied)]))
@@ -137,12 +141,12 @@ function compare(live: unknown, applied: unknown, path: readonly string[], found
   }
 }
 
-/** Marks a place where the live object has nothing. */
+/** The live object has no value here. */
 const ABSENT = Symbol('absent');
 
 /**
- * What helm applied, with the live values in place of everything that may differ. So the server neither sees a
- * difference there, nor takes the fields away from helm.
+ * The applied object, with the live values of all fields that may differ. The server then neither
+ * sees a difference there, nor takes the fields away from helm.
  */
 export function withIgnoredFields(
   object: ManifestObject & { readonly fields: Fields },
@@ -157,12 +161,14 @@ export function withIgnoredFields(
   return isObject(body) ? body : object.fields;
 }
 
-/** A rule may name a field of a Secret as the chart does: the server turns `stringData` into `data`. */
+/**
+ * A rule may name a Secret's field as the chart does: the server turns `stringData` into `data`.
+ */
 function pathIn({ kind }: ManifestObject, { path }: IgnoreRule): readonly string[] {
   return kind === 'Secret' && path[0] === 'stringData' ? ['data', ...path.slice(1)] : path;
 }
 
-/** `desired` with the value that `live` has at `path`; places that `desired` does not have stay away. */
+/** Replaces the value at `path` by that of `live`; fields that `desired` lacks are not added. */
 function replaced(desired: unknown, live: unknown, path: readonly string[]): unknown {
   const [head, ...rest] = path;
   if (head === undefined) return live;
@@ -170,7 +176,7 @@ function replaced(desired: unknown, live: unknown, path: readonly string[]): unk
     return desired.flatMap((item: unknown, index) => {
       if (head !== '*' && head !== String(index)) return [item];
       const there = counterpart(item, index, live);
-      // The item itself may not be missing, and comes back as helm applied it.
+      // The whole item is missing: that is drift, so it stays as helm applied it.
       if (there === ABSENT && rest.length > 0) return [item];
       const value = replaced(item, there, rest);
       return value === ABSENT ? [] : [value];
@@ -186,13 +192,13 @@ function replaced(desired: unknown, live: unknown, path: readonly string[]): unk
   return Object.fromEntries(entries);
 }
 
-/** The item of a live list that belongs to one of the desired list: of the same name, else at the same place. */
+/** The live list item for a desired one: with the same name, else at the same index. */
 function counterpart(item: unknown, index: number, live: unknown): unknown {
   if (!Array.isArray(live)) return ABSENT;
   const name = nameOf(item);
   const hasName = (other: unknown): boolean => nameOf(other) === name;
   const atPlace: unknown = live[index];
-  // Names need not be unique: of two mounts of a volume the one at the same place is meant.
+  // Names need not be unique, for example of volume mounts: the item at the same index comes first.
   const found: unknown = name === undefined || hasName(atPlace) ? atPlace : live.find(hasName);
   return found === undefined ? ABSENT : found;
 }

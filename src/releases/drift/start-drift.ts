@@ -10,15 +10,15 @@ import type { DriftEvent, DriftMode, HealStreak } from './drift-policy.ts';
 import { type DesiredRevision, type DriftOptions, DriftWatch } from './module-drift.ts';
 
 export interface DriftSettings {
-  /** For modules that wish nothing about drift. */
+  /** The mode of modules without a wish of their own. */
   readonly mode: DriftMode;
   readonly reflectors: SharedReflectors;
   /** Parses one YAML document as helm does. */
   readonly readYaml: (text: string) => unknown;
-  /** Whether a module is paused or unmanaged, so that nothing is healed. */
+  /** Whether a module is paused or unmanaged, so that nothing is corrected. */
   readonly isHeld: (module: string) => boolean;
   readonly onEvent: (event: DriftEvent) => void;
-  /** Begins the event of comparisons for a module, for the trace of what they lead to. */
+  /** Begins the event of comparisons for a module, for the trace of their consequences. */
   readonly onComparison: (module: string) => Span;
   /** A number in [0, 1), for the jitter of retries. */
   readonly random: () => number;
@@ -28,15 +28,19 @@ interface DriftParts {
   readonly context: DriverContext;
   readonly settings: DriftSettings;
   readonly store: ReleaseStore;
-  /** For comparing and changing back. */
+  /** For comparisons and corrections. */
   readonly kube: KubeClient;
 }
 
-/** Makes what watches for drift, on one set of watches for all modules; nothing is watched until it is called. */
+/**
+ * Returns a function that starts the watch for drift of a module. All modules share one set of
+ * watches; nothing is watched before the first call.
+ */
 export function driftStarter(parts: DriftParts): (options: DriftOptions) => DriftWatch {
   const { context, settings, store, kube } = parts;
   const { clock, log, extraLabels } = context;
   const { reflectors, isHeld, onEvent, onComparison, random } = settings;
+  // Every object of a release carries these labels, so the watches need no others.
   const labelSelector = Object.entries(extraLabels)
     .map(([key, value]) => `${key}=${value}`)
     .join(',');
@@ -68,7 +72,7 @@ async function load(
   const latest = await store.latest(module, signal);
   if (latest?.status !== 'deployed') return undefined;
   const { manifest } = await store.payload(latest, signal);
-  const texts = parseManifest(manifest).map(({ text }) => text);
+  const documents = parseManifest(manifest).map(({ text }) => text);
   const identity = { release: module, namespace: context.namespace };
-  return { revision: latest.revision, ...desiredObjects(texts, settings.readYaml, identity) };
+  return { revision: latest.revision, ...desiredObjects(documents, settings.readYaml, identity) };
 }

@@ -5,15 +5,17 @@ import { canonicalJson } from '@addon-operator/json';
 import type { ObjectMeta } from '@addon-operator/kube-client/kube-object';
 import type { DriftedObject } from './drift-policy.ts';
 
-/** A user who edits by hand, or a controller, may not be done with the first write. */
+/**
+ * A user or a controller may write several times: the comparison waits this long, in milliseconds.
+ */
 export const SETTLE_MS = 500;
-/** An object that others keep writing to, harmlessly or in a fight, is compared this often at most. */
+/** The minimum interval of comparisons for an object that other clients keep writing to. */
 const REPEATED_INTERVAL_MS = 10_000;
 
-/** What a change of an object's metadata may mean. */
+/** The meaning of a change of an object's metadata. */
 type Suspicion = 'none' | 'untouched' | 'changed';
 
-/** One object of a release, and what was seen of it so far. */
+/** One object of a release, with everything that was observed of it. */
 export class WatchedObject {
   readonly desired: DesiredObject;
   /** `<namespace>/<Kind>/<name>`. */
@@ -22,9 +24,9 @@ export class WatchedObject {
   #drifted: DriftedObject | undefined;
   #failure: string | undefined;
   #unwatched: string | undefined;
-  /** Of the last change that the server sent. */
+  /** The signature of the last change. */
   #signature: string | undefined;
-  /** What helm owned then, and when the object was last found to be as applied. */
+  /** The fields that helm owned at that time, and those at the last comparison without drift. */
   #owned = '';
   #ownedWhenSame: string | undefined;
   #sameAtMs = Number.NEGATIVE_INFINITY;
@@ -35,7 +37,9 @@ export class WatchedObject {
     this.title = objectTitle(desired);
   }
 
-  /** When to compare it, on the steady clock; undefined when there is no reason to. */
+  /**
+   * The time of the next comparison, on the steady clock; undefined if there is no reason for one.
+   */
   get dueMs(): number | undefined {
     return this.#dueMs;
   }
@@ -44,7 +48,7 @@ export class WatchedObject {
     return this.#drifted;
   }
 
-  /** Why the last comparison failed. */
+  /** The error of the last comparison. */
   get failure(): string | undefined {
     return this.#failure;
   }
@@ -54,12 +58,14 @@ export class WatchedObject {
     return this.#unwatched;
   }
 
-  /** Sets {@link dueMs}; undefined: only its next change is a reason to compare it. */
+  /** Sets {@link dueMs}; undefined: it is compared only after its next change. */
   compareAt(dueMs: number | undefined): void {
     this.#dueMs = dueMs;
   }
 
-  /** Takes the result of a comparison or a correction; undefined: the object is as applied, or gone. */
+  /**
+   * Stores the result of a comparison or correction; undefined: the object is as applied, or gone.
+   */
   noteDrift(drifted: DriftedObject | undefined): void {
     this.#drifted = drifted;
   }
@@ -68,12 +74,14 @@ export class WatchedObject {
     this.#failure = reason;
   }
 
-  /** Takes the reason why its changes are not watched, until {@link observe} gets the next one. */
+  /** Stores why its changes are not watched, until {@link observe} gets the next one. */
   noteUnwatched(reason: string): void {
     this.#unwatched = reason;
   }
 
-  /** Takes a change from a watch; without metadata the object is gone. Decides when to compare it. */
+  /**
+   * Handles a change from a watch; without metadata the object is gone. Decides when to compare it.
+   */
   observe(metadata: ObjectMeta | undefined, nowMs: number): Suspicion {
     this.#unwatched = undefined;
     const signature = metadata === undefined ? '' : signatureOf(metadata);
@@ -85,16 +93,17 @@ export class WatchedObject {
       this.#failure = undefined;
       return 'untouched';
     }
-    // Writes that follow do not put it off: a controller may never be done.
+    // Further writes do not move the time: a controller may never stop writing.
     this.#dueMs = Math.min(this.#dueMs ?? Number.POSITIVE_INFINITY, this.#nextDueMs(nowMs));
     return 'changed';
   }
 
-  /** To be called when a comparison begins; what it returns, when that has found the object as applied. */
+  /** Called when a comparison begins. The returned function is called if it found no drift. */
   beginComparison(nowMs: number): (nowMs: number) => void {
     this.#dueMs = undefined;
     this.#failure = undefined;
     this.#comparedAtMs = nowMs;
+    // Taken now: a change during the comparison must not count as compared.
     const owned = this.#owned;
     return (sameAtMs) => {
       this.#ownedWhenSame = owned;
@@ -104,18 +113,19 @@ export class WatchedObject {
 
   #nextDueMs(nowMs: number): number {
     const soonMs = nowMs + SETTLE_MS;
-    // It may have become right; whether it is changed back is another question.
+    // It may have become right in the meantime, so it is compared before the delayed correction.
     if (this.#drifted?.remedy.type === 'delayed')
       return Math.min(
         this.#drifted.remedy.dueMs,
         Math.max(soonMs, this.#comparedAtMs + REPEATED_INTERVAL_MS),
       );
-    // No field was taken from helm since it was found harmless; a value that others own may still have changed.
+    // The ownership is the same as at a comparison without drift; still, a value owned by others
+    // may have changed.
     const isLikelyHarmless = this.#owned === this.#ownedWhenSame;
     return isLikelyHarmless ? Math.max(soonMs, this.#sameAtMs + REPEATED_INTERVAL_MS) : soonMs;
   }
 
-  /** Whether the list of owners alone proves that the object is as helm applied it. */
+  /** Whether the managed fields alone prove that the object is as helm applied it. */
   #isUntouched(metadata: ObjectMeta): boolean {
     switch (helmsShare(this.desired.fields, metadata)) {
       case 'all':
@@ -129,8 +139,9 @@ export class WatchedObject {
 }
 
 /**
- * Changes whenever a client may have changed what helm applied; a change of the status alone does not count. A generation is not enough: there
- * are kinds of which it stays the same, such as PriorityClass, and finalizers do not count in it.
+ * A signature that changes whenever applied fields may have changed, but not with the status. A
+ * generation is not enough: some kinds, such as PriorityClass, do not count it, and finalizers are
+ * not part of it.
  */
 function signatureOf(metadata: ObjectMeta): string {
   const { labels, annotations, finalizers, ownerReferences, generation, resourceVersion, uid } = metadata;
