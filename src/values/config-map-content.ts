@@ -1,3 +1,9 @@
+/**
+ * Parses `data` of the operator's ConfigMap into sections, flags and maintenance marks, and compares two parsed
+ * contents. Everything here is pure: `config-map-store.ts` decides when to read and what a change means. A content is
+ * valid as a whole or not at all, and the error lists every problem, so that a user can correct them together.
+ */
+
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { canonicalJson, type JsonObject } from '@addon-operator/json';
 import { isJsonMap } from '@addon-operator/json/merge';
@@ -92,6 +98,7 @@ export function parseSection(
   text: string,
   onMoreDocuments: (key: SectionKey) => void = () => undefined,
 ): JsonObject {
+  // The original parses `global` with a YAML 1.1 parser (`yes` is true there) and modules with a YAML 1.2 parser.
   const isGlobal = key === GLOBAL_SECTION;
   try {
     const source = `ConfigMap key '${key}'`;
@@ -116,6 +123,7 @@ type DataKey =
   | { readonly type: 'section'; readonly key: SectionKey }
   | { readonly type: 'flag' | 'maintenance'; readonly key: ModuleKey };
 
+/** With the flag `s`, since a key with a line break must get the error for bad names too. */
 const SUFFIXED = /^(?<base>.*)(?<suffix>Enabled|Maintenance)$/s;
 
 function parseKey(dataKey: string): DataKey {
@@ -159,6 +167,7 @@ export interface ConfigDifference {
   readonly maintenance: readonly ModuleKey[];
 }
 
+/** Compares by meaning: the order of keys, YAML style and comments make no difference. */
 export function configDifference(previous: ConfigMapContent, next: ConfigMapContent): ConfigDifference {
   const previousMaintenance = new Map([...previous.maintenance].map((key) => [key, true]));
   const nextMaintenance = new Map([...next.maintenance].map((key) => [key, true]));

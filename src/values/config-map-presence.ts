@@ -1,3 +1,9 @@
+/**
+ * Remembers across restarts whether the ConfigMap existed, and waits for one that is missing. `config-map-store.ts` uses
+ * both classes: `ConfigMapPresence` at the start, `AbsenceGrace` while the daemon runs. The fact itself is in a second
+ * ConfigMap, `<name>-modules`. If that cannot be read, the ConfigMap counts as one that existed.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { hasCode } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
@@ -118,6 +124,7 @@ export class ConfigMapPresence {
     };
     this.#isWriting = true;
     try {
+      // The fact may change during a write; then it is written once more.
       while (written !== this.#isPresent) await untilDone(write, onFailure, this.#deps, signal);
     } catch (error) {
       if (!signal.aborted) throw error;

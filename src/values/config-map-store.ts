@@ -1,3 +1,10 @@
+/**
+ * The reflector of the operator's ConfigMap, and its only writer. `load` reads it at the start, `watch` reports each
+ * change to `operator/config-changes.ts`, and `save` writes the patch of a hook. Invalid content and a deletion do not
+ * take effect at once: the last valid content stays in use. The watch can be behind our own writes, so the resource
+ * versions of those writes are remembered until the watch has delivered them.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { hasCode, type OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
@@ -168,8 +175,10 @@ export class ConfigMapStore {
       return changed;
     };
     for (;;) {
+      // Outside of the lock: the watch needs the lock to see that the ConfigMap is back.
       await this.#grace.untilOver(signal);
       const saved = await this.#lock.run(async () => {
+        // It may have disappeared while this call waited for the lock: wait once more.
         if (this.#grace.isRunning) return undefined;
         const isCreated = !this.#isPresent || this.#grace.graceMs === 0;
         const written = await saveSection(kube, ref, key, checkedChange, { isCreated }, signal);
@@ -223,6 +232,7 @@ export class ConfigMapStore {
       },
       signal,
     );
+    // An empty list calls the sink with no object, so the absence is handled here.
     if (!isPresent) await this.#seen(undefined, signal);
   }
 
@@ -247,6 +257,8 @@ export class ConfigMapStore {
   #seen(object: ConfigMapObject | undefined, signal: AbortSignal): Promise<void> {
     const handle = (): Promise<void> =>
       this.#lock.run(async () => {
+        // A version that is expected is one of our own writes: the newest of them ends the wait, an older one is skipped.
+        // Any other version may be older than what is known, so the current state is read.
         const position = object === undefined ? -1 : this.#ahead.indexOf(object.resourceVersion);
         const isCurrent = position === this.#ahead.length - 1;
         if (object !== undefined && isCurrent) {
@@ -278,6 +290,7 @@ export class ConfigMapStore {
     this.#onChange({ type: 'missing', graceMs: this.#grace.graceMs });
     const believe = (): Promise<void> =>
       this.#lock.run(async () => {
+        // The ConfigMap came back while this call waited for the lock.
         if (!this.#grace.isRunning) return;
         this.#isPresent = false;
         await this.#observeNow(undefined, signal);
@@ -296,6 +309,7 @@ export class ConfigMapStore {
       content = this.#parse(object);
     } catch (error) {
       if (!hasCode(error, 'CONFIG_MAP_INVALID')) throw error;
+      // The same mistake, after an edit elsewhere in the ConfigMap, is reported once.
       if (previous.type === 'invalid' && previous.error.message === error.message) return;
       this.#state = { type: 'invalid', error };
       this.#onChange({ type: 'invalid', error });

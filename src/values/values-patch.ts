@@ -1,3 +1,9 @@
+/**
+ * Parses and checks the values patches that a hook wrote. `hooks/parse-outputs.ts` calls it after each run. Only `add`,
+ * `remove` and `test` are accepted, only below the section of the hook's owner, and only JSON that values can hold. Error
+ * messages name the operation and its path, never its value, which may be a secret.
+ */
+
 import { OperatorError } from '@addon-operator/base/errors';
 import { finish, type Steps } from '@addon-operator/concurrency/steps';
 import { isObject, type Json, parseJson } from '@addon-operator/json';
@@ -50,6 +56,7 @@ export function* valuesPatchSteps(
     const value = parsePiece(piece, offset, file);
     const items = Array.isArray(value) ? value : [value].filter(isObject);
     for (const item of items) operations.push(parseOperation(item, file, owner));
+    // A large patch is parsed in steps, so that other work of the daemon is not delayed.
     yield;
   }
   return operations;

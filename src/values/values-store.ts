@@ -1,3 +1,10 @@
+/**
+ * The single source of values. Three layers go in: values files, the ConfigMap, and the JSON patches of hooks, which are
+ * kept in memory only. Merged values come out for hooks, enabled scripts and helm. Config changes (`operator/`) and the
+ * outputs of hooks (`hook-runs/apply-outputs.ts`) are the only writers. A write that would break a schema, or a stored
+ * patch, is refused as a whole, so a reader never sees half a change.
+ */
+
 import { hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
 import { canonicalJson, type Json, type JsonObject } from '@addon-operator/json';
 import { mergeValues } from '@addon-operator/json/merge';
@@ -34,8 +41,8 @@ export interface ValuesSecrets extends SecretLookup {
 }
 
 /**
- * How references are shown: `resolved`, as texts, those without one are left out; `written`, as in files and
- * ConfigMap.
+ * How references to Secrets appear: `resolved`, as the content of the Secret, and left out if there is none; `written`,
+ * as in the files and the ConfigMap.
  */
 type SecretsView = 'resolved' | 'written';
 
@@ -98,6 +105,7 @@ export class ValuesStore {
   knownValues(owner: ValuesOwner): JsonObject {
     const patches = this.#patches.get(owner) ?? NO_PATCHES;
     const [config, files] = [this.#config, this.#static];
+    // Merging every time keeps secrets out of the cache.
     // The content of a Secret may have changed since.
     if (this.#secrets?.isResolvedFor(owner) === true) return this.#merge(owner, config, patches);
     const known = this.#merged.get(owner);
@@ -167,6 +175,7 @@ export class ValuesStore {
       return this.#configProblem(owner, section) ?? [];
     });
     if (problems.length > 0) throw new OperatorError('VALUES_INVALID', problems.join('\n'));
+    // Throws if a stored patch does not fit the new content. All owners are tried before anything is taken over.
     for (const owner of this.#owners()) this.#merge(owner, content, this.#patches.get(owner) ?? []);
   }
 
@@ -311,11 +320,13 @@ export class ValuesStore {
     operations: Parameters<typeof foldPatch>[1],
   ): PatchList | undefined {
     const stored = this.#patches.get(owner) ?? [];
+    // A patch without an effect is not stored: the list would grow with every run of a hook that repeats itself.
     const before = this.#merge(owner, config, stored);
     const after = patchSection(owner, before, operations, 'values');
     if (canonicalJson(after) === canonicalJson(before)) return undefined;
     const patches = foldPatch(stored, operations);
     const values = this.#merge(owner, config, patches);
+    // The values before the patch are passed too, for rules of the schema that compare old and new values.
     const problems = problemsOf(this.#schemas(owner).values, owner, values, before);
     if (problems.length > 0) {
       const whose = owner === GLOBAL_SECTION ? 'global values' : 'module values';
@@ -362,6 +373,7 @@ export class ValuesStore {
         ? resolveSecrets(layers, this.#secrets, 'absent').values
         : layers;
     try {
+      // Tolerant: what a stored `remove` refers to may be gone from the files or the ConfigMap since.
       return sectionAfter(applyPatch({ [section]: merged }, patches, 'tolerant'), section);
     } catch (cause) {
       throw new OperatorError(
@@ -376,6 +388,7 @@ export class ValuesStore {
   /** Everything but the patches of hooks. */
   #layers(owner: ValuesOwner, config: ConfigMapContent): JsonObject {
     const schemas = this.#schemas(owner);
+    // Defaults of the config schema are weaker than the ConfigMap, those of the values schema fill what is left.
     const base = withDefaults(schemas.config, this.fileValues(owner));
     return withDefaults(schemas.values, mergeValues(base, sectionIn(config, sectionOf(owner)) ?? {}));
   }

@@ -1,3 +1,8 @@
+/**
+ * Selects what a hook, an enabled script or helm sees of the values. Nothing is computed here that the store does not
+ * know: this is the one place that decides which sections go into which file.
+ */
+
 import type { Json, JsonObject } from '@addon-operator/json';
 import { GLOBAL_SECTION, keyOfName, type ModuleName, type ValuesOwner } from './module-key.ts';
 import type { ValuesStore } from './values-store.ts';

@@ -1,3 +1,9 @@
+/**
+ * Replaces `valueFrom.secretKeyRef` in values by the content of Secrets. It is pure: the lookup comes from
+ * `secret-watcher.ts`. A required reference that cannot be resolved is returned as unresolved; the caller decides whether
+ * that stops a run or the value is left out.
+ */
+
 import type { Json, JsonObject } from '@addon-operator/json';
 import { isJsonMap } from '@addon-operator/json/merge';
 import { escapeSegment } from '@addon-operator/json/pointer';

@@ -1,3 +1,5 @@
+/** Parses `valueFrom: {secretKeyRef: …}`, the syntax of environment variables in a pod, from a map in values. */
+
 import type { Json, JsonObject } from '@addon-operator/json';
 import { isJsonMap } from '@addon-operator/json/merge';
 

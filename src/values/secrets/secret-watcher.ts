@@ -1,3 +1,9 @@
+/**
+ * Watches the Secrets that values refer to, and no others. `secret-parts.ts` says which references count; lookups are
+ * served from memory, so a merge of values never waits for the API server. Each resolved string is given to the
+ * redactor before any value can reach a log. A Secret that cannot be read is retried with back-off until it can.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { messageOf } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
@@ -110,11 +116,11 @@ export class SecretWatcher {
     const secret = titleOf(reference);
     const signal = AbortSignal.any([stop, followed.end.signal]);
     const tried = Promise.withResolvers<void>();
-    let isTold = false;
+    let isLogged = false;
     const onFailure = (error: unknown): void => {
       this.#set(followed, { type: 'unreadable', why: messageOf(error) });
-      if (!isTold) log.warn({ secret, error }, 'cannot read a Secret that values refer to, will retry');
-      isTold = true;
+      if (!isLogged) log.warn({ secret, error }, 'cannot read a Secret that values refer to, will retry');
+      isLogged = true;
       tried.resolve();
     };
     const subscribe = (): Promise<void> => this.#subscribe(followed, reference, signal);
