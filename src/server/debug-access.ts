@@ -1,3 +1,8 @@
+/**
+ * Wrappers around the handler of the debug endpoint: `withAudit` logs who changes something, `withToken` guards the TCP
+ * listener. They know nothing about routes.
+ */
+
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Logger } from '@addon-operator/base/log';
 import { errorResponse } from '@addon-operator/http-server/response';

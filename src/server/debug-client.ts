@@ -1,3 +1,8 @@
+/**
+ * The client side of the debug endpoint, for commands such as `status`, `queue list` or `module pause`. One request, one
+ * response, with a limit of 30 s. Connection errors become DEBUG_SOCKET with advice on where the socket may be.
+ */
+
 import { type IncomingHttpHeaders, request } from 'node:http';
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
@@ -43,6 +48,7 @@ export async function requestDebug(
       socketPath,
       path,
       method: form === undefined ? 'GET' : 'POST',
+      // One connection for one request: a pooled one would keep the process of the command alive.
       agent: false,
       ...(form && { headers: { 'Content-Type': 'application/x-www-form-urlencoded' } }),
     },
@@ -79,6 +85,7 @@ export async function requestDebug(
   } finally {
     responded.abort();
     signal?.removeEventListener('abort', stop);
+    // Also when the limit or the signal ended the wait: an open socket would keep the process alive.
     outgoing.destroy();
   }
 }
@@ -99,10 +106,12 @@ function codeIn(headers: IncomingHttpHeaders): string | undefined {
   return typeof value === 'string' && /^[A-Z][A-Z_]*$/.test(value) ? value : undefined;
 }
 
+/** The message for a daemon that accepts a connection and does not respond. */
 function silence(socketPath: string): string {
   return `the daemon on the debug socket '${socketPath}' does not respond within ${LIMIT_MS / 1_000} s: it accepts connections, but it is stopped (SIGSTOP, a debugger) or busy; check its state with ps, then retry`;
 }
 
+/** The message for a socket that cannot be connected to. */
 function whyNot(socketPath: string, error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT')

@@ -1,3 +1,8 @@
+/**
+ * Debug requests about hooks: abort a run, trigger a binding, record runs. Names are accepted with or without the module
+ * in front; an ambiguous or unknown name gets a response that lists the candidates.
+ */
+
 import { errorResponse, type RouteResponse, textResponse } from '@addon-operator/http-server/response';
 import { didYouMean } from '@addon-operator/json/similar-word';
 import type { Recorder } from '../recordings/recorder.ts';

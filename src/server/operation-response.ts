@@ -1,3 +1,8 @@
+/**
+ * The operations that a user may request for a module, for the debug socket and for the API of the page. The request is
+ * only accepted here: it takes effect in the queue, and the status of the module shows the result.
+ */
+
 import { errorResponse, type RouteResponse, textResponse } from '@addon-operator/http-server/response';
 import { type ModuleOperation, OPERATIONS } from '../status/module-object.ts';
 

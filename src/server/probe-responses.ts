@@ -1,3 +1,8 @@
+/**
+ * Bodies and status codes of `/readyz`, `/status` and `/status/converge`. The words and keys are those of the original
+ * operator: probes and scripts compare them.
+ */
+
 import {
   dataResponse,
   type Format,
@@ -8,6 +13,7 @@ import { oneLine } from '@addon-operator/strings/escape-controls';
 import type { ConvergeStatus, LeaderState, Readiness } from '../status/daemon-view.ts';
 import { type OperatorStatus, statusText } from '../status/operator-status.ts';
 
+/** In the words of the original. */
 const LEADER_PROBLEMS: Readonly<Record<Exclude<LeaderState, 'ready'>, string>> = {
   'not-elected': 'HA mode is enabled but no leader is elected',
   'no-request': "HA mode is enabled but couldn't craft a request to the leader",
@@ -25,6 +31,7 @@ export function readinessResponse(readiness: Readiness, status?: OperatorStatus)
   return status === undefined ? reply : { ...reply, body: `${reply.body}${statusText(status)}` };
 }
 
+/** 200 once the first converge is done, and on a standby whose leader is ready; 500 before. */
 function briefReadiness(readiness: Readiness): RouteResponse {
   if (readiness.type !== 'standby') {
     const [text, status] =
@@ -51,6 +58,7 @@ export function convergeResponse(status: ConvergeStatus, format: 'text' | 'json'
     : textResponse(`${convergeText(status)}\n`);
 }
 
+/** One word for each state, as scripts for the original expect it; isolated modules follow in a line of their own. */
 function convergeText(status: ConvergeStatus): string {
   if (status.type === 'not-started') return 'STARTUP_CONVERGE_NOT_STARTED';
   const { isolated = [] } = status;

@@ -1,3 +1,5 @@
+/** Renders task queues for `queue list` and `queue main`, as text for people and as data for JSON and YAML. */
+
 import { oneLine } from '@addon-operator/strings/escape-controls';
 import type { QueueView } from '../status/daemon-view.ts';
 import { hookText, NOTED_HOOK_MS, type RunningHookFacts } from '../status/operator-status.ts';
@@ -63,6 +65,7 @@ export function queueListData(
   };
 }
 
+/** `main` first, the others by name. */
 function splitQueues(queues: readonly QueueView[]) {
   const sorted = queues.toSorted((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1));
   return {
@@ -75,6 +78,7 @@ function rank(queue: QueueView): number {
   return queue.name === MAIN ? 0 : 1;
 }
 
+/** The counts of the original's summary: it does not count `main` among the active and empty queues. */
 function summaryOf(queues: readonly QueueView[]) {
   const others = queues.filter((queue) => queue.name !== MAIN);
   const mainQueueTasks = taskSum(queues.filter((queue) => queue.name === MAIN));

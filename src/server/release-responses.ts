@@ -1,3 +1,8 @@
+/**
+ * Debug requests with which a person confirms what the operator does not decide by itself: purge releases whose modules
+ * are gone, accept missing files, take over a release that another helm left locked.
+ */
+
 import { errorResponse, type RouteResponse, textResponse } from '@addon-operator/http-server/response';
 
 /** What became of the request to take over a release that another helm has left locked. */

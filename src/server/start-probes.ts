@@ -1,3 +1,9 @@
+/**
+ * Starts the server of metrics and probes before the operator is built, and switches its content later with `show`. So the
+ * kubelet gets a response during the start and on a standby too. For development, a port in use can be replaced by
+ * a free one.
+ */
+
 import { componentLog, type Logger } from '@addon-operator/base/log';
 import { fieldsOf } from '@addon-operator/json';
 import type { Redactor } from '@addon-operator/masking/redactor';
@@ -63,6 +69,7 @@ export async function startProbes(options: ProbesOptions, starting: ProbedView):
   };
 }
 
+/** The server wraps the error of the system into HTTP_LISTEN, so the code is in the cause. */
 function isPortInUse(error: unknown): boolean {
   return error instanceof Error && fieldsOf(error.cause)['code'] === 'EADDRINUSE';
 }

@@ -1,3 +1,8 @@
+/**
+ * Decides whether a browser request may reach the page. The page listens on loopback, so the attackers are other pages in
+ * the same browser: the checks of Host, Origin and Sec-Fetch headers stop DNS rebinding and cross-site requests.
+ */
+
 import type { IncomingHttpHeaders } from 'node:http';
 
 export interface RequestGate {

@@ -1,3 +1,5 @@
+/** The data of the page's "About": version, process, runtime parameters, watches. */
+
 import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import type { ApiParts } from './api-route.ts';
 

@@ -1,3 +1,10 @@
+/**
+ * The read requests of the API. A route names its query parameters and reads its data from the view of the daemon;
+ * `apiResponse` does the rest: match the path, check method and query, serialize. Responses are bounded (first tasks, last
+ * runs, shortened errors), because an operator in trouble has thousands of tasks with long errors. The shapes are
+ * specified in `schemas.ts`.
+ */
+
 import { errorText } from '@addon-operator/base/error-text';
 import { codeOf } from '@addon-operator/base/errors';
 import type { RouteResponse } from '@addon-operator/http-server/response';
@@ -17,6 +24,7 @@ import { MODULE_ROUTES } from './module-routes.ts';
 
 export const API_PREFIX = '/api/v1';
 
+/** Bounds of lists in responses; the number of omitted items is in a field `more…`. */
 const MAX_TASKS = 200;
 const TASKS_OF_NOW = 5;
 const NEXT_OF_NOW = 5;
@@ -65,6 +73,7 @@ const ROUTES: readonly ApiRoute[] = [
     path: '/runs/{name}',
     query: [],
     read: ({ view }, { name }) => {
+      // Up to 15 digits are exact as a number.
       const details = /^\d{1,15}$/.test(name) ? view.journal.details(Number(name)) : undefined;
       if (details === undefined)
         throw new Refusal(404, 'REQUEST_INVALID', `there is no run ${name}: it may be too old`);
@@ -75,6 +84,7 @@ const ROUTES: readonly ApiRoute[] = [
     path: '/events/{name}',
     query: [],
     read: ({ view }, { name }) => {
+      // A user may have copied the id of a run or of a trace instead of the id of the event.
       const other = view.journal.eventOf(name);
       const runs = view.journal.event(name) ?? (other === undefined ? undefined : view.journal.event(other));
       if (runs === undefined)
@@ -116,6 +126,7 @@ export async function apiResponse(
     const name = found.pattern.exec(path)?.groups?.['name'] ?? '';
     return jsonResponse(200, await found.route.read(parts, { name, query, signal }));
   } catch (error) {
+    // A refusal is a mistake of the client; anything else is ours, and has a code where it is known.
     if (error instanceof Refusal) return apiError(error.status, error.code, error.message);
     return apiError(500, codeOf(error) ?? 'INTERNAL', errorText(error));
   }
@@ -135,6 +146,7 @@ export function checkQuery(query: URLSearchParams, known: readonly string[]): vo
   }
 }
 
+/** @throws Refusal for a result that no run has */
 function resultOf(word: string): RunView['result'] {
   const result = RESULTS.find((known) => known === word);
   if (result === undefined)
@@ -176,6 +188,7 @@ export function headlineData(status: Pick<OperatorStatus, 'level' | 'text' | 'pr
   };
 }
 
+/** The first screen of the page, in one request. */
 function nowData({ view, identity }: ApiParts): object {
   const status = view.status();
   const { modules, tasks } = status;

@@ -1,3 +1,8 @@
+/**
+ * The types that all routes of the API share: where data comes from, how a route is declared, and how it refuses a
+ * request.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { ErrorCode } from '@addon-operator/base/errors';
 import type { LogTail } from '@addon-operator/logging/log-tail';

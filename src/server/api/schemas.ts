@@ -1,4 +1,7 @@
-/** JSON schemas of the responses of the API. docs/schema/api has a file for each, and a test compares real responses with them. */
+/**
+ * JSON schemas of the responses of the API. `docs/schema/api` has a file for each. Tests compare the files and real
+ * responses with these constants, so a new field is added here, in the route and in the types of the page.
+ */
 import { ACTIONS } from './module-action.ts';
 import { MODULE_SCHEMAS } from './module-schemas.ts';
 import { RUN, RUN_PROPERTIES, TRIGGERED_BY } from './run-schemas.ts';

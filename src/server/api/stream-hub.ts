@@ -1,3 +1,10 @@
+/**
+ * The live updates of the page (server-sent events). While at least one client is connected, the hub compares the state of
+ * the daemon with what clients know, three times a second, and broadcasts the differences. State is polled, and a cheap
+ * key says whether a look is worth it, so a busy daemon pays nothing per event. A client that reads too slowly is dropped
+ * and reconnects with the id of its last event; if too much was missed, it gets snapshots again.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { StreamSink } from '@addon-operator/http-server/response';
 import type { LogTail } from '@addon-operator/logging/log-tail';
@@ -101,6 +108,7 @@ export class StreamHub {
     signal: AbortSignal,
   ): Promise<void> {
     const client: Client = { sink, topics: new Set(topics), run };
+    // The snapshots below are made of what the last look has found, so it must be current.
     this.#look(true);
     this.#greet(client, lastEventId);
     this.#clients.add(client);
@@ -143,6 +151,7 @@ export class StreamHub {
     const [, bootId, number] = /^(.+)\.(\d+)$/.exec(lastEventId ?? '') ?? [];
     if (bootId !== this.#options.identity.bootId) return undefined;
     const seq = Number(number);
+    // Events are numbered without gaps, so the kept ones follow from their count.
     const oldest = this.#seq - this.#deltas.length;
     return seq >= oldest && seq <= this.#seq ? this.#deltas.filter((delta) => delta.seq > seq) : undefined;
   }
@@ -171,10 +180,12 @@ export class StreamHub {
   }
 
   async #tick(): Promise<void> {
+    // One loop for all clients; it ends by itself after the last one has left.
     if (this.#isTicking) return;
     this.#isTicking = true;
     const { clock } = this.#options;
     this.#lastBeatMs = clock.steadyMs();
+    // The loop looks at the clients after each sleep, so nothing has to interrupt it.
     const never = new AbortController().signal;
     while (this.#clients.size > 0) {
       await clock.sleep(TICK_MS, never);
@@ -191,6 +202,7 @@ export class StreamHub {
   #look(isFull: boolean): void {
     const { view, clock } = this.#options;
     const stateKey = view.stateKey();
+    // The key changes with runs and tasks only; pauses, watches and times are compared at the longer interval.
     const isDue = clock.steadyMs() - this.#lastLookMs >= FULL_LOOK_MS;
     const hasNewSecrets = this.#forgetUnmasked();
     if (!isFull && !isDue && !hasNewSecrets && stateKey === this.#stateKey) return;
@@ -238,6 +250,7 @@ export class StreamHub {
     const known = this.#known[topic];
     const now = new Map<string, string>();
     for (const [key, item] of items) {
+      // Masked before it is compared: a new secret makes a difference here, and is sent masked.
       const json = this.#json(item);
       now.set(key, json);
       if (known.get(key) !== json) this.#push(topic, event, json);
@@ -288,11 +301,13 @@ export class StreamHub {
     this.#deltas.push(delta);
     this.#unsent.push(delta);
     this.#deltaCharacters += delta.text.length;
+    // Bounded by number and by size: modules with long errors make large deltas.
     while (this.#deltas.length > KEPT_DELTAS || this.#deltaCharacters > KEPT_CHARACTERS)
       this.#deltaCharacters -= this.#deltas.shift()?.text.length ?? 0;
   }
 
   #send(client: Client, text: string): void {
+    // Back-pressure: a client that does not read must not fill the memory of the operator.
     if (client.sink.unsentBytes > MAX_UNSENT_BYTES) {
       this.#clients.delete(client);
       client.sink.drop();

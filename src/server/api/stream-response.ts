@@ -1,3 +1,5 @@
+/** Checks a request for the stream and connects it with the hub. Unknown topics and parameters are refused. */
+
 import type { RouteResponse } from '@addon-operator/http-server/response';
 import type { ServerRequest } from '@addon-operator/http-server/serve';
 import { apiError } from './api-response.ts';
