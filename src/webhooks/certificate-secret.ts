@@ -1,3 +1,8 @@
+/**
+ * Keeps our certificates in a Secret that all replicas share. Replicas renew at the same time without a lock: the API
+ * server refuses the second write with 409, and the loser reads what the winner wrote.
+ */
+
 import type { Clock } from '@addon-operator/base/clock';
 import type { ServingCertificate } from '@addon-operator/http-server/webhook-certificates';
 import { isObject } from '@addon-operator/json';
@@ -40,6 +45,7 @@ export async function loadFromSecret(
         const body = { apiVersion: 'v1', kind: 'Secret', type: 'Opaque', metadata, data: dataOf(next) };
         await kube.request({ method: 'POST', path: resourcePath(SECRETS, namespace), body }, signal);
       } else {
+        // The resource version of the Secret that was read is part of the body: it makes the write conditional.
         const data = { ...dataIn(secret), ...dataOf(next) };
         await kube.request({ method: 'PUT', path, body: { ...secret, data } }, signal);
       }

@@ -1,3 +1,8 @@
+/**
+ * Keeps a certificate current: loads it once at the start, which must succeed, then every 30 s in the background. A later
+ * failure is logged, and the last certificate stays in use.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';

@@ -1,3 +1,10 @@
+/**
+ * Starts the HTTPS servers for admission and conversion requests and gives them certificates: from files, if an
+ * administrator provides some, else from a Secret that the operator creates and renews. Requests go to the handlers of
+ * `admission/` and `conversion/`. A certificate that is replaced is used without a restart. If a server cannot be opened,
+ * the attempt is forgotten, and the next hook that needs it tries again.
+ */
+
 import { existsSync } from 'node:fs';
 import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
@@ -94,6 +101,7 @@ export class WebhookServers {
       clock: host.clock,
       log: host.log,
     });
+    // Ends with the process, not with the last hook: a request may be in progress when a hook is disabled.
     running.defer(() => server.stop());
     metrics.setWebhookCertificate(purpose, certificates.current.expiresMs);
     certificates.onChange(({ expiresMs }) => metrics.setWebhookCertificate(purpose, expiresMs));
@@ -107,6 +115,7 @@ export class WebhookServers {
   #loadOwn(signal: AbortSignal): Promise<ServingCertificate> {
     const { settings, host, kube } = this.#options;
     const { namespace, webhookSecretName: name } = settings;
+    // One certificate for both servers: it must hold the names of both Services.
     const hosts = WEBHOOK_PURPOSES.flatMap((purpose) => hostsOf(targetOf(settings, purpose)));
     return loadFromSecret({ kube, namespace, name, hosts: [...new Set(hosts)], clock: host.clock }, signal);
   }

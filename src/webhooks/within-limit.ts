@@ -1,3 +1,8 @@
+/**
+ * Limits the time of a hook run for a webhook request. The API server stops waiting at its own deadline and then applies
+ * the failurePolicy without a reason, so we respond shortly before it, with a message that names the hook.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 
 /** What came of a question. */

@@ -1,3 +1,5 @@
+/** Parses AdmissionReview requests and writes the responses, in the version in which the request came (v1 or v1beta1). */
+
 import type { WebhookResponse } from '@addon-operator/http-server/tls-server';
 import { isObject, parseJsonVerbatim } from '@addon-operator/json';
 

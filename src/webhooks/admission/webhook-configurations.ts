@@ -1,3 +1,9 @@
+/**
+ * Writes ValidatingWebhookConfiguration and MutatingWebhookConfiguration. Both may be shared with other operators, so only
+ * entries that lead to this one are replaced, and the write is conditional on the version that was read. Failed requests
+ * are retried five times; a body that the API server rejects as invalid is not.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import { jittered } from '@addon-operator/concurrency/jitter';
@@ -80,6 +86,7 @@ export class WebhookConfigurations {
       if (desired.length === 0 && webhooks.length === entriesOf(current).length) return;
       await kube.request({ method: 'PUT', path: `${path}/${name}`, body: { ...current, webhooks } }, signal);
     } else {
+      // Preconditions: another client may have added an entry after the read.
       const { uid, resourceVersion } = fieldsOf(current['metadata']);
       const body = { preconditions: { uid, resourceVersion } };
       await kube.request({ method: 'DELETE', path: `${path}/${name}`, body }, signal);

@@ -1,3 +1,8 @@
+/**
+ * Builds the registration of one binding. If the rules reach the operator's own ConfigMap, Secret or release records, a
+ * match condition excludes them: a broken hook must not stop the operator that could repair it.
+ */
+
 import type { AdmissionBinding, AdmissionRule } from '../../hook-config/admission-binding.ts';
 import { clientConfigOf, type WebhookTarget } from '../webhook-target.ts';
 import { webhookId } from './webhook-id.ts';

@@ -1,3 +1,8 @@
+/**
+ * Handles one ConversionReview: parse, convert with a time limit, respond. A malformed request gets 400, a conversion that
+ * fails gets 200 with status Failure and a message, as the API requires.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import type { WebhookRequest, WebhookResponse } from '@addon-operator/http-server/tls-server';

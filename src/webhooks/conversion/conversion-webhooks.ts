@@ -1,3 +1,10 @@
+/**
+ * Registers the conversions of hooks in CustomResourceDefinitions and handles the ConversionReviews. Each definition is
+ * followed by a loop of its own (`crd-conversion.ts`), which may find it only later. When the last hook for a definition
+ * is disabled, the loop ends but the registration stays: with the strategy None, objects of other versions would be
+ * served unconverted.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import { Semaphore } from '@addon-operator/concurrency/semaphore';
@@ -103,6 +110,7 @@ export class ConversionWebhooks {
     for (const hook of this.#hooks)
       for (const binding of hook.bindings)
         if (binding.crdName === crdName)
+          // A map, so that of two hooks with the same step the last one replaces the first.
           for (const rule of binding.conversions)
             steps.set(`${rule.fromVersion} ${rule.toVersion}`, {
               ...rule,
@@ -124,6 +132,7 @@ export class ConversionWebhooks {
       tried.resolve,
       AbortSignal.any([controller.signal, this.#options.stop]),
     );
+    // Does not wait until the definition exists: it may belong to a module that is deployed later.
     await Promise.race([tried.promise, ended]);
   }
 }
