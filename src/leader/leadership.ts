@@ -1,3 +1,9 @@
+/**
+ * The state of this replica in the election: standby, leader, over. The elector (`packages/`) renews the lease; this class
+ * connects it with the fence (which stops writes when the term ends), the child processes (which are killed at the end of
+ * the term even if this process hangs) and the metrics. `lose` and `release` are final: a process leads at most once.
+ */
+
 import type { Clock, SteadyClock } from '@addon-operator/base/clock';
 import { errorFields, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
@@ -118,9 +124,11 @@ export class Leadership {
    */
   async release(): Promise<boolean> {
     const { fence, host, lease, metrics } = this.#options;
+    // A lease that is lost already belongs to another replica.
     const isLeader = this.#term !== undefined && !this.#isOver;
     this.#isOver = true;
     this.#end.abort();
+    // The renewal must have ended: it would acquire the lease again after the release.
     await this.#holding;
     if (!isLeader) return false;
     fence.close();

@@ -1,3 +1,10 @@
+/**
+ * Takes over one module from the operator in the cluster, for `addon-operator dev`. It works as the election does, with an
+ * entry in a ConfigMap in place of the Lease: acquire the entry, wait until the operator has ended its runs of the module
+ * and notes its acceptance, renew until the end, then release. A holder that shows signs of life is not displaced unless
+ * forced; one that has died is replaced when its entry expires.
+ */
+
 import { OperatorError } from '@addon-operator/base/errors';
 import { type ConfigMapRef, readConfigMapData } from '@addon-operator/kube-client/config-map-object';
 import {

@@ -1,3 +1,8 @@
+/**
+ * The leader's check of the other replicas' webhook labels: a lost node cannot remove its own. Two requests without a
+ * response, 2 s apart, remove the label; a replica that is alive sets it again within half a minute.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { errorFields, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
