@@ -1,3 +1,10 @@
+/**
+ * Opens and closes the watches of one binding. Without a namespace selector there is one watch for each name; with
+ * `matchNames` one for each namespace and name; with a label selector the namespaces themselves are watched, and their
+ * watches come and go. A failure at the start is thrown. Later failures are retried per namespace and show in the health
+ * of the binding.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import { type ApiResource, isOlderVersion, type KubeObject } from '@addon-operator/kube-client/kube-object';
@@ -86,6 +93,7 @@ export class BindingWatches {
   async #watchLabelledNamespaces(): Promise<void> {
     const initial = Promise.withResolvers<unknown>();
     const sink = new NamespaceSink({
+      // Not awaited in the sink: it would block the reflector of the namespaces until all objects are listed.
       onInitial: (names) => {
         Promise.all(names.map((name) => this.#openInitial(name))).then(initial.resolve, initial.reject);
       },

@@ -1,3 +1,10 @@
+/**
+ * The monitor of one `kubernetes` binding: an informer with filter and snapshot. The flow is reflector →
+ * `binding-watches.ts` (which namespaces and names) → `selection-sink.ts` (filter, store, what changed) → here (is the
+ * event wanted) → `event-gate.ts` (hold until the Synchronization is over) → `onEvent`, which queues hook runs
+ * (`hook-runs/hook-parts.ts`). A start that fails stops the monitor for good; the caller creates a new one.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import type { ApiResource } from '@addon-operator/kube-client/kube-object';
@@ -142,6 +149,7 @@ class BindingMonitor implements Monitor {
   }
 
   snapshot(): readonly SnapshotItem[] {
+    // The snapshot contains what these events would report.
     this.#gate.drop();
     this.#operations.startExecution();
     return this.peek();
@@ -194,6 +202,7 @@ class BindingMonitor implements Monitor {
         unfiltered: this.#unfiltered,
         filter: createObjectFilter(this.#spec, program && this.#timed(program)),
         emit: (event) => {
+          // An event that the binding does not want still changes the snapshot.
           if (this.#spec.executeOnEvents.includes(event.watchEvent))
             this.#gate.pass(this.#deps.reduce?.(event) ?? event);
           this.#countObjects();

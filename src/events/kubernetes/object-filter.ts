@@ -1,3 +1,5 @@
+/** Applies the jqFilter of a binding to an object. One failure of the jq process is retried at once. */
+
 import { hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
 import { filterResult } from '@addon-operator/jq/engines/jq-engine';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';

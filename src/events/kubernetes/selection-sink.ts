@@ -11,6 +11,7 @@ import type { FilterFailure, UnfilteredObject, UnfilteredObjects } from './unfil
 import type { WatchHealth } from './watch-health.ts';
 
 /** Objects given to the filter in one turn of the event loop. */
+/** Lets timers and requests in between the objects of a large list. */
 const OBJECTS_A_TURN = 100;
 /** Failures of one list that are logged each with its object. */
 const MAX_LOGGED = 10;
@@ -141,6 +142,7 @@ export class SelectionSink implements ReflectorSink {
     const before = store.get(key);
     // An object that could never be filtered is unknown to the hook.
     if (this.#signal.aborted || before === undefined) return;
+    // The previous state of the filter result is reported, with the last full object if the binding keeps objects.
     store.delete(key);
     operations.note('deleted');
     const isFull = 'object' in before.item && object !== undefined;

@@ -1,3 +1,8 @@
+/**
+ * Retries of objects on which the jqFilter of a binding failed. `selection-sink.ts` adds and takes entries; a newer state
+ * of the object cancels the retry of the older one. A relist makes all retries due, since it delivers current states.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { messageOf } from '@addon-operator/base/errors';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
