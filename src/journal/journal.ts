@@ -1,3 +1,10 @@
+/**
+ * The history of runs in memory: what ran when, why, with what result and output. `operator/task-pipeline.ts` and
+ * `hook-runs/record-runs.ts` record (`begin`, `print`, `end`); the API, `explain` and the page read (`list`, `details`,
+ * `changedSince`). It also carries the trace spans of runs in progress. Memory is bounded by count and by characters; a
+ * restart empties it. Recording must never fail a run, so nothing here throws or waits.
+ */
+
 import { type Clock, roundedMs } from '@addon-operator/base/clock';
 import { NO_SPAN, type Span } from '@addon-operator/base/trace';
 import { traceIdOf } from '@addon-operator/base/trace-id';
@@ -268,6 +275,7 @@ export class Journal {
     this.#lastId += 1;
     const startedMs = this.#clock.steadyMs();
     const { eventId, eventMs = startedMs } = start;
+    // Retries after a long back-off would stretch the trace of the event over hours.
     const ownKey = startedMs - eventMs > TRACE_MS ? `${eventId}/${this.#lastId}` : eventId;
     const attempt = parent === undefined ? undefined : this.#runs.get(parent);
     const run: JournalRun = {
@@ -310,6 +318,7 @@ export class Journal {
   #shorten(): void {
     for (const run of this.#runs.values()) {
       const { runs, runCharacters } = this.#limits;
+      // A map iterates in the order of insertion, so the oldest run comes first.
       if (this.#runs.size <= runs && this.#sizes.runs <= runCharacters) return;
       if (run.endedMs === undefined) continue;
       this.#runs.delete(run.id);

@@ -1,3 +1,5 @@
+/** Bounded output of one run: beginning and end are kept, because the reason of a failure is mostly in one of them. */
+
 const HEAD_CHARACTERS = 16 * 1024;
 const TAIL_CHARACTERS = 48 * 1024;
 

@@ -1,3 +1,5 @@
+/** The types in which the API and `explain` show runs. Their fields are described in `server/api/run-schemas.ts`. */
+
 import type { OutputParts } from './output-buffer.ts';
 import type { RunResult } from './run.ts';
 

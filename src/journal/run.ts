@@ -1,3 +1,5 @@
+/** The record of one run inside the journal, and the facts that callers pass in at its beginning and end. */
+
 import type { Span } from '@addon-operator/base/trace';
 import type { OutputBuffer } from './output-buffer.ts';
 
