@@ -1,3 +1,9 @@
+/**
+ * Operations that users request with an annotation on a Module object, such as `addon-operator.io/operation: reconcile`.
+ * The watch of the objects reports the annotation, a reconcile claims it, and it is removed when the operation is done.
+ * The removal tests uid and value, so a newer request in the meantime is not lost.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';

@@ -1,3 +1,5 @@
+/** The types of causes and of the tree of conditions, with the order in which conditions become true. */
+
 /** The conditions that a module needs, in the order in which they have to become true. */
 export const WHY_IDS = [
   'authorized',

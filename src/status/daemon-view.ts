@@ -1,3 +1,9 @@
+/**
+ * The read side of the operator: everything that servers may show, as one interface. `views/` implements it, `server/` and
+ * `status/` read it, tests replace it. Methods return plain data for one moment and never change anything; those that take
+ * a signal may query the cluster.
+ */
+
 import type { JsonObject } from '@addon-operator/json';
 import type { Journal } from '../journal/journal.ts';
 import type {

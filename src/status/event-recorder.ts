@@ -1,3 +1,8 @@
+/**
+ * Writes Kubernetes Events about Modules, in the manner of client-go's recorder: equal Events become a count, and a
+ * token bucket for each module bounds the writes. Events are best effort. A refusal pauses them for five minutes.
+ */
+
 import type { Clock } from '@addon-operator/base/clock';
 import { errorFields, hasCode } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
@@ -60,7 +65,7 @@ export class EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #modules = new Map<string, ModuleRecord>();
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
-  #isRefusalTold = false;
+  #isRefusalLogged = false;
   #idle: Promise<void> = Promise.resolve();
 
   constructor(options: EventRecorderOptions) {
@@ -76,18 +81,19 @@ export class EventRecorder {
     const record = this.#recordOf(object.name);
     const known = record.series.get(event.reason);
     const isSame = known?.message === event.message && nowMs - known.lastMs < SERIES_MS;
+    // Counted even if the write is dropped below, so that the next write has the right count.
     if (isSame) Object.assign(known, { count: known.count + 1, lastMs: nowMs, lastTime: time });
     if (nowMs < this.#pausedUntilMs || !record.writes.tryTake()) return;
     try {
       if (isSame && (await this.#insist(() => this.#count(known, signal), signal))) return;
       const create = () => this.#create(object, event, { nowMs, timeMs }, signal);
       record.series.set(event.reason, await this.#insist(create, signal));
-      this.#isRefusalTold = false;
+      this.#isRefusalLogged = false;
     } catch (error) {
       signal.throwIfAborted();
       this.#pausedUntilMs = nowMs + PAUSE_AFTER_REFUSAL_MS;
-      const level = this.#isRefusalTold ? 'debug' : 'warn';
-      this.#isRefusalTold = true;
+      const level = this.#isRefusalLogged ? 'debug' : 'warn';
+      this.#isRefusalLogged = true;
       log[level](errorFields(error), 'cannot write Events about modules, they are skipped');
     }
   }

@@ -1,3 +1,5 @@
+/** Computes the server-side apply for the status that a reconcile webhook returned; see {@link hookStatus}. */
+
 import { canonicalJson, fieldsOf, isObject } from '@addon-operator/json';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { CONDITION_TYPES } from './module-conditions.ts';

@@ -1,3 +1,9 @@
+/**
+ * Module objects as the reconcile webhooks of modules use them: read before a call, status fields written after it, and a
+ * finalizer while the webhook has to clean up. The fields of the webhook have a field manager of their own, so the
+ * operator and the webhook do not overwrite each other. Conflicts are retried with a fresh read.
+ */
+
 import { messageOf } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import {

@@ -1,3 +1,5 @@
+/** The facts about modules during one pass of the controller, refreshed while the pass writes. */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { ModuleFacts } from './module-facts.ts';
 

@@ -1,3 +1,10 @@
+/**
+ * Computes why a module is not ready, or does not follow a change: a list of causes, the one that has to be removed first
+ * in front. Its inputs are the explanation of the module and the obstacles around it (queues, hooks, watches, the
+ * ConfigMap). Conditions, Events, `explain` and the page all use this list. Sentences contain no relative times, because
+ * they are stored in objects, and each change of a sentence is a write.
+ */
+
 import { headlineOf } from '@addon-operator/strings/headline';
 import type { Cause, WhyId } from './cause.ts';
 import { errorOfTask } from './error-of-task.ts';
@@ -177,6 +184,7 @@ function* runCauses(explained: Explained, obstacles: Obstacles): Generator<Cause
     notReady,
     progress,
   } = obstacles;
+  // A module that is not run has no causes in its run.
   if (status === 'disabled' && explained.source === 'requirement') yield requirementMissing(explained);
   if (status === 'disabled' || status === 'held' || status === 'unauthorized') return;
   // The other operator says what it waits for.
@@ -304,12 +312,14 @@ function retryRemedy(file: string): string {
     : `fix ${file} or what its error names; ${RETRIED}`;
 }
 
+/** The condition that a failure belongs to, by the place where it happened. */
 function nodeOfFailure({ step }: Explained, { place }: ModuleFailure): WhyId {
   if (place?.type === 'requirements') return 'requirements';
   if (place?.type === 'hook') return nodeOfHook(place.binding, step);
   return isBeforeHelm(step) ? 'synchronized' : 'helm';
 }
 
+/** The condition that a hook belongs to, by its kind of binding and how far the run of its module has come. */
 function nodeOfHook(binding: string, step: string): WhyId {
   switch (binding) {
     case 'beforeHelm':
@@ -330,6 +340,7 @@ function isBeforeHelm(step: string): boolean {
   return step === 'startup' || step.includes('synchronization');
 }
 
+/** Separates task and error in the sentence about a blocked queue; `isSameBlock` splits at it. */
 const FAILS = ' fails: ';
 
 /**

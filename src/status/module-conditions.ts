@@ -1,3 +1,9 @@
+/**
+ * Derives the five conditions of a module. The first cause (`module-causes.ts`) decides in most cases; the switch over the
+ * status says what is true without one. `Ready`, `Reconciling` and `Stalled` have the meaning of kstatus, so that
+ * `kubectl wait` and Flux understand them.
+ */
+
 import { oneLine } from '@addon-operator/strings/escape-controls';
 import { headlineOf } from '@addon-operator/strings/headline';
 import type { Cause } from './cause.ts';

@@ -1,3 +1,5 @@
+/** Data for the pages of one module: layered values, hook patches, snapshots, hooks, revisions, watches. */
+
 import type { Json } from '@addon-operator/json';
 import type { RunView } from '../journal/run-view.ts';
 

@@ -1,3 +1,8 @@
+/**
+ * Derives Events from the difference between two statuses of a module. It is pure; the old status is the one in the
+ * cluster. Each function below covers one kind of change, and returns nothing if its part of the status is the same.
+ */
+
 import { fieldsOf, isObject } from '@addon-operator/json';
 import { headlineOf } from '@addon-operator/strings/headline';
 import { bounded, type ConditionType } from './module-conditions.ts';

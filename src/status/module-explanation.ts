@@ -1,3 +1,8 @@
+/**
+ * The explanation of a module, as data and as text for people (`explain module`, `module list`). `views/explain-module.ts`
+ * fills it. Conditions and causes are derived from it, so every fact about a module that users see is a field here.
+ */
+
 import type { ErrorCode } from '@addon-operator/base/errors';
 import { oneLine, readableLine } from '@addon-operator/strings/escape-controls';
 import { headlineOf, linesBelow } from '@addon-operator/strings/headline';
@@ -277,6 +282,7 @@ function waitsText({ waitsFor: [nearest, ...others], lastError, heldUpBy = '' }:
   return `${shortened(nearest)}${others.length === 0 ? '' : ` (and ${others.length} more)`}`;
 }
 
+/** Characters of a cell in the list of modules; the explanation shows the whole sentence. */
 const CELL_LENGTH = 80;
 
 function shortened(text: string): string {

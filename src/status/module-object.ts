@@ -1,3 +1,5 @@
+/** The shape of Module objects: annotations, labels, finalizer, and how an object is created and parsed. */
+
 import { fieldsOf, stringsOf } from '@addon-operator/json';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { MODULE_API_VERSION, MODULE_GROUP, MODULES } from './module-crd.ts';

@@ -1,3 +1,5 @@
+/** The row of a module in lists of the API: bounded strings, absent fields where there is nothing. */
+
 import type { LastRunView, ModuleRuns } from '../journal/run-view.ts';
 import { endOf, startOf } from './cut-text.ts';
 import type { ModulePause, ModuleStatus, ModuleSummary } from './module-explanation.ts';

@@ -1,3 +1,9 @@
+/**
+ * Builds the status of a Module object from the facts about a module: pure, apart from the time it is given. The controller
+ * (`module-objects.ts`) and the reconcile webhooks (`hooked-modules.ts`) call it. Fields that the operator does not know
+ * yet keep their value from the cluster, so a restart of the operator changes no status.
+ */
+
 import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import { isObject } from '@addon-operator/json';
 import { kubeTime } from './kube-time.ts';
@@ -18,7 +24,7 @@ export interface DatedCondition extends Condition {
   readonly observedGeneration: number;
 }
 
-/** What the operator writes into the status of a Module. What there is not is absent. */
+/** The status fields that the operator writes into a Module object. A field without a value is absent. */
 export interface ModuleStatusFields {
   readonly observedGeneration: number;
   readonly operator: string;
@@ -143,6 +149,7 @@ function dated(
   const known: readonly unknown[] = Array.isArray(before) ? before : [];
   const now = kubeTime(nowMs);
   return conditions.map((condition) => {
+    // `lastTransitionTime` changes only with `status`, as the API conventions require; reason and message may change.
     const same = known.find(
       (other) => isObject(other) && other['type'] === condition.type && other['status'] === condition.status,
     );
@@ -152,6 +159,7 @@ function dated(
   });
 }
 
+/** Keeps the old message if only numbers in an error differ: all modules behind a blocked queue have the same message. */
 function messageOf({ reason, message }: Condition, before: Fields): string {
   const old = textOf(before['message']);
   if (reason !== 'QueueBlocked' || before['reason'] !== reason || old === undefined) return message;

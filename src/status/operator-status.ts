@@ -1,3 +1,10 @@
+/**
+ * The state of the whole operator in one level and a list of sentences, for `addon-operator status`, `/status`, `/readyz`
+ * and the page. It is pure: facts in, problems out. Problems are sorted: broken (needs a person), then waiting, then
+ * notices. A module behind a failing queue is counted in the sentence about the queue, so that one failure makes one
+ * sentence.
+ */
+
 import type { ApiOutage } from '@addon-operator/kube-client/api-health';
 import { oneLine } from '@addon-operator/strings/escape-controls';
 import { headlineOf } from '@addon-operator/strings/headline';
@@ -131,6 +138,7 @@ export function operatorStatus(facts: OperatorFacts): OperatorStatus {
   const problems = [...brokenThings(facts), ...waitingThings(facts), ...notices(facts)];
   const [first] = problems;
   return {
+    // Not the level of the first problem only: an outage may come first, and something broken after it.
     level: problems.some(({ level }) => level === 'broken') ? 'broken' : (first?.level ?? 'well'),
     text: first?.text ?? wellText(counts.ready ?? 0, tasks),
     problems: problems.map(({ text }) => text),

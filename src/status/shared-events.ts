@@ -1,3 +1,5 @@
+/** Replaces equal Events of many modules by one, so that a blocked queue does not fill the list of Events. */
+
 import type { RecordedEvents } from './event-recorder.ts';
 import { bounded } from './module-conditions.ts';
 import type { EventReason, ModuleEvent } from './module-events.ts';

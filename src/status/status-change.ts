@@ -1,3 +1,5 @@
+/** Decides whether a status has to be written now, later or not at all; see {@link statusChange}. */
+
 import { canonicalJson, fieldsOf, isObject } from '@addon-operator/json';
 import type { ModuleStatusFields } from './module-status.ts';
 

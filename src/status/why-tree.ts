@@ -1,3 +1,9 @@
+/**
+ * The conditions of a module as a tree, for `explain` and the page: the twelve conditions of `cause.ts` in order, each
+ * with its sources below it. A condition with a cause is false, one that was not reached is null. It adds no knowledge: the
+ * text of each false condition is that of its cause.
+ */
+
 import type { Cause, WhyId, WhyNode } from './cause.ts';
 import { WHY_IDS } from './cause.ts';
 import { resumeCommand } from './module-causes.ts';
