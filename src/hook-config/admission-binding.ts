@@ -1,3 +1,8 @@
+/**
+ * The admission bindings: schema, checks and conversion in one place. The checks repeat the rules of the API server with
+ * its wording, because a refused webhook configuration would otherwise show only when the hook is enabled.
+ */
+
 import {
   given,
   labelSelectorProblems,
@@ -192,6 +197,7 @@ function* admissionRuleProblems(rule: AdmissionRule, path: string): Iterable<str
   yield* overlaps(rule.resources, `${path}.resources`);
 }
 
+/** A wildcard makes other entries of the list redundant, which the API server refuses. */
 function* overlaps(resources: readonly string[], path: string): Iterable<string> {
   const withAllSubresources = new Set<string>();
   const ofAllResources = new Set<string>();

@@ -1,3 +1,5 @@
+/** Building blocks of the configuration schemas; every part has a description, which editors show. */
+
 /** One JSON schema (draft 7), or a part of one. */
 export type Schema = Readonly<Record<string, unknown>>;
 

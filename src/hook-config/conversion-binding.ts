@@ -1,3 +1,5 @@
+/** The conversion binding: schema, checks and conversion in one place. */
+
 import {
   API_VERSION,
   given,

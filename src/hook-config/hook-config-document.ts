@@ -1,3 +1,8 @@
+/**
+ * The first step of the parser: text to a plain document, with limits, and the tools that both versions share. A hook is
+ * an untrusted program, so the size is bounded before and after aliases are expanded.
+ */
+
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { fieldsOf, isObject } from '@addon-operator/json';
 import { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
@@ -60,6 +65,7 @@ function unreadable(reason: string, cause?: unknown): OperatorError {
 
 /** Drops the documents after the first: they need not even be YAML. */
 function firstDocument(text: string): string {
+  // Comments and directives before the first `---` are no document.
   const isBlank = (part: string): boolean => part.split('\n').every((line) => /^\s*([#%]|$)/.test(line));
   for (const { index } of text.matchAll(/^---(?=\s|$)/gm))
     if (!isBlank(text.slice(0, index).replace(/^---/m, ''))) return text.slice(0, index);

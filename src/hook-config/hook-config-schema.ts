@@ -1,3 +1,9 @@
+/**
+ * The JSON schemas of hook configurations. They are the source of three things: validation at run time, the files in
+ * `docs/schema` that editors use, and the list of allowed keys in error messages. Descriptions are read by authors of
+ * hooks. What a schema cannot say is checked in `parse-hook-config-v1.ts`.
+ */
+
 import type { DeployBinding } from '@addon-operator/sdk';
 import { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
 import { mutatingSchema, validatingSchema } from './admission-binding.ts';
@@ -23,6 +29,7 @@ import {
   MODULE_LIFECYCLE_BINDINGS,
 } from './hook-config.ts';
 
+/** Descriptions of lifecycle bindings, by name. */
 const LIFECYCLE: Readonly<Record<LifecycleBinding, string>> = {
   onStartup: 'Run when the daemon starts, or when the module is enabled, at this place among the hooks.',
   beforeAll: 'Run before the modules of each converge, at this place among the hooks.',
@@ -33,6 +40,7 @@ const LIFECYCLE: Readonly<Record<LifecycleBinding, string>> = {
   afterDeleteHelm: 'Run after the release was deleted, at this place among the hooks.',
 };
 
+/** Descriptions of deploy bindings, by name; only global hooks have them. */
 const DEPLOY: Readonly<Record<DeployBinding, string>> = {
   beforeInstall:
     'Run in the deploy of each module before any of its objects are installed, at this place among the hooks.',
@@ -55,6 +63,7 @@ function watchEvents(description: string): Schema {
   return anyListOf(description, choice('An event.', ['Added', 'Modified', 'Deleted']));
 }
 
+/** The kubernetes binding of v1. */
 const kubernetes = object(
   'One set of watched objects.',
   {
@@ -108,6 +117,7 @@ const kubernetes = object(
   ['kind'],
 );
 
+/** Lists of codes for `exitCodes` and `statusCodes`, with the range that each accepts. */
 function outcomeCodes(description: string, minimum: number, maximum: number): Schema {
   const code: Schema = { type: 'integer', minimum, maximum };
   return {
@@ -119,6 +129,7 @@ function outcomeCodes(description: string, minimum: number, maximum: number): Sc
   };
 }
 
+/** At least one of the two limits: an empty `retry` would mean nothing. */
 const retryBudget: Schema = {
   ...object('How often and how long a failed run is retried; default for ever.', {
     max: { type: 'integer', description: 'Retries after the first attempt.', minimum: 0 },
@@ -135,6 +146,7 @@ const retryBudget: Schema = {
   anyOf: [{ required: ['max'] }, { required: ['within'] }],
 };
 
+/** `executionMinInterval` and `executionBurst` need each other. */
 const settings: Schema = {
   ...object('Limits for runs of this hook.', {
     executionMinInterval: text('At most one run starts in this time (such as 3s); requires executionBurst.'),
@@ -161,6 +173,7 @@ const settings: Schema = {
 };
 
 /** Schemas of the lifecycle bindings a hook of the given owner may have. */
+/** A lifecycle binding is a key with an order number. */
 function lifecycleSchemas(scope: HookScope): Readonly<Record<string, Schema>> {
   const bindings = scope === 'global' ? GLOBAL_LIFECYCLE_BINDINGS : MODULE_LIFECYCLE_BINDINGS;
   return Object.fromEntries(
@@ -222,6 +235,7 @@ const scheduleV0 = object(
   ['crontab'],
 );
 
+/** The kubernetes binding of v0. */
 const onKubernetesEvent = object(
   'One set of watched objects.',
   {

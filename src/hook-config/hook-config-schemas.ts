@@ -1,3 +1,9 @@
+/**
+ * Validators for the schemas, and error messages in words. The build compiles the validators ahead of time
+ * (`compiled-validators.ts`); from sources they are compiled at first use. The messages follow the original's, with a
+ * suggestion for misspelt keys.
+ */
+
 import { isObject } from '@addon-operator/json';
 import { didYouMean } from '@addon-operator/json/similar-word';
 import { Ajv, type CodeOptions, type ErrorObject, type ValidateFunction } from 'ajv';
@@ -100,10 +106,12 @@ export function schemaProblem(error: ErrorObject): string {
   }
 }
 
+/** `string or object` for a schema that accepts several types. */
 function typesOf(type: unknown): string {
   return Array.isArray(type) ? type.join(' or ') : String(type);
 }
 
+/** The type in the words of JSON. */
 function typeName(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'array' : typeof value;

@@ -1,3 +1,8 @@
+/**
+ * The configuration of a hook as the rest of the operator sees it: one type for all formats and all kinds of hooks,
+ * validated, with defaults filled in and durations in milliseconds. The binding kinds are declared here.
+ */
+
 import type { TokenBucketOptions } from '@addon-operator/concurrency/token-bucket';
 import type { DeployBinding } from '@addon-operator/sdk';
 import type { AdmissionBinding, AdmissionType } from './admission-binding.ts';

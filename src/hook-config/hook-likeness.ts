@@ -1,3 +1,8 @@
+/**
+ * A guess for a warning: files in a hooks directory that were probably meant to be hooks but are not executable. It is
+ * conservative, because a wrong warning is worse than none.
+ */
+
 /** A file in a directory of hooks. */
 export interface HooksFile {
   readonly path: string;

@@ -1,3 +1,9 @@
+/**
+ * The old format, without `configVersion`: checks and conversion to the `HookConfig` of v1. Its kubernetes bindings have no
+ * Synchronization and always run in queue `main`. The contexts of such hooks keep their old form
+ * (`hooks/context-document.ts`).
+ */
+
 import { type BindingChecks, given, labelSelectorProblems, problemsOf } from './binding-checks.ts';
 import type { HookConfig, KubernetesBinding } from './hook-config.ts';
 import { lifecycleOrders, type ValidParts } from './hook-config-document.ts';
@@ -82,6 +88,7 @@ function kubernetesBinding(item: RawKubernetesEvent, index: number): KubernetesB
   const { kind, selector, namespaceSelector = {}, event = [], allowFailure = false } = item;
   const name = given(item.name) ?? 'onKubernetesEvent';
   const [objectName, jqFilter] = [given(item.objectName), given(item.jqFilter)];
+  // `any: true` wins over names.
   const namespaces = namespaceSelector.any === true ? [] : (namespaceSelector.matchNames ?? []);
   return {
     type: 'kubernetes',

@@ -1,3 +1,8 @@
+/**
+ * Format v1: the checks beyond the schema (`v1Problems`) and the conversion to `HookConfig` (`configFromV1`). The
+ * conversion runs only after schema and checks found nothing, so it does not validate again, and fills all defaults.
+ */
+
 import {
   type AdmissionType,
   admissionBinding,
@@ -92,7 +97,9 @@ interface RawKubernetes extends RawQueued {
   };
 }
 
+/** The order matters: validating bindings come first in `HookConfig.admission`. */
 const ADMISSION_TYPES: readonly AdmissionType[] = ['kubernetesValidating', 'kubernetesMutating'];
+/** Keys of a keyed queue that run at the same time. */
 const DEFAULT_PARALLEL = 4;
 /** Without a maximum, events that never stop would keep the hook from running. */
 const DEBOUNCE_MAX_FACTOR = 10;
@@ -133,6 +140,7 @@ export async function v1Problems(
       report(
         type,
         index,
+        // Of two items with the same name the second one is reported.
         admissionProblems(type, item, { index, others: names.slice(0, position) }, snapshotSources),
       );
   }
@@ -151,6 +159,7 @@ export async function v1Problems(
   return problems;
 }
 
+/** A code cannot mean both "retry later" and "do not retry". */
 function ambiguousCodes(
   key: string,
   { temporary = [], permanent = [] }: Partial<OutcomeCodes> = {},
@@ -187,6 +196,7 @@ export function configFromV1(raw: RawConfigV1): HookConfig {
   };
 }
 
+/** Checks of one `kubernetes` item, without those that need its queue or its durations. */
 function* kubernetesProblems(item: RawKubernetes): Iterable<string> {
   if (item.apiVersion !== undefined && item.apiVersion !== '' && !API_VERSION.test(item.apiVersion))
     yield `apiVersion is invalid: '${item.apiVersion}', expected 'version' or 'group/version'`;
@@ -200,15 +210,18 @@ function* kubernetesProblems(item: RawKubernetes): Iterable<string> {
   yield* labelSelectorProblems(item.namespace?.labelSelector);
 }
 
+/** The name of the queue, in both forms that `queue` may have; undefined for the default. */
 function queueName({ queue }: RawQueued): string | undefined {
   return typeof queue === 'object' ? queue.name : given(queue);
 }
 
+/** The keys of a queue in mapping form; the path was checked by `queueProblems`. */
 function keyedQueue({ key = 'object', parallel = DEFAULT_PARALLEL }: RawKeyedQueue): KeyedQueue {
   if (key === 'object' || key === 'namespace') return { key: { type: key }, parallel };
   return { key: { type: 'path', steps: parseKeyPath(key) }, parallel };
 }
 
+/** @param keepsObjects whether events of the binding contain the object, which a key path needs */
 async function queueProblems({ queue }: RawQueued, keepsObjects: boolean): Promise<readonly string[]> {
   if (typeof queue !== 'object') return [];
   const { name, key = 'object' } = queue;
@@ -221,6 +234,7 @@ async function queueProblems({ queue }: RawQueued, keepsObjects: boolean): Promi
   ];
 }
 
+/** Both durations must be positive, and the maximum not shorter than the wait. */
 async function debounceProblems({ debounce }: RawKubernetes): Promise<readonly string[]> {
   if (debounce === undefined) return [];
   const { after, max } = debounce;
@@ -237,6 +251,7 @@ function debounceOf({ after, max }: NonNullable<RawKubernetes['debounce']>): Deb
   return { afterMs, maxMs: max === undefined ? DEBOUNCE_MAX_FACTOR * afterMs : durationMs(max) };
 }
 
+/** The fields that schedule and kubernetes bindings share, with defaults. */
 function queuedPart(item: RawQueued, kubernetes: readonly RawKubernetes[], defaultName: string) {
   const group = given(item.group);
   return {
@@ -249,6 +264,7 @@ function queuedPart(item: RawQueued, kubernetes: readonly RawKubernetes[], defau
   };
 }
 
+/** One kubernetes binding with all defaults. `executeHookOnEvent` wins over its old name `watchEvent`. */
 function kubernetesBinding(
   item: RawKubernetes,
   index: number,
@@ -280,12 +296,14 @@ function kubernetesBinding(
   };
 }
 
+/** A label selector makes the list of names void. */
 function namespaceSelector(namespace: NonNullable<RawKubernetes['namespace']>) {
   const { labelSelector, nameSelector } = namespace;
   if (labelSelector !== undefined) return { labelSelector };
   return nameSelector === undefined ? {} : { nameSelector: nameSelector.matchNames };
 }
 
+/** Settings with durations in milliseconds; a duration of zero means no limit, so the field is absent. */
 function hookSettings({
   executionMinInterval,
   executionBurst,
