@@ -1,3 +1,5 @@
+/** The delay of the event loop, measured by Node's own histogram, as two numbers and as a Prometheus histogram. */
+
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { roundedMs } from '@addon-operator/base/clock';
 import type { Metric } from './exposition.ts';

@@ -1,3 +1,5 @@
+/** Writes metrics in the Prometheus text format (version 0.0.4). */
+
 /** One series with its figures; `value` is the sum of a histogram, `count` and `bucketCounts` are used by it alone. */
 export interface Series {
   readonly labels: Readonly<Record<string, string>>;

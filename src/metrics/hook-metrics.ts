@@ -1,3 +1,9 @@
+/**
+ * The metrics that hooks emit, served at `/metrics/hooks`. `hook-runs/apply-outputs.ts` applies the operations of a run
+ * after the run succeeded. Series belong to a group; a run replaces the groups that it writes to. The number of series of
+ * a hook is bounded, and secrets in labels are masked, so a broken hook can neither fill the memory nor leak.
+ */
+
 import type { Logger } from '@addon-operator/base/log';
 import { exposition, type Metric, type Series } from './exposition.ts';
 import type { MetricOperation } from './metric-operation.ts';
@@ -98,6 +104,7 @@ export class HookMetrics {
     const key = JSON.stringify(seriesLabels);
     const group = this.#groupOf(labels, operation);
     let series = metric.series.get(key);
+    // The series moves to the group that wrote it last, and starts at zero.
     if (series !== undefined && series.group !== group) {
       this.#remove(series);
       this.#metrics.set(metric.name, metric);
@@ -196,6 +203,7 @@ function record(series: OwnedSeries, metric: OwnedMetric, operation: SampleOpera
   series.value += operation.value;
   if (operation.action === 'add') return;
   series.count += 1;
+  // A negative value counts in `+Inf` only.
   const bucket = operation.value < 0 ? -1 : metric.buckets.findIndex((bound) => operation.value <= bound);
   if (bucket >= 0) series.bucketCounts[bucket] = (series.bucketCounts[bucket] ?? 0) + 1;
 }

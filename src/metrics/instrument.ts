@@ -1,3 +1,5 @@
+/** One metric of the daemon in memory, optimized for scrapes with many series. */
+
 import { escapeLabel, numberText } from './exposition.ts';
 import type { MetricDefinition } from './metric-definition.ts';
 
@@ -13,6 +15,7 @@ interface Cell {
   readonly bucketCounts: number[];
 }
 
+/** Characters that need escaping, or replacement, in the value of a label. */
 const SPECIAL = /["\\\n\ud800-\udfff]/;
 
 /**

@@ -1,3 +1,8 @@
+/**
+ * Parses the file `METRICS_PATH` of a hook: JSON objects, one after another. It is all or nothing: one mistake fails the
+ * run and nothing is applied. Only an unknown action is skipped with a warning, as in the original.
+ */
+
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { finish, type Steps } from '@addon-operator/concurrency/steps';
 import { isObject } from '@addon-operator/json';
@@ -29,6 +34,7 @@ const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 const MAX_BUCKETS = 200;
 /** Keys and values of all operations, which are applied at once: enough for 10,000 series with ten labels each. */
 const MAX_ITEMS = 300_000;
+/** As Prometheus defines them; labels that begin with `__` are reserved. */
 const METRIC_NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
 const LABEL_NAME = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/;
 
@@ -105,6 +111,7 @@ function parseOperation(raw: Record<string, unknown>): MetricOperation | undefin
   if (action === 'set') return { action, ...sample };
   if (action === 'add') {
     if (value < 0) throw new Error(`'value' of counter '${name}' must not be negative`);
+    // Counters of the original are whole numbers.
     return { action, ...sample, value: Math.trunc(value) };
   }
   if (buckets === undefined)

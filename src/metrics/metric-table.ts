@@ -1,3 +1,9 @@
+/**
+ * The table of all metrics: name, type, labels, help, buckets. `operator-metrics.ts` creates an instrument for each row,
+ * `docs/metrics.md` is generated from it, and a test counts the series against `SERIES_BUDGET`. A new metric is one row
+ * here and one method there. Labels multiply: `hook`, `binding` and `queue` exist once for each binding of a hook.
+ */
+
 import type { MetricDefinition } from './metric-definition.ts';
 
 /** Runs of modules, hooks and helm: from a hook that only reads a file to a chart that waits for its workloads. */
@@ -6,21 +12,28 @@ const RUN_BUCKETS = [0.01, 0.05, 0.2, 1, 5, 10, 60, 300];
 const CPU_BUCKETS = [0.01, 0.1, 1, 10];
 /** What happens in the daemon for one object. */
 const OBJECT_BUCKETS = [0.001, 0.01, 0.1, 1];
+/** Requests to the API server. */
 const REQUEST_BUCKETS = [0.005, 0.05, 0.5, 5];
+/** In-memory operations on queues. */
 const QUEUE_ACTION_BUCKETS = [0.0001, 0.001, 0.01, 0.1];
 
+/** Labels of metrics about hook runs. `activation` separates the runs of a start from all later ones. */
 const HOOK = ['hook', 'binding', 'queue', 'activation'] as const;
 const MODULE_HOOK = ['module', ...HOOK] as const;
+/** Labels of metrics about kubernetes bindings. */
 const BINDING = ['module', 'hook', 'binding', 'queue', 'kind'] as const;
 
+/** A row for a value that only grows. */
 function counter<const L extends string>(name: string, labels: readonly L[], help: string) {
   return { type: 'counter', name, labels, help, buckets: [] } as const;
 }
 
+/** A row for a value that is set, or read at the scrape. */
 function gauge<const L extends string>(name: string, labels: readonly L[], help: string) {
   return { type: 'gauge', name, labels, help, buckets: [] } as const;
 }
 
+/** A row for a distribution; buckets are upper bounds in seconds. */
 function histogram<const L extends string>(
   name: string,
   labels: readonly L[],
@@ -35,6 +48,7 @@ export function metricName(name: string, prefix: string): string {
   return name.includes(PREFIX_MARK) ? name.replace(PREFIX_MARK, prefix) : `${prefix}${name}`;
 }
 
+/** Marks the place of the prefix in names that do not begin with it. */
 const PREFIX_MARK = '{prefix}';
 
 /** How many series there are of each, for each value of `activation` if they have that label; a test counts them. */

@@ -1,3 +1,5 @@
+/** Generates `docs/metrics.md`; `test/checks` compares the file with it. */
+
 import { markdownTable } from '@addon-operator/strings/markdown-table';
 import { EVENT_LOOP_RESOLUTION_MS } from './event-loop-delay.ts';
 import type { MetricDefinition } from './metric-definition.ts';

@@ -1,3 +1,10 @@
+/**
+ * The metrics of the operator about itself. Every room gets this object and calls its methods when something happens;
+ * gauges of states (queues, modules, bindings) are read from `OperatorGauges` at each scrape, so that they need no updates.
+ * `server/start-probes.ts` serves `scrape()`. Names, labels and help are in `metric-table.ts`; process metrics come from
+ * prom-client. Methods never throw and never wait.
+ */
+
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import {
   type DelayHistogram,
@@ -220,6 +227,7 @@ export class OperatorMetrics {
 
   #readHooks(): void {
     const { hookRunningSince } = this.#metrics;
+    // The oldest run of a series is set last and wins.
     hookRunningSince.reset();
     for (const { labels, startedAtMs } of this.#gauges.runningHooks().toReversed()) {
       const { module = '', hook, binding, queue } = labels;
