@@ -1,3 +1,10 @@
+/**
+ * Computes what a daemon that starts now would do, for `addon-operator plan`. It uses the parts of a real operator that
+ * was created but not started (`inspection.ts`): discovery, converge decision, helm preview. Hooks run only with
+ * `--config`, enabled scripts run, nothing is written. What cannot be found out is a problem in the plan, not an error,
+ * so that one broken module does not hide the others.
+ */
+
 import { messageOf } from '@addon-operator/base/errors';
 import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import { planConverge } from '../model/converge.ts';

@@ -1,3 +1,5 @@
+/** Restores values that hooks set before the last deployment, from notes in the helm releases. */
+
 import type { NotedRelease } from '@addon-operator/helm/noted-release';
 import type { Hook } from '../hooks/hook.ts';
 import { type PatchedPath, parseSetByHooks, patchesAgain } from '../reconcile/set-by-hooks.ts';

@@ -1,3 +1,5 @@
+/** A line diff with three lines of context, bounded in time for large texts. */
+
 import { diffArrays } from 'diff';
 
 export type DiffLine =

@@ -1,3 +1,9 @@
+/**
+ * Compares a rendered chart with the cluster through server-side apply with dryRun, for `module render --diff` and the
+ * page. The API server computes defaults and admission. Removed fields need extra work, because an apply under a new field
+ * manager removes nothing.
+ */
+
 import { hasCode, messageOf } from '@addon-operator/base/errors';
 import { fieldsOf, isObject } from '@addon-operator/json';
 import { type KubeClient, requestIfPresent } from '@addon-operator/kube-client/kube-client';

@@ -1,3 +1,8 @@
+/**
+ * Compares two manifests object by object and renders the result as a diff. Values of Secrets are masked, and so is the
+ * old value wherever a known secret has replaced it. It is pure, and shared by plans, comparisons of revisions and `live-changes.ts`.
+ */
+
 import { parseManifest } from '@addon-operator/helm/manifest-document';
 import { isHook, unfolded } from '@addon-operator/helm/manifest-object';
 import { fieldsOf, isObject, type Json } from '@addon-operator/json';

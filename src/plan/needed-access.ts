@@ -1,3 +1,8 @@
+/**
+ * Lists the permissions that the operator needs for given modules, for `addon-operator rbac` and `doctor`. CRDs of the
+ * modules are read first: kinds that they define are not served by the cluster yet.
+ */
+
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '@addon-operator/base/errors';
 import { parseManifest } from '@addon-operator/helm/manifest-document';
@@ -81,6 +86,7 @@ export async function neededAccess(
       return crds.length === 0 ? [] : CRD_ACCESS;
     });
   }
+  // Kinds that the modules define come first, then discovery.
   const find = async (apiVersion: string | undefined, kind: string): Promise<ScopedResource> =>
     defined.get(groupKindOf({ apiVersion, kind })) ??
     (await inspection.base.cluster.discovery.find(apiVersion, kind, signal));

@@ -1,3 +1,8 @@
+/**
+ * The plan of one enabled module: its hooks, CRDs and the difference of its release. Values that hooks would set are taken
+ * from the last deployment (`last-hook-values.ts`), and the plan names the hooks by which the result may differ.
+ */
+
 import { messageOf } from '@addon-operator/base/errors';
 import { findCrdFiles } from '../modules/crds/crds-of-modules.ts';
 import { previewCrds } from '../modules/crds/preview-crds.ts';

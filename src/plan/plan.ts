@@ -1,3 +1,5 @@
+/** The data of a plan, and pure functions on it: which hooks would run, and what the exit code of `plan` is. */
+
 import { messageOf } from '@addon-operator/base/errors';
 import { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
 import { GLOBAL_LIFECYCLE_BINDINGS, MODULE_LIFECYCLE_BINDINGS } from '../hook-config/hook-config.ts';
