@@ -1,3 +1,9 @@
+/**
+ * Builds the binding contexts of a run from the reasons that wait in the queue. Snapshots are read here, when the run
+ * starts, so a hook always sees the newest state, and all contexts of a run see the same one. Adjacent reasons of one
+ * group become one context. `context-document.ts` writes the result as JSON.
+ */
+
 import { isDeepStrictEqual } from 'node:util';
 import type { DeployBinding, DeployFacts } from '@addon-operator/sdk';
 import type { AdmissionBinding } from '../hook-config/admission-binding.ts';
@@ -86,6 +92,7 @@ function* contextsOf(
 
 /** The snapshots that the context of a reason holds. */
 function snapshotsOf(reason: RunReason, kubernetes: readonly KubernetesBinding[]): readonly number[] {
+  // Watches start after `onStartup`, so there are no snapshots yet.
   if (reason.type === 'lifecycle' && reason.binding === 'onStartup') return [];
   if (reason.type === 'lifecycle' || reason.type === 'deploy') return kubernetes.map(({ index }) => index);
   const { snapshotsFrom } = reason.binding;

@@ -1,3 +1,5 @@
+/** Runs the settings check of a batch file, before the operator takes over a section of the ConfigMap. */
+
 import { OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { failureReason } from '@addon-operator/process/process-failure';

@@ -1,3 +1,8 @@
+/**
+ * Reduces waiting events of one object to what a hook needs to know its last state, for bindings with `coalesce: object`.
+ * It is pure; queues and hook runs call it.
+ */
+
 import type { KubernetesBinding } from '../hook-config/hook-config.ts';
 import type { RunReason } from './binding-context.ts';
 

@@ -1,3 +1,9 @@
+/**
+ * Serializes binding contexts, bounded in size and without blocking the event loop. `hook-runs/hook-inputs.ts` calls
+ * `writeContexts`. A short document is returned as a string, a long one as a stream that is produced while it is read.
+ * Contexts beyond the limits are not written; `covered` says how many reasons were, and the others wait for the next run.
+ */
+
 import { setImmediate } from 'node:timers/promises';
 import { stringifyJson } from '@addon-operator/json';
 

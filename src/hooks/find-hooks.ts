@@ -1,3 +1,8 @@
+/**
+ * Finds the files that are hooks, and decides how each is run, by name, mode and content. No file is executed. Files that
+ * look like hooks but are none are logged with advice.
+ */
+
 import { closeSync, lstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
@@ -69,6 +74,7 @@ export async function findHooks(
   for (const path of named)
     if (!found.some((file) => file.path === path && file.transport === 'executable'))
       log.warn({ path }, 'batchHooks in module.yaml names a file that is no executable hook');
+  // A script with several hooks cannot be recognized by its content, so its name or module.yaml says it.
   const isNamed = (path: string): boolean =>
     owner.type === 'global' ? isNamedGlobalBatch(path) : named.has(path);
   return found

@@ -1,3 +1,8 @@
+/**
+ * Logs the output of hooks. Lines that form a JSON object become structured records, all others are logged as text. Objects
+ * may span lines, so lines are held back while they can still be part of one.
+ */
+
 import type { Logger } from '@addon-operator/base/log';
 import { isObject } from '@addon-operator/json';
 import type { OutputStream } from '@addon-operator/process/process-runner';

@@ -1,3 +1,5 @@
+/** A loaded hook, and small pure functions on it: names, owners, order, labels. */
+
 import type { HookConfig, KubernetesBinding } from '../hook-config/hook-config.ts';
 import type { BindingLabels } from '../metrics/operator-metrics.ts';
 import { GLOBAL_SECTION, type ModuleName, type ValuesOwner } from '../values/module-key.ts';

@@ -1,3 +1,10 @@
+/**
+ * Finds the hooks below a directory and reads the configuration of each. `modules/module-hooks.ts` and
+ * `hook-runs/load-global-hooks.ts` call it at the start and after changes of files. Executables are started with
+ * `--config`, scripts are loaded in a thread, HTTP hooks are read from their file. A hook without a valid configuration is
+ * HOOK_CONFIG_INVALID, which stops the load unless the caller collects such errors.
+ */
+
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
@@ -117,6 +124,7 @@ export class HookLoader {
     signal: AbortSignal,
   ): Promise<readonly Hook[]> {
     const env = batchEnvironment(owner, 'error');
+    // Before the call: a file that is replaced during the call must not pass for the one that responded.
     const mark = fileMark(file.path);
     const result = await this.#request(file, BATCH_CONFIG, env, signal);
     const command = BATCH_CONFIG.join(' ');

@@ -1,3 +1,5 @@
+/** Virtual environments of Python hooks: where they are, whether they can be used, and the command that uses them. */
+
 import { existsSync, lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { dirname, extname, join, relative } from 'node:path';
 

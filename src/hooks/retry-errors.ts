@@ -1,3 +1,9 @@
+/**
+ * Outcomes of a run other than success and failure: temporary (repeat after a time that the hook names) and permanent (do
+ * not repeat). Executables report them with exit codes and a file, HTTP hooks with status codes and `Retry-After`, scripts
+ * by throwing errors of the SDK.
+ */
+
 import { type ErrorFacts, hasCode, OperatorError } from '@addon-operator/base/errors';
 import { isObject } from '@addon-operator/json';
 import { parseGoDuration } from '@addon-operator/strings/go-duration';

@@ -1,3 +1,9 @@
+/**
+ * The files of one run: inputs that the daemon writes, outputs that it reads. They are in a private directory that is
+ * created before the run and removed after it. Hooks are not trusted with them: outputs are opened without following
+ * links, sizes are bounded, and replaced files are detected.
+ */
+
 import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import {

@@ -1,3 +1,10 @@
+/**
+ * Runs executable hooks. `hook-runs/hook-execution.ts` calls `run` with binding contexts and values as JSON; the runner
+ * writes them to files, starts the process through the launcher, streams its output to the log, and returns the contents
+ * of the output files. Nothing is applied here: parsing is in `parse-outputs.ts`, effects are in `hook-runs/`. A failed
+ * run throws HOOK_FAILED, HOOK_TIMEOUT, HOOK_TEMPORARY or HOOK_PERMANENT, and its outputs are dropped.
+ */
+
 import { type ErrorFacts, messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { warnOfEscaped } from '@addon-operator/process/escaped-processes';
@@ -123,6 +130,7 @@ export class HookRunner implements HookRuns, Disposable {
       clearRest();
     };
     try {
+      // Long contexts are streamed into the file, so they never exist as one string.
       if (!isShort) await files.writeContexts(bindingContext, signal);
       const result = await runner.run(
         {

@@ -1,3 +1,5 @@
+/** Parses what hooks respond to admission and conversion requests. Messages never quote the response: it may hold secrets. */
+
 import { isObject, parseSecretJson } from '@addon-operator/json';
 import { splitJsonStream } from '@addon-operator/json/json-stream';
 

@@ -1,3 +1,5 @@
+/** Reads token, certificate and authorities of an HTTP hook from Secrets and files, for each run. */
+
 import { readFile } from 'node:fs/promises';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';

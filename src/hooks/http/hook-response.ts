@@ -1,3 +1,5 @@
+/** Interprets the response of an HTTP hook: a refusal with its reason, or the outputs in the form of files. */
+
 import { isUtf8 } from 'node:buffer';
 import { isObject, parseJsonVerbatim, parseSecretJson, stringifyJson } from '@addon-operator/json';
 import { didYouMean } from '@addon-operator/json/similar-word';

@@ -1,3 +1,8 @@
+/**
+ * Parses `.http.yaml` files: the address, timeout and credentials of the server, and the rest as the configuration of a
+ * hook, which `hook-config/` validates.
+ */
+
 import { dirname, resolve } from 'node:path';
 import { messageOf } from '@addon-operator/base/errors';
 import type { ValidateFunction } from 'ajv';

@@ -1,3 +1,5 @@
+/** Sends one POST to the server of a hook, with limits of size and time, and without redirects, proxies or reuse. */
+
 import { Agent as HttpAgent, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { SteadyClock } from '@addon-operator/base/clock';

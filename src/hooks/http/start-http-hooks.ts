@@ -1,3 +1,5 @@
+/** Creates the HTTP hooks of the operator with a watcher for their Secrets. */
+
 import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import { componentLog } from '@addon-operator/base/log';

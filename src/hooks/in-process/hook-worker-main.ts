@@ -1,3 +1,8 @@
+/**
+ * The program inside the threads of in-process hooks: loads the script, calls its handler with contexts and values, and
+ * returns what it recorded, in the form of output files.
+ */
+
 import type { Texts, WorkEnd } from '@addon-operator/script-threads/host-protocol';
 import { runProgram } from '@addon-operator/script-threads/worker-thread';
 import {

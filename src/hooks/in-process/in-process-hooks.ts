@@ -1,3 +1,8 @@
+/**
+ * Runs hooks that are JavaScript or TypeScript files, in worker threads of a separate process (`packages/script-threads`).
+ * A crash or an endless loop of a script cannot stop the operator: the thread is terminated, and the run fails.
+ */
+
 import { OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { RunFacts, Texts } from '@addon-operator/script-threads/host-protocol';
