@@ -1,3 +1,5 @@
+/** What commands and tests use of this room; the recorder itself is imported by the operator directly. */
+
 export { type RecordRequest, receiveRecordings } from './receive.ts';
 export { RECORDING_SCHEMA, type RecordedOutputs, type Recording, readRecording } from './recording.ts';
 export { findRecordings, writeRecording } from './recording-files.ts';

@@ -1,3 +1,5 @@
+/** Masks secrets in what a hook wrote, and keeps it parsable. */
+
 import { parseJson } from '@addon-operator/json';
 import { splitJsonStream } from '@addon-operator/json/json-stream';
 import { parseYaml } from '@addon-operator/yaml';

@@ -1,3 +1,8 @@
+/**
+ * The client of the recorder: `hook record` reads runs from the debug socket, one JSON document a line. A connection that
+ * ends without a request to stop is an error, so that a restart of the operator is noticed.
+ */
+
 import { request } from 'node:http';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { isObject, parseJson } from '@addon-operator/json';
@@ -60,6 +65,7 @@ export async function* receiveRecordings(
 }
 
 async function* lines(chunks: AsyncIterable<Buffer>): AsyncGenerator<ReceivedLine, void> {
+  // A character may be split between two chunks.
   const decoder = new TextDecoder();
   let parts: string[] = [];
   for await (const chunk of chunks) {

@@ -1,3 +1,9 @@
+/**
+ * The format of a recording: the input of a run, its outputs and how it ended. One table of fields gives the type, the JSON
+ * schema and the validation. Replay refuses a recording of another version, since a wrong guess would compare different
+ * things.
+ */
+
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { isObject, parseJson } from '@addon-operator/json';
 
@@ -39,6 +45,7 @@ export interface Recording {
   readonly signal?: string;
 }
 
+/** How a field of a recording is validated and described in the schema. */
 interface Field {
   readonly type: 'string' | 'number' | 'object' | 'array';
   readonly description: string;
@@ -46,6 +53,7 @@ interface Field {
   readonly isOneOf?: readonly unknown[];
 }
 
+/** In the order of the schema. */
 const FIELDS: Readonly<Record<keyof Recording, Field>> = {
   version: { type: 'number', isOneOf: [1], description: 'Version of the format' },
   at: { type: 'string', description: 'When the run began, as RFC 3339' },
@@ -81,6 +89,7 @@ const FIELDS: Readonly<Record<keyof Recording, Field>> = {
   signal: { type: 'string', isOptional: true, description: 'Signal that ended the hook' },
 };
 
+/** The variable through which a hook gets the path of each output file. */
 const OUTPUTS: Readonly<Record<keyof RecordedOutputs, string>> = {
   configValuesPatch: 'CONFIG_VALUES_JSON_PATCH_PATH',
   valuesPatch: 'VALUES_JSON_PATCH_PATH',
@@ -156,6 +165,7 @@ export function readRecording(source: string, text: string): Recording {
   return value as unknown as Recording;
 }
 
+/** What is wrong with one field; at most one problem. */
 function problemOf(name: string, { type, isOptional, isOneOf }: Field, value: unknown): readonly string[] {
   if (value === undefined) return isOptional === true ? [] : [`${name} is missing`];
   if (isOneOf !== undefined && !isOneOf.includes(value))

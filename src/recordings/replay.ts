@@ -1,3 +1,8 @@
+/**
+ * Replays a recording: runs today's hook with the recorded input and compares what the outputs do. If they differ, the hook
+ * is run once more; a hook whose two runs differ depends on more than its input and cannot be judged.
+ */
+
 import type { Json } from '@addon-operator/json';
 import { dumpYaml } from '@addon-operator/yaml';
 import type { Recording } from './recording.ts';
@@ -57,6 +62,7 @@ async function verdictOn(recording: Recording, hook: ReplayedHook, differ: Diffe
     };
   const then = hook.effectsOf(recording);
   if (isSame(then, now.effects)) return { result: 'same' };
+  // Only after a difference: a second run costs time, and equal outputs need no proof.
   const again = await hook.run(recording);
   if (!isSame(now.effects, again.effects))
     return {

@@ -1,3 +1,8 @@
+/**
+ * The effects of a run in a form that can be compared: the order of metrics does not matter, the last value of a gauge
+ * counts, counters add up.
+ */
+
 import { canonicalJson } from '@addon-operator/json';
 
 /** What the outputs of a run do. */

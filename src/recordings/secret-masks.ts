@@ -1,3 +1,8 @@
+/**
+ * Replaces secrets in recordings by numbered masks. Equal secrets get equal masks, so a recording can still be replayed and
+ * compared. Base64 is decoded, masked and encoded again, because a hook decodes the data of Secrets.
+ */
+
 import { isObject, isRawJson } from '@addon-operator/json';
 import { type FoundSecret, SecretFinder } from '@addon-operator/masking/secret-finder';
 
@@ -119,6 +124,7 @@ export class SecretMasks {
     { start, end, isBase64 }: FoundSecret,
   ): { readonly start: number; readonly end: number; readonly mask: string } | undefined {
     if (!isBase64) return undefined;
+    // Extends the match to the whole run of base64 characters, which is decoded as one.
     let runStart = start;
     while (runStart > from && BASE64.test(text.charAt(runStart - 1))) runStart -= 1;
     const run = text.slice(runStart, start) + (REST_OF_RUN.exec(text.slice(start))?.[0] ?? '');

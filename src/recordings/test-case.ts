@@ -1,3 +1,9 @@
+/**
+ * Converts a recording into a test file for `hook test`. Objects of snapshots become the initial cluster, events become
+ * applied or deleted objects, outputs become expectations. What a test could not repeat is left out or refused, so that a
+ * generated test passes at once.
+ */
+
 import { OperatorError } from '@addon-operator/base/errors';
 import { isObject } from '@addon-operator/json';
 import { parseYaml } from '@addon-operator/yaml';
