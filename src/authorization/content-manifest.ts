@@ -1,3 +1,8 @@
+/**
+ * The signed description of a module: name, serial number, and the hash of each file. It is written with sorted files and
+ * canonical JSON, so the same module always has the same text.
+ */
+
 import { createHash } from 'node:crypto';
 import { canonicalJson, isObject, parseJson } from '@addon-operator/json';
 import { type ContentEntry, refused } from './module-content.ts';

@@ -1,3 +1,5 @@
+/** The policy `digest`: a module may run if a lock file lists its digest. The file is read again for each check. */
+
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '@addon-operator/base/errors';
 import { isObject, parseJson } from '@addon-operator/json';

@@ -1,3 +1,9 @@
+/**
+ * The policy `keyring`: a module may run if its manifest is signed with a trusted key (SSH signatures), describes the
+ * module's content, and is not older than one seen before. Trusted keys are read again for each check, so a key that was
+ * removed has an effect at once. The file format is OpenSSH's allowed_signers.
+ */
+
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WallClock } from '@addon-operator/base/clock';
@@ -183,6 +189,7 @@ export function keyringPolicy({ keyring, clock, serials }: KeyringPolicyOptions)
         );
       if (!isSignatureOf(signature, manifest, SIGNATURE_NAMESPACE))
         throw refused(`${SIGNATURE_FILE} is not a signature of its ${MANIFEST_FILE}: sign the module again`);
+      // Read last: no file is touched before its manifest is trusted.
       const { files, digest } = await candidate.content();
       const serial = checkManifest(manifest.toString('utf8'), { name, files });
       await serials?.check(name, serial, digest, signal);

@@ -1,3 +1,9 @@
+/**
+ * Reads a module's files in a way that an attacker who can write to the directory cannot exploit: no links are followed,
+ * no devices opened, sizes are bounded, and bytes are hashed and copied in one pass. The result describes the copy, not
+ * the source, which may change at any time.
+ */
+
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, opendir, readlink, realpath, symlink } from 'node:fs/promises';
@@ -172,6 +178,7 @@ async function refuseLinksOut({ directory, copyTo = directory, entries }: Walk):
   }
 }
 
+/** A path may have become a link or a pipe since it was listed; neither is followed or waited for. */
 const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const BUFFER_BYTES = 256 * 1024;
 

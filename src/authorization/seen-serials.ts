@@ -1,3 +1,9 @@
+/**
+ * Protection against replay: the newest serial number of each module is kept in a ConfigMap, and a manifest with a smaller
+ * one is refused. Without access to the ConfigMap no module is authorized. A deleted record is written again while the
+ * operator runs.
+ */
+
 import { errorFields, messageOf } from '@addon-operator/base/errors';
 import { Semaphore } from '@addon-operator/concurrency/semaphore';
 import {
