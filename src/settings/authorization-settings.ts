@@ -1,3 +1,8 @@
+/**
+ * Settings of module authorization (`authorization/`). They are read at the start only; the files that they name (keyring,
+ * lock file) are read again for each check.
+ */
+
 import { ownAnd, type Setting, type SettingsOf, setting } from './setting.ts';
 import { textType, wordType } from './setting-type.ts';
 

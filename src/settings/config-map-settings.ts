@@ -1,3 +1,8 @@
+/**
+ * Settings that name the operator among others in the cluster, and settings of its ConfigMap. Namespace and ConfigMap
+ * together are the identity of an operator: owned objects, the presence Lease and Module objects refer to it.
+ */
+
 import { ownAnd, type Setting, type SettingsOf, setting } from './setting.ts';
 import { durationType, listType, textType } from './setting-type.ts';
 

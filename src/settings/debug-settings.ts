@@ -1,3 +1,8 @@
+/**
+ * Settings of the debug endpoint and of debugging. The TCP listener needs a token, because its responses contain all
+ * values; the socket is protected by file permissions.
+ */
+
 import { hidden, type Setting, type SettingsOf, secret, variable } from './setting.ts';
 import { booleanType, textType } from './setting-type.ts';
 

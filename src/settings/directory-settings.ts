@@ -1,3 +1,5 @@
+/** Settings of directories and files: modules, global hooks, temporary files. Relative paths start at the working directory. */
+
 import { ownAnd, type Setting, type SettingsOf, setting } from './setting.ts';
 import { booleanType, integerType, listType, textType } from './setting-type.ts';
 

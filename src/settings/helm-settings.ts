@@ -1,3 +1,5 @@
+/** Settings of helm, of drift detection and of the clean-up of unknown releases. */
+
 import { type Setting, type SettingsOf, setting, variable } from './setting.ts';
 import {
   booleanType,

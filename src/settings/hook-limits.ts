@@ -1,3 +1,5 @@
+/** Converts the limits of hook runs from settings, where 0 means none, to optional fields. */
+
 import type { HookRunSettings } from './hook-settings.ts';
 
 /** What bounds a run of a hook, or of an enabled script; undefined: nothing. */

@@ -1,3 +1,8 @@
+/**
+ * Settings of hooks, extensions and HTTP hooks: limits of time, memory and size, environment, allowed hosts. A hook can set
+ * its own time limit in its configuration, which overrides the setting.
+ */
+
 import { type Setting, type SettingsOf, setting } from './setting.ts';
 import { durationType, integerType, listType, textType, wordType } from './setting-type.ts';
 

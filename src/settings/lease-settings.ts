@@ -1,3 +1,8 @@
+/**
+ * Settings of leader election. The three times must be ordered (retry period < renew deadline < duration): hooks and helm
+ * of a leader that lost its lease are killed between the renew deadline and the end of the lease.
+ */
+
 import { hidden, type Setting, type SettingsOf, variable } from './setting.ts';
 import { durationType, onlyWordType, textType } from './setting-type.ts';
 
@@ -44,6 +49,7 @@ export type LeaseTimeSettings = Pick<
 export function leaseTimeProblems(times: LeaseTimeSettings): string[] {
   const { leaseDurationMs, leaseRenewDeadlineMs, leaseRetryPeriodMs } = times;
   const problems: string[] = [];
+  // The Lease object stores whole seconds.
   if (leaseDurationMs % 1_000 !== 0 || leaseDurationMs === 0)
     problems.push('--lease-duration (ADDON_OPERATOR_LEASE_DURATION) must be a number of whole seconds');
   if (leaseRenewDeadlineMs >= leaseDurationMs)

@@ -1,3 +1,5 @@
+/** Runtime parameters of the log: they are changed with `config set` while the daemon runs. */
+
 import type { LogLevel, RootLogger } from '@addon-operator/logging/json-logger';
 import { LOG_LEVELS } from './log-settings.ts';
 import type { RuntimeParameter } from './runtime-parameters.ts';

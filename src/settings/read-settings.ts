@@ -37,6 +37,7 @@ export function readSettings(sources: SettingSources): Settings {
     }
   }
   const settings = values as Settings;
+  // Rules between settings need every single value to be valid.
   if (problems.length === 0) problems.push(...problemsBetween(settings, sources));
   for (const variable of REFUSED_VARIABLES) {
     if ((sources.env[variable] ?? '') !== '')
@@ -57,6 +58,7 @@ export function readSetting<Name extends SettingName>(name: Name, sources: Setti
 
 function readOne(name: string, setting: Setting<unknown>, { env, flags, running }: SettingSources): unknown {
   const fromFlag = setting.flag === undefined ? undefined : flags[setting.flag];
+  // An empty variable counts as not set, as in the charts that set it from an optional value.
   const variable = setting.env.find((name) => (env[name] ?? '') !== '');
   const fromEnv = variable === undefined ? undefined : env[variable];
   const text = fromFlag ?? fromEnv;
@@ -80,6 +82,7 @@ function readOne(name: string, setting: Setting<unknown>, { env, flags, running 
   );
 }
 
+/** Compares only the kind of value: string, number, boolean or list. */
 function isOfSameType(one: unknown, other: unknown): boolean {
   return typeof one === typeof other && Array.isArray(one) === Array.isArray(other);
 }

@@ -1,3 +1,5 @@
+/** Settings of the HTTP server for metrics and probes. */
+
 import { ownAnd, type Setting, type SettingsOf, setting, variable } from './setting.ts';
 import { exceptWordType, metricPrefixType, portType, textType } from './setting-type.ts';
 

@@ -1,3 +1,8 @@
+/**
+ * How strings of flags and variables become values. A type has a parser, a placeholder for the help and the words for the
+ * error message. A parser returns undefined for what it does not accept, and never throws. `read-settings.ts` calls it.
+ */
+
 import { parseGoDuration } from '@addon-operator/strings/go-duration';
 
 /** How the text of a flag or variable becomes a value. */
@@ -10,12 +15,14 @@ export interface SettingType<T> {
   readonly parse: (text: string) => T | undefined;
 }
 
+/** Any string, the empty one included. */
 export const textType: SettingType<string> = {
   placeholder: 'text',
   accepted: 'any text',
   parse: (text) => text,
 };
 
+/** The words that Go's `strconv.ParseBool` accepts; users of the original write them. */
 const TRUE_WORDS: ReadonlySet<string> = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
 const FALSE_WORDS: ReadonlySet<string> = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False']);
 
@@ -50,6 +57,7 @@ export function integerType(min: number, max: number): SettingType<number> {
 
 /** Whole numbers that the Go original keeps in 32 bits. */
 export const countType = integerType(0, 2 ** 31 - 1);
+/** A TCP port; 0 lets the system choose one. */
 export const portType = integerType(0, 65_535);
 
 /** A rate per second, 0 for no limit; fractions are fine. */

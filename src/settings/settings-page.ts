@@ -1,3 +1,5 @@
+/** Generates `docs/settings.md` from the tables of settings; `test/checks` compares the file with it. */
+
 import { markdownTable } from '@addon-operator/strings/markdown-table';
 import { REFUSED_VARIABLES, SETTINGS } from '../settings.ts';
 import type { Setting } from './setting.ts';

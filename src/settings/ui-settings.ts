@@ -1,3 +1,5 @@
+/** Settings of the page in the browser. It is off by default and listens on loopback only. */
+
 import { type Setting, type SettingsOf, setting } from './setting.ts';
 import { booleanType, listType, portType, wordType } from './setting-type.ts';
 

@@ -1,3 +1,8 @@
+/**
+ * Settings of the webhook servers for admission and conversion, and of the admission server. Names and defaults are those
+ * of the original, so that its Services, Secrets and charts keep working. The two groups mirror each other.
+ */
+
 import { ownAnd, type Setting, type SettingsOf, setting } from './setting.ts';
 import { booleanType, integerType, listType, portType, textType, webhookUrlType } from './setting-type.ts';
 
