@@ -30,6 +30,7 @@ export interface HookMetricsOptions {
   ) => void;
 }
 
+/** A series with what is needed to remove it: metric, key, group, and the hook that wrote it. */
 interface OwnedSeries extends Series {
   readonly metric: OwnedMetric;
   readonly key: string;
@@ -152,6 +153,7 @@ export class HookMetrics {
     return suffix !== undefined && this.#metrics.get(name.slice(0, -suffix.length))?.type === 'histogram';
   }
 
+  /** Registers a series with its metric, its group and its owner; {@link #remove} is the reverse. */
   #add(series: OwnedSeries): void {
     series.metric.series.set(series.key, series);
     const members = this.#groups.get(series.group) ?? new Set();

@@ -75,6 +75,7 @@ export class Instrument<L extends string> {
     return text;
   }
 
+  /** Heads of lines are composed once for all series. */
   #histogramText(): string {
     let text = '';
     const name = this.#name;
@@ -104,6 +105,7 @@ export class Instrument<L extends string> {
     return cell;
   }
 
+  /** Labels in the order of the definition, so that equal labels give equal keys. */
   #labelPart(labels: LabelValues<L>): string {
     let text = '';
     for (const name of this.#definition.labels) {

@@ -119,6 +119,7 @@ function parseOperation(raw: Record<string, unknown>): MetricOperation | undefin
   return { action, ...sample, buckets: bucketBounds(name, buckets) };
 }
 
+/** Sorted and without duplicates. @throws Error for too many */
 function bucketBounds(name: string, buckets: readonly number[]): readonly number[] {
   if (buckets.length > MAX_BUCKETS)
     throw new Error(`'buckets' of metric '${name}' are more than ${MAX_BUCKETS}`);
@@ -141,6 +142,7 @@ function readAmount(raw: Record<string, unknown>): {
   };
 }
 
+/** Null counts as absent. @throws Error naming the field and the expected type */
 function optional<T>(
   raw: Record<string, unknown>,
   field: string,

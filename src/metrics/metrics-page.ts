@@ -5,6 +5,7 @@ import { EVENT_LOOP_RESOLUTION_MS } from './event-loop-delay.ts';
 import type { MetricDefinition } from './metric-definition.ts';
 import { EVENT_LOOP_DELAY, METRICS, SERIES_BUDGET } from './metric-table.ts';
 
+/** The fields of an operation that hooks write. */
 const HOOK_FIELDS = [
   ['`name`', 'name of the metric'],
   ['`action`', '`add` (counter), `set` (gauge), `observe` (histogram), `expire`'],

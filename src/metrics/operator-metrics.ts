@@ -219,12 +219,14 @@ export class OperatorMetrics {
     return `${own.join('')}${process}${exposition([eventLoopDelayMetric(prefix, histogram)])}`;
   }
 
+  /** The count comes from the log itself, which cannot depend on metrics. */
   #readLog(): void {
     const { droppedLogRecords } = this.#metrics;
     droppedLogRecords.reset();
     droppedLogRecords.inc({}, this.#options.droppedLogRecords?.() ?? 0);
   }
 
+  /** Gauges of hooks in progress, and of runs that wait outside of queues. */
   #readHooks(): void {
     const { hookRunningSince } = this.#metrics;
     // The oldest run of a series is set last and wins.
@@ -240,6 +242,7 @@ export class OperatorMetrics {
     for (const { contexts, ...labels } of held) hookHeldContexts.set(labels, contexts);
   }
 
+  /** Gauges of queues are rebuilt at each scrape, so that series of vanished queues do not stay. */
   #readQueues(): void {
     const { queueLength, queueHead, queueHeadSince, queueHeadFailures, queueNextAttempt, queueCrowds } =
       this.#metrics;
@@ -264,6 +267,7 @@ export class OperatorMetrics {
     }
   }
 
+  /** Gauges of watches; a series is absent where there is nothing wrong. */
   #readBindings(): void {
     const { watchLastActivity, watchFailing, filterFailedObjects } = this.#metrics;
     for (const gauge of [watchLastActivity, watchFailing, filterFailedObjects]) gauge.reset();
@@ -275,6 +279,7 @@ export class OperatorMetrics {
     }
   }
 
+  /** Gauges of modules; most are absent while their state is false, to keep the number of series small. */
   #readModules(): void {
     const metrics = this.#metrics;
     for (const gauge of [
@@ -316,22 +321,27 @@ export class OperatorMetrics {
     this.#metrics.configValuesErrors.inc({});
   }
 
+  /** A discovery of modules, or a change of the ConfigMap, could not be applied. */
   modulesDiscoverError(): void {
     this.#metrics.modulesDiscoverErrors.inc({});
   }
 
+  /** One attempt of a module run, successful or not. */
   moduleRun(labels: { readonly module: string; readonly activation: string }, seconds: number): void {
     this.#metrics.moduleRunSeconds.observe(labels, seconds);
   }
 
+  /** A module run failed and is retried. */
   moduleRunError(module: string): void {
     this.#metrics.moduleRunErrors.inc({ module });
   }
 
+  /** The deletion of a module failed and is retried. */
   moduleDeleteError(module: string): void {
     this.#metrics.moduleDeleteErrors.inc({ module });
   }
 
+  /** A release that helm left in another state than `deployed` caused a run. */
   releaseRedeployed(module: string): void {
     this.#metrics.releasesRedeployed.inc({ module });
   }
@@ -406,6 +416,7 @@ export class OperatorMetrics {
     this.#metrics.moduleHelmSeconds.observe(labels, seconds);
   }
 
+  /** One call of helm within a module run. */
   helmOperation(
     labels: { readonly module: string; readonly activation: string; readonly operation: HelmOperation },
     seconds: number,
@@ -436,6 +447,7 @@ export class OperatorMetrics {
     this.#metrics.queueActionSeconds.observe({ queue_name: queue, queue_action: action }, seconds);
   }
 
+  /** Objects in the snapshot of a kubernetes binding, after each change. */
   setSnapshotObjects(labels: BindingLabels, objects: number): void {
     this.#metrics.snapshotObjects.set(labels, objects);
   }
@@ -445,10 +457,12 @@ export class OperatorMetrics {
     this.#metrics.snapshotObjects.remove(labels);
   }
 
+  /** Duration of one call of jq for one object. */
   jqFilter(labels: BindingLabels, seconds: number): void {
     this.#metrics.jqFilterSeconds.observe(labels, seconds);
   }
 
+  /** Duration from the receipt of a watch event to the end of its handling. */
   kubeEvent(labels: BindingLabels, seconds: number): void {
     this.#metrics.kubeEventSeconds.observe(labels, seconds);
   }
@@ -484,6 +498,7 @@ export class OperatorMetrics {
     this.#metrics.kubeRequestSeconds.observe({ verb: httpMethodOf(verb), url }, seconds);
   }
 
+  /** Queued runs of a hook were combined. */
   queueCompaction(queue: string, hook: string): void {
     this.#metrics.queueCompactions.inc({ queue_name: queue, hook });
   }
@@ -493,6 +508,7 @@ export class OperatorMetrics {
     this.#metrics.hookBacklogDropped.inc({ module: labels.module, hook: labels.hook }, events);
   }
 
+  /** Ticks of a crontab that passed while the process slept. */
   missedTicks(crontab: string, ticks: number): void {
     this.#metrics.missedTicks.inc({ crontab }, ticks);
   }
@@ -512,6 +528,7 @@ export class OperatorMetrics {
     this.#metrics.hookEscapes.inc(labels, count);
   }
 
+  /** Whether this replica is active. */
   setLeader(isLeader: boolean): void {
     this.#metrics.isLeader.set({}, isLeader ? 1 : 0);
   }

@@ -80,12 +80,14 @@ export interface DebugEndpoint {
   readonly redactor?: Pick<Redactor, 'json' | 'revision' | 'text'>;
 }
 
+/** Pictures are not rendered here: `dot` does that from the text. */
 const NO_GRAPH_PICTURE = errorResponse(
   501,
   'REQUEST_INVALID',
   'rendering pictures is not supported: request /graph?format=text and pipe it to "dot -Tpng"',
 );
 
+/** Handles a request of a route whose pattern matched. Errors become status 500. */
 type Handler = (
   request: ServerRequest,
   groups: Groups,
@@ -98,6 +100,7 @@ interface Groups {
   readonly module: string;
 }
 
+/** One method and one path; two routes may have the same path. */
 interface Route {
   readonly method: 'GET' | 'POST';
   readonly path: string;

@@ -15,6 +15,7 @@ export function queueText(queue: QueueView, running: readonly RunningHookFacts[]
   if (queue.tasks.length > 0) lines.push('');
   for (const { index, description } of queue.tasks)
     lines.push(`${String(index).padStart(INDEX_WIDTH)}. ${oneLine(description)}`);
+  // Short runs would only add noise: a hook is listed when it has been running for some seconds.
   const noted = running.filter((hook) => hook.queue === queue.name && hook.runningMs >= NOTED_HOOK_MS);
   if (noted.length > 0) lines.push('', ...noted.map(hookText));
   return `${lines.join('\n')}\n`;
@@ -74,6 +75,7 @@ function splitQueues(queues: readonly QueueView[]) {
   };
 }
 
+/** Sorts `main` in front. */
 function rank(queue: QueueView): number {
   return queue.name === MAIN ? 0 : 1;
 }

@@ -30,6 +30,7 @@ export async function confirmPurgeResponse(
   signal: AbortSignal,
 ): Promise<RouteResponse> {
   const names = await releases.confirmPurge(signal);
+  // A script that confirms nothing should notice it.
   if (names.length === 0) return errorResponse(404, 'REQUEST_REFUSED', 'no release waits for confirmation');
   return textResponse(`removing the releases of modules without a directory: ${names.join(', ')}\n`);
 }

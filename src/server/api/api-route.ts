@@ -69,6 +69,7 @@ export interface ApiRoute {
   ) => object | Promise<object>;
 }
 
+// Strict: `Number` alone would accept an empty string, signs and exponents.
 /** A query parameter that is a whole number from 1. @throws Refusal */
 export function numberOf(query: URLSearchParams, name: string, most: number): number {
   const text = query.get(name) ?? '';

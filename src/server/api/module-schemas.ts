@@ -1,3 +1,8 @@
+/**
+ * Schemas of the responses about one module. `schemas.ts` joins them with the others. Descriptions are for authors of
+ * clients, so they name units and say when a field is null.
+ */
+
 import { RUN } from './run-schemas.ts';
 import {
   count,
@@ -15,6 +20,7 @@ import {
 } from './schema-parts.ts';
 
 /** Of an explanation only what all modules have: `explain module` shows the rest. */
+/** `/modules/{name}`: its fields are those of `status/module-explanation.ts`. */
 const EXPLANATION: Schema = {
   type: 'object',
   properties: {
@@ -27,6 +33,7 @@ const EXPLANATION: Schema = {
   required: ['module', 'status', 'isEnabled', 'reason', 'waitsFor'],
 };
 
+/** For content that modules define. */
 const ANY: Schema = { description: 'Any JSON value.' };
 const MODULE_NAME = text('Name of the module, or `global`.');
 const LAYER = oneOf(
@@ -34,6 +41,7 @@ const LAYER = oneOf(
   'Where it comes from: a patch of a hook, the ConfigMap, values files, or a default of the schema.',
 );
 
+/** `/modules/{name}/values` */
 const VALUES = object({
   module: MODULE_NAME,
   sections: list(
@@ -57,6 +65,7 @@ const VALUES = object({
   ),
 });
 
+/** `/modules/{name}/patches` */
 const PATCHES = object({
   module: MODULE_NAME,
   sections: list(
@@ -76,6 +85,7 @@ const PATCHES = object({
   ),
 });
 
+/** `/modules/{name}/snapshots` */
 const SNAPSHOTS = object({
   module: MODULE_NAME,
   hooks: list(
@@ -112,6 +122,7 @@ const SNAPSHOTS = object({
   ),
 });
 
+/** `/modules/{name}/hooks` */
 const HOOKS = object({
   module: MODULE_NAME,
   hooks: list(
@@ -141,6 +152,7 @@ const HOOKS = object({
   ),
 });
 
+/** `/modules/{name}/drift` */
 const DRIFT = object({
   module: text('Name of the module.'),
   drift: orNull(
@@ -173,6 +185,7 @@ const DRIFT = object({
   ),
 });
 
+/** `/modules/{name}/history`, with a comparison if revisions are named. */
 const HISTORY = object({
   module: text('Name of the module.'),
   revisions: list(
@@ -195,6 +208,7 @@ const HISTORY = object({
   ),
 });
 
+/** `/modules/{name}/diff`: what an upgrade would change now. */
 const DIFF = object({
   module: text('Name of the module.'),
   text: text('What the next run would change in the cluster, as a unified difference, or `No diff found`.'),
@@ -202,6 +216,7 @@ const DIFF = object({
   tookMs: number('How long that took.'),
 });
 
+/** `/about` */
 const ABOUT = object({
   version: text('Version of the operator.'),
   bootId: text('Different after each start.'),
@@ -251,6 +266,7 @@ const ABOUT = object({
   ),
 });
 
+/** `/graph` */
 const GRAPH = object({
   nodes: list(
     object({

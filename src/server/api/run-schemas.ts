@@ -1,3 +1,5 @@
+/** The schema of a run of the journal, which several responses contain; its fields are those of `journal/run-view.ts`. */
+
 import {
   count,
   list,
@@ -11,11 +13,13 @@ import {
   timeOrNull,
 } from './schema-parts.ts';
 
+/** Null for a run that no hook caused. */
 export const TRIGGERED_BY = orNull(
   object({ hook: text('Name of the hook.'), binding: text('Kind of its binding.') }),
   'The hook run whose changes led to it.',
 );
 
+/** The fields of a run; details and events add others to them. */
 export const RUN_PROPERTIES = {
   id: text('A number that grows; it starts at 1 with each start of the operator.'),
   parent: textOrNull('The run that started it; null for an attempt of a task.'),
@@ -65,4 +69,5 @@ export const RUN_PROPERTIES = {
   outputLength: count('Characters that the hook printed.'),
 };
 
+/** A run in a list. */
 export const RUN = object(RUN_PROPERTIES);

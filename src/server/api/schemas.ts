@@ -18,6 +18,7 @@ import {
   timeOrNull,
 } from './schema-parts.ts';
 
+/** Something that a task waits for. */
 const WAIT = object({
   for: oneOf(['head', 'retry', 'pause', 'module', 'synchronization', 'rate', 'keys'], 'What kind of thing.'),
   text: text('For people.'),
@@ -25,6 +26,7 @@ const WAIT = object({
   ref: textOrNull('Id of the task, or name of the module.'),
 });
 
+/** A task in a queue. */
 const TASK = object({
   id: text('`<queue>/<number>`, the same over all attempts.'),
   type: text('Type of the task, such as ModuleRun.'),
@@ -41,6 +43,7 @@ const TASK = object({
   waits: list(WAIT, 'What it waits for, the nearest first; empty while it runs.'),
 });
 
+/** A queue with its first tasks. */
 const QUEUE = object({
   name: text('Name of the queue.'),
   length: count('Number of all its tasks.'),
@@ -57,6 +60,7 @@ const QUEUE = object({
   more: count('How many tasks are not listed.'),
 });
 
+/** Something that happens at a known time. */
 const NEXT_ITEM = object({
   at: time('When it happens.'),
   kind: oneOf(['retry', 'debounce', 'schedule', 'recheck', 'pause-end'], 'What kind of thing.'),
@@ -66,6 +70,7 @@ const NEXT_ITEM = object({
   crontab: text('Of a schedule.'),
 });
 
+/** A module in the list of all: fields without a value are absent, to keep the list small. */
 const MODULE = {
   ...object({
     module: text('Name of the module.'),
@@ -93,6 +98,7 @@ const MODULE = {
   required: ['module', 'status', 'reason'],
 };
 
+/** The state of the converge. */
 const CONVERGE: Schema = {
   type: 'object',
   description: 'Progress of the first converge.',
@@ -105,6 +111,7 @@ const CONVERGE: Schema = {
   additionalProperties: false,
 };
 
+/** A hook in progress. */
 const RUNNING_HOOK = object({
   hook: text('Name of the hook, with its module in front.'),
   binding: text('Kind of its binding.'),
@@ -117,6 +124,7 @@ const RUNNING_HOOK = object({
   runningMs: number('For how long it runs.'),
 });
 
+/** `/now`: the first screen of the page. */
 const NOW = object({
   version: text('Version of the operator.'),
   bootId: text('Different after each start.'),
@@ -149,6 +157,7 @@ const NOW = object({
   runs: list(RUN, 'The last ten runs, the newest first.'),
 });
 
+/** `/runs/{name}`: a run with its causes, effects and output. */
 const DETAILS = object({
   ...RUN_PROPERTIES,
   cause: list(RUN, 'From the first run of the event to the one that led to this.'),
@@ -166,6 +175,7 @@ const DETAILS = object({
   ),
 });
 
+/** The body of a POST to `/modules/{name}/actions`. */
 const ACTION = {
   ...object({
     action: oneOf(ACTIONS, 'What to do with the module.'),
@@ -175,6 +185,7 @@ const ACTION = {
   required: ['action'],
 };
 
+/** The response to an action that was accepted. */
 const OPERATION = object({
   operation: object(
     {
@@ -187,6 +198,7 @@ const OPERATION = object({
   ),
 });
 
+/** Tells a client of the leader's address which pod to use. */
 const STANDBY = object(
   {
     replica: text('Name of the pod that responds.'),
@@ -195,6 +207,7 @@ const STANDBY = object(
   },
   'Only with the code STANDBY: the replica is not the leader.',
 );
+/** Every response with a status from 400 on. */
 const ERROR_PROPERTIES = object({
   error: object(
     { code: text('One of the codes in docs/errors.md.'), message: text('For people.') },
